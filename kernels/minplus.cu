@@ -1,0 +1,301 @@
+// All-pairs shortest paths: the blocked Floyd-Warshall algorithm, as elimination in the (min, +) algebra.
+//
+// Algorithm. Floyd and Warshall relax every pair through k = 0, 1, ..., n-1. Venkataraman, Sahni and
+// Mukhopadhyaya (2003) take the pivots b at a time, Katz and Kider (2008) bring their three phases to a
+// GPU: the diagonal block, the blocks of its row and column, all the rest. Here the phases are written as
+// Carre's (1971) elimination, with the value that a pivot's row or column has *when its turn comes*:
+//
+//   factor   M = the diagonal block after eliminating, for every entry, the pivots before both its row
+//            and its column. Below the diagonal stands d[i,k] at time k, above it d[k,j] at time k.
+//   solve    R[k,j] = d[k,j] at time k = min(d[k,j], min over k' < k of M[k,k'] + R[k',j])    the pivot rows
+//            C[k,i] = d[i,k] at time k = min(d[i,k], min over k' < k of C[k',i] + R[k',k])    the columns
+//   update   d[i,j] = min(d[i,j], min over k of C[k,i] + R[k,j])                              everything
+//
+// These are exactly the sums that the unblocked algorithm compares, so the result is the same to the last
+// bit whatever the block size or the number of devices, and a recorded predecessor is the one that the
+// unblocked algorithm records, which is safe with cycles of weight zero. Only `update` writes to the matrix.
+//
+// Encoding. The matrix is row-major with leading dimension ld, a multiple of 4. The panels R and C are both
+// stored pivot by pivot (C transposed), so that a tile of either is a few contiguous rows; their leading
+// dimensions are multiples of 128 and their rows from the last pivot up to the block size hold infinity.
+// Infinity is inf, for int 2^30 - 1 (two of them add without wrapping). Predecessors are int32, -9999 none.
+//
+// Cost. n^3 additions and minima, all but 2 b / n of them in `update`, which reads and writes the matrix
+// once per b pivots. It is bound by the minimum unit (64 lanes a clock and multiprocessor).
+
+template <typename T> __device__ __forceinline__ T infinity();
+template <> __device__ __forceinline__ float infinity<float>() { return __int_as_float(0x7f800000); }
+template <> __device__ __forceinline__ double infinity<double>() { return __longlong_as_double(0x7ff0000000000000LL); }
+template <> __device__ __forceinline__ int infinity<int>() { return (1 << 30) - 1; }
+
+__device__ __forceinline__ float relaxed(float d, float a, float b) { return fminf(d, a + b); }
+__device__ __forceinline__ double relaxed(double d, double a, double b) { double s = a + b; return s < d ? s : d; }
+__device__ __forceinline__ int relaxed(int d, int a, int b) { return __viaddmin_s32(a, b, d); }
+
+// Relax d through a + b; with PATHS, remember in `label` that the one called `via` improved it.
+template <bool PATHS, typename T>
+__device__ __forceinline__ void relax(T& d, int& label, T a, T b, int via) {
+    if constexpr (PATHS) {
+        T s = a + b;
+        if (s < d) {
+            d = s;
+            label = via;
+        }
+    } else {
+        d = relaxed(d, a, b);
+    }
+}
+
+constexpr int BLOCK = 128;  // the most pivots eliminated at a time
+constexpr int CHUNK = 32;   // pivots that a thread of `solve` holds in registers
+constexpr int LANES = 64;   // threads of a block of `solve`, each with one column of a panel
+
+// M = the factored diagonal block, BLOCK x BLOCK. One thread block of 32 x 32 threads, each holding a
+// 4 x 4 sample of the matrix in registers: element (y + 32 a, x + 32 b). One barrier a pivot.
+// `cycle` becomes the first pivot of negative weight, which lies on a negative cycle.
+template <typename T>
+__global__ void __launch_bounds__(1024, 1)
+    factor(const T* D, long long ld, int row, int pivot, int b, T* M, int* cycle) {
+    __shared__ T column[2][BLOCK], line[2][BLOCK];
+    const int x = threadIdx.x % 32, y = threadIdx.x / 32;
+    T m[4][4];
+#pragma unroll
+    for (int p = 0; p < 4; ++p)
+#pragma unroll
+        for (int q = 0; q < 4; ++q) {
+            int i = y + 32 * p, j = x + 32 * q;
+            m[p][q] = i < b && j < b ? D[(row + i) * ld + pivot + j] : infinity<T>();
+        }
+    for (int k = 0; k < b; ++k) {
+        T* const left = column[k % 2];
+        T* const right = line[k % 2];
+#pragma unroll
+        for (int p = 0; p < 4; ++p)
+#pragma unroll
+            for (int q = 0; q < 4; ++q) {
+                int i = y + 32 * p, j = x + 32 * q;
+                if (j == k) left[i] = m[p][q];
+                if (i == k) right[j] = m[p][q];
+                if (i == k && j == k && m[p][q] < T(0)) atomicMin(cycle, pivot + k);
+            }
+        __syncthreads();
+#pragma unroll
+        for (int p = 0; p < 4; ++p)
+#pragma unroll
+            for (int q = 0; q < 4; ++q) {
+                int i = y + 32 * p, j = x + 32 * q;
+                if (i > k && j > k) m[p][q] = relaxed(m[p][q], left[i], right[j]);
+            }
+    }
+#pragma unroll
+    for (int p = 0; p < 4; ++p)
+#pragma unroll
+        for (int q = 0; q < 4; ++q) M[(y + 32 * p) * BLOCK + x + 32 * q] = m[p][q];
+}
+
+// Both triangular solves. A thread carries one column of the panel through all pivots, 32 in registers at
+// a time and the earlier ones in shared memory. `item` is the panel's column: j of R, i of C.
+//   ROWS:  coefficient (k, k') = M[k][k'],          entry (k, item) = D[row + k][item]
+//   else:  coefficient (k, k') = R[k'][pivot + k],  entry (k, item) = D[item][pivot + k]
+template <typename T, bool ROWS, bool PATHS>
+__global__ void __launch_bounds__(LANES)
+    solve(const T* D, const int* P, long long ld, int row, int pivot, int b, int items, const T* coefficients,
+          long long ldk, T* panel, int* labels, long long ldp) {
+    extern __shared__ char shared[];
+    T(*const known)[LANES + 1] = reinterpret_cast<T(*)[LANES + 1]>(shared);
+    T(*const factors)[CHUNK] = reinterpret_cast<T(*)[CHUNK]>(known + BLOCK);
+    int(*const known_label)[LANES] = reinterpret_cast<int(*)[LANES]>(factors + BLOCK);
+    const int lane = threadIdx.x, first = blockIdx.x * LANES, item = first + lane;
+    const int chunks = (b + CHUNK - 1) / CHUNK;
+
+    if constexpr (ROWS) {
+        for (int k = 0; k < chunks * CHUNK; ++k)
+            known[k][lane] = k < b && item < items ? D[(row + k) * ld + item] : infinity<T>();
+    } else {  // rows of D are read along k and turned on their way into shared memory
+        const int width = chunks * CHUNK;
+        for (int e = lane; e < width * LANES; e += LANES) {
+            int k = e % width, i = e / width;
+            known[k][i] = k < b && first + i < items ? D[(first + i) * ld + pivot + k] : infinity<T>();
+        }
+    }
+    for (int c = 0; c < chunks; ++c) {
+        const int base = c * CHUNK;
+        __syncthreads();
+        for (int e = lane; e < (base + CHUNK) * CHUNK; e += LANES) {
+            // ROWS: M is read along k', else R along k; either way neighbouring lanes read neighbours.
+            int k = ROWS ? e / (base + CHUNK) : e % CHUNK, before = ROWS ? e % (base + CHUNK) : e / CHUNK;
+            factors[before][k] = base + k >= b || before >= b ? infinity<T>()
+                                 : ROWS ? coefficients[(base + k) * ldk + before]
+                                        : coefficients[before * ldk + pivot + base + k];
+        }
+        __syncthreads();
+        T d[CHUNK];
+        int label[CHUNK];
+#pragma unroll
+        for (int k = 0; k < CHUNK; ++k) {
+            d[k] = known[base + k][lane];
+            if constexpr (PATHS) label[k] = base + k < b && item < items ? P[(row + base + k) * ld + item] : -9999;
+        }
+        for (int before = 0; before < base; ++before) {
+            const T x = known[before][lane];
+            int via = 0;
+            if constexpr (PATHS) via = known_label[before][lane];
+#pragma unroll
+            for (int k = 0; k < CHUNK; ++k) relax<PATHS>(d[k], label[k], factors[before][k], x, via);
+        }
+#pragma unroll
+        for (int before = 0; before < CHUNK; ++before)
+#pragma unroll
+            for (int k = before + 1; k < CHUNK; ++k)
+                relax<PATHS>(d[k], label[k], factors[base + before][k], d[before], label[before]);
+#pragma unroll
+        for (int k = 0; k < CHUNK; ++k) {
+            known[base + k][lane] = d[k];
+            panel[(base + k) * ldp + item] = d[k];
+            if constexpr (PATHS) {
+                known_label[base + k][lane] = label[k];
+                labels[(base + k) * ldp + item] = label[k];
+            }
+        }
+    }
+}
+
+// The tile of `update` that a thread block computes, the part of it that a thread holds in registers, and
+// the blocks that shall fit a multiprocessor, by measurement (benchmarks/NOTES.md).
+#if __CUDA_ARCH__ >= 1000
+constexpr int FEWER = 1;  // there the compiler needs a few more registers than four blocks leave
+#else
+constexpr int FEWER = 0;
+#endif
+template <typename T, bool PATHS> struct Tile { static constexpr int M = 64, N = 128, TM = 8, TN = 8, RESIDENT = 4 - FEWER; };
+template <typename T> struct Tile<T, true> { static constexpr int M = 64, N = 64, TM = 8, TN = 4, RESIDENT = 4 - FEWER; };
+template <> struct Tile<double, false> { static constexpr int M = 64, N = 64, TM = 8, TN = 4, RESIDENT = 4; };
+template <> struct Tile<double, true> { static constexpr int M = 64, N = 64, TM = 8, TN = 4, RESIDENT = 2; };
+
+constexpr int STEP = 8;    // pivots per stage of the pipeline
+constexpr int STAGES = 4;  // tiles of R and C in shared memory: one in use, three on their way
+
+template <typename T, int V> struct alignas(sizeof(T) * V) Vector { T at[V]; };
+
+__device__ __forceinline__ void copy_async(void* to, const void* from) {
+    unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
+}
+
+// D = min(D, C (+) R): a matrix product in the (min, +) algebra, tiles of D in registers, tiles of the
+// panels through shared memory. `depth` is the number of pivots rounded up to STEP.
+template <typename T, bool PATHS>
+__global__ void __launch_bounds__(Tile<T, PATHS>::M / Tile<T, PATHS>::TM * (Tile<T, PATHS>::N / Tile<T, PATHS>::TN),
+                                  Tile<T, PATHS>::RESIDENT)
+    update(T* D, int* P, long long ld, int rows, int columns, const T* C, int ldc, const T* R, const int* labels,
+           int ldr, int depth) {
+    using S = Tile<T, PATHS>;
+    constexpr int V = 16 / sizeof(T);  // elements of one 16-byte access
+    constexpr int ACROSS = S::N / S::TN, DOWN = S::M / S::TM, THREADS = ACROSS * DOWN;
+    constexpr int GROUPS_M = S::TM / V, GROUPS_N = S::TN / V;
+    __shared__ __align__(16) T left[STAGES][STEP][S::M], right[STAGES][STEP][S::N];
+    using Values = Vector<T, V>;
+    using Labels = Vector<int, V>;
+
+    const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
+    const int i0 = blockIdx.y * S::M, j0 = blockIdx.x * S::N;
+    // A thread's rows and columns come in groups of V, DOWN (or ACROSS) groups apart: no bank conflicts.
+    auto row = [&](int r) { return (r / V) * (DOWN * V) + y * V + r % V; };
+    auto column = [&](int group) { return (group * ACROSS + x) * V; };
+
+    T d[S::TM][S::TN];
+    int best[PATHS ? S::TM : 1][PATHS ? S::TN : 1];
+#pragma unroll
+    for (int r = 0; r < S::TM; ++r)
+#pragma unroll
+        for (int g = 0; g < GROUPS_N; ++g) {
+            int i = i0 + row(r), j = j0 + column(g);
+            Values v{};
+            if (i < rows && j < columns) v = *reinterpret_cast<const Values*>(D + i * ld + j);
+#pragma unroll
+            for (int s = 0; s < V; ++s) {
+                d[r][g * V + s] = v.at[s];
+                if constexpr (PATHS) best[r][g * V + s] = -1;
+            }
+        }
+
+    // Each thread fetches 16 bytes of the same columns in every round, some lines apart.
+    constexpr int WIDE_M = S::M / V, WIDE_N = S::N / V;
+    static_assert(THREADS % WIDE_M == 0 && THREADS % WIDE_N == 0);
+    const int line_m = threadIdx.x / WIDE_M, at_m = threadIdx.x % WIDE_M * V;
+    const int line_n = threadIdx.x / WIDE_N, at_n = threadIdx.x % WIDE_N * V;
+    int next_left = line_m * ldc + i0 + at_m;  // a panel has fewer than 2^31 elements
+    int next_right = line_n * ldr + j0 + at_n;
+    auto fetch = [&](int stage) {
+#pragma unroll
+        for (int l = 0; l < STEP; l += THREADS / WIDE_M)
+            if (THREADS / WIDE_M <= STEP || line_m < STEP) copy_async(&left[stage][l + line_m][at_m], C + next_left + l * ldc);
+#pragma unroll
+        for (int l = 0; l < STEP; l += THREADS / WIDE_N)
+            if (THREADS / WIDE_N <= STEP || line_n < STEP)
+                copy_async(&right[stage][l + line_n][at_n], R + next_right + l * ldr);
+        next_left += STEP * ldc;
+        next_right += STEP * ldr;
+    };
+#pragma unroll
+    for (int s = 0; s < STAGES - 1; ++s) {
+        if (s * STEP < depth) fetch(s);
+        asm volatile("cp.async.commit_group;" ::: "memory");
+    }
+    for (int k = 0; k < depth; k += STEP) {
+        const int stage = k / STEP % STAGES, ahead = (k / STEP + STAGES - 1) % STAGES;
+        asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+        __syncthreads();
+        if (k + (STAGES - 1) * STEP < depth) fetch(ahead);
+        asm volatile("cp.async.commit_group;" ::: "memory");
+#pragma unroll
+        for (int s = 0; s < STEP; ++s) {
+            Values a[GROUPS_M], b[GROUPS_N];
+#pragma unroll
+            for (int g = 0; g < GROUPS_M; ++g) a[g] = *reinterpret_cast<const Values*>(&left[stage][s][row(g * V)]);
+#pragma unroll
+            for (int g = 0; g < GROUPS_N; ++g) b[g] = *reinterpret_cast<const Values*>(&right[stage][s][column(g)]);
+#pragma unroll
+            for (int r = 0; r < S::TM; ++r)
+#pragma unroll
+                for (int c = 0; c < S::TN; ++c)
+                    relax<PATHS>(d[r][c], best[PATHS ? r : 0][PATHS ? c : 0], a[r / V].at[r % V], b[c / V].at[c % V],
+                                 k + s);
+        }
+    }
+
+#pragma unroll
+    for (int r = 0; r < S::TM; ++r)
+#pragma unroll
+        for (int g = 0; g < GROUPS_N; ++g) {
+            int i = i0 + row(r), j = j0 + column(g);
+            if (i >= rows || j >= columns) continue;
+            Values v;
+#pragma unroll
+            for (int s = 0; s < V; ++s) v.at[s] = d[r][g * V + s];
+            *reinterpret_cast<Values*>(D + i * ld + j) = v;
+            if constexpr (PATHS) {
+#pragma unroll
+                for (int s = 0; s < V; ++s) {
+                    int k = best[r][g * V + s];
+                    if (k >= 0) P[i * ld + j + s] = labels[k * ldr + j + s];
+                }
+            }
+        }
+}
+
+// Edges into a matrix that is all infinity: d[v, w] = the least weight of the edges from v to w. A warp a
+// row; indices ascend, so repeated edges are neighbours and the first of them takes their minimum.
+template <typename T, typename Offset>
+__global__ void scatter(T* D, long long ld, int rows, const Offset* indptr, const int* indices, const T* weights) {
+    const int v = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
+    if (v >= rows) return;
+    const Offset first = indptr[v], end = indptr[v + 1];
+    for (Offset e = first + lane; e < end; e += 32) {
+        const int w = indices[e];
+        if (e > first && indices[e - 1] == w) continue;
+        T least = weights[e];
+        for (Offset next = e + 1; next < end && indices[next] == w; ++next) least = weights[next] < least ? weights[next] : least;
+        D[v * ld + w] = least;
+    }
+}

@@ -1,0 +1,144 @@
+"""Running a program superstep by superstep: the contract of a program, and the direct engine.
+
+A `Program` describes an algorithm once: how a shard is loaded, one superstep, what is collected. An
+executor runs it: `Direct` on one device in this process, `mgraph.cluster.Cluster` with one shard per Dask
+worker. Both call `advance` for a span of supersteps at a time; progress is reported between spans.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from . import device as devices
+from .comm import Communicator, Solo
+from .errors import InputError
+from .plan import DeviceSpec, Plan, spec_of
+
+Array = Any
+
+#: Called between spans with the supersteps done and, where it is known, their total.
+Progress = Callable[[int, int | None], None]
+
+
+class Program(Protocol):
+    """An algorithm as supersteps over shards; it never learns which executor runs it.
+
+    A program is sent to every worker, so it holds the plan and no data; a shard's part of the input
+    travels as its piece.
+    """
+
+    def load(self, shard: int, piece: Any, device: devices.Device) -> Any:
+        """Return the state of a shard on `device`, made from its piece of the input."""
+        ...
+
+    def step(self, state: Any, first: int, limit: int, comm: Communicator) -> int:
+        """Run supersteps from number `first` on, at least one and at most `limit` of them.
+
+        Returns how many there were, the same number on every shard; 0 when none is left to run.
+        """
+        ...
+
+    def collect(self, state: Any, comm: Communicator) -> dict[str, Array]:
+        """Return the shard's results by name: matrices stay where they are, vectors go to the caller.
+
+        A vector's parts are joined in the order of the shards.
+        """
+        ...
+
+
+@dataclass
+class Outcome:
+    """What a run returned: result arrays by name, and the seconds spent in each part of the run."""
+
+    arrays: dict[str, Any]
+    timings: dict[str, float] = field(default_factory=dict)
+
+
+class Executor(Protocol):
+    """Where programs run."""
+
+    specs: tuple[DeviceSpec, ...]
+
+    def run(
+        self, program: Program, piece: Callable[[int], Any], plan: Plan, progress: Progress | None
+    ) -> Outcome:
+        """Run `program` by `plan`; ``piece(shard)`` is a shard's part of the input."""
+        ...
+
+
+def advance(program: Program, state: Any, first: int, span: int, comm: Communicator) -> tuple[int, bool]:
+    """Run up to `span` supersteps from number `first` on.
+
+    Returns
+    -------
+    reached : int
+        The number of the next superstep.
+    finished : bool
+        Whether none is left.
+    """
+    k = first
+    while k < first + span:
+        ran = program.step(state, k, first + span - k, comm)
+        if ran == 0:
+            return k, True
+        k += ran
+    return k, False
+
+
+class Direct:
+    """One device, in this process."""
+
+    def __init__(self, device: devices.Device) -> None:
+        self.device = device
+        self.specs = (spec_of(device),)
+
+    def run(
+        self, program: Program, piece: Callable[[int], Any], plan: Plan, progress: Progress | None
+    ) -> Outcome:
+        """Run `program` on the device; results are arrays of it."""
+        comm = Solo()
+        started = time.perf_counter()
+        with self.device.active():
+            state = program.load(0, piece(0), self.device)
+            self.device.synchronize()
+            loaded = time.perf_counter()
+            k, finished = 0, False
+            while not finished:
+                k, finished = advance(program, state, k, plan.span, comm)
+                self.device.synchronize()
+                if progress is not None:
+                    progress(k, plan.steps)
+            solved = time.perf_counter()
+            arrays = program.collect(state, comm)
+            self.device.synchronize()
+        timings = {"load": loaded - started, "solve": solved - loaded, "collect": time.perf_counter() - solved}
+        return Outcome(arrays, timings)
+
+
+def executor(device: str | None, client: Any, home: str) -> Executor:
+    """Return where to run: on `device`, or on the workers of `client`.
+
+    Parameters
+    ----------
+    device : str or None
+        A device's name; None takes the input's own where that is a GPU, else the best there is.
+    client : distributed.Client or None
+        With a client, `device` says what its workers shall use.
+    home : str
+        The name of the device that the input lives on.
+    """
+    if client is not None:
+        from .cluster import Cluster
+
+        return Cluster(client, device)
+    return Direct(devices.find(home if device is None and home != "cpu" else device))
+
+
+def checked_span(span: Any) -> int | None:
+    """Return a user's span, or raise InputError if it is no number of supersteps."""
+    if span is None:
+        return None
+    if isinstance(span, bool) or not isinstance(span, int) or span < 1:
+        raise InputError(f"span={span!r} is no number of supersteps: give 1 or more, or None for the planner's")
+    return span

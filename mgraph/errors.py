@@ -1,0 +1,62 @@
+"""What can go wrong, in the user's words: every error that mgraph raises on purpose.
+
+Each derives from `MgraphError` and from the built-in exception that a caller would expect, so that
+``except ValueError`` and ``except MemoryError`` go on working.
+"""
+
+from scipy.sparse.csgraph import NegativeCycleError as _ScipyNegativeCycleError
+
+
+class MgraphError(Exception):
+    """The base of every error that mgraph raises on purpose."""
+
+
+class InputError(MgraphError, ValueError):
+    """An argument or a graph that cannot be used, with the offending value and what to do."""
+
+
+class FormatError(InputError):
+    """A file that cannot be read as the graph it should hold, with its line where there is one."""
+
+
+class NegativeCycleError(MgraphError, _ScipyNegativeCycleError):
+    """The graph has a cycle of negative weight, so that no shortest path exists.
+
+    Attributes
+    ----------
+    vertex : int
+        A vertex on such a cycle.
+    """
+
+    def __init__(self, vertex: int) -> None:
+        self.vertex = vertex
+        super().__init__(
+            f"vertex {vertex} lies on a cycle of negative weight: there is no shortest path through it"
+        )
+
+    def __reduce__(self) -> tuple[type, tuple[int]]:
+        return type(self), (self.vertex,)
+
+
+class DistanceOverflowError(MgraphError, OverflowError):
+    """A distance does not fit the integer type it was asked for in."""
+
+
+class MemoryLimitError(MgraphError, MemoryError):
+    """No plan fits the memory there is; raised before anything is allocated."""
+
+
+class DeviceError(MgraphError, RuntimeError):
+    """A device that was asked for is not there or cannot be used."""
+
+
+class WorkerLostError(MgraphError, RuntimeError):
+    """A Dask worker went away in the middle of a call."""
+
+
+class SchedulerError(MgraphError, TimeoutError):
+    """A Dask scheduler did not answer, or has no workers."""
+
+
+class OutputExistsError(MgraphError, FileExistsError):
+    """The output path exists and was not to be overwritten."""

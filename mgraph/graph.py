@@ -1,0 +1,363 @@
+"""The checked input: a graph whose edges are kept once, with the views that algorithms ask for.
+
+A graph is a list of directed edges (an undirected one holds both directions), sorted by source and
+target. Its compressed forms by source (CSR) and by target (CSC) are made when first asked for, on the
+device that asks, and kept with the graph.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from . import device as devices
+from .errors import InputError
+from .weights import infinity, weight_dtype
+
+Array = Any
+
+#: Vertex ids are int32, and one value is kept free for "none".
+MAX_VERTICES = 2**31 - 1
+
+
+class Compressed(NamedTuple):
+    """Edges grouped by one end: those of vertex ``v`` are ``indices[indptr[v]:indptr[v + 1]]``.
+
+    In CSR, rows are sources and `indices` targets; in CSC, rows are targets and `indices` sources.
+    Indices ascend within a row. `weights` is None for an unweighted graph.
+    """
+
+    indptr: Array
+    indices: Array
+    weights: Array | None
+
+
+class Edges(NamedTuple):
+    """Edges one by one (COO): from ``src[e]`` to ``dst[e]``, sorted by both."""
+
+    src: Array
+    dst: Array
+    weights: Array | None
+
+
+class Graph:
+    """A directed or undirected graph over the vertices 0 to n-1, weighted or not.
+
+    Make one with `from_edges`, `from_scipy`, `from_dense` or `mgraph.read`.
+
+    Attributes
+    ----------
+    n : int
+        Number of vertices.
+    m : int
+        Number of stored directed edges; an undirected edge counts twice, a self-loop once.
+    directed : bool
+        False if each edge is stored in both directions.
+    ids : array of int64 or None
+        The vertices' original ids where the graph was relabelled: vertex ``v`` was ``ids[v]``.
+    """
+
+    def __init__(
+        self,
+        n: int,
+        *,
+        csr: Compressed | None = None,
+        dense: Array | None = None,
+        directed: bool = True,
+        ids: np.ndarray | None = None,
+    ) -> None:
+        self.n = n
+        self.directed = directed
+        self.ids = ids
+        #: The distance matrix that the graph was made from, if it was.
+        self.dense = dense
+        self._home = devices.of(dense if csr is None else csr.indptr)
+        self._views: dict[tuple[str, str], Array] = {}
+        if csr is not None:
+            self._keep("csr", csr, self._home.name)
+
+    @classmethod
+    def from_edges(
+        cls,
+        src: Array,
+        dst: Array,
+        weights: Array | None = None,
+        n: int | None = None,
+        directed: bool = True,
+        *,
+        ids: np.ndarray | None = None,
+    ) -> "Graph":
+        """Return the graph with the given edges.
+
+        Parameters
+        ----------
+        src, dst : array_like of int, shape (edges,)
+            The edges' ends, numbered from 0. Self-loops and repeated edges are kept.
+        weights : array_like, shape (edges,), optional
+            Floats or integers; NaN is refused, ``inf`` is no edge.
+        n : int, optional
+            Number of vertices; by default one more than the largest id.
+        directed : bool
+            False stores every edge in both directions.
+        ids : array of int64, shape (n,), optional
+            Original ids to keep with the graph.
+
+        Raises
+        ------
+        InputError
+            For ids that are negative, not integers, not below `n` or beyond int32, for arrays of
+            different lengths, and for a NaN weight.
+        """
+        xp = next((devices.of(a).xp for a in (src, dst, weights) if devices.of(a).kind == "cuda"), np)
+        src, dst = _ids(src, "src", xp), _ids(dst, "dst", xp)
+        if len(src) != len(dst):
+            raise InputError(f"src has {len(src)} entries and dst has {len(dst)}: give one of each per edge")
+        largest = max(int(src.max()), int(dst.max())) if len(src) else -1
+        n = _vertex_count(n, largest)
+        if weights is not None:
+            weights = _checked_weights(xp.asarray(weights), len(src))
+        src, dst = src.astype(np.int32), dst.astype(np.int32)
+        if not directed:
+            both = src != dst
+            src, dst = xp.concatenate([src, dst[both]]), xp.concatenate([dst, src[both]])
+            if weights is not None:
+                weights = xp.concatenate([weights, weights[both]])
+        return cls(n, csr=_compress(src, dst, weights, n, xp), directed=directed, ids=ids)
+
+    @classmethod
+    def from_scipy(cls, matrix: Any, directed: bool = True) -> "Graph":
+        """Return the graph whose edges are the stored entries of a SciPy (or CuPy) sparse matrix.
+
+        Stored zeros are edges of weight zero; a boolean matrix gives an unweighted graph; entries stored
+        twice are parallel edges.
+
+        Raises
+        ------
+        InputError
+            If the matrix is not square, and as `from_edges` does.
+        """
+        if not hasattr(matrix, "tocoo"):
+            raise InputError(f"from_scipy takes a sparse matrix, not {type(matrix).__name__}")
+        _check_square(matrix.shape)
+        coo = matrix.tocoo()
+        return cls.from_edges(coo.row, coo.col, coo.data, n=matrix.shape[0], directed=directed)
+
+    @classmethod
+    def from_dense(cls, matrix: Array) -> "Graph":
+        """Return the graph of a distance matrix.
+
+        ``inf`` (for integers the type's largest value) is no edge, zero an edge of weight zero; the
+        diagonal counts as zero unless it is negative. The matrix is kept, not copied.
+
+        Raises
+        ------
+        InputError
+            If the matrix is not square, or holds NaN or something that is no number.
+        """
+        if devices.of(matrix).kind == "cpu":
+            matrix = np.asarray(matrix)
+        _check_square(matrix.shape)
+        if matrix.dtype.kind == "b":
+            raise InputError(
+                "a boolean matrix is no distance matrix: give a sparse one (its stored entries are the "
+                "edges), or numpy.where(matrix, 1.0, numpy.inf)"
+            )
+        weight_dtype(matrix.dtype)
+        if matrix.dtype.kind == "f":
+            rows = max(1, (1 << 22) // max(1, matrix.shape[0]))
+            for first in range(0, matrix.shape[0], rows):
+                bad = devices.of(matrix).xp.isnan(matrix[first : first + rows])
+                if bool(bad.any()):
+                    i, j = (int(axis[0]) for axis in bad.nonzero())
+                    raise InputError(f"entry ({first + i}, {j}) of the matrix is NaN: use inf for 'no edge'")
+        return cls(int(matrix.shape[0]), dense=matrix)
+
+    @property
+    def m(self) -> int:
+        """Number of stored directed edges."""
+        return len(self.adjacency("csr")[1])
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the edges have weights."""
+        return self.weights_dtype is not None
+
+    @property
+    def weights_dtype(self) -> np.dtype | None:
+        """The type of the weights; None for an unweighted graph."""
+        if self.dense is not None:
+            return weight_dtype(np.dtype(self.dense.dtype))
+        weights = self._views.get(("csr.weights", self._home.name))
+        return None if weights is None else np.dtype(weights.dtype)
+
+    @property
+    def device(self) -> str:
+        """The name of the device that the graph was made on, and results are returned on."""
+        return self._home.name
+
+    def csr(self) -> Compressed:
+        """Return the edges grouped by source: row ``v`` holds the targets of ``v``'s edges, ascending."""
+        indptr, indices = self.adjacency("csr")
+        return Compressed(indptr, indices, self._view("csr.weights", self._home))
+
+    def csc(self) -> Compressed:
+        """Return the edges grouped by target: row ``v`` holds the sources of edges into ``v``, ascending."""
+        indptr, indices = self.adjacency("csc")
+        return Compressed(indptr, indices, self._view("csc.weights", self._home))
+
+    def coo(self) -> Edges:
+        """Return the edges one by one, sorted by source and target."""
+        indptr, indices, weights = self.csr()
+        rows = self._home.xp.arange(self.n, dtype=np.int32)
+        counts = indptr[1:] - indptr[:-1]
+        return Edges(rows.repeat(devices.to_host(counts)), indices, weights)
+
+    def adjacency(self, order: str, device: devices.Device | None = None) -> tuple[Array, Array]:
+        """Return ``(indptr, indices)`` of ``"csr"`` or ``"csc"`` on a device, kept for the next call.
+
+        Parameters
+        ----------
+        order : {"csr", "csc"}
+            Grouped by source or by target; of an undirected graph both are the same arrays.
+        device : Device, optional
+            Where the arrays shall live; by default where the graph was made.
+        """
+        device = device or self._home
+        return self._view(f"{order}.indptr", device), self._view(f"{order}.indices", device)
+
+    def unweighted(self) -> "Graph":
+        """Return the same graph without its weights."""
+        indptr, indices = self.adjacency("csr")
+        return Graph(self.n, csr=Compressed(indptr, indices, None), directed=self.directed, ids=self.ids)
+
+    def _view(self, name: str, device: devices.Device) -> Array:
+        order, _, part = name.partition(".")
+        if order == "csc" and not self.directed:
+            name = f"csr.{part}"
+        if (f"{name.partition('.')[0]}.indptr", self._home.name) not in self._views:
+            self._build(name.partition(".")[0])
+        key = (name, device.name)
+        if key not in self._views:
+            home = self._views[name, self._home.name]
+            self._views[key] = None if home is None else device.asarray(home)
+        return self._views[key]
+
+    def _build(self, order: str) -> None:
+        if order == "csr":
+            assert self.dense is not None
+            src, dst, weights = _dense_edges(self.dense)
+            made = _compress(src, dst, weights, self.n, self._home.xp)
+        else:
+            src, dst, weights = self.coo()
+            made = _compress(dst, src, weights, self.n, self._home.xp)
+        self._keep(order, made, self._home.name)
+
+    def _keep(self, order: str, made: Compressed, place: str) -> None:
+        for part, array in made._asdict().items():
+            self._views[f"{order}.{part}", place] = array
+
+    def __repr__(self) -> str:
+        kind = "directed" if self.directed else "undirected"
+        edges = f"m={self.m}" if self.dense is None else "dense"
+        return f"Graph(n={self.n}, {edges}, {kind}, {self.weights_dtype or 'unweighted'})"
+
+
+def as_graph(value: Any) -> Graph:
+    """Return `value` as a graph: a `Graph`, a sparse matrix, or a dense distance matrix.
+
+    Raises
+    ------
+    InputError
+        If it is none of these, or one that cannot be used.
+    """
+    if isinstance(value, Graph):
+        return value
+    if hasattr(value, "tocoo"):
+        return Graph.from_scipy(value)
+    try:
+        return Graph.from_dense(value if devices.of(value).kind == "cuda" else np.asarray(value))
+    except InputError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{type(value).__name__} is no graph: give a Graph, a sparse or a dense matrix") from error
+
+
+def _check_square(shape: tuple[int, ...]) -> None:
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise InputError(f"the matrix has shape {tuple(shape)}: it must be square, a row and column per vertex")
+    if shape[0] > MAX_VERTICES:
+        raise InputError(f"{shape[0]} vertices are beyond int32: at most {MAX_VERTICES}")
+
+
+def _ids(values: Any, name: str, xp: Any) -> Array:
+    values = xp.asarray(values)
+    if values.ndim != 1:
+        raise InputError(f"{name} has shape {values.shape}: give one vertex id per edge")
+    if not values.size:
+        return values.astype(np.int64)
+    if values.dtype.kind not in "iu":
+        raise InputError(f"{name} is of type {values.dtype}: vertex ids are integers, numbered from 0")
+    if int(values.min()) < 0:
+        raise InputError(f"{name} holds the vertex id {int(values.min())}: ids are numbered from 0")
+    return values
+
+
+def _vertex_count(n: int | None, largest: int) -> int:
+    if largest >= MAX_VERTICES:
+        raise InputError(f"the vertex id {largest} is beyond int32: relabel the ids (relabel=True on reading)")
+    if n is None:
+        return largest + 1
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
+        raise InputError(f"n={n!r} is no number of vertices")
+    if n > MAX_VERTICES:
+        raise InputError(f"n={n} is beyond int32: at most {MAX_VERTICES} vertices")
+    if largest >= n:
+        raise InputError(f"the vertex id {largest} is not below n={n}: ids are numbered from 0 to n-1")
+    return int(n)
+
+
+def _checked_weights(weights: Array, edges: int) -> Array | None:
+    if weights.shape != (edges,):
+        raise InputError(f"weights has shape {tuple(weights.shape)} for {edges} edges: give one per edge")
+    dtype = weight_dtype(np.dtype(weights.dtype))
+    if dtype is None:
+        return None
+    if dtype.kind == "f":
+        bad = ~(weights > -np.inf)
+        if bool(bad.any()):
+            edge = int(bad.nonzero()[0][0])
+            raise InputError(f"the weight of edge {edge} is {float(weights[edge])}: use a number, or inf for 'no edge'")
+    elif weights.dtype.kind == "u" and weights.size and int(weights.max()) > np.iinfo(np.int64).max:
+        raise InputError(f"the weight {int(weights.max())} is beyond int64")
+    return weights.astype(dtype)
+
+
+def _compress(rows: Array, columns: Array, weights: Array | None, n: int, xp: Any) -> Compressed:
+    """Group edges by row, columns ascending; repeated edges stay."""
+    offsets = np.int32 if len(rows) < 2**31 else np.int64
+    if xp is np:
+        # SciPy's conversions are counting sorts: two transpositions leave every row sorted, in O(m).
+        order = np.arange(len(rows), dtype=offsets)
+        matrix = sparse.coo_matrix((order, (rows, columns)), shape=(n, n))
+        matrix.has_canonical_format = True  # or tocsr() would add up repeated edges
+        matrix = matrix.tocsr().tocsc().tocsr()
+        indptr, indices, order = matrix.indptr, matrix.indices, matrix.data
+    else:
+        order = xp.argsort(rows.astype(np.int64) * n + columns)
+        indptr = xp.zeros(n + 1, offsets)
+        xp.cumsum(xp.bincount(rows, minlength=n)[:n], out=indptr[1:])
+        indices = columns[order]
+    weights = None if weights is None else weights[order]
+    return Compressed(indptr.astype(offsets, copy=False), indices.astype(np.int32, copy=False), weights)
+
+
+def _dense_edges(matrix: Array) -> Edges:
+    """Return the edges of a distance matrix, a negative diagonal entry as a self-loop."""
+    present = matrix != infinity(np.dtype(matrix.dtype))
+    xp = devices.of(matrix).xp
+    diagonal = xp.arange(matrix.shape[0])
+    present[diagonal, diagonal] = matrix.diagonal() < 0
+    src, dst = present.nonzero()
+    weights = matrix[src, dst]
+    dtype = weight_dtype(np.dtype(matrix.dtype))
+    return Edges(src.astype(np.int32), dst.astype(np.int32), weights.astype(dtype))
