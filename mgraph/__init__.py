@@ -1,0 +1,51 @@
+"""mgraph: graph algorithms by one call, on a CPU, on one GPU, on all GPUs of a host, on a Dask cluster.
+
+    >>> import mgraph
+    >>> result = mgraph.apsp([[0, 3, 8], [2, 0, 5], [1, 4, 0]])
+    >>> int(result.distances[0, 2])
+    8
+
+Importing it loads neither Numba, nor Dask, nor CuPy: each is imported by the first call that needs it.
+"""
+
+from .apsp import ApspResult, apsp
+from .bfs import BfsResult, bfs
+from .errors import (
+    DeviceError,
+    DistanceOverflowError,
+    FormatError,
+    InputError,
+    MemoryLimitError,
+    MgraphError,
+    NegativeCycleError,
+    OutputExistsError,
+    SchedulerError,
+    WorkerLostError,
+)
+from .graph import Graph
+from .io import read
+from .plan import DeviceSpec, Plan, plan
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ApspResult",
+    "BfsResult",
+    "DeviceError",
+    "DeviceSpec",
+    "DistanceOverflowError",
+    "FormatError",
+    "Graph",
+    "InputError",
+    "MemoryLimitError",
+    "MgraphError",
+    "NegativeCycleError",
+    "OutputExistsError",
+    "Plan",
+    "SchedulerError",
+    "WorkerLostError",
+    "apsp",
+    "bfs",
+    "plan",
+    "read",
+]

@@ -1,0 +1,239 @@
+"""Breadth-first search: the public call, its result, and its program over vertex ranges.
+
+The algorithm is told in ``kernels/bfs.cu``. A shard owns a range of vertices and the edges into them. A
+superstep is a level: every shard knows the whole frontier, as a bitmap, finds which of its own vertices
+come next, and gets the others' part of the new bitmap. Where there are no others, a launch runs as many
+levels as the span allows.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from . import device as devices
+from .comm import Communicator
+from .engine import Progress, checked_span, executor
+from .errors import InputError
+from .graph import as_graph
+from .plan import Plan, plan
+
+Array = Any
+
+
+def bfs(
+    graph: Any,
+    source: int,
+    *,
+    method: str = "auto",
+    predecessors: bool = False,
+    device: str | None = None,
+    client: Any = None,
+    span: int | None = None,
+    progress: Progress | None = None,
+) -> "BfsResult":
+    """Return every vertex's distance from `source` in edges.
+
+    Parameters
+    ----------
+    graph : Graph, sparse matrix, or array_like of shape (n, n)
+        Read as `mgraph.apsp` does; weights do not matter. Edges are followed from source to target.
+    source : int
+        The vertex to start from, 0 to n-1.
+    method : {"auto", "hybrid", "frontier", "pull"}
+        ``"frontier"`` expands the queue of a level [1]_, ``"pull"`` lets unvisited vertices look for a
+        neighbour in it, ``"hybrid"`` takes whichever is cheaper at each level [2]_.
+    predecessors : bool
+        Whether to return each vertex's predecessor: the least that lies on a shortest path.
+    device : {"cpu", "cuda", "cuda:N"}, optional
+        By default the graph's own device where that is a GPU, else a GPU where there is one. With
+        `client`, what its workers shall use.
+    client : distributed.Client, optional
+        Run on the client's workers, one range of vertices each.
+    span : int, optional
+        Levels between two barriers of Dask; 1 makes each a task. By default about a second's worth.
+    progress : callable, optional
+        Called between spans with the levels done, and None as their number is not known.
+
+    Returns
+    -------
+    BfsResult
+
+    Raises
+    ------
+    InputError
+        If `source` is not a vertex, and for input that cannot be used.
+    MemoryLimitError
+        If no plan fits; raised before anything is allocated.
+
+    References
+    ----------
+    .. [1] Luo, Wong and Hwu, "An effective GPU implementation of breadth-first search", 2010.
+    .. [2] Beamer, Asanović and Patterson, "Direction-optimizing breadth-first search", 2012.
+    """
+    graph = as_graph(graph)
+    if isinstance(source, bool) or not isinstance(source, (int, np.integer)):
+        raise InputError(f"source={source!r} is no vertex: give its number")
+    if not 0 <= source < graph.n:
+        there = f"vertices 0 to {graph.n - 1}" if graph.n else "no vertices"
+        raise InputError(f"source={source} is not in the graph, which has {there}")
+    runner = executor(device, client, graph.device)
+    made = plan(
+        "bfs",
+        graph.n,
+        graph.m,
+        runner.specs,
+        method=method,
+        predecessors=predecessors,
+        span=checked_span(span),
+        directed=graph.directed,
+        indptr=devices.to_host(graph.adjacency("csc")[0]) if len(runner.specs) > 1 else None,
+    )
+
+    def edges(shard: int) -> Edges:
+        if len(made.ranges) == 1:
+            return Edges(graph.adjacency("csc", runner.device), graph.adjacency("csr", runner.device))
+        first, last = made.ranges[shard]
+        indptr, indices = graph.adjacency("csc")
+        start, end = int(indptr[first]), int(indptr[last])
+        return Edges((indptr[first : last + 1] - indptr[first], indices[start:end]), None)
+
+    outcome = runner.run(Search(made, int(source)), edges, made, progress)
+    home = devices.find(graph.device)
+    results = {name: home.asarray(value) for name, value in outcome.arrays.items()}
+    return BfsResult(results["distances"], results.get("predecessors"), made, outcome.timings)
+
+
+@dataclass(frozen=True)
+class BfsResult:
+    """The result of `bfs`.
+
+    Attributes
+    ----------
+    distances : array of int32, shape (n,)
+        Edges on the shortest path from the source; -1 where there is none.
+    predecessors : array of int32, shape (n,), or None
+        The vertex before on such a path; -9999 where there is none and for the source.
+    plan : Plan
+        How the call was run.
+    timings : dict of str to float
+        Seconds spent in ``"load"``, ``"solve"`` and ``"collect"``.
+    """
+
+    distances: Array
+    predecessors: Array | None
+    plan: Plan
+    timings: dict[str, float]
+
+    @cached_property
+    def levels(self) -> Array:
+        """Number of vertices at each distance, from 0 on."""
+        reached = self.distances[self.distances >= 0]
+        return devices.of(reached).xp.bincount(reached)
+
+
+class Edges(NamedTuple):
+    """The edges into a shard's vertices, by target and, where it is at hand, by source."""
+
+    by_target: tuple[Array, Array]
+    by_source: tuple[Array, Array] | None
+
+
+@dataclass
+class Shard:
+    """A shard's state; what each array means is told in ``kernels/bfs.cu``."""
+
+    device: devices.Device
+    kernels: Any
+    first: int
+    last: int
+    by_source: tuple[Array, Array]
+    by_target: tuple[Array, Array]
+    distances: Array
+    visited: Array
+    frontier: Array
+    found: Array
+    queue: Array
+    hubs: Array
+    control: Array
+    finished: bool = False
+
+
+class Search:
+    """Breadth-first search from one source over ranges of vertices."""
+
+    #: Levels launched before the host looks whether the frontier is empty, where each needs an exchange.
+    BATCH = 16
+
+    def __init__(self, plan: Plan, source: int) -> None:
+        self.plan = plan
+        self.source = source
+
+    def load(self, shard: int, piece: Edges, device: devices.Device) -> Shard:
+        """Return the shard with the source as its frontier."""
+        xp, n = device.xp, self.plan.n
+        kernels = device.kernels("bfs")
+        first, last = self.plan.ranges[shard]
+        words, own_words = -(-n // 32), -(-(last - first) // 32)
+        by_source = piece.by_source or _transposed(piece.by_target, n, first)
+        state = Shard(
+            device=device,
+            kernels=kernels,
+            first=first,
+            last=last,
+            by_source=(device.asarray(by_source[0]), device.asarray(by_source[1])),
+            by_target=(device.asarray(piece.by_target[0]), device.asarray(piece.by_target[1])),
+            distances=xp.full(n, -1, np.int32),
+            visited=xp.zeros(own_words, np.uint32),
+            frontier=xp.zeros(words, np.uint32),
+            found=xp.empty(own_words, np.uint32),
+            queue=xp.empty(n, np.int32),
+            hubs=xp.empty(kernels.hub_capacity(len(piece.by_target[1])), np.int32),
+            control=xp.zeros(kernels.CONTROL_WORDS, np.int32),
+        )
+        word, bit = self.source // 32, np.uint32(1 << self.source % 32)
+        state.frontier[word] = bit
+        if first <= self.source < last:
+            state.visited[word - first // 32] = bit
+            state.distances[self.source] = 0
+        return state
+
+    def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
+        """Run some levels; all of them in one launch where no other shard must be heard."""
+        if state.finished:
+            return 0
+        horizon = comm.horizon(limit)
+        words = tuple((lo // 32, -(-hi // 32)) for lo, hi in self.plan.ranges)
+        for _ in range(min(self.BATCH, -(-limit // horizon))):
+            state.kernels.levels(
+                *state.by_source,
+                *state.by_target,
+                *(state.first, state.last, state.distances, state.visited, state.frontier, state.found),
+                *(state.queue, state.hubs, state.control, horizon),
+                state.kernels.METHODS[self.plan.method],
+            )
+            comm.allgather(state.frontier, words)
+        control = devices.to_host(state.control)
+        state.finished = bool(control[state.kernels.FINISHED])
+        return int(control[state.kernels.LEVEL]) - first
+
+    def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
+        """Return the shard's part of the distances and predecessors."""
+        own = slice(state.first, state.last)
+        results = {"distances": state.distances[own]}
+        if self.plan.predecessors:
+            comm.allgather(state.distances, self.plan.ranges)
+            parent = state.device.xp.empty(state.last - state.first, np.int32)
+            state.kernels.parents(*state.by_target, state.first, state.last, state.distances, parent)
+            results["predecessors"] = parent
+        return results
+
+
+def _transposed(by_target: tuple[Array, Array], n: int, first: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the same edges by source: ``indices`` are targets, rows are all n vertices."""
+    indptr, indices = devices.to_host(by_target[0]), devices.to_host(by_target[1])
+    rows = len(indptr) - 1
+    marks = sparse.csr_matrix((np.ones(len(indices), np.int8), indices, indptr), shape=(rows, n)).tocsc()
+    return marks.indptr.astype(indptr.dtype), (marks.indices + first).astype(np.int32)

@@ -1,0 +1,172 @@
+"""The search kernels of ``kernels/bfs.cu`` for the CPU: pushing on one core, pulling on all.
+
+The same operations on the same arrays; that file's opening explains the algorithm and the encoding. A push
+is a walk along the queue, which a road network's thin frontiers make fast on one core; a pull owns a word
+of the bitmap at a time, so cores never write to the same place.
+"""
+
+import numpy as np
+from numba import njit, prange
+
+#: Where the caller finds, in the control words, the number of the frontier's level and whether it is empty.
+LEVEL, FINISHED = 2, 3
+CONTROL_WORDS = 4
+
+#: The methods' numbers.
+METHODS = {"hybrid": 0, "frontier": 1, "pull": 2}
+
+_HYBRID, _PUSH, _PULL = 0, 1, 2
+_PULL_SHARE = 15  # pull if the frontier has more than 1/15 of the edges, or
+_PULL_COUNT = 20  # more than 1/20 of the vertices
+
+_ONE = np.uint32(1)
+
+
+def hub_capacity(edges):
+    """Return 0: on the CPU no vertex is put off for its many edges."""
+    return 0
+
+
+@njit(cache=True)
+def levels(
+    out_indptr,
+    out_indices,
+    in_indptr,
+    in_indices,
+    first,
+    last,
+    distances,
+    visited,
+    frontier,
+    found,
+    queue,
+    hubs,
+    control,
+    limit,
+    method,
+):
+    """Run up to `limit` levels of the search for the vertices from `first` to `last`."""
+    n = len(distances)
+    whole = len(found) == len(frontier)
+    own = frontier[first // 32 : first // 32 + len(found)]
+    all_edges = out_indptr[n]
+    level = control[LEVEL]
+    done, head, tail, edges = 0, 0, 0, 0
+    count = _bits(frontier)
+    have_bitmap, have_queue = True, False
+    while done < limit and count > 0:
+        if have_queue:
+            pull = method == _PULL or (method == _HYBRID and edges > all_edges // _PULL_SHARE)
+        else:
+            pull = method == _PULL or (method == _HYBRID and count > n // _PULL_COUNT)
+        if not pull and not have_queue:
+            head, tail = tail, _queue_up(frontier, queue, tail)
+            edges = 0
+            for q in range(head, tail):
+                edges += out_indptr[queue[q] + 1] - out_indptr[queue[q]]
+            have_queue = True
+        if pull:
+            if not have_bitmap:
+                frontier[:] = np.uint32(0)
+                _mark(frontier, queue, head, tail)
+            _pull(in_indptr, in_indices, first, last, distances, visited, frontier, found, level + 1)
+            own[:] = found
+            count = _bits(found)
+            have_bitmap, have_queue = True, False
+        else:
+            end = tail
+            edges = 0
+            for q in range(head, tail):
+                u = queue[q]
+                for e in range(out_indptr[u], out_indptr[u + 1]):
+                    v = out_indices[e]
+                    bit = _ONE << np.uint32((v - first) & 31)
+                    if not visited[(v - first) >> 5] & bit:
+                        visited[(v - first) >> 5] |= bit
+                        distances[v] = level + 1
+                        queue[end] = v
+                        end += 1
+                        edges += out_indptr[v + 1] - out_indptr[v]
+            head, tail = tail, end
+            count = tail - head
+            have_bitmap = False
+        level += 1
+        done += 1
+        if not whole:
+            break
+    if done > 0 and not have_bitmap:
+        own[:] = np.uint32(0)
+        _mark(frontier, queue, head, tail)
+    control[LEVEL] = level
+    control[FINISHED] = count == 0 and (whole or done == 0)
+
+
+@njit(cache=True)
+def _bits(words):
+    total = 0
+    for w in range(len(words)):
+        bits = words[w]
+        while bits:
+            bits &= bits - _ONE
+            total += 1
+    return total
+
+
+@njit(cache=True)
+def _queue_up(frontier, queue, end):
+    for w in range(len(frontier)):
+        bits = frontier[w]
+        if bits:
+            for b in range(32):
+                if bits >> np.uint32(b) & _ONE:
+                    queue[end] = w * 32 + b
+                    end += 1
+    return end
+
+
+@njit(cache=True)
+def _mark(frontier, queue, head, tail):
+    for q in range(head, tail):
+        frontier[queue[q] >> 5] |= _ONE << np.uint32(queue[q] & 31)
+
+
+@njit(parallel=True, cache=True)
+def _pull(in_indptr, in_indices, first, last, distances, visited, frontier, found, level):
+    chunk = 64
+    for part in prange((len(found) + chunk - 1) // chunk):
+        for w in range(part * chunk, min(len(found), part * chunk + chunk)):
+            found[w] = _pull_word(in_indptr, in_indices, first, last, distances, visited[w], frontier, w, level)
+            visited[w] |= found[w]
+
+
+@njit(cache=True)
+def _pull_word(in_indptr, in_indices, first, last, distances, known, frontier, w, level):
+    """Return the bits of the unvisited vertices in word `w` that have an in-neighbour in the frontier."""
+    new = np.uint32(0)
+    if known == np.uint32(0xFFFFFFFF):
+        return new
+    for b in range(min(32, last - first - w * 32)):
+        bit = _ONE << np.uint32(b)
+        if known & bit:
+            continue
+        v = w * 32 + b
+        for e in range(in_indptr[v], in_indptr[v + 1]):
+            u = in_indices[e]
+            if frontier[u >> 5] >> np.uint32(u & 31) & _ONE:
+                new |= bit
+                distances[first + v] = level
+                break
+    return new
+
+
+@njit(parallel=True, cache=True)
+def parents(in_indptr, in_indices, first, last, distances, parent):
+    """Write the least in-neighbour one level up of each vertex from `first` to `last`, or -9999."""
+    for own in prange(last - first):
+        parent[own] = -9999
+        wanted = distances[first + own] - 1
+        if wanted >= 0:
+            for e in range(in_indptr[own], in_indptr[own + 1]):
+                if distances[in_indices[e]] == wanted:
+                    parent[own] = in_indices[e]
+                    break

@@ -1,0 +1,334 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.sparse.csgraph import floyd_warshall
+
+import mgraph
+from mgraph import device as devices
+
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+TYPES = [np.float32, np.float64, np.int32]
+NONE = np.iinfo(np.int32).max
+
+
+@pytest.fixture(params=DEVICES)
+def device(request):
+    if request.param == "cuda":
+        poison()
+    return request.param
+
+
+def poison():
+    """Fill the memory that CuPy hands out next: an element that no kernel writes is then seen."""
+    xp = devices.find("cuda").xp
+    garbage = [xp.full(size, 0x41, np.uint8) for size in (1 << 27, 1 << 22, 1 << 18, 1 << 14, 1 << 9)]
+    del garbage
+
+
+def textbook(matrix):
+    """Floyd and Warshall's three loops, in the matrix's own type."""
+    d = matrix.copy()
+    np.fill_diagonal(d, np.minimum(d.diagonal(), 0))
+    for k in range(len(d)):
+        d = np.minimum(d, d[:, k, None] + d[None, k, :])
+    return d
+
+
+def as_floats(distances):
+    result = np.asarray(distances).astype(np.float64)
+    if np.asarray(distances).dtype == np.int32:
+        result[np.asarray(distances) == NONE] = np.inf
+    return result
+
+
+def check_paths(result, matrix):
+    """Each path starts, ends and adds up as it should, and never meets a vertex twice."""
+    distances = as_floats(result.distances)
+    for i in range(len(matrix)):
+        for j in range(len(matrix)):
+            path = result.path(i, j)
+            if not np.isfinite(distances[i, j]):
+                assert path == [] and result.predecessors[i, j] == -9999
+                continue
+            assert path[0] == i and path[-1] == j and len(set(path)) == len(path)
+            length = sum(matrix[a, b] for a, b in zip(path[:-1], path[1:], strict=True))
+            assert length == distances[i, j]
+        assert result.predecessors[i, i] == -9999
+
+
+@st.composite
+def matrices(draw, largest=40):
+    """Distance matrices of small integers without negative cycles, in any type; inf is no edge."""
+    n = draw(st.integers(0, largest))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    highest = draw(st.sampled_from([0, 1, 9, 1000]))
+    matrix = random.integers(0, highest + 1, (n, n)).astype(float)
+    if draw(st.booleans()):  # a potential makes weights negative and leaves cycles as they are
+        potential = random.integers(0, 50, n)
+        matrix += potential[:, None] - potential[None, :]
+    matrix[random.random((n, n)) < draw(st.sampled_from([0, 0.5, 0.9, 1]))] = np.inf
+    return matrix, draw(st.sampled_from(TYPES))
+
+
+def in_type(matrix, dtype):
+    return np.where(np.isinf(matrix), NONE, matrix).astype(dtype) if dtype == np.int32 else matrix.astype(dtype)
+
+
+def check_against_textbook(matrix, dtype, device, block=None):
+    given = in_type(matrix, dtype)
+    kept = given.copy()
+    result = mgraph.apsp(given, predecessors=True, device=device, block=block)
+    assert np.array_equal(given, kept, equal_nan=True)
+    assert result.distances.dtype == dtype and result.predecessors.dtype == np.int32
+    assert np.array_equal(as_floats(result.distances), textbook(matrix))
+    check_paths(result, np.where(np.eye(len(matrix), dtype=bool), 0, matrix))
+
+
+@given(matrices(), st.sampled_from([None, 32]))
+def test_small_matrices(case, block):
+    check_against_textbook(*case, "cpu", block)
+
+
+@pytest.mark.gpu
+@given(matrices(), st.sampled_from([None, 32]))
+def test_small_matrices_on_a_gpu(case, block):
+    check_against_textbook(*case, "cuda", block)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("n", [1, 31, 32, 33, 64, 95, 127, 128, 129, 150])
+def test_sizes_around_the_blocks(n, dtype, device):
+    random = np.random.default_rng(n)
+    matrix = random.integers(1, 100, (n, n)).astype(float)
+    matrix[random.random((n, n)) < 0.9] = np.inf
+    expected = textbook(matrix)
+    for block in (None, 32, 96):
+        result = mgraph.apsp(in_type(matrix, dtype), device=device, block=block)
+        assert np.array_equal(as_floats(result.distances), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [257, 510])
+def test_every_bit_of_the_unblocked_algorithm(n, dtype, device):
+    matrix = np.random.default_rng(n).random((n, n)).astype(dtype)
+    expected = textbook(matrix)
+    for block in (32, 64, 96, 128):
+        for paths in (False, True):
+            result = mgraph.apsp(matrix, device=device, block=block, predecessors=paths)
+            assert np.array_equal(result.distances, expected)
+
+
+def test_equals_scipy(device):
+    matrix = np.random.default_rng(5).random((300, 300))
+    assert np.array_equal(mgraph.apsp(matrix, device=device).distances, floyd_warshall(matrix))
+
+
+def test_predecessors_are_those_of_the_unblocked_algorithm(device):
+    random = np.random.default_rng(8)
+    matrix = random.integers(1, 4, (200, 200)).astype(np.float64)
+    matrix[random.random((200, 200)) < 0.8] = np.inf
+    first = mgraph.apsp(matrix, device=device, block=32, predecessors=True)
+    second = mgraph.apsp(matrix, device="cpu", block=128, predecessors=True)
+    assert np.array_equal(first.predecessors, second.predecessors)
+    _, scipys = floyd_warshall(np.where(np.eye(200), 0, matrix), return_predecessors=True)
+    assert np.array_equal(first.predecessors, scipys)
+
+
+@pytest.mark.parametrize("block", [32, 128])
+def test_cycles_of_weight_zero(device, block):
+    random = np.random.default_rng(3)
+    for seed in range(5):
+        src, dst = random.integers(0, 150, (2, 400))
+        graph = mgraph.Graph.from_edges(src, dst, random.integers(0, 2, 400), n=150, directed=False)
+        result = mgraph.apsp(graph, device=device, predecessors=True, block=block)
+        matrix = np.full((150, 150), np.inf)
+        u, v, weights = graph.coo()
+        np.minimum.at(matrix, (u, v), weights)
+        np.fill_diagonal(matrix, 0)
+        assert np.array_equal(as_floats(result.distances), textbook(matrix)), seed
+        check_paths(result, matrix)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_sparse_input(dtype, device):
+    # Stored zeros are edges, repeated edges count by the lightest, self-loops do not matter.
+    graph = mgraph.Graph.from_edges(
+        [0, 0, 0, 1, 2, 2, 4], [1, 1, 3, 2, 0, 2, 3], np.array([7, 5, 9, 0, 1, 3, 2], dtype)
+    )
+    result = mgraph.apsp(graph, device=device)
+    inf = np.inf
+    expected = [[0, 5, 5, 9, inf], [1, 0, 0, 10, inf], [1, 6, 0, 10, inf], [inf, inf, inf, 0, inf], [inf, inf, inf, 2, 0]]
+    assert np.array_equal(as_floats(result.distances), expected)
+    assert result.distances.dtype == dtype
+
+
+def test_scipy_matrix(device):
+    matrix = sparse.random(120, 120, 0.05, random_state=1, format="csr")
+    assert np.array_equal(mgraph.apsp(matrix, device=device).distances, floyd_warshall(matrix))
+
+
+def test_unweighted_graph_counts_hops(device):
+    graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)
+    result = mgraph.apsp(graph, device=device)
+    assert result.distances.dtype == np.float32
+    assert np.array_equal(result.distances, abs(np.subtract.outer(np.arange(4), np.arange(4))))
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_negative_cycle_is_named(dtype, device):
+    # A ring 50..69 of total weight -1, reached from 0..49 and reaching 70..99.
+    n, ring = 100, list(range(50, 70))
+    matrix = np.full((n, n), np.inf)
+    for v in range(n - 1):
+        matrix[v, v + 1] = 3
+    for a, b in zip(ring, ring[1:] + ring[:1], strict=True):
+        matrix[a, b] = 1
+    matrix[69, 50] = -20
+    with pytest.raises(mgraph.NegativeCycleError) as caught:
+        mgraph.apsp(in_type(matrix, dtype), device=device, block=32)
+    assert caught.value.vertex in ring
+    assert str(caught.value.vertex) in str(caught.value)
+
+
+def test_negative_self_loop(device):
+    with pytest.raises(mgraph.NegativeCycleError) as caught:
+        mgraph.apsp([[0.0, 1.0], [1.0, -2.0]], device=device)
+    assert caught.value.vertex == 1
+
+
+def test_the_diagonal_counts_as_zero(device):
+    assert mgraph.apsp([[5.0, 1.0], [np.inf, np.inf]], device=device).distances.tolist() == [[0, 1], [np.inf, 0]]
+
+
+def test_negative_zero_becomes_zero(device):
+    result = mgraph.apsp([[0.0, -0.0], [1.0, -0.0]], device=device)
+    assert not np.signbit(result.distances).any()
+
+
+def test_int32_that_does_not_fit(device):
+    weight = 2**28
+    chain = mgraph.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], [weight] * 4)
+    with pytest.raises(mgraph.DistanceOverflowError, match="float64"):
+        mgraph.apsp(chain, device=device)
+    assert mgraph.apsp(chain, device=device, dtype="float64").distances[0, 4] == 4 * weight
+    with pytest.raises(mgraph.DistanceOverflowError, match=str(2**29)):
+        mgraph.apsp(mgraph.Graph.from_edges([0], [1], [2**29]), device=device)
+
+
+def test_unreachable_stays_unreachable_with_negative_integers(device):
+    graph = mgraph.Graph.from_edges([0, 1, 3], [1, 2, 4], [-5, -7, -9])
+    result = mgraph.apsp(graph, device=device, predecessors=True)
+    assert result.distances[0].tolist() == [0, -5, -12, NONE, NONE]
+    assert result.predecessors[0].tolist() == [-9999, 0, 1, -9999, -9999]
+    assert result.path(0, 4) == []
+
+
+@pytest.mark.parametrize("weights", [np.int64, np.int8, np.uint16, np.float16])
+def test_other_types_of_weights(weights, device):
+    matrix = np.array([[0, 3, 100], [2, 0, 4], [1, 1, 0]], weights)
+    result = mgraph.apsp(matrix, device=device)
+    assert result.distances.dtype == (np.float32 if weights == np.float16 else np.int32)
+    assert result.distances.tolist() == [[0, 3, 7], [2, 0, 4], [1, 1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        (np.zeros((2, 3)), r"\(2, 3\)"),
+        ([[0.0, np.nan], [1.0, 0.0]], r"\(0, 1\).*NaN"),
+        ([[0.0, -np.inf], [1.0, 0.0]], "-inf"),
+        (np.zeros((2, 2), complex), "complex"),
+        (np.zeros((2, 2), bool), "boolean"),
+        ("a graph", r"\(\)|str"),
+        ([[1, 2], [3]], "list"),
+    ],
+)
+def test_input_that_cannot_be_used(argument, message):
+    with pytest.raises(mgraph.InputError, match=message):
+        mgraph.apsp(argument, device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"block": 100}, "100.*32, 64, 96, 128"),
+        ({"dtype": "int16"}, "int16"),
+        ({"dtype": "int32"}, "fractions"),
+        ({"dtype": "nonsense"}, "nonsense"),
+        ({"method": "magic"}, "magic"),
+        ({"device": "tpu"}, "tpu"),
+        ({"span": 0}, "span=0"),
+    ],
+)
+def test_options_that_cannot_be_used(options, message):
+    with pytest.raises(mgraph.InputError, match=message):
+        mgraph.apsp([[0.0, 1.5], [1.0, 0.0]], **{"device": "cpu", **options})
+
+
+def test_a_gpu_that_is_not_there():
+    with pytest.raises(mgraph.DeviceError, match="cuda:99|CuPy"):
+        mgraph.apsp([[0.0]], device="cuda:99")
+
+
+def test_path_needs_predecessors_and_vertices():
+    result = mgraph.apsp([[0.0, 1.0], [1.0, 0.0]], device="cpu")
+    with pytest.raises(mgraph.InputError, match="predecessors=True"):
+        result.path(0, 1)
+    result = mgraph.apsp([[0.0, 1.0], [1.0, 0.0]], device="cpu", predecessors=True)
+    assert result.path(0, 1) == [0, 1] and result.path(1, 1) == [1]
+    with pytest.raises(mgraph.InputError, match="vertex 2"):
+        result.path(0, 2)
+
+
+def test_progress_and_spans(device):
+    seen = []
+    matrix = np.random.default_rng(2).random((70, 70))
+    result = mgraph.apsp(matrix, device=device, block=32, span=2, progress=lambda k, total: seen.append((k, total)))
+    assert seen[-1] == (9, 9) and [k for k, _ in seen][:3] == [2, 4, 6]
+    assert set(result.timings) >= {"load", "solve", "collect"}
+    assert np.array_equal(result.distances, mgraph.apsp(matrix, device=device).distances)
+
+
+@pytest.mark.gpu
+def test_cupy_in_cupy_out():
+    xp = devices.find("cuda").xp
+    matrix = np.random.default_rng(0).random((130, 130))
+    result = mgraph.apsp(xp.asarray(matrix), predecessors=True)
+    assert isinstance(result.distances, xp.ndarray) and isinstance(result.predecessors, xp.ndarray)
+    assert np.array_equal(result.distances.get(), mgraph.apsp(matrix, device="cpu").distances)
+    assert result.path(3, 4)[0] == 3
+    graph = mgraph.Graph.from_edges(xp.asarray([0, 1]), xp.asarray([1, 2]), xp.asarray([1.5, 2.0]))
+    assert mgraph.apsp(graph).distances[0, 2].item() == 3.5
+    on_host = mgraph.apsp(xp.asarray(matrix), device="cpu").distances
+    assert isinstance(on_host, xp.ndarray)
+
+
+@pytest.mark.gpu
+def test_the_planned_memory_is_what_is_used():
+    xp = devices.find("cuda").xp
+    n = 4096
+    matrix = np.random.default_rng(0).random((n, n), np.float32)
+    mgraph.apsp(matrix[:64, :64].copy(), device="cuda")
+    for paths in (False, True):
+        result, peak = with_peak(xp, lambda paths=paths: mgraph.apsp(matrix, device="cuda", predecessors=paths))
+        assert abs(peak / result.plan.peak_bytes[0] - 1) < 0.05
+
+
+def with_peak(xp, call):
+    """Return a call's result and the most bytes that CuPy's pool had in use during it."""
+    pool = xp.get_default_memory_pool()
+    pool.free_all_blocks()
+    before = pool.used_bytes()
+
+    class Watch(xp.cuda.MemoryHook):
+        name = "watch"
+        peak = 0
+
+        def malloc_postprocess(self, **_):
+            self.peak = max(self.peak, pool.used_bytes() - before)
+
+    with Watch() as watch:
+        result = call()
+    return result, watch.peak

@@ -1,0 +1,197 @@
+import lzma
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.sparse.csgraph import shortest_path
+
+import mgraph
+from mgraph import device as devices
+from mgraph.generate import rmat
+from mgraph.graph import Compressed
+
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+METHODS = ["hybrid", "frontier", "pull"]
+DATA = next((d for d in (Path(__file__).parents[2] / "shared" / "data", Path(__file__).parents[1] / ".data") if d.is_dir()), None)
+
+
+@pytest.fixture(params=DEVICES)
+def device(request):
+    return request.param
+
+
+def verify(graph, source, result):
+    """Check a search by its properties, as the Graph500 specification does, without another search.
+
+    Only the source has distance 0; an edge never leads more than one level down; who is reached, and only
+    they, has a tree edge, which exists and spans one level; nothing leads from the reached to the rest.
+    """
+    distances, parents = devices.to_host(result.distances), devices.to_host(result.predecessors)
+    src, dst, _ = (devices.to_host(part) if part is not None else None for part in graph.coo())
+    assert distances.dtype == np.int32 and distances.shape == (graph.n,)
+    assert np.flatnonzero(distances == 0).tolist() == [source]
+    reached = distances[src] >= 0
+    assert (distances[dst[reached]] >= 0).all()
+    assert (distances[dst[reached]] <= distances[src[reached]] + 1).all()
+    children = np.flatnonzero(parents >= 0)
+    assert np.array_equal(children, np.flatnonzero(distances > 0))
+    assert (parents[distances <= 0] == -9999).all()
+    assert (distances[parents[children]] == distances[children] - 1).all()
+    edges = src.astype(np.int64) * graph.n + dst
+    tree = parents[children].astype(np.int64) * graph.n + children
+    assert np.isin(tree, edges).all()
+    assert np.array_equal(devices.to_host(result.levels), np.bincount(distances[distances >= 0]))
+
+
+def scipys(graph, source):
+    indptr, indices, _ = graph.csr()
+    matrix = sparse.csr_matrix((np.ones(len(indices)), indices, indptr), shape=(graph.n, graph.n))
+    distances = shortest_path(matrix, unweighted=True, indices=source)
+    return np.where(np.isinf(distances), -1, distances)
+
+
+@st.composite
+def searches(draw):
+    n = draw(st.integers(1, 100))
+    m = draw(st.integers(0, 4 * n))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    graph = mgraph.Graph.from_edges(*random.integers(0, n, (2, m)), n=n, directed=draw(st.booleans()))
+    return graph, draw(st.integers(0, n - 1)), draw(st.sampled_from([None, 1, 3]))
+
+
+def check(graph, source, span, device):
+    expected = scipys(graph, source)
+    parents = None
+    for method in METHODS:
+        result = mgraph.bfs(graph, source, method=method, device=device, span=span, predecessors=True)
+        assert np.array_equal(result.distances, expected)
+        verify(graph, source, result)
+        assert parents is None or np.array_equal(result.predecessors, parents)
+        parents = result.predecessors
+
+
+@given(searches())
+def test_small_graphs(case):
+    check(*case, "cpu")
+
+
+@pytest.mark.gpu
+@given(searches())
+def test_small_graphs_on_a_gpu(case):
+    check(*case, "cuda")
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("directed", [False, True])
+def test_rmat(method, directed, device):
+    graph = rmat(14, directed=directed)
+    source = int(np.argmax(np.diff(graph.csr().indptr)))  # a hub
+    for start in (source, int(graph.csr().indices[0])):
+        result = mgraph.bfs(graph, start, method=method, device=device, predecessors=True)
+        assert np.array_equal(result.distances, scipys(graph, start))
+        verify(graph, start, result)
+
+
+def shapes():
+    n = 3000
+    path = np.arange(n - 1)
+    yield "path", mgraph.Graph.from_edges(path, path + 1), 0
+    yield "path back", mgraph.Graph.from_edges(path + 1, path), n - 1
+    yield "star", mgraph.Graph.from_edges(np.zeros(n - 1, int), path + 1, directed=False), 0
+    yield "star from a leaf", mgraph.Graph.from_edges(np.zeros(n - 1, int), path + 1, directed=False), 7
+    side = 60
+    cell = np.arange(side * side).reshape(side, side)
+    src = np.concatenate([cell[:, :-1].ravel(), cell[:-1].ravel()])
+    dst = np.concatenate([cell[:, 1:].ravel(), cell[1:].ravel()])
+    yield "grid", mgraph.Graph.from_edges(src, dst, directed=False), side // 2
+    a, b = np.nonzero(~np.eye(200, dtype=bool))
+    yield "complete", mgraph.Graph.from_edges(a, b), 199
+    hubs = np.repeat(np.arange(4), 5000)  # hubs that a whole block pushes for, met in the second level
+    leaves = np.random.default_rng(0).integers(5, 20000, len(hubs))
+    src, dst = np.concatenate([[4] * 4, hubs]), np.concatenate([np.arange(4), leaves])
+    yield "hubs", mgraph.Graph.from_edges(src, dst, n=20000), 4
+    yield "one vertex", mgraph.Graph.from_edges([0], [0], n=1), 0
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_shapes(method, device):
+    for name, graph, source in shapes():
+        result = mgraph.bfs(graph, source, method=method, device=device, predecessors=True)
+        assert np.array_equal(result.distances, scipys(graph, source)), name
+        verify(graph, source, result)
+
+
+def test_wide_frontiers_after_thin_ones(device):
+    # A path into a random graph and out of it again: thin, wide, thin, so that every switch is taken.
+    random = np.random.default_rng(4)
+    n, tail = 60_000, 500
+    src, dst = random.integers(tail, n - tail, (2, 300_000))
+    ends = np.concatenate([np.arange(tail), np.arange(n - tail - 1, n - 1)])
+    graph = mgraph.Graph.from_edges(np.r_[src, ends], np.r_[dst, ends + 1], n=n)
+    for method in METHODS:
+        for span in (None, 7):
+            result = mgraph.bfs(graph, 0, method=method, device=device, span=span, predecessors=True)
+            assert np.array_equal(result.distances, scipys(graph, 0))
+            verify(graph, 0, result)
+
+
+def test_offsets_of_64_bits(device):
+    graph = rmat(10, directed=True)
+    indptr, indices, _ = graph.csr()
+    wide = mgraph.Graph(graph.n, csr=Compressed(indptr.astype(np.int64), indices, None))
+    _, _, _ = wide.csc()
+    for part in ("csc.indptr", "csr.indptr"):
+        wide._views[part, "cpu"] = wide._views[part, "cpu"].astype(np.int64)
+    for method in METHODS:
+        result = mgraph.bfs(wide, 5, method=method, device=device, predecessors=True)
+        assert np.array_equal(result.distances, scipys(graph, 5))
+        verify(graph, 5, result)
+
+
+def test_weights_do_not_matter(device):
+    graph = mgraph.Graph.from_edges([0, 1, 0], [1, 2, 2], [1.0, 1.0, 100.0])
+    assert mgraph.bfs(graph, 0, device=device).distances.tolist() == [0, 1, 1]
+    assert mgraph.bfs(np.array([[0, 1, np.inf], [1, 0, 0], [np.inf] * 3]), 0, device=device).distances.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("source", [5, -1, 1.5, True, None, "0"])
+def test_source_that_is_no_vertex(source):
+    graph = mgraph.Graph.from_edges([0, 1], [1, 2], n=5)
+    with pytest.raises(mgraph.InputError, match="source="):
+        mgraph.bfs(graph, source, device="cpu")
+
+
+def test_graph_without_vertices():
+    with pytest.raises(mgraph.InputError, match="no vertices"):
+        mgraph.bfs(mgraph.Graph.from_edges([], []), 0, device="cpu")
+
+
+def test_method_that_is_none():
+    with pytest.raises(mgraph.InputError, match="sideways"):
+        mgraph.bfs(mgraph.Graph.from_edges([0], [1]), 0, method="sideways", device="cpu")
+
+
+@pytest.mark.skipif(DATA is None, reason="the real graphs are not beside the checkout")
+@pytest.mark.parametrize("method", ["hybrid", "frontier"])
+def test_new_york(method, device):
+    graph = mgraph.read(DATA / "NY.gr.xz")
+    with lzma.open(DATA / "NY.gr.xz", "rt") as lines:
+        assert lines.readline().split()[2:] == [str(graph.n), str(graph.m // 2)]
+    result = mgraph.bfs(graph, 0, method=method, device=device, predecessors=True)
+    assert np.array_equal(result.distances, scipys(graph, 0))
+    verify(graph, 0, result)
+
+
+@pytest.mark.gpu
+def test_cupy_in_cupy_out():
+    xp = devices.find("cuda").xp
+    graph = rmat(10, device="cuda")
+    result = mgraph.bfs(graph, 1, predecessors=True)
+    assert isinstance(result.distances, xp.ndarray) and isinstance(result.predecessors, xp.ndarray)
+    same = mgraph.bfs(rmat(10), 1, predecessors=True, device="cpu")
+    assert np.array_equal(result.distances.get(), same.distances)
+    assert np.array_equal(result.predecessors.get(), same.predecessors)
+    assert np.array_equal(result.levels.get(), same.levels)

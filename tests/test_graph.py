@@ -1,0 +1,240 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from mgraph.errors import InputError
+from mgraph.graph import MAX_VERTICES, Graph, as_graph
+
+QUICK = settings(deadline=None, max_examples=60)
+
+
+WEIGHTS = st.sampled_from([np.float64, np.int32, None])
+
+
+@st.composite
+def edge_lists(draw, weights=WEIGHTS):
+    """Vertices, ends and weights: often few vertices, with self-loops, repeated edges and zero weights."""
+    n = draw(st.integers(0, 12))
+    vertices = st.integers(0, max(0, n - 1))
+    edges = draw(st.lists(st.tuples(vertices, vertices, st.integers(-3, 9)), max_size=40 if n else 0))
+    src, dst, values = np.array(edges, np.int64).reshape(-1, 3).T
+    kind = draw(weights)
+    return n, src, dst, None if kind is None else values.astype(kind)
+
+
+def triples(src, dst, weights=None):
+    columns = [np.asarray(src).tolist(), np.asarray(dst).tolist()]
+    if weights is not None:
+        columns.append(np.asarray(weights).tolist())
+    return list(zip(*columns, strict=True))
+
+
+def unpacked(compressed):
+    rows = np.repeat(np.arange(len(compressed.indptr) - 1), np.diff(compressed.indptr))
+    return triples(rows, compressed.indices, compressed.weights)
+
+
+def check_views(graph):
+    """Check what holds for every graph: the views are sorted and say the same."""
+    edges = triples(*graph.coo())
+    assert len(edges) == graph.m
+    assert [edge[:2] for edge in edges] == sorted(edge[:2] for edge in edges)
+    assert unpacked(graph.csr()) == edges
+    backwards = unpacked(graph.csc())
+    assert [edge[:2] for edge in backwards] == sorted(edge[:2] for edge in backwards)
+    assert sorted((v, u, *w) for u, v, *w in backwards) == sorted(edges)
+    for view in (graph.csr(), graph.csc()):
+        assert len(view.indptr) == graph.n + 1 and view.indptr[0] == 0 and view.indptr[-1] == graph.m
+        assert view.indices.dtype == np.int32
+        assert (view.weights is not None) == graph.weighted
+    return edges
+
+
+@QUICK
+@given(edge_lists(), st.booleans())
+def test_from_edges(edges, directed):
+    n, src, dst, weights = edges
+    graph = Graph.from_edges(src, dst, weights, n, directed)
+    expected = triples(src, dst, weights)
+    if not directed:
+        expected += [(v, u, *w) for u, v, *w in expected if u != v]
+        assert graph.csr()[0] is graph.csc()[0] and graph.csr()[1] is graph.csc()[1]
+    assert (graph.n, graph.directed, graph.weighted) == (n, directed, weights is not None)
+    assert sorted(check_views(graph)) == sorted(expected)
+    assert [edge[:2] for edge in check_views(graph.unweighted())] == [
+        edge[:2] for edge in triples(*graph.coo())
+    ]
+    assert not graph.unweighted().weighted
+
+
+@QUICK
+@given(edge_lists(st.just(np.float64)))
+def test_views_are_those_of_scipy(edges):
+    n, src, dst, weights = edges
+    if n == 0:
+        return
+    graph = Graph.from_edges(src, dst, weights, n)
+    matrix = sparse.coo_array((weights, (src, dst)), shape=(n, n))
+    for view, form in ((graph.csr(), sparse.csr_array), (graph.csc(), sparse.csc_array)):
+        ours = form((view.weights, view.indices, view.indptr), shape=(n, n))
+        np.testing.assert_array_equal(ours.toarray(), matrix.toarray())  # repeated edges add up in both
+
+
+@QUICK
+@given(edge_lists(), st.booleans(), st.sampled_from(["coo", "csr", "csc", "lil", "dok"]))
+def test_from_scipy(edges, directed, form):
+    n, src, dst, weights = edges
+    if n == 0:
+        return  # SciPy has no empty matrices in every form
+    values = np.ones(len(src), bool) if weights is None else weights
+    matrix = sparse.coo_array((values, (src, dst)), shape=(n, n)).asformat(form)
+    graph = Graph.from_scipy(matrix, directed)
+    coo = matrix.tocoo()
+    same = Graph.from_edges(coo.row, coo.col, None if weights is None else coo.data, n, directed)
+    assert sorted(check_views(graph)) == sorted(check_views(same))
+    assert graph.weighted == (weights is not None) and graph.directed == directed
+
+
+def test_stored_zeros_are_edges():
+    matrix = sparse.csr_array(([0.0, 1.0], ([0, 1], [1, 0])), shape=(2, 2))
+    assert triples(*Graph.from_scipy(matrix).coo()) == [(0, 1, 0.0), (1, 0, 1.0)]
+
+
+def test_empty_graphs():
+    for graph in (
+        Graph.from_edges([], []),
+        Graph.from_edges([], [], [], n=0, directed=False),
+        Graph.from_dense(np.zeros((0, 0))),
+    ):
+        assert (graph.n, graph.m) == (0, 0)
+        check_views(graph)
+    alone = Graph.from_edges([], [], n=3)
+    assert (alone.n, alone.m) == (3, 0)
+    assert alone.csr().indptr.tolist() == [0, 0, 0, 0]
+    loop = Graph.from_edges([0], [0], directed=False)
+    assert (loop.n, loop.m) == (1, 1)
+
+
+def test_vertices_are_counted_by_the_largest_id():
+    assert Graph.from_edges([2], [7]).n == 8
+    assert Graph.from_edges([2], [7], n=100).n == 100
+
+
+@pytest.mark.parametrize(
+    ("given_type", "kept"),
+    [
+        (np.float16, np.float32),
+        (np.float32, np.float32),
+        (np.float64, np.float64),
+        (np.uint8, np.int32),
+        (np.int32, np.int32),
+        (np.uint32, np.int64),
+        (np.int64, np.int64),
+        (bool, None),
+    ],
+)
+def test_types_of_weights(given_type, kept):
+    graph = Graph.from_edges([0], [1], np.ones(1, given_type))
+    assert graph.weights_dtype == kept and graph.weighted == (kept is not None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (([0], [1, 2]), "1 entries and dst has 2"),
+        (([[0]], [[1]]), "shape"),
+        (([0.5], [1]), "float64"),
+        (([0], [-3]), "-3"),
+        (([0], [2**31]), f"{2**31}.*relabel"),
+        (([0], [MAX_VERTICES]), "int32"),
+        (([0], [5], None, 5), "5 is not below n=5"),
+        (([0], [1], None, -1), "n=-1"),
+        (([0], [1], None, 2.0), "n=2.0"),
+        (([0], [1], None, 2**31), "int32"),
+        (([0], [1], [1, 2]), "for 1 edges"),
+        (([0, 1], [1, 0], [1, np.nan]), "edge 1 is nan"),
+        (([0], [1], [-np.inf]), "-inf"),
+        (([0], [1], [1j]), "complex"),
+        (([0], [1], ["far"]), "not supported"),
+        (([0], [1], np.array([2**63], np.uint64)), "int64"),
+    ],
+)
+def test_from_edges_refuses(arguments, part):
+    with pytest.raises(InputError, match=part):
+        Graph.from_edges(*arguments)
+
+
+def test_from_scipy_refuses():
+    with pytest.raises(InputError, match=r"\(2, 3\).*square"):
+        Graph.from_scipy(sparse.coo_array((2, 3)))
+    with pytest.raises(InputError, match="ndarray"):
+        Graph.from_scipy(np.zeros((2, 2)))
+
+
+# Dense matrices
+
+
+@QUICK
+@given(
+    st.integers(0, 8), st.sampled_from([np.float32, np.float64, np.int32, np.int64]), st.integers(0, 2**32)
+)
+def test_from_dense(n, dtype, seed):
+    random = np.random.default_rng(seed)
+    none = np.inf if np.dtype(dtype).kind == "f" else np.iinfo(dtype).max
+    matrix = random.integers(-1, 4, (n, n)).astype(dtype)
+    matrix[random.random((n, n)) < 0.4] = none
+    graph = Graph.from_dense(matrix)
+    assert graph.dense is matrix and graph.directed and graph.weights_dtype == dtype
+    expected = [
+        (i, j, matrix[i, j])
+        for i in range(n)
+        for j in range(n)
+        if matrix[i, j] != none and (i != j or matrix[i, j] < 0)
+    ]
+    assert check_views(graph) == expected
+
+
+@pytest.mark.parametrize("where", [(0, 0), (1, 2), (2999, 1)])
+def test_nan_is_refused_with_its_place(where):
+    matrix = np.zeros((3000, 3000), np.float32)  # more than one block of rows
+    matrix[where] = np.nan
+    with pytest.raises(InputError, match=rf"\({where[0]}, {where[1]}\).*NaN"):
+        Graph.from_dense(matrix)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "part"),
+    [
+        (np.zeros((2, 3)), "square"),
+        (np.zeros(4), "square"),
+        (np.zeros((2, 2), bool), "boolean"),
+        (np.zeros((2, 2), complex), "complex128"),
+        (np.array([["a"]]), "not supported"),
+    ],
+)
+def test_from_dense_refuses(matrix, part):
+    with pytest.raises(InputError, match=part):
+        Graph.from_dense(matrix)
+
+
+def test_as_graph():
+    graph = Graph.from_edges([0], [1])
+    assert as_graph(graph) is graph
+    assert as_graph(sparse.eye_array(3)).m == 3
+    assert as_graph([[0, 2], [1, 0]]).weights_dtype == np.int64
+    for value in ("a graph", None, [[1, 2], [3]], object()):
+        with pytest.raises(InputError):
+            as_graph(value)
+
+
+def test_repr():
+    assert repr(Graph.from_edges([0], [1], directed=False)) == "Graph(n=2, m=2, undirected, unweighted)"
+    assert repr(Graph.from_dense(np.zeros((2, 2)))) == "Graph(n=2, dense, directed, float64)"
+
+
+def test_ids_go_along():
+    ids = np.array([5, 9])
+    graph = Graph.from_edges([0], [1], [1.0], ids=ids)
+    assert graph.ids is ids and graph.unweighted().ids is ids

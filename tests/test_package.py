@@ -1,0 +1,85 @@
+"""The wheel holds the package and its kernels, nothing else, and works where there is no checkout."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def run(*command, **options):
+    """Run `command` and return what it prints; fail with all of it if it does not exit with 0."""
+    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+    assert result.returncode == 0, f"{command} exited with {result.returncode}:\n{result.stdout}"
+    return result.stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    if not (find_spec("build") and find_spec("hatchling")):
+        pytest.skip("build or hatchling is not installed: pip install 'mgraph[dev]'")
+    folder = tmp_path_factory.mktemp("wheel")
+    # From another folder: the checkout's build/ would pass for the module.
+    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT, cwd=folder)
+    (path,) = folder.glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """The folder of a virtual environment that has the wheel, and this one's packages as its dependencies."""
+    folder = tmp_path_factory.mktemp("installed").resolve()
+    run(sys.executable, "-m", "venv", "--without-pip", folder)
+    python = folder / "bin" / "python"
+    run(sys.executable, "-m", "pip", "--python", python, "install", "--no-index", "--no-deps", wheel)
+    # Python reads no .pth file of a folder that is added by one, so an editable mgraph stays out.
+    dependencies = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+    site = run(python, "-I", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))")
+    (Path(site) / "dependencies.pth").write_text("\n".join(sorted(dependencies)) + "\n")
+    return folder
+
+
+def test_the_wheel_holds_the_kernels(wheel):
+    sources = {
+        path.relative_to(ROOT).as_posix(): path.read_bytes()
+        for path in (ROOT / "kernels").rglob("*")
+        if path.suffix in (".cu", ".cuh", ".h")
+    }
+    assert sources
+    with zipfile.ZipFile(wheel) as archive:
+        for name, content in sources.items():
+            assert archive.read(f"mgraph/{name}") == content, name
+
+
+def test_the_wheel_holds_nothing_else(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    assert {name.partition("/")[0].partition("-")[0] for name in names} == {"mgraph"}
+    assert not [name for name in names if "tests" in Path(name).parts or "__pycache__" in name]
+
+
+def test_the_installed_package_is_complete(installed, tmp_path):
+    program = (
+        "import mgraph, mgraph.device; print(mgraph.__file__, mgraph.device.KERNELS, sep='\\n');"
+        "assert list(mgraph.device.KERNELS.glob('*.cu'))"
+    )
+    paths = run(installed / "bin" / "python", "-I", "-c", program, cwd=tmp_path).splitlines()
+    assert len(paths) == 2
+    assert all(Path(path).is_relative_to(installed) for path in paths), paths
+
+
+@pytest.mark.skipif(not (ROOT / "mgraph" / "cli.py").exists(), reason="there is no command line")
+def test_the_installed_command(installed, tmp_path):
+    assert "Usage" in run(installed / "bin" / "mgraph", "--help", cwd=tmp_path)
+    run(installed / "bin" / "python", "-I", "-m", "mgraph.cli", "--help", cwd=tmp_path)
+
+
+def test_importing_mgraph_loads_no_engine():
+    program = "import sys, mgraph; print(*{'cupy', 'dask', 'distributed', 'numba'} & sys.modules.keys())"
+    assert run(sys.executable, "-c", program, env={**os.environ, "PYTHONPATH": str(ROOT)}) == ""
