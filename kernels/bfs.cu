@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     __shared__ int staged[WARPS][64];
     __shared__ Offset thin_begin[2][THIN];
     __shared__ Offset thin_end[2][THIN];
-    __shared__ int thin_count[3], thin_edges[3], thin_longs[2], block_count;
+    __shared__ int thin_count[3], thin_edges[3], thin_longs[3], block_count;
     __shared__ unsigned long long block_edges;
 
     static_assert(sizeof(staged) >= THIN * sizeof(int));
@@ -303,15 +303,13 @@ __global__ void __launch_bounds__(THREADS, 1)
                     thin_begin[0][q] = out_indptr[v];
                     thin_end[0][q] = out_indptr[v + 1];
                 }
-                if (threadIdx.x < 3) thin_count[threadIdx.x] = 0, thin_edges[threadIdx.x] = 0;
-                if (threadIdx.x < 2) thin_longs[threadIdx.x] = 0;
+                if (threadIdx.x < 3) thin_count[threadIdx.x] = thin_edges[threadIdx.x] = thin_longs[threadIdx.x] = 0;
                 __syncthreads();
                 while (done + ran < limit && size > 0 && size <= THIN && size_edges <= THIN_EDGES) {
                     const int to = from ^ 1, slot = ran % 3;
                     if (threadIdx.x == 0) {
-                        thin_count[(ran + 1) % 3] = 0;
-                        thin_edges[(ran + 1) % 3] = 0;
-                        thin_longs[to] = 0;
+                        const int coming = (ran + 1) % 3;
+                        thin_count[coming] = thin_edges[coming] = thin_longs[coming] = 0;
                     }
                     auto follow = [&](Offset e, Offset end, Offset stride) {
                         // Some edges at a time, stage by stage, so that their latencies overlap.
@@ -343,12 +341,12 @@ __global__ void __launch_bounds__(THREADS, 1)
                     for (int q = threadIdx.x; q < size; q += THREADS) {
                         const Offset begin = thin_begin[from][q], end = thin_end[from][q];
                         if (end - begin > SERIAL)
-                            thin_long[atomicAdd(&thin_longs[from], 1)] = q;
+                            thin_long[atomicAdd(&thin_longs[slot], 1)] = q;
                         else
                             follow(begin, end, 1);
                     }
                     __syncthreads();
-                    const int longs = thin_longs[from];
+                    const int longs = thin_longs[slot];
                     for (int l = 0; l < longs; ++l)
                         follow(thin_begin[from][thin_long[l]] + threadIdx.x, thin_end[from][thin_long[l]], THREADS);
                     if (longs) __syncthreads();

@@ -46,6 +46,8 @@ __device__ __forceinline__ void relax(T& d, int& label, T a, T b, int via) {
     }
 }
 
+template <typename T, int V> struct alignas(sizeof(T) * V) Vector { T at[V]; };
+
 constexpr int BLOCK = 128;  // the most pivots eliminated at a time
 constexpr int CHUNK = 32;   // pivots that a thread of `solve` holds in registers
 constexpr int LANES = 64;   // threads of a block of `solve`, each with one column of a panel
@@ -66,26 +68,33 @@ __global__ void __launch_bounds__(1024, 1)
             int i = y + 32 * p, j = x + 32 * q;
             m[p][q] = i < b && j < b ? D[(row + i) * ld + pivot + j] : infinity<T>();
         }
-    for (int k = 0; k < b; ++k) {
-        T* const left = column[k % 2];
-        T* const right = line[k % 2];
+    // Pivots 32 g to 32 g + 31 sit in the g-th sample of a row or column, and leave the samples before alone.
 #pragma unroll
-        for (int p = 0; p < 4; ++p)
+    for (int g = 0; g < 4; ++g) {
+        for (int t = 0; t < 32 && 32 * g + t < b; ++t) {
+            T* const left = column[t % 2];
+            T* const right = line[t % 2];
+            if (y == t) {
 #pragma unroll
-            for (int q = 0; q < 4; ++q) {
-                int i = y + 32 * p, j = x + 32 * q;
-                if (j == k) left[i] = m[p][q];
-                if (i == k) right[j] = m[p][q];
-                if (i == k && j == k && m[p][q] < T(0)) atomicMin(cycle, pivot + k);
+                for (int q = g; q < 4; ++q) right[x + 32 * q] = m[g][q];
             }
-        __syncthreads();
+            if (x == t) {
 #pragma unroll
-        for (int p = 0; p < 4; ++p)
-#pragma unroll
-            for (int q = 0; q < 4; ++q) {
-                int i = y + 32 * p, j = x + 32 * q;
-                if (i > k && j > k) m[p][q] = relaxed(m[p][q], left[i], right[j]);
+                for (int p = g; p < 4; ++p) left[y + 32 * p] = m[p][g];
+                if (y == t && m[g][g] < T(0)) atomicMin(cycle, pivot + 32 * g + t);
             }
+            __syncthreads();
+            T l[4], r[4];
+#pragma unroll
+            for (int p = g; p < 4; ++p) {  // infinity for the pivots' own rows and columns, now done
+                l[p] = p > g || y > t ? left[y + 32 * p] : infinity<T>();
+                r[p] = p > g || x > t ? right[x + 32 * p] : infinity<T>();
+            }
+#pragma unroll
+            for (int p = g; p < 4; ++p)
+#pragma unroll
+                for (int q = g; q < 4; ++q) m[p][q] = relaxed(m[p][q], l[p], r[q]);
+        }
     }
 #pragma unroll
     for (int p = 0; p < 4; ++p)
@@ -101,32 +110,42 @@ template <typename T, bool ROWS, bool PATHS>
 __global__ void __launch_bounds__(LANES)
     solve(const T* D, const int* P, long long ld, int row, int pivot, int b, int items, const T* coefficients,
           long long ldk, T* panel, int* labels, long long ldp) {
-    extern __shared__ char shared[];
+    extern __shared__ __align__(16) char shared[];
+    constexpr int V = 16 / sizeof(T);  // factors of one 16-byte access, and the padding that spreads the banks
+    using Values = Vector<T, V>;
     T(*const known)[LANES + 1] = reinterpret_cast<T(*)[LANES + 1]>(shared);
-    T(*const factors)[CHUNK] = reinterpret_cast<T(*)[CHUNK]>(known + BLOCK);
+    T(*const factors)[CHUNK + V] = reinterpret_cast<T(*)[CHUNK + V]>(known + BLOCK);
     int(*const known_label)[LANES] = reinterpret_cast<int(*)[LANES]>(factors + BLOCK);
     const int lane = threadIdx.x, first = blockIdx.x * LANES, item = first + lane;
+    const int x = lane % 32, y = lane / 32;  // as 2 rows of 32, to read lines of a matrix
     const int chunks = (b + CHUNK - 1) / CHUNK;
 
+    // Many loads in flight: a block has little else to hide their latency behind.
     if constexpr (ROWS) {
+#pragma unroll 16
         for (int k = 0; k < chunks * CHUNK; ++k)
             known[k][lane] = k < b && item < items ? D[(row + k) * ld + item] : infinity<T>();
     } else {  // rows of D are read along k and turned on their way into shared memory
-        const int width = chunks * CHUNK;
-        for (int e = lane; e < width * LANES; e += LANES) {
-            int k = e % width, i = e / width;
-            known[k][i] = k < b && first + i < items ? D[(first + i) * ld + pivot + k] : infinity<T>();
-        }
+        for (int c = 0; c < chunks; ++c)
+#pragma unroll 16
+            for (int i = y; i < LANES; i += 2) {
+                const int k = c * CHUNK + x;
+                known[k][i] = k < b && first + i < items ? D[(first + i) * ld + pivot + k] : infinity<T>();
+            }
     }
     for (int c = 0; c < chunks; ++c) {
         const int base = c * CHUNK;
         __syncthreads();
-        for (int e = lane; e < (base + CHUNK) * CHUNK; e += LANES) {
-            // ROWS: M is read along k', else R along k; either way neighbouring lanes read neighbours.
-            int k = ROWS ? e / (base + CHUNK) : e % CHUNK, before = ROWS ? e % (base + CHUNK) : e / CHUNK;
-            factors[before][k] = base + k >= b || before >= b ? infinity<T>()
-                                 : ROWS ? coefficients[(base + k) * ldk + before]
-                                        : coefficients[before * ldk + pivot + base + k];
+        if constexpr (ROWS) {  // M is read along k'
+            for (int before = x; before < base + CHUNK; before += 32)
+#pragma unroll 16
+                for (int k = y; k < CHUNK; k += 2)
+                    factors[before][k] = base + k < b && before < b ? coefficients[(base + k) * ldk + before] : infinity<T>();
+        } else {  // R is read along k
+#pragma unroll 16
+            for (int before = y; before < base + CHUNK; before += 2)
+                factors[before][x] =
+                    base + x < b && before < b ? coefficients[before * ldk + pivot + base + x] : infinity<T>();
         }
         __syncthreads();
         T d[CHUNK];
@@ -137,17 +156,25 @@ __global__ void __launch_bounds__(LANES)
             if constexpr (PATHS) label[k] = base + k < b && item < items ? P[(row + base + k) * ld + item] : -9999;
         }
         for (int before = 0; before < base; ++before) {
-            const T x = known[before][lane];
+            const T passed = known[before][lane];
             int via = 0;
             if constexpr (PATHS) via = known_label[before][lane];
 #pragma unroll
-            for (int k = 0; k < CHUNK; ++k) relax<PATHS>(d[k], label[k], factors[before][k], x, via);
+            for (int k = 0; k < CHUNK; k += V) {
+                const Values f = *reinterpret_cast<const Values*>(&factors[before][k]);
+#pragma unroll
+                for (int s = 0; s < V; ++s) relax<PATHS>(d[k + s], label[k + s], f.at[s], passed, via);
+            }
         }
 #pragma unroll
         for (int before = 0; before < CHUNK; ++before)
 #pragma unroll
-            for (int k = before + 1; k < CHUNK; ++k)
-                relax<PATHS>(d[k], label[k], factors[base + before][k], d[before], label[before]);
+            for (int k = before / V * V; k < CHUNK; k += V) {
+                const Values f = *reinterpret_cast<const Values*>(&factors[base + before][k]);
+#pragma unroll
+                for (int s = 0; s < V; ++s)
+                    if (k + s > before) relax<PATHS>(d[k + s], label[k + s], f.at[s], d[before], label[before]);
+            }
 #pragma unroll
         for (int k = 0; k < CHUNK; ++k) {
             known[base + k][lane] = d[k];
@@ -174,8 +201,6 @@ template <> struct Tile<double, true> { static constexpr int M = 64, N = 64, TM 
 
 constexpr int STEP = 8;    // pivots per stage of the pipeline
 constexpr int STAGES = 4;  // tiles of R and C in shared memory: one in use, three on their way
-
-template <typename T, int V> struct alignas(sizeof(T) * V) Vector { T at[V]; };
 
 __device__ __forceinline__ void copy_async(void* to, const void* from) {
     unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));

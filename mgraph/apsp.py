@@ -108,8 +108,9 @@ def apsp(
         return Rows(None, Compressed(indptr[first : last + 1] - indptr[first], indices[start:end], part))
 
     outcome = runner.run(FloydWarshall(made), rows, made, progress)
-    home = devices.find(graph.device)
-    results = {name: value if client is not None else home.asarray(value) for name, value in outcome.arrays.items()}
+    results = outcome.arrays
+    if client is None:
+        results = {name: devices.find(graph.device).asarray(value) for name, value in results.items()}
     return ApspResult(results["distances"], results.get("predecessors"), made, outcome.timings)
 
 
@@ -211,12 +212,12 @@ class FloydWarshall:
                 part = device.asarray(piece.dense[top : top + chunk])
                 encode(part, D[top : top + chunk], xp)
         else:
+            assert piece.edges is not None
             D.fill(kernel_infinity(dtype))
-            indptr, indices, weights = (None if a is None else device.asarray(a) for a in piece.edges or ())
-            lengths = xp.ones(len(indices), dtype)
-            if weights is not None:
-                encode(weights, lengths, xp)
-            kernels.scatter(D, indptr, indices, lengths)
+            lengths = xp.ones(len(piece.edges.indices), dtype)
+            if piece.edges.weights is not None:
+                encode(device.asarray(piece.edges.weights), lengths, xp)
+            kernels.scatter(D, device.asarray(piece.edges.indptr), device.asarray(piece.edges.indices), lengths)
         own = xp.arange(rows)
         D[own, first + own] = xp.minimum(D[own, first + own], dtype.type(0))
         if P is not None:

@@ -94,7 +94,7 @@ def bfs(
 
     def edges(shard: int) -> Edges:
         if len(made.ranges) == 1:
-            return Edges(graph.adjacency("csc", runner.device), graph.adjacency("csr", runner.device))
+            return Edges(graph.adjacency("csc", runner.place), graph.adjacency("csr", runner.place))
         first, last = made.ranges[shard]
         indptr, indices = graph.adjacency("csc")
         start, end = int(indptr[first]), int(indptr[last])

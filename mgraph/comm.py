@@ -88,6 +88,7 @@ class Nccl:
         self.size = size
         self._nccl = devices.nccl()
         self._comm = self._nccl.NcclCommunicator(size, identity, rank)
+        self._aborted = False
 
     @staticmethod
     def unique_id() -> tuple[int, ...]:
@@ -129,9 +130,11 @@ class Nccl:
         return array.data.ptr, array.size, kinds[np.dtype(array.dtype)]
 
     def close(self) -> None:
-        """Free the communicator."""
-        self._comm.destroy()
+        """Free the communicator, unless it was aborted, which freed it."""
+        if not self._aborted:
+            self._comm.destroy()
 
     def abort(self) -> None:
         """Abort the communicator: kernels waiting for a lost peer end at once."""
+        self._aborted = True
         self._comm.abort()

@@ -204,7 +204,7 @@ def to_host(array: Array) -> np.ndarray:
         return array.get()
     # A padded matrix row block by row block: get() would first copy all of it on the device.
     result = np.empty(array.shape, array.dtype)
-    rows = max(1, (1 << 26) // max(1, array.shape[1] * array.itemsize))
+    rows = max(1, (1 << 22) // max(1, array.shape[1] * array.itemsize))
     for first in range(0, array.shape[0], rows):
         result[first : first + rows] = array[first : first + rows].get()
     return result

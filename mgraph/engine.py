@@ -56,13 +56,20 @@ class Outcome:
 
 
 class Executor(Protocol):
-    """Where programs run."""
+    """Where programs run.
+
+    Attributes
+    ----------
+    specs : tuple of DeviceSpec
+        The devices, one a shard.
+    place : Device or None
+        Where a piece of the input is best prepared; None if it will travel.
+    """
 
     specs: tuple[DeviceSpec, ...]
+    place: devices.Device | None
 
-    def run(
-        self, program: Program, piece: Callable[[int], Any], plan: Plan, progress: Progress | None
-    ) -> Outcome:
+    def run(self, program: Program, piece: Callable[[int], Any], plan: Plan, progress: Progress | None) -> Outcome:
         """Run `program` by `plan`; ``piece(shard)`` is a shard's part of the input."""
         ...
 
@@ -90,12 +97,11 @@ class Direct:
     """One device, in this process."""
 
     def __init__(self, device: devices.Device) -> None:
+        self.place: devices.Device | None = device
         self.device = device
-        self.specs = (spec_of(device),)
+        self.specs: tuple[DeviceSpec, ...] = (spec_of(device),)
 
-    def run(
-        self, program: Program, piece: Callable[[int], Any], plan: Plan, progress: Progress | None
-    ) -> Outcome:
+    def run(self, program: Program, piece: Callable[[int], Any], plan: Plan, progress: Progress | None) -> Outcome:
         """Run `program` on the device; results are arrays of it."""
         comm = Solo()
         started = time.perf_counter()

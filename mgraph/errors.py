@@ -30,9 +30,7 @@ class NegativeCycleError(MgraphError, _ScipyNegativeCycleError):
 
     def __init__(self, vertex: int) -> None:
         self.vertex = vertex
-        super().__init__(
-            f"vertex {vertex} lies on a cycle of negative weight: there is no shortest path through it"
-        )
+        super().__init__(f"vertex {vertex} lies on a cycle of negative weight: there is no shortest path through it")
 
     def __reduce__(self) -> tuple[type, tuple[int]]:
         return type(self), (self.vertex,)

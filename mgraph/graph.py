@@ -12,7 +12,7 @@ from scipy import sparse
 
 from . import device as devices
 from .errors import InputError
-from .weights import infinity, weight_dtype
+from .weights import chunk_rows, infinity, weight_dtype
 
 Array = Any
 
@@ -164,12 +164,15 @@ class Graph:
             )
         weight_dtype(matrix.dtype)
         if matrix.dtype.kind == "f":
-            rows = max(1, (1 << 22) // max(1, matrix.shape[0]))
+            rows = chunk_rows(matrix.shape[0])
             for first in range(0, matrix.shape[0], rows):
-                bad = devices.of(matrix).xp.isnan(matrix[first : first + rows])
-                if bool(bad.any()):
-                    i, j = (int(axis[0]) for axis in bad.nonzero())
-                    raise InputError(f"entry ({first + i}, {j}) of the matrix is NaN: use inf for 'no edge'")
+                block = matrix[first : first + rows]
+                if not float(block.min()) > -np.inf:  # a minimum with a NaN among its numbers is NaN
+                    i, j = (int(axis[0]) for axis in (~(block > -np.inf)).nonzero())
+                    value = "NaN" if block[i, j] != block[i, j] else "-inf"
+                    raise InputError(
+                        f"entry ({first + i}, {j}) of the matrix is {value}: use a number, or inf for 'no edge'"
+                    )
         return cls(int(matrix.shape[0]), dense=matrix)
 
     @property
@@ -208,9 +211,10 @@ class Graph:
     def coo(self) -> Edges:
         """Return the edges one by one, sorted by source and target."""
         indptr, indices, weights = self.csr()
-        rows = self._home.xp.arange(self.n, dtype=np.int32)
-        counts = indptr[1:] - indptr[:-1]
-        return Edges(rows.repeat(devices.to_host(counts)), indices, weights)
+        m = len(indices)
+        # An edge's row is the number of rows, but the first, that begin at it or before.
+        starts = self._home.xp.bincount(indptr[1:-1], minlength=m + 1)[:m] if m else indices
+        return Edges(starts.cumsum().astype(np.int32), indices, weights)
 
     def adjacency(self, order: str, device: devices.Device | None = None) -> tuple[Array, Array]:
         """Return ``(indptr, indices)`` of ``"csr"`` or ``"csc"`` on a device, kept for the next call.

@@ -167,9 +167,7 @@ def _guess(path: Path, head: bytes) -> str:
     if format in ("edges", None) and head.startswith(b"%%MatrixMarket"):
         return "mtx"
     if format is None and re.search(rb"[\x00-\x08\x0e-\x1f]", head):
-        raise FormatError(
-            f"{path}: neither its suffix nor its content tells what it is: pass format={_formats()}"
-        )
+        raise FormatError(f"{path}: neither its suffix nor its content tells what it is: pass format={_formats()}")
     return format or "edges"
 
 
@@ -257,9 +255,7 @@ def _blocks(path: Path, stream: Stream) -> Iterator[tuple[int, bytes]]:
         text = b"".join(pieces)
         end = text.rfind(b"\n") + 1 if more else size
         if more and not end:
-            raise FormatError(
-                f"{path}, line {line}: no end of the line in {size} bytes: this is no text file"
-            )
+            raise FormatError(f"{path}, line {line}: no end of the line in {size} bytes: this is no text file")
         yield line, text[:end]
         line += text.count(b"\n", 0, end)
         rest = text[end:]
@@ -335,9 +331,7 @@ class _EdgeLines:
         if self.tagged:
             fields.insert(0, ("tag", "S2"))
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "error", DeprecationWarning
-            )  # NumPy before 2.4 reads "1.5" as the integer 1
+            warnings.simplefilter("error", DeprecationWarning)  # NumPy before 2.4 reads "1.5" as the integer 1
             warnings.filterwarnings("ignore", "loadtxt: input contained no data")
             for kind in (np.int64, np.float64):
                 try:
@@ -393,9 +387,7 @@ class _EdgeLines:
         if self.limit > MAX_VERTICES:
             return "is beyond int64"
         if self.limit == MAX_VERTICES:
-            return (
-                "is beyond int32: relabel=True (on the command line --relabel) numbers the ids in use from 0"
-            )
+            return "is beyond int32: relabel=True (on the command line --relabel) numbers the ids in use from 0"
         if self.base:
             return f"is above {self.limit}, the number of vertices in the 'p' line"
         return f"is not below n={self.limit}"
@@ -495,9 +487,7 @@ def _read_gr(path: Path, stream: Stream, options: _Options) -> _Content:
                 continue
             first += block.count(b"\n", 0, match.start())
             start = f"{path}, line {first}"
-            problem = re.fullmatch(
-                r"p\s+(sp|tw)\s+([0-9]+)\s+([0-9]+)", match[1].decode("utf-8", "replace").strip()
-            )
+            problem = re.fullmatch(r"p\s+(sp|tw)\s+([0-9]+)\s+([0-9]+)", match[1].decode("utf-8", "replace").strip())
             if problem is None:
                 raise FormatError(
                     f"{start}: a .gr file begins with 'p sp vertices edges' or 'p tw vertices edges', "
@@ -514,9 +504,7 @@ def _read_gr(path: Path, stream: Stream, options: _Options) -> _Content:
                 tagged=kind == "sp",
                 base=1,
                 limit=vertices,
-                wanted="after 'p sp', an edge is 'a u v weight'"
-                if kind == "sp"
-                else "after 'p tw', an edge is 'u v'",
+                wanted="after 'p sp', an edge is 'a u v weight'" if kind == "sp" else "after 'p tw', an edge is 'u v'",
             )
         lines.add(first, block)
     if lines is None:
@@ -567,9 +555,7 @@ def _matrix_content(path: Path, matrix: Any, *, directed: bool, base: int) -> _C
 def _read_dense(path: Path, stream: Stream, options: _Options) -> Graph:
     if options.relabel or options.directed is False:
         option = "relabel=True" if options.relabel else "directed=False"
-        raise InputError(
-            f"{option} does not go with {path}, a dense matrix: it has an entry for each direction"
-        )
+        raise InputError(f"{option} does not go with {path}, a dense matrix: it has an entry for each direction")
     matrix: np.ndarray
     try:
         if isinstance(stream, BufferedReader):
@@ -613,9 +599,7 @@ def check_output(path: str | os.PathLike[str], overwrite: bool = False) -> None:
     if not os.access(path.parent, os.W_OK):
         raise InputError(f"{path} cannot be written: the folder {path.parent} is not writable")
     if path.exists() and not overwrite:
-        raise OutputExistsError(
-            f"{path} exists: overwrite=True (on the command line --overwrite) replaces it"
-        )
+        raise OutputExistsError(f"{path} exists: overwrite=True (on the command line --overwrite) replaces it")
 
 
 def save(path: str | os.PathLike[str], arrays: Array | Mapping[str, Array], overwrite: bool = False) -> None:
@@ -645,9 +629,7 @@ def save(path: str | os.PathLike[str], arrays: Array | Mapping[str, Array], over
             raise InputError(f"{path}: a .npz file holds arrays by name, give a mapping; or use .npy")
         arrays = {"array": arrays}
     if path.suffix == ".npy" and len(arrays) != 1:
-        raise InputError(
-            f"{path}: a .npy file holds one array, not {len(arrays)} ({', '.join(arrays)}): use .npz"
-        )
+        raise InputError(f"{path}: a .npy file holds one array, not {len(arrays)} ({', '.join(arrays)}): use .npz")
     with _replacing(path, overwrite) as file:
         if path.suffix == ".npy":
             for array in arrays.values():

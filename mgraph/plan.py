@@ -5,6 +5,8 @@ graph into ranges of vertices with about equal numbers of edges. The predicted p
 program allocates on a device at its fullest moment, the input's own memory not counted.
 """
 
+import importlib
+import itertools
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -260,23 +262,26 @@ def _plan_bfs(
     if method not in ("auto", "hybrid", "frontier", "pull"):
         raise InputError(f"method={method!r} is not known for bfs: use 'auto', 'hybrid', 'frontier' or 'pull'")
     kind = specs[0].kind
-    if indptr is None:
-        indptr = np.linspace(0, m, n + 1).astype(np.int64)
-    ranges = balanced_ranges(indptr, len(specs))
+    if len(specs) == 1:
+        ranges: tuple[tuple[int, int], ...] = ((0, n),)
+        edges = [m]
+    else:
+        indptr = np.linspace(0, m, n + 1).astype(np.int64) if indptr is None else indptr
+        ranges = balanced_ranges(indptr, len(specs))
+        edges = [int(indptr[last]) - int(indptr[first]) for first, last in ranges]
     exchange = EXCHANGE_SECONDS["solo" if len(specs) == 1 else kind]
     per_level = exchange + (5e-6 if kind == "cuda" else 20e-6)
     shared = len(specs) == 1 and not directed
     offset = 4 if m < 2**31 else 8
     peaks = []
-    for first, last in ranges:
-        edges = int(indptr[last]) - int(indptr[first])
-        lists = edges * 4 + (last - first + 1) * offset
+    for (first, last), own_edges in zip(ranges, edges, strict=True):
+        lists = own_edges * 4 + (last - first + 1) * offset
         if not shared:
-            lists += edges * 4 + (n + 1) * offset
+            lists += own_edges * 4 + (n + 1) * offset
         words = -(-n // 32) * 4
         own = -(-(last - first) // 32) * 4
         state = (last - first) * 4 + n * 4 + 2 * words + own
-        peaks.append(lists + state + (4 * (n + last - first) if predecessors else 0))
+        peaks.append(lists + state + (4 * (last - first) if predecessors else 0))
     return Plan(
         algorithm="bfs",
         method="hybrid" if method == "auto" else method,
@@ -296,8 +301,6 @@ def _plan_bfs(
 
 def kernel_module(kind: str, family: str) -> Any:
     """Return the constants of a kernel family on a kind of device, which needs no such device."""
-    import importlib
-
     return importlib.import_module(f"mgraph.{'host' if kind == 'cpu' else 'cuda'}.{family}")
 
 
@@ -305,7 +308,7 @@ def even_ranges(n: int, parts: int, multiple: int) -> tuple[tuple[int, int], ...
     """Cut 0 to n into `parts` ranges of about equal length that start on multiples; the last may be empty."""
     blocks = -(-n // multiple)
     bounds = [min(n, blocks * part // parts * multiple) for part in range(parts + 1)]
-    return tuple(zip(bounds[:-1], bounds[1:], strict=True))
+    return tuple(itertools.pairwise(bounds))
 
 
 def balanced_ranges(indptr: Any, parts: int) -> tuple[tuple[int, int], ...]:
@@ -318,7 +321,7 @@ def balanced_ranges(indptr: Any, parts: int) -> tuple[tuple[int, int], ...]:
     goals = work[-1] * np.arange(parts + 1) // parts
     bounds = np.minimum(-(-np.searchsorted(work, goals) // 32) * 32, n)
     bounds[0], bounds[-1] = 0, n
-    return tuple((int(first), int(last)) for first, last in zip(bounds[:-1], bounds[1:], strict=True))
+    return tuple((int(first), int(last)) for first, last in itertools.pairwise(bounds))
 
 
 def spec_of(device: devices.Device) -> DeviceSpec:

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -53,7 +55,7 @@ def check_paths(result, matrix):
                 assert path == [] and result.predecessors[i, j] == -9999
                 continue
             assert path[0] == i and path[-1] == j and len(set(path)) == len(path)
-            length = sum(matrix[a, b] for a, b in zip(path[:-1], path[1:], strict=True))
+            length = sum(matrix[a, b] for a, b in itertools.pairwise(path))
             assert length == distances[i, j]
         assert result.predecessors[i, i] == -9999
 
@@ -159,7 +161,13 @@ def test_sparse_input(dtype, device):
     )
     result = mgraph.apsp(graph, device=device)
     inf = np.inf
-    expected = [[0, 5, 5, 9, inf], [1, 0, 0, 10, inf], [1, 6, 0, 10, inf], [inf, inf, inf, 0, inf], [inf, inf, inf, 2, 0]]
+    expected = [
+        [0, 5, 5, 9, inf],
+        [1, 0, 0, 10, inf],
+        [1, 6, 0, 10, inf],
+        [inf, inf, inf, 0, inf],
+        [inf, inf, inf, 2, 0],
+    ]
     assert np.array_equal(as_floats(result.distances), expected)
     assert result.distances.dtype == dtype
 
@@ -268,7 +276,7 @@ def test_options_that_cannot_be_used(options, message):
 
 
 def test_a_gpu_that_is_not_there():
-    with pytest.raises(mgraph.DeviceError, match="cuda:99|CuPy"):
+    with pytest.raises(mgraph.DeviceError, match=r"cuda:99|CuPy"):
         mgraph.apsp([[0.0]], device="cuda:99")
 
 

@@ -15,7 +15,10 @@ from mgraph.graph import Compressed
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 METHODS = ["hybrid", "frontier", "pull"]
-DATA = next((d for d in (Path(__file__).parents[2] / "shared" / "data", Path(__file__).parents[1] / ".data") if d.is_dir()), None)
+DATA = next(
+    (d for d in (Path(__file__).parents[2] / "shared" / "data", Path(__file__).parents[1] / ".data") if d.is_dir()),
+    None,
+)
 
 
 @pytest.fixture(params=DEVICES)
@@ -154,7 +157,11 @@ def test_offsets_of_64_bits(device):
 def test_weights_do_not_matter(device):
     graph = mgraph.Graph.from_edges([0, 1, 0], [1, 2, 2], [1.0, 1.0, 100.0])
     assert mgraph.bfs(graph, 0, device=device).distances.tolist() == [0, 1, 1]
-    assert mgraph.bfs(np.array([[0, 1, np.inf], [1, 0, 0], [np.inf] * 3]), 0, device=device).distances.tolist() == [0, 1, 2]
+    assert mgraph.bfs(np.array([[0, 1, np.inf], [1, 0, 0], [np.inf] * 3]), 0, device=device).distances.tolist() == [
+        0,
+        1,
+        2,
+    ]
 
 
 @pytest.mark.parametrize("source", [5, -1, 1.5, True, None, "0"])

@@ -81,7 +81,7 @@ def _solve(
     if not items:
         return
     paths = P is not None
-    shared = D.itemsize * (_BLOCK * (_LANES + 1) + _BLOCK * _CHUNK) + 4 * _BLOCK * _LANES * paths
+    shared = D.itemsize * _BLOCK * (_LANES + 1 + _CHUNK) + 16 * _BLOCK + 4 * _BLOCK * _LANES * paths
     name = f"solve<{_name(D)}, {str(rows).lower()}, {str(paths).lower()}>"
     kernel = cuda_function(SOURCE, name, shared=shared)
     arguments = (
