@@ -95,7 +95,7 @@ def apsp(
         dtype=distances,
         predecessors=predecessors,
         block=block,
-        span=checked_span(span),
+        span=checked_span(span, progress),
     )
 
     def rows(shard: int) -> Rows:
@@ -154,7 +154,8 @@ class ApspResult:
                 raise InputError(f"vertex {vertex} is not in the graph, which has vertices 0 to {self.plan.n - 1}")
         if i == j:
             return [int(i)]
-        row = self.predecessors.row(i) if hasattr(self.predecessors, "row") else self.predecessors[i]
+        distributed = hasattr(self.predecessors, "row")
+        row = self.predecessors.row(i) if distributed else devices.to_host(self.predecessors[i])
         vertices = [int(j)]
         while vertices[-1] != i:
             before = int(row[vertices[-1]])

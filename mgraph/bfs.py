@@ -87,7 +87,7 @@ def bfs(
         runner.specs,
         method=method,
         predecessors=predecessors,
-        span=checked_span(span),
+        span=checked_span(span, progress),
         directed=graph.directed,
         indptr=devices.to_host(graph.adjacency("csc")[0]) if len(runner.specs) > 1 else None,
     )

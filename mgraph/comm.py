@@ -77,13 +77,13 @@ class Nccl:
 
     Parameters
     ----------
-    identity : tuple
+    identity : bytes
         What `unique_id` returned on one of the shards.
     rank, size : int
         This shard's number, and how many there are.
     """
 
-    def __init__(self, identity: tuple[int, ...], rank: int, size: int) -> None:
+    def __init__(self, identity: bytes, rank: int, size: int) -> None:
         self.rank = rank
         self.size = size
         self._nccl = devices.nccl()
@@ -91,9 +91,9 @@ class Nccl:
         self._aborted = False
 
     @staticmethod
-    def unique_id() -> tuple[int, ...]:
+    def unique_id() -> bytes:
         """Return the identity of a new group of communicators."""
-        return tuple(devices.nccl().get_unique_id())
+        return devices.nccl().get_unique_id()
 
     def horizon(self, limit: int) -> int:
         """Return 1: what the others found must arrive before the next superstep."""

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import numpy as np
+
 from . import device as devices
 from .comm import Communicator, Solo
 from .errors import InputError
@@ -141,10 +143,12 @@ def executor(device: str | None, client: Any, home: str) -> Executor:
     return Direct(devices.find(home if device is None and home != "cpu" else device))
 
 
-def checked_span(span: Any) -> int | None:
-    """Return a user's span, or raise InputError if it is no number of supersteps."""
+def checked_span(span: Any, progress: Any) -> int | None:
+    """Return a user's span, or raise InputError if it or `progress` cannot be used."""
+    if progress is not None and not callable(progress):
+        raise InputError(f"progress={progress!r} cannot be called: give a function of the supersteps done and in all")
     if span is None:
         return None
-    if isinstance(span, bool) or not isinstance(span, int) or span < 1:
+    if isinstance(span, bool) or not isinstance(span, (int, np.integer)) or span < 1:
         raise InputError(f"span={span!r} is no number of supersteps: give 1 or more, or None for the planner's")
-    return span
+    return int(span)

@@ -280,7 +280,7 @@ def _plan_bfs(
             lists += own_edges * 4 + (n + 1) * offset
         words = -(-n // 32) * 4
         own = -(-(last - first) // 32) * 4
-        state = (last - first) * 4 + n * 4 + 2 * words + own
+        state = 8 * n + words + 2 * own
         peaks.append(lists + state + (4 * (last - first) if predecessors else 0))
     return Plan(
         algorithm="bfs",

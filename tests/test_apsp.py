@@ -268,6 +268,7 @@ def test_input_that_cannot_be_used(argument, message):
         ({"method": "magic"}, "magic"),
         ({"device": "tpu"}, "tpu"),
         ({"span": 0}, "span=0"),
+        ({"progress": True}, "progress=True"),
     ],
 )
 def test_options_that_cannot_be_used(options, message):

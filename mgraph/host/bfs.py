@@ -27,7 +27,7 @@ def hub_capacity(edges):
     return 0
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def levels(
     out_indptr,
     out_indices,
@@ -101,7 +101,7 @@ def levels(
     control[FINISHED] = count == 0 and (whole or done == 0)
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def _bits(words):
     total = 0
     for w in range(len(words)):
@@ -112,7 +112,7 @@ def _bits(words):
     return total
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def _queue_up(frontier, queue, end):
     for w in range(len(frontier)):
         bits = frontier[w]
@@ -124,13 +124,13 @@ def _queue_up(frontier, queue, end):
     return end
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def _mark(frontier, queue, head, tail):
     for q in range(head, tail):
         frontier[queue[q] >> 5] |= _ONE << np.uint32(queue[q] & 31)
 
 
-@njit(parallel=True, cache=True)
+@njit(parallel=True, nogil=True, cache=True)
 def _pull(in_indptr, in_indices, first, last, distances, visited, frontier, found, level):
     chunk = 64
     for part in prange((len(found) + chunk - 1) // chunk):
@@ -139,7 +139,7 @@ def _pull(in_indptr, in_indices, first, last, distances, visited, frontier, foun
             visited[w] |= found[w]
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def _pull_word(in_indptr, in_indices, first, last, distances, known, frontier, w, level):
     """Return the bits of the unvisited vertices in word `w` that have an in-neighbour in the frontier."""
     new = np.uint32(0)
@@ -159,7 +159,7 @@ def _pull_word(in_indptr, in_indices, first, last, distances, known, frontier, w
     return new
 
 
-@njit(parallel=True, cache=True)
+@njit(parallel=True, nogil=True, cache=True)
 def parents(in_indptr, in_indices, first, last, distances, parent):
     """Write the least in-neighbour one level up of each vertex from `first` to `last`, or -9999."""
     for own in prange(last - first):

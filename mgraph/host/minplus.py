@@ -21,7 +21,7 @@ def padded(items):
     return items
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def factor(D, row, pivot, b, M, cycle):
     """Factor the diagonal block into M; `cycle` becomes the first pivot of negative weight."""
     M[:] = D.dtype.type(0)
@@ -37,7 +37,7 @@ def factor(D, row, pivot, b, M, cycle):
                 M[i, j] = s if s < M[i, j] else M[i, j]
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def _eliminate(panel, labels, factors, b, first, last):
     """Carry the columns first to last of a panel through the pivots; factors[k, k'] with k' before k."""
     for k in range(b):
@@ -58,7 +58,7 @@ def _eliminate(panel, labels, factors, b, first, last):
                     line[j] = s if s < line[j] else line[j]
 
 
-@njit(parallel=True, cache=True)
+@njit(parallel=True, nogil=True, cache=True)
 def solve_rows(D, P, row, pivot, b, M, R, labels):
     """Write each pivot's row, as it is when the pivot's turn comes, to R, and its predecessors to labels."""
     n = D.shape[1]
@@ -72,7 +72,7 @@ def solve_rows(D, P, row, pivot, b, M, R, labels):
         _eliminate(R, labels, M, b, first, last)
 
 
-@njit(parallel=True, cache=True)
+@njit(parallel=True, nogil=True, cache=True)
 def solve_columns(D, pivot, b, R, C):
     """Write each pivot's column, as it is when the pivot's turn comes, to a row of C."""
     rows = D.shape[0]
@@ -86,7 +86,7 @@ def solve_columns(D, pivot, b, R, C):
         _eliminate(C, None, factors, b, first, last)
 
 
-@njit(parallel=True, cache=True)
+@njit(parallel=True, nogil=True, cache=True)
 def update(D, P, C, R, labels, b):
     """D = min(D, C (+) R): every pair of vertices through the panels' pivots."""
     rows, n = D.shape
@@ -111,7 +111,7 @@ def update(D, P, C, R, labels, b):
                             d[j] = s if s < d[j] else d[j]
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def _relax_tile(D, C, R, top, bottom, first, last, b):
     whole = top + (bottom - top) // 4 * 4 if b % 4 == 0 else top
     for k in range(0, b if whole > top else 0, 4):
@@ -146,7 +146,7 @@ def _least(d, s0, s1, s2, s3):
     return s3 if s3 < d else d
 
 
-@njit(parallel=True, cache=True)
+@njit(parallel=True, nogil=True, cache=True)
 def scatter(D, indptr, indices, weights):
     """D[v, w] = the least weight of the edges from v to w; the other elements stay."""
     for v in prange(D.shape[0]):

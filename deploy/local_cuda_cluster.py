@@ -1,0 +1,48 @@
+"""All GPUs of this machine at work on one graph: start a Dask worker for each, solve, check, show the plan.
+
+    python deploy/local_cuda_cluster.py --vertices 20000
+
+Without a GPU, two CPU workers do it.
+"""
+
+import argparse
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import dijkstra
+
+import mgraph
+from mgraph.cluster import local_client
+from mgraph.device import gpu_count
+
+
+def main() -> None:
+    """Solve all-pairs shortest paths of a random graph on this machine's workers."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    arguments.add_argument("--vertices", type=int, default=2000)
+    arguments.add_argument("--degree", type=int, default=8, help="edges per vertex")
+    arguments.add_argument("--workers", type=int, help="by default one for each GPU")
+    given = arguments.parse_args()
+
+    gpus = gpu_count()
+    if not gpus:
+        print("there is no GPU that CuPy can use: CPU workers do the work")
+    workers = given.workers or gpus or 2
+    n, m = given.vertices, given.vertices * given.degree
+    rng = np.random.default_rng(1)
+    edges = rng.integers(0, n, (2, m))
+    graph = sparse.coo_matrix((rng.integers(1, 100, m).astype(np.float32), edges), (n, n)).tocsr()
+
+    with local_client(workers, "cuda" if gpus else "cpu") as client:
+        result = mgraph.apsp(graph, client=client)
+        print(result.plan.explain())
+        print(", ".join(f"{part} {seconds:.3g} s" for part, seconds in result.timings.items() if part != "spans"))
+        rows = rng.integers(0, n, 3)
+        for row, expected in zip(rows, dijkstra(graph, indices=rows), strict=True):
+            np.testing.assert_allclose(result.distances.row(row), expected)
+    print(f"rows {', '.join(map(str, rows))} agree with scipy's dijkstra")
+
+
+# The workers import this file.
+if __name__ == "__main__":
+    main()

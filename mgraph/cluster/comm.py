@@ -1,0 +1,182 @@
+"""How CPU workers speak to one another inside a span: by Dask's own messages, as its shuffle does.
+
+A message goes from the thread of one shard's task over its worker's event loop to the other worker's, and
+into the session's mailbox there, where the other task waits for it. Collectives are numbered, so that none
+takes another's message. Invariants:
+
+- When a collective returns, its array may be changed: a short message was copied; a long one travels
+  without a copy, and its sender waits until every receiver has copied it out, which also keeps a fast
+  shard from filling the memory of a slow one.
+- Whoever waits is woken by `Mailbox.abort`; nobody polls.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError, Future
+from typing import Any
+
+import numpy as np
+from distributed.protocol import to_serialize
+from distributed.worker import Worker
+
+from ..errors import MgraphError
+
+#: Bytes up to which a message is copied and sent without waiting for an answer.
+SHORT = 1 << 16
+
+#: The operation by which workers send each other messages; `mgraph.cluster.worker` handles it.
+OPERATION = "mgraph_receive"
+
+_REDUCTIONS = {"sum": np.add, "min": np.minimum, "max": np.maximum}
+
+
+class Aborted(MgraphError, RuntimeError):
+    """A shard stopped because another one did; never the cause of a failure."""
+
+
+class Mailbox:
+    """The messages that have arrived for a shard and were not yet taken."""
+
+    def __init__(self) -> None:
+        self.aborted = False
+        self._arrived = threading.Condition()
+        self._messages: dict[tuple[int, int], tuple[Any, Callable[[], None]]] = {}
+
+    async def deliver(self, source: int, number: int, payload: Any) -> None:
+        """Put a message in; of a long one, return only when it has been copied out."""
+        loop, taken = asyncio.get_running_loop(), asyncio.Event()
+        with self._arrived:
+            if self.aborted:
+                return
+            self._messages[source, number] = payload, lambda: _call_soon(loop, taken.set)
+            self._arrived.notify_all()
+        if not isinstance(payload, bytes):
+            await taken.wait()
+
+    def take(self, source: int, number: int, into: np.ndarray) -> None:
+        """Wait for message `number` of shard `source` and copy it out.
+
+        Raises
+        ------
+        Aborted
+            If `abort` was called.
+        """
+        with self._arrived:
+            self._arrived.wait_for(lambda: self.aborted or (source, number) in self._messages)
+            if self.aborted:
+                raise Aborted("the exchange between the workers was aborted")
+            payload, release = self._messages.pop((source, number))
+        if isinstance(payload, bytes):
+            payload = np.frombuffer(payload, into.dtype).reshape(into.shape)
+        np.copyto(into, payload)
+        release()
+
+    def abort(self) -> None:
+        """Wake everyone who waits, here and for messages sent here, and take no more messages."""
+        with self._arrived:
+            self.aborted = True
+            for _, release in self._messages.values():
+                release()
+            self._messages.clear()
+            self._arrived.notify_all()
+
+
+def _call_soon(loop: asyncio.AbstractEventLoop, function: Callable[[], object]) -> None:
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(function)
+
+
+class DaskComm:
+    """The shards of a session on Dask workers without GPUs.
+
+    Parameters
+    ----------
+    worker : Worker
+        The worker that this shard is on.
+    session : str
+        The session that the messages are for.
+    addresses : sequence of str
+        Each shard's worker.
+    rank : int
+        This shard's number.
+    mailbox : Mailbox
+        Where the worker puts the messages for this shard.
+    """
+
+    def __init__(self, worker: Worker, session: str, addresses: Sequence[str], rank: int, mailbox: Mailbox) -> None:
+        self.rank = rank
+        self.size = len(addresses)
+        self._worker = worker
+        self._loop: asyncio.AbstractEventLoop = worker.loop.asyncio_loop  # type: ignore[attr-defined]
+        self._session = session
+        self._addresses = addresses
+        self._others = [other for other in range(self.size) if other != rank]
+        self._mailbox = mailbox
+        self._number = 0
+        self._sending: Future[None] | None = None
+
+    def horizon(self, limit: int) -> int:
+        """Return 1: what the others found must arrive before the next superstep."""
+        return 1
+
+    def broadcast(self, array: np.ndarray, root: int) -> None:
+        """Copy `array` of shard `root` into everyone's."""
+        if array.size:
+            self._exchange(array if self.rank == root else None, {root: array})
+
+    def allgather(self, whole: np.ndarray, parts: tuple[tuple[int, int], ...]) -> None:
+        """Complete `whole` on every shard; parts may differ in length or be empty."""
+        pieces = {source: whole[first:last] for source, (first, last) in enumerate(parts)}
+        pieces = {source: piece for source, piece in pieces.items() if piece.size}
+        self._exchange(pieces.get(self.rank), pieces)
+
+    def allreduce(self, array: np.ndarray, op: str) -> None:
+        """Reduce `array` in place, in the order of the shards, so that all get the same bits."""
+        if not array.size:
+            return
+        operands = {source: np.empty_like(array) for source in range(self.size)}
+        operands[self.rank][...] = array
+        self._exchange(operands[self.rank], operands)
+        array[...] = operands[0]
+        for source in range(1, self.size):
+            _REDUCTIONS[op](array, operands[source], out=array)
+
+    def close(self) -> None:
+        """Do nothing: the connections are the worker's."""
+
+    def abort(self) -> None:
+        """End every pending and future call with `Aborted`."""
+        self._mailbox.abort()
+        if self._sending is not None:
+            self._sending.cancel()
+
+    def _exchange(self, own: np.ndarray | None, arrays: dict[int, np.ndarray]) -> None:
+        """Send `own` to all others while receiving the others' arrays; all shards do so at a time."""
+        self._number += 1
+        sending = None if own is None else self._send(own)
+        for source, array in arrays.items():
+            if source != self.rank:
+                self._mailbox.take(source, self._number, array)
+        if sending is not None:
+            try:
+                sending.result()
+            except CancelledError:
+                raise Aborted("the exchange between the workers was aborted") from None
+            except OSError as error:
+                raise Aborted(f"{self._addresses[self.rank]} cannot reach another worker: {error}") from error
+
+    def _send(self, array: np.ndarray) -> "Future[None]":
+        short = array.nbytes <= SHORT
+        payload = array.tobytes() if short else to_serialize(np.ascontiguousarray(array))
+        posting = self._post(self._number, payload, reply=not short)
+        sending = asyncio.run_coroutine_threadsafe(posting, self._loop)
+        self._sending = sending
+        if self._mailbox.aborted:
+            sending.cancel()
+        return sending
+
+    async def _post(self, number: int, payload: Any, reply: bool) -> None:
+        message = {"session": self._session, "source": self.rank, "number": number, "payload": payload}
+        peers = (self._worker.rpc(self._addresses[other]) for other in self._others)
+        await asyncio.gather(*(getattr(peer, OPERATION)(reply=reply, **message) for peer in peers))

@@ -1,0 +1,213 @@
+"""A matrix whose rows stay on the workers of a Dask cluster: what of it is asked for travels, nothing else.
+
+Each worker that has rows holds one block of consecutive rows as a Dask future pinned to it. Whatever leaves
+a worker is converted to NumPy there: Dask never moves an array of a GPU.
+"""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from distributed import Client, Future
+
+from .. import device as devices
+from .. import io
+from ..errors import InputError
+from . import tasks
+
+#: The most bytes that travel to the client at a time.
+CHUNK = 1 << 26
+
+
+class OnDevice:
+    """A GPU's array as a result of a Dask task: Dask keeps it where it is and takes it for a small object."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+
+def _part(block: Any, rows: slice, columns: slice) -> np.ndarray:
+    """Task: return a copy of a part of a block."""
+    array = block.array if isinstance(block, OnDevice) else block
+    device = devices.of(array)
+    with device.active():
+        part = array[rows, columns]
+        # Of a worker in this process, the result would be a view of the block.
+        return np.array(part) if device.kind == "cpu" else devices.to_host(part)
+
+
+class DistributedMatrix:
+    """A matrix in blocks of rows on Dask workers.
+
+    Parameters
+    ----------
+    client : Client
+        The client whose workers hold the blocks.
+    blocks : sequence of (str, Future or None)
+        For each range of rows the worker and the block there; None where the range is empty.
+    ranges : sequence of (int, int)
+        The rows of each block: consecutive, from 0 to the number of rows.
+    width : int
+        Number of columns.
+    dtype : dtype
+        The type of the elements.
+
+    Attributes
+    ----------
+    shape : tuple of (int, int)
+        Numbers of rows and columns.
+    dtype : dtype
+        The type of the elements.
+    ranges : tuple of (int, int)
+        The rows of each shard.
+    """
+
+    ndim = 2
+
+    def __init__(
+        self,
+        client: Client,
+        blocks: Sequence[tuple[str, Future | None]],
+        ranges: Sequence[tuple[int, int]],
+        width: int,
+        dtype: Any,
+    ) -> None:
+        self.shape = (ranges[-1][1], width)
+        self.dtype = np.dtype(dtype)
+        self.ranges = tuple(ranges)
+        self._client = client
+        self._blocks = tuple(blocks)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all blocks."""
+        return self.shape[0] * self.shape[1] * self.dtype.itemsize
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        workers = sum(block is not None for _, block in self._blocks)
+        return f"<DistributedMatrix of shape {self.shape}, {self.dtype}, on {workers} workers>"
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return an element as a Python number, a row or a rectangle as a NumPy array."""
+        rows, columns = key if isinstance(key, tuple) and len(key) == 2 else (key, slice(None))
+        wanted = _indices(rows, self.shape[0], 0)
+        if not isinstance(columns, slice):
+            column = _indices(columns, self.shape[1], 1)[0]
+            found = self._rows(wanted, slice(column, column + 1))[:, 0]
+        else:
+            found = self._rows(wanted, columns)
+        if isinstance(rows, slice):
+            return found
+        return found[0] if isinstance(columns, slice) else found[0].item()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if copy is False:
+            raise ValueError("the matrix is distributed: as a NumPy array it is a copy")
+        return self.to_numpy().astype(self.dtype if dtype is None else dtype, copy=False)
+
+    def row(self, i: int) -> np.ndarray:
+        """Return row `i`, of shape (columns,)."""
+        return self[i, :]
+
+    def to_numpy(self) -> np.ndarray:
+        """Return the whole matrix as one NumPy array in this process."""
+        whole = np.empty(self.shape, self.dtype)
+        first = 0
+        for chunk in self.chunks():
+            whole[first : first + len(chunk)] = chunk
+            first += len(chunk)
+        return whole
+
+    def to_dask_array(self) -> Any:
+        """Return the matrix as a ``dask.array`` of NumPy arrays, a chunk for each worker that has rows.
+
+        The blocks of CPU workers become its chunks as they are; those of GPUs are copied to the memory of
+        their workers' hosts.
+        """
+        import dask.array as da
+
+        width = self.shape[1]
+        parts = []
+        for (first, last), (address, block) in zip(self.ranges, self._blocks, strict=True):
+            if block is not None:
+                chunk = tasks.submit(self._client, address, _host_block, block)
+                parts.append(da.from_delayed(chunk, (last - first, width), self.dtype))
+        return da.concatenate(parts) if parts else da.zeros(self.shape, self.dtype)
+
+    def chunks(self) -> Iterator[np.ndarray]:
+        """Yield consecutive blocks of rows, each of at most 64 MiB unless one row is larger."""
+        step = max(1, CHUNK // max(1, self.shape[1] * self.dtype.itemsize))
+        pieces = [
+            (shard, slice(top - first, min(top + step, last) - first))
+            for shard, (first, last) in enumerate(self.ranges)
+            for top in range(first, last, step)
+        ]
+        # The next chunk is made ready while the caller uses this one.
+        ahead: list[Callable[[], np.ndarray]] = []
+        for shard, rows in pieces:
+            ahead.append(self._ask(shard, rows, slice(None)))
+            if len(ahead) == 2:
+                yield ahead.pop(0)()
+        for receive in ahead:
+            yield receive()
+
+    def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+        """Write the matrix to a ``.npy`` file, chunk by chunk: it need not fit into this machine's memory.
+
+        Parameters
+        ----------
+        path : path
+            Ends with ``.npy``.
+        overwrite : bool
+            Replace a file that exists.
+        """
+        io.save(path, self, overwrite)
+
+    def _rows(self, rows: range, columns: slice) -> np.ndarray:
+        """Return the rows `rows`, of which each shard's part travels as one piece."""
+        ordered = rows if rows.step > 0 else rows[::-1]
+        asked = []
+        for shard, (first, last) in enumerate(self.ranges):
+            # The members of `ordered` from first to last - 1.
+            part = ordered[_position(ordered, first) : _position(ordered, last)]
+            if len(part):
+                local = slice(part[0] - first, part[-1] - first + 1, part.step)
+                asked.append(self._ask(shard, local, columns))
+        width = len(range(*columns.indices(self.shape[1])))
+        found = np.concatenate([np.empty((0, width), self.dtype), *(receive() for receive in asked)])
+        return found if rows.step > 0 else found[::-1]
+
+    def _ask(self, shard: int, rows: slice, columns: slice) -> Callable[[], np.ndarray]:
+        """Ask for a part of a block; return what waits for it."""
+        if self._client.status != "running":
+            raise InputError(f"the client of {self!r} is {self._client.status}: its blocks are gone")
+        address, block = self._blocks[shard]
+        task = tasks.submit(self._client, address, _part, block, rows, columns)
+        return lambda: tasks.results(self._client, {address: task})[0]
+
+
+def _host_block(block: Any) -> np.ndarray:
+    """Task: return a block as a NumPy array."""
+    return devices.to_host(block.array) if isinstance(block, OnDevice) else block
+
+
+def _indices(key: Any, length: int, axis: int) -> range:
+    """Return the indices that a subscript means, or raise IndexError as NumPy does."""
+    if isinstance(key, slice):
+        return range(*key.indices(length))
+    with contextlib.suppress(TypeError):
+        index = range(length)[key] if -length <= key < length else None
+        if index is None:
+            raise IndexError(f"index {key} is out of bounds for axis {axis} with size {length}")
+        return range(index, index + 1)
+    raise IndexError(f"{key!r} is no index of a DistributedMatrix: use integers and slices, or to_numpy()")
+
+
+def _position(ordered: range, value: int) -> int:
+    """Return how many members of the ascending `ordered` lie below `value`."""
+    return min(len(ordered), max(0, -(-(value - ordered.start) // ordered.step)))

@@ -1,0 +1,130 @@
+"""Tasks pinned to workers: how they are submitted, and how one waits for them without waiting for the dead.
+
+A task that is pinned to a worker that is gone stays pending for ever. So whoever waits looks twice a second
+whether the workers are still there.
+"""
+
+import asyncio
+import concurrent.futures
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from distributed import CancelledError, Client, Future, wait
+
+from ..errors import SchedulerError, WorkerLostError
+
+#: Seconds between two looks at the workers while tasks run.
+LOOK = 0.5
+
+
+def submit(
+    client: Client, address: str, function: Callable[..., Any], *arguments: Any, key: str | None = None
+) -> Future:
+    """Submit a task that runs on the worker at `address`, before others and never elsewhere."""
+    return client.submit(
+        function,
+        *arguments,
+        key=key,
+        workers=[address],
+        allow_other_workers=False,
+        pure=False,
+        retries=0,
+        priority=100,
+    )
+
+
+def settle(client: Client, tasks: Mapping[str, Future]) -> None:
+    """Wait until all `tasks`, by the address that each is pinned to, have results.
+
+    Raises
+    ------
+    WorkerLostError
+        If one of the workers is gone.
+    SchedulerError
+        If the scheduler is.
+    Exception
+        What the first failed task raised.
+    """
+    pending = True
+    while pending:
+        try:
+            with client.as_current():
+                wait(list(tasks.values()), timeout=LOOK)
+        except (TimeoutError, CancelledError):
+            check(client, tasks)
+        for task in filter(failed, tasks.values()):
+            task.result()
+        pending = not all(task.done() for task in tasks.values())
+
+
+def failed(task: Future) -> bool:
+    """Whether a task has ended without a result."""
+    return task.done() and task.status != "finished"
+
+
+def results(client: Client, tasks: Mapping[str, Future]) -> list[Any]:
+    """Wait for `tasks` and fetch their results; raises as `settle` does."""
+    settle(client, tasks)
+    loop: Any = client.loop
+    fetching = asyncio.run_coroutine_threadsafe(_fetch(client, list(tasks.values())), loop.asyncio_loop)
+    try:
+        # A result that went down with its worker would be waited for without end.
+        while not concurrent.futures.wait([fetching], LOOK).done:
+            check(client, tasks)
+        return fetching.result()
+    finally:
+        fetching.cancel()
+
+
+async def _fetch(client: Client, futures: list[Future]) -> list[Any]:
+    return list(await client.gather(futures, asynchronous=True))
+
+
+def check(client: Client, addresses: Iterable[str], patience: float = 0) -> None:
+    """Raise WorkerLostError if a worker at `addresses` is gone, SchedulerError if the scheduler is.
+
+    Parameters
+    ----------
+    client : Client
+        Whose scheduler is asked.
+    addresses : iterable of str
+        The workers to look for.
+    patience : float
+        Seconds that the scheduler may take to notice.
+    """
+    addresses = list(addresses)
+    end = time.monotonic() + patience
+    while True:
+        there = present(client)
+        gone = [address for address in addresses if address not in there]
+        if gone:
+            raise lost(gone)
+        if time.monotonic() > end:
+            return
+        time.sleep(0.1)
+
+
+def present(client: Client) -> set[str]:
+    """Return the addresses of the workers that the scheduler knows.
+
+    Raises
+    ------
+    SchedulerError
+        If it does not answer.
+    """
+    address = client.scheduler.address if client.scheduler is not None else "?"
+    if client.status != "running":
+        raise SchedulerError(f"the connection to the scheduler at {address} is {client.status}: is it running?")
+    try:
+        return set(client.nthreads())
+    except (OSError, CancelledError) as error:
+        raise SchedulerError(f"the scheduler at {address} does not answer any more: {error}") from error
+
+
+def lost(addresses: Iterable[str], why: str = "its process or machine is gone") -> WorkerLostError:
+    """Return the error that names the workers at `addresses`."""
+    return WorkerLostError(
+        f"lost the worker {', '.join(addresses)} in the middle of the call: {why} (its log tells); "
+        "the client can be used again, on the workers that are left or come back"
+    )

@@ -1,0 +1,259 @@
+"""What runs on the workers: a plugin that keeps each session's state, and the tasks that work on it.
+
+A session is one call's shard on a worker. Its state is never a result of Dask, so that Dask neither sizes,
+spills nor moves it. Invariants:
+
+- A session lives as long as the result of its load task: when the driver lets go of that, or is gone, Dask
+  releases it and the plugin drops the session.
+- A worker has one session at a time (the driver holds the workers' lock); opening one drops what is left.
+- A message for a session that is not open is discarded: all sessions are open before the first task runs.
+"""
+
+import contextlib
+import pickle
+import platform
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import psutil
+from distributed import get_worker
+from distributed.diagnostics.plugin import WorkerPlugin
+from distributed.worker import Worker
+
+from .. import device as devices
+from .. import engine
+from ..comm import Communicator, Nccl, Solo
+from ..plan import USABLE, DeviceSpec, spec_of
+from .comm import OPERATION, Aborted, DaskComm, Mailbox
+from .matrix import OnDevice
+
+NAME = "mgraph"
+
+_LOAD = "mgraph-load"
+
+
+def load_key(session: str, rank: int) -> str:
+    """Return the key of the load task of a session's shard."""
+    return f"{_LOAD}-{session}-{rank}"
+
+
+class Session:
+    """One call's shard on this worker."""
+
+    def __init__(self) -> None:
+        self.mailbox = Mailbox()
+        self.program: Any = None
+        self.device: Any = None
+        self.state: Any = None
+        self.comm: Communicator | None = None
+        self.matrices: dict[str, Any] = {}
+        self._ending = threading.Lock()
+
+    def connected(self) -> Communicator:
+        """Return the communicator, or raise Aborted if it has ended."""
+        comm = self.comm
+        if comm is None:
+            raise Aborted("aborted")
+        return comm
+
+    def close(self) -> None:
+        """Free the communicator."""
+        self._end("close")
+
+    def abort(self) -> None:
+        """End what the shard waits for; returns at once, while NCCL takes half a second."""
+        self.mailbox.abort()
+        threading.Thread(target=self._end, args=("abort",), name="mgraph-abort", daemon=True).start()
+
+    def _end(self, how: str) -> None:
+        with self._ending:
+            comm, self.comm = self.comm, None
+            if comm is not None:
+                getattr(comm, how)()
+
+
+class Sessions(WorkerPlugin):
+    """The sessions of a worker; its methods run on the worker's event loop and never block it."""
+
+    name = NAME
+    idempotent = True
+
+    def setup(self, worker: Worker) -> None:
+        """Start without sessions, ready for messages."""
+        self._sessions: dict[str, Session] = {}
+        worker.handlers[OPERATION] = self.receive
+
+    def teardown(self, worker: Worker) -> None:
+        """Drop what is left."""
+        worker.handlers.pop(OPERATION, None)
+        for name in list(self._sessions):
+            self.drop(name)
+
+    def transition(self, key: Any, start: str, finish: str, **kwargs: Any) -> None:
+        """Drop the session whose load task Dask releases."""
+        if finish in ("released", "forgotten") and isinstance(key, str) and key.startswith(_LOAD):
+            self.drop(key.split("-")[2])
+
+    async def receive(self, session: str, source: int, number: int, payload: Any) -> None:
+        """Take a message from another shard."""
+        found = self._sessions.get(session)
+        if found is not None:
+            await found.mailbox.deliver(source, number, payload)
+
+    def open(self, session: str) -> None:
+        """Open a session, and drop one that a driver left behind."""
+        for name in list(self._sessions):
+            self.drop(name)
+        self._sessions[session] = Session()
+
+    def abort(self, session: str) -> None:
+        """Abort a session's exchanges."""
+        if session in self._sessions:
+            self._sessions[session].abort()
+
+    def drop(self, session: str) -> None:
+        """Forget a session and wake what still waits in it."""
+        found = self._sessions.pop(session, None)
+        if found is not None:
+            found.mailbox.abort()
+            if found.comm is not None:
+                found.abort()
+
+    def find(self, session: str) -> Session:
+        """Return an open session; may be called from any thread.
+
+        Raises
+        ------
+        Aborted
+            If there is none: the worker was restarted, or the driver gave up.
+        """
+        found = self._sessions.get(session)
+        if found is None:
+            raise Aborted("the session is gone from the worker")
+        return found
+
+
+def _sessions(worker: Worker) -> Sessions:
+    return cast(Sessions, worker.plugins[NAME])
+
+
+def open_session(session: str, dask_worker: Worker) -> None:
+    """Open a session on a worker; for `Client.run`."""
+    _sessions(dask_worker).open(session)
+
+
+def abort_session(session: str, dask_worker: Worker) -> None:
+    """Abort a session on a worker; for `Client.run`."""
+    _sessions(dask_worker).abort(session)
+
+
+def drop_session(session: str, dask_worker: Worker) -> None:
+    """Drop a session on a worker; for `Client.run`."""
+    _sessions(dask_worker).drop(session)
+
+
+class Sight(NamedTuple):
+    """What a worker has: its host, that host's available memory, its CPU, its GPU and what that is called."""
+
+    host: str
+    available: int
+    cpu: DeviceSpec
+    gpu: DeviceSpec | None
+    identity: bytes
+
+
+def look(device: str | None) -> Sight:
+    """Task: see what the worker has; GPUs only if `device` is not the CPU."""
+    worker = get_worker()
+    available = limit = devices.find("cpu").available_memory()
+    manager = worker.memory_manager
+    if manager.memory_limit:
+        # Beyond the pause fraction Dask would start no further task here. The planner keeps to USABLE.
+        most = manager.memory_limit * (manager.memory_pause_fraction or 1)
+        limit = max(0, int(most / USABLE) - psutil.Process().memory_info().rss)
+    cpu = DeviceSpec("cpu", "cpu", limit, worker.state.nthreads)
+    gpu, identity = None, b""
+    if device != "cpu" and devices.gpu_count():
+        found = devices.find("cuda")
+        gpu = spec_of(found)
+        identity = found.xp.cuda.runtime.getDeviceProperties(0)["uuid"]
+    return Sight(platform.node(), available, cpu, gpu, identity)
+
+
+@contextlib.contextmanager
+def _at_work(session: Session, device: devices.Device) -> Iterator[None]:
+    """Run the block on `device`, with the worker's share of the cores, until the device is done.
+
+    An error that follows from an abort becomes `Aborted`.
+    """
+    if device.kind == "cpu":
+        import numba
+
+        most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+        numba.set_num_threads(max(1, min(get_worker().state.nthreads, most)))
+    try:
+        with device.active():
+            yield
+            device.synchronize()
+    except Exception as error:
+        if session.mailbox.aborted and not isinstance(error, Aborted):
+            raise Aborted(f"aborted, which showed as {type(error).__name__}: {error}") from error
+        raise
+    if session.mailbox.aborted:
+        raise Aborted("aborted")
+
+
+def load(session: str, rank: int, addresses: Sequence[str], kind: str, program: Any, piece: Any) -> None:
+    """Task: load a shard and connect it with the others."""
+    worker = get_worker()
+    s = _sessions(worker).find(session)
+    s.program, s.device = program, devices.find(kind)
+    with _at_work(s, s.device):
+        s.state = program.load(rank, piece, s.device)
+        s.device.synchronize()
+        if len(addresses) == 1:
+            s.comm = Solo()
+            return
+        s.comm = comm = DaskComm(worker, session, addresses, rank, s.mailbox)
+        if s.device.kind == "cuda":
+            s.comm = _nccl(comm)
+
+
+def _nccl(comm: DaskComm) -> Nccl:
+    """Return NCCL's communicator of the shards that `comm` connects, once all of them are loaded."""
+    # CuPy 13 has a tuple of numbers for it, CuPy 14 bytes.
+    pickled = np.zeros(2048, np.int32)
+    if comm.rank == 0:
+        made = pickle.dumps(Nccl.unique_id())
+        pickled[: len(made)] = list(made)
+    # A sum over all: nobody enters NCCL, where it could not be woken, before everyone can.
+    comm.allreduce(pickled, "sum")
+    return Nccl(pickle.loads(pickled.astype(np.uint8).tobytes()), comm.rank, comm.size)
+
+
+def advance(session: str, first: int, span: int) -> tuple[int, bool]:
+    """Task: run a span of supersteps, as `mgraph.engine.advance`."""
+    s = _sessions(get_worker()).find(session)
+    with _at_work(s, s.device):
+        return engine.advance(s.program, s.state, first, span, s.connected())
+
+
+def collect(session: str) -> tuple[dict[str, np.ndarray], dict[str, tuple[int, np.dtype]]]:
+    """Task: end the program; return the vectors, and of each matrix the width and type."""
+    s = _sessions(get_worker()).find(session)
+    with _at_work(s, s.device):
+        arrays = s.program.collect(s.state, s.connected())
+        s.device.synchronize()
+        s.close()
+    s.state = None
+    s.matrices = {name: array for name, array in arrays.items() if array.ndim == 2}
+    vectors = {name: devices.to_host(array) for name, array in arrays.items() if array.ndim != 2}
+    return vectors, {name: (array.shape[1], np.dtype(array.dtype)) for name, array in s.matrices.items()}
+
+
+def take(session: str, name: str) -> Any:
+    """Task: hand a matrix over to Dask, which keeps it here."""
+    array = _sessions(get_worker()).find(session).matrices.pop(name)
+    return array if isinstance(array, np.ndarray) else OnDevice(array)

@@ -1,0 +1,597 @@
+"""The cluster gives the same bits as the direct path, and leaves nothing behind however a call ends."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster, get_worker
+
+from mgraph import apsp, device
+from mgraph.cluster import Cluster, DistributedMatrix, connect
+from mgraph.cluster.tasks import present
+from mgraph.errors import (
+    DeviceError,
+    InputError,
+    MgraphError,
+    NegativeCycleError,
+    OutputExistsError,
+    SchedulerError,
+    WorkerLostError,
+)
+from mgraph.plan import plan
+
+# What a cluster that closes, or loses a worker, leaves to the garbage collector.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore:Port .* is already in use:UserWarning"),
+]
+
+QUIET = dict(dashboard_address=None, silence_logs=50)
+
+
+@contextmanager
+def cluster(workers, processes):
+    with (
+        LocalCluster(n_workers=workers, threads_per_worker=1, processes=processes, memory_limit=0, **QUIET) as made,
+        Client(made, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two worker processes."""
+    with cluster(2, processes=True) as made:
+        yield made
+
+
+@pytest.fixture(scope="module", params=[1, 3, 5])
+def threads(request):
+    """Workers in this process."""
+    with cluster(request.param, processes=False) as made:
+        yield made
+
+
+def matrix(n, dtype=np.float32, seed=0):
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(1, 50, (n, n))
+    missing = np.inf if np.dtype(dtype).kind == "f" else np.iinfo(dtype).max
+    return np.where(rng.random((n, n)) < 0.1, weights, missing).astype(dtype)
+
+
+def check_apsp(client, n, dtype, predecessors, span=None, where="cpu"):
+    d = matrix(n, dtype)
+    direct = apsp(d, predecessors=predecessors, block=32, device=where)
+    found = apsp(d, predecessors=predecessors, block=32, device=where, client=client, span=span)
+    assert isinstance(found.distances, DistributedMatrix)
+    assert found.distances.dtype == dtype
+    np.testing.assert_array_equal(found.distances.to_numpy(), direct.distances)
+    assert (found.predecessors is None) == (not predecessors)
+    if predecessors:
+        np.testing.assert_array_equal(found.predecessors.to_numpy(), direct.predecessors)
+    return found
+
+
+class Probe:
+    """A program of the tests: `steps` supersteps, in each of which every shard does what `act` says."""
+
+    def __init__(self, plan, act, steps=3):
+        self.plan = plan
+        self.act = act
+        self.steps = steps
+
+    def load(self, shard, piece, device):
+        return {"shard": shard, "piece": piece, "seen": []}
+
+    def step(self, state, first, limit, comm):
+        if first >= self.steps:
+            return 0
+        state["seen"].append(self.act(state, first, comm))
+        return 1
+
+    def collect(self, state, comm):
+        return {"seen": np.concatenate([np.empty(0), *state["seen"]])}
+
+
+def run(client, act, steps=3, span=1, progress=None, piece=lambda shard: None):
+    runner = Cluster(client, "cpu")
+    made = replace(plan("apsp", 320, devices=runner.specs, block=32), span=span)
+    return runner.run(Probe(made, act, steps), piece, made, progress)
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 70, 200])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+@pytest.mark.parametrize("predecessors", [False, True])
+def test_the_same_bits_as_direct(client, n, dtype, predecessors):
+    check_apsp(client, n, dtype, predecessors)
+
+
+@pytest.mark.parametrize("n", [0, 1, 70, 200])
+def test_workers_in_this_process(threads, n):
+    """With five of them, more than there are block rows."""
+    check_apsp(threads, n, np.float32, True)
+
+
+@pytest.mark.parametrize("span", [1, 2, 7, 1000])
+def test_every_span_gives_the_same(client, span):
+    found = check_apsp(client, 200, np.float32, True, span)
+    assert found.plan.span == span
+    assert found.timings["spans"] == 21 // span + 1
+
+
+def test_progress_comes_between_spans(client):
+    seen = []
+    apsp(
+        matrix(100),
+        client=client,
+        device="cpu",
+        block=32,
+        span=5,
+        progress=lambda k, of: seen.append((k, of)),
+    )
+    assert seen == [(5, 12), (10, 12), (12, 12)]
+
+
+def test_the_plan_names_the_workers(client):
+    found = apsp(matrix(70), client=client, device="cpu", block=32)
+    assert [spec.name for spec in found.plan.devices] == [f"cpu of {a}" for a in sorted(present(client))]
+    assert all(spec.memory > 0 for spec in found.plan.devices)
+
+
+def test_path_fetches_a_row(client):
+    d = matrix(100)
+    direct, found = (
+        apsp(d, predecessors=True, device="cpu"),
+        apsp(d, predecessors=True, device="cpu", client=client),
+    )
+    for j in range(0, 100, 9):
+        assert found.path(3, j) == direct.path(3, j)
+
+
+def test_no_state_stays_on_the_workers(client):
+    found = apsp(matrix(100), client=client, device="cpu", block=32)
+    held = {future.key for _, future in found.distances._blocks if future is not None}
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        sessions = client.run(lambda dask_worker: len(dask_worker.plugins["mgraph"]._sessions))
+        keys = {key for keys in client.has_what().values() for key in keys}
+        if not any(sessions.values()) and keys == held:
+            return
+        time.sleep(0.05)
+    pytest.fail(f"{sessions} {keys} {held}")
+
+
+@pytest.fixture(scope="module")
+def pair(client):
+    """A matrix on the workers, and the same as a NumPy array."""
+    found = apsp(matrix(200), client=client, device="cpu", block=32).distances
+    return found, found.to_numpy()
+
+
+class TestMatrix:
+    def test_attributes(self, pair):
+        found, whole = pair
+        assert (found.shape, found.dtype, found.ndim) == (whole.shape, whole.dtype, 2)
+        assert (found.nbytes, len(found)) == (whole.nbytes, len(whole))
+        assert found.ranges == ((0, 96), (96, 200))
+        assert "(200, 200), float32, on 2 workers" in repr(found)
+
+    @pytest.mark.parametrize("key", [(0, 0), (99, 150), (-1, -200), (np.int64(96), 3)])
+    def test_element(self, pair, key):
+        found, whole = pair
+        assert type(found[key]) is float
+        assert found[key] == whole[key]
+
+    @pytest.mark.parametrize(
+        "key",
+        [
+            5,
+            -3,
+            slice(90, 100),
+            slice(None, None, 7),
+            slice(None, None, -3),
+            slice(150, 20, -1),
+            slice(7, 7),
+            (slice(95, 97), 4),
+            (3, slice(10, 2, -2)),
+            (slice(-20, None), slice(None, None, 50)),
+        ],
+    )
+    def test_part(self, pair, key):
+        found, whole = pair
+        np.testing.assert_array_equal(found[key], whole[key])
+        assert found[key].shape == whole[key].shape
+
+    @pytest.mark.parametrize("key", [(200, 0), (0, -201), 300])
+    def test_out_of_range(self, pair, key):
+        with pytest.raises(IndexError, match=r"is out of bounds for axis . with size 200"):
+            pair[0][key]
+
+    @pytest.mark.parametrize("key", ["a", [1, 2], (0, None), (1, 2, 3)])
+    def test_what_is_no_index(self, pair, key):
+        with pytest.raises(IndexError, match="use integers and slices"):
+            pair[0][key]
+
+    def test_row(self, pair):
+        np.testing.assert_array_equal(pair[0].row(150), pair[1][150])
+
+    def test_asarray(self, pair):
+        np.testing.assert_array_equal(np.asarray(pair[0]), pair[1])
+        assert np.asarray(pair[0], np.float64).dtype == np.float64
+
+    def test_chunks(self, pair, monkeypatch):
+        found, whole = pair
+        monkeypatch.setattr("mgraph.cluster.matrix.CHUNK", 50 * 800)
+        chunks = list(found.chunks())
+        assert [len(chunk) for chunk in chunks] == [50, 46, 50, 50, 4]
+        np.testing.assert_array_equal(np.concatenate(chunks), whole)
+
+    def test_save(self, pair, tmp_path):
+        found, whole = pair
+        found.save(tmp_path / "d.npy")
+        np.testing.assert_array_equal(np.load(tmp_path / "d.npy"), whole)
+        with pytest.raises(OutputExistsError):
+            found.save(tmp_path / "d.npy")
+        found.save(tmp_path / "d.npy", overwrite=True)
+
+    def test_to_dask_array(self, pair, client):
+        found, whole = pair
+        array = found.to_dask_array()
+        assert (array.shape, array.dtype, array.chunks) == (whole.shape, whole.dtype, ((96, 104), (200,)))
+        np.testing.assert_array_equal(client.compute(array).result(), whole)
+        assert client.compute(array.min(axis=1).sum()).result() == whole.min(axis=1).sum()
+
+    @pytest.mark.parametrize("n", [0, 5])
+    def test_empty_shards(self, client, n, tmp_path):
+        d = matrix(n)
+        found = apsp(d, client=client, device="cpu", block=32).distances
+        whole = apsp(d, device="cpu", block=32).distances
+        assert found.shape == (n, n)
+        np.testing.assert_array_equal(found[:, :], whole)
+        np.testing.assert_array_equal(client.compute(found.to_dask_array()).result(), whole)
+        found.save(tmp_path / "d.npy")
+        np.testing.assert_array_equal(np.load(tmp_path / "d.npy"), whole)
+
+    def test_a_copy_even_of_a_worker_in_this_process(self, threads):
+        found = apsp(matrix(70), client=threads, device="cpu", block=32).distances
+        row = found.row(0)
+        row[:] = -1
+        assert found[0, 0] == 0
+
+
+def test_vectors_are_joined_in_order(threads):
+    found = run(threads, lambda state, k, comm: np.full(state["shard"] % 2, comm.rank * 10 + k), steps=2)
+    expected = [rank * 10 + k for rank in range(len(present(threads))) if rank % 2 for k in range(2)]
+    np.testing.assert_array_equal(found.arrays["seen"], expected)
+
+
+def test_a_shard_gets_its_piece(client):
+    sent = np.random.default_rng(1).random((2, 1_000_000))
+    found = run(client, lambda state, k, comm: state["piece"][0][:5], 1, piece=lambda shard: (sent[shard], None))
+    np.testing.assert_array_equal(found.arrays["seen"], sent[:, :5].ravel())
+
+
+def collectives(state, k, comm):
+    """Every collective, on short and on long arrays; raises where one is wrong."""
+    assert comm.horizon(9) == (9 if comm.size == 1 else 1)
+    for length in (0, 1, 1000, 100_003):
+        for dtype in (np.int32, np.uint32, np.float32, np.float64):
+            for root in range(comm.size):
+                array = np.arange(length, dtype=dtype) * (comm.rank == root)
+                comm.broadcast(array, root)
+                assert (array == np.arange(length, dtype=dtype)).all()
+                array[...] = 77  # may be changed at once
+            # Uneven parts, of which the second is empty.
+            cuts = [0, length // 3, length // 3, *[length] * comm.size][: comm.size]
+            parts = tuple(pairwise([*cuts, length]))
+            expected = np.arange(2 * length, dtype=dtype).reshape(length, 2)
+            whole = np.zeros_like(expected)
+            first, last = parts[comm.rank]
+            whole[first:last] = expected[first:last]
+            comm.allgather(whole, parts)
+            assert (whole == expected).all()
+            ranks = np.arange(comm.size)
+            for op in ("sum", "min", "max"):
+                array = np.full(length, 1 + comm.rank, dtype)
+                comm.allreduce(array, op)
+                assert (array == getattr(1 + ranks, op)()).all()
+    return np.ones(1)
+
+
+def test_collectives(client):
+    run(client, collectives)
+
+
+def test_collectives_in_one_process(threads):
+    run(threads, collectives, steps=2)
+
+
+def test_a_negative_cycle_is_found_on_the_workers(client):
+    d = matrix(100)
+    d[90, 95], d[95, 90] = -3, 1
+    with pytest.raises(NegativeCycleError) as direct:
+        apsp(d, device="cpu", block=32)
+    with pytest.raises(NegativeCycleError) as caught:
+        apsp(d, device="cpu", client=client, block=32)
+    assert caught.value.vertex == direct.value.vertex
+    check_apsp(client, 70, np.float32, False)
+
+
+def failing(state, k, comm):
+    if comm.rank == 1 and k == 1:
+        raise RuntimeError("shard 1 gave up")
+    comm.allreduce(np.zeros(1, np.int32), "sum")
+    return np.zeros(0)
+
+
+@pytest.mark.parametrize("span", [1, 100])
+def test_one_shard_fails(client, span):
+    started = time.monotonic()
+    with pytest.raises(RuntimeError, match="shard 1 gave up"):
+        run(client, failing, span=span)
+    assert time.monotonic() - started < 10
+    check_apsp(client, 70, np.float32, False)
+
+
+def test_one_shard_fails_to_load(client):
+    def piece(shard):
+        return np.zeros((3, 3)) if shard else None
+
+    class Picky(Probe):
+        def load(self, shard, piece, device):
+            if shard:
+                raise InputError("shard 1 likes nothing")
+            return super().load(shard, piece, device)
+
+    runner = Cluster(client, "cpu")
+    made = plan("apsp", 320, devices=runner.specs, block=32)
+    with pytest.raises(InputError, match="likes nothing"):
+        runner.run(Picky(made, failing), piece, made, None)
+    check_apsp(client, 70, np.float32, False)
+
+
+def test_the_callers_own_errors_surface(client):
+    def stop(k, of):
+        raise ZeroDivisionError("stop")
+
+    with pytest.raises(ZeroDivisionError, match="stop"):
+        run(client, collectives, progress=stop)
+    check_apsp(client, 70, np.float32, False)
+
+
+def test_an_interrupt_leaves_nothing(client):
+    def interrupt(k, of):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(client, collectives, progress=interrupt)
+    check_apsp(client, 70, np.float32, False)
+    assert not any(client.run(lambda dask_worker: len(dask_worker.plugins["mgraph"]._sessions)).values())
+
+
+def slow(state, k, comm):
+    time.sleep(0.02)
+    comm.allreduce(np.zeros(1, np.int32), "sum")
+    return np.zeros(0)
+
+
+def kill_a_worker(client):
+    """Kill a worker once it works; return its address."""
+    pids = client.run(os.getpid)
+    address, pid = max(pids.items())
+    os.kill(pid, signal.SIGKILL)
+    return address
+
+
+@pytest.mark.parametrize("span", [1, 10_000])
+def test_a_killed_worker_is_named(span):
+    with cluster(2, processes=True) as client:
+        check_apsp(client, 70, np.float32, False)
+        killed = []
+        killer = threading.Timer(2, lambda: killed.append((kill_a_worker(client), time.monotonic())))
+        killer.start()
+        with pytest.raises(WorkerLostError) as caught:
+            run(client, slow, steps=10_000, span=span)
+        [(address, when)] = killed
+        assert time.monotonic() - when < 10
+        assert address in str(caught.value)
+        client.wait_for_workers(2, timeout=30)
+        assert address not in present(client)
+        check_apsp(client, 200, np.float32, True)
+
+
+def test_a_worker_lost_between_calls_does_not_matter():
+    with cluster(2, processes=True) as client:
+        check_apsp(client, 70, np.float32, False)
+        kill_a_worker(client)
+        check_apsp(client, 70, np.float32, False)
+
+
+def test_a_lost_block_is_reported():
+    with cluster(2, processes=True) as client:
+        found = apsp(matrix(100), client=client, device="cpu", block=32).distances
+        address = kill_a_worker(client)
+        with pytest.raises(WorkerLostError, match=address):
+            found.to_numpy()
+
+
+def guarded(state, k, comm):
+    """Fails if another call's superstep runs at the same time on this worker."""
+    worker = get_worker()
+    assert not getattr(worker, "busy", False)
+    worker.busy = True
+    time.sleep(0.05)
+    comm.allreduce(np.zeros(1, np.int32), "sum")
+    worker.busy = False
+    return np.ones(1)
+
+
+def test_two_callers_take_turns():
+    made = LocalCluster(n_workers=2, threads_per_worker=4, processes=True, memory_limit=0, **QUIET)
+    with made, Client(made, set_as_default=False) as one, Client(made, set_as_default=False) as two:
+        problems = []
+
+        def call(client):
+            try:
+                for _ in range(2):
+                    run(client, guarded, steps=8)
+            except BaseException as error:
+                problems.append(error)
+
+        callers = [threading.Thread(target=call, args=(client,)) for client in (one, two)]
+        for caller in callers:
+            caller.start()
+        for caller in callers:
+            caller.join()
+        assert not problems
+
+
+def test_a_dead_caller_holds_nothing(client, tmp_path):
+    """Another process dies in the middle of a call; the next call gets its workers."""
+    script = tmp_path / "caller.py"
+    script.write_text(
+        "import sys\n"
+        f"sys.path.insert(0, {os.path.dirname(__file__)!r})\n"
+        "import test_cluster\n"
+        f"caller = test_cluster.connect({client.scheduler.address!r})\n"
+        "test_cluster.run(caller, test_cluster.slow, 10_000, 10, lambda k, of: print(k, flush=True))\n"
+    )
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE) as caller:
+        caller.stdout.readline()
+        caller.kill()
+    started = time.monotonic()
+    check_apsp(client, 70, np.float32, True)
+    assert time.monotonic() - started < 10
+
+
+def closed_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def test_a_scheduler_that_does_not_answer(capfd):
+    started = time.monotonic()
+    before = threading.active_count()
+    with pytest.raises(SchedulerError, match="no scheduler answers at tcp"):
+        connect(f"tcp://127.0.0.1:{closed_port()}", timeout=2)
+    assert time.monotonic() - started < 5
+    assert threading.active_count() <= before
+    assert capfd.readouterr() == ("", "")
+
+
+def test_connect(client, tmp_path):
+    with connect(client.scheduler.address) as other:
+        assert present(other) == present(client)
+    file = tmp_path / "scheduler.json"
+    file.write_text(f'{{"address": "{client.scheduler.address}"}}')
+    with connect(scheduler_file=file) as other:
+        assert present(other) == present(client)
+    file.write_text("{}")
+    with pytest.raises(InputError, match=r"scheduler\.json is no file"):
+        connect(scheduler_file=file)
+    with pytest.raises(InputError, match="cannot be read"):
+        connect(scheduler_file=tmp_path / "none")
+    with pytest.raises(InputError, match="needs the scheduler"):
+        connect()
+
+
+def test_a_scheduler_that_goes_away():
+    made = LocalCluster(n_workers=1, threads_per_worker=1, processes=False, **QUIET)
+    with made:
+        with connect(made.scheduler_address) as client:
+            stopper = threading.Timer(1, made.close)
+            stopper.start()
+            with pytest.raises(MgraphError):
+                run(client, slow, steps=10_000)
+            stopper.join()
+
+
+def test_a_scheduler_without_workers(monkeypatch):
+    monkeypatch.setattr("mgraph.cluster.driver.NO_WORKERS", 0.5)
+    with cluster(0, processes=False) as client, pytest.raises(SchedulerError, match="has no workers"):
+        apsp(matrix(5), client=client)
+
+
+def test_what_is_no_client(client):
+    with pytest.raises(InputError, match=r"no distributed\.Client"):
+        apsp(matrix(5), client="tcp://127.0.0.1:8786")
+    with pytest.raises(InputError, match="each worker uses what it sees"):
+        apsp(matrix(5), client=client, device="cuda:1")
+
+
+def test_an_asynchronous_client_is_refused(client):
+    import asyncio
+
+    async def call():
+        async with Client(client.scheduler.address, asynchronous=True, set_as_default=False) as other:
+            apsp(matrix(5), client=other)
+
+    with pytest.raises(InputError, match="asynchronous"):
+        asyncio.run(call())
+
+
+@pytest.mark.skipif(device.gpu_count() > 0, reason="the workers have GPUs")
+def test_workers_without_gpus(client):
+    with pytest.raises(DeviceError, match=r"the worker tcp://.* has no usable GPU"):
+        apsp(matrix(5), client=client, device="cuda")
+
+
+@pytest.fixture(params=[1, 2])
+def gpus(request):
+    if device.gpu_count() < request.param:
+        pytest.skip(f"needs {request.param} GPUs")
+    from dask_cuda import LocalCUDACluster
+
+    with (
+        LocalCUDACluster(n_workers=request.param, **QUIET) as made,
+        Client(made, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@pytest.mark.gpu
+@pytest.mark.filterwarnings("ignore")
+def test_gpus_give_the_same_bits(gpus):
+    for n in (0, 5, 200, 1001):
+        for dtype in (np.float32, np.float64, np.int32):
+            for span in (None, 1):
+                d = matrix(n, dtype)
+                direct = apsp(d, predecessors=True, device="cuda")
+                found = apsp(d, predecessors=True, client=gpus, span=span)
+                assert found.plan.devices[0].kind == "cuda"
+                np.testing.assert_array_equal(found.distances.to_numpy(), direct.distances)
+                np.testing.assert_array_equal(found.predecessors.to_numpy(), direct.predecessors)
+    np.testing.assert_array_equal(gpus.compute(found.distances.to_dask_array()).result(), direct.distances)
+    np.testing.assert_array_equal(found.distances[::-7, 3:9], direct.distances[::-7, 3:9])
+
+
+@pytest.mark.gpu
+@pytest.mark.filterwarnings("ignore")
+def test_a_killed_gpu_worker_is_named(gpus):
+    d = matrix(500)
+    apsp(d, client=gpus)
+    workers = len(present(gpus))
+    killed = []
+
+    def kill_once(k, of):
+        if k > 5 and not killed:
+            killed.append(kill_a_worker(gpus))
+
+    started = time.monotonic()
+    with pytest.raises(WorkerLostError) as caught:
+        apsp(matrix(2000), client=gpus, span=1, progress=kill_once)
+    assert killed[0] in str(caught.value)
+    assert time.monotonic() - started < 30
+    gpus.wait_for_workers(workers, timeout=60)
+    np.testing.assert_array_equal(apsp(d, client=gpus).distances.to_numpy(), apsp(d, device="cuda").distances)
