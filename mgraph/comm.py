@@ -88,7 +88,7 @@ class Nccl:
         self.size = size
         self._nccl = devices.nccl()
         self._comm = self._nccl.NcclCommunicator(size, identity, rank)
-        self._aborted = False
+        self.aborted = False
 
     @staticmethod
     def unique_id() -> bytes:
@@ -131,10 +131,11 @@ class Nccl:
 
     def close(self) -> None:
         """Free the communicator, unless it was aborted, which freed it."""
-        if not self._aborted:
+        if not self.aborted:
             self._comm.destroy()
 
     def abort(self) -> None:
         """Abort the communicator: kernels waiting for a lost peer end at once."""
-        self._aborted = True
-        self._comm.abort()
+        if not self.aborted:
+            self.aborted = True
+            self._comm.abort()

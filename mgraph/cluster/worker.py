@@ -7,6 +7,8 @@ spills nor moves it. Invariants:
   releases it and the plugin drops the session.
 - A worker has one session at a time (the driver holds the workers' lock); opening one drops what is left.
 - A message for a session that is not open is discarded: all sessions are open before the first task runs.
+- NCCL's communicator of the last group of workers is kept for the next call on the same ones, as making it
+  costs more than many calls. All shards take up the kept one, or none does.
 """
 
 import contextlib
@@ -70,7 +72,7 @@ class Session:
     def _end(self, how: str) -> None:
         with self._ending:
             comm, self.comm = self.comm, None
-            if comm is not None:
+            if comm is not None and not (how == "close" and isinstance(comm, Nccl)):
                 getattr(comm, how)()
 
 
@@ -83,6 +85,7 @@ class Sessions(WorkerPlugin):
     def setup(self, worker: Worker) -> None:
         """Start without sessions, ready for messages."""
         self._sessions: dict[str, Session] = {}
+        self._kept: tuple[tuple[str, ...], Nccl] | None = None
         worker.handlers[OPERATION] = self.receive
 
     def teardown(self, worker: Worker) -> None:
@@ -120,6 +123,20 @@ class Sessions(WorkerPlugin):
             found.mailbox.abort()
             if found.comm is not None:
                 found.abort()
+
+    def nccl(self, comm: DaskComm, addresses: Sequence[str]) -> Nccl:
+        """Return NCCL's communicator of the shards that `comm` connects; called by all of them, in a task."""
+        group = tuple(addresses)
+        usable = self._kept is not None and self._kept[0] == group and not self._kept[1].aborted
+        everyone = np.array([usable], np.int32)
+        comm.allreduce(everyone, "min")
+        if not everyone[0]:
+            old, self._kept = self._kept, None
+            if old is not None:
+                old[1].abort()  # unlike close, it does not wait for the others
+            self._kept = group, _new_nccl(comm)
+        assert self._kept is not None
+        return self._kept[1]
 
     def find(self, session: str) -> Session:
         """Return an open session; may be called from any thread.
@@ -218,11 +235,11 @@ def load(session: str, rank: int, addresses: Sequence[str], kind: str, program: 
             return
         s.comm = comm = DaskComm(worker, session, addresses, rank, s.mailbox)
         if s.device.kind == "cuda":
-            s.comm = _nccl(comm)
+            s.comm = _sessions(worker).nccl(comm, addresses)
 
 
-def _nccl(comm: DaskComm) -> Nccl:
-    """Return NCCL's communicator of the shards that `comm` connects, once all of them are loaded."""
+def _new_nccl(comm: DaskComm) -> Nccl:
+    """Make NCCL's communicator of the shards that `comm` connects, once all of them are loaded."""
     # CuPy 13 has a tuple of numbers for it, CuPy 14 bytes.
     pickled = np.zeros(2048, np.int32)
     if comm.rank == 0:
