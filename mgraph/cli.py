@@ -1,0 +1,519 @@
+"""The command line: ``mgraph apsp``, ``mgraph bfs``, ``mgraph plan`` and ``mgraph info``.
+
+Each command is the library call of that name. What a command finds goes to standard output, everything
+else to standard error. Exit codes: 0 if all went well, 2 if the command was called in a way that cannot
+work, 130 after Ctrl-C, 1 for any other failure.
+"""
+
+import contextlib
+import dataclasses
+import json
+import platform
+import re
+import signal
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import Any, TextIO
+
+import click
+import numpy as np
+from tqdm import tqdm
+
+import mgraph
+
+from . import device as devices
+from . import generate
+from .errors import DeviceError, FormatError, InputError, OutputExistsError
+from .graph import Graph
+from .io import FORMATS, check_output, read, save
+from .plan import spec_of
+from .weights import DISTANCE_TYPES, infinity
+
+Result = mgraph.ApspResult | mgraph.BfsResult
+
+#: Elements of a distance matrix summed up at a time.
+ELEMENTS_AT_A_TIME = 1 << 22
+
+
+class Failure(click.ClickException):
+    """An error as the user sees it: one line and an exit code."""
+
+    def __init__(self, error: Exception) -> None:
+        text = str(error)
+        if isinstance(error, OSError) and error.strerror:
+            text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        elif not isinstance(error, mgraph.MgraphError):
+            text = f"{type(error).__name__}: {text} (--debug shows where)"
+        super().__init__(" ".join(text.split()))
+
+    def show(self, file: Any = None) -> None:
+        """Print the line."""
+        click.echo(f"mgraph: error: {self.message}", err=True)
+
+
+class Misuse(Failure):
+    """An error in how the command was called."""
+
+    exit_code = 2
+
+
+class Command(click.Command):
+    """A command whose errors and warnings are one line each; ``--debug`` adds the traceback."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params.append(click.Option(["--debug"], is_flag=True, help="Show an error's traceback."))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        debug = ctx.params.pop("debug")
+        try:
+            with warnings.catch_warnings():
+                warnings.showwarning = _show_warning
+                return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("mgraph: interrupted", err=True)
+            ctx.exit(130)
+        except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
+            raise  # click knows what to do
+        except Exception as error:
+            if debug:
+                traceback.print_exc()
+            misuse = isinstance(error, (InputError, OutputExistsError)) and not isinstance(error, FormatError)
+            raise (Misuse if misuse else Failure)(error) from error
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    click.echo(f"mgraph: warning: {' '.join(str(message).split())}", err=True)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(mgraph.__version__, prog_name="mgraph")
+def main() -> None:
+    """Graph algorithms by one call: on a CPU, on one GPU, on all GPUs of a host, on a Dask cluster."""
+
+
+main.command_class = Command
+
+
+def _options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return one decorator that adds all of these, in this order."""
+
+    def add(function: Any) -> Any:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return add
+
+
+_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+_dtype_option = click.option(
+    "--dtype",
+    type=click.Choice([dtype.name for dtype in DISTANCE_TYPES]),
+    help="The type to compute in; by default that of the weights.",
+)
+
+_block_option = click.option("--block", type=int, metavar="N", help="Pivots eliminated at a time: 32, 64, 96 or 128.")
+
+_span_option = click.option(
+    "--span", type=int, metavar="N", help="Supersteps between two barriers; by default about a second's worth."
+)
+
+_predecessors_option = click.option("--predecessors", is_flag=True, help="Find the predecessors too.")
+
+_input_options = _options(
+    click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)),
+    click.option("--rmat", type=int, metavar="SCALE", help="Make a graph of 2^SCALE vertices; needs no FILE."),
+    click.option("--format", type=click.Choice(list(FORMATS)), help="FILE's format; by default its suffix's."),
+    click.option("--n", type=int, metavar="N", help="Number of vertices, where FILE does not say it."),
+    click.option("--directed/--undirected", default=None, help="By default as FILE says, else directed."),
+    click.option("--unweighted", is_flag=True, help="Ignore the weights."),
+    click.option("--relabel", is_flag=True, help="Number the ids in use from 0, in ascending order."),
+)
+
+_run_options = _options(
+    _predecessors_option,
+    click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; by default a GPU where there is one."),
+    click.option("--workers", type=int, metavar="N", help="Run on N Dask workers of this machine."),
+    click.option("--scheduler", metavar="ADDRESS", help="Run on the workers of this Dask scheduler."),
+    click.option(
+        "--scheduler-file",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="The same, with the address in the file that 'dask scheduler --scheduler-file' wrote.",
+    ),
+    _span_option,
+    click.option(
+        "--out",
+        type=click.Path(path_type=Path),
+        help="Save the distances (.npy), or distances, predecessors and the relabelled ids (.npz).",
+    ),
+    click.option("--overwrite", is_flag=True, help="Replace the output file if there is one."),
+    click.option("--quiet", is_flag=True, help="Print errors only, and what --json prints."),
+    _json_option,
+)
+
+
+@main.command(epilog="Example: mgraph apsp --rmat 11 --out distances.npy")
+@_input_options
+@click.option("--method", default="auto", metavar="NAME", help="auto or blocked.")
+@_dtype_option
+@_block_option
+@_run_options
+def apsp(**given: Any) -> None:
+    """Find the shortest paths between all pairs of the vertices of FILE's graph."""
+    _run(mgraph.apsp, _pairs, **given)
+
+
+@main.command(epilog="Example: mgraph bfs roads.gr --source 0 --predecessors --out tree.npz")
+@_input_options
+@click.option(
+    "--source",
+    type=int,
+    default=0,
+    show_default=True,
+    metavar="V",
+    help="The vertex to start from: 0 to n-1 as mgraph numbers them, after --relabel and from 0 in every format.",
+)
+@click.option("--method", default="auto", metavar="NAME", help="auto, hybrid, frontier or pull.")
+@_run_options
+def bfs(**given: Any) -> None:
+    """Find every vertex's distance in edges from one vertex of FILE's graph."""
+    _run(mgraph.bfs, _levels, **given)
+
+
+def _run(
+    call: Callable[..., Result],
+    summary: Callable[[Graph, Any], tuple[dict[str, Any], str]],
+    *,
+    file: Path | None,
+    rmat: int | None,
+    format: str | None,
+    n: int | None,
+    directed: bool | None,
+    unweighted: bool,
+    relabel: bool,
+    device: str | None,
+    workers: int | None,
+    scheduler: str | None,
+    scheduler_file: Path | None,
+    out: Path | None,
+    overwrite: bool,
+    quiet: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Read the graph, make the call, save and print what it returned."""
+    if (file is None) == (rmat is None):
+        raise click.UsageError("give either FILE or --rmat SCALE")
+    if rmat is not None and (format is not None or n is not None or relabel):
+        raise click.UsageError("--format, --n and --relabel say how to read FILE: they do not go with --rmat")
+    if sum(option is not None for option in (workers, scheduler, scheduler_file)) > 1:
+        raise click.UsageError("give only one of --workers, --scheduler and --scheduler-file")
+    if out is not None:
+        check_output(out, overwrite)
+        if options["predecessors"] and out.suffix == ".npy":
+            raise click.UsageError("a .npy file holds the distances only: with --predecessors, give a .npz file")
+    started = time.perf_counter()
+    if rmat is not None:
+        graph = generate.rmat(rmat, directed=bool(directed))
+    else:
+        assert file is not None
+        graph = read(file, format, n, directed, False if unweighted else None, relabel)
+    seconds = {"read": time.perf_counter() - started}
+    with _client(workers, scheduler, scheduler_file, device) as client:
+        # disable=None: shown on a terminal only.
+        with (
+            tqdm(desc=call.__name__, unit=" steps", leave=False, disable=quiet or None) as bar,
+            _interrupted_between_spans() as look,
+        ):
+
+            def progress(done: int, total: int | None) -> None:
+                bar.total = total
+                bar.update(done - bar.n)
+                look()
+
+            result = call(graph, device=device, client=client, progress=progress, **options)
+            look()
+        seconds |= {part: result.timings[part] for part in ("load", "solve", "collect")}
+        if out is not None:
+            _save(out, result, graph, overwrite)
+        if quiet and not as_json:
+            return
+        found, words = summary(graph, result)
+    plan = result.plan
+    if as_json:
+        facts = {
+            "version": mgraph.__version__,
+            "algorithm": plan.algorithm,
+            "method": plan.method,
+            "n": graph.n,
+            "m": _edges(graph),
+            "directed": graph.directed,
+            "weighted": graph.weighted,
+            "dtype": plan.dtype,
+            "predecessors": plan.predecessors,
+            "devices": [spec.name for spec in plan.devices],
+            "workers": None if client is None else len(plan.devices),
+            "peak_bytes": plan.peak_bytes,
+            "timings": seconds,
+            **found,
+            "out": None if out is None else str(out),
+        }
+        click.echo(json.dumps(facts))
+        return
+    click.echo(_words(graph))
+    click.echo(plan.explain())
+    click.echo("time: " + ", ".join(f"{part} {taken:.3g} s" for part, taken in seconds.items()))
+    click.echo(words)
+    if out is not None:
+        click.echo(f"saved: {out}")
+
+
+@contextlib.contextmanager
+def _interrupted_between_spans() -> Iterator[Callable[[], None]]:
+    """Put Ctrl-C off until the function that this yields is called; a second one acts at once.
+
+    Amid Dask's work the exception may be lost in a destructor, or leave one half an object.
+    """
+    pressed = False
+
+    def press(*_: Any) -> None:
+        nonlocal pressed
+        pressed = True
+        signal.signal(signal.SIGINT, heard)
+        tqdm.write("mgraph: stopping after this span; Ctrl-C again stops at once", sys.stderr)
+
+    def look() -> None:
+        if pressed:
+            raise KeyboardInterrupt
+
+    heard = signal.signal(signal.SIGINT, press)
+    try:
+        yield look
+    finally:
+        signal.signal(signal.SIGINT, heard)
+
+
+def _client(
+    workers: int | None, scheduler: str | None, scheduler_file: Path | None, device: str | None
+) -> contextlib.AbstractContextManager[Any]:
+    """Return, as a context, a client of the Dask workers that were asked for; of None if none were."""
+    if workers is not None:
+        return _local_client(workers, device)
+    if scheduler is None and scheduler_file is None:
+        return contextlib.nullcontext()
+    from .cluster import connect  # and Dask
+
+    return connect(scheduler, scheduler_file)
+
+
+@contextlib.contextmanager
+def _local_client(workers: int, device: str | None) -> Iterator[Any]:
+    """Start local workers that do not hear the terminal's Ctrl-C: this process hears it and closes them."""
+    from .cluster import local_client  # and Dask
+
+    heard = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the workers inherit it
+    try:
+        with local_client(workers, device) as client:
+            signal.signal(signal.SIGINT, heard)
+            yield client
+    finally:
+        signal.signal(signal.SIGINT, heard)
+
+
+def _save(out: Path, result: Result, graph: Graph, overwrite: bool) -> None:
+    if out.suffix == ".npy":
+        save(out, result.distances, overwrite)
+        return
+    arrays = {"distances": result.distances, "predecessors": result.predecessors, "ids": graph.ids}
+    save(out, {name: array for name, array in arrays.items() if array is not None}, overwrite)
+
+
+def _edges(graph: Graph) -> int | None:
+    """Return the number of edges; None for a dense matrix, whose edges would have to be listed first."""
+    return None if graph.dense is not None else graph.m
+
+
+def _words(graph: Graph) -> str:
+    m = _edges(graph)
+    edges = "a dense matrix" if m is None else f"{m:,} stored edges"
+    kind = "directed" if graph.directed else "undirected"
+    return f"graph: {graph.n:,} vertices, {edges}, {kind}, {'weighted' if graph.weighted else 'unweighted'}"
+
+
+def _pairs(graph: Graph, result: mgraph.ApspResult) -> tuple[dict[str, Any], str]:
+    """Sum up a distance matrix, some rows at a time: what was found, as values and in words."""
+    count, total, largest = 0, 0.0, None
+    first = 0
+    for chunk in _chunks(result.distances):
+        there = chunk != infinity(chunk.dtype)
+        own = np.arange(len(chunk))
+        there[own, first + own] = False
+        first += len(chunk)
+        found = int(np.count_nonzero(there))
+        if found:
+            count += found
+            total += float(chunk.sum(where=there, dtype=np.float64))
+            most = chunk.max(where=there, initial=-np.inf if chunk.dtype.kind == "f" else np.iinfo(chunk.dtype).min)
+            largest = most if largest is None else max(largest, most)
+    rate = graph.n**3 / max(result.timings["solve"], 1e-9)
+    facts = {
+        "rate": rate,
+        "reachable_pairs": count,
+        "mean_distance": total / count if count else None,
+        "largest_distance": None if largest is None else largest.item(),
+    }
+    words = f"rate: {tqdm.format_sizeof(rate)} sums and minima a second\n"
+    words += f"reachable: {count:,} of {graph.n * (graph.n - 1):,} pairs"
+    if largest is not None:
+        words += f", mean distance {total / count:.6g}, largest {largest}"
+    return facts, words
+
+
+def _chunks(matrix: Any) -> Iterator[np.ndarray]:
+    """Yield consecutive blocks of rows, as NumPy arrays."""
+    if hasattr(matrix, "chunks"):
+        yield from matrix.chunks()
+        return
+    rows = max(1, ELEMENTS_AT_A_TIME // max(1, matrix.shape[1]))
+    for first in range(0, len(matrix), rows):
+        yield devices.to_host(matrix[first : first + rows])
+
+
+def _levels(graph: Graph, result: mgraph.BfsResult) -> tuple[dict[str, Any], str]:
+    """Sum up a search: what was found, as values and in words."""
+    levels = devices.to_host(result.levels)
+    reached, widest = int(levels.sum()), int(levels.argmax())
+    degrees = np.diff(devices.to_host(graph.adjacency("csr")[0]))
+    passed = int(degrees[devices.to_host(result.distances) >= 0].sum())
+    rate = passed / max(result.timings["solve"], 1e-9)
+    facts = {
+        "rate": rate,
+        "source": int((result.distances == 0).argmax()),
+        "reached": reached,
+        "levels": len(levels),
+        "widest_level": widest,
+        "widest_level_vertices": int(levels[widest]),
+    }
+    words = (
+        f"rate: {tqdm.format_sizeof(rate)} edges a second\n"
+        f"reached: {reached:,} of {graph.n:,} vertices; levels: {len(levels):,}, the widest is level {widest:,} "
+        f"with {levels[widest]:,}"
+    )
+    return facts, words
+
+
+@main.command(epilog="Example: mgraph plan apsp --n 100000 --devices 4xcuda --memory 140GiB")
+@click.argument("algorithm", metavar="apsp|bfs")
+@click.option("--n", type=int, required=True, metavar="N", help="Number of vertices.")
+@click.option("--m", type=int, metavar="M", help="Number of stored directed edges; bfs needs it.")
+@click.option(
+    "--devices",
+    "wanted",
+    metavar="WHICH",
+    help="N of this machine's best device, a device's name (cpu, cuda, cuda:N), or both, as in 4xcuda.",
+)
+@click.option("--memory", metavar="BYTES", help="Free memory of each device, e.g. 140GiB; it need not exist then.")
+@click.option("--method", default="auto", metavar="NAME", help="As in the call.")
+@_dtype_option
+@_predecessors_option
+@_block_option
+@_span_option
+@click.option("--directed/--undirected", default=True, help="Whether the graph is; for bfs.")
+@_json_option
+def plan(
+    algorithm: str, n: int, m: int | None, wanted: str | None, memory: str | None, as_json: bool, **options: Any
+) -> None:
+    """Tell how a call would be run, how long it would take and how much memory it needs."""
+    made = mgraph.plan(algorithm, n, m, _specs(wanted, memory), **options)
+    click.echo(json.dumps(dataclasses.asdict(made)) if as_json else made.explain())
+
+
+def _specs(wanted: str | None, memory: str | None) -> list[mgraph.DeviceSpec]:
+    """Return the devices that ``--devices`` and ``--memory`` describe."""
+    match = re.fullmatch(r"(\d+)|(?:(\d+)x)?(cpu|cuda(?::\d+)?)", wanted or "1")
+    if match is None:
+        raise click.UsageError(f"--devices {wanted} is not known: give a number, cpu, cuda, cuda:1 or 4xcuda")
+    count, name = int(match[1] or match[2] or 1), match[3]
+    if count < 1:
+        raise click.UsageError(f"--devices {wanted} is no number of devices: give 1 or more")
+    if memory is None:
+        return [spec_of(devices.find(name))] * count
+    from dask.utils import parse_bytes
+
+    try:
+        free = parse_bytes(memory)
+    except ValueError as error:
+        raise click.UsageError(f"--memory {memory} is no number of bytes: write 150000000000 or 140GiB") from error
+    kind = name.partition(":")[0] if name else devices.find().kind
+    cores = spec_of(devices.find("cpu")).cores if kind == "cpu" else 1
+    return [mgraph.DeviceSpec(name or kind, kind, free, cores)] * count
+
+
+_PACKAGES = ("numpy", "scipy", "numba", "dask", "distributed", "cupy", "dask-cuda")
+
+_CUPY = ("cupy-cuda13x", "cupy-cuda12x", "cupy")
+
+
+@main.command()
+@_json_option
+def info(as_json: bool) -> None:
+    """Show the versions and the devices that are there, and what is missing for GPUs."""
+    versions: dict[str, str | None] = {"mgraph": mgraph.__version__, "python": platform.python_version()}
+    versions |= {name: _version(*(_CUPY if name == "cupy" else (name,))) for name in _PACKAGES}
+    specs = [spec_of(devices.find(name)) for name in ("cpu", *(f"cuda:{i}" for i in range(devices.gpu_count())))]
+    missing = list(_missing(versions))
+    if as_json:
+        found = [dataclasses.asdict(spec) for spec in specs]
+        click.echo(json.dumps({"versions": versions, "devices": found, "missing": missing}))
+        return
+    for name, version in versions.items():
+        click.echo(f"{name:12} {version or 'not installed'}")
+    for spec in specs:
+        cores = f", {spec.cores} cores" if spec.kind == "cpu" else ""
+        click.echo(f"{spec.name:12} {spec.memory / 2**30:,.1f} GiB free{cores}")
+    for line in missing:
+        click.echo(line)
+
+
+def _version(*names: str) -> str | None:
+    """Return the version of the first of these distributions that is installed."""
+    for name in names:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            return metadata.version(name)
+    return None
+
+
+def _missing(versions: dict[str, str | None]) -> Iterator[str]:
+    """Say what GPUs need that is not there, and what adds it."""
+    if versions["cupy"] is None:
+        yield "GPUs need CuPy: pip install 'mgraph[cuda13]' (or 'mgraph[cuda12]' for a driver of CUDA 12)"
+        return
+    if not devices.gpu_count():
+        yield "CuPy finds no GPU: nvidia-smi tells whether there is one and which CUDA its driver supports"
+        return
+    if versions["dask-cuda"] is None:
+        extra = "cuda12" if _version("cupy-cuda12x") else "cuda13"
+        yield f"--workers on GPUs needs dask-cuda: pip install 'mgraph[{extra}]'"
+    try:
+        devices.nccl()
+    except DeviceError as error:
+        yield str(error)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

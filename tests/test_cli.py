@@ -1,0 +1,526 @@
+"""The command line gives what the library gives, says what went wrong in a line, and exits as promised."""
+
+import json
+import lzma
+import os
+import pty
+import signal
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy import sparse
+from scipy.sparse.csgraph import breadth_first_order, shortest_path
+
+import mgraph
+from mgraph import cli, device
+from mgraph.cli import main
+from mgraph.generate import rmat
+
+ROOT = Path(__file__).parents[1]
+DATA = ROOT.parent / "shared" / "data"
+AS_CAIDA = DATA / "as-caida20070917.txt.xz"
+NEW_YORK = DATA / "NY.gr.xz"
+
+CYCLE = "0 1 3\n1 2 4\n2 0 5\n"
+
+# As SNAP publishes the AS relationships: sparse ids, and a third column that is no weight.
+AS_LIKE = """\
+# Directed graph: as-caida20070917.txt
+# FromNodeId\tToNodeId\tRelationship
+8563\t4323\t-1
+13499\t19548\t-1
+13499\t3356\t0
+4323\t3356\t2
+3356\t4323\t2
+"""
+
+# The interpreter's own warnings as errors would be warnings of Dask's processes.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONWARNINGS"}
+
+
+def invoke(*arguments):
+    """Run the command line in this process."""
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def ok(*arguments):
+    """Run the command line in this process and return what it prints; fail if it does not succeed."""
+    result = invoke(*arguments)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def facts(*arguments):
+    """Return what the command prints with ``--json``."""
+    return json.loads(ok(*arguments, "--json"))
+
+
+def command(*arguments):
+    return [sys.executable, "-m", "mgraph.cli", *map(str, arguments)]
+
+
+def process(*arguments):
+    """Run the command line in a process of its own, with pipes for its output."""
+    return subprocess.run(command(*arguments), capture_output=True, text=True, cwd=ROOT, env=ENVIRONMENT, timeout=200)
+
+
+def failed(result, code):
+    """Check that the command failed as it should, and return the one line that says why."""
+    assert result.exit_code == code, result.output
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("mgraph: error: ")
+    return line
+
+
+def misused(result):
+    """Check that click refused the call, and return what it says."""
+    assert result.exit_code == 2 and result.stdout == ""
+    assert "Usage:" in result.stderr and "Traceback" not in result.stderr
+    return " ".join(result.stderr.split())
+
+
+@pytest.fixture
+def cycle(tmp_path):
+    path = tmp_path / "cycle.txt"
+    path.write_text(CYCLE)
+    return path
+
+
+@pytest.fixture
+def as_like(tmp_path):
+    path = tmp_path / "as.txt.xz"
+    path.write_bytes(lzma.compress(AS_LIKE.encode()))
+    return path
+
+
+# What a call finds
+
+
+def test_apsp_of_a_file_as_the_library(cycle, tmp_path):
+    out = tmp_path / "distances.npy"
+    found = facts("apsp", cycle, "--device", "cpu", "--out", out)
+    expected = mgraph.apsp(mgraph.read(cycle), device="cpu").distances
+    np.testing.assert_array_equal(np.load(out), expected)
+    assert np.load(out).dtype == expected.dtype == np.int32
+    assert {name: found[name] for name in ("algorithm", "method", "n", "m", "directed", "weighted", "dtype")} == {
+        "algorithm": "apsp",
+        "method": "blocked",
+        "n": 3,
+        "m": 3,
+        "directed": True,
+        "weighted": True,
+        "dtype": "int32",
+    }
+    assert found["devices"] == ["cpu"] and found["workers"] is None
+    assert (found["reachable_pairs"], found["mean_distance"], found["largest_distance"]) == (6, 6.0, 9)
+    assert found["out"] == str(out) and found["version"] == mgraph.__version__
+    assert set(found["timings"]) == {"read", "load", "solve", "collect"}
+
+
+def test_bfs_of_a_file_as_the_library(cycle, tmp_path):
+    out = tmp_path / "tree.npz"
+    found = facts("bfs", cycle, "--source", 1, "--predecessors", "--device", "cpu", "--out", out)
+    with np.load(out) as arrays:
+        assert set(arrays) == {"distances", "predecessors"}
+        assert arrays["distances"].tolist() == [2, 0, 1]
+        assert arrays["predecessors"].tolist() == [2, -9999, 1]
+    assert (found["source"], found["reached"], found["levels"]) == (1, 3, 3)
+    assert (found["widest_level"], found["widest_level_vertices"]) == (0, 1)
+
+
+def test_made_graphs(tmp_path):
+    graph = rmat(6)
+    matrices, search = tmp_path / "apsp.npz", tmp_path / "bfs.npy"
+    ok("apsp", "--rmat", 6, "--predecessors", "--dtype", "float64", "--block", 32, "--span", 1, "--out", matrices)
+    expected = mgraph.apsp(graph, predecessors=True, dtype="float64")
+    with np.load(matrices) as arrays:
+        assert arrays["distances"].dtype == np.float64
+        np.testing.assert_array_equal(arrays["distances"], device.to_host(expected.distances))
+        np.testing.assert_array_equal(arrays["predecessors"], device.to_host(expected.predecessors))
+    ok("bfs", "--rmat", 6, "--source", 5, "--method", "pull", "--out", search)
+    np.testing.assert_array_equal(np.load(search), device.to_host(mgraph.bfs(graph, 5).distances))
+    assert facts("bfs", "--rmat", 6)["m"] == graph.m
+    assert facts("bfs", "--rmat", 6, "--directed")["m"] == rmat(6, directed=True).m
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+def test_summary_is_that_of_the_whole_matrix(tmp_path, monkeypatch, dtype):
+    monkeypatch.setattr(cli, "ELEMENTS_AT_A_TIME", 100)  # several chunks
+    random = np.random.default_rng(3)
+    potential = random.integers(0, 30, 40)
+    matrix = random.integers(0, 9, (40, 40)) + potential[:, None] - potential[None, :] - 40.0
+    matrix[np.tri(40, dtype=bool)] = np.inf  # no cycles, and distances below zero only
+    np.save(tmp_path / "matrix.npy", matrix)
+    if dtype == "int32":
+        matrix[np.isinf(matrix)] = np.iinfo(np.int32).max
+        np.save(tmp_path / "matrix.npy", matrix.astype(np.int32))
+    found = facts("apsp", tmp_path / "matrix.npy", "--dtype", dtype)
+    distances = device.to_host(mgraph.apsp(mgraph.read(tmp_path / "matrix.npy"), dtype=dtype).distances)
+    between = distances[np.triu_indices(40, 1)]
+    assert found["reachable_pairs"] == between.size and found["m"] is None
+    assert found["mean_distance"] == pytest.approx(between.mean(dtype=np.float64))
+    assert found["largest_distance"] == between.max() < 0
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_summary_without_any_pair(tmp_path, n):
+    path = tmp_path / "empty.txt"
+    path.write_text("")
+    found = facts("apsp", path, "--n", n)
+    assert (found["reachable_pairs"], found["mean_distance"], found["largest_distance"]) == (0, None, None)
+    assert "reachable: 0 of" in ok("apsp", path, "--n", n)
+
+
+def test_reading_options(as_like, tmp_path):
+    out = tmp_path / "distances.npz"
+    found = facts("apsp", as_like, "--unweighted", "--relabel", "--out", out)
+    graph = mgraph.read(as_like, weighted=False, relabel=True)
+    assert (found["n"], found["m"], found["weighted"], found["dtype"]) == (5, 5, False, "float32")
+    with np.load(out) as arrays:
+        assert arrays["ids"].tolist() == [3356, 4323, 8563, 13499, 19548]
+        np.testing.assert_array_equal(arrays["distances"], device.to_host(mgraph.apsp(graph).distances))
+    undirected = facts("bfs", as_like, "--relabel", "--undirected", "--source", 4)
+    assert (undirected["directed"], undirected["m"], undirected["reached"]) == (False, 10, 5)
+    text = tmp_path / "graph.data"
+    text.write_text("2 1\n0 1\n")
+    assert facts("bfs", text, "--format", "edges", "--n", 4)["n"] == 4
+
+
+def test_a_summary_for_people(cycle, tmp_path):
+    out = tmp_path / "distances.npy"
+    text = ok("apsp", cycle, "--device", "cpu", "--out", out)
+    for part in (
+        "graph: 3 vertices, 3 stored edges, directed, weighted",
+        "apsp, method 'blocked'",
+        "cpu: vertices 0 to 2",
+        "time: read",
+        "rate:",
+        "reachable: 6 of 6 pairs, mean distance 6, largest 9",
+        f"saved: {out}",
+    ):
+        assert part in text
+    text = ok("bfs", cycle, "--device", "cpu")
+    assert "reached: 3 of 3 vertices; levels: 3" in text and "saved" not in text
+    assert ok("bfs", cycle, "--quiet") == ""
+    assert json.loads(ok("bfs", cycle, "--quiet", "--json"))["reached"] == 3
+
+
+# What goes wrong
+
+
+@pytest.mark.parametrize("name", ["apsp", "bfs"])
+def test_existing_output_is_refused_before_anything_is_computed(cycle, tmp_path, monkeypatch, name):
+    out = tmp_path / "out.npy"
+    out.write_text("precious")
+    with monkeypatch.context() as patched:
+        patched.setattr(cli, "read", lambda *_: pytest.fail("read the graph"))
+        line = failed(invoke(name, cycle, "--out", out), 2)
+        assert "--overwrite" in line and out.read_text() == "precious"
+        failed(invoke(name, cycle, "--out", tmp_path / "out.txt"), 2)
+        failed(invoke(name, cycle, "--out", tmp_path / "nowhere" / "out.npy"), 2)
+        failed(invoke(name, cycle, "--out", tmp_path, "--overwrite"), 2)
+        assert ".npz" in misused(invoke(name, cycle, "--predecessors", "--overwrite", "--out", out))
+    ok(name, cycle, "--out", out, "--overwrite")
+    assert len(np.load(out)) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["apsp"], "either FILE or --rmat"),
+        (["apsp", "FILE", "--rmat", "3"], "either FILE or --rmat"),
+        (["apsp", "--rmat", "3", "--relabel"], "do not go with --rmat"),
+        (["apsp", "--rmat", "3", "--format", "gr"], "do not go with --rmat"),
+        (["apsp", "--rmat", "3", "--n", "8"], "do not go with --rmat"),
+        (["apsp", "--rmat", "x"], "not a valid integer"),
+        (["apsp", "missing.txt"], "does not exist"),
+        (["apsp", "."], "is a directory"),
+        (["apsp", "FILE", "--format", "xml"], "not one of"),
+        (["apsp", "FILE", "--dtype", "int8"], "not one of"),
+        (["apsp", "FILE", "--source", "1"], "No such option"),
+        (["bfs", "FILE", "--block", "32"], "No such option"),
+        (["bfs", "FILE", "--workers", "2", "--scheduler", "tcp://127.0.0.1:1"], "only one of"),
+        (["plan", "apsp"], "--n"),
+        (["plan", "apsp", "--n", "8", "--devices", "tpu"], "tpu"),
+        (["plan", "apsp", "--n", "8", "--devices", "0"], "1 or more"),
+        (["plan", "apsp", "--n", "8", "--devices", "0xcuda"], "1 or more"),
+        (["plan", "apsp", "--n", "8", "--memory", "much"], "much"),
+        (["sssp", "FILE"], "No such command"),
+    ],
+)
+def test_calls_that_click_refuses(cycle, arguments, says):
+    assert says in misused(invoke(*(cycle if argument == "FILE" else argument for argument in arguments)))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["apsp", "FILE", "--block", "33"], "block=33"),
+        (["apsp", "FILE", "--method", "magic"], "magic"),
+        (["bfs", "FILE", "--method", "magic"], "magic"),
+        (["bfs", "FILE", "--source", "3"], "vertices 0 to 2"),
+        (["bfs", "FILE", "--source", "-1"], "source=-1"),
+        (["bfs", "FILE", "--span", "0"], "span=0"),
+        (["bfs", "FILE", "--device", "tpu"], "tpu"),
+        (["apsp", "FILE", "--workers", "0"], "workers=0"),
+        (["apsp", "FILE", "--n", "-1"], "n=-1"),
+        (["apsp", "--rmat", "31"], "scale=31"),
+        (["plan", "sssp", "--n", "8"], "sssp"),
+        (["plan", "bfs", "--n", "8"], "m="),
+        (["plan", "apsp", "--n", "8", "--block", "7"], "block=7"),
+    ],
+)
+def test_calls_that_the_library_refuses(cycle, arguments, says):
+    result = invoke(*(cycle if argument == "FILE" else argument for argument in arguments))
+    assert says in failed(result, 2)
+
+
+def test_failures(cycle, tmp_path, monkeypatch):
+    broken = tmp_path / "broken.txt"
+    broken.write_text("0 1\n1 one\n")
+    assert "line 2" in failed(invoke("bfs", broken), 1)
+    negative = tmp_path / "negative.txt"
+    negative.write_text("0 1 -1\n1 0 -1\n")
+    assert "negative weight" in failed(invoke("apsp", negative), 1)
+    cut = tmp_path / "cut.txt.xz"
+    cut.write_bytes(lzma.compress(AS_LIKE.encode())[:-30])
+    failed(invoke("apsp", cut), 1)
+    assert "needs" in failed(invoke("plan", "apsp", "--n", 100_000, "--memory", "1GiB", "--devices", "cuda"), 1)
+    if not device.gpu_count():
+        failed(invoke("bfs", cycle, "--device", "cuda"), 1)
+
+    def full(*_):
+        raise OSError(28, "No space left on device; nothing was written", "out.npy")
+
+    monkeypatch.setattr(cli, "save", full)
+    line = failed(invoke("bfs", cycle, "--out", tmp_path / "out.npy"), 1)
+    assert line == "mgraph: error: out.npy: No space left on device; nothing was written"
+
+
+def test_a_bug_is_a_line_and_with_debug_a_traceback(cycle, monkeypatch):
+    def bug(*_, **__):
+        raise ZeroDivisionError("division\nby zero")
+
+    monkeypatch.setattr(cli, "read", bug)
+    line = failed(invoke("bfs", cycle), 1)
+    assert line == "mgraph: error: ZeroDivisionError: division by zero (--debug shows where)"
+    result = invoke("bfs", cycle, "--debug")
+    assert result.exit_code == 1 and "Traceback" in result.stderr and "in bug" in result.stderr
+
+
+def test_interrupted(cycle, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "read", interrupt)
+    result = invoke("bfs", cycle)
+    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "mgraph: interrupted\n")
+
+
+# The other commands
+
+
+def test_plan():
+    arguments = ("apsp", "--n", 100_000, "--devices", "4xcuda", "--memory", "140GiB", "--predecessors")
+    specs = [mgraph.DeviceSpec("cuda", "cuda", 140 << 30)] * 4
+    expected = mgraph.plan("apsp", 100_000, devices=specs, predecessors=True)
+    assert ok("plan", *arguments) == expected.explain() + "\n"
+    found = facts("plan", *arguments)
+    assert found["peak_bytes"] == list(expected.peak_bytes) and len(found["ranges"]) == 4
+    search = ("bfs", "--n", 1000, "--m", 5000, "--devices", "cpu")
+    assert facts("plan", *search, "--undirected")["peak_bytes"] < facts("plan", *search)["peak_bytes"]
+    assert len(facts("plan", "apsp", "--n", 1000, "--devices", "3")["devices"]) == 3
+    (spec,) = facts("plan", "apsp", "--n", 1000, "--devices", "cpu", "--memory", "1000000000")["devices"]
+    assert (spec["kind"], spec["memory"]) == ("cpu", 10**9)
+
+
+def test_info():
+    text = ok("info")
+    assert f"mgraph       {mgraph.__version__}" in text and "GiB free" in text
+    found = facts("info")
+    assert set(found["versions"]) >= {"mgraph", "python", "numpy", "scipy", "numba", "dask", "distributed"}
+    assert found["versions"]["numpy"] == np.__version__
+    assert found["devices"][0]["name"] == "cpu"
+
+
+def test_info_without_cupy(monkeypatch):
+    monkeypatch.setattr(device, "gpu_count", lambda: 0)
+    installed = cli.metadata.version
+
+    def without(name):
+        if name.startswith("cupy"):
+            raise cli.metadata.PackageNotFoundError(name)
+        return installed(name)
+
+    monkeypatch.setattr(cli.metadata, "version", without)
+    found = facts("info")
+    assert found["versions"]["cupy"] is None and len(found["devices"]) == 1
+    (missing,) = found["missing"]
+    assert "pip install 'mgraph[cuda13]'" in missing
+    text = ok("info")
+    assert "cupy         not installed" in text and missing in text
+
+
+def test_info_with_cupy_and_no_gpu(monkeypatch):
+    monkeypatch.setattr(device, "gpu_count", lambda: 0)
+    monkeypatch.setattr(cli.metadata, "version", lambda name: "1.0")
+    (missing,) = facts("info")["missing"]
+    assert "nvidia-smi" in missing
+
+
+def test_version_and_help():
+    assert mgraph.__version__ in ok("--version")
+    for name in ("apsp", "bfs", "plan", "info"):
+        assert name in ok("--help")
+        assert "--debug" in ok(name, "--help")
+
+
+def test_the_example_of_the_readme():
+    example = (ROOT / "README.md").read_text().split("```python\n")[1].split("```")[0]
+    names = {}
+    exec(example, names)
+    assert names["result"].distances.tolist() == [[0, 3, 7], [9, 0, 4], [5, 8, 0]]
+    assert names["result"].path(0, 2) == [0, 1, 2]
+    assert names["search"].distances.tolist() == [0, 1, 2, 2]
+    assert names["search"].levels.tolist() == [1, 1, 2]
+
+
+# In a process of its own
+
+
+def test_results_go_to_a_pipe_without_progress(cycle):
+    result = process("apsp", "--rmat", 7, "--json")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert json.loads(result.stdout)["n"] == 128
+    result = process("bfs", cycle)
+    assert (result.returncode, result.stderr) == (0, "") and "reached" in result.stdout
+
+
+def test_exit_codes_of_the_process(tmp_path):
+    result = process("apsp", "missing.txt")
+    assert result.returncode == 2 and "Traceback" not in result.stderr and result.stdout == ""
+    broken = tmp_path / "broken.gr"
+    broken.write_text("p sp 2 1\na 1 3 1\n")
+    result = process("bfs", broken)
+    assert result.returncode == 1 and result.stdout == ""
+    assert result.stderr.startswith("mgraph: error: ") and result.stderr.count("\n") == 1
+
+
+def test_a_warning_is_one_line(tmp_path):
+    path = tmp_path / "sparse.txt"
+    path.write_text("0 1\n1 5000\n")
+    result = process("bfs", path, "--quiet")
+    assert (result.returncode, result.stdout) == (0, "")
+    assert result.stderr.startswith("mgraph: warning: ") and result.stderr.count("\n") == 1
+    assert "--relabel" in result.stderr
+
+
+def on_terminal(*arguments, interrupt=False):
+    """Run the command with a terminal as its standard error; return exit code, output and what that showed.
+
+    `interrupt` presses Ctrl-C once the bar moves, which all processes of the terminal hear.
+    """
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))
+    started = subprocess.Popen(
+        command(*arguments),
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        text=True,
+        cwd=ROOT,
+        env=ENVIRONMENT,
+        start_new_session=True,
+    )
+    os.close(theirs)
+    shown = b""
+    with started, os.fdopen(ours, "rb", 0) as terminal:
+        while True:
+            try:
+                piece = terminal.read(4096)
+            except OSError:  # what Linux says when the other end is closed
+                break
+            if not piece:
+                break
+            shown += piece
+            if interrupt and b"%" in shown:
+                os.killpg(started.pid, signal.SIGINT)
+                interrupt = False
+        output = started.stdout.read()
+    return started.returncode, output, shown.decode()
+
+
+def test_a_terminal_shows_progress():
+    code, output, shown = on_terminal("apsp", "--rmat", 7, "--span", 1, "--json")
+    assert code == 0 and json.loads(output)["n"] == 128
+    assert "apsp:" in shown and "steps" in shown
+    code, output, shown = on_terminal("apsp", "--rmat", 7, "--quiet")
+    assert (code, output, shown) == (0, "", "")
+
+
+@pytest.mark.parametrize("workers", [(), ("--workers", 2)], ids=["directly", "two workers"])
+def test_interrupted_at_work(workers):
+    code, output, shown = on_terminal("apsp", "--rmat", 13, "--span", 1, *workers, interrupt=True)
+    assert (code, output) == (130, "")
+    assert "interrupted" in shown and "Traceback" not in shown
+
+
+# The main jobs, on real graphs
+
+
+def real(path):
+    if not path.is_file():
+        pytest.skip(f"{path.name} is missing: the folder shared/data beside the checkout holds it")
+    return path
+
+
+WORKERS = pytest.mark.parametrize("workers", [(), ("--workers", 2)], ids=["directly", "two workers"])
+
+
+@WORKERS
+def test_all_pairs_of_the_internet(tmp_path, workers):
+    path, out = real(AS_CAIDA), tmp_path / "distances.npy"
+    options = ("--unweighted", "--relabel", "--device", "cpu", "--json", "--out", out)
+    result = process("apsp", path, *options, *workers)
+    assert result.returncode == 0 and "Traceback" not in result.stderr, result.stderr
+    found = json.loads(result.stdout)
+    assert (found["n"], found["m"], found["workers"]) == (8020, 36406, 2 if workers else None)
+    distances = np.load(out, mmap_mode="r")
+    assert distances.shape == (8020, 8020) and distances.dtype == np.float32
+    graph = scipy_matrix(mgraph.read(path, weighted=False, relabel=True))
+    picked = np.random.default_rng(0).choice(8020, 50, replace=False)
+    expected = shortest_path(graph, method="D", unweighted=True, indices=picked)
+    np.testing.assert_array_equal(distances[picked], expected)
+
+
+@WORKERS
+def test_search_of_new_york(tmp_path, workers):
+    path, out = real(NEW_YORK), tmp_path / "distances.npy"
+    result = process("bfs", path, "--source", 0, "--device", "cpu", "--json", "--out", out, *workers)
+    assert result.returncode == 0 and "Traceback" not in result.stderr, result.stderr
+    found = json.loads(result.stdout)
+    assert (found["n"], found["m"], found["reached"]) == (264346, 730100, 264346)
+    expected = hops(scipy_matrix(mgraph.read(path)), 0)
+    np.testing.assert_array_equal(np.load(out), expected)
+    assert found["levels"] == expected.max() + 1
+
+
+def scipy_matrix(graph):
+    indptr, indices, _ = graph.csr()
+    return sparse.csr_matrix((np.ones(len(indices), np.int8), indices, indptr), shape=(graph.n, graph.n))
+
+
+def hops(graph, source):
+    """Return each vertex's distance in edges, from SciPy's search tree."""
+    order, before = breadth_first_order(graph, source)
+    distances = np.full(graph.shape[0], -1, np.int32)
+    distances[source] = 0
+    for vertex in order[1:]:
+        distances[vertex] = distances[before[vertex]] + 1
+    return distances

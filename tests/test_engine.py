@@ -1,0 +1,182 @@
+"""The direct engine runs a program span by span, reports between spans, and hides no error."""
+
+import numpy as np
+import pytest
+
+from mgraph import DeviceError, DeviceSpec, InputError
+from mgraph import device as devices
+from mgraph.comm import Solo
+from mgraph.device import HostDevice
+from mgraph.engine import Direct, advance, checked_span, executor
+from mgraph.plan import Plan
+
+
+class CountingDevice(HostDevice):
+    """The host, counting what the engine asks of it."""
+
+    def __init__(self):
+        self.synchronized = 0
+        self.entered = 0
+
+    def synchronize(self):
+        self.synchronized += 1
+
+    def active(self):
+        self.entered += 1
+        return super().active()
+
+
+class Count:
+    """A program of `length` supersteps, of which it runs up to `most` at a time."""
+
+    def __init__(self, length, most=1):
+        self.length = length
+        self.most = most
+        self.asked = []
+
+    def load(self, shard, piece, device):
+        assert (shard, piece) == (0, "piece of shard 0")
+        return {"device": device, "done": 0}
+
+    def step(self, state, first, limit, comm):
+        assert first == state["done"] and limit >= 1
+        assert (comm.rank, comm.size) == (0, 1)
+        self.asked.append((first, limit))
+        ran = min(self.most, limit, self.length - first)
+        state["done"] += ran
+        return ran
+
+    def collect(self, state, comm):
+        return {"done": np.array([state["done"]])}
+
+
+def made(span, steps):
+    return Plan(
+        algorithm="count",
+        method="one by one",
+        n=1,
+        m=0,
+        dtype="int32",
+        predecessors=False,
+        block=0,
+        ranges=((0, 1),),
+        devices=(DeviceSpec("cpu", "cpu", 1),),
+        steps=steps,
+        span=span,
+        peak_bytes=(0,),
+        seconds=0.0,
+    )
+
+
+def run(program, span, steps=None, device=None):
+    """Run a program and return the outcome and the progress that was reported."""
+    reports = []
+    outcome = Direct(device or CountingDevice()).run(
+        program, lambda shard: f"piece of shard {shard}", made(span, steps), lambda *report: reports.append(report)
+    )
+    return outcome, reports
+
+
+@pytest.mark.parametrize(
+    ("length", "span", "reached"),
+    [
+        (0, 1, [0]),
+        (3, 1, [1, 2, 3, 3]),
+        (3, 2, [2, 3]),
+        (4, 2, [2, 4, 4]),  # that none is left shows when the next is asked for
+        (3, 100, [3]),
+    ],
+)
+def test_spans_and_progress(length, span, reached):
+    device = CountingDevice()
+    outcome, reports = run(Count(length), span, steps=length, device=device)
+    assert outcome.arrays["done"].tolist() == [length]
+    assert reports == [(done, length) for done in reached]
+    # Once per span, after loading and after collecting; all of it on the device.
+    assert device.synchronized == len(reached) + 2
+    assert device.entered == 1
+
+
+def test_the_total_may_be_unknown():
+    _, reports = run(Count(2), span=1)
+    assert reports == [(1, None), (2, None), (2, None)]
+
+
+def test_a_program_may_run_several_supersteps_at_a_time_but_not_beyond_the_span():
+    program = Count(10, most=3)
+    _, reports = run(program, span=4)
+    assert program.asked == [(0, 4), (3, 1), (4, 4), (7, 1), (8, 4), (10, 2)]
+    assert [done for done, _ in reports] == [4, 8, 10]
+
+
+def test_progress_is_optional_and_time_is_taken():
+    outcome = Direct(CountingDevice()).run(Count(5), lambda shard: "piece of shard 0", made(2, 5), None)
+    assert set(outcome.timings) == {"load", "solve", "collect"}
+    assert all(seconds >= 0 for seconds in outcome.timings.values())
+
+
+@pytest.mark.parametrize("part", ["load", "step", "collect"])
+def test_errors_reach_the_caller_as_they_are(part):
+    class Broken(Count):
+        pass
+
+    def fail(*_):
+        raise DeviceError(f"broken in {part}")
+
+    setattr(Broken, part, fail)
+    device = CountingDevice()
+    with pytest.raises(DeviceError, match=f"broken in {part}"):
+        run(Broken(3), span=1, device=device)
+
+
+def test_an_error_in_progress_stops_the_run():
+    program = Count(5)
+
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Direct(CountingDevice()).run(program, lambda shard: "piece of shard 0", made(2, 5), stop)
+    assert program.asked == [(0, 2), (1, 1)]
+
+
+def test_advance_says_where_it_is_and_whether_it_is_done():
+    program, state = Count(5), {"done": 0}
+    assert advance(program, state, 0, 3, Solo()) == (3, False)
+    assert advance(program, state, 3, 2, Solo()) == (5, False)
+    assert advance(program, state, 5, 2, Solo()) == (5, True)
+
+
+@pytest.mark.parametrize("span", [None, 1, 7, 10**6, np.int64(3)])
+def test_spans_that_can_be_used(span):
+    assert checked_span(span, None) == checked_span(span, print) == span
+
+
+@pytest.mark.parametrize("span", [0, -1, 1.0, "2", True])
+def test_spans_that_cannot_be_used(span):
+    with pytest.raises(InputError, match="span="):
+        checked_span(span, None)
+
+
+def test_progress_that_cannot_be_called():
+    with pytest.raises(InputError, match="progress='bar'"):
+        checked_span(None, "bar")
+
+
+def test_where_a_call_runs(monkeypatch):
+    assert executor("cpu", None, "cpu").device.name == "cpu"
+    (spec,) = executor("cpu", None, "cpu").specs
+    assert (spec.name, spec.kind) == ("cpu", "cpu") and spec.memory > 0
+    with pytest.raises(InputError, match="tpu"):
+        executor("tpu", None, "cpu")
+    found = []
+    monkeypatch.setattr(devices, "find", lambda name: found.append(name) or CountingDevice())
+    executor(None, None, "cpu")  # the best there is
+    executor(None, None, "cuda:1")  # where the input lives
+    executor("cpu", None, "cuda:1")
+    assert found == [None, "cuda:1", "cpu"]
+
+
+def test_a_client_must_be_one():
+    with pytest.raises(InputError, match="client="):
+        executor(None, "tcp://127.0.0.1:8786", "cpu")
