@@ -32,6 +32,11 @@ __device__ __forceinline__ float relaxed(float d, float a, float b) { return fmi
 __device__ __forceinline__ double relaxed(double d, double a, double b) { double s = a + b; return s < d ? s : d; }
 __device__ __forceinline__ int relaxed(int d, int a, int b) { return __viaddmin_s32(a, b, d); }
 
+// The least of three floats that are not negative.
+__device__ __forceinline__ float least(float d, float a, float b) {
+    return __int_as_float(__vimin3_s32(__float_as_int(d), __float_as_int(a), __float_as_int(b)));
+}
+
 // Relax d through a + b; with PATHS, remember in `label` that the one called `via` improved it.
 template <bool PATHS, typename T>
 __device__ __forceinline__ void relax(T& d, int& label, T a, T b, int via) {
@@ -49,157 +54,166 @@ __device__ __forceinline__ void relax(T& d, int& label, T a, T b, int via) {
 template <typename T, int V> struct alignas(sizeof(T) * V) Vector { T at[V]; };
 
 constexpr int BLOCK = 128;  // the most pivots eliminated at a time
-constexpr int CHUNK = 32;   // pivots that a thread of `solve` holds in registers
-constexpr int LANES = 64;   // threads of a block of `solve`, each with one column of a panel
+constexpr int SIDE = 16;    // threads across and down of `factor`
+constexpr int CHUNK = 32;   // pivots whose factors a block of `solve` has in shared memory at a time
+constexpr int LANES = 64;   // columns of a panel that a block of `solve` has,
+constexpr int GROUPS = 4;   // and threads a column, each with some of the chunk's pivots
 
-// M = the factored diagonal block, BLOCK x BLOCK. One thread block of 32 x 32 threads, each holding a
-// 4 x 4 sample of the matrix in registers: element (y + 32 a, x + 32 b). One barrier a pivot.
+// M = the factored diagonal block, BLOCK x BLOCK. One thread block of SIDE x SIDE threads, each holding a
+// sample of the matrix in registers: the elements (y + SIDE p, x + SIDE q). One barrier a pivot.
 // `cycle` becomes the first pivot of negative weight, which lies on a negative cycle.
 template <typename T>
-__global__ void __launch_bounds__(1024, 1)
+__global__ void __launch_bounds__(SIDE* SIDE, 1)
     factor(const T* D, long long ld, int row, int pivot, int b, T* M, int* cycle) {
+    constexpr int SAMPLES = BLOCK / SIDE;
     __shared__ T column[2][BLOCK], line[2][BLOCK];
-    const int x = threadIdx.x % 32, y = threadIdx.x / 32;
-    T m[4][4];
+    const int x = threadIdx.x % SIDE, y = threadIdx.x / SIDE;
+    T m[SAMPLES][SAMPLES];
 #pragma unroll
-    for (int p = 0; p < 4; ++p)
+    for (int p = 0; p < SAMPLES; ++p)
 #pragma unroll
-        for (int q = 0; q < 4; ++q) {
-            int i = y + 32 * p, j = x + 32 * q;
+        for (int q = 0; q < SAMPLES; ++q) {
+            const int i = y + SIDE * p, j = x + SIDE * q;
             m[p][q] = i < b && j < b ? D[(row + i) * ld + pivot + j] : infinity<T>();
         }
-    // Pivots 32 g to 32 g + 31 sit in the g-th sample of a row or column, and leave the samples before alone.
+    // Pivots SIDE g to SIDE (g + 1) - 1 sit in the g-th sample of a row or column, and leave those before alone.
 #pragma unroll
-    for (int g = 0; g < 4; ++g) {
-        for (int t = 0; t < 32 && 32 * g + t < b; ++t) {
+    for (int g = 0; g < SAMPLES; ++g) {
+        for (int t = 0; t < SIDE && SIDE * g + t < b; ++t) {
             T* const left = column[t % 2];
             T* const right = line[t % 2];
             if (y == t) {
 #pragma unroll
-                for (int q = g; q < 4; ++q) right[x + 32 * q] = m[g][q];
+                for (int q = g; q < SAMPLES; ++q) right[x + SIDE * q] = m[g][q];
             }
             if (x == t) {
 #pragma unroll
-                for (int p = g; p < 4; ++p) left[y + 32 * p] = m[p][g];
-                if (y == t && m[g][g] < T(0)) atomicMin(cycle, pivot + 32 * g + t);
+                for (int p = g; p < SAMPLES; ++p) left[y + SIDE * p] = m[p][g];
+                if (y == t && m[g][g] < T(0)) atomicMin(cycle, pivot + SIDE * g + t);
             }
             __syncthreads();
-            T l[4], r[4];
+            T l[SAMPLES], r[SAMPLES];
 #pragma unroll
-            for (int p = g; p < 4; ++p) {  // infinity for the pivots' own rows and columns, now done
-                l[p] = p > g || y > t ? left[y + 32 * p] : infinity<T>();
-                r[p] = p > g || x > t ? right[x + 32 * p] : infinity<T>();
+            for (int p = g; p < SAMPLES; ++p) {  // infinity for the pivots' own rows and columns, now done
+                l[p] = p > g || y > t ? left[y + SIDE * p] : infinity<T>();
+                r[p] = p > g || x > t ? right[x + SIDE * p] : infinity<T>();
             }
 #pragma unroll
-            for (int p = g; p < 4; ++p)
+            for (int p = g; p < SAMPLES; ++p)
 #pragma unroll
-                for (int q = g; q < 4; ++q) m[p][q] = relaxed(m[p][q], l[p], r[q]);
+                for (int q = g; q < SAMPLES; ++q) m[p][q] = relaxed(m[p][q], l[p], r[q]);
         }
     }
 #pragma unroll
-    for (int p = 0; p < 4; ++p)
+    for (int p = 0; p < SAMPLES; ++p)
 #pragma unroll
-        for (int q = 0; q < 4; ++q) M[(y + 32 * p) * BLOCK + x + 32 * q] = m[p][q];
+        for (int q = 0; q < SAMPLES; ++q) M[(y + SIDE * p) * BLOCK + x + SIDE * q] = m[p][q];
 }
 
-// Both triangular solves. A thread carries one column of the panel through all pivots, 32 in registers at
-// a time and the earlier ones in shared memory. `item` is the panel's column: j of R, i of C.
+// Both triangular solves. A block carries LANES columns of a panel through all pivots, a chunk at a time: each
+// of a column's threads takes its pivots of the chunk through all earlier ones, then the threads take turns.
+// `item` is the panel's column: j of R, i of C.
 //   ROWS:  coefficient (k, k') = M[k][k'],          entry (k, item) = D[row + k][item]
 //   else:  coefficient (k, k') = R[k'][pivot + k],  entry (k, item) = D[item][pivot + k]
 template <typename T, bool ROWS, bool PATHS>
-__global__ void __launch_bounds__(LANES)
+__global__ void __launch_bounds__(LANES* GROUPS)
     solve(const T* D, const int* P, long long ld, int row, int pivot, int b, int items, const T* coefficients,
           long long ldk, T* panel, int* labels, long long ldp) {
     extern __shared__ __align__(16) char shared[];
     constexpr int V = 16 / sizeof(T);  // factors of one 16-byte access, and the padding that spreads the banks
+    constexpr int OWN = CHUNK / GROUPS;
     using Values = Vector<T, V>;
     T(*const known)[LANES + 1] = reinterpret_cast<T(*)[LANES + 1]>(shared);
     T(*const factors)[CHUNK + V] = reinterpret_cast<T(*)[CHUNK + V]>(known + BLOCK);
     int(*const known_label)[LANES] = reinterpret_cast<int(*)[LANES]>(factors + BLOCK);
-    const int lane = threadIdx.x, first = blockIdx.x * LANES, item = first + lane;
-    const int x = lane % 32, y = lane / 32;  // as 2 rows of 32, to read lines of a matrix
+    const int lane = threadIdx.x % LANES, group = threadIdx.x / LANES;
+    const int first = blockIdx.x * LANES, item = first + lane;
+    constexpr int LINES = LANES * GROUPS / 32;
+    const int x = threadIdx.x % 32, y = threadIdx.x / 32;  // as LINES rows of 32, to read lines of a matrix
     const int chunks = (b + CHUNK - 1) / CHUNK;
 
     // Many loads in flight: a block has little else to hide their latency behind.
     if constexpr (ROWS) {
 #pragma unroll 16
-        for (int k = 0; k < chunks * CHUNK; ++k)
+        for (int k = group; k < chunks * CHUNK; k += GROUPS)
             known[k][lane] = k < b && item < items ? D[(row + k) * ld + item] : infinity<T>();
     } else {  // rows of D are read along k and turned on their way into shared memory
         for (int c = 0; c < chunks; ++c)
-#pragma unroll 16
-            for (int i = y; i < LANES; i += 2) {
+#pragma unroll
+            for (int i = y; i < LANES; i += LINES) {
                 const int k = c * CHUNK + x;
                 known[k][i] = k < b && first + i < items ? D[(first + i) * ld + pivot + k] : infinity<T>();
             }
     }
     for (int c = 0; c < chunks; ++c) {
-        const int base = c * CHUNK;
+        const int base = c * CHUNK, own = base + group * OWN;
         __syncthreads();
         if constexpr (ROWS) {  // M is read along k'
             for (int before = x; before < base + CHUNK; before += 32)
-#pragma unroll 16
-                for (int k = y; k < CHUNK; k += 2)
-                    factors[before][k] = base + k < b && before < b ? coefficients[(base + k) * ldk + before] : infinity<T>();
+#pragma unroll
+                for (int k = y; k < CHUNK; k += LINES)
+                    factors[before][k] =
+                        base + k < b && before < b ? coefficients[(base + k) * ldk + before] : infinity<T>();
         } else {  // R is read along k
-#pragma unroll 16
-            for (int before = y; before < base + CHUNK; before += 2)
+#pragma unroll 8
+            for (int before = y; before < base + CHUNK; before += LINES)
                 factors[before][x] =
                     base + x < b && before < b ? coefficients[before * ldk + pivot + base + x] : infinity<T>();
         }
         __syncthreads();
-        T d[CHUNK];
-        int label[CHUNK];
+        T d[OWN];
+        int label[OWN];
 #pragma unroll
-        for (int k = 0; k < CHUNK; ++k) {
-            d[k] = known[base + k][lane];
-            if constexpr (PATHS) label[k] = base + k < b && item < items ? P[(row + base + k) * ld + item] : -9999;
+        for (int k = 0; k < OWN; ++k) {
+            d[k] = known[own + k][lane];
+            if constexpr (PATHS) label[k] = own + k < b && item < items ? P[(row + own + k) * ld + item] : -9999;
         }
-        for (int before = 0; before < base; ++before) {
+        auto pass = [&](int before) {  // one earlier pivot
             const T passed = known[before][lane];
             int via = 0;
             if constexpr (PATHS) via = known_label[before][lane];
 #pragma unroll
-            for (int k = 0; k < CHUNK; k += V) {
-                const Values f = *reinterpret_cast<const Values*>(&factors[before][k]);
+            for (int k = 0; k < OWN; k += V) {
+                const Values f = *reinterpret_cast<const Values*>(&factors[before][group * OWN + k]);
 #pragma unroll
                 for (int s = 0; s < V; ++s) relax<PATHS>(d[k + s], label[k + s], f.at[s], passed, via);
             }
-        }
+        };
+#pragma unroll 4
+        for (int before = 0; before < base; ++before) pass(before);
+#pragma unroll 1
+        for (int turn = 0; turn < GROUPS; ++turn) {
+            if (group == turn) {
 #pragma unroll
-        for (int before = 0; before < CHUNK; ++before)
+                for (int before = 0; before < OWN; ++before)
 #pragma unroll
-            for (int k = before / V * V; k < CHUNK; k += V) {
-                const Values f = *reinterpret_cast<const Values*>(&factors[base + before][k]);
+                    for (int k = before + 1; k < OWN; ++k)
+                        relax<PATHS>(d[k], label[k], factors[own + before][group * OWN + k], d[before], label[before]);
 #pragma unroll
-                for (int s = 0; s < V; ++s)
-                    if (k + s > before) relax<PATHS>(d[k + s], label[k + s], f.at[s], d[before], label[before]);
+                for (int k = 0; k < OWN; ++k) {
+                    known[own + k][lane] = d[k];
+                    panel[(own + k) * ldp + item] = d[k];
+                    if constexpr (PATHS) {
+                        known_label[own + k][lane] = label[k];
+                        labels[(own + k) * ldp + item] = label[k];
+                    }
+                }
             }
+            __syncthreads();
+            if (group > turn)
 #pragma unroll
-        for (int k = 0; k < CHUNK; ++k) {
-            known[base + k][lane] = d[k];
-            panel[(base + k) * ldp + item] = d[k];
-            if constexpr (PATHS) {
-                known_label[base + k][lane] = label[k];
-                labels[(base + k) * ldp + item] = label[k];
-            }
+                for (int k = 0; k < OWN; ++k) pass(base + turn * OWN + k);
         }
     }
 }
 
-// The tile of `update` that a thread block computes, the part of it that a thread holds in registers, and
-// the blocks that shall fit a multiprocessor, by measurement (benchmarks/NOTES.md).
-#if __CUDA_ARCH__ >= 1000
-constexpr int FEWER = 1;  // there the compiler needs a few more registers than four blocks leave
-#else
-constexpr int FEWER = 0;
-#endif
-template <typename T, bool PATHS> struct Tile { static constexpr int M = 64, N = 128, TM = 8, TN = 8, RESIDENT = 4 - FEWER; };
-template <typename T> struct Tile<T, true> { static constexpr int M = 64, N = 64, TM = 8, TN = 4, RESIDENT = 4 - FEWER; };
-template <> struct Tile<double, false> { static constexpr int M = 64, N = 64, TM = 8, TN = 4, RESIDENT = 4; };
-template <> struct Tile<double, true> { static constexpr int M = 64, N = 64, TM = 8, TN = 4, RESIDENT = 2; };
+// The tile of `update` that a thread block computes, the part of it that a thread holds in registers, and the
+// blocks that shall fit a multiprocessor. Which is best for a type is a matter of measurement: the launcher
+// chooses (mgraph/cuda/minplus.py).
+template <int M_, int N_, int TM_, int TN_, int RESIDENT_> struct Tile {
+    static constexpr int M = M_, N = N_, TM = TM_, TN = TN_, RESIDENT = RESIDENT_, THREADS = M / TM * (N / TN);
+};
 
-constexpr int STEP = 8;    // pivots per stage of the pipeline
 constexpr int STAGES = 4;  // tiles of R and C in shared memory: one in use, three on their way
 
 __device__ __forceinline__ void copy_async(void* to, const void* from) {
@@ -208,19 +222,20 @@ __device__ __forceinline__ void copy_async(void* to, const void* from) {
 }
 
 // D = min(D, C (+) R): a matrix product in the (min, +) algebra, tiles of D in registers, tiles of the
-// panels through shared memory. `depth` is the number of pivots rounded up to STEP.
-template <typename T, bool PATHS>
-__global__ void __launch_bounds__(Tile<T, PATHS>::M / Tile<T, PATHS>::TM * (Tile<T, PATHS>::N / Tile<T, PATHS>::TN),
-                                  Tile<T, PATHS>::RESIDENT)
+// panels through shared memory. `depth` is the number of pivots rounded up to a multiple of 16. PAIRS takes two pivots at
+// a time: floats that are not negative order as the integers of their bits, of which one instruction finds
+// the least of three. With PATHS a thread notes only in which step an element last fell, which takes a
+// comparison a step, and looks for the pivot afterwards: the first whose sum is the element.
+template <typename T, bool PATHS, bool PAIRS, typename S>
+__global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
     update(T* D, int* P, long long ld, int rows, int columns, const T* C, int ldc, const T* R, const int* labels,
            int ldr, int depth) {
-    using S = Tile<T, PATHS>;
     constexpr int V = 16 / sizeof(T);  // elements of one 16-byte access
-    constexpr int ACROSS = S::N / S::TN, DOWN = S::M / S::TM, THREADS = ACROSS * DOWN;
+    constexpr int STEP = PATHS && sizeof(T) == 4 ? 16 : 8;  // pivots per stage of the pipeline
+    constexpr int ACROSS = S::N / S::TN, DOWN = S::M / S::TM, THREADS = S::THREADS;
     constexpr int GROUPS_M = S::TM / V, GROUPS_N = S::TN / V;
     __shared__ __align__(16) T left[STAGES][STEP][S::M], right[STAGES][STEP][S::N];
     using Values = Vector<T, V>;
-    using Labels = Vector<int, V>;
 
     const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
     const int i0 = blockIdx.y * S::M, j0 = blockIdx.x * S::N;
@@ -229,7 +244,7 @@ __global__ void __launch_bounds__(Tile<T, PATHS>::M / Tile<T, PATHS>::TM * (Tile
     auto column = [&](int group) { return (group * ACROSS + x) * V; };
 
     T d[S::TM][S::TN];
-    int best[PATHS ? S::TM : 1][PATHS ? S::TN : 1];
+    int fell[PATHS ? S::TM : 1][PATHS ? S::TN : 1];  // the step in which the element last did, or -1
 #pragma unroll
     for (int r = 0; r < S::TM; ++r)
 #pragma unroll
@@ -240,7 +255,7 @@ __global__ void __launch_bounds__(Tile<T, PATHS>::M / Tile<T, PATHS>::TM * (Tile
 #pragma unroll
             for (int s = 0; s < V; ++s) {
                 d[r][g * V + s] = v.at[s];
-                if constexpr (PATHS) best[r][g * V + s] = -1;
+                if constexpr (PATHS) fell[r][g * V + s] = -1;
             }
         }
 
@@ -273,38 +288,83 @@ __global__ void __launch_bounds__(Tile<T, PATHS>::M / Tile<T, PATHS>::TM * (Tile
         __syncthreads();
         if (k + (STAGES - 1) * STEP < depth) fetch(ahead);
         asm volatile("cp.async.commit_group;" ::: "memory");
+        T old[PATHS ? S::TM : 1][PATHS ? S::TN : 1];
+        if constexpr (PATHS) {
 #pragma unroll
-        for (int s = 0; s < STEP; ++s) {
-            Values a[GROUPS_M], b[GROUPS_N];
+            for (int r = 0; r < S::TM; ++r)
 #pragma unroll
-            for (int g = 0; g < GROUPS_M; ++g) a[g] = *reinterpret_cast<const Values*>(&left[stage][s][row(g * V)]);
+                for (int c = 0; c < S::TN; ++c) old[r][c] = d[r][c];
+        }
+        constexpr int AT_ONCE = PAIRS ? 2 : 1;
 #pragma unroll
-            for (int g = 0; g < GROUPS_N; ++g) b[g] = *reinterpret_cast<const Values*>(&right[stage][s][column(g)]);
+        for (int s = 0; s < STEP; s += AT_ONCE) {
+            Values a[AT_ONCE][GROUPS_M], b[AT_ONCE][GROUPS_N];
+#pragma unroll
+            for (int t = 0; t < AT_ONCE; ++t) {
+#pragma unroll
+                for (int g = 0; g < GROUPS_M; ++g)
+                    a[t][g] = *reinterpret_cast<const Values*>(&left[stage][s + t][row(g * V)]);
+#pragma unroll
+                for (int g = 0; g < GROUPS_N; ++g)
+                    b[t][g] = *reinterpret_cast<const Values*>(&right[stage][s + t][column(g)]);
+            }
+#pragma unroll
+            for (int r = 0; r < S::TM; ++r)
+#pragma unroll
+                for (int c = 0; c < S::TN; ++c) {
+                    const T x0 = a[0][r / V].at[r % V], y0 = b[0][c / V].at[c % V];
+                    if constexpr (PAIRS)
+                        d[r][c] = least(d[r][c], x0 + y0, a[1][r / V].at[r % V] + b[1][c / V].at[c % V]);
+                    else
+                        d[r][c] = relaxed(d[r][c], x0, y0);
+                }
+        }
+        if constexpr (PATHS) {
 #pragma unroll
             for (int r = 0; r < S::TM; ++r)
 #pragma unroll
                 for (int c = 0; c < S::TN; ++c)
-                    relax<PATHS>(d[r][c], best[PATHS ? r : 0][PATHS ? c : 0], a[r / V].at[r % V], b[c / V].at[c % V],
-                                 k + s);
+                    if (d[r][c] < old[r][c]) fell[r][c] = k;
         }
     }
 
+    if constexpr (PATHS) {  // from the step to the pivot; the sums are made again in the same way
+#pragma unroll
+        for (int r = 0; r < S::TM; ++r)
+#pragma unroll
+            for (int c = 0; c < S::TN; ++c) {
+                const int k = fell[r][c];
+                if (k < 0) continue;
+                const T* const x = C + k * ldc + i0 + row(r);
+                const T* const y = R + k * ldr + j0 + column(c / V) + c % V;
+                int first = 0;
+#pragma unroll
+                for (int s = STEP - 1; s >= 0; --s)
+                    if (x[s * ldc] + y[s * ldr] == d[r][c]) first = s;
+                fell[r][c] = k + first;
+            }
+    }
 #pragma unroll
     for (int r = 0; r < S::TM; ++r)
 #pragma unroll
         for (int g = 0; g < GROUPS_N; ++g) {
-            int i = i0 + row(r), j = j0 + column(g);
+            const int i = i0 + row(r), j = j0 + column(g);
             if (i >= rows || j >= columns) continue;
             Values v;
+            int label[V];
 #pragma unroll
-            for (int s = 0; s < V; ++s) v.at[s] = d[r][g * V + s];
+            for (int s = 0; s < V; ++s) {
+                v.at[s] = d[r][g * V + s];
+                if constexpr (PATHS) {
+                    const int k = fell[r][g * V + s];
+                    label[s] = k < 0 ? 0 : labels[k * ldr + j + s];
+                }
+            }
             *reinterpret_cast<Values*>(D + i * ld + j) = v;
             if constexpr (PATHS) {
 #pragma unroll
-                for (int s = 0; s < V; ++s) {
-                    int k = best[r][g * V + s];
-                    if (k >= 0) P[i * ld + j + s] = labels[k * ldr + j + s];
-                }
+                for (int s = 0; s < V; ++s)
+                    if (fell[r][g * V + s] >= 0) P[i * ld + j + s] = label[s];
             }
         }
 }

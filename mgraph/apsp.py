@@ -96,6 +96,7 @@ def apsp(
         predecessors=predecessors,
         block=block,
         span=checked_span(span, progress),
+        nonnegative=graph.nonnegative,
     )
 
     def rows(shard: int) -> Rows:
@@ -107,7 +108,7 @@ def apsp(
         part = None if weights is None else weights[start:end]
         return Rows(None, Compressed(indptr[first : last + 1] - indptr[first], indices[start:end], part))
 
-    outcome = runner.run(FloydWarshall(made), rows, made, progress)
+    outcome = runner.run(FloydWarshall(made, graph.nonnegative), rows, made, progress)
     results = outcome.arrays
     if client is None:
         results = {name: devices.find(graph.device).asarray(value) for name, value in results.items()}
@@ -194,8 +195,9 @@ NO_CYCLE = np.iinfo(np.int32).max
 class FloydWarshall:
     """The blocked Floyd-Warshall algorithm over ranges of block rows."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, nonnegative: bool) -> None:
         self.plan = plan
+        self.nonnegative = nonnegative
 
     def load(self, shard: int, piece: Rows, device: devices.Device) -> Shard:
         """Return the shard with its distance matrix filled in and its panels allocated."""
@@ -262,7 +264,7 @@ class FloydWarshall:
                 comm.broadcast(s.labels, owner)
             k.solve_columns(s.D, pivot, b, s.R, s.C)
         else:
-            k.update(s.D, s.P, s.C, s.R, s.labels, b)
+            k.update(s.D, s.P, s.C, s.R, s.labels, b, self.nonnegative)
         return 1
 
     def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:

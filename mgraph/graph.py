@@ -55,6 +55,8 @@ class Graph:
         False if each edge is stored in both directions.
     ids : array of int64 or None
         The vertices' original ids where the graph was relabelled: vertex ``v`` was ``ids[v]``.
+    nonnegative : bool
+        Whether it is known that no weight is negative.
     """
 
     def __init__(
@@ -65,10 +67,12 @@ class Graph:
         dense: Array | None = None,
         directed: bool = True,
         ids: np.ndarray | None = None,
+        nonnegative: bool = False,
     ) -> None:
         self.n = n
         self.directed = directed
         self.ids = ids
+        self.nonnegative = nonnegative
         #: The distance matrix that the graph was made from, if it was.
         self.dense = dense
         self._home = devices.of(dense if csr is None else csr.indptr)
@@ -122,7 +126,9 @@ class Graph:
             src, dst = xp.concatenate([src, dst[both]]), xp.concatenate([dst, src[both]])
             if weights is not None:
                 weights = xp.concatenate([weights, weights[both]])
-        return cls(n, csr=_compress(src, dst, weights, n, xp), directed=directed, ids=ids)
+        nonnegative = weights is None or not len(weights) or bool(weights.min() >= 0)
+        compressed = _compress(src, dst, weights, n, xp)
+        return cls(n, csr=compressed, directed=directed, ids=ids, nonnegative=nonnegative)
 
     @classmethod
     def from_scipy(cls, matrix: Any, directed: bool = True) -> "Graph":
@@ -163,17 +169,19 @@ class Graph:
                 "edges), or numpy.where(matrix, 1.0, numpy.inf)"
             )
         weight_dtype(matrix.dtype)
+        least = 0.0
         if matrix.dtype.kind == "f":
             rows = chunk_rows(matrix.shape[0])
             for first in range(0, matrix.shape[0], rows):
                 block = matrix[first : first + rows]
-                if not float(block.min()) > -np.inf:  # a minimum with a NaN among its numbers is NaN
+                least = min(float(block.min()), least)  # a minimum with a NaN among its numbers is NaN
+                if not least > -np.inf:
                     i, j = (int(axis[0]) for axis in (~(block > -np.inf)).nonzero())
                     value = "NaN" if block[i, j] != block[i, j] else "-inf"
                     raise InputError(
                         f"entry ({first + i}, {j}) of the matrix is {value}: use a number, or inf for 'no edge'"
                     )
-        return cls(int(matrix.shape[0]), dense=matrix)
+        return cls(int(matrix.shape[0]), dense=matrix, nonnegative=least >= 0)
 
     @property
     def m(self) -> int:
@@ -232,7 +240,8 @@ class Graph:
     def unweighted(self) -> "Graph":
         """Return the same graph without its weights."""
         indptr, indices = self.adjacency("csr")
-        return Graph(self.n, csr=Compressed(indptr, indices, None), directed=self.directed, ids=self.ids)
+        csr = Compressed(indptr, indices, None)
+        return Graph(self.n, csr=csr, directed=self.directed, ids=self.ids, nonnegative=True)
 
     def _view(self, name: str, device: devices.Device) -> Array:
         order, _, part = name.partition(".")

@@ -21,16 +21,19 @@ from .weights import chunk_rows, distance_dtype
 #: Seconds that a span of supersteps shall take: between spans lie the progress report and Dask's barrier.
 SPAN_SECONDS = 1.0
 
-#: Additions and minima a second that the min-plus product reaches, on one H200 and on one CPU core, and
-#: edges a second that a breadth-first search passes; measured, see benchmarks/NOTES.md.
+#: Additions and minima a second that the min-plus product reaches, on one H200 and on one CPU core, with
+#: predecessors and without, and edges a second that a breadth-first search passes; measured, see
+#: benchmarks/NOTES.md. float32 without negative weights has a rate of its own.
 MINPLUS_RATE = {
-    "cuda": {"float32": 11.5e12, "int32": 13e12, "float64": 2.5e12},
-    "cpu": {"float32": 35e9, "int32": 33e9, "float64": 20e9},
+    ("cuda", False): {"nonnegative": 15.6e12, "float32": 12.9e12, "int32": 15.2e12, "float64": 4.95e12},
+    ("cuda", True): {"nonnegative": 9e12, "float32": 8e12, "int32": 9e12, "float64": 2.9e12},
+    ("cpu", False): {"nonnegative": 36e9, "float32": 36e9, "int32": 34e9, "float64": 20e9},
+    ("cpu", True): {"nonnegative": 14e9, "float32": 14e9, "int32": 14e9, "float64": 8e9},
 }
-EDGE_RATE = {"cuda": 50e9, "cpu": 0.2e9}
+EDGE_RATE = {"cuda": 100e9, "cpu": 0.2e9}
 
-#: With predecessors every sum is compared and its pivot kept.
-PREDECESSOR_SLOWDOWN = {"cuda": 2.2, "cpu": 2.5}
+#: Seconds that the pivots' own part of a round takes, whatever the size of the matrix.
+PIVOT_SECONDS = {"cuda": 60e-6, "cpu": 10e-6}
 
 #: Seconds of one exchange between shards: within one device, by NCCL, and by Dask's messages.
 EXCHANGE_SECONDS = {"solo": 0.0, "cuda": 60e-6, "cpu": 2e-3}
@@ -134,6 +137,7 @@ def plan(
     predecessors: bool = False,
     block: int | None = None,
     span: int | None = None,
+    nonnegative: bool = True,
     directed: bool = True,
     indptr: Any = None,
 ) -> Plan:
@@ -160,6 +164,8 @@ def plan(
         Pivots eliminated at a time.
     span : int, optional
         Supersteps per span; by default about a second's worth.
+    nonnegative : bool
+        Whether no weight is negative, which the GPU kernels for float32 make use of.
     directed : bool
         Whether a search holds the edges by source and by target; of an undirected graph one list serves.
     indptr : array of int, shape (n + 1,), optional
@@ -179,7 +185,7 @@ def plan(
             raise InputError(f"{name}={value!r} is no number: give 0 or more")
     specs = _specs(devices)
     if algorithm == "apsp":
-        made = _plan_apsp(int(n), int(m or 0), specs, method, dtype, predecessors, block, span)
+        made = _plan_apsp(int(n), int(m or 0), specs, method, dtype, predecessors, block, span, nonnegative)
     else:
         if m is None:
             raise InputError("a plan for bfs needs m=, the number of edges")
@@ -197,6 +203,7 @@ def _plan_apsp(
     predecessors: bool,
     block: int | None,
     span: int | None,
+    nonnegative: bool,
 ) -> Plan:
     if method not in ("auto", "blocked"):
         raise InputError(f"method={method!r} is not known for apsp: use 'auto' or 'blocked'")
@@ -209,10 +216,11 @@ def _plan_apsp(
     distances = distance_dtype(None, dtype)
     rounds = -(-n // block)
     ranges = even_ranges(n, len(specs), block)
-    rate = MINPLUS_RATE[kind][distances.name] / (PREDECESSOR_SLOWDOWN[kind] if predecessors else 1)
+    fast = nonnegative and distances == np.float32
+    rate = MINPLUS_RATE[kind, predecessors]["nonnegative" if fast else distances.name]
     rows = max((last - first for first, last in ranges), default=0)
     exchange = EXCHANGE_SECONDS["solo" if len(specs) == 1 else kind]
-    round_seconds = max(1e-5, n * rows * min(block, max(n, 1)) / (rate * specs[0].cores)) + exchange
+    round_seconds = n * rows * min(block, n) / (rate * specs[0].cores) + PIVOT_SECONDS[kind] + exchange
     steps = 3 * rounds
     peaks = tuple(
         _apsp_bytes(n, last - first, m * (last - first) // max(n, 1), distances.itemsize, predecessors, block, kind)

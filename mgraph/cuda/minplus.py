@@ -8,6 +8,26 @@ from ..device import cuda_function
 
 SOURCE = "minplus.cu"
 _TYPES = {np.dtype(np.float32): "float", np.dtype(np.float64): "double", np.dtype(np.int32): "int"}
+
+#: The tile of `update` for a type, with predecessors or without, in pairs of pivots or one by one: rows and
+#: columns of a block, rows and columns of a thread, blocks a multiprocessor; measured (benchmarks/NOTES.md).
+_TILES = {
+    ("float", False, False): (64, 64, 8, 8, 5),
+    ("float", False, True): (64, 64, 8, 8, 5),
+    ("float", True, False): (64, 64, 4, 8, 3),
+    ("float", True, True): (64, 64, 4, 8, 3),
+    ("double", False, False): (64, 128, 8, 8, 1),
+    ("double", True, False): (64, 64, 8, 4, 2),
+    ("int", False, False): (64, 64, 8, 8, 5),
+    ("int", True, False): (64, 64, 8, 4, 3),
+}
+
+
+def _update(key: tuple[str, bool, bool]) -> str:
+    t, paths, pairs = key
+    return f"update<{t}, {str(paths).lower()}, {str(pairs).lower()}, Tile<{', '.join(map(str, _TILES[key]))}>>"
+
+
 INSTANCES = tuple(
     expression
     for t in _TYPES.values()
@@ -16,19 +36,17 @@ INSTANCES = tuple(
         f"solve<{t}, true, false>",
         f"solve<{t}, true, true>",
         f"solve<{t}, false, false>",
-        f"update<{t}, false>",
-        f"update<{t}, true>",
         f"scatter<{t}, int>",
         f"scatter<{t}, long long>",
     )
-)
+) + tuple(map(_update, _TILES))
 
 #: Pivots that may be eliminated at a time, and how many are by default.
 BLOCKS = (32, 64, 96, 128)
 DEFAULT_BLOCK = 128
 
 # As in the source.
-_BLOCK, _CHUNK, _LANES, _STEP = 128, 32, 64, 8
+_BLOCK, _SIDE, _CHUNK, _LANES, _GROUPS, _STEP = 128, 16, 32, 64, 4, 16
 _PANEL_ALIGNMENT = 128
 
 Array = Any
@@ -50,7 +68,7 @@ def _name(matrix: Array) -> str:
 def factor(D: Array, row: int, pivot: int, b: int, M: Array, cycle: Array) -> None:
     """Factor the diagonal block into M; `cycle` becomes the first pivot of negative weight."""
     kernel = cuda_function(SOURCE, f"factor<{_name(D)}>")
-    kernel((1,), (1024,), (D, _leading(D), np.int32(row), np.int32(pivot), np.int32(b), M, cycle))
+    kernel((1,), (_SIDE * _SIDE,), (D, _leading(D), np.int32(row), np.int32(pivot), np.int32(b), M, cycle))
 
 
 def solve_rows(
@@ -88,23 +106,23 @@ def _solve(
         *(D, P if paths else 0, _leading(D), np.int32(row), np.int32(pivot), np.int32(b), np.int32(items)),
         *(coefficients, _leading(coefficients), panel, labels if paths else 0, _leading(panel)),
     )
-    kernel((-(-items // _LANES),), (_LANES,), arguments, shared_mem=shared)
+    kernel((-(-items // _LANES),), (_LANES * _GROUPS,), arguments, shared_mem=shared)
 
 
-def update(D: Array, P: Array | None, C: Array, R: Array, labels: Array | None, b: int) -> None:
+def update(D: Array, P: Array | None, C: Array, R: Array, labels: Array | None, b: int, nonnegative: bool) -> None:
     """D = min(D, C (+) R): every pair of vertices through the panels' pivots."""
     rows, columns = D.shape
     if not rows:
         return
     paths = P is not None
-    kernel = cuda_function(SOURCE, f"update<{_name(D)}, {str(paths).lower()}>")
-    wide = 64 if paths or D.itemsize == 8 else 128
-    threads = 64 // 8 * (wide // (4 if wide == 64 else 8))
+    key = _name(D), paths, nonnegative and D.dtype == np.float32
+    high, wide, m, n, _ = _TILES[key]
     arguments = (
         *(D, P if paths else 0, _leading(D), np.int32(rows), np.int32(columns), C, np.int32(C.shape[1])),
         *(R, labels if paths else 0, np.int32(R.shape[1]), np.int32(-(-b // _STEP) * _STEP)),
     )
-    kernel((-(-columns // wide), -(-rows // 64)), (threads,), arguments)
+    kernel = cuda_function(SOURCE, _update(key))
+    kernel((-(-columns // wide), -(-rows // high)), (high // m * (wide // n),), arguments)
 
 
 def scatter(D: Array, indptr: Array, indices: Array, weights: Array) -> None:

@@ -87,8 +87,11 @@ def solve_columns(D, pivot, b, R, C):
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def update(D, P, C, R, labels, b):
-    """D = min(D, C (+) R): every pair of vertices through the panels' pivots."""
+def update(D, P, C, R, labels, b, nonnegative):
+    """D = min(D, C (+) R): every pair of vertices through the panels' pivots.
+
+    That no distance is negative helps a GPU; here it makes no difference.
+    """
     rows, n = D.shape
     for strip in prange((rows + _HEIGHT - 1) // _HEIGHT):
         top = strip * _HEIGHT
