@@ -209,25 +209,11 @@ class FloydWarshall:
         leading = -(-n // device.row_alignment) * device.row_alignment
         D = xp.empty((rows, leading), dtype)[:, :n]
         P = xp.empty((rows, leading), np.int32)[:, :n] if self.plan.predecessors else None
-        chunk = chunk_rows(n)
-        if piece.dense is not None:
-            for top in range(0, rows, chunk):
-                part = device.asarray(piece.dense[top : top + chunk])
-                encode(part, D[top : top + chunk], xp)
-        else:
-            assert piece.edges is not None
-            D.fill(kernel_infinity(dtype))
-            lengths = xp.ones(len(piece.edges.indices), dtype)
-            if piece.edges.weights is not None:
-                encode(device.asarray(piece.edges.weights), lengths, xp)
-            kernels.scatter(D, device.asarray(piece.edges.indptr), device.asarray(piece.edges.indices), lengths)
+        _fill(D, piece, device)
         own = xp.arange(rows)
         D[own, first + own] = xp.minimum(D[own, first + own], dtype.type(0))
         if P is not None:
-            for top in range(0, rows, chunk):
-                sources = first + own[top : top + chunk, None]
-                P[top : top + chunk] = xp.where(D[top : top + chunk] < kernel_infinity(dtype), sources, NO_PREDECESSOR)
-            P[own, first + own] = NO_PREDECESSOR
+            _fill_predecessors(P, D, first, xp)
         block, corner = self.plan.block, max(kernels.BLOCKS)
         wide, high = kernels.padded(n), kernels.padded(rows)
         return Shard(
@@ -278,3 +264,30 @@ class FloydWarshall:
         if state.P is not None:
             results["predecessors"] = state.P
         return results
+
+
+def _fill(D: Array, piece: Rows, device: devices.Device) -> None:
+    """Write a shard's rows of the input to its rows of the matrix."""
+    if piece.dense is not None:
+        chunk = chunk_rows(D.shape[1])
+        for top in range(0, len(D), chunk):
+            encode(device.asarray(piece.dense[top : top + chunk]), D[top : top + chunk], device.xp)
+        return
+    assert piece.edges is not None
+    indptr, indices, weights = piece.edges
+    D.fill(kernel_infinity(np.dtype(D.dtype)))
+    lengths = device.xp.ones(len(indices), D.dtype)
+    if weights is not None:
+        encode(device.asarray(weights), lengths, device.xp)
+    device.kernels("minplus").scatter(D, device.asarray(indptr), device.asarray(indices), lengths)
+
+
+def _fill_predecessors(P: Array, D: Array, first: int, xp: Any) -> None:
+    """Write each edge's source as the predecessor of its target; `first` is the vertex of the first row."""
+    chunk = chunk_rows(P.shape[1])
+    own = xp.arange(len(P), dtype=np.int32)
+    edges = kernel_infinity(np.dtype(D.dtype))
+    for top in range(0, len(P), chunk):
+        part = slice(top, top + chunk)
+        P[part] = xp.where(D[part] < edges, first + own[part, None], np.int32(NO_PREDECESSOR))
+    P[own, first + own] = NO_PREDECESSOR

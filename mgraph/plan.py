@@ -223,7 +223,7 @@ def _plan_apsp(
     round_seconds = n * rows * min(block, n) / (rate * specs[0].cores) + PIVOT_SECONDS[kind] + exchange
     steps = 3 * rounds
     peaks = tuple(
-        _apsp_bytes(n, last - first, m * (last - first) // max(n, 1), distances.itemsize, predecessors, block, kind)
+        _apsp_bytes(n, last - first, m * (last - first) // max(n, 1), distances, predecessors, block, kind)
         for first, last in ranges
     )
     return Plan(
@@ -243,16 +243,21 @@ def _plan_apsp(
     )
 
 
-def _apsp_bytes(n: int, rows: int, m: int, itemsize: int, predecessors: bool, block: int, kind: str) -> int:
+def _apsp_bytes(n: int, rows: int, m: int, dtype: np.dtype, predecessors: bool, block: int, kind: str) -> int:
     """Sum what `mgraph.apsp` allocates for a shard of `rows` rows with `m` edges."""
     kernels = kernel_module(kind, "minplus")
     alignment = devices.CudaDevice.row_alignment if kind == "cuda" else devices.HostDevice.row_alignment
     leading = -(-n // alignment) * alignment
+    itemsize = dtype.itemsize
     cell = itemsize + (4 if predecessors else 0)
     matrix = rows * leading * cell
     panels = block * (kernels.padded(n) * cell + kernels.padded(rows) * itemsize)
     factored = max(kernels.BLOCKS) ** 2 * itemsize
-    conversion = min(rows, chunk_rows(n)) * n * 12
+    if predecessors or dtype.kind == "i":
+        converted = 12  # what encoding, decoding and the first predecessors hold of an element
+    else:
+        converted = itemsize if kind == "cuda" else 0
+    conversion = min(rows, chunk_rows(n)) * n * converted
     edges = m * (4 + 2 * itemsize) + 8 * (rows + 1)
     return matrix + max(panels + factored, conversion, edges if m else 0)
 

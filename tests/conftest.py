@@ -26,9 +26,7 @@ settings.load_profile("ci")
 
 
 def pytest_addoption(parser):
-    parser.addoption(
-        "--gpu-record", type=Path, metavar="PATH", help="write what the gpu tests did to PATH, as JSON"
-    )
+    parser.addoption("--gpu-record", type=Path, metavar="PATH", help="write what the gpu tests did to PATH, as JSON")
 
 
 def pytest_configure(config):

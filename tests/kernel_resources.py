@@ -25,9 +25,7 @@ ALLOWED = Path(__file__).parents[1] / "benchmarks" / "spills.toml"
 CUPY_OPTIONS = ("-ftz=true", "--device-as-default-execution-space")
 
 #: What ptxas says of a kernel, up to the next one; the functions that it calls without inlining follow it.
-_ENTRY = re.compile(
-    r"Compiling entry function '(\w+)'[^\n]*\n(.*?)(?=Compiling entry function|\Z)", re.DOTALL
-)
+_ENTRY = re.compile(r"Compiling entry function '(\w+)'[^\n]*\n(.*?)(?=Compiling entry function|\Z)", re.DOTALL)
 
 
 class CompileError(Exception):
@@ -107,14 +105,12 @@ def compile_source(source: Path, instances: Sequence[str], arch: str) -> list[Us
         if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
             raise CompileError(f"{source.name} does not compile for {arch}: {status.name}\n{text}")
         names = {
-            nvrtc.nvrtcGetLoweredName(program, name.encode())[1].decode(): name
-            for name in request["name_expressions"]
+            nvrtc.nvrtcGetLoweredName(program, name.encode())[1].decode(): name for name in request["name_expressions"]
         }
     finally:
         nvrtc.nvrtcDestroyProgram(program)
     usages = [
-        Usage(source.name, names.get(symbol, symbol), arch, *figures)
-        for symbol, figures in parse_log(text).items()
+        Usage(source.name, names.get(symbol, symbol), arch, *figures) for symbol, figures in parse_log(text).items()
     ]
     if lost := set(instances) - {usage.kernel for usage in usages}:
         raise CompileError(f"{source.name} for {arch}: the log has no figures of {sorted(lost)}\n{text}")
@@ -187,9 +183,7 @@ def check(
 
 def table(usages: Iterable[Usage]) -> str:
     """Return `usages` as an aligned table, a line each."""
-    rows: list[tuple[str, ...]] = [
-        ("source", "kernel", "arch", "registers", "shared", "stack", "spill st", "spill ld")
-    ]
+    rows: list[tuple[str, ...]] = [("source", "kernel", "arch", "registers", "shared", "stack", "spill st", "spill ld")]
     for u in sorted(usages, key=lambda u: (u.source, u.kernel, len(u.arch), u.arch)):
         figures = (u.registers, u.shared, u.stack, u.spill_stores, u.spill_loads)
         rows.append((u.source, u.kernel, u.arch, *map(str, figures)))

@@ -63,9 +63,7 @@ def test_from_edges(edges, directed):
         assert graph.csr()[0] is graph.csc()[0] and graph.csr()[1] is graph.csc()[1]
     assert (graph.n, graph.directed, graph.weighted) == (n, directed, weights is not None)
     assert sorted(check_views(graph)) == sorted(expected)
-    assert [edge[:2] for edge in check_views(graph.unweighted())] == [
-        edge[:2] for edge in triples(*graph.coo())
-    ]
+    assert [edge[:2] for edge in check_views(graph.unweighted())] == [edge[:2] for edge in triples(*graph.coo())]
     assert not graph.unweighted().weighted
 
 
@@ -177,9 +175,7 @@ def test_from_scipy_refuses():
 
 
 @QUICK
-@given(
-    st.integers(0, 8), st.sampled_from([np.float32, np.float64, np.int32, np.int64]), st.integers(0, 2**32)
-)
+@given(st.integers(0, 8), st.sampled_from([np.float32, np.float64, np.int32, np.int64]), st.integers(0, 2**32))
 def test_from_dense(n, dtype, seed):
     random = np.random.default_rng(seed)
     none = np.inf if np.dtype(dtype).kind == "f" else np.iinfo(dtype).max

@@ -19,9 +19,7 @@ from mgraph.graph import MAX_VERTICES
 from mgraph.io import SparseIdsWarning, check_output, read, save
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
-real_data = pytest.mark.skipif(
-    not DATA.is_dir(), reason="the folder ../shared/data with real graphs is missing"
-)
+real_data = pytest.mark.skipif(not DATA.is_dir(), reason="the folder ../shared/data with real graphs is missing")
 
 PACK = {"": lambda data: data, ".gz": gzip.compress, ".xz": lzma.compress}
 
@@ -38,9 +36,7 @@ def write(tmp_path):
 
 def triples(graph):
     src, dst, weights = graph.coo()
-    return list(
-        zip(src.tolist(), dst.tolist(), *([] if weights is None else [weights.tolist()]), strict=True)
-    )
+    return list(zip(src.tolist(), dst.tolist(), *([] if weights is None else [weights.tolist()]), strict=True))
 
 
 def refused(path, *parts, **options):
@@ -132,9 +128,7 @@ def test_bad_lines_are_named(write, text, line, part, options):
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
-@given(
-    bad=st.integers(0, 499), block=st.integers(10, 4000), word=st.sampled_from(["x 1", "1", "1 -1", "1 2 3"])
-)
+@given(bad=st.integers(0, 499), block=st.integers(10, 4000), word=st.sampled_from(["x 1", "1", "1 -1", "1 2 3"]))
 def test_the_line_is_found_in_every_block(write, bad, block, word):
     lines = ["3 4"] * 500
     lines[bad] = word
@@ -540,9 +534,7 @@ def test_a_file_that_appears_meanwhile_is_kept(tmp_path):
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
 def test_a_full_disk(tmp_path, monkeypatch):
     opened = Path.open
-    monkeypatch.setattr(
-        Path, "open", lambda path, mode: (opened(path, mode).close(), opened("/dev/full", "wb"))[1]
-    )
+    monkeypatch.setattr(Path, "open", lambda path, mode: (opened(path, mode).close(), opened("/dev/full", "wb"))[1])
     for name in ("result.npy", "result.npz"):
         with pytest.raises(OSError, match=name) as caught:
             save(tmp_path / name, {"a": np.zeros(10**6)})

@@ -97,7 +97,7 @@ def local_client(workers: int, device: str | None = None) -> Iterator[Client]:
             n_workers=workers,
             threads_per_worker=max(1, cores // workers),
             memory_limit=0,
-            dashboard_address=None,
+            dashboard_address=":0",  # any free port: without an address it would be the default one
             silence_logs=logging.CRITICAL,
         )
     with cluster, Client(cluster, set_as_default=False, direct_to_workers=True) as client:
@@ -112,4 +112,4 @@ def _cuda_cluster(workers: int) -> LocalCluster:
         from dask_cuda import LocalCUDACluster
     except ImportError as error:
         raise DeviceError("workers on GPUs need dask-cuda: pip install 'mgraph[cuda13]'") from error
-    return LocalCUDACluster(n_workers=workers, dashboard_address=None, silence_logs=logging.CRITICAL)
+    return LocalCUDACluster(n_workers=workers, dashboard_address=":0", silence_logs=logging.CRITICAL)

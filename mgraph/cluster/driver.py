@@ -94,10 +94,9 @@ class Cluster:
             with session:
                 session.load(program, self.specs[0].kind, piece)
                 loaded = time.perf_counter()
-                k, spans, finished = 0, 0, False
+                k, finished = 0, False
                 while not finished:
                     k, finished = session.each(worker.advance, k, plan.span)[0]
-                    spans += 1
                     if progress is not None:
                         progress(k, plan.steps)
                 solved = time.perf_counter()
@@ -106,7 +105,6 @@ class Cluster:
             "load": loaded - started,
             "solve": solved - loaded,
             "collect": time.perf_counter() - solved,
-            "spans": float(spans),
         }
         return Outcome(arrays, timings)
 
