@@ -328,45 +328,54 @@ __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
         }
     }
 
-    if constexpr (PATHS) {  // from the step to the pivot; the sums are made again in the same way
-#pragma unroll
-        for (int r = 0; r < S::TM; ++r)
-#pragma unroll
-            for (int c = 0; c < S::TN; ++c) {
-                const int k = fell[r][c];
-                if (k < 0) continue;
-                const T* const x = C + k * ldc + i0 + row(r);
-                const T* const y = R + k * ldr + j0 + column(c / V) + c % V;
-                int first = 0;
-#pragma unroll
-                for (int s = STEP - 1; s >= 0; --s)
-                    if (x[s * ldc] + y[s * ldr] == d[r][c]) first = s;
-                fell[r][c] = k + first;
-            }
-    }
 #pragma unroll
     for (int r = 0; r < S::TM; ++r)
 #pragma unroll
         for (int g = 0; g < GROUPS_N; ++g) {
             const int i = i0 + row(r), j = j0 + column(g);
-            if (i >= rows || j >= columns) continue;
             Values v;
-            int label[V];
 #pragma unroll
-            for (int s = 0; s < V; ++s) {
-                v.at[s] = d[r][g * V + s];
-                if constexpr (PATHS) {
-                    const int k = fell[r][g * V + s];
-                    label[s] = k < 0 ? 0 : labels[k * ldr + j + s];
-                }
+            for (int s = 0; s < V; ++s) v.at[s] = d[r][g * V + s];
+            if (i < rows && j < columns) *reinterpret_cast<Values*>(D + i * ld + j) = v;
+        }
+    if constexpr (PATHS) {
+        // Few elements fall in most rounds, but some in every warp: they are gathered, so that no lane idles
+        // while the sums of the step are made again, in the same way.
+        struct Fallen {
+            T value;
+            int i, j, k;
+        };
+        static_assert(sizeof(left) >= S::TN * THREADS * sizeof(Fallen));
+        Fallen* const fallen = reinterpret_cast<Fallen*>(left);
+        __shared__ int gathered;
+#pragma unroll
+        for (int r = 0; r < S::TM; ++r) {
+            __syncthreads();  // the tiles, or the last gathering, are done with
+            if (threadIdx.x == 0) gathered = 0;
+            __syncthreads();
+#pragma unroll
+            for (int c = 0; c < S::TN; ++c) {
+                const int i = i0 + row(r), j = j0 + column(c / V) + c % V;
+                const bool fell_here = fell[r][c] >= 0 && i < rows && j < columns;
+                const unsigned those = __ballot_sync(0xffffffffu, fell_here);
+                int at = 0;
+                if (threadIdx.x % 32 == 0 && those) at = atomicAdd(&gathered, __popc(those));
+                at = __shfl_sync(0xffffffffu, at, 0) + __popc(those & ((1u << threadIdx.x % 32) - 1));
+                if (fell_here) fallen[at] = {d[r][c], i, j, fell[r][c]};
             }
-            *reinterpret_cast<Values*>(D + i * ld + j) = v;
-            if constexpr (PATHS) {
-#pragma unroll
-                for (int s = 0; s < V; ++s)
-                    if (fell[r][g * V + s] >= 0) P[i * ld + j + s] = label[s];
+            __syncthreads();
+            for (int e = threadIdx.x; e < gathered; e += THREADS) {
+                const Fallen f = fallen[e];
+                const T* const x = C + f.k * ldc + f.i;
+                const T* const y = R + f.k * ldr + f.j;
+                int first = 0;
+#pragma unroll 4
+                for (int s = STEP - 1; s >= 0; --s)
+                    if (x[s * ldc] + y[s * ldr] == f.value) first = s;
+                P[f.i * ld + f.j] = labels[(f.k + first) * ldr + f.j];
             }
         }
+    }
 }
 
 // Edges into a matrix that is all infinity: d[v, w] = the least weight of the edges from v to w. A warp a

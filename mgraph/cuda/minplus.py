@@ -19,7 +19,7 @@ _TILES = {
     ("double", False, False): (64, 128, 8, 8, 1),
     ("double", True, False): (64, 64, 8, 4, 2),
     ("int", False, False): (64, 64, 8, 8, 5),
-    ("int", True, False): (64, 64, 8, 4, 3),
+    ("int", True, False): (64, 64, 4, 8, 2),
 }
 
 
