@@ -39,13 +39,13 @@ struct Phase {
     unsigned long long edges;  // out-degrees of the vertices found
 };
 
-// Three records in turn: one is read, one written, one cleared. The host reads level and finished.
+// Three records in turn: one is read, one written, one cleared. The host reads the level: where fewer levels
+// ran than were asked for, the frontier is empty.
 struct Control {
     unsigned arrived;
     int phase;
-    int level;     // of the vertices in the frontier
-    int finished;  // the frontier is empty
-    int unused[4];
+    int level;  // of the vertices in the frontier
+    int unused[5];
     Phase phases[3];
 };
 
@@ -459,7 +459,6 @@ __global__ void __launch_bounds__(THREADS, 1)
     if (thread == 0) {
         control->level = level;
         control->phase = phase;
-        control->finished = count == 0 && (whole || done == 0);
     }
 }
 

@@ -17,8 +17,9 @@
 //
 // Encoding. The matrix is row-major with leading dimension ld, a multiple of 4. The panels R and C are both
 // stored pivot by pivot (C transposed), so that a tile of either is a few contiguous rows; their leading
-// dimensions are multiples of 128 and their rows from the last pivot up to the block size hold infinity.
-// Infinity is inf, for int 2^30 - 1 (two of them add without wrapping). Predecessors are int32, -9999 none.
+// dimensions are multiples of 128 and their rows from the last pivot up to a multiple of 32 hold infinity.
+// Infinity is inf, for int 2^30 - 1: two of them add without wrapping. Negative weights may lower an int
+// infinity somewhat, never to where distances are (mgraph/weights.py). Predecessors are int32, -9999 none.
 //
 // Cost. n^3 additions and minima, all but 2 b / n of them in `update`, which reads and writes the matrix
 // once per b pivots. It is bound by the minimum unit (64 lanes a clock and multiprocessor).

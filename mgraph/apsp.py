@@ -17,7 +17,7 @@ from . import device as devices
 from .comm import Communicator
 from .engine import Progress, checked_span, executor
 from .errors import InputError, NegativeCycleError
-from .graph import Compressed, as_graph
+from .graph import Compressed, as_graph, outline
 from .plan import Plan, plan
 from .weights import NO_PREDECESSOR, chunk_rows, decode, distance_dtype, encode, kernel_infinity
 
@@ -74,7 +74,7 @@ def apsp(
     MemoryLimitError
         If no plan fits; raised before anything is allocated.
     DistanceOverflowError
-        If an integer distance does not fit int32.
+        If a weight or distance exceeds 2**28 in int32, or a weight what float32 can be.
     InputError
         For input that cannot be used.
 
@@ -83,21 +83,18 @@ def apsp(
     .. [1] Venkataraman, Sahni and Mukhopadhyaya, "A blocked all-pairs shortest-paths algorithm", 2003.
     .. [2] Katz and Kider, "All-pairs shortest-paths for large graphs on the GPU", 2008.
     """
+    n, home = outline(matrix_or_graph)
+    span = checked_span(span, progress)
+    runner = executor(device, client, home)
+
+    def planned(m: int, dtype: Any, nonnegative: bool) -> Plan:
+        options = {"method": method, "predecessors": predecessors, "block": block, "span": span}
+        return plan("apsp", n, m, runner.specs, dtype=dtype, nonnegative=nonnegative, **options)
+
+    planned(0, dtype, True)  # a matrix that does not fit is refused before its edges are sorted
     graph = as_graph(matrix_or_graph)
-    distances = distance_dtype(graph.weights_dtype, dtype)
-    runner = executor(device, client, graph.device)
-    made = plan(
-        "apsp",
-        graph.n,
-        0 if graph.dense is not None else graph.m,
-        runner.specs,
-        method=method,
-        dtype=distances,
-        predecessors=predecessors,
-        block=block,
-        span=checked_span(span, progress),
-        nonnegative=graph.nonnegative,
-    )
+    m = 0 if graph.dense is not None else graph.m
+    made = planned(m, distance_dtype(graph.weights_dtype, dtype), graph.nonnegative)
 
     def rows(shard: int) -> Rows:
         first, last = made.ranges[shard]
@@ -151,6 +148,8 @@ class ApspResult:
         if self.predecessors is None:
             raise InputError("path() needs the predecessors: call apsp(..., predecessors=True)")
         for vertex in (i, j):
+            if isinstance(vertex, bool) or not isinstance(vertex, (int, np.integer)):
+                raise InputError(f"{vertex!r} is no vertex: give its number")
             if not 0 <= vertex < self.plan.n:
                 raise InputError(f"vertex {vertex} is not in the graph, which has vertices 0 to {self.plan.n - 1}")
         if i == j:
@@ -271,14 +270,14 @@ def _fill(D: Array, piece: Rows, device: devices.Device) -> None:
     if piece.dense is not None:
         chunk = chunk_rows(D.shape[1])
         for top in range(0, len(D), chunk):
-            encode(device.asarray(piece.dense[top : top + chunk]), D[top : top + chunk], device.xp)
+            encode(device.asarray(piece.dense[top : top + chunk]), D[top : top + chunk], device.xp, dense=True)
         return
     assert piece.edges is not None
     indptr, indices, weights = piece.edges
     D.fill(kernel_infinity(np.dtype(D.dtype)))
     lengths = device.xp.ones(len(indices), D.dtype)
     if weights is not None:
-        encode(device.asarray(weights), lengths, device.xp)
+        encode(device.asarray(weights), lengths, device.xp, dense=False)
     device.kernels("minplus").scatter(D, device.asarray(indptr), device.asarray(indices), lengths)
 
 

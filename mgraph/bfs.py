@@ -205,8 +205,9 @@ class Search:
         if state.finished:
             return 0
         horizon = comm.horizon(limit)
-        words = tuple((lo // 32, -(-hi // 32)) for lo, hi in self.plan.ranges)
-        for _ in range(min(self.BATCH, -(-limit // horizon))):
+        words = tuple((lo // 32, -(-hi // 32)) if hi > lo else (0, 0) for lo, hi in self.plan.ranges)
+        launches = min(self.BATCH, -(-limit // horizon))
+        for _ in range(launches):
             state.kernels.levels(
                 *state.by_source,
                 *state.by_target,
@@ -215,9 +216,10 @@ class Search:
                 state.kernels.METHODS[self.plan.method],
             )
             comm.allgather(state.frontier, words)
-        control = devices.to_host(state.control)
-        state.finished = bool(control[state.kernels.FINISHED])
-        return int(control[state.kernels.LEVEL]) - first
+        ran = int(devices.to_host(state.control)[state.kernels.LEVEL]) - first
+        # Levels end when the frontier of all shards is empty, so all come to the same conclusion.
+        state.finished = ran < launches * horizon
+        return ran
 
     def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
         """Return the shard's part of the distances and predecessors."""

@@ -224,6 +224,12 @@ def _module(index: int, source: str, names: tuple[str, ...], cooperative: bool) 
 def _function(index: int, source: str, name: str, cooperative: bool, shared: int) -> Any:
     function = _module(index, source, (name,), cooperative).get_function(name)
     if shared > 48 * 1024:
+        most = _attribute(index, "MaxSharedMemoryPerBlockOptin")
+        if shared > most:
+            raise DeviceError(
+                f"cuda:{index} has {most} bytes of shared memory for a block and {name} needs {shared}: "
+                "use dtype='float32', or do without predecessors"
+            )
         function.max_dynamic_shared_size_bytes = shared
     return function
 

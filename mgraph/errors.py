@@ -37,7 +37,7 @@ class NegativeCycleError(MgraphError, _ScipyNegativeCycleError):
 
 
 class DistanceOverflowError(MgraphError, OverflowError):
-    """A distance does not fit the integer type it was asked for in."""
+    """A weight or distance is beyond what its type carries; for int32 distances that is 2**28."""
 
 
 class MemoryLimitError(MgraphError, MemoryError):

@@ -11,13 +11,13 @@ import numpy as np
 from scipy import sparse
 
 from . import device as devices
-from .errors import InputError
+from .errors import InputError, MemoryLimitError
 from .weights import chunk_rows, infinity, weight_dtype
 
 Array = Any
 
-#: Vertex ids are int32, and one value is kept free for "none".
-MAX_VERTICES = 2**31 - 1
+#: Vertex ids are int32; a little is kept free, so that a kernel may count past the last one.
+MAX_VERTICES = 2**31 - 2**20
 
 
 class Compressed(NamedTuple):
@@ -118,9 +118,13 @@ class Graph:
             raise InputError(f"src has {len(src)} entries and dst has {len(dst)}: give one of each per edge")
         largest = max(int(src.max()), int(dst.max())) if len(src) else -1
         n = _vertex_count(n, largest)
+        _check_memory(n, len(src), devices.of(src))
         if weights is not None:
             weights = _checked_weights(xp.asarray(weights), len(src))
         src, dst = src.astype(np.int32), dst.astype(np.int32)
+        if weights is not None and weights.dtype.kind == "f" and bool(xp.isinf(weights).any()):
+            there = ~xp.isinf(weights)
+            src, dst, weights = src[there], dst[there], weights[there]
         if not directed:
             both = src != dst
             src, dst = xp.concatenate([src, dst[both]]), xp.concatenate([dst, src[both]])
@@ -145,21 +149,23 @@ class Graph:
         if not hasattr(matrix, "tocoo"):
             raise InputError(f"from_scipy takes a sparse matrix, not {type(matrix).__name__}")
         _check_square(matrix.shape)
-        coo = matrix.tocoo()
+        coo = _dia_entries(matrix) if isinstance(matrix, sparse.dia_matrix | sparse.dia_array) else matrix.tocoo()
         return cls.from_edges(coo.row, coo.col, coo.data, n=matrix.shape[0], directed=directed)
 
     @classmethod
     def from_dense(cls, matrix: Array) -> "Graph":
         """Return the graph of a distance matrix.
 
-        ``inf`` (for integers the type's largest value) is no edge, zero an edge of weight zero; the
-        diagonal counts as zero unless it is negative. The matrix is kept, not copied.
+        ``inf`` (for integers the type's largest value) or a masked entry is no edge, zero an edge of weight
+        zero; the diagonal counts as zero unless it is negative. The matrix is kept, not copied.
 
         Raises
         ------
         InputError
             If the matrix is not square, or holds NaN or something that is no number.
         """
+        if isinstance(matrix, np.ma.MaskedArray):
+            matrix = matrix.filled(infinity(matrix.dtype))
         if devices.of(matrix).kind == "cpu":
             matrix = np.asarray(matrix)
         _check_square(matrix.shape)
@@ -169,18 +175,16 @@ class Graph:
                 "edges), or numpy.where(matrix, 1.0, numpy.inf)"
             )
         weight_dtype(matrix.dtype)
-        least = 0.0
-        if matrix.dtype.kind == "f":
-            rows = chunk_rows(matrix.shape[0])
-            for first in range(0, matrix.shape[0], rows):
-                block = matrix[first : first + rows]
-                least = min(float(block.min()), least)  # a minimum with a NaN among its numbers is NaN
-                if not least > -np.inf:
-                    i, j = (int(axis[0]) for axis in (~(block > -np.inf)).nonzero())
-                    value = "NaN" if block[i, j] != block[i, j] else "-inf"
-                    raise InputError(
-                        f"entry ({first + i}, {j}) of the matrix is {value}: use a number, or inf for 'no edge'"
-                    )
+        least, rows = 0.0, chunk_rows(matrix.shape[0])
+        for first in range(0, matrix.shape[0], rows):
+            block = matrix[first : first + rows]
+            least = min(float(block.min()), least)  # a minimum with a NaN among its numbers is NaN
+            if not least > -np.inf:
+                i, j = (int(axis[0]) for axis in (~(block > -np.inf)).nonzero())
+                value = "NaN" if block[i, j] != block[i, j] else "-inf"
+                raise InputError(
+                    f"entry ({first + i}, {j}) of the matrix is {value}: use a number, or inf for 'no edge'"
+                )
         return cls(int(matrix.shape[0]), dense=matrix, nonnegative=least >= 0)
 
     @property
@@ -275,6 +279,21 @@ class Graph:
         return f"Graph(n={self.n}, {edges}, {kind}, {self.weights_dtype or 'unweighted'})"
 
 
+def outline(value: Any) -> tuple[int, str]:
+    """Return the number of vertices and the device of what `as_graph` takes, before any edge is touched.
+
+    Raises
+    ------
+    InputError
+        As `as_graph`, for a dense matrix and for what is no graph.
+    """
+    if hasattr(value, "tocoo") and not isinstance(value, Graph):
+        _check_square(value.shape)
+        return int(value.shape[0]), devices.of(getattr(value, "data", None)).name
+    graph = as_graph(value)
+    return graph.n, graph.device
+
+
 def as_graph(value: Any) -> Graph:
     """Return `value` as a graph: a `Graph`, a sparse matrix, or a dense distance matrix.
 
@@ -295,11 +314,31 @@ def as_graph(value: Any) -> Graph:
         raise InputError(f"{type(value).__name__} is no graph: give a Graph, a sparse or a dense matrix") from error
 
 
+def _dia_entries(matrix: Any) -> Any:
+    """Return a matrix of diagonals as COO with its stored zeros, which SciPy's own conversion drops."""
+    n = matrix.shape[0]
+    column = np.arange(min(matrix.data.shape[1], n))
+    row = column[None, :] - matrix.offsets[:, None]
+    inside = (row >= 0) & (row < n)
+    diagonal, column = np.nonzero(inside)
+    return sparse.coo_array((matrix.data[diagonal, column], (row[inside], column)), shape=matrix.shape)
+
+
 def _check_square(shape: tuple[int, ...]) -> None:
     if len(shape) != 2 or shape[0] != shape[1]:
         raise InputError(f"the matrix has shape {tuple(shape)}: it must be square, a row and column per vertex")
     if shape[0] > MAX_VERTICES:
         raise InputError(f"{shape[0]} vertices are beyond int32: at most {MAX_VERTICES}")
+
+
+def _check_memory(n: int, edges: int, home: devices.Device) -> None:
+    """Refuse a graph whose sorting does not fit: three lists of offsets, and copies of the edges."""
+    needed, there = 12 * n + 40 * edges, home.available_memory()
+    if needed > there:
+        raise MemoryLimitError(
+            f"a graph of {n:,} vertices and {edges:,} edges needs about {needed / 2**30:.1f} GiB to be sorted, and "
+            f"{home.name} has {there / 2**30:.1f} GiB free: relabel sparse ids (relabel=True), or give a smaller n"
+        )
 
 
 def _ids(values: Any, name: str, xp: Any) -> Array:

@@ -16,6 +16,7 @@ import numpy as np
 
 from . import device as devices
 from .errors import InputError, MemoryLimitError
+from .graph import MAX_VERTICES
 from .weights import chunk_rows, distance_dtype
 
 #: Seconds that a span of supersteps shall take: between spans lie the progress report and Dask's barrier.
@@ -183,6 +184,12 @@ def plan(
     for name, value in (("n", n), ("m", m)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0):
             raise InputError(f"{name}={value!r} is no number: give 0 or more")
+    if n is None or n > MAX_VERTICES:
+        raise InputError(f"n={n!r} is no number of vertices: give 0 to {MAX_VERTICES}")
+    if block is not None and (isinstance(block, bool) or not isinstance(block, (int, np.integer))):
+        raise InputError(f"block={block!r} is no number of pivots")
+    if span is not None and span < 1:
+        raise InputError(f"span={span!r} is no number of supersteps: give 1 or more")
     specs = _specs(devices)
     if algorithm == "apsp":
         made = _plan_apsp(int(n), int(m or 0), specs, method, dtype, predecessors, block, span, nonnegative)
@@ -352,7 +359,11 @@ def _specs(wanted: Any) -> tuple[DeviceSpec, ...]:
         wanted = [wanted]
     if not isinstance(wanted, Sequence) or not wanted:
         raise InputError(f"devices={wanted!r} is not known: give a number, names or DeviceSpecs")
-    return tuple(w if isinstance(w, DeviceSpec) else spec_of(devices.find(w)) for w in wanted)
+    specs = tuple(w if isinstance(w, DeviceSpec) else spec_of(devices.find(w)) for w in wanted)
+    for spec in specs:
+        if spec.kind not in ("cpu", "cuda") or spec.memory < 0 or spec.cores < 1:
+            raise InputError(f"{spec} cannot be: its kind is 'cpu' or 'cuda', with some memory and cores")
+    return specs
 
 
 def _check_fit(made: Plan) -> None:

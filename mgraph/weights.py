@@ -89,7 +89,7 @@ def chunk_rows(n: int) -> int:
     return max(1, min(max(n * n // 256, 1 << 18), 1 << 24) // max(n, 1))
 
 
-def encode(values: Array, out: Array, xp: Any) -> None:
+def encode(values: Array, out: Array, xp: Any, *, dense: bool) -> None:
     """Write weights to `out` as the kernels want them: infinities encoded, no negative zero.
 
     Parameters
@@ -100,11 +100,13 @@ def encode(values: Array, out: Array, xp: Any) -> None:
         Where to write them.
     xp : module
         NumPy or CuPy, whichever both belong to.
+    dense : bool
+        Whether the values are of a matrix, in which an integer type's largest value is no edge.
 
     Raises
     ------
     DistanceOverflowError
-        For an integer weight that int32 distances cannot carry.
+        For a weight that `out` cannot carry.
     """
     if not values.size:
         return
@@ -112,8 +114,10 @@ def encode(values: Array, out: Array, xp: Any) -> None:
     if source.kind == "f":
         with np.errstate(over="ignore"):
             xp.add(values, source.type(0), out=out, casting="same_kind")  # -0.0 + 0.0 = 0.0
+        if dtype.itemsize < source.itemsize and bool((xp.isinf(out) & xp.isfinite(values)).any()):
+            raise DistanceOverflowError(f"a weight is too large for {dtype.name}: use dtype='{source.name}'")
         return
-    missing = values == np.iinfo(source).max
+    missing = values == np.iinfo(source).max if dense else xp.zeros(values.shape, bool)
     if dtype.kind == "f":
         out[...] = values
         out[missing] = xp.inf

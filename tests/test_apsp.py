@@ -225,6 +225,29 @@ def test_int32_that_does_not_fit(device):
         mgraph.apsp(mgraph.Graph.from_edges([0], [1], [2**29]), device=device)
 
 
+def test_weights_that_are_too_large(device):
+    with pytest.raises(mgraph.DistanceOverflowError, match="float64"):
+        mgraph.apsp([[0.0, 1e300], [np.inf, 0.0]], dtype="float32", device=device)
+    largest = mgraph.Graph.from_edges([0], [1], np.array([NONE], np.int32))  # an edge, being in no matrix
+    assert mgraph.apsp(largest, dtype="float64", device=device).distances[0, 1] == NONE
+
+
+def test_negative_integers_in_floats(device):
+    random = np.random.default_rng(6)
+    potential = random.integers(0, 50, 150)
+    matrix = random.integers(0, 20, (150, 150)) + potential[:, None] - potential[None, :]
+    expected = textbook(matrix.astype(float))
+    result = mgraph.apsp(matrix, dtype="float32", device=device, predecessors=True)
+    assert np.array_equal(result.distances, expected)
+    assert np.array_equal(mgraph.apsp(matrix, dtype="float32", device=device).distances, expected)
+
+
+def test_a_matrix_that_does_not_fit_is_refused_before_its_edges_are_sorted(monkeypatch):
+    monkeypatch.setattr(mgraph.Graph, "from_scipy", lambda *_: pytest.fail("the edges were touched"))
+    with pytest.raises(mgraph.MemoryLimitError, match="400,000,000"):
+        mgraph.apsp(sparse.coo_array(([1.0], ([0], [1])), shape=(400_000_000, 400_000_000)), device="cpu")
+
+
 def test_unreachable_stays_unreachable_with_negative_integers(device):
     graph = mgraph.Graph.from_edges([0, 1, 3], [1, 2, 4], [-5, -7, -9])
     result = mgraph.apsp(graph, device=device, predecessors=True)
@@ -262,6 +285,7 @@ def test_input_that_cannot_be_used(argument, message):
     ("options", "message"),
     [
         ({"block": 100}, "100.*32, 64, 96, 128"),
+        ({"block": 64.0}, "64.0"),
         ({"dtype": "int16"}, "int16"),
         ({"dtype": "int32"}, "fractions"),
         ({"dtype": "nonsense"}, "nonsense"),
@@ -287,8 +311,9 @@ def test_path_needs_predecessors_and_vertices():
         result.path(0, 1)
     result = mgraph.apsp([[0.0, 1.0], [1.0, 0.0]], device="cpu", predecessors=True)
     assert result.path(0, 1) == [0, 1] and result.path(1, 1) == [1]
-    with pytest.raises(mgraph.InputError, match="vertex 2"):
-        result.path(0, 2)
+    for vertex in (2, -1, 0.5, True):
+        with pytest.raises(mgraph.InputError, match=f"{vertex}"):
+            result.path(0, vertex)
 
 
 def test_progress_and_spans(device):

@@ -234,3 +234,46 @@ def test_ids_go_along():
     ids = np.array([5, 9])
     graph = Graph.from_edges([0], [1], [1.0], ids=ids)
     assert graph.ids is ids and graph.unweighted().ids is ids
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
+def test_every_form_of_sparse_matrix(form):
+    matrix = sparse.random(9, 9, 0.3, random_state=2, format="csr")
+    matrix.data[::3] = 0  # stored zeros are edges
+    graph = Graph.from_scipy(matrix.asformat(form) if form != "dia" else sparse.dia_matrix(matrix))
+    dense = np.zeros((9, 9))
+    src, dst, weights = graph.coo()
+    dense[src, dst] = weights
+    assert np.array_equal(dense, matrix.toarray())
+
+
+def test_stored_zeros_of_diagonals():
+    matrix = sparse.dia_array((np.array([[1.0, 0.0, 3.0], [5.0, 0.0, 7.0]]), [0, 1]), shape=(3, 3))
+    assert triples(*Graph.from_scipy(matrix).coo()) == [(0, 0, 1), (0, 1, 0), (1, 1, 0), (1, 2, 7), (2, 2, 3)]
+
+
+def test_infinite_weights_are_no_edges():
+    graph = Graph.from_edges([0, 0, 1], [1, 2, 2], [np.inf, 1.0, 2.0])
+    assert triples(*graph.coo()) == [(0, 2, 1), (1, 2, 2)]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "least", "known"), [(np.int32, -1, False), (np.int8, 0, True), (np.float32, -1, False)]
+)
+def test_whether_weights_are_negative(dtype, least, known):
+    assert Graph.from_dense(np.array([[0, least], [2, 0]], dtype)).nonnegative is known
+    assert Graph.from_edges([0], [1], np.array([least], dtype)).nonnegative is known
+
+
+def test_masked_entries_are_no_edges():
+    matrix = np.ma.masked_array([[0.0, 1.0], [2.0, 0.0]], [[False, True], [False, False]])
+    assert triples(*Graph.from_dense(matrix).coo()) == [(1, 0, 2.0)]
+
+
+def test_a_graph_that_cannot_be_sorted_in_memory(monkeypatch):
+    from mgraph.device import HostDevice
+    from mgraph.errors import MemoryLimitError
+
+    monkeypatch.setattr(HostDevice, "available_memory", lambda self: 1 << 20)
+    with pytest.raises(MemoryLimitError, match="1,000,000 vertices"):
+        Graph.from_edges([0], [1], n=1_000_000)

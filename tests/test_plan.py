@@ -269,3 +269,18 @@ def test_bad_arguments(arguments, options, says):
     with pytest.raises(InputError) as refused:
         plan(*arguments, **options)
     assert says in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"algorithm": "apsp", "n": None}, "n=None"),
+        ({"algorithm": "bfs", "n": 2**33, "m": 5}, "n=8589934592"),
+        ({"algorithm": "apsp", "n": 10, "span": 0}, "span=0"),
+        ({"algorithm": "apsp", "n": 10, "devices": DeviceSpec("x", "tpu", 1 << 30)}, "tpu"),
+        ({"algorithm": "apsp", "n": 10, "devices": DeviceSpec("x", "cpu", -5)}, "-5"),
+    ],
+)
+def test_plans_that_cannot_be(arguments, message):
+    with pytest.raises(InputError, match=message):
+        plan(**arguments)

@@ -9,8 +9,8 @@ from ..device import cuda_attribute, cuda_function
 SOURCE = "bfs.cu"
 INSTANCES = tuple(f"{kernel}<{offset}>" for kernel in ("levels", "parents") for offset in ("int", "long long"))
 
-#: Where the host finds, in the control words, the number of the frontier's level and whether it is empty.
-LEVEL, FINISHED = 2, 3
+#: Where the host finds the number of the frontier's level, in the control words.
+LEVEL = 2
 CONTROL_WORDS = 32
 
 #: The methods' numbers in the kernel.

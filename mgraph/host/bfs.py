@@ -8,9 +8,9 @@ of the bitmap at a time, so cores never write to the same place.
 import numpy as np
 from numba import njit, prange
 
-#: Where the caller finds, in the control words, the number of the frontier's level and whether it is empty.
-LEVEL, FINISHED = 2, 3
-CONTROL_WORDS = 4
+#: Where the caller finds the number of the frontier's level, in the control words.
+LEVEL = 2
+CONTROL_WORDS = 3
 
 #: The methods' numbers.
 METHODS = {"hybrid": 0, "frontier": 1, "pull": 2}
@@ -98,7 +98,6 @@ def levels(
         own[:] = np.uint32(0)
         _mark(frontier, queue, head, tail)
     control[LEVEL] = level
-    control[FINISHED] = count == 0 and (whole or done == 0)
 
 
 @njit(nogil=True, cache=True)
