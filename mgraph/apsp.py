@@ -9,6 +9,7 @@ A round of three supersteps eliminates one block of pivots:
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -83,18 +84,18 @@ def apsp(
     .. [1] Venkataraman, Sahni and Mukhopadhyaya, "A blocked all-pairs shortest-paths algorithm", 2003.
     .. [2] Katz and Kider, "All-pairs shortest-paths for large graphs on the GPU", 2008.
     """
-    n, home = outline(matrix_or_graph)
+    given = matrix_or_graph if hasattr(matrix_or_graph, "tocoo") else as_graph(matrix_or_graph)
+    n, home = outline(given)
     span = checked_span(span, progress)
     runner = executor(device, client, home)
 
-    def planned(m: int, dtype: Any, nonnegative: bool) -> Plan:
-        options = {"method": method, "predecessors": predecessors, "block": block, "span": span}
-        return plan("apsp", n, m, runner.specs, dtype=dtype, nonnegative=nonnegative, **options)
-
-    planned(0, dtype, True)  # a matrix that does not fit is refused before its edges are sorted
-    graph = as_graph(matrix_or_graph)
+    planned = partial(
+        plan, "apsp", n, devices=runner.specs, method=method, predecessors=predecessors, block=block, span=span
+    )
+    planned(dtype=dtype)  # a matrix that does not fit is refused before its edges are sorted
+    graph = as_graph(given)
     m = 0 if graph.dense is not None else graph.m
-    made = planned(m, distance_dtype(graph.weights_dtype, dtype), graph.nonnegative)
+    made = planned(m=m, dtype=distance_dtype(graph.weights_dtype, dtype), nonnegative=graph.nonnegative)
 
     def rows(shard: int) -> Rows:
         first, last = made.ranges[shard]

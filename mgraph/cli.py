@@ -8,6 +8,7 @@ work, 130 after Ctrl-C, 1 for any other failure.
 import contextlib
 import dataclasses
 import json
+import math
 import platform
 import re
 import signal
@@ -273,7 +274,7 @@ def _run(
             **found,
             "out": None if out is None else str(out),
         }
-        click.echo(json.dumps(facts))
+        click.echo(_json(facts))
         return
     click.echo(_words(graph))
     click.echo(plan.explain())
@@ -343,6 +344,11 @@ def _save(out: Path, result: Result, graph: Graph, overwrite: bool) -> None:
     save(out, {name: array for name, array in arrays.items() if array is not None}, overwrite)
 
 
+def _json(facts: dict[str, Any]) -> str:
+    """Return JSON as the standard has it: without the words Infinity and NaN."""
+    return json.dumps(facts, allow_nan=False)
+
+
 def _edges(graph: Graph) -> int | None:
     """Return the number of edges; None for a dense matrix, whose edges would have to be listed first."""
     return None if graph.dense is not None else graph.m
@@ -358,6 +364,7 @@ def _words(graph: Graph) -> str:
 def _pairs(graph: Graph, result: mgraph.ApspResult) -> tuple[dict[str, Any], str]:
     """Sum up a distance matrix, some rows at a time: what was found, as values and in words."""
     count, total, largest = 0, 0.0, None
+    scale = 2.0 ** -(graph.n**2).bit_length()  # a sum of scaled distances does not overflow
     first = 0
     for chunk in _chunks(result.distances):
         there = chunk != infinity(chunk.dtype)
@@ -367,20 +374,21 @@ def _pairs(graph: Graph, result: mgraph.ApspResult) -> tuple[dict[str, Any], str
         found = int(np.count_nonzero(there))
         if found:
             count += found
-            total += float(chunk.sum(where=there, dtype=np.float64))
+            total += float(np.multiply(chunk, scale, dtype=np.float64).sum(where=there))
             most = chunk.max(where=there, initial=-np.inf if chunk.dtype.kind == "f" else np.iinfo(chunk.dtype).min)
             largest = most if largest is None else max(largest, most)
+    mean = total / (count * scale) if count else None
     rate = graph.n**3 / max(result.timings["solve"], 1e-9)
     facts = {
         "rate": rate,
         "reachable_pairs": count,
-        "mean_distance": total / count if count else None,
-        "largest_distance": None if largest is None else largest.item(),
+        "mean_distance": mean if mean is not None and math.isfinite(mean) else None,
+        "largest_distance": largest.item() if largest is not None and math.isfinite(largest) else None,
     }
     words = f"rate: {tqdm.format_sizeof(rate)} sums and minima a second\n"
     words += f"reachable: {count:,} of {graph.n * (graph.n - 1):,} pairs"
     if largest is not None:
-        words += f", mean distance {total / count:.6g}, largest {largest}"
+        words += f", mean distance {mean:.6g}, largest {largest}"
     return facts, words
 
 
@@ -440,7 +448,7 @@ def plan(
 ) -> None:
     """Tell how a call would be run, how long it would take and how much memory it needs."""
     made = mgraph.plan(algorithm, n, m, _specs(wanted, memory), **options)
-    click.echo(json.dumps(dataclasses.asdict(made)) if as_json else made.explain())
+    click.echo(_json(dataclasses.asdict(made)) if as_json else made.explain())
 
 
 def _specs(wanted: str | None, memory: str | None) -> list[mgraph.DeviceSpec]:
@@ -479,7 +487,7 @@ def info(as_json: bool) -> None:
     missing = list(_missing(versions))
     if as_json:
         found = [dataclasses.asdict(spec) for spec in specs]
-        click.echo(json.dumps({"versions": versions, "devices": found, "missing": missing}))
+        click.echo(_json({"versions": versions, "devices": found, "missing": missing}))
         return
     for name, version in versions.items():
         click.echo(f"{name:12} {version or 'not installed'}")

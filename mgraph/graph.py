@@ -280,18 +280,17 @@ class Graph:
 
 
 def outline(value: Any) -> tuple[int, str]:
-    """Return the number of vertices and the device of what `as_graph` takes, before any edge is touched.
+    """Return the number of vertices and the device of a graph or sparse matrix, before any edge is touched.
 
     Raises
     ------
     InputError
-        As `as_graph`, for a dense matrix and for what is no graph.
+        If the matrix is not square.
     """
-    if hasattr(value, "tocoo") and not isinstance(value, Graph):
-        _check_square(value.shape)
-        return int(value.shape[0]), devices.of(getattr(value, "data", None)).name
-    graph = as_graph(value)
-    return graph.n, graph.device
+    if isinstance(value, Graph):
+        return value.n, value.device
+    _check_square(value.shape)
+    return int(value.shape[0]), devices.of(getattr(value, "data", None)).name
 
 
 def as_graph(value: Any) -> Graph:

@@ -12,12 +12,14 @@ import math
 import os
 import re
 import secrets
+import shutil
 import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from io import BufferedReader, BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -78,7 +80,8 @@ def read(
     format : {"edges", "gr", "mtx", "npz", "npy"}, optional
         An edge list (``u v`` or ``u v weight`` a line, separated by blanks, tabs or commas, with comments
         after ``#`` or ``%``), DIMACS ``p sp`` or PACE ``p tw``, Matrix Market, a SciPy sparse matrix, a
-        dense distance matrix (mapped, not loaded, unless it is compressed). By default the suffix decides.
+        dense distance matrix (mapped, not loaded, unless it is compressed or comes through a pipe). By
+        default the suffix decides.
     n : int, optional
         Number of vertices, for files that do not say it or say too little. A first line ``n edges`` of an
         edge list is then known to be a header and skipped. With `relabel`, the number of distinct ids.
@@ -261,6 +264,11 @@ def _blocks(path: Path, stream: Stream) -> Iterator[tuple[int, bytes]]:
         rest = text[end:]
 
 
+def _last_line(first: int, block: bytes) -> int:
+    """Return the number of a block's last line; of the line before it if it is empty."""
+    return first + block.count(b"\n") - (block[-1:] in (b"", b"\n"))
+
+
 class _EdgeLines:
     """How the edges of one text are written, a line each, and what must hold for every one of them."""
 
@@ -396,24 +404,27 @@ class _EdgeLines:
 def _read_edges(path: Path, stream: Stream, options: _Options) -> _Content:
     n = options.n
     lines: _EdgeLines | None = None
-    head: list[int] = []
+    head: dict[int, int] = {}  # the first edge lines of two numbers: their lines by their places
     header: tuple[int, int, bytes] | None = None  # its place among the edge lines, its line, its text
     for first, block in _blocks(path, stream):
         if first == 1:
             block = block.removeprefix(b"\xef\xbb\xbf")
         if lines is None:
             found = list(itertools.islice(_content_lines(block, b"#%"), HEAD))
-            head = [first + block.count(b"\n", 0, match.start()) for match in found]
+            places = [first + block.count(b"\n", 0, match.start()) for match in found]
             for place, match in enumerate(found):
                 numbers = match[1].replace(b",", b" ").split()
-                if n is not None and len(numbers) == 2 and numbers[0] == b"%d" % n:
+                if len(numbers) != 2:
+                    continue
+                head[place] = places[place]
+                if n is not None and numbers[0] == b"%d" % n:
                     # A header, if the number of edges is right as well, which only the end will tell.
-                    header = place, head[place], match[1]
+                    header = place, places[place], match[1]
                     block = block[: match.start(1)] + b"#" + block[match.start(1) + 1 :]
                     break
             if found:
                 edge = 1 if header is not None and header[0] == 0 and len(found) > 1 else 0
-                lines = _edge_layout(path, head[edge], found[edge][1].decode("utf-8", "replace"), options)
+                lines = _edge_layout(path, places[edge], found[edge][1].decode("utf-8", "replace"), options)
         if lines is not None:
             lines.add(first, block)
     if lines is None:
@@ -456,31 +467,39 @@ def _edge_layout(path: Path, line: int, text: str, options: _Options) -> _EdgeLi
     )
 
 
-def _refuse_header(path: Path, head: list[int], src: np.ndarray, dst: np.ndarray, relabel: bool) -> None:
-    """Refuse a text one of whose first lines is surely no edge but a header "vertices edges".
+def _refuse_header(path: Path, head: dict[int, int], src: np.ndarray, dst: np.ndarray, relabel: bool) -> None:
+    """Refuse a text one of whose first lines looks like a header "vertices edges" rather than an edge.
 
-    The header of a tree, "4 3", could as well be an edge, as it is in "4 3", "3 2", "2 1", "1 0".
+    The header of a tree, "4 3", could as well be an edge, as it is in "4 3", "3 2", "2 1", "1 0": only the
+    user knows, and says it by `n`.
     """
-    for place, line in enumerate(head):
+    for place, line in head.items():
         a, b = int(src[place]), int(dst[place])
-        if b < a or b not in (len(src) - 1, len(src) - 1 - place):
+        following = len(src) - 1 - place
+        if b not in (len(src) - 1, following):
             continue
         others = np.delete(src, place), np.delete(dst, place)
         largest = max((int(ends.max()) for ends in others if len(ends)), default=-1)
-        if b > largest >= 0 and a in (largest, largest + 1, len(_distinct(*others))):
-            skip = f"pass n={a} to skip it, or " if relabel or a > largest else ""
-            n = len(_distinct(src, dst)) if relabel else b + 1
+        if largest < 0:
+            continue
+        used = len(_distinct(*others))
+        if (a > largest and b == following > 0) or (b > largest and a in (largest, largest + 1, used)):
+            skips = a == used if relabel else a > largest
+            skip = f"pass n={a} to skip it, or " if skips else ""
+            n = len(_distinct(src, dst)) if relabel else max(a, b) + 1
+            keep = f"pass n={n}" if n != a else "move it to the end of the file"
             raise FormatError(
                 f"{path}, line {line}: '{a} {b}' looks like a header 'vertices edges', as there are {b} "
-                f"edges: {skip}put a '#' before it; if it is an edge, pass n={n}"
+                f"edges: {skip}put a '#' before it; if it is an edge, {keep}"
             )
 
 
 def _read_gr(path: Path, stream: Stream, options: _Options) -> _Content:
     lines: _EdgeLines | None = None
     start = kind = ""
-    vertices = edges = 0
+    vertices = edges = last = 0
     for first, block in _blocks(path, stream):
+        last = _last_line(first, block)
         if lines is None:
             match = next(_content_lines(block, b"c"), None)
             if match is None:
@@ -510,19 +529,45 @@ def _read_gr(path: Path, stream: Stream, options: _Options) -> _Content:
     if lines is None:
         raise FormatError(f"{path} has no line 'p sp vertices edges' or 'p tw vertices edges'")
     src, dst, weights = lines.edges()
-    if len(src) != edges:
-        raise FormatError(f"{start}: {edges} edges are expected and {len(src)} found: is the file complete?")
+    if len(src) < edges:
+        raise FormatError(
+            f"{path}, line {last}: the file ends here: {edges} edges are expected and {len(src)} found: is it complete?"
+        )
+    if len(src) > edges:
+        raise FormatError(f"{start}: {edges} edges are expected and {len(src)} found")
     return _Content(src, dst, weights, vertices, kind == "sp", 1)
 
 
 def _read_mtx(path: Path, stream: Stream, options: _Options) -> _Content:
-    banner = stream.peek(1 << 12).split(b"\n")[0].lower().decode("utf-8", "replace").split()
-    try:
-        matrix = scipy_io.mmread(stream)
-    except ValueError as error:
-        raise FormatError(f"{path}: {str(error)[:1].lower()}{str(error)[1:]}") from error
-    if not sparse.issparse(matrix):
+    # SciPy uses its stream until an exception is forgotten, when a file may be closed: give it one in memory.
+    text = BytesIO()
+    last = 0
+    for first, block in _blocks(path, stream):
+        text.write(block)
+        last = _last_line(first, block)
+    data = text.getvalue()
+    text.seek(0)
+    banner = data[: 1 << 12].split(b"\n")[0].lower().decode("utf-8", "replace").split()
+    if banner[:3] == ["%%matrixmarket", "matrix", "array"]:
         raise FormatError(f"{path} is a dense matrix: save it with numpy.save as a .npy file of distances")
+    start = entries = 0
+    if size := next(_content_lines(data, b"%"), None):
+        start = data.count(b"\n", 0, size.start()) + 1
+        numbers = re.fullmatch(rb"[0-9]+\s+[0-9]+\s+([0-9]{1,99})", size[1].strip())
+        entries = int(numbers[1]) if numbers else 0
+    short = f"{path}, line {last}: the file ends here, too early for the entries that line {start} tells of"
+    if entries > last - start:  # or SciPy would allocate memory for them
+        raise FormatError(f"{short} ({entries}): is it complete?")
+    try:
+        matrix = scipy_io.mmread(text)
+    except (ValueError, OverflowError, MemoryError) as error:
+        complaint = str(error)
+        if complaint.startswith("Truncated"):
+            raise FormatError(f"{short} ({entries}): is it complete?") from error
+        found = re.match(r"Line ([0-9]+): ", complaint)
+        line = int(found[1]) if found else start
+        complaint = complaint[found.end() if found else 0 :] or "too large for the memory"
+        raise FormatError(f"{path}, line {line or 1}: {complaint[:1].lower()}{complaint[1:]}") from error
     symmetric = "symmetric" in banner
     content = _matrix_content(path, matrix, directed=not symmetric, base=1)
     if symmetric and not options.directed:
@@ -534,7 +579,7 @@ def _read_mtx(path: Path, stream: Stream, options: _Options) -> _Content:
 
 
 def _read_npz(path: Path, stream: Stream, options: _Options) -> _Content:
-    source = stream if isinstance(stream, BufferedReader) else BytesIO(stream.read())
+    source = stream if isinstance(stream, BufferedReader) and stream.seekable() else BytesIO(stream.read())
     try:
         matrix = sparse.load_npz(source)
     except (ValueError, KeyError, NotImplementedError, zipfile.BadZipFile) as error:
@@ -558,10 +603,11 @@ def _read_dense(path: Path, stream: Stream, options: _Options) -> Graph:
         raise InputError(f"{option} does not go with {path}, a dense matrix: it has an entry for each direction")
     matrix: np.ndarray
     try:
-        if isinstance(stream, BufferedReader):
+        if isinstance(stream, BufferedReader) and path.is_file():
             matrix = np.lib.format.open_memmap(path, mode="r")
         else:
-            matrix = np.lib.format.read_array(stream, allow_pickle=False)
+            # NumPy seeks in what it knows as a file, which fails for a pipe: show it the reading only.
+            matrix = np.lib.format.read_array(SimpleNamespace(read=stream.read), allow_pickle=False)
         graph = Graph.from_dense(matrix)
     except ValueError as error:
         raise FormatError(f"{path}: {error}") from error
@@ -594,12 +640,18 @@ def check_output(path: str | os.PathLike[str], overwrite: bool = False) -> None:
         raise InputError(f"{path} has the suffix {path.suffix!r}: a result is written as .npy or .npz")
     if path.is_dir():
         raise InputError(f"{path} is a folder: give a file")
-    if not path.parent.is_dir():
-        raise InputError(f"{path} cannot be written: there is no folder {path.parent}")
-    if not os.access(path.parent, os.W_OK):
-        raise InputError(f"{path} cannot be written: the folder {path.parent} is not writable")
+    folder = _target(path).parent
+    if not folder.is_dir():
+        raise InputError(f"{path} cannot be written: there is no folder {folder}")
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"{path} cannot be written: the folder {folder} is not writable")
     if path.exists() and not overwrite:
         raise OutputExistsError(f"{path} exists: overwrite=True (on the command line --overwrite) replaces it")
+
+
+def _target(path: Path) -> Path:
+    """Return the file that is written for `path`: if that is a symbolic link, the one it leads to."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 def save(path: str | os.PathLike[str], arrays: Array | Mapping[str, Array], overwrite: bool = False) -> None:
@@ -608,12 +660,13 @@ def save(path: str | os.PathLike[str], arrays: Array | Mapping[str, Array], over
     Parameters
     ----------
     path : path
-        Ends with ``.npy`` for one array, ``.npz`` for several by name.
+        Ends with ``.npy`` for one array, ``.npz`` for several by name. A symbolic link stays one: the file
+        that it leads to is written.
     arrays : mapping of str to array, or array
         Arrays, or objects with `shape`, `dtype` and a method `chunks` that yields consecutive blocks of
         rows: such a matrix need not fit into memory. A single array needs no name in a ``.npy`` file.
     overwrite : bool
-        Replace a file that exists.
+        Replace a file that exists; the new one gets its permissions.
 
     Raises
     ------
@@ -643,15 +696,18 @@ def save(path: str | os.PathLike[str], arrays: Array | Mapping[str, Array], over
 
 @contextlib.contextmanager
 def _replacing(path: Path, overwrite: bool) -> Iterator[IO[bytes]]:
-    """Open a file beside `path` that takes its place when all has been written to disk."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    """Open a file beside `path`, or what it links to, that takes its place when all has been written to disk."""
+    target = _target(path)
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
         with temporary.open("xb") as file:
+            with contextlib.suppress(FileNotFoundError):
+                shutil.copymode(target, temporary)
             yield file
             file.flush()
             os.fsync(file.fileno())
         check_output(path, overwrite)  # it may have been a long time
-        os.replace(temporary, path)
+        os.replace(temporary, target)
     except BaseException as error:
         temporary.unlink(missing_ok=True)
         if isinstance(error, OSError) and not isinstance(error, MgraphError) and error.errno is not None:

@@ -178,6 +178,28 @@ def test_summary_without_any_pair(tmp_path, n):
     assert "reachable: 0 of" in ok("apsp", path, "--n", n)
 
 
+@pytest.mark.parametrize(
+    ("text", "mean", "largest"),
+    [
+        ("0 1 1e308\n1 2 1e308\n", 1e308, 1e308),
+        ("0 1 1e308\n1 2 7e307\n2 3 -9e307\n", pytest.approx(3.1e307 / 0.6), 1.7e308),
+        ("0 1 -1.5e308\n1 2 -1.5e308\n", None, -1.5e308),
+    ],
+)
+def test_summary_of_distances_at_the_limit(tmp_path, text, mean, largest):
+    path = tmp_path / "far.txt"
+    path.write_text(text)
+    result = invoke("apsp", path, "--device", "cpu", "--json")
+    assert (result.exit_code, result.stderr) == (0, "")
+
+    def no_json(token):
+        raise AssertionError(token)
+
+    found = json.loads(result.stdout, parse_constant=no_json)
+    assert (found["mean_distance"], found["largest_distance"]) == (mean, largest)
+    assert "mean distance" in ok("apsp", path, "--device", "cpu")
+
+
 def test_reading_options(as_like, tmp_path):
     out = tmp_path / "distances.npz"
     found = facts("apsp", as_like, "--unweighted", "--relabel", "--out", out)

@@ -13,10 +13,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from distributed import Client, LocalCluster, get_worker
+from distributed import Client, LocalCluster, default_client, get_worker
 
 from mgraph import apsp, device
-from mgraph.cluster import Cluster, DistributedMatrix, connect
+from mgraph.cluster import Cluster, DistributedMatrix, connect, local_client
 from mgraph.cluster.tasks import present
 from mgraph.errors import (
     DeviceError,
@@ -490,6 +490,95 @@ def test_a_scheduler_that_does_not_answer(capfd):
     assert time.monotonic() - started < 5
     assert threading.active_count() <= before
     assert capfd.readouterr() == ("", "")
+
+
+@contextmanager
+def port_that_says(data):
+    """A listening port that sends `data` to whoever connects, and then nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        peers = []
+
+        def serve():
+            while True:
+                try:
+                    peers.append(server.accept()[0])
+                except OSError:
+                    return
+                peers[-1].sendall(data)
+
+        serving = threading.Thread(target=serve)
+        serving.start()
+        try:
+            yield server.getsockname()[1]
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+            serving.join()
+            for peer in peers:
+                peer.close()
+
+
+def test_a_port_that_never_answers(capfd):
+    with port_that_says(b"") as port:
+        started = time.monotonic()
+        before = threading.active_count()
+        with pytest.raises(SchedulerError, match=r"no scheduler answers at tcp.* within 2 s"):
+            connect(f"tcp://127.0.0.1:{port}", timeout=2)
+        assert time.monotonic() - started < 10
+        assert threading.active_count() <= before
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_scheduler_that_falls_silent(monkeypatch, capfd):
+    """It answers the knock and then says nothing: its client is given up, and is never the default."""
+
+    async def knock(address, timeout):
+        pass
+
+    monkeypatch.setattr(sys.modules["mgraph.cluster.connect"], "_knock", knock)
+    with port_that_says(b"") as port:
+        started = time.monotonic()
+        with pytest.raises(SchedulerError, match="within 2 s"):
+            connect(f"tcp://127.0.0.1:{port}", timeout=2)
+        assert time.monotonic() - started < 10
+        with pytest.raises(ValueError, match="No clients found"):
+            default_client()
+    time.sleep(1)  # the port is closed, and its client hears of it
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("data", [b"SSH-2.0-OpenSSH\r\n", b"HTTP/1.1 400 Bad Request\r\n\r\n", bytes(8)])
+def test_a_port_that_is_not_dask(data, capfd):
+    with port_that_says(data) as port, pytest.raises(SchedulerError, match="is no Dask scheduler that can be used"):
+        connect(f"tcp://127.0.0.1:{port}", timeout=5)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_connected_and_local_clients_are_the_default(client):
+    d = matrix(100)
+    expected = apsp(d, device="cpu").distances.min(axis=1).sum()
+    with local_client(2, "cpu") as outer:
+        assert default_client() is outer
+        found = apsp(d, client=outer, device="cpu").distances
+        assert found.to_dask_array().min(axis=1).sum().compute() == expected
+        inner = connect(client.scheduler.address)
+        assert Client.current() is outer  # inside its `with`
+        with inner:
+            assert default_client() is inner
+            other = apsp(d, client=inner, device="cpu").distances
+            assert other.to_dask_array().min(axis=1).sum().compute() == expected
+            # What belongs to a client that is not the current one.
+            check_apsp(outer, 70, np.float32, True)
+            np.testing.assert_array_equal(found[:, :], other[:, :])
+            assert found.to_dask_array().min(axis=1).sum().compute(scheduler=outer) == expected
+        assert default_client() is outer
+    with pytest.raises(ValueError, match="No clients found"):
+        default_client()
+    inner = connect(client.scheduler.address)
+    found = apsp(d, client=inner, device="cpu").distances
+    assert found.to_dask_array().min(axis=1).sum().compute() == expected
+    inner.close()
+    with pytest.raises(ValueError, match="No clients found"):
+        default_client()
 
 
 def test_connect(client, tmp_path):

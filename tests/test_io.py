@@ -2,6 +2,8 @@ import errno
 import gzip
 import lzma
 import os
+import subprocess
+import sys
 import warnings
 import zipfile
 from pathlib import Path
@@ -90,7 +92,7 @@ def test_weights(write):
     assert read(integers).weights_dtype == np.int64
     assert triples(read(integers)) == [(0, 1, 5), (1, 0, -2)]
     assert read(floats).weights_dtype == np.float64
-    assert triples(read(floats)) == [(0, 1, 5), (1, 0, 2.5), (1, 1, np.inf)]
+    assert triples(read(floats)) == [(0, 1, 5), (1, 0, 2.5)]  # inf is no edge
     assert not read(integers, weighted=False).weighted
     refused(write("0 1\n"), "no weights", weighted=True)
 
@@ -177,7 +179,6 @@ def test_a_header_is_not_taken_for_an_edge(write):
     refused(path, "line 2", "header", "n=4", "n=5")
     assert triples(read(path, n=4)) == [(0, 0), (0, 1), (1, 2), (2, 3), (3, 0)]
     assert triples(read(path, n=5)) == [(0, 0), (0, 1), (1, 2), (2, 3), (3, 0), (4, 4)]
-    assert triples(read(write("3 2\n2 1\n1 0\n"))) == [(1, 0), (2, 1), (3, 2)]
     assert triples(read(write("4 3\n0 1\n1 2\n2 3\n"), n=4)) == [(0, 1), (1, 2), (2, 3)]
     refused(write("4 7\n0 1\n1 2\n2 3\n"), "line 1:", "'4 7' is not below n=4", n=4)
     refused(write("4 7\n"), "line 1:", "'4 7' is not below n=4", n=4)
@@ -188,6 +189,48 @@ def test_a_header_is_not_taken_for_an_edge(write):
     assert triples(read(write("2 1\n0 1 0.5\n"), n=2)) == [(0, 1, 0.5)]
     assert triples(read(write("2 9\n9 2\n"), relabel=True, n=2)) == [(0, 1), (1, 0)]
     assert read(write("3 3\n10 20\n20 30\n30 10\n"), relabel=True, n=3).ids.tolist() == [10, 20, 30]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "header", "vertices"),
+    [
+        ("4 3\n0 1\n1 2\n2 3\n", 1, "4 3", 4),
+        ("10 4\n0 1\n1 2\n2 3\n3 4\n", 1, "10 4", 10),
+        ("0 0\n4,3\n0 1\n1 2\n2 3\n", 2, "4 3", 4),
+        ("3 2\n2 1\n1 0\n", 1, "3 2", 3),
+    ],
+)
+def test_a_header_of_few_edges_is_an_edge_only_if_the_user_says_so(write, text, line, header, vertices):
+    path = write(text.replace(",", " "))
+    refused(
+        path, f"line {line}: '{header}'", f"pass n={vertices} to skip it", f"if it is an edge, pass n={vertices + 1}"
+    )
+    skipped, kept = read(path, n=vertices), read(path, n=vertices + 1)
+    assert (skipped.n, kept.n, kept.m) == (vertices, vertices + 1, skipped.m + 1)
+    edge = tuple(map(int, header.split()))
+    assert set(triples(kept)) - set(triples(skipped)) == {edge}
+
+
+def test_edges_are_not_taken_for_a_header(write):
+    for text in (
+        "4 2\n0 1\n1 2\n2 3\n",
+        "3 3\n0 1\n1 2\n4 0\n",
+        "5 0\n",
+        "0 1\n2 0\n",
+        "4 3 1\n0 1 1\n1 2 1\n2 3 1\n",
+    ):
+        assert read(write(text)).m == text.count("\n")
+    assert read(write("4 3 7\n0 1 1\n1 2 1\n2 3 1\n"), weighted=False).m == 4
+
+
+def test_a_header_among_relabelled_edges(write):
+    path = write("9 3\n0 1\n1 2\n2 3\n")
+    refused(path, "header", "#' before it; if it is an edge, pass n=5", relabel=True)
+    assert read(path, relabel=True, n=5).m == 4
+    path = write("3 4\n1 2\n2 3\n3 1\n1 1\n")
+    refused(path, "pass n=3 to skip it", "an edge, pass n=4", relabel=True)
+    assert (read(path, relabel=True, n=3).m, read(path, relabel=True, n=4).m) == (4, 5)
+    refused(write("4 3\n1 2\n2 3\n3 1\n"), "an edge, move it to the end", relabel=True)
 
 
 # DIMACS and PACE
@@ -226,7 +269,9 @@ def test_gr_options(write):
         ("p sp 3\n", ("line 1:",)),
         (SP + "p sp 3 2\n", ("line 7:", "second 'p' line")),
         (TW + "p tw 3 2\n", ("line 5:", "second 'p' line")),
-        (SP.replace("3 2", "3 3"), ("line 3:", "3 edges are expected and 2 found")),
+        (SP.replace("3 2", "3 3"), ("line 6:", "ends here", "3 edges are expected and 2 found")),
+        ("p tw 4 2\n1 2", ("line 2:", "ends here", "2 edges are expected and 1 found")),
+        ("p tw 4 2\n", ("line 1:", "ends here", "2 edges are expected and 0 found")),
         (TW.replace("4 2", "4 1"), ("line 2:", "1 edges are expected and 2 found")),
         (SP.replace("a 3", "a 4"), ("line 6:", "4", "above 3")),
         (TW.replace("3 1", "3 0"), ("line 4:", "below 1")),
@@ -268,7 +313,7 @@ def test_matrix_market(tmp_path, kind, symmetric, suffix):
 
 def test_bad_matrix_market(write):
     banner = "%%MatrixMarket matrix coordinate real general\n"
-    refused(write(banner + "2 2 2\n1 1 1\n", "m.mtx"), "runcated")
+    refused(write(banner + "2 2 2\n1 1 1\n", "m.mtx"), "line 3: the file ends here", "line 2")
     refused(write(banner + "2 2 1\n3 1 1\n", "m.mtx"), "line 3")
     refused(write(banner + "2 3 1\n1 1 1\n", "m.mtx"), "square")
     refused(write(banner + "2 2 1\n1 2 nan\n", "m.mtx"), "nan")
@@ -277,6 +322,45 @@ def test_bad_matrix_market(write):
     refused(write(banner.replace("real", "complex") + "1 1 1\n1 1 1 1\n", "m.mtx"), "complex")
     refused(write(banner.replace("real", "pattern") + "1 1 1\n1 1\n", "m.mtx"), "no weights", weighted=True)
     assert triples(read(write(banner + "2 2 1\n1 2 5\n", "m.txt"))) == [(0, 1, 5)]
+
+
+@pytest.mark.parametrize("suffix", PACK)
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("3 3 99999999999\n1 1 1\n", "line 3: the file ends here, too early for the entries that line 2"),
+        ("3 3 2\n1 1 1", "line 3: the file ends here"),
+        ("3 3 2\n1 1 1\n\n\n", "line 5: the file ends here"),
+        ("% c\n3 3 1\n", "line 3: the file ends here, too early for the entries that line 3"),
+        (f"3 3 {10**25}\n1 1 1\n", "line 3: the file ends here"),
+        ("3 3 " + "9" * 5000 + "\n1 1 1\n", "line 2: integer out of range"),
+        (f"{10**25} 3 1\n1 1 1\n", "line 2: integer out of range"),
+        (f"3 3 1\n1 1 {10**25}\n", "line 3: integer out of range"),
+        (f"{10**15} {10**15} 1\n1 1 1\n", "int32"),
+        ("3 3\n1 1 1\n", "line 2: "),
+        ("", "line 2: "),
+    ],
+)
+def test_matrix_market_that_promises_too_much(write, text, part, suffix):
+    text = "%%MatrixMarket matrix coordinate integer general\n" + text
+    refused(write(PACK[suffix](text.encode()), "m.mtx" + suffix), part)
+
+
+def test_matrix_market_beyond_the_memory(write, monkeypatch):
+    def mmread(stream):
+        raise MemoryError
+
+    monkeypatch.setattr(scipy_io, "mmread", mmread)
+    text = "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 1\n"
+    refused(write(text, "m.mtx"), "line 2: too large for the memory")
+    refused(write(text.replace("coordinate", "array").replace("1 1 1", "99999999 99999999"), "m.mtx"), "dense")
+
+
+def test_a_cut_off_compressed_matrix_tells_the_line_reached(write, monkeypatch):
+    monkeypatch.setattr(mgraph.io, "PIECE", 64)
+    lines = "".join(f"{i} {i * 7919 % 9973 + 1}\n" for i in range(1, 9973))
+    text = f"%%MatrixMarket matrix coordinate pattern general\n9973 9973 9972\n{lines}"
+    refused(write(gzip.compress(text.encode())[:-5000], "m.mtx.gz"), "corrupt after line ")
 
 
 @pytest.mark.parametrize("suffix", PACK)
@@ -305,6 +389,21 @@ def test_npy(tmp_path, suffix):
     for option in ({"relabel": True}, {"directed": False}):
         with pytest.raises(InputError, match="dense matrix"):
             read(path, **option)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/stdin"), reason="this system has no /dev/stdin")
+@pytest.mark.parametrize("name", ["m.npy", "m.npz"])
+def test_matrices_come_through_a_pipe(tmp_path, name):
+    matrix = np.array([[0, 2.0, np.inf], [1, 0, 5], [np.inf, np.inf, 0]])
+    if name == "m.npy":
+        np.save(tmp_path / name, matrix)
+    else:
+        sparse.save_npz(tmp_path / name, sparse.csr_array(([2.0, 1.0, 5.0], ([0, 1, 1], [1, 0, 2])), shape=(3, 3)))
+    code = f"from mgraph import read; print(*read('/dev/stdin', format={name[2:]!r}).coo()[2].tolist())"
+    for data, output in ((tmp_path / name).read_bytes(), "2.0 1.0 5.0\n"), (b"", ""):
+        result = subprocess.run([sys.executable, "-c", code], input=data, capture_output=True)
+        assert result.stdout.decode() == output
+        assert bool(output) or b"FormatError: /dev/stdin" in result.stderr
 
 
 def test_bad_npy_and_npz(write, tmp_path):
@@ -457,6 +556,33 @@ def test_permissions_are_those_of_any_new_file(tmp_path):
     (tmp_path / "other").touch()
     save(tmp_path / "result.npy", ARRAYS[0])
     assert (tmp_path / "result.npy").stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
+def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path):
+    path = tmp_path / "result.npy"
+    for mode in (0o640, 0o600, 0o664):
+        path.write_text("old")
+        path.chmod(mode)
+        save(path, ARRAYS[0], overwrite=True)
+        assert path.stat().st_mode & 0o777 == mode
+        np.testing.assert_array_equal(np.load(path), ARRAYS[0])
+
+
+def test_a_link_stays_and_its_file_is_written(tmp_path):
+    link, target = tmp_path / "link.npy", tmp_path / "folder" / "file.npy"
+    link.symlink_to(Path("folder", "file.npy"))
+    with pytest.raises(InputError, match=r"link\.npy cannot be written: there is no folder .*folder"):
+        save(link, ARRAYS[0])
+    target.parent.mkdir()
+    save(link, ARRAYS[0])
+    np.testing.assert_array_equal(np.load(target), ARRAYS[0])
+    with pytest.raises(OutputExistsError, match=r"link\.npy"):
+        save(link, ARRAYS[1])
+    target.chmod(0o640)
+    save(link, ARRAYS[1], overwrite=True)
+    np.testing.assert_array_equal(np.load(target), ARRAYS[1])
+    assert link.is_symlink() and target.stat().st_mode & 0o777 == 0o640
+    assert os.listdir(target.parent) == ["file.npy"] and sorted(os.listdir(tmp_path)) == ["folder", "link.npy"]
 
 
 def test_check_output(tmp_path):

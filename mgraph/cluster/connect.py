@@ -5,21 +5,26 @@ import contextlib
 import json
 import logging
 import os
+import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future
 from pathlib import Path
 
 from distributed import Client, LocalCluster, Security
 from distributed import comm as comms
+from distributed.client import ensure_default_client
 
 from .. import device as devices
 from ..errors import DeviceError, InputError, SchedulerError
+
+#: Seconds beyond its timeout that connect() waits before it gives up what does not end by itself.
+GRACE = 2
 
 
 def connect(
     address: str | None = None, scheduler_file: str | os.PathLike[str] | None = None, timeout: float = 10
 ) -> Client:
-    """Return a client of a running scheduler.
+    """Return a client of a running scheduler, Dask's default client until it is closed.
 
     Parameters
     ----------
@@ -41,19 +46,49 @@ def connect(
         address = _address_in(Path(scheduler_file))
     if address is None:
         raise InputError("connect() needs the scheduler's address or its scheduler_file")
+    opening: Future[Client] = Future()
+    thread = threading.Thread(target=_open, args=(opening, address, timeout), daemon=True)
+    thread.start()
+    try:
+        thread.join(timeout + GRACE)
+    finally:
+        opening.cancel()  # without effect on one that is done
+    try:
+        client = opening.result()
+    except (OSError, CancelledError) as error:
+        why = f" ({error})" if str(error) else ""
+        raise SchedulerError(
+            f"no scheduler answers at {address} within {timeout:g} s: is it running, is the port open?{why}"
+        ) from error
+    except Exception as error:
+        # Those of reading bytes that are not Dask's would tell the user nothing.
+        why = f" ({error})" if isinstance(error, (ValueError, ImportError)) else ""
+        raise SchedulerError(
+            f"{address} is no Dask scheduler that can be used from here: is the address right, "
+            f"are the versions of Dask the same?{why}"
+        ) from error
+    ensure_default_client(client)
+    return client
+
+
+def _open(opening: Future[Client], address: str, timeout: float) -> None:
+    """In a thread: make the client; if `opening` was cancelled in the meantime, close it."""
     try:
         # A client that cannot connect would leave its thread behind.
-        with ThreadPoolExecutor(1) as thread:
-            thread.submit(asyncio.run, _knock(address, timeout)).result()
-        return Client(address, timeout=timeout, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise SchedulerError(
-            f"no scheduler answers at {address} within {timeout:g} s: is it running, is the port open? ({error})"
-        ) from error
+        asyncio.run(asyncio.wait_for(_knock(address, timeout), timeout))
+        client = Client(address, timeout=timeout, set_as_default=False)
+    except Exception as error:
+        if opening.set_running_or_notify_cancel():
+            opening.set_exception(error)
+        return
+    if opening.set_running_or_notify_cancel():
+        opening.set_result(client)
+    else:
+        client.close()
 
 
 async def _knock(address: str, timeout: float) -> None:
-    """Raise OSError if no Dask server answers at `address`."""
+    """Raise an exception, OSError if nothing answers, unless a Dask server answers at `address`."""
     comm = await comms.connect(address, timeout=timeout, **Security().get_connection_args("client"))
     await comm.close()
 
@@ -71,8 +106,8 @@ def _address_in(path: Path) -> str:
 def local_client(workers: int, device: str | None = None) -> Iterator[Client]:
     """Start `workers` processes on this machine and close them at the end.
 
-    On GPUs each has one of its own; on the CPU they share the cores. A script that calls this begins with
-    ``if __name__ == "__main__":``, as the processes import it.
+    Until then their client is Dask's default client. On GPUs each process has one of its own; on the CPU they share
+    the cores. A script that calls this begins with ``if __name__ == "__main__":``, as the processes import it.
 
     Parameters
     ----------
@@ -100,7 +135,7 @@ def local_client(workers: int, device: str | None = None) -> Iterator[Client]:
             dashboard_address=":0",  # any free port: without an address it would be the default one
             silence_logs=logging.CRITICAL,
         )
-    with cluster, Client(cluster, set_as_default=False, direct_to_workers=True) as client:
+    with cluster, Client(cluster, direct_to_workers=True) as client:
         yield client
 
 

@@ -128,6 +128,10 @@ class DistributedMatrix:
 
         The blocks of CPU workers become its chunks as they are; those of GPUs are copied to the memory of
         their workers' hosts.
+
+        What is computed from it needs the client of the matrix: it has to be the current one, as those of
+        ``mgraph.cluster.connect`` and ``local_client`` are until they are closed, or a later one is made; or
+        give it: ``array.sum().compute(scheduler=client)``.
         """
         import dask.array as da
 
