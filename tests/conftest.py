@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from mgraph import device
+from mgraph import __version__, device
 
 ROOT = Path(__file__).parents[1]
 
@@ -98,7 +98,8 @@ def environment():
         "cuda runtime": cuda_version(runtime.runtimeGetVersion()),
         "cupy": cupy.__version__,
         "python": platform.python_version(),
-        **{name: version(name) for name in ("numpy", "numba", "mgraph", "dask", "distributed")},
+        "mgraph": __version__,
+        **{name: version(name) for name in ("numpy", "numba", "dask", "distributed")},
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": commit(),
     }
