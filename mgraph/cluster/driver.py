@@ -24,11 +24,9 @@ from . import tasks, worker
 from .comm import Aborted
 from .matrix import DistributedMatrix
 
-#: Seconds to wait for the first worker, for the tasks of a failed call to end, and for the scheduler to
-#: notice a loss that a worker has noticed.
+#: Seconds to wait for the first worker, and for the tasks of a failed call to end.
 NO_WORKERS = 10.0
 WIND_DOWN = 10.0
-NOTICE = 3.0
 
 #: Seconds after which a call that waits for another one looks whether that one's client is still there.
 LOCK_LOOK = 1.0
@@ -136,7 +134,7 @@ class _Session:
         """Send each worker its piece, load the shards and connect them."""
         for rank, address in enumerate(self._addresses):
             part = [_on_host(piece(rank))]
-            [sent] = self._client.scatter(part, workers=[address], hash=False, timeout=NOTICE)
+            [sent] = self._client.scatter(part, workers=[address], hash=False, timeout=tasks.NOTICE)
             self._leases[address] = tasks.submit(
                 self._client,
                 address,
@@ -207,7 +205,7 @@ class _Session:
         genuine = next((e for e in raised.values() if not _follows(e)), None)
         unclear = raised or isinstance(error, OSError | KeyError | CancelledError)
         try:
-            tasks.check(self._client, self._addresses, NOTICE if unclear and genuine is None else 0)
+            tasks.check(self._client, self._addresses, tasks.NOTICE if unclear and genuine is None else 0)
         except MgraphError as gone:
             return gone
         if raised and genuine is None:

@@ -17,6 +17,9 @@ from ..errors import SchedulerError, WorkerLostError
 #: Seconds between two looks at the workers while tasks run.
 LOOK = 0.5
 
+#: Seconds that the scheduler may take to notice a loss that somebody else has noticed.
+NOTICE = 3.0
+
 
 def submit(
     client: Client, address: str, function: Callable[..., Any], *arguments: Any, key: str | None = None
@@ -72,13 +75,18 @@ def results(client: Client, tasks: Mapping[str, Future]) -> list[Any]:
         # A result that went down with its worker would be waited for without end.
         while not concurrent.futures.wait([fetching], LOOK).done:
             check(client, tasks)
-        return fetching.result()
+        found = fetching.result()
     finally:
         fetching.cancel()
+    if len(found) < len(tasks):
+        check(client, tasks, NOTICE)
+        raise lost(tasks, "a result could not be fetched from one of them")
+    return found
 
 
 async def _fetch(client: Client, futures: list[Future]) -> list[Any]:
-    return list(await client.gather(futures, asynchronous=True))
+    # Skipping what is lost: told to raise, Dask leaves errors behind that nobody retrieves.
+    return list(await client.gather(futures, errors="skip", asynchronous=True))
 
 
 def check(client: Client, addresses: Iterable[str], patience: float = 0) -> None:
