@@ -559,7 +559,7 @@ def _read_mtx(path: Path, stream: Stream, options: _Options) -> _Content:
     if entries > last - start:  # or SciPy would allocate memory for them
         raise FormatError(f"{short} ({entries}): is it complete?")
     try:
-        matrix = scipy_io.mmread(text)
+        matrix = scipy_io.mmread(text, spmatrix=False)
     except (ValueError, OverflowError, MemoryError) as error:
         complaint = str(error)
         if complaint.startswith("Truncated"):

@@ -347,7 +347,7 @@ def test_matrix_market_that_promises_too_much(write, text, part, suffix):
 
 
 def test_matrix_market_beyond_the_memory(write, monkeypatch):
-    def mmread(stream):
+    def mmread(stream, spmatrix):
         raise MemoryError
 
     monkeypatch.setattr(scipy_io, "mmread", mmread)
