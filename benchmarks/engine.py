@@ -83,7 +83,8 @@ def fw_gpu() -> Iterator[Row]:
         if dtype != "int32" and low > 0 and n <= 16384:
             check_rows(matrix, result.distances, 4)
         yield {
-            "row": "fw-gpu", "dtype": dtype, "n": n, "predecessors": paths, "seconds": seconds, "spread": spread,
+            "row": "fw-gpu", "dtype": dtype, "n": n, "negative": low < 0, "predecessors": paths,
+            "seconds": seconds, "spread": spread,
             "minplus_per_second": n**3 / seconds, "predicted_seconds": result.plan.seconds,
             "load": result.timings["load"],
         }  # fmt: skip

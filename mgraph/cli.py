@@ -461,12 +461,10 @@ def _specs(wanted: str | None, memory: str | None) -> list[mgraph.DeviceSpec]:
         raise click.UsageError(f"--devices {wanted} is no number of devices: give 1 or more")
     if memory is None:
         return [spec_of(devices.find(name))] * count
-    from dask.utils import parse_bytes
-
-    try:
-        free = parse_bytes(memory)
-    except ValueError as error:
-        raise click.UsageError(f"--memory {memory} is no number of bytes: write 150000000000 or 140GiB") from error
+    size = re.fullmatch(r"(\d+(?:\.\d+)?) *(?:([KMGT])(i?))?B?", memory, re.IGNORECASE)
+    if size is None:
+        raise click.UsageError(f"--memory {memory} is no number of bytes: write 150000000000 or 140GiB")
+    free = int(float(size[1]) * (1024 if size[3] else 1000) ** (" KMGT".index((size[2] or " ").upper())))
     kind = name.partition(":")[0] if name else devices.find().kind
     cores = spec_of(devices.find("cpu")).cores if kind == "cpu" else 1
     return [mgraph.DeviceSpec(name or kind, kind, free, cores)] * count

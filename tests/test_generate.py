@@ -83,7 +83,6 @@ def test_rmat_stays_the_same_between_versions():
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not devices.gpu_count(), reason="needs a CUDA GPU and CuPy")
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("scale", [0, 1, 7, 16])
 def test_rmat_is_the_same_on_a_gpu(scale, directed):
