@@ -59,10 +59,42 @@ class HostDevice:
     def synchronize(self) -> None:
         """Wait for everything launched so far; on the host, nothing is outstanding."""
 
+    def pinned(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+        """Return an uninitialised array of the host that `copy` moves at full speed."""
+        return np.empty(shape, dtype)
+
+    def copy(self, target: Array, source: Array) -> None:
+        """Copy a matrix to or from the host, in the order of the current stream."""
+        np.copyto(target, source)
+
+    def stream(self) -> "Immediate":
+        """Return a stream of work beside the current one: on the host, work is done when it is asked for."""
+        return Immediate()
+
     @contextlib.contextmanager
     def active(self) -> Iterator[None]:
         """Run the block with this as the current device."""
         yield
+
+
+class Immediate:
+    """The host's stream and event: nothing is ever outstanding."""
+
+    def __enter__(self) -> "Immediate":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        pass
+
+    def record(self) -> "Immediate":
+        """Return the event that the work so far is done."""
+        return self
+
+    def wait_event(self, event: "Immediate") -> None:
+        """Let later work wait for `event`."""
+
+    def synchronize(self) -> None:
+        """Wait for the work so far."""
 
 
 class _Guarded:
@@ -89,7 +121,7 @@ class CudaDevice:
 
     kind = "cuda"
     #: 16 bytes of the narrowest distance type, the width of one vector load.
-    row_alignment = 4
+    row_alignment = 8
 
     def __init__(self, index: int) -> None:
         self.index = index
@@ -116,11 +148,50 @@ class CudaDevice:
         with self.active():
             self.xp.cuda.get_current_stream().synchronize()
 
+    def pinned(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+        """Return an uninitialised array of the host that `copy` moves at full speed: page-locked memory."""
+        count = int(np.prod(shape))
+        size = count * np.dtype(dtype).itemsize
+        if not size:
+            return np.empty(shape, dtype)
+        # Without CuPy's pool of such memory, which rounds sizes up to a power of two and keeps them.
+        memory = self.xp.cuda.PinnedMemoryPointer(self.xp.cuda.PinnedMemory(size), 0)
+        return np.frombuffer(memory, dtype, count).reshape(shape)
+
+    def copy(self, target: Array, source: Array) -> None:
+        """Copy a matrix to or from the host, in the order of the current stream.
+
+        Both have two dimensions, equal shape and type, and contiguous rows, which may be padded. Returns
+        at once where the host's array is pinned.
+        """
+        rows, columns = target.shape
+        if not rows or not columns:
+            return
+        runtime = self.xp.cuda.runtime
+        runtime.memcpy2DAsync(
+            _address(target),
+            target.strides[0],
+            _address(source),
+            source.strides[0],
+            columns * target.itemsize,
+            rows,
+            runtime.memcpyDefault,
+            self.xp.cuda.get_current_stream().ptr,
+        )
+
+    def stream(self) -> Any:
+        """Return a stream of work beside the current one, a context in which it is the current one."""
+        return self.xp.cuda.Stream(non_blocking=True)
+
     @contextlib.contextmanager
     def active(self) -> Iterator[None]:
         """Run the block with this as the current device."""
         with self.xp.cuda.Device(self.index):
             yield
+
+
+def _address(array: Array) -> int:
+    return int(array.data.ptr if _is_cupy(array) else array.ctypes.data)
 
 
 Device = HostDevice | CudaDevice
