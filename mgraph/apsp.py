@@ -214,18 +214,17 @@ class FloydWarshall:
         D[own, first + own] = xp.minimum(D[own, first + own], dtype.type(0))
         if P is not None:
             _fill_predecessors(P, D, first, xp)
-        block, corner = self.plan.block, max(kernels.BLOCKS)
-        wide, high = kernels.padded(n), kernels.padded(rows)
+        M, R, C = kernels.panels(xp, dtype, rows, n, self.plan.block)
         return Shard(
             device=device,
             kernels=kernels,
             first=first,
             D=D,
             P=P,
-            M=xp.empty((corner, corner), dtype),
-            R=xp.empty((block, wide), dtype),
-            labels=None if P is None else xp.empty((block, wide), np.int32),
-            C=xp.empty((block, high), dtype),
+            M=M,
+            R=R,
+            labels=None if P is None else xp.empty(R.shape, np.int32),
+            C=C,
             cycle=xp.full(1, NO_CYCLE, np.int32),
         )
 
@@ -241,16 +240,17 @@ class FloydWarshall:
         row = pivot - s.first
         if phase == 0:
             if comm.rank == owner:
-                k.factor(s.D, row, pivot, b, s.M, s.cycle)
+                k.factor(s.D, row, pivot, pivot, b, s.M, s.cycle)
+            comm.broadcast(s.M, owner)
         elif phase == 1:
             if comm.rank == owner:
                 k.solve_rows(s.D, s.P, row, pivot, b, s.M, s.R, s.labels)
             comm.broadcast(s.R, owner)
             if s.labels is not None:
                 comm.broadcast(s.labels, owner)
-            k.solve_columns(s.D, pivot, b, s.R, s.C)
+            k.solve_columns(s.D, pivot, b, s.M, s.C)
         else:
-            k.update(s.D, s.P, s.C, s.R, s.labels, b, self.nonnegative)
+            k.update(s.D, s.P, s.C, s.R, s.labels, pivot, b, self.nonnegative)
         return 1
 
     def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
@@ -259,7 +259,7 @@ class FloydWarshall:
         cycle = int(state.cycle[0])
         if cycle != NO_CYCLE:
             raise NegativeCycleError(cycle)
-        decode(state.D, state.P, state.device.xp)
+        decode(state.D, state.P, state.device.xp, self.nonnegative)
         results = {"distances": state.D}
         if state.P is not None:
             results["predecessors"] = state.P
