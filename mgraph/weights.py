@@ -36,7 +36,7 @@ def kernel_infinity(dtype: np.dtype) -> float | int:
 
 
 def band(dtype: np.dtype) -> int:
-    """Return the largest weight in the integers `dtype`, 2**28 or 2**12; with negative weights, the largest distance."""
+    """Return the largest weight in integers `dtype`, 2**28 or 2**12; with negative weights, the largest distance too."""
     return 2 ** (8 * dtype.itemsize - 4)
 
 
@@ -172,8 +172,7 @@ def decode(matrix: Array, labels: Array | None, xp: Any, nonnegative: bool) -> N
         unreached = part == beyond if nonnegative else part >= beyond - band(dtype)
         if bool(((part < lowest) | (part > highest) & ~unreached).any()):
             raise DistanceOverflowError(
-                f"a distance exceeds {highest}, the most that {dtype.name} distances carry: "
-                f"use dtype='{_WIDER[dtype]}'"
+                f"a distance exceeds {highest}, the most that {dtype.name} distances carry: use dtype='{_WIDER[dtype]}'"
             )
         part[unreached] = infinity(dtype)
         if labels is not None:
