@@ -253,18 +253,27 @@ template <int M_, int N_, int TM_, int TN_, int RESIDENT_> struct Tile {
     static constexpr int M = M_, N = N_, TM = TM_, TN = TN_, RESIDENT = RESIDENT_, THREADS = M / TM * (N / TN);
 };
 
-constexpr int STAGES = 4;  // tiles of R and C in shared memory: one in use, three on their way
+constexpr int STAGES = 2;  // tiles of R and C in shared memory: one in use, one on its way
 
 __device__ __forceinline__ void copy_async(void* to, const void* from) {
     unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
 }
 
-// D = min(D, C (+) R): a matrix product in the (min, +) algebra, tiles of D in registers, tiles of the
-// panels through shared memory. `depth` is the number of pivots rounded up to a multiple of 16. PAIRS takes two pivots at
+// `bits`, and behind them whether d is less than `before`; of 4 bytes, as the sign of the difference.
+__device__ __forceinline__ unsigned noted(unsigned bits, float d, float before) {
+    return __funnelshift_l(__float_as_uint(d - before), bits, 1);
+}
+__device__ __forceinline__ unsigned noted(unsigned bits, int d, int before) {
+    return __funnelshift_l(d - before, bits, 1);
+}
+__device__ __forceinline__ unsigned noted(unsigned bits, double d, double before) { return bits << 1 | (d < before); }
+
+// D = min(D, C (+) R): a matrix product in the (min, +) algebra, tiles of D in registers, tiles of the panels
+// through shared memory. `depth` is the number of pivots rounded up to a multiple of 16. PAIRS takes two pivots at
 // a time: floats that are not negative order as the integers of their bits, of which one instruction finds
-// the least of three. With PATHS a thread notes only in which step an element last fell, which takes a
-// comparison a step, and looks for the pivot afterwards: the first whose sum is the element.
+// the least of three. With PATHS a thread notes only which of its elements fell in a step, a bit for each, and
+// the pivot is looked for afterwards: in the last such step, the first whose sum is the element.
 template <typename T, bool PATHS, bool PAIRS, typename S>
 __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
     update(T* D, int* P, int ld, int rows, int columns, const T* C, int ldc, const T* R, const int* labels,
@@ -274,30 +283,27 @@ __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
     constexpr int ACROSS = S::N / S::TN, DOWN = S::M / S::TM, THREADS = S::THREADS;
     constexpr int GROUPS_M = S::TM / V, GROUPS_N = S::TN / V;
     constexpr unsigned RING = STAGES * STEP;  // a pivot's line of the panels is at its number modulo this
-    __shared__ __align__(16) T left[RING][S::M], right[RING][S::N];
+    __shared__ __align__(16) T lines[RING][S::M + S::N];  // S::M of C, S::N of R
     using Values = Vector<T, V>;
 
     const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
     const int i0 = blockIdx.y * S::M, j0 = blockIdx.x * S::N;
     // A thread's rows and columns come in groups of V, DOWN (or ACROSS) groups apart: no bank conflicts.
-    auto row = [&](int r) { return y * V + (r / V) * (DOWN * V) + r % V; };
-    auto column = [&](int group) { return x * V + group * (ACROSS * V); };
-    auto element = [&](int r, int group) { return D + static_cast<long long>(i0 + row(r)) * ld + j0 + column(group); };
-    auto inside = [&](int r, int group) { return row(r) < rows - i0 && column(group) < columns - j0; };
+    auto row = [](int y, int r) { return y * V + (r / V) * (DOWN * V) + r % V; };
+    auto column = [](int x, int c) { return x * V + (c / V) * (ACROSS * V) + c % V; };
+    auto place = [&](int i, int j) { return static_cast<long long>(i0 + i) * ld + j0 + j; };
+    auto inside = [&](int i, int j) { return i < rows - i0 && j < columns - j0; };
 
     T d[S::TM][S::TN];
-    int fell[PATHS ? S::TM : 1][PATHS ? S::TN : 1];  // the step in which the element last did, or -1
 #pragma unroll
     for (int r = 0; r < S::TM; ++r)
 #pragma unroll
-        for (int g = 0; g < GROUPS_N; ++g) {
+        for (int c = 0; c < S::TN; c += V) {
+            const int i = row(y, r), j = column(x, c);
             Values v{};
-            if (inside(r, g)) v = *reinterpret_cast<const Values*>(element(r, g));
+            if (inside(i, j)) v = *reinterpret_cast<const Values*>(D + place(i, j));
 #pragma unroll
-            for (int s = 0; s < V; ++s) {
-                d[r][g * V + s] = v.at[s];
-                if constexpr (PATHS) fell[r][g * V + s] = -1;
-            }
+            for (int s = 0; s < V; ++s) d[r][c + s] = v.at[s];
         }
 
     // Each thread fetches 16 bytes of the same columns in every round, some lines apart.
@@ -311,14 +317,17 @@ __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
 #pragma unroll
         for (int l = 0; l < STEP; l += THREADS / WIDE_M)
             if (THREADS / WIDE_M <= STEP || line_m < STEP)
-                copy_async(&left[line + l + line_m][at_m], next_left + l * ldc);
+                copy_async(&lines[line + l + line_m][at_m], next_left + l * ldc);
 #pragma unroll
         for (int l = 0; l < STEP; l += THREADS / WIDE_N)
             if (THREADS / WIDE_N <= STEP || line_n < STEP)
-                copy_async(&right[line + l + line_n][at_n], next_right + l * ldr);
+                copy_async(&lines[line + l + line_n][S::M + at_n], next_right + l * ldr);
         next_left += STEP * ldc;
         next_right += STEP * ldr;
     };
+    static_assert(!PATHS || S::TM * S::TN <= 32);
+    __shared__ unsigned fell[PATHS ? BLOCK / STEP : 1][PATHS ? THREADS : 1];
+    unsigned ever = 0;  // elements that fell in any step
     constexpr int AHEAD = (STAGES - 1) * STEP;
 #pragma unroll
     for (int k = 0; k < AHEAD; k += STEP) {
@@ -346,10 +355,10 @@ __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
             for (int t = 0; t < AT_ONCE; ++t) {
 #pragma unroll
                 for (int g = 0; g < GROUPS_M; ++g)
-                    a[t][g] = *reinterpret_cast<const Values*>(&left[line + s + t][row(g * V)]);
+                    a[t][g] = *reinterpret_cast<const Values*>(&lines[line + s + t][row(y, g * V)]);
 #pragma unroll
                 for (int g = 0; g < GROUPS_N; ++g)
-                    b[t][g] = *reinterpret_cast<const Values*>(&right[line + s + t][column(g)]);
+                    b[t][g] = *reinterpret_cast<const Values*>(&lines[line + s + t][S::M + column(x, g * V)]);
             }
 #pragma unroll
             for (int r = 0; r < S::TM; ++r)
@@ -363,59 +372,52 @@ __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
                 }
         }
         if constexpr (PATHS) {
+            unsigned bits = 0;
 #pragma unroll
-            for (int r = 0; r < S::TM; ++r)
-#pragma unroll
-                for (int c = 0; c < S::TN; ++c)
-                    if (d[r][c] < old[r][c]) fell[r][c] = k;
+            for (int e = S::TM * S::TN - 1; e >= 0; --e)
+                bits = noted(bits, d[e / S::TN][e % S::TN], old[e / S::TN][e % S::TN]);
+            fell[k / STEP][threadIdx.x] = bits;
+            ever |= bits;
         }
     }
 
 #pragma unroll
     for (int r = 0; r < S::TM; ++r)
 #pragma unroll
-        for (int g = 0; g < GROUPS_N; ++g) {
+        for (int c = 0; c < S::TN; c += V) {
+            const int i = row(y, r), j = column(x, c);
             Values v;
 #pragma unroll
-            for (int s = 0; s < V; ++s) v.at[s] = d[r][g * V + s];
-            if (inside(r, g)) *reinterpret_cast<Values*>(element(r, g)) = v;
+            for (int s = 0; s < V; ++s) v.at[s] = d[r][c + s];
+            if (inside(i, j)) *reinterpret_cast<Values*>(D + place(i, j)) = v;
         }
     if constexpr (PATHS) {
         // Few elements fall in most rounds, but some in every warp: they are gathered, so that no lane idles
         // while the sums of the step are made again, in the same way.
-        struct Fallen {
-            T value;
-            int i, j, k;
-        };
-        static_assert(sizeof(left) >= S::TN * THREADS * sizeof(Fallen));
-        Fallen* const fallen = reinterpret_cast<Fallen*>(left);
+        static_assert(sizeof(lines) >= S::M * S::N * sizeof(int));
+        unsigned* const fallen = reinterpret_cast<unsigned*>(lines);  // 32 times the thread, plus the bit
         __shared__ int gathered;
-#pragma unroll
-        for (int r = 0; r < S::TM; ++r) {
-            __syncthreads();  // the tiles, or the last gathering, are done with
-            if (threadIdx.x == 0) gathered = 0;
-            __syncthreads();
-#pragma unroll
-            for (int c = 0; c < S::TN; ++c) {
-                const int i = i0 + row(r), j = j0 + column(c / V) + c % V;
-                const bool fell_here = fell[r][c] >= 0 && i < rows && j < columns;
-                const unsigned those = __ballot_sync(0xffffffffu, fell_here);
-                int at = 0;
-                if (threadIdx.x % 32 == 0 && those) at = atomicAdd(&gathered, __popc(those));
-                at = __shfl_sync(0xffffffffu, at, 0) + __popc(those & ((1u << threadIdx.x % 32) - 1));
-                if (fell_here) fallen[at] = {d[r][c], i, j, fell[r][c]};
-            }
-            __syncthreads();
-            for (int e = threadIdx.x; e < gathered; e += THREADS) {
-                const Fallen f = fallen[e];
-                const T* const x = C + f.k * ldc + f.i;
-                const T* const y = R + f.k * ldr + f.j;
-                int first = 0;
+        if (threadIdx.x == 0) gathered = 0;
+        __syncthreads();
+        int at = ever ? atomicAdd(&gathered, __popc(ever)) : 0;
+        for (; ever; ever &= ever - 1) fallen[at++] = 32 * threadIdx.x + __ffs(ever) - 1;
+        __syncthreads();
+        for (int f = threadIdx.x; f < gathered; f += THREADS) {
+            const unsigned thread = fallen[f] / 32, e = fallen[f] % 32;
+            const int i = row(thread / ACROSS, e / S::TN), j = column(thread % ACROSS, e % S::TN);
+            if (!inside(i, j)) continue;
+            int k = (depth - 1) / STEP;
+            while (!(fell[k][thread] >> e & 1)) --k;
+            k *= STEP;
+            const T value = D[place(i, j)];
+            const T* const a = C + k * ldc + i0 + i;
+            const T* const b = R + k * ldr + j0 + j;
+            int first = 0;
 #pragma unroll 4
-                for (int s = STEP - 1; s >= 0; --s)
-                    if (x[s * ldc] + y[s * ldr] == f.value) first = s;
-                P[static_cast<long long>(f.i) * ld + f.j] = labels ? labels[(f.k + first) * ldr + f.j] : pivot + f.k + first;
-            }
+            for (int s = STEP - 1; s >= 0; --s)
+                if (a[s * ldc] + b[s * ldr] == value) first = s;
+            k += first;
+            P[place(i, j)] = labels ? labels[k * ldr + j0 + j] : pivot + k;
         }
     }
 }
