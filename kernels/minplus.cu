@@ -8,7 +8,7 @@
 //   factor   M = the diagonal block after eliminating, for every entry, the pivots before both its row
 //            and its column. Below the diagonal stands d[i,k] at time k, above it d[k,j] at time k.
 //   solve    R[k,j] = d[k,j] at time k = min(d[k,j], min over k' < k of M[k,k'] + R[k',j])    the pivot rows
-//            C[k,i] = d[i,k] at time k = min(d[i,k], min over k' < k of C[k',i] + R[k',k])    the columns
+//            C[k,i] = d[i,k] at time k = min(d[i,k], min over k' < k of C[k',i] + M[k',k])    the columns
 //   update   d[i,j] = min(d[i,j], min over k of C[k,i] + R[k,j])                              everything
 //
 // These are exactly the sums that the unblocked algorithm compares, so the result is the same to the last
@@ -16,19 +16,19 @@
 // unblocked algorithm records, which is safe with cycles of weight zero. Only `update` writes to the matrix.
 // `through` is the unblocked algorithm, a launch a pivot, as Harish and Narayanan (2007) gave it to a GPU.
 //
-// Encoding. The matrix is row-major, its rows and those of its views start on multiples of 16 bytes. It may be
-// a part of a larger one: row and column of the diagonal block, if any, count from its corner, and `pivot` from
-// the whole's. The panels R and C are both stored pivot by pivot (C transposed), so that a tile of either is a
-// few contiguous rows; these are padded to whole tiles, and those from the last pivot up to a multiple of 32 hold
-// infinity. Infinity is inf, for an int of w bits 2^(w-2) - 1: two of them add without wrapping. Negative weights
-// may lower such an infinity somewhat, never to where distances are (mgraph/weights.py).
+// Encoding. The matrix is row-major; its rows start on multiples of 16 bytes. It may be a part of a larger one:
+// rows and columns count from its own corner, `pivot` from the whole's. The panels R and C are both stored pivot
+// by pivot (C transposed), so that a tile of either is a few contiguous rows; these are padded to whole tiles,
+// and those from the last pivot up to a multiple of 32 hold infinity. Infinity is inf, for an integer of w bits
+// 2^(w-2) - 1: two of them add without wrapping. Negative weights may lower such an infinity somewhat, never to
+// where distances are (mgraph/weights.py).
 //
-// P holds a label for each element, int32, -9999 none: the predecessor on the path, taken from the pivot's row,
-// or (with no labels for R) the highest intermediate vertex on the path, which is the pivot itself.
+// P holds a label for each element, int32, -9999 for none. Where the pivots' rows come with labels it is the
+// predecessor on the path; else it is the pivot, which is the highest intermediate vertex on the path.
 //
-// int16 come in pairs. `update` takes two neighbours of a row as one word, which a Hopper GPU adds and compares
-// by one instruction; the factor of a pair is a word that holds it twice, and so C is stored. Elsewhere an int16 is
-// the upper half of an int: such sums wrap and compare as those of the int16 do.
+// `update` takes int16 in pairs: two neighbours of a row are a word, which Hopper adds and compares by one
+// instruction. C holds each of its values twice in a word, a factor for both. The other kernels hold an int16 in
+// the upper half of an int: its sums wrap and compare as the int16's do.
 //
 // Cost. n^3 additions and minima, all but 2 b / n of them in `update`, which reads and writes the matrix
 // once per b pivots. It is bound by the minimum unit (64 lanes a clock and multiprocessor).
@@ -90,8 +90,9 @@ constexpr int CHUNK = 32;   // pivots whose factors a block of `solve` has in sh
 constexpr int LANES = 64;   // columns of a panel that a block of `solve` has,
 constexpr int GROUPS = 4;   // and threads a column, each with some of the chunk's pivots
 
-// M = the factored diagonal block, whose corner is D[row, column], BLOCK x BLOCK, infinity beyond b. One thread block of SIDE x SIDE threads, each holding a
-// sample of the matrix in registers: the elements (y + SIDE p, x + SIDE q). One barrier a pivot.
+// M = the factored diagonal block, whose corner is D[row, column]; BLOCK x BLOCK, with infinity beyond the b
+// pivots. One thread block of SIDE x SIDE threads, each holding a sample of the matrix in registers: the elements
+// (y + SIDE p, x + SIDE q). One barrier a pivot.
 // `cycle` becomes the first pivot of negative weight, which lies on a negative cycle.
 template <typename T>
 __global__ void __launch_bounds__(SIDE* SIDE, 1)
@@ -148,10 +149,11 @@ __global__ void __launch_bounds__(SIDE* SIDE, 1)
 // Both triangular solves. A block carries LANES columns of a panel through all pivots, a chunk at a time: each
 // of a column's threads takes its pivots of the chunk through all earlier ones, then the threads take turns.
 // `item` is the panel's column: j of R, i of C. The pivots' block begins at `at`: a row of D, or a column.
+// A multiprocessor takes as many blocks as its shared memory does.
 //   ROWS:  coefficient (k, k') = M[k][k'],  entry (k, item) = D[at + k][item]
 //   else:  coefficient (k, k') = M[k'][k],  entry (k, item) = D[item][at + k]
 template <typename T, bool ROWS, bool PATHS>
-__global__ void __launch_bounds__(LANES* GROUPS, (PATHS ? 8 : 16) / sizeof(typename Element<T>::Value))  // what fits in shared memory
+__global__ void __launch_bounds__(LANES* GROUPS, (PATHS ? 8 : 16) / sizeof(typename Element<T>::Value))
     solve(const T* D, const int* P, long long ld, int at, int b, int items, const T* M, void* panel, int* labels,
           long long ldp) {
     extern __shared__ __align__(16) char shared[];
@@ -253,7 +255,8 @@ template <int M_, int N_, int TM_, int TN_, int RESIDENT_> struct Tile {
     static constexpr int M = M_, N = N_, TM = TM_, TN = TN_, RESIDENT = RESIDENT_, THREADS = M / TM * (N / TN);
 };
 
-constexpr int STAGES = 2;  // tiles of R and C in shared memory: one in use, one on its way
+constexpr int STEP = 16;   // pivots whose part of the panels `update` has in shared memory at a time,
+constexpr int STAGES = 2;  // and how often it has that: one in use, one on its way
 
 __device__ __forceinline__ void copy_async(void* to, const void* from) {
     unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
@@ -273,13 +276,13 @@ __device__ __forceinline__ unsigned noted(unsigned bits, double d, double before
 // through shared memory. `depth` is the number of pivots rounded up to a multiple of 16. PAIRS takes two pivots at
 // a time: floats that are not negative order as the integers of their bits, of which one instruction finds
 // the least of three. With PATHS a thread notes only which of its elements fell in a step, a bit for each, and
-// the pivot is looked for afterwards: in the last such step, the first whose sum is the element.
+// the pivot is looked for afterwards: in the last such step, the first whose sum is the element. Where T is Pair,
+// columns and leading dimensions count pairs.
 template <typename T, bool PATHS, bool PAIRS, typename S>
 __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
     update(T* D, int* P, int ld, int rows, int columns, const T* C, int ldc, const T* R, const int* labels,
            int ldr, int pivot, int depth) {
     constexpr int V = 16 / sizeof(T);  // elements of one 16-byte access
-    constexpr int STEP = sizeof(T) == 4 ? 16 : 8;  // pivots per stage of the pipeline
     constexpr int ACROSS = S::N / S::TN, DOWN = S::M / S::TM, THREADS = S::THREADS;
     constexpr int GROUPS_M = S::TM / V, GROUPS_N = S::TN / V;
     constexpr unsigned RING = STAGES * STEP;  // a pivot's line of the panels is at its number modulo this
@@ -446,7 +449,8 @@ __global__ void scatter(T* D, long long ld, int rows, const Offset* indptr, cons
         const int w = indices[e];
         if (e > first && indices[e - 1] == w) continue;
         T least = weights[e];
-        for (Offset next = e + 1; next < end && indices[next] == w; ++next) least = weights[next] < least ? weights[next] : least;
+        for (Offset next = e + 1; next < end && indices[next] == w; ++next)
+            least = weights[next] < least ? weights[next] : least;
         D[v * ld + w] = least;
     }
 }

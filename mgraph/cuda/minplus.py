@@ -23,9 +23,9 @@ _TILES = {
     ("float", True, False): (64, 64, 4, 8, 4),
     ("float", True, True): (64, 64, 4, 8, 4),
     ("double", False, False): (64, 64, 8, 4, 3),
-    ("double", True, False): (64, 64, 8, 4, 2),
-    ("int", False, False): (64, 64, 8, 8, 5),
-    ("int", True, False): (64, 64, 4, 8, 4),
+    ("double", True, False): (32, 64, 4, 4, 4),
+    ("int", False, False): (64, 64, 8, 8, 4),
+    ("int", True, False): (64, 64, 8, 4, 4),
     ("Pair", False, False): (64, 64, 8, 8, 4),
 }
 
@@ -142,7 +142,7 @@ def update(
     high, wide, m, n, _ = _TILES[key]
     words = -(-columns // word)
     arguments = (
-        *(D, 0 if P is None else P, np.int64(_leading(D) // word), np.int32(rows), np.int32(words)),
+        *(D, 0 if P is None else P, np.int32(_leading(D) // word), np.int32(rows), np.int32(words)),
         *(C, np.int32(_leading(C)), R, 0 if labels is None else labels, np.int32(_leading(R) // word)),
         *(np.int32(pivot), np.int32(-(-b // _STEP) * _STEP)),
     )
