@@ -58,9 +58,7 @@ def _infinity(dtype):
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def _distances(
-    D, first, out_indptr, out_indices, in_indptr, in_indices, weights, labels, stamps, asked, infinity
-):
+def _distances(D, first, out_indptr, out_indices, in_indptr, in_indices, weights, labels, stamps, asked, infinity):
     rows, n = D.shape
     for s in prange((rows + _LANES - 1) // _LANES):
         start = s * _LANES
@@ -76,9 +74,7 @@ def _distances(
 
 
 @njit(nogil=True, cache=True)
-def _relax(
-    labels, first, count, out_indptr, out_indices, in_indptr, in_indices, weights, stamps, asked, infinity
-):
+def _relax(labels, first, count, out_indptr, out_indices, in_indptr, in_indices, weights, stamps, asked, infinity):
     """Fill labels[v, lane] with the distances from vertex first + lane, for `count` lanes."""
     labels[:] = infinity
     stamps[:] = -1
