@@ -24,7 +24,7 @@
 // M. Then et al., "The more the merrier: efficient multi-source graph traversal", 2014.
 
 constexpr int THREADS = 512, WARPS = THREADS / 32;
-constexpr int RESIDENT = 3;     // blocks a multiprocessor
+constexpr int RESIDENT = 2;     // blocks a multiprocessor
 constexpr int WIDTH = 1;        // sources of a slice that a thread takes
 constexpr int LANES = 32 * WIDTH;
 constexpr int FLIGHT = 4;       // rows that a warp reads at a time
@@ -82,7 +82,7 @@ template <typename T> struct alignas(sizeof(T) * WIDTH) Part {
 // read, one cleared.
 struct Control {
     unsigned arrived;
-    int asked[3];  // whether anyone was asked to look in the next round
+    int fell[3];  // whether any row fell
 };
 
 __device__ __forceinline__ void grid_barrier(unsigned* arrived) {
@@ -100,58 +100,80 @@ __device__ __forceinline__ void grid_barrier(unsigned* arrived) {
 }
 
 template <typename T, typename Offset> struct Slices {
-    const Offset* out_indptr;
-    const int* out_indices;
     const int* in_indices;
     const T* weights;
+    const int* out_indices;
     T* labels;
     int* stamps;
-    int n;
     unsigned warps;
+
+    // The edges into an item's vertex and out of it. `copy` is the first item of its slice.
+    struct Item {
+        int copy, vertex;
+        Offset in, in_end, out, out_end;
+
+        __device__ __forceinline__ Item of(int owner) const {
+            return {__shfl_sync(ALL, copy, owner),   __shfl_sync(ALL, vertex, owner), __shfl_sync(ALL, in, owner),
+                    __shfl_sync(ALL, in_end, owner), __shfl_sync(ALL, out, owner),    __shfl_sync(ALL, out_end, owner)};
+        }
+    };
+    // What a lane holds of them: one edge of each kind.
+    struct Edges {
+        int source = -1, target = -1;
+        T weight = 0;
+    };
 
     __device__ __forceinline__ T* row(int item) const {
         return labels + static_cast<long long>(item) * LANES + threadIdx.x % 32 * WIDTH;
     }
 
-    // Relax the edges of a warp's turns, of 32 each: those whose sources fell since the last round. `copy` is the
-    // first item of the slice.
-    __device__ __forceinline__ void relax(Part<T>& d, int copy, Offset begin, Offset end, int stride, int round) const {
+    __device__ __forceinline__ Edges first_edges(const Item& item) const {
         const int lane = threadIdx.x % 32;
-        for (Offset base = begin; base < end; base += stride) {
-            int source = 0;
-            T weight = 0;
-            bool fell = false;
-            if (base + lane < end) {
-                source = copy + in_indices[base + lane];
-                weight = weights[base + lane];
-                fell = __ldcg(stamps + source) >= round - 1;
-            }
-            for (unsigned left = __ballot_sync(ALL, fell); left;) {
-                Part<T> other[FLIGHT];
-                T over[FLIGHT];
+        Edges edges;
+        if (item.in + lane < item.in_end) {
+            edges.source = in_indices[item.in + lane];
+            edges.weight = weights[item.in + lane];
+        }
+        if (item.out + lane < item.out_end) edges.target = out_indices[item.out + lane];
+        return edges;
+    }
+
+    // Relax a warp's 32 edges into a vertex, those whose sources fell since the last round (`source` is -1 where
+    // there is no edge).
+    __device__ __forceinline__ void relax(Part<T>& d, int copy, int source, T weight, int round) const {
+        const bool fell = source >= 0 && __ldcg(stamps + copy + source) >= round - 1;
+        for (unsigned left = __ballot_sync(ALL, fell); left;) {
+            Part<T> other[FLIGHT];
+            T over[FLIGHT];
 #pragma unroll
-                for (int i = 0; i < FLIGHT; ++i) {
-                    const int from = __ffs(left) - 1;  // -1 once none is left
-                    over[i] = __shfl_sync(ALL, weight, from);
-                    const int via = __shfl_sync(ALL, source, from);
-                    other[i] = left ? Part<T>::read(row(via)) : Part<T>::all(infinity<T>());
-                    left &= left - 1;
-                }
-#pragma unroll
-                for (int i = 0; i < FLIGHT; ++i) d.relax(other[i], over[i]);
+            for (int i = 0; i < FLIGHT; ++i) {
+                const int from = __ffs(left) - 1;  // -1 once none is left
+                over[i] = __shfl_sync(ALL, weight, from);
+                const int via = __shfl_sync(ALL, source, from);
+                other[i] = left ? Part<T>::read(row(copy + via)) : Part<T>::all(infinity<T>());
+                left &= left - 1;
             }
+#pragma unroll
+            for (int i = 0; i < FLIGHT; ++i) d.relax(other[i], over[i]);
         }
     }
 
-    // Ask the targets of edges begin, begin + stride, ... to look in the next round; whether there were any.
-    __device__ __forceinline__ bool ask(unsigned* asked, int copy, Offset begin, Offset end, int stride) const {
-        for (Offset e = begin; e < end; e += stride) {
-            const unsigned item = copy + out_indices[e], turn = item / warps;
-            unsigned* const word = asked + turn / 32 * warps + item % warps;
-            const unsigned bit = 1u << turn % 32;
-            if (!(__ldcg(word) & bit)) atomicOr(word, bit);
+    // The same for edges begin + lane, begin + stride + lane, ...
+    __device__ __forceinline__ void relax(Part<T>& d, int copy, Offset begin, Offset end, int stride, int round) const {
+        const int lane = threadIdx.x % 32;
+        for (; begin < end; begin += stride) {
+            const bool there = begin + lane < end;
+            relax(d, copy, there ? in_indices[begin + lane] : -1, there ? weights[begin + lane] : T(0), round);
         }
-        return begin < end;
+    }
+
+    // Ask the item to look in the next round.
+    __device__ __forceinline__ void ask(unsigned* asked, unsigned item) const {
+        const unsigned turn = item / warps;
+        atomicOr(asked + turn / 32 * warps + item % warps, 1u << turn % 32);
+    }
+    __device__ __forceinline__ void ask(unsigned* asked, int copy, Offset begin, Offset end, int stride) const {
+        for (; begin < end; begin += stride) ask(asked, copy + out_indices[begin]);
     }
 };
 
@@ -162,12 +184,14 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
     distances(const Offset* __restrict__ out_indptr, const int* __restrict__ out_indices,
               const Offset* __restrict__ in_indptr, const int* __restrict__ in_indices, const T* __restrict__ weights,
               int n, int first, int count, T* labels, int* stamps, unsigned* asked, Control* control) {
+    using Graph = Slices<T, Offset>;
     __shared__ T partial[WARPS][LANES];
-    __shared__ int hubs[HUBS], waiting, hub_fell;
+    __shared__ typename Graph::Item hubs[HUBS];
+    __shared__ int waiting, hub_fell;
 
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const unsigned warps = gridDim.x * WARPS, own = warp * gridDim.x + blockIdx.x;
-    const Slices<T, Offset> slices{out_indptr, out_indices, in_indices, weights, labels, stamps, n, warps};
+    const Graph slices{in_indices, weights, out_indices, labels, stamps, warps};
     const int items = (count + LANES - 1) / LANES * n;
     const unsigned words = (items + 32 * warps - 1) / (32 * warps) * warps;
 
@@ -197,42 +221,69 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
     for (int round = 1; round <= n; ++round) {
         unsigned* const now = asked + round % 2 * words;
         unsigned* const next = asked + (round + 1) % 2 * words;
-        if (threadIdx.x == 0) control->asked[(round + 1) % 3] = 0;
+        if (threadIdx.x == 0) control->fell[(round + 1) % 3] = 0;
         bool any = false;
         for (unsigned w = own; w < words; w += warps) {
-            unsigned bits = __ldcg(now + w);
+            const unsigned bits = __ldcg(now + w);
+            if (!bits) continue;
             __syncwarp();
-            if (bits && lane == 0) now[w] = 0;
-            for (; bits; bits &= bits - 1) {
-                const int item = (w / warps * 32 + __ffs(bits) - 1) * warps + own, v = item % n;
-                const Offset begin = in_indptr[v], end = in_indptr[v + 1];
-                if (end - begin >= HUB) {
+            if (lane == 0) now[w] = 0;
+            // Each lane finds the edges of one of the word's items; the warp then looks at item after item, and
+            // reads the edges of the next while it waits for the rows of this one.
+            typename Graph::Item held{};
+            if (bits >> lane & 1) {
+                const int number = (w / warps * 32 + lane) * warps + own;
+                held.vertex = number % n;
+                held.copy = number - held.vertex;
+                held.in = in_indptr[held.vertex], held.in_end = in_indptr[held.vertex + 1];
+                held.out = out_indptr[held.vertex], held.out_end = out_indptr[held.vertex + 1];
+            }
+            int owner = __ffs(bits) - 1;
+            typename Graph::Edges edges = slices.first_edges(held.of(owner));
+            for (unsigned left = bits & (bits - 1); owner >= 0; left &= left - 1) {
+                const int coming = __ffs(left) - 1;  // -1 once none is left
+                typename Graph::Edges coming_edges;
+                if (coming >= 0) coming_edges = slices.first_edges(held.of(coming));
+
+                bool put_off = __shfl_sync(ALL, held.in_end - held.in >= HUB, owner);
+                if (put_off) {
                     int at = 0;
-                    if (lane == 0) {
+                    if (lane == owner) {
                         at = atomicAdd(&waiting, 1);
-                        if (at < HUBS) hubs[at] = item;
+                        if (at < HUBS) hubs[at] = held;
                     }
-                    if (__shfl_sync(ALL, at, 0) < HUBS) continue;
+                    put_off = __shfl_sync(ALL, at, owner) < HUBS;
                 }
-                T* const row = slices.row(item);
-                const Part<T> before = Part<T>::read(row);
-                Part<T> d = before;
-                slices.relax(d, item - v, begin, end, 32, round);
-                if (__any_sync(ALL, d.below(before))) {
-                    d.write(row);
-                    if (lane == 0) stamps[item] = round;
-                    any |= slices.ask(next, item - v, out_indptr[v] + lane, out_indptr[v + 1], 32);
+                if (!put_off) {
+                    const int copy = __shfl_sync(ALL, held.copy, owner);
+                    const int number = copy + __shfl_sync(ALL, held.vertex, owner);
+                    T* const row = slices.row(number);
+                    const Part<T> before = Part<T>::read(row);
+                    Part<T> d = before;
+                    slices.relax(d, copy, edges.source, edges.weight, round);
+                    slices.relax(d, copy, __shfl_sync(ALL, held.in, owner) + 32, __shfl_sync(ALL, held.in_end, owner), 32,
+                                 round);
+                    if (__any_sync(ALL, d.below(before))) {
+                        any = true;
+                        d.write(row);
+                        if (lane == 0) stamps[number] = round;
+                        if (edges.target >= 0) slices.ask(next, copy + edges.target);
+                        slices.ask(next, copy, __shfl_sync(ALL, held.out, owner) + 32 + lane,
+                                   __shfl_sync(ALL, held.out_end, owner), 32);
+                    }
                 }
+                owner = coming;
+                edges = coming_edges;
             }
         }
         __syncthreads();
         const int put_off = min(waiting, HUBS);
         for (int h = 0; h < put_off; ++h) {
-            const int item = hubs[h], v = item % n;
-            T* const row = slices.row(item);
+            const typename Graph::Item item = hubs[h];
+            T* const row = slices.row(item.copy + item.vertex);
             const Part<T> before = Part<T>::read(row);
             Part<T> d = before;
-            slices.relax(d, item - v, in_indptr[v] + warp * 32, in_indptr[v + 1], THREADS, round);
+            slices.relax(d, item.copy, item.in + warp * 32, item.in_end, THREADS, round);
             d.write(&partial[warp][lane * WIDTH]);
             __syncthreads();
             if (warp == 0) {
@@ -240,20 +291,21 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
                 const bool fell = __any_sync(ALL, d.below(before));
                 if (fell) d.write(row);
                 if (lane == 0) {
-                    if (fell) stamps[item] = round;
+                    if (fell) stamps[item.copy + item.vertex] = round;
                     hub_fell = fell;
                 }
             }
             __syncthreads();
-            if (hub_fell) any |= slices.ask(next, item - v, out_indptr[v] + threadIdx.x, out_indptr[v + 1], THREADS);
+            any |= hub_fell;
+            if (hub_fell) slices.ask(next, item.copy, item.out + threadIdx.x, item.out_end, THREADS);
         }
         any = __syncthreads_or(any);
         if (threadIdx.x == 0) {
             waiting = 0;
-            if (any) control->asked[round % 3] = 1;
+            if (any) control->fell[round % 3] = 1;
         }
         grid_barrier(&control->arrived);
-        if (!__ldcg(&control->asked[round % 3])) break;
+        if (!__ldcg(&control->fell[round % 3])) break;
     }
 }
 

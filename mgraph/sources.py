@@ -23,7 +23,7 @@ from .comm import Communicator
 from .errors import DistanceOverflowError, NegativeCycleError
 from .graph import Compressed, Graph
 from .plan import Plan, kernel_module
-from .weights import INT_BAND, decode, encode
+from .weights import INT_BAND, chunk_rows, decode, encode
 
 Array = Any
 
@@ -115,7 +115,7 @@ def device_bytes(
     lists = (2 if directed else 1) * ((n + 1) * offset + 4 * m)
     work = kernel_module(kind, "sssp").workspace_bytes(n, batch, dtype.itemsize)
     kept = rows if home == kind else _SLOTS * batch
-    decoded = batch * n * 6 if dtype.kind == "i" else 0
+    decoded = min(batch, chunk_rows(n)) * n * 6 if dtype.kind == "i" else 0
     return lists + m * dtype.itemsize + work + kept * n * (dtype.itemsize + 4 * predecessors) + decoded
 
 

@@ -19,10 +19,10 @@ INSTANCES = tuple(
 )
 
 #: As in the source.
-_THREADS, _RESIDENT, _LANES, _ROWS = 512, 3, 32, 8
+_THREADS, _RESIDENT, _LANES, _ROWS = 512, 2, 32, 8
 
 #: Bytes of labels that a batch of sources shall have: about what stays in the L2 (benchmarks/NOTES.md).
-_LABELS = 32 << 20
+_LABELS = 128 << 20
 
 #: The most warps that `distances` is launched with, on any device.
 _WARPS = 1 << 14
