@@ -12,8 +12,8 @@ from numba import njit, prange
 from ..weights import kernel_infinity
 
 #: Sources of a slice, and slices of a batch: some for each core.
-_LANES = 32
-_SLICES = 16
+_LANES = 64
+_SLICES = 32
 
 _NONE = -9999  # no predecessor
 _OPEN = -1  # none found yet
