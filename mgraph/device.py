@@ -8,6 +8,7 @@ which kind it is. This is the only module that imports CuPy, and only once a GPU
 import contextlib
 import functools
 import importlib
+import platform
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,6 +45,10 @@ class HostDevice:
     #: Rows of a matrix start on multiples of this many elements.
     row_alignment = 1
 
+    def model(self) -> str:
+        """Return the name of the hardware."""
+        return platform.processor() or platform.machine()
+
     def available_memory(self) -> int:
         """Return the bytes that can be allocated now."""
         return int(psutil.virtual_memory().available)
@@ -66,6 +71,10 @@ class HostDevice:
     def copy(self, target: Array, source: Array) -> None:
         """Copy a matrix to or from the host, in the order of the current stream."""
         np.copyto(target, source)
+
+    def current_stream(self) -> "Immediate":
+        """Return the stream that work goes to."""
+        return Immediate()
 
     def stream(self) -> "Immediate":
         """Return a stream of work beside the current one: on the host, work is done when it is asked for."""
@@ -128,6 +137,11 @@ class CudaDevice:
         self.name = f"cuda:{index}"
         self.xp = _cupy()
 
+    def model(self) -> str:
+        """Return the name of the hardware."""
+        name: bytes = self.xp.cuda.runtime.getDeviceProperties(self.index)["name"]
+        return name.decode()
+
     def available_memory(self) -> int:
         """Return the bytes that can be allocated now, CuPy's idle pool included."""
         with self.active():
@@ -178,6 +192,10 @@ class CudaDevice:
             runtime.memcpyDefault,
             self.xp.cuda.get_current_stream().ptr,
         )
+
+    def current_stream(self) -> Any:
+        """Return the stream that work goes to."""
+        return self.xp.cuda.get_current_stream()
 
     def stream(self) -> Any:
         """Return a stream of work beside the current one, a context in which it is the current one."""
