@@ -117,7 +117,7 @@ class FloydWarshall:
             self._update(state, number, rows=rows)
             self._update(state, number, columns=columns)
             ready = self._pivots_aside(state, number + 1, comm, main.record())
-            self._update(state, number, but=(rows, columns))
+            self._update(state, number, skip=(rows.start, rows.stop, columns.start, columns.stop))
 
     def _pivots_aside(self, state: Shard, number: int, comm: Communicator, after: Any) -> Any:
         """Factor and solve a round's pivots on the second stream, after an event; return that of its end."""
@@ -171,9 +171,9 @@ class FloydWarshall:
         number: int,
         rows: slice = slice(None),
         columns: slice = slice(None),
-        but: tuple[slice, slice] | None = None,
+        skip: tuple[int, int, int, int] = (0, 0, 0, 0),
     ) -> None:
-        """Update the shard's rectangle, or some rows or columns of it, or all `but` some rows and columns."""
+        """Update the shard's rectangle, or some rows or columns of it, or all but some: of both (first, end)."""
         s, p = state, state.panels[number % len(state.panels)]
         pivot = number * self.plan.block
         D = s.D[rows, columns]
@@ -182,7 +182,7 @@ class FloydWarshall:
         P = None if s.P is None else s.P[rows, columns]
         labels = None if p.labels is None else p.labels[:, columns]
         b = min(self.plan.block, self.plan.n - pivot)
-        s.kernels.update(D, P, p.C[:, rows], p.R[:, columns], labels, pivot, b, self.nonnegative, but)
+        s.kernels.update(D, P, p.C[:, rows], p.R[:, columns], labels, pivot, b, self.nonnegative, skip)
 
 
 def panels(plan: Plan, rows: int, columns: int, device: devices.Device) -> Panels:

@@ -1,10 +1,11 @@
 """The blocked Floyd-Warshall algorithm on a matrix that is larger than its device.
 
-The matrix lies in the host's memory, or in a temporary file, in strips of whole block rows; three strips are
-on the device, one that is computed, one that arrives and one that leaves. A round of supersteps eliminates
-the pivots of one strip: first that strip by itself, whose pivots' rows are kept as they are when their turns
-come; then every other strip is carried past them. This is what a shard does between two of its own pivots
-when the shards are ranges of rows, so the result has the same bits as the blocked algorithm in memory.
+The matrix lies in the host's memory, or in a temporary file, in strips of whole block rows. There is room on
+the device for one strip that is computed, one that arrives and one that leaves; where memory is scarce, for
+one. A round of supersteps eliminates the pivots of one strip: first that strip by itself, whose pivots' rows
+are kept as they are when their turns come; then every other strip is carried past them. This is what a shard
+does between two of its own pivots when the shards are ranges of rows, so the result has the same bits as the
+blocked algorithm in memory.
 
 A strip of h rows is carried past h pivots while the next one arrives: with h above about the rate of the
 product over the elements that arrive a second (1,130 rows of float32 on an H200), the copies are hidden.
@@ -20,7 +21,7 @@ from . import device as devices
 from .comm import Communicator
 from .distance_matrix import NO_CYCLE, Part, empty, fill, finished, raise_negative_cycle, rows_of
 from .floyd_warshall import Panels, panels
-from .plan import STRIPS, Plan
+from .plan import Plan
 
 Array = Any
 
@@ -72,7 +73,7 @@ class OutOfCore:
                 None if P is None else empty(plan.strip, plan.n, np.int32, device),
                 device.current_stream().record(),
             )
-            for _ in range(STRIPS)
+            for _ in range(plan.rooms)
         ]
         for top, bottom in self.bounds:
             room = strips[0]
@@ -107,7 +108,7 @@ class OutOfCore:
         s, main = state, state.device.current_stream()
         strip, pivots = self._strip(first), first // count
         top, bottom = self.bounds[strip]
-        room = s.strips[first % STRIPS]
+        room = s.strips[first % self.plan.rooms]
         D, P = room.D[: bottom - top], None if room.P is None else room.P[: bottom - top]
         main.wait_event(s.arrived)
         for number, pivot in enumerate(range(*self.bounds[pivots], self.plan.block)):
@@ -117,7 +118,7 @@ class OutOfCore:
                 s.kernels.factor(D, pivot - top, pivot, pivot, b, p.M, s.cycle)
                 s.kernels.solve_rows(D, P, pivot - top, pivot, b, p.M, p.R, p.labels)
             s.kernels.solve_columns(D, pivot, b, p.M, s.C)
-            s.kernels.update(D, P, s.C, p.R, p.labels, pivot, b, self.nonnegative, None)
+            s.kernels.update(D, P, s.C, p.R, p.labels, pivot, b, self.nonnegative)
         computed = main.record()
         with s.leaving:
             s.leaving.wait_event(computed)
@@ -141,7 +142,7 @@ class OutOfCore:
     def _strip(self, number: int) -> int:
         """Return the strip of a superstep: in a round, its own first, then those after and before it.
 
-        So a strip's next turn comes as late as can be, and never finds it on its way out.
+        So a strip's next turn comes as late as can be, when it has long been written back.
         """
         pivots, turn = divmod(number, len(self.bounds))
         return (pivots + turn) % len(self.bounds)
@@ -150,7 +151,7 @@ class OutOfCore:
         """Let the strip of a superstep arrive, once it was written back and there is room for it."""
         s, strip = state, self._strip(number)
         top, bottom = self.bounds[strip]
-        room = s.strips[number % STRIPS]
+        room = s.strips[number % self.plan.rooms]
         with s.arriving:
             s.arriving.wait_event(room.free)
             if strip in s.stored:

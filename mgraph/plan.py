@@ -11,7 +11,7 @@ import math
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -37,8 +37,8 @@ SAVING = 0.9
 #: What `mgraph.apsp` can do.
 METHODS = ("blocked", "naive", "squaring", "sssp", "johnson")
 
-#: Out of core, strips on the device at a time: one computed, one arriving, one leaving.
-STRIPS = 3
+#: Out of core, strips on the device at a time, where they fit: one computed, one arriving, one leaving.
+ROOMS = 3
 
 #: Vertices that components are grouped up to, to be solved together: a smaller matrix leaves a device idle.
 GROUP = 2048
@@ -118,6 +118,8 @@ class Plan:
         Whether predecessors are derived from the finished distances.
     strip : int
         Rows of the matrix that are on the device at a time; 0 where all of them are.
+    rooms : int
+        How many strips of so many rows are on the device at a time.
     host_bytes : int
         What a matrix that is not on the device takes elsewhere,
     on_disk : bool
@@ -149,6 +151,7 @@ class Plan:
     look_ahead: bool = False
     derived: bool = False
     strip: int = 0
+    rooms: int = 0
     host_bytes: int = 0
     on_disk: bool = False
     groups: tuple[int, ...] = ()
@@ -466,15 +469,19 @@ def _matrix_bytes(
     dtype, cell = ask.cell(labelled)
     matrix = rows * _padded(columns, ask.kind) * cell
     panels = sets * _panel_bytes(ask, rows, columns, labelled, ask.pivots)
-    if labelled or dtype.kind == "i":
-        converted = 12  # what encoding, decoding and the first predecessors hold of an element
-    else:
-        converted = dtype.itemsize if ask.kind == "cuda" else 0
-    conversion = min(rows, chunk_rows(columns)) * columns * converted
+    conversion = _conversion_bytes(ask, rows, columns, labelled)
     lists = edges * (4 + 2 * dtype.itemsize) + 8 * (rows + 1) if edges else 0
     narrow = rows * columns * 2 if ask.dtype == np.int16 and dtype != np.int16 else 0
     after = rows * columns * 4 + edges * (4 + dtype.itemsize) + 8 * (ask.n + 1) if derived else 0
     return matrix + max(panels + after, panels + narrow, conversion, lists)
+
+
+def _conversion_bytes(ask: _Ask, rows: int, columns: int, labelled: bool) -> int:
+    """Sum the temporaries of encoding, decoding and the first predecessors; less than 1 MiB does not count."""
+    dtype, _ = ask.cell(labelled)
+    each = 12 if labelled or dtype.kind == "i" else dtype.itemsize if ask.kind == "cuda" else 0
+    size = min(rows, chunk_rows(columns)) * columns * each
+    return size if size >= 1 << 20 else 0
 
 
 def _panel_bytes(ask: _Ask, rows: int, columns: int, labelled: bool, block: int) -> int:
@@ -525,28 +532,35 @@ def _by_component(ask: _Ask) -> Plan:
 
 def _out_of_core(ask: _Ask) -> Plan:
     """Plan a solve in strips of rows, of which few are on the device at a time."""
-    n, block, r = ask.n, ask.pivots, ask.rates
+    n, r = ask.n, ask.rates
     labelled = ask.intermediate or ask.predecessors
     _, cell = ask.cell(labelled)
     row = _padded(n, ask.kind) * cell
     usable = _usable(ask.specs[0], ask.memory_limit)
 
-    def peak(strip: int) -> int:
-        return (
-            STRIPS * strip * row
-            + strip // block * _panel_bytes(ask, 0, n, labelled, block)
-            + _panel_bytes(ask, strip, 0, labelled, block)
-        )
+    def peak(block: int, strip: int, rooms: int) -> int:
+        rounds = -(-strip // block) * _panel_bytes(ask, 0, n, labelled, block)
+        conversion = _conversion_bytes(ask, min(strip, n), n, labelled)
+        return rooms * strip * row + max(rounds + _panel_bytes(ask, strip, 0, labelled, block), conversion)
 
-    # The matrix in as few strips as fit, all of about the same height.
-    strip = block
-    for count in range(2, -(-n // block) + 1):
-        strip = math.ceil(n / count / block) * block
-        if peak(strip) <= usable:
+    def layouts() -> Iterator[tuple[int, int, int]]:
+        """Yield blocks, strips and the strips on the device: as few strips as can be, then less room for each."""
+        blocks = [ask.pivots] if ask.block else sorted(kernel_module(ask.kind, "minplus").BLOCKS, reverse=True)
+        for block in blocks[blocks.index(ask.pivots) :]:
+            for rooms in (ROOMS, 1):
+                # The matrix in as few strips as fit, all of about the same height.
+                for count in range(2, -(-n // block) + 1):
+                    yield block, math.ceil(n / count / block) * block, rooms
+
+    layout = (ask.pivots, ask.pivots, 1)
+    for layout in layouts():
+        if peak(*layout) <= usable:
             break
+    block, strip, rooms = layout
     count = -(-n // strip)
-    compute = ask.product_seconds(n, n, n, labelled) + count * (n // block) * r.pivots
+    compute = ask.product_seconds(n, n, n, labelled) + count * -(-n // block) * r.pivots
     transfer = count * n * row / r.copy
+    seconds = max(compute, transfer) + 2 * strip * row / r.copy if rooms > 1 else compute + 2 * transfer
     return _plan_of(
         ask,
         "blocked",
@@ -554,12 +568,13 @@ def _out_of_core(ask: _Ask) -> Plan:
         ranges=((0, n),),
         columns=((0, n),),
         strip=strip,
+        rooms=rooms,
         host_bytes=n * n * cell,
         on_disk=ask.kind == "cpu" or n * n * cell > USABLE * devices.find("cpu").available_memory(),
         steps=count * count,
-        step_seconds=max(compute, transfer) / count**2,
-        peak_bytes=(peak(strip),),
-        seconds=max(compute, transfer) + 2 * strip * row / r.copy,
+        step_seconds=seconds / count**2,
+        peak_bytes=(peak(*layout),),
+        seconds=seconds,
     )
 
 

@@ -82,7 +82,7 @@ class Squaring:
         if p.labels is not None:
             comm.broadcast(p.labels, owner, everyone)
         s.kernels.solve_columns(s.D, inner, b, p.M, p.C)
-        s.kernels.update(s.square, s.square_labels, p.C, p.R, p.labels, inner, b, self.nonnegative, None)
+        s.kernels.update(s.square, s.square_labels, p.C, p.R, p.labels, inner, b, self.nonnegative)
         if first % blocks == blocks - 1:
             s.D[...] = s.square
             if s.P is not None:

@@ -118,7 +118,7 @@ def solve_columns(D, column, b, M, C):
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def update(D, P, C, R, labels, pivot, b, nonnegative):
+def update(D, P, C, R, labels, pivot, b, nonnegative, skip=(0, 0, 0, 0)):
     """D = min(D, C (+) R): every pair of vertices through the panels' pivots, the first of which is `pivot`.
 
     P, if given, becomes the label of the pivot that an element last fell through: its predecessor in
