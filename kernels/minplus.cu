@@ -267,20 +267,25 @@ __device__ __forceinline__ void copy_async(void* to, const void* from) {
 // comparison a step, and looks for the pivot afterwards: the first whose sum is the element.
 template <typename T, bool PATHS, bool PAIRS, typename S>
 __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
-    update(T* D, int* P, long long ld, int rows, int columns, const T* C, int ldc, const T* R, const int* labels,
+    update(T* D, int* P, int ld, int rows, int columns, const T* C, int ldc, const T* R, const int* labels,
            int ldr, int pivot, int depth) {
     constexpr int V = 16 / sizeof(T);  // elements of one 16-byte access
     constexpr int STEP = PATHS && sizeof(T) == 4 ? 16 : 8;  // pivots per stage of the pipeline
     constexpr int ACROSS = S::N / S::TN, DOWN = S::M / S::TM, THREADS = S::THREADS;
     constexpr int GROUPS_M = S::TM / V, GROUPS_N = S::TN / V;
-    __shared__ __align__(16) T left[STAGES][STEP][S::M], right[STAGES][STEP][S::N];
+    constexpr unsigned RING = STAGES * STEP;  // a pivot's line of the panels is at its number modulo this
+    __shared__ __align__(16) T left[RING][S::M], right[RING][S::N];
     using Values = Vector<T, V>;
 
     const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
     const int i0 = blockIdx.y * S::M, j0 = blockIdx.x * S::N;
     // A thread's rows and columns come in groups of V, DOWN (or ACROSS) groups apart: no bank conflicts.
-    auto row = [&](int r) { return (r / V) * (DOWN * V) + y * V + r % V; };
-    auto column = [&](int group) { return (group * ACROSS + x) * V; };
+    auto row = [&](int r) { return y * V + (r / V) * (DOWN * V) + r % V; };
+    auto column = [&](int group) { return x * V + group * (ACROSS * V); };
+    // Elements of the tile are addressed from the thread's first: the minimum unit makes addresses, too.
+    T* const own = D + static_cast<long long>(i0 + row(0)) * ld + j0 + column(0);
+    auto element = [&](int r, int group) { return own + (row(r) - row(0)) * ld + (column(group) - column(0)); };
+    auto inside = [&](int r, int group) { return row(r) < rows - i0 && column(group) < columns - j0; };
 
     T d[S::TM][S::TN];
     int fell[PATHS ? S::TM : 1][PATHS ? S::TN : 1];  // the step in which the element last did, or -1
@@ -288,9 +293,8 @@ __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
     for (int r = 0; r < S::TM; ++r)
 #pragma unroll
         for (int g = 0; g < GROUPS_N; ++g) {
-            int i = i0 + row(r), j = j0 + column(g);
             Values v{};
-            if (i < rows && j < columns) v = *reinterpret_cast<const Values*>(D + i * ld + j);
+            if (inside(r, g)) v = *reinterpret_cast<const Values*>(element(r, g));
 #pragma unroll
             for (int s = 0; s < V; ++s) {
                 d[r][g * V + s] = v.at[s];
@@ -303,29 +307,31 @@ __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
     static_assert(THREADS % WIDE_M == 0 && THREADS % WIDE_N == 0);
     const int line_m = threadIdx.x / WIDE_M, at_m = threadIdx.x % WIDE_M * V;
     const int line_n = threadIdx.x / WIDE_N, at_n = threadIdx.x % WIDE_N * V;
-    int next_left = line_m * ldc + i0 + at_m;  // a panel has fewer than 2^31 elements
-    int next_right = line_n * ldr + j0 + at_n;
-    auto fetch = [&](int stage) {
+    const T* next_left = C + line_m * ldc + i0 + at_m;
+    const T* next_right = R + line_n * ldr + j0 + at_n;
+    auto fetch = [&](unsigned line) {
 #pragma unroll
         for (int l = 0; l < STEP; l += THREADS / WIDE_M)
-            if (THREADS / WIDE_M <= STEP || line_m < STEP) copy_async(&left[stage][l + line_m][at_m], C + next_left + l * ldc);
+            if (THREADS / WIDE_M <= STEP || line_m < STEP)
+                copy_async(&left[line + l + line_m][at_m], next_left + l * ldc);
 #pragma unroll
         for (int l = 0; l < STEP; l += THREADS / WIDE_N)
             if (THREADS / WIDE_N <= STEP || line_n < STEP)
-                copy_async(&right[stage][l + line_n][at_n], R + next_right + l * ldr);
+                copy_async(&right[line + l + line_n][at_n], next_right + l * ldr);
         next_left += STEP * ldc;
         next_right += STEP * ldr;
     };
+    constexpr int AHEAD = (STAGES - 1) * STEP;
 #pragma unroll
-    for (int s = 0; s < STAGES - 1; ++s) {
-        if (s * STEP < depth) fetch(s);
+    for (int k = 0; k < AHEAD; k += STEP) {
+        if (k < depth) fetch(k);
         asm volatile("cp.async.commit_group;" ::: "memory");
     }
     for (int k = 0; k < depth; k += STEP) {
-        const int stage = k / STEP % STAGES, ahead = (k / STEP + STAGES - 1) % STAGES;
+        const unsigned line = k % RING;
         asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
         __syncthreads();
-        if (k + (STAGES - 1) * STEP < depth) fetch(ahead);
+        if (k + AHEAD < depth) fetch((k + AHEAD) % RING);
         asm volatile("cp.async.commit_group;" ::: "memory");
         T old[PATHS ? S::TM : 1][PATHS ? S::TN : 1];
         if constexpr (PATHS) {
@@ -342,10 +348,10 @@ __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
             for (int t = 0; t < AT_ONCE; ++t) {
 #pragma unroll
                 for (int g = 0; g < GROUPS_M; ++g)
-                    a[t][g] = *reinterpret_cast<const Values*>(&left[stage][s + t][row(g * V)]);
+                    a[t][g] = *reinterpret_cast<const Values*>(&left[line + s + t][row(g * V)]);
 #pragma unroll
                 for (int g = 0; g < GROUPS_N; ++g)
-                    b[t][g] = *reinterpret_cast<const Values*>(&right[stage][s + t][column(g)]);
+                    b[t][g] = *reinterpret_cast<const Values*>(&right[line + s + t][column(g)]);
             }
 #pragma unroll
             for (int r = 0; r < S::TM; ++r)
@@ -371,11 +377,10 @@ __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
     for (int r = 0; r < S::TM; ++r)
 #pragma unroll
         for (int g = 0; g < GROUPS_N; ++g) {
-            const int i = i0 + row(r), j = j0 + column(g);
             Values v;
 #pragma unroll
             for (int s = 0; s < V; ++s) v.at[s] = d[r][g * V + s];
-            if (i < rows && j < columns) *reinterpret_cast<Values*>(D + i * ld + j) = v;
+            if (inside(r, g)) *reinterpret_cast<Values*>(element(r, g)) = v;
         }
     if constexpr (PATHS) {
         // Few elements fall in most rounds, but some in every warp: they are gathered, so that no lane idles
@@ -411,7 +416,7 @@ __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
 #pragma unroll 4
                 for (int s = STEP - 1; s >= 0; --s)
                     if (x[s * ldc] + y[s * ldr] == f.value) first = s;
-                P[f.i * ld + f.j] = labels ? labels[(f.k + first) * ldr + f.j] : pivot + f.k + first;
+                P[static_cast<long long>(f.i) * ld + f.j] = labels ? labels[(f.k + first) * ldr + f.j] : pivot + f.k + first;
             }
         }
     }
