@@ -80,6 +80,10 @@ class HostDevice:
         """Return a stream of work beside the current one: on the host, work is done when it is asked for."""
         return Immediate()
 
+    def current_stream(self) -> "Immediate":
+        """Return the stream that work goes to unless another is chosen."""
+        return Immediate()
+
     @contextlib.contextmanager
     def active(self) -> Iterator[None]:
         """Run the block with this as the current device."""
@@ -200,6 +204,10 @@ class CudaDevice:
     def stream(self) -> Any:
         """Return a stream of work beside the current one, a context in which it is the current one."""
         return self.xp.cuda.Stream(non_blocking=True)
+
+    def current_stream(self) -> Any:
+        """Return the stream that work goes to unless another is chosen."""
+        return self.xp.cuda.get_current_stream()
 
     @contextlib.contextmanager
     def active(self) -> Iterator[None]:
