@@ -20,6 +20,7 @@ from .graph import Graph, as_graph, outline
 from .naive import Naive
 from .out_of_core import OutOfCore
 from .plan import GROUP, Plan, plan
+from .sources import FromEverySource, network, potentials
 from .squaring import Squaring
 from .weights import NO_PREDECESSOR, distance_dtype, exact_types, infinity
 
@@ -132,9 +133,9 @@ def apsp(
     if method == "auto" and graph.dense is None and client is None and n > GROUP:
         counted, order = components(graph)
         sizes = tuple(counted.tolist())
-    labelled = predecessors or intermediate
     if narrowest:
-        types = exact_types(graph.weights_dtype, *graph.extremes(), n, labelled)
+        narrow = not predecessors and not intermediate and method not in ("sssp", "johnson")
+        types = exact_types(graph.weights_dtype, *graph.extremes(), n, narrow)
     else:
         types = [distance_dtype(graph.weights_dtype, dtype)]
     for wider, each in enumerate(types, 1):
@@ -152,7 +153,7 @@ def apsp(
             if wider == len(types):
                 raise
     results = outcome.arrays
-    if client is None and not made.host_bytes:
+    if client is None and not made.strip and not made.batch:
         results = {name: devices.find(graph.device).asarray(value) for name, value in results.items()}
     return ApspResult(
         results["distances"], results.get("predecessors"), made, outcome.timings, results.get("intermediate")
@@ -173,7 +174,9 @@ def _solved(graph: Graph, made: Plan, order: Any, runner: Executor, progress: Pr
     if made.groups:
         return runner.run(ByComponent(made, graph.nonnegative), groups(graph, made, order), made, progress)
     if made.batch:
-        raise NotImplementedError
+        shift = potentials(graph) if made.method == "johnson" else None
+        searched = network(graph, shift)
+        return runner.run(FromEverySource(made, "cpu"), lambda _: searched, made, progress)
     program: Program
     if made.strip:
         program = OutOfCore(made, graph.nonnegative)

@@ -118,7 +118,8 @@ class ByComponent:
         s.D[own[:, None], own] = found["distances"]
         if s.P is not None:
             labels = found["intermediate" if self.plan.intermediate else "predecessors"]
-            s.P[own[:, None], own] = s.device.xp.where(labels == NO_PREDECESSOR, labels, own.astype(np.int32)[labels])
+            named = own.astype(np.int32)[labels.clip(0)]
+            s.P[own[:, None], own] = s.device.xp.where(labels == NO_PREDECESSOR, labels, named)
         return 1
 
     def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:

@@ -149,9 +149,7 @@ _pairs_options = _options(
     _dtype_option,
     click.option("--intermediate", is_flag=True, help="Find the highest intermediate vertices, not predecessors."),
     click.option("--block", type=int, metavar="N", help="Pivots eliminated at a time: 32, 64, 96 or 128."),
-    click.option(
-        "--memory-limit", type=Bytes(), metavar="BYTES", help="What may be taken of each device, e.g. 4GiB."
-    ),
+    click.option("--memory-limit", type=Bytes(), metavar="BYTES", help="What may be taken of each device, e.g. 4GiB."),
 )
 
 _span_option = click.option(

@@ -72,10 +72,6 @@ class HostDevice:
         """Copy a matrix to or from the host, in the order of the current stream."""
         np.copyto(target, source)
 
-    def current_stream(self) -> "Immediate":
-        """Return the stream that work goes to."""
-        return Immediate()
-
     def stream(self) -> "Immediate":
         """Return a stream of work beside the current one: on the host, work is done when it is asked for."""
         return Immediate()
@@ -196,10 +192,6 @@ class CudaDevice:
             runtime.memcpyDefault,
             self.xp.cuda.get_current_stream().ptr,
         )
-
-    def current_stream(self) -> Any:
-        """Return the stream that work goes to."""
-        return self.xp.cuda.get_current_stream()
 
     def stream(self) -> Any:
         """Return a stream of work beside the current one, a context in which it is the current one."""

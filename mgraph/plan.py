@@ -370,12 +370,15 @@ def _plan_apsp(ask: _Ask, method: str) -> Plan:
         ways["blocked, components first"] = _by_component(ask)
     if len(ask.specs) == 1 and ask.n > ask.pivots:
         ways["blocked, out of core"] = _out_of_core(ask)
-    if ask.m and not ask.intermediate:
+    searchable = ask.m and not ask.intermediate and ask.dtype != np.int16
+    if searchable:
         ways[sources] = _by_source(ask, sources)
     if not ask.intermediate:
         ways["squaring"] = _squaring(ask)
     ways["naive"] = _naive(ask)
     if method in ("sssp", "johnson"):
+        if ask.dtype == np.int16:
+            raise InputError(f"method={method!r} does not compute in int16: use dtype='int32' or 'auto'")
         ways[method] = _by_source(ask, method)
     hindrances = {name: _hindrance(way, ask.memory_limit) for name, way in ways.items()}
     fitting = [name for name, hindrance in hindrances.items() if not hindrance]
@@ -580,32 +583,32 @@ def _out_of_core(ask: _Ask) -> Plan:
 
 def _by_source(ask: _Ask, method: str) -> Plan:
     """Plan a single-source run from every vertex."""
-    from . import sources
+    from . import sources  # which knows of plans
 
-    n, r = ask.n, ask.rates
-    shards = len(ask.specs)
+    n, r, shards = ask.n, ask.rates, len(ask.specs)
     ranges = even_ranges(n, shards, 1)
-    batch = sources.batch_size(ask.kind, n, ask.dtype)
-    own = max((last - first for first, last in ranges), default=0)
-    steps = -(-own // batch) if own else 0
-    step_seconds = batch * sources.sweeps(n, ask.m) * max(ask.m, n) / (r.relaxations * ask.specs[0].cores) + r.launch
+    batch = sources.batch_size(n, ask.dtype, ask.kind)
+    steps = -(-max(last - first for first, last in ranges) // batch)
     result = n * (ask.dtype.itemsize + 4 * ask.predecessors)
+    # A sweep passes every edge; each edge is passed until the longest path of least weight is known.
+    sweeps = 2 * math.log2(max(2, n)) / math.log2(max(2, ask.m / max(1, n)))
+    passed = batch * sweeps * max(ask.m, n) / (r.relaxations * ask.specs[0].cores)
+    step_seconds = max(passed, batch * result / r.copy) + r.launch
     return _plan_of(
         ask,
         method,
         ranges=ranges,
         columns=((0, n),) * shards,
         grid=(shards, 1),
-        batch=batch,
+        batch=min(batch, n),
         steps=steps,
         step_seconds=step_seconds,
         peak_bytes=tuple(
-            sources.device_bytes(ask.kind, n, ask.m, ask.dtype, ask.predecessors, min(batch, last - first))
-            + ((last - first) * result if ask.kind == "cpu" else 0)
+            sources.device_bytes(n, ask.m, last - first, ask.dtype, ask.predecessors, kind=ask.kind, home="cpu")
             for first, last in ranges
         ),
         host_bytes=n * result if ask.kind == "cuda" and shards == 1 else 0,
-        seconds=steps * max(step_seconds, batch * result / r.copy),
+        seconds=steps * step_seconds,
     )
 
 

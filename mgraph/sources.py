@@ -23,7 +23,7 @@ from .comm import Communicator
 from .errors import DistanceOverflowError, NegativeCycleError
 from .graph import Compressed, Graph
 from .plan import Plan, kernel_module
-from .weights import INT_BAND, decode, encode
+from .weights import band, decode, encode
 
 Array = Any
 
@@ -252,7 +252,7 @@ class FromEverySource:
             k.predecessors(D, source, *state.lists[2:], state.weights, P)
         if state.h is not None:
             k.unshift(D, source, state.h)
-        decode(D, P, state.device.xp)
+        decode(D, P, state.device.xp, state.h is None)
         state.D.send(top, bottom)
         if state.P is not None:
             state.P.send(top, bottom)
@@ -276,9 +276,9 @@ def _weights(incoming: Compressed, h: Array | None, dtype: np.dtype, device: dev
     encode(device.asarray(weights), lengths, xp, dense=False)
     if h is None:
         return lengths
-    if dtype.kind == "i" and len(h) and float(h.min()) < -INT_BAND:
+    if dtype.kind == "i" and len(h) and float(h.min()) < -band(dtype):
         raise DistanceOverflowError(
-            f"a distance is below {-INT_BAND}, the least that int32 distances carry: use dtype='float64'"
+            f"a distance is below {-band(dtype)}, the least that int32 distances carry: use dtype='float64'"
         )
     # An edge's target is the number of rows, but the first, that begin at it or before.
     m = len(indices)

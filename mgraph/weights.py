@@ -36,7 +36,7 @@ def kernel_infinity(dtype: np.dtype) -> float | int:
 
 
 def band(dtype: np.dtype) -> int:
-    """Return the largest weight in the integers `dtype`, 2**28 or 2**12; with negative weights, the largest distance."""
+    """Return the largest weight in an integer type, 2**28 or 2**12; with negative weights, the largest distance."""
     return 2 ** (8 * dtype.itemsize - 4)
 
 
@@ -71,6 +71,32 @@ def distance_dtype(weights: np.dtype | None, asked: Any = None) -> np.dtype:
     if weights is None or weights in (np.dtype(np.float16), np.dtype(np.float32)):
         return np.dtype(np.float32)
     return np.dtype(np.float64) if weights.kind == "f" else np.dtype(np.int32)
+
+
+def exact_types(
+    weights: np.dtype | None, least: float, most: float, whole: bool, n: int, narrow: bool
+) -> list[np.dtype]:
+    """Return the types, narrowest first, of which the first that carries every distance is exact.
+
+    Parameters
+    ----------
+    weights : dtype or None
+        The type of the edge weights; None is an unweighted graph.
+    least, most : float
+        The least and the greatest weight.
+    whole : bool
+        Whether all weights are whole numbers.
+    n : int
+        Number of vertices: no path has as many edges.
+    narrow : bool
+        Whether int16 may be taken.
+    """
+    greatest = max(-least, most)
+    if weights is not None and weights.kind == "f":
+        sums_fit = whole and (n - 1) * greatest <= 2**24  # float32 counts to there without a gap
+        return [np.dtype(np.float32) if sums_fit else weights]
+    integers = map(np.dtype, (np.int16, np.int32) if narrow else (np.int32,))
+    return [*(dtype for dtype in integers if greatest <= band(dtype)), np.dtype(np.float64)]
 
 
 def weight_dtype(dtype: np.dtype) -> np.dtype | None:
@@ -172,8 +198,7 @@ def decode(matrix: Array, labels: Array | None, xp: Any, nonnegative: bool) -> N
         unreached = part == beyond if nonnegative else part >= beyond - band(dtype)
         if bool(((part < lowest) | (part > highest) & ~unreached).any()):
             raise DistanceOverflowError(
-                f"a distance exceeds {highest}, the most that {dtype.name} distances carry: "
-                f"use dtype='{_WIDER[dtype]}'"
+                f"a distance exceeds {highest}, the most that {dtype.name} distances carry: use dtype='{_WIDER[dtype]}'"
             )
         part[unreached] = infinity(dtype)
         if labels is not None:

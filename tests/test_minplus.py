@@ -264,7 +264,9 @@ def test_distances_that_integers_carry(dtype, device):
     decode(D, None, xp, True)
     assert devices.to_host(D).tolist() == [[0, most, none]]
     for value in (most + 1, beyond - 1):
-        with pytest.raises(DistanceOverflowError, match=f"{most}.*{dtype.name}.*{'int32' if none < 2**15 else 'float64'}"):
+        with pytest.raises(
+            DistanceOverflowError, match=f"{most}.*{dtype.name}.*{'int32' if none < 2**15 else 'float64'}"
+        ):
             decode(xp.asarray(np.array([[0, value]], dtype)), None, xp, True)
     D = xp.asarray(np.array([[-band(dtype), band(dtype), beyond - band(dtype), beyond]], dtype))
     P = xp.asarray(np.array([[5, 6, 7, 8]], np.int32))

@@ -45,7 +45,7 @@ def _least(d, s0, s1, s2, s3):
 
 @njit(nogil=True, cache=True)
 def _relax_line(d, p, c, r, label, via):
-    """d = min(d, c + r) for a part of a row; where d falls, p, if given, becomes the label, or without labels `via`."""
+    """Relax a part of a row, d, through c + r; where it falls, p, if given, becomes the label, or `via` without."""
     via = np.int32(via)
     for j in range(len(d)):
         known = d[j]
