@@ -21,7 +21,7 @@ from .errors import NegativeCycleError
 from .floyd_warshall import FloydWarshall
 from .graph import Compressed, Graph
 from .plan import Plan
-from .weights import NO_PREDECESSOR, infinity
+from .weights import NO_PREDECESSOR, chunk_rows, infinity
 
 Array = Any
 
@@ -114,12 +114,15 @@ class ByComponent:
             found = program.collect(shard, comm)
         except NegativeCycleError as error:
             raise NegativeCycleError(int(vertices[error.vertex])) from None
-        own = s.device.asarray(vertices)
-        s.D[own[:, None], own] = found["distances"]
-        if s.P is not None:
-            labels = found["intermediate" if self.plan.intermediate else "predecessors"]
-            named = own.astype(np.int32)[labels.clip(0)]
-            s.P[own[:, None], own] = s.device.xp.where(labels == NO_PREDECESSOR, labels, named)
+        xp, own = s.device.xp, s.device.asarray(vertices)
+        names = own.astype(np.int32)
+        chunk = chunk_rows(size)
+        for top in range(0, size, chunk):
+            some = slice(top, top + chunk)
+            s.D[own[some, None], own] = found["distances"][some]
+            if s.P is not None:
+                labels = found["intermediate" if self.plan.intermediate else "predecessors"][some]
+                s.P[own[some, None], own] = xp.where(labels == NO_PREDECESSOR, labels, names[labels.clip(0)])
         return 1
 
     def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:

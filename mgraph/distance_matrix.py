@@ -23,10 +23,14 @@ NO_CYCLE = np.iinfo(np.int32).max
 
 
 class Part(NamedTuple):
-    """A shard's part of the input: of a distance matrix, or the edges from its rows to its columns."""
+    """A shard's part of the input: of a distance matrix, or the edges from its rows to its columns.
+
+    Where predecessors are derived from distances, `incoming` has all edges of the graph by target.
+    """
 
     dense: Array | None
     edges: Compressed | None
+    incoming: Compressed | None = None
 
 
 def parts(graph: Graph, plan: Plan) -> Callable[[int], Part]:
@@ -47,7 +51,7 @@ def parts(graph: Graph, plan: Plan) -> Callable[[int], Part]:
             before = xp.concatenate([xp.zeros(1, offsets.dtype), xp.cumsum(inside, dtype=offsets.dtype)])
             offsets, targets = before[offsets], targets[inside] - np.int32(left)
             lengths = None if lengths is None else lengths[inside]
-        return Part(None, Compressed(offsets, targets, lengths))
+        return Part(None, Compressed(offsets, targets, lengths), graph.csc() if plan.derived else None)
 
     return part
 

@@ -24,7 +24,9 @@ import numpy as np
 from . import device as devices
 from .comm import Communicator
 from .distance_matrix import NO_CYCLE, Part, empty, fill, finished, raise_negative_cycle
+from .graph import Compressed
 from .plan import Plan
+from .sources import edge_lengths
 
 Array = Any
 
@@ -52,6 +54,7 @@ class Shard:
     panels: list[Panels]  # of this round, and with look-ahead of the next
     aside: Any  # the stream that looks ahead
     cycle: Array  # the first pivot found on a negative cycle
+    incoming: Compressed | None  # all edges by target, to derive predecessors from
 
 
 class FloydWarshall:
@@ -79,6 +82,7 @@ class FloydWarshall:
             panels=[panels(plan, height, width, device) for _ in range(2 if plan.look_ahead else 1)],
             aside=device.stream(),
             cycle=device.xp.full(1, NO_CYCLE, np.int32),
+            incoming=piece.incoming,
         )
 
     def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
@@ -102,6 +106,9 @@ class FloydWarshall:
     def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
         """Return the shard's part of the result, or raise on every shard if a pivot was negative."""
         raise_negative_cycle(state.cycle, comm)
+        if state.incoming is not None:
+            state.panels.clear()
+            state.P = _derived(state)
         return finished(state.D, state.P, self.plan, self.nonnegative)
 
     def _look_ahead(self, state: Shard, first: int, last: int, comm: Communicator) -> None:
@@ -183,6 +190,20 @@ class FloydWarshall:
         labels = None if p.labels is None else p.labels[:, columns]
         b = min(self.plan.block, self.plan.n - pivot)
         s.kernels.update(D, P, p.C[:, rows], p.R[:, columns], labels, pivot, b, self.nonnegative, skip)
+
+
+def _derived(state: Shard) -> Array:
+    """Return the predecessors of finished distances: of each vertex a neighbour before it on a shortest path.
+
+    It costs a look at every edge for every row, far less than labels beside n pivots where edges are few.
+    """
+    s, incoming = state, state.incoming
+    assert incoming is not None
+    P = empty(s.D.shape[0], s.D.shape[1], np.int32, s.device)
+    edges = Compressed(s.device.asarray(incoming.indptr), s.device.asarray(incoming.indices), incoming.weights)
+    lengths = edge_lengths(edges, None, np.dtype(s.D.dtype), s.device)
+    s.device.kernels("sssp").predecessors(s.D, s.rows[0], edges.indptr, edges.indices, lengths, P)
+    return P
 
 
 def panels(plan: Plan, rows: int, columns: int, device: devices.Device) -> Panels:

@@ -29,10 +29,10 @@ SPAN_SECONDS = 1.0
 #: Share of a device's free memory that a plan may use.
 USABLE = 0.95
 
-#: How much faster another method must promise to be, for "auto" to leave Floyd and Warshall's, whose result
-#: is the same however it is computed; and the share of the time that components first must come down to.
-ADVANTAGE = 2.0
-SAVING = 0.9
+#: How many times faster, and by how many seconds, another way must promise to be, for "auto" to leave Floyd
+#: and Warshall's algorithm on the whole matrix, whose result is the same however it is computed.
+ADVANTAGE = {"sssp": 2.0, "johnson": 2.0, "blocked, components first": 1.1, "blocked, predecessors derived": 1.1}
+WORTH = 0.01
 
 #: What `mgraph.apsp` can do.
 METHODS = ("blocked", "naive", "squaring", "sssp", "johnson")
@@ -364,7 +364,7 @@ def _plan_apsp(ask: _Ask, method: str) -> Plan:
         )
     sources = "sssp" if ask.nonnegative else "johnson"
     ways = {"blocked": _blocked(ask, derived=False)}
-    if ask.predecessors and ask.exact and ask.m:
+    if ask.predecessors and ask.exact and ask.m and ask.dtype != np.int16:
         ways["blocked, predecessors derived"] = _blocked(ask, derived=True)
     if len(ask.components) > 1 and len(ask.specs) == 1:
         ways["blocked, components first"] = _by_component(ask)
@@ -384,21 +384,18 @@ def _plan_apsp(ask: _Ask, method: str) -> Plan:
     fitting = [name for name, hindrance in hindrances.items() if not hindrance]
 
     if method == "auto":
-        blocked = [name for name in fitting if name.startswith("blocked")]
-        handicap = {"blocked, components first": 1 / SAVING}
-        open_to_choice = sorted(blocked, key=lambda name: ways[name].seconds * handicap.get(name, 1))
-        if sources in fitting and not (
-            open_to_choice and ways[open_to_choice[0]].seconds <= ADVANTAGE * ways[sources].seconds
-        ):
-            open_to_choice.insert(0, sources)
+        open_to_choice = [name for name in fitting if name in ADVANTAGE or name.startswith("blocked")]
+        open_to_choice.sort(key=lambda name: ways[name].seconds * ADVANTAGE.get(name, 1) + WORTH * (name in ADVANTAGE))
     elif method == "blocked":
         open_to_choice = [name for name in ("blocked", "blocked, out of core") if name in fitting]
     else:
         open_to_choice = [method] if method in fitting else []
     if not open_to_choice:
-        tried = [name for name in ways if method == "auto" or name.startswith(method)]
-        least = min(tried, key=lambda name: max(ways[name].peak_bytes, default=0))
-        raise MemoryLimitError(_refusal(ways[least], hindrances[least] or ""))
+        first = "blocked" if method == "auto" else method
+        refusal = _refusal(ways[first], hindrances[first])
+        if hindrances.get("blocked, out of core") and first == "blocked":
+            refusal += f"; out of core it {hindrances['blocked, out of core']}"
+        raise MemoryLimitError(refusal)
     chosen = open_to_choice[0]
     alternatives = tuple(
         Alternative(name, way.seconds, max(way.peak_bytes), "chosen" if name == chosen else hindrances[name] or "fits")
@@ -514,7 +511,6 @@ def _by_component(ask: _Ask) -> Plan:
     labelled = ask.intermediate or ask.predecessors
     alone = [_blocked(ask._replace(n=size, components=()), derived=False) for size in sorted(set(groups))]
     by_size = {made.n: made for made in alone}
-    _, cell = ask.cell(labelled)
     whole = ask.n * _padded(ask.n, ask.kind) * (ask.dtype.itemsize + 4 * labelled)
     seconds = sum(by_size[size].seconds + 30 * ask.rates.launch for size in groups)
     return _plan_of(
@@ -528,7 +524,7 @@ def _by_component(ask: _Ask) -> Plan:
         steps=len(groups),
         span=ask.span or 1,
         step_seconds=1,
-        peak_bytes=(whole + max(made.peak_bytes[0] + made.n**2 * cell for made in alone),),
+        peak_bytes=(whole + max(made.peak_bytes[0] for made in alone),),
         seconds=seconds,
     )
 
@@ -562,8 +558,9 @@ def _out_of_core(ask: _Ask) -> Plan:
     block, strip, rooms = layout
     count = -(-n // strip)
     compute = ask.product_seconds(n, n, n, labelled) + count * -(-n // block) * r.pivots
-    transfer = count * n * row / r.copy
-    seconds = max(compute, transfer) + 2 * strip * row / r.copy if rooms > 1 else compute + 2 * transfer
+    on_disk = ask.kind == "cpu" or n * n * cell > USABLE * devices.find("cpu").available_memory()
+    transfer = count * n * row / (r.disk if on_disk else r.copy)
+    seconds = max(compute, transfer) + 2 * strip / n * transfer / count if rooms > 1 else compute + 2 * transfer
     return _plan_of(
         ask,
         "blocked",
@@ -573,7 +570,7 @@ def _out_of_core(ask: _Ask) -> Plan:
         strip=strip,
         rooms=rooms,
         host_bytes=n * n * cell,
-        on_disk=ask.kind == "cpu" or n * n * cell > USABLE * devices.find("cpu").available_memory(),
+        on_disk=on_disk,
         steps=count * count,
         step_seconds=seconds / count**2,
         peak_bytes=(peak(*layout),),

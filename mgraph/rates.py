@@ -32,6 +32,8 @@ class Rates:
         Bytes a second read and written.
     copy : float
         Bytes a second to the host, and at the same time from it.
+    disk : float
+        The same of a temporary file.
     search : float
         Edges a second that a breadth-first search passes.
     relaxations : float
@@ -45,6 +47,7 @@ class Rates:
     launch: float
     memory: float
     copy: float
+    disk: float
     search: float
     relaxations: float
 
@@ -58,6 +61,7 @@ DEFAULT = {
         launch=10e-6,
         memory=4e12,
         copy=50e9,
+        disk=1e9,
         search=100e9,
         relaxations=100e9,
     ),
@@ -69,6 +73,7 @@ DEFAULT = {
         launch=10e-6,
         memory=6e9,
         copy=4e9,
+        disk=1e9,
         search=0.2e9,
         relaxations=1e9,
     ),

@@ -228,7 +228,7 @@ class FromEverySource:
             device=device,
             kernels=kernels,
             lists=(out_indptr, out_indices, indptr, indices),
-            weights=_weights(Compressed(indptr, indices, piece.incoming.weights), h, dtype, device),
+            weights=edge_lengths(Compressed(indptr, indices, piece.incoming.weights), h, dtype, device),
             h=h,
             work=kernels.workspace(xp, n, batch, dtype),
             D=Rows(device, self.home, shape, batch, dtype),
@@ -266,7 +266,7 @@ class FromEverySource:
         return results
 
 
-def _weights(incoming: Compressed, h: Array | None, dtype: np.dtype, device: devices.Device) -> Array:
+def edge_lengths(incoming: Compressed, h: Array | None, dtype: np.dtype, device: devices.Device) -> Array:
     """Return the weights of the edges by target, shifted by potentials so that none is negative."""
     indptr, indices, weights = incoming
     xp = device.xp
