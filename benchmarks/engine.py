@@ -97,13 +97,13 @@ def fw_phases() -> Iterator[Row]:
     kernels = devices.find("cuda").kernels("minplus")
     for n in (4096, 16384):
         D = gpu_matrix(n)
-        M, cycle = xp.empty((128, 128), np.float32), xp.zeros(1, np.int32)
-        R, C = (xp.empty((128, kernels.padded(n)), np.float32) for _ in range(2))
+        M, R, C = kernels.panels(xp, np.float32, n, n, 128)
+        cycle = xp.zeros(1, np.int32)
         calls = {
-            "factor": lambda D=D, M=M, cycle=cycle: kernels.factor(D, 256, 256, 128, M, cycle),
+            "factor": lambda D=D, M=M, cycle=cycle: kernels.factor(D, 256, 256, 256, 128, M, cycle),
             "rows": lambda D=D, M=M, R=R: kernels.solve_rows(D, None, 256, 256, 128, M, R, None),
-            "columns": lambda D=D, R=R, C=C: kernels.solve_columns(D, 256, 128, R, C),
-            "update": lambda D=D, R=R, C=C: kernels.update(D, None, C, R, None, 128, True),
+            "columns": lambda D=D, M=M, C=C: kernels.solve_columns(D, 256, 128, M, C),
+            "update": lambda D=D, R=R, C=C: kernels.update(D, None, C, R, None, 256, 128, True),
         }
         row: Row = {"row": "fw-phases", "n": n}
         for name, call in calls.items():

@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(SIDE* SIDE, 1)
 //   ROWS:  coefficient (k, k') = M[k][k'],  entry (k, item) = D[at + k][item]
 //   else:  coefficient (k, k') = M[k'][k],  entry (k, item) = D[item][at + k]
 template <typename T, bool ROWS, bool PATHS>
-__global__ void __launch_bounds__(LANES* GROUPS)
+__global__ void __launch_bounds__(LANES* GROUPS, (PATHS ? 8 : 16) / sizeof(typename Element<T>::Value))  // what fits in shared memory
     solve(const T* D, const int* P, long long ld, int at, int b, int items, const T* M, void* panel, int* labels,
           long long ldp) {
     extern __shared__ __align__(16) char shared[];
@@ -270,7 +270,7 @@ __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
     update(T* D, int* P, int ld, int rows, int columns, const T* C, int ldc, const T* R, const int* labels,
            int ldr, int pivot, int depth) {
     constexpr int V = 16 / sizeof(T);  // elements of one 16-byte access
-    constexpr int STEP = PATHS && sizeof(T) == 4 ? 16 : 8;  // pivots per stage of the pipeline
+    constexpr int STEP = sizeof(T) == 4 ? 16 : 8;  // pivots per stage of the pipeline
     constexpr int ACROSS = S::N / S::TN, DOWN = S::M / S::TM, THREADS = S::THREADS;
     constexpr int GROUPS_M = S::TM / V, GROUPS_N = S::TN / V;
     constexpr unsigned RING = STAGES * STEP;  // a pivot's line of the panels is at its number modulo this
@@ -282,9 +282,7 @@ __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
     // A thread's rows and columns come in groups of V, DOWN (or ACROSS) groups apart: no bank conflicts.
     auto row = [&](int r) { return y * V + (r / V) * (DOWN * V) + r % V; };
     auto column = [&](int group) { return x * V + group * (ACROSS * V); };
-    // Elements of the tile are addressed from the thread's first: the minimum unit makes addresses, too.
-    T* const own = D + static_cast<long long>(i0 + row(0)) * ld + j0 + column(0);
-    auto element = [&](int r, int group) { return own + (row(r) - row(0)) * ld + (column(group) - column(0)); };
+    auto element = [&](int r, int group) { return D + static_cast<long long>(i0 + row(r)) * ld + j0 + column(group); };
     auto inside = [&](int r, int group) { return row(r) < rows - i0 && column(group) < columns - j0; };
 
     T d[S::TM][S::TN];

@@ -314,7 +314,7 @@ def test_failures(cycle, tmp_path, monkeypatch):
     cut = tmp_path / "cut.txt.xz"
     cut.write_bytes(lzma.compress(AS_LIKE.encode())[:-30])
     failed(invoke("apsp", cut), 1)
-    assert "needs" in failed(invoke("plan", "apsp", "--n", 100_000, "--memory", "1GiB", "--devices", "cuda"), 1)
+    assert "needs" in failed(invoke("plan", "apsp", "--n", 5_000_000, "--memory", "1GiB", "--devices", "cuda"), 1)
     if not device.gpu_count():
         failed(invoke("bfs", cycle, "--device", "cuda"), 1)
 

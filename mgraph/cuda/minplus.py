@@ -26,7 +26,7 @@ _TILES = {
     ("double", True, False): (64, 64, 8, 4, 2),
     ("int", False, False): (64, 64, 8, 8, 5),
     ("int", True, False): (64, 64, 4, 8, 2),
-    ("Pair", False, False): (64, 64, 8, 8, 5),
+    ("Pair", False, False): (64, 64, 8, 8, 4),
 }
 
 
