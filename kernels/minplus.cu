@@ -268,7 +268,7 @@ __device__ __forceinline__ void copy_async(void* to, const void* from) {
 template <typename T, bool PATHS, bool PAIRS, typename S>
 __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
     update(T* D, int* P, int ld, int rows, int columns, const T* C, int ldc, const T* R, const int* labels,
-           int ldr, int pivot, int depth) {
+           int ldr, int pivot, int depth, int skip_top, int skip_bottom, int skip_left, int skip_right) {
     constexpr int V = 16 / sizeof(T);  // elements of one 16-byte access
     constexpr int STEP = sizeof(T) == 4 ? 16 : 8;  // pivots per stage of the pipeline
     constexpr int ACROSS = S::N / S::TN, DOWN = S::M / S::TM, THREADS = S::THREADS;
@@ -279,6 +279,8 @@ __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
 
     const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
     const int i0 = blockIdx.y * S::M, j0 = blockIdx.x * S::N;
+    // Rows and columns that were updated before the rest are not touched: others may be reading them.
+    if (i0 >= skip_top && i0 + S::M <= skip_bottom || j0 >= skip_left && j0 + S::N <= skip_right) return;
     // A thread's rows and columns come in groups of V, DOWN (or ACROSS) groups apart: no bank conflicts.
     auto row = [&](int r) { return y * V + (r / V) * (DOWN * V) + r % V; };
     auto column = [&](int group) { return x * V + group * (ACROSS * V); };

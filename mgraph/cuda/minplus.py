@@ -127,12 +127,21 @@ def _solve(
 
 
 def update(
-    D: Array, P: Array | None, C: Array, R: Array, labels: Array | None, pivot: int, b: int, nonnegative: bool
+    D: Array,
+    P: Array | None,
+    C: Array,
+    R: Array,
+    labels: Array | None,
+    pivot: int,
+    b: int,
+    nonnegative: bool,
+    skip: tuple[int, int, int, int] = (0, 0, 0, 0),
 ) -> None:
     """D = min(D, C (+) R): every pair of vertices through the panels' pivots, the first of which is `pivot`.
 
     P, if given, becomes the label of the pivot that an element last fell through: its predecessor in
-    `labels`, or without these the pivot itself.
+    `labels`, or without these the pivot itself. Tiles within the rows skip[0] to skip[1], or the columns
+    skip[2] to skip[3], are left as they are.
     """
     rows, columns = D.shape
     if not rows or not columns:
@@ -142,9 +151,9 @@ def update(
     high, wide, m, n, _ = _TILES[key]
     words = -(-columns // word)
     arguments = (
-        *(D, 0 if P is None else P, np.int64(_leading(D) // word), np.int32(rows), np.int32(words)),
+        *(D, 0 if P is None else P, np.int32(_leading(D) // word), np.int32(rows), np.int32(words)),
         *(C, np.int32(_leading(C)), R, 0 if labels is None else labels, np.int32(_leading(R) // word)),
-        *(np.int32(pivot), np.int32(-(-b // _STEP) * _STEP)),
+        *map(np.int32, (pivot, -(-b // _STEP) * _STEP, skip[0], skip[1], skip[2] // word, skip[3] // word)),
     )
     kernel = cuda_function(SOURCE, _update(key))
     kernel((-(-words // wide), -(-rows // high)), (high // m * (wide // n),), arguments)

@@ -122,8 +122,8 @@ def update(D, P, C, R, labels, pivot, b, nonnegative, skip=(0, 0, 0, 0)):
     """D = min(D, C (+) R): every pair of vertices through the panels' pivots, the first of which is `pivot`.
 
     P, if given, becomes the label of the pivot that an element last fell through: its predecessor in
-    `labels`, or without these the pivot itself. That no distance is negative helps a GPU; here it makes no
-    difference.
+    `labels`, or without these the pivot itself. That no distance is negative, and what may be skipped as it
+    is up to date, helps a GPU; here it makes no difference.
     """
     rows, n = D.shape
     width = _WIDTH // D.itemsize
