@@ -176,20 +176,22 @@ class FloydWarshall:
         self,
         state: Shard,
         number: int,
-        rows: slice = slice(None),
-        columns: slice = slice(None),
+        rows: slice | None = None,
+        columns: slice | None = None,
         skip: tuple[int, int, int, int] = (0, 0, 0, 0),
     ) -> None:
-        """Update the shard's rectangle, or some rows or columns of it, or all but some: of both (first, end)."""
+        """Update the shard's rectangle, or some rows or columns of it, or all but some (both as first, end)."""
         s, p = state, state.panels[number % len(state.panels)]
-        pivot = number * self.plan.block
-        D = s.D[rows, columns]
-        if not D.size:
-            return
-        P = None if s.P is None else s.P[rows, columns]
-        labels = None if p.labels is None else p.labels[:, columns]
-        b = min(self.plan.block, self.plan.n - pivot)
-        s.kernels.update(D, P, p.C[:, rows], p.R[:, columns], labels, pivot, b, self.nonnegative, skip)
+        D, P, C, R, labels = s.D, s.P, p.C, p.R, p.labels
+        if rows is not None:
+            D, P, C = D[rows], None if P is None else P[rows], C[:, rows]
+        if columns is not None:
+            D, P, R = D[:, columns], None if P is None else P[:, columns], R[:, columns]
+            labels = None if labels is None else labels[:, columns]
+        if D.size:
+            pivot = number * self.plan.block
+            b = min(self.plan.block, self.plan.n - pivot)
+            s.kernels.update(D, P, C, R, labels, pivot, b, self.nonnegative, skip)
 
 
 def _derived(state: Shard) -> Array:

@@ -87,7 +87,7 @@ def potentials(graph: Graph) -> np.ndarray:
 
 def batch_size(n: int, dtype: np.dtype, kind: str) -> int:
     """Return how many sources a superstep takes on a kind of device."""
-    return int(kernel_module(kind, "sssp").batch_size(n, dtype.itemsize))
+    return int(kernel_module(kind, "sssp").batch_size(max(1, n), dtype.itemsize))
 
 
 def device_bytes(
