@@ -8,7 +8,7 @@
 //   factor   M = the diagonal block after eliminating, for every entry, the pivots before both its row
 //            and its column. Below the diagonal stands d[i,k] at time k, above it d[k,j] at time k.
 //   solve    R[k,j] = d[k,j] at time k = min(d[k,j], min over k' < k of M[k,k'] + R[k',j])    the pivot rows
-//            C[k,i] = d[i,k] at time k = min(d[i,k], min over k' < k of C[k',i] + R[k',k])    the columns
+//            C[k,i] = d[i,k] at time k = min(d[i,k], min over k' < k of C[k',i] + M[k',k])    the columns
 //   update   d[i,j] = min(d[i,j], min over k of C[k,i] + R[k,j])                              everything
 //
 // These are exactly the sums that the unblocked algorithm compares, so the result is the same to the last
@@ -16,19 +16,19 @@
 // unblocked algorithm records, which is safe with cycles of weight zero. Only `update` writes to the matrix.
 // `through` is the unblocked algorithm, a launch a pivot, as Harish and Narayanan (2007) gave it to a GPU.
 //
-// Encoding. The matrix is row-major, its rows and those of its views start on multiples of 16 bytes. It may be
-// a part of a larger one: row and column of the diagonal block, if any, count from its corner, and `pivot` from
-// the whole's. The panels R and C are both stored pivot by pivot (C transposed), so that a tile of either is a
-// few contiguous rows; these are padded to whole tiles, and those from the last pivot up to a multiple of 32 hold
-// infinity. Infinity is inf, for an int of w bits 2^(w-2) - 1: two of them add without wrapping. Negative weights
-// may lower such an infinity somewhat, never to where distances are (mgraph/weights.py).
+// Encoding. The matrix is row-major; its rows start on multiples of 16 bytes. It may be a part of a larger one:
+// rows and columns count from its own corner, `pivot` from the whole's. The panels R and C are both stored pivot
+// by pivot (C transposed), so that a tile of either is a few contiguous rows; these are padded to whole tiles,
+// and those from the last pivot up to a multiple of 32 hold infinity. Infinity is inf, for an integer of w bits
+// 2^(w-2) - 1: two of them add without wrapping. Negative weights may lower such an infinity somewhat, never to
+// where distances are (mgraph/weights.py).
 //
-// P holds a label for each element, int32, -9999 none: the predecessor on the path, taken from the pivot's row,
-// or (with no labels for R) the highest intermediate vertex on the path, which is the pivot itself.
+// P holds a label for each element, int32, -9999 for none. Where the pivots' rows come with labels it is the
+// predecessor on the path; else it is the pivot, which is the highest intermediate vertex on the path.
 //
-// int16 come in pairs. `update` takes two neighbours of a row as one word, which a Hopper GPU adds and compares
-// by one instruction; the factor of a pair is a word that holds it twice, and so C is stored. Elsewhere an int16 is
-// the upper half of an int: such sums wrap and compare as those of the int16 do.
+// `update` takes int16 in pairs: two neighbours of a row are a word, which Hopper adds and compares by one
+// instruction. C holds each of its values twice in a word, a factor for both. The other kernels hold an int16 in
+// the upper half of an int: its sums wrap and compare as the int16's do.
 //
 // Cost. n^3 additions and minima, all but 2 b / n of them in `update`, which reads and writes the matrix
 // once per b pivots. It is bound by the minimum unit (64 lanes a clock and multiprocessor).
@@ -90,8 +90,9 @@ constexpr int CHUNK = 32;   // pivots whose factors a block of `solve` has in sh
 constexpr int LANES = 64;   // columns of a panel that a block of `solve` has,
 constexpr int GROUPS = 4;   // and threads a column, each with some of the chunk's pivots
 
-// M = the factored diagonal block, whose corner is D[row, column], BLOCK x BLOCK, infinity beyond b. One thread block of SIDE x SIDE threads, each holding a
-// sample of the matrix in registers: the elements (y + SIDE p, x + SIDE q). One barrier a pivot.
+// M = the factored diagonal block, whose corner is D[row, column]; BLOCK x BLOCK, with infinity beyond the b
+// pivots. One thread block of SIDE x SIDE threads, each holding a sample of the matrix in registers: the elements
+// (y + SIDE p, x + SIDE q). One barrier a pivot.
 // `cycle` becomes the first pivot of negative weight, which lies on a negative cycle.
 template <typename T>
 __global__ void __launch_bounds__(SIDE* SIDE, 1)
@@ -148,10 +149,11 @@ __global__ void __launch_bounds__(SIDE* SIDE, 1)
 // Both triangular solves. A block carries LANES columns of a panel through all pivots, a chunk at a time: each
 // of a column's threads takes its pivots of the chunk through all earlier ones, then the threads take turns.
 // `item` is the panel's column: j of R, i of C. The pivots' block begins at `at`: a row of D, or a column.
+// A multiprocessor takes as many blocks as its shared memory does.
 //   ROWS:  coefficient (k, k') = M[k][k'],  entry (k, item) = D[at + k][item]
 //   else:  coefficient (k, k') = M[k'][k],  entry (k, item) = D[item][at + k]
 template <typename T, bool ROWS, bool PATHS>
-__global__ void __launch_bounds__(LANES* GROUPS, (PATHS ? 8 : 16) / sizeof(typename Element<T>::Value))  // what fits in shared memory
+__global__ void __launch_bounds__(LANES* GROUPS, (PATHS ? 8 : 16) / sizeof(typename Element<T>::Value))
     solve(const T* D, const int* P, long long ld, int at, int b, int items, const T* M, void* panel, int* labels,
           long long ldp) {
     extern __shared__ __align__(16) char shared[];
@@ -253,28 +255,38 @@ template <int M_, int N_, int TM_, int TN_, int RESIDENT_> struct Tile {
     static constexpr int M = M_, N = N_, TM = TM_, TN = TN_, RESIDENT = RESIDENT_, THREADS = M / TM * (N / TN);
 };
 
-constexpr int STAGES = 4;  // tiles of R and C in shared memory: one in use, three on their way
+constexpr int STEP = 16;   // pivots whose part of the panels `update` has in shared memory at a time,
+constexpr int STAGES = 2;  // and how often it has that: one in use, one on its way
 
 __device__ __forceinline__ void copy_async(void* to, const void* from) {
     unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
 }
 
-// D = min(D, C (+) R): a matrix product in the (min, +) algebra, tiles of D in registers, tiles of the
-// panels through shared memory. `depth` is the number of pivots rounded up to a multiple of 16. PAIRS takes two pivots at
+// `bits`, and behind them whether d is less than `before`; of 4 bytes, as the sign of the difference.
+__device__ __forceinline__ unsigned noted(unsigned bits, float d, float before) {
+    return __funnelshift_l(__float_as_uint(d - before), bits, 1);
+}
+__device__ __forceinline__ unsigned noted(unsigned bits, int d, int before) {
+    return __funnelshift_l(d - before, bits, 1);
+}
+__device__ __forceinline__ unsigned noted(unsigned bits, double d, double before) { return bits << 1 | (d < before); }
+
+// D = min(D, C (+) R): a matrix product in the (min, +) algebra, tiles of D in registers, tiles of the panels
+// through shared memory. `depth` is the number of pivots rounded up to a multiple of 16. PAIRS takes two pivots at
 // a time: floats that are not negative order as the integers of their bits, of which one instruction finds
-// the least of three. With PATHS a thread notes only in which step an element last fell, which takes a
-// comparison a step, and looks for the pivot afterwards: the first whose sum is the element.
+// the least of three. With PATHS a thread notes only which of its elements fell in a step, a bit for each, and
+// the pivot is looked for afterwards: in the last such step, the first whose sum is the element. Where T is Pair,
+// columns and leading dimensions count pairs.
 template <typename T, bool PATHS, bool PAIRS, typename S>
 __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
     update(T* D, int* P, int ld, int rows, int columns, const T* C, int ldc, const T* R, const int* labels,
            int ldr, int pivot, int depth, int skip_top, int skip_bottom, int skip_left, int skip_right) {
     constexpr int V = 16 / sizeof(T);  // elements of one 16-byte access
-    constexpr int STEP = sizeof(T) == 4 ? 16 : 8;  // pivots per stage of the pipeline
     constexpr int ACROSS = S::N / S::TN, DOWN = S::M / S::TM, THREADS = S::THREADS;
     constexpr int GROUPS_M = S::TM / V, GROUPS_N = S::TN / V;
     constexpr unsigned RING = STAGES * STEP;  // a pivot's line of the panels is at its number modulo this
-    __shared__ __align__(16) T left[RING][S::M], right[RING][S::N];
+    __shared__ __align__(16) T lines[RING][S::M + S::N];  // S::M of C, S::N of R
     using Values = Vector<T, V>;
 
     const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
@@ -282,24 +294,21 @@ __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
     // Rows and columns that were updated before the rest are not touched: others may be reading them.
     if (i0 >= skip_top && i0 + S::M <= skip_bottom || j0 >= skip_left && j0 + S::N <= skip_right) return;
     // A thread's rows and columns come in groups of V, DOWN (or ACROSS) groups apart: no bank conflicts.
-    auto row = [&](int r) { return y * V + (r / V) * (DOWN * V) + r % V; };
-    auto column = [&](int group) { return x * V + group * (ACROSS * V); };
-    auto element = [&](int r, int group) { return D + static_cast<long long>(i0 + row(r)) * ld + j0 + column(group); };
-    auto inside = [&](int r, int group) { return row(r) < rows - i0 && column(group) < columns - j0; };
+    auto row = [](int y, int r) { return y * V + (r / V) * (DOWN * V) + r % V; };
+    auto column = [](int x, int c) { return x * V + (c / V) * (ACROSS * V) + c % V; };
+    auto place = [&](int i, int j) { return static_cast<long long>(i0 + i) * ld + j0 + j; };
+    auto inside = [&](int i, int j) { return i < rows - i0 && j < columns - j0; };
 
     T d[S::TM][S::TN];
-    int fell[PATHS ? S::TM : 1][PATHS ? S::TN : 1];  // the step in which the element last did, or -1
 #pragma unroll
     for (int r = 0; r < S::TM; ++r)
 #pragma unroll
-        for (int g = 0; g < GROUPS_N; ++g) {
+        for (int c = 0; c < S::TN; c += V) {
+            const int i = row(y, r), j = column(x, c);
             Values v{};
-            if (inside(r, g)) v = *reinterpret_cast<const Values*>(element(r, g));
+            if (inside(i, j)) v = *reinterpret_cast<const Values*>(D + place(i, j));
 #pragma unroll
-            for (int s = 0; s < V; ++s) {
-                d[r][g * V + s] = v.at[s];
-                if constexpr (PATHS) fell[r][g * V + s] = -1;
-            }
+            for (int s = 0; s < V; ++s) d[r][c + s] = v.at[s];
         }
 
     // Each thread fetches 16 bytes of the same columns in every round, some lines apart.
@@ -313,14 +322,17 @@ __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
 #pragma unroll
         for (int l = 0; l < STEP; l += THREADS / WIDE_M)
             if (THREADS / WIDE_M <= STEP || line_m < STEP)
-                copy_async(&left[line + l + line_m][at_m], next_left + l * ldc);
+                copy_async(&lines[line + l + line_m][at_m], next_left + l * ldc);
 #pragma unroll
         for (int l = 0; l < STEP; l += THREADS / WIDE_N)
             if (THREADS / WIDE_N <= STEP || line_n < STEP)
-                copy_async(&right[line + l + line_n][at_n], next_right + l * ldr);
+                copy_async(&lines[line + l + line_n][S::M + at_n], next_right + l * ldr);
         next_left += STEP * ldc;
         next_right += STEP * ldr;
     };
+    static_assert(!PATHS || S::TM * S::TN <= 32);
+    __shared__ unsigned fell[PATHS ? BLOCK / STEP : 1][PATHS ? THREADS : 1];
+    unsigned ever = 0;  // elements that fell in any step
     constexpr int AHEAD = (STAGES - 1) * STEP;
 #pragma unroll
     for (int k = 0; k < AHEAD; k += STEP) {
@@ -348,10 +360,10 @@ __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
             for (int t = 0; t < AT_ONCE; ++t) {
 #pragma unroll
                 for (int g = 0; g < GROUPS_M; ++g)
-                    a[t][g] = *reinterpret_cast<const Values*>(&left[line + s + t][row(g * V)]);
+                    a[t][g] = *reinterpret_cast<const Values*>(&lines[line + s + t][row(y, g * V)]);
 #pragma unroll
                 for (int g = 0; g < GROUPS_N; ++g)
-                    b[t][g] = *reinterpret_cast<const Values*>(&right[line + s + t][column(g)]);
+                    b[t][g] = *reinterpret_cast<const Values*>(&lines[line + s + t][S::M + column(x, g * V)]);
             }
 #pragma unroll
             for (int r = 0; r < S::TM; ++r)
@@ -365,59 +377,52 @@ __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
                 }
         }
         if constexpr (PATHS) {
+            unsigned bits = 0;
 #pragma unroll
-            for (int r = 0; r < S::TM; ++r)
-#pragma unroll
-                for (int c = 0; c < S::TN; ++c)
-                    if (d[r][c] < old[r][c]) fell[r][c] = k;
+            for (int e = S::TM * S::TN - 1; e >= 0; --e)
+                bits = noted(bits, d[e / S::TN][e % S::TN], old[e / S::TN][e % S::TN]);
+            fell[k / STEP][threadIdx.x] = bits;
+            ever |= bits;
         }
     }
 
 #pragma unroll
     for (int r = 0; r < S::TM; ++r)
 #pragma unroll
-        for (int g = 0; g < GROUPS_N; ++g) {
+        for (int c = 0; c < S::TN; c += V) {
+            const int i = row(y, r), j = column(x, c);
             Values v;
 #pragma unroll
-            for (int s = 0; s < V; ++s) v.at[s] = d[r][g * V + s];
-            if (inside(r, g)) *reinterpret_cast<Values*>(element(r, g)) = v;
+            for (int s = 0; s < V; ++s) v.at[s] = d[r][c + s];
+            if (inside(i, j)) *reinterpret_cast<Values*>(D + place(i, j)) = v;
         }
     if constexpr (PATHS) {
         // Few elements fall in most rounds, but some in every warp: they are gathered, so that no lane idles
         // while the sums of the step are made again, in the same way.
-        struct Fallen {
-            T value;
-            int i, j, k;
-        };
-        static_assert(sizeof(left) >= S::TN * THREADS * sizeof(Fallen));
-        Fallen* const fallen = reinterpret_cast<Fallen*>(left);
+        static_assert(sizeof(lines) >= S::M * S::N * sizeof(int));
+        unsigned* const fallen = reinterpret_cast<unsigned*>(lines);  // 32 times the thread, plus the bit
         __shared__ int gathered;
-#pragma unroll
-        for (int r = 0; r < S::TM; ++r) {
-            __syncthreads();  // the tiles, or the last gathering, are done with
-            if (threadIdx.x == 0) gathered = 0;
-            __syncthreads();
-#pragma unroll
-            for (int c = 0; c < S::TN; ++c) {
-                const int i = i0 + row(r), j = j0 + column(c / V) + c % V;
-                const bool fell_here = fell[r][c] >= 0 && i < rows && j < columns;
-                const unsigned those = __ballot_sync(0xffffffffu, fell_here);
-                int at = 0;
-                if (threadIdx.x % 32 == 0 && those) at = atomicAdd(&gathered, __popc(those));
-                at = __shfl_sync(0xffffffffu, at, 0) + __popc(those & ((1u << threadIdx.x % 32) - 1));
-                if (fell_here) fallen[at] = {d[r][c], i, j, fell[r][c]};
-            }
-            __syncthreads();
-            for (int e = threadIdx.x; e < gathered; e += THREADS) {
-                const Fallen f = fallen[e];
-                const T* const x = C + f.k * ldc + f.i;
-                const T* const y = R + f.k * ldr + f.j;
-                int first = 0;
+        if (threadIdx.x == 0) gathered = 0;
+        __syncthreads();
+        int at = ever ? atomicAdd(&gathered, __popc(ever)) : 0;
+        for (; ever; ever &= ever - 1) fallen[at++] = 32 * threadIdx.x + __ffs(ever) - 1;
+        __syncthreads();
+        for (int f = threadIdx.x; f < gathered; f += THREADS) {
+            const unsigned thread = fallen[f] / 32, e = fallen[f] % 32;
+            const int i = row(thread / ACROSS, e / S::TN), j = column(thread % ACROSS, e % S::TN);
+            if (!inside(i, j)) continue;
+            int k = (depth - 1) / STEP;
+            while (!(fell[k][thread] >> e & 1)) --k;
+            k *= STEP;
+            const T value = D[place(i, j)];
+            const T* const a = C + k * ldc + i0 + i;
+            const T* const b = R + k * ldr + j0 + j;
+            int first = 0;
 #pragma unroll 4
-                for (int s = STEP - 1; s >= 0; --s)
-                    if (x[s * ldc] + y[s * ldr] == f.value) first = s;
-                P[static_cast<long long>(f.i) * ld + f.j] = labels ? labels[(f.k + first) * ldr + f.j] : pivot + f.k + first;
-            }
+            for (int s = STEP - 1; s >= 0; --s)
+                if (a[s * ldc] + b[s * ldr] == value) first = s;
+            k += first;
+            P[place(i, j)] = labels ? labels[k * ldr + j0 + j] : pivot + k;
         }
     }
 }
@@ -446,7 +451,8 @@ __global__ void scatter(T* D, long long ld, int rows, const Offset* indptr, cons
         const int w = indices[e];
         if (e > first && indices[e - 1] == w) continue;
         T least = weights[e];
-        for (Offset next = e + 1; next < end && indices[next] == w; ++next) least = weights[next] < least ? weights[next] : least;
+        for (Offset next = e + 1; next < end && indices[next] == w; ++next)
+            least = weights[next] < least ? weights[next] : least;
         D[v * ld + w] = least;
     }
 }

@@ -153,7 +153,7 @@ def apsp(
             if wider == len(types):
                 raise
     results = outcome.arrays
-    if client is None and not made.strip and not made.batch:
+    if client is None and not made.strip and made.method not in ("sssp", "johnson"):
         results = {name: devices.find(graph.device).asarray(value) for name, value in results.items()}
     return ApspResult(
         results["distances"], results.get("predecessors"), made, outcome.timings, results.get("intermediate")
@@ -173,7 +173,7 @@ def _solved(graph: Graph, made: Plan, order: Any, runner: Executor, progress: Pr
     """Run the plan's program."""
     if made.groups:
         return runner.run(ByComponent(made, graph.nonnegative), groups(graph, made, order), made, progress)
-    if made.batch:
+    if made.method in ("sssp", "johnson"):
         shift = potentials(graph) if made.method == "johnson" else None
         searched = network(graph, shift)
         return runner.run(FromEverySource(made, "cpu"), lambda _: searched, made, progress)

@@ -36,7 +36,7 @@ def kernel_infinity(dtype: np.dtype) -> float | int:
 
 
 def band(dtype: np.dtype) -> int:
-    """Return the largest weight in an integer type, 2**28 or 2**12; with negative weights, the largest distance."""
+    """Return the largest weight in the integers `dtype`; where weights may be negative, the largest distance too."""
     return 2 ** (8 * dtype.itemsize - 4)
 
 

@@ -20,12 +20,12 @@ _TYPES = {
 _TILES = {
     ("float", False, False): (64, 64, 8, 8, 5),
     ("float", False, True): (64, 64, 8, 8, 5),
-    ("float", True, False): (64, 64, 4, 8, 3),
-    ("float", True, True): (64, 64, 4, 8, 2),
-    ("double", False, False): (64, 128, 8, 8, 1),
-    ("double", True, False): (64, 64, 8, 4, 2),
-    ("int", False, False): (64, 64, 8, 8, 5),
-    ("int", True, False): (64, 64, 4, 8, 2),
+    ("float", True, False): (64, 64, 4, 8, 4),
+    ("float", True, True): (64, 64, 4, 8, 4),
+    ("double", False, False): (64, 64, 8, 4, 3),
+    ("double", True, False): (32, 64, 4, 4, 4),
+    ("int", False, False): (64, 64, 8, 8, 4),
+    ("int", True, False): (64, 64, 8, 4, 4),
     ("Pair", False, False): (64, 64, 8, 8, 4),
 }
 
