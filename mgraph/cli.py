@@ -33,6 +33,7 @@ from .errors import DeviceError, FormatError, InputError, OutputExistsError
 from .graph import Graph
 from .io import FORMATS, check_output, read, save
 from .plan import METHODS, spec_of
+from .rates import cache_file
 from .weights import DISTANCE_TYPES, infinity
 
 Result = mgraph.ApspResult | mgraph.BfsResult
@@ -487,6 +488,23 @@ def _specs(wanted: str | None, memory: int | None) -> list[mgraph.DeviceSpec]:
     kind = name.partition(":")[0] if name else devices.find().kind
     cores = spec_of(devices.find("cpu")).cores if kind == "cpu" else 1
     return [mgraph.DeviceSpec(name or kind, kind, memory, cores)] * count
+
+
+@main.command(epilog="Example: mgraph calibrate --device cuda:0")
+@click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; by default a GPU where there is one.")
+@_json_option
+def calibrate(device: str | None, as_json: bool) -> None:
+    """Measure a device once, so that predicted times hold on it; the figures are kept in the cache folder."""
+    from .calibrate import calibrate
+
+    measured = dataclasses.asdict(calibrate(device))
+    if as_json:
+        click.echo(_json(measured))
+        return
+    for name, figure in measured.items():
+        for kind, value in figure.items() if isinstance(figure, dict) else [("", figure)]:
+            click.echo(f"{name:12} {kind:12} {value:.4g}")
+    click.echo(f"kept in {cache_file()}")
 
 
 _PACKAGES = ("numpy", "scipy", "numba", "dask", "distributed", "cupy", "dask-cuda")
