@@ -7,27 +7,32 @@
 // asking, and whoever reads a row while it falls has been asked to look again. All rounds run inside one
 // cooperative launch, with a grid-wide barrier each.
 //
-// Several slices run side by side, as one graph of so many copies: item = slice * n + v. Neighbouring sources share
-// a slice, so that their frontiers overlap; while one slice is at its thin end, the others fill the device.
+// A vertex that fell only to distances of `bound` or more waits until nobody else asks: then the bound is raised by
+// `window`, and those it has passed ask (the near and far sets of Davidson et al.). In a road network, where paths
+// of many edges are often shorter than those of few, this saves most of the work; a graph whose distances are all
+// within the window never waits.
 //
-// Encoding. labels[item][lane] is the distance from source first + LANES * slice + lane to v. Infinity is inf, for
-// int 2^30 - 1, to which a weight of at most 2^29 adds without wrapping. The edges are given by source (out_*:
-// whom to ask) and by target (in_*, with weights). Item x belongs to warp x % warps, so that neighbouring vertices
-// fall to different warps, and is bit x / warps of this warp's own words in `asked`, a bitmap in two copies: one is
-// read while the other is written. stamps[item] is the round in which the row last fell.
+// Several slices run side by side, as one graph of so many copies. Neighbouring sources share a slice, so that their
+// frontiers overlap; while one slice is at its thin end, the others fill the device.
 //
-// Cost. Each edge is relaxed six to seven times in a random graph with some edges a vertex, 15 to 20 times in a
-// road network: LANES elements read from the L2 if the labels of all slices fit there. A deep graph is bound by
-// the latency of a round. `turn` writes the distances once; `predecessors` reads one per edge and source.
+// Encoding. An item is a vertex of a slice: slice * (n | 1) + v. labels[item][lane] is the distance from source
+// first + LANES * slice + lane to v. Infinity is inf, for int 2^30 - 1, to which a weight of at most 2^29 adds
+// without wrapping. The edges are given by source (out_*: whom to ask) and by target (in_*, with weights). An item
+// is a bit of the column item % columns of a bitmap, and column c belongs to warp c % warps: neighbouring vertices,
+// and the copies of one, fall to different warps. There are three bitmaps, of those asked in this round, in the
+// next, and of those who wait. stamps[item] is the round in which the row last fell or asked.
+//
+// Cost. Each edge is relaxed six to seven times in a random graph with some edges a vertex, as often in a road
+// network: 512 bytes from L2 or memory for a slice's row. A deep graph is also bound by the latency of its rounds,
+// which more slices share. `turn` writes the distances once; `predecessors` reads one per edge and source.
 //
 // Sources. L. Ford, "Network flow theory", 1956; R. Bellman, "On a routing problem", 1958. Many sources at a time:
-// M. Then et al., "The more the merrier: efficient multi-source graph traversal", 2014.
+// M. Then et al., "The more the merrier: efficient multi-source graph traversal", 2014. The bound: A. Davidson, S.
+// Baxter, M. Garland, J. Owens, "Work-efficient parallel GPU methods for single-source shortest paths", 2014.
 
 constexpr int THREADS = 512, WARPS = THREADS / 32;
-constexpr int RESIDENT = 3;     // blocks a multiprocessor
-constexpr int WIDTH = 1;        // sources of a slice that a thread takes
-constexpr int LANES = 32 * WIDTH;
-constexpr int FLIGHT = 4;       // rows that a warp reads at a time
+constexpr int RESIDENT = 2;     // blocks a multiprocessor
+constexpr int FLIGHT = 2;       // rows that a warp reads at a time
 constexpr int HUB = 512;        // edges into a vertex from which on a whole block looks at them
 constexpr int HUBS = 128;       // such vertices that a block can put off in a round
 constexpr int ROWS = 8;         // sources that a thread finds a vertex's predecessors for
@@ -46,43 +51,47 @@ __device__ __forceinline__ float relaxed(float d, float a, float b) { return fmi
 __device__ __forceinline__ double relaxed(double d, double a, double b) { double s = a + b; return s < d ? s : d; }
 __device__ __forceinline__ int relaxed(int d, int a, int b) { return __viaddmin_s32(a, b, d); }
 
-// A thread's part of a row. Rows change during a launch, so they are read from the L2, which all blocks share.
-template <int BYTES> struct Word;
-template <> struct Word<4> { using Type = unsigned; };
-template <> struct Word<8> { using Type = uint2; };
-template <> struct Word<16> { using Type = uint4; };
-
-template <typename T> struct alignas(sizeof(T) * WIDTH) Part {
+// A thread's part of a row: 16 bytes. Rows change during a launch, so they are read from the L2, which all blocks
+// share.
+template <typename T> struct alignas(16) Part {
+    static constexpr int WIDTH = 16 / sizeof(T), LANES = 32 * WIDTH;
     T at[WIDTH];
 
     static __device__ __forceinline__ Part read(const T* row) {
-        const auto word = __ldcg(reinterpret_cast<const typename Word<sizeof(Part)>::Type*>(row));
-        return *reinterpret_cast<const Part*>(&word);
-    }
-    static __device__ __forceinline__ Part all(T value) {
-        Part part;
-#pragma unroll
-        for (int i = 0; i < WIDTH; ++i) part.at[i] = value;
-        return part;
+        const uint4 bits = __ldcg(reinterpret_cast<const uint4*>(row));
+        return *reinterpret_cast<const Part*>(&bits);
     }
     __device__ __forceinline__ void write(T* row) const { *reinterpret_cast<Part*>(row) = *this; }
+    __device__ __forceinline__ void fill(T value) {
+#pragma unroll
+        for (int i = 0; i < WIDTH; ++i) at[i] = value;
+    }
     __device__ __forceinline__ void relax(const Part& other, T weight) {
 #pragma unroll
         for (int i = 0; i < WIDTH; ++i) at[i] = relaxed(at[i], other.at[i], weight);
     }
-    __device__ __forceinline__ bool below(const Part& other) const {
+    // Whether any element is less than the other part's, and less than `bound`.
+    __device__ __forceinline__ bool fell(const Part& from, T bound) const {
         bool any = false;
 #pragma unroll
-        for (int i = 0; i < WIDTH; ++i) any |= at[i] < other.at[i];
+        for (int i = 0; i < WIDTH; ++i) any |= at[i] < from.at[i] && at[i] < bound;
+        return any;
+    }
+    __device__ __forceinline__ bool any_within(T least, T bound) const {
+        bool any = false;
+#pragma unroll
+        for (int i = 0; i < WIDTH; ++i) any |= at[i] >= least && at[i] < bound;
         return any;
     }
 };
 
-// What the blocks tell one another; zeroed by the host before a launch. Three flags in turn: one is written, one
+enum { ASKED = 1, WAITING = 2 };
+
+// What the blocks tell one another; zeroed by the host before a launch. Three words in turn: one is written, one
 // read, one cleared.
 struct Control {
     unsigned arrived;
-    int asked[3];  // whether anyone was asked to look in the next round
+    int said[3];
 };
 
 __device__ __forceinline__ void grid_barrier(unsigned* arrived) {
@@ -102,56 +111,90 @@ __device__ __forceinline__ void grid_barrier(unsigned* arrived) {
 template <typename T, typename Offset> struct Slices {
     const Offset* out_indptr;
     const int* out_indices;
+    const Offset* in_indptr;
     const int* in_indices;
     const T* weights;
+    int span;  // from a slice's first item to the next one's
     T* labels;
     int* stamps;
-    int n;
-    unsigned warps;
+    int columns, shift;  // 2^shift columns
 
+    // An item, its slice's first, and the edges into its vertex and out of it.
+    struct Item {
+        int number, copy;
+        Offset in, in_end, out, out_end;
+    };
+
+    __device__ __forceinline__ Item item(int number) const {
+        const int v = number % span;
+        return {number, number - v, in_indptr[v], in_indptr[v + 1], out_indptr[v], out_indptr[v + 1]};
+    }
     __device__ __forceinline__ T* row(int item) const {
-        return labels + static_cast<long long>(item) * LANES + threadIdx.x % 32 * WIDTH;
+        return labels + static_cast<long long>(item) * Part<T>::LANES + threadIdx.x % 32 * Part<T>::WIDTH;
     }
 
-    // Relax the edges of a warp's turns, of 32 each: those whose sources fell since the last round. `copy` is the
-    // first item of the slice.
+    // Call look(item) for each of a warp's items in a bitmap, which is cleared. `found` is shared memory for 32.
+    template <typename Look>
+    __device__ __forceinline__ void each(unsigned* bitmap, int own, int warps, Item* found, Look look) const {
+        const int lane = threadIdx.x % 32;
+#pragma unroll 1
+        for (int base = own; base < columns; base += 32 * warps) {
+            const int column = base + lane * warps;
+            unsigned bits = column < columns ? __ldcg(bitmap + column) : 0;
+            if (bits) bitmap[column] = 0;
+            while (unsigned left = __ballot_sync(ALL, bits)) {
+                if (bits) found[lane] = item((__ffs(bits) - 1 << shift) + column);
+                bits &= bits - 1;
+                __syncwarp();
+#pragma unroll 1
+                for (; left; left &= left - 1) look(found[__ffs(left) - 1]);
+                __syncwarp();
+            }
+        }
+    }
+
+    // Relax edges begin, begin + 1, ... 32 at a time, the next ones `stride` further on: those whose sources fell
+    // since the last round.
     __device__ __forceinline__ void relax(Part<T>& d, int copy, Offset begin, Offset end, int stride, int round) const {
         const int lane = threadIdx.x % 32;
-        for (Offset base = begin; base < end; base += stride) {
+#pragma unroll 1
+        for (Offset e = begin + lane; e - lane < end; e += stride) {
             int source = 0;
             T weight = 0;
             bool fell = false;
-            if (base + lane < end) {
-                source = copy + in_indices[base + lane];
-                weight = weights[base + lane];
+            if (e < end) {
+                source = copy + in_indices[e];
+                weight = weights[e];
                 fell = __ldcg(stamps + source) >= round - 1;
             }
+#pragma unroll 1
             for (unsigned left = __ballot_sync(ALL, fell); left;) {
                 Part<T> other[FLIGHT];
-                T over[FLIGHT];
+                unsigned coming = left;
 #pragma unroll
-                for (int i = 0; i < FLIGHT; ++i) {
-                    const int from = __ffs(left) - 1;  // -1 once none is left
-                    over[i] = __shfl_sync(ALL, weight, from);
-                    const int via = __shfl_sync(ALL, source, from);
-                    other[i] = left ? Part<T>::read(row(via)) : Part<T>::all(infinity<T>());
-                    left &= left - 1;
+                for (int i = 0; i < FLIGHT; ++i, coming &= coming - 1) {
+                    const int via = __shfl_sync(ALL, source, __ffs(coming) - 1);
+                    if (coming) other[i] = Part<T>::read(row(via));
                 }
 #pragma unroll
-                for (int i = 0; i < FLIGHT; ++i) d.relax(other[i], over[i]);
+                for (int i = 0; i < FLIGHT; ++i, left &= left - 1) {
+                    const T over = __shfl_sync(ALL, weight, __ffs(left) - 1);
+                    if (left) d.relax(other[i], over);
+                }
             }
         }
     }
 
-    // Ask the targets of edges begin, begin + stride, ... to look in the next round; whether there were any.
-    __device__ __forceinline__ bool ask(unsigned* asked, int copy, Offset begin, Offset end, int stride) const {
-        for (Offset e = begin; e < end; e += stride) {
-            const unsigned item = copy + out_indices[e], turn = item / warps;
-            unsigned* const word = asked + turn / 32 * warps + item % warps;
-            const unsigned bit = 1u << turn % 32;
-            if (!(__ldcg(word) & bit)) atomicOr(word, bit);
-        }
-        return begin < end;
+    __device__ __forceinline__ void set(unsigned* bitmap, int item) const {
+        atomicOr(bitmap + (item & columns - 1), 1u << (item >> shift));
+    }
+    __device__ __forceinline__ void clear(unsigned* bitmap, int item) const {
+        atomicAnd(bitmap + (item & columns - 1), ~(1u << (item >> shift)));
+    }
+    // Ask an item's out-neighbours; `first` and `stride` say which of them are the thread's.
+    __device__ __forceinline__ void ask(unsigned* asked, const Item& item, int first, int stride) const {
+#pragma unroll 1
+        for (Offset e = item.out + first; e < item.out_end; e += stride) set(asked, item.copy + out_indices[e]);
     }
 };
 
@@ -161,18 +204,25 @@ template <typename T, typename Offset>
 __global__ void __launch_bounds__(THREADS, RESIDENT)
     distances(const Offset* __restrict__ out_indptr, const int* __restrict__ out_indices,
               const Offset* __restrict__ in_indptr, const int* __restrict__ in_indices, const T* __restrict__ weights,
-              int n, int first, int count, T* labels, int* stamps, unsigned* asked, Control* control) {
-    __shared__ T partial[WARPS][LANES];
-    __shared__ int hubs[HUBS], waiting, hub_fell;
+              int n, T window, int first, int count, T* labels, int* stamps, unsigned* bitmaps, int columns,
+              Control* control) {
+    using Graph = Slices<T, Offset>;
+    using Item = typename Graph::Item;
+    constexpr int WIDTH = Part<T>::WIDTH, LANES = Part<T>::LANES;
+    __shared__ Part<T> partial[WARPS][32];
+    __shared__ Item found[WARPS][32], hubs[HUBS];
+    __shared__ int waiting;
 
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const unsigned warps = gridDim.x * WARPS, own = warp * gridDim.x + blockIdx.x;
-    const Slices<T, Offset> slices{out_indptr, out_indices, in_indices, weights, labels, stamps, n, warps};
-    const int items = (count + LANES - 1) / LANES * n;
-    const unsigned words = (items + 32 * warps - 1) / (32 * warps) * warps;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, span = n | 1;
+    const int warps = gridDim.x * WARPS, own = warp * gridDim.x + blockIdx.x;
+    const int items = (count + LANES - 1) / LANES * span;
+    const Graph graph{out_indptr, out_indices, in_indptr, in_indices, weights,
+                      span,       labels,      stamps,    columns,    __ffs(columns) - 1};
+    unsigned* const later = bitmaps + 2 * columns;
 
-    for (int item = own; item < items; item += warps) {
-        const int source = item % n - first, lanes = item / n * LANES + lane * WIDTH;
+#pragma unroll 1
+    for (int number = own; number < items; number += warps) {
+        const int source = number % span - first, lanes = number / span * LANES + lane * WIDTH;
         Part<T> d;
         bool any = false;
 #pragma unroll
@@ -181,79 +231,100 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
             d.at[i] = here ? T(0) : infinity<T>();
             any |= here;
         }
-        d.write(slices.row(item));
+        d.write(graph.row(number));
         any = __any_sync(ALL, any);
-        if (lane == 0) stamps[item] = any ? 0 : -1;
+        if (lane == 0) stamps[number] = any ? 0 : -1;
     }
-    for (unsigned w = own * 32 + lane; w < 2 * words; w += warps * 32) asked[w] = 0;
+    for (int w = own * 32 + lane; w < 3 * columns; w += warps * 32) bitmaps[w] = 0;
     if (threadIdx.x == 0) waiting = 0;
     grid_barrier(&control->arrived);
-    for (int source = own; source < count; source += warps) {
-        const int v = first + source;
-        slices.ask(asked + words, source / LANES * n, out_indptr[v] + lane, out_indptr[v + 1], 32);
-    }
+    for (int source = own; source < count; source += warps)
+        graph.ask(bitmaps + columns, graph.item(source / LANES * span + first + source), lane, 32);
     grid_barrier(&control->arrived);
 
-    for (int round = 1; round <= n; ++round) {
-        unsigned* const now = asked + round % 2 * words;
-        unsigned* const next = asked + (round + 1) % 2 * words;
-        if (threadIdx.x == 0) control->asked[(round + 1) % 3] = 0;
-        bool any = false;
-        for (unsigned w = own; w < words; w += warps) {
-            unsigned bits = __ldcg(now + w);
-            __syncwarp();
-            if (bits && lane == 0) now[w] = 0;
-            for (; bits; bits &= bits - 1) {
-                const int item = (w / warps * 32 + __ffs(bits) - 1) * warps + own, v = item % n;
-                const Offset begin = in_indptr[v], end = in_indptr[v + 1];
-                if (end - begin >= HUB) {
+    T least = 0, bound = window;
+    bool raised = false;  // is this the round after the bound was raised
+    for (int round = 1;; ++round) {
+        unsigned* const now = bitmaps + round % 2 * columns;
+        unsigned* const next = bitmaps + (round + 1) % 2 * columns;
+        if (threadIdx.x == 0) control->said[(round + 1) % 3] = 0;
+        int says = 0;
+
+        // What becomes of an item whose row was `before` and is d; threads `thread` of `threads` know of it.
+        auto settle = [&](const Item& item, const Part<T>& d, const Part<T>& before, int thread, int threads) {
+            if (!__any_sync(ALL, d.fell(before, infinity<T>()))) return;
+            const bool near = __any_sync(ALL, d.fell(before, bound));
+            if (thread < 32) d.write(graph.row(item.number));
+            if (thread == 0) {
+                stamps[item.number] = round;
+                if (!near) graph.set(later, item.number);
+                if (near && bound < infinity<T>()) graph.clear(later, item.number);
+            }
+            if (near) {
+                says = ASKED;
+                graph.ask(next, item, thread, threads);
+            }
+        };
+
+        if (raised) {
+            graph.each(later, own, warps, found[warp], [&](const Item& item) {
+                if (__any_sync(ALL, Part<T>::read(graph.row(item.number)).any_within(least, bound))) {
+                    if (lane == 0) stamps[item.number] = round;
+                    graph.ask(next, item, lane, 32);
+                    says |= ASKED;
+                } else {
+                    if (lane == 0) graph.set(later, item.number);
+                    says |= WAITING;
+                }
+            });
+        } else {
+            graph.each(now, own, warps, found[warp], [&](const Item& item) {
+                if (item.in_end - item.in >= HUB) {
                     int at = 0;
-                    if (lane == 0) {
-                        at = atomicAdd(&waiting, 1);
-                        if (at < HUBS) hubs[at] = item;
-                    }
-                    if (__shfl_sync(ALL, at, 0) < HUBS) continue;
+                    if (lane == 0) at = atomicAdd(&waiting, 1);
+                    at = __shfl_sync(ALL, at, 0);
+                    if (lane == 0 && at < HUBS) hubs[at] = item;
+                    if (at < HUBS) return;
                 }
-                T* const row = slices.row(item);
-                const Part<T> before = Part<T>::read(row);
+                const Part<T> before = Part<T>::read(graph.row(item.number));
                 Part<T> d = before;
-                slices.relax(d, item - v, begin, end, 32, round);
-                if (__any_sync(ALL, d.below(before))) {
-                    d.write(row);
-                    if (lane == 0) stamps[item] = round;
-                    any |= slices.ask(next, item - v, out_indptr[v] + lane, out_indptr[v + 1], 32);
-                }
+                graph.relax(d, item.copy, item.in, item.in_end, 32, round);
+                settle(item, d, before, lane, 32);
+            });
+            __syncthreads();
+            const int put_off = min(waiting, HUBS);
+#pragma unroll 1
+            for (int h = 0; h < put_off; ++h) {
+                const Item item = hubs[h];
+                const Part<T> before = Part<T>::read(graph.row(item.number));
+                Part<T> d = before;
+                graph.relax(d, item.copy, item.in + warp * 32, item.in_end, THREADS, round);
+                partial[warp][lane] = d;
+                __syncthreads();
+#pragma unroll 1
+                for (int w = 0; w < WARPS; ++w) d.relax(partial[w][lane], T(0));
+                settle(item, d, before, threadIdx.x, THREADS);
+                __syncthreads();
             }
         }
-        __syncthreads();
-        const int put_off = min(waiting, HUBS);
-        for (int h = 0; h < put_off; ++h) {
-            const int item = hubs[h], v = item % n;
-            T* const row = slices.row(item);
-            const Part<T> before = Part<T>::read(row);
-            Part<T> d = before;
-            slices.relax(d, item - v, in_indptr[v] + warp * 32, in_indptr[v + 1], THREADS, round);
-            d.write(&partial[warp][lane * WIDTH]);
-            __syncthreads();
-            if (warp == 0) {
-                for (int w = 1; w < WARPS; ++w) d.relax(*reinterpret_cast<Part<T>*>(&partial[w][lane * WIDTH]), T(0));
-                const bool fell = __any_sync(ALL, d.below(before));
-                if (fell) d.write(row);
-                if (lane == 0) {
-                    if (fell) stamps[item] = round;
-                    hub_fell = fell;
-                }
-            }
-            __syncthreads();
-            if (hub_fell) any |= slices.ask(next, item - v, out_indptr[v] + threadIdx.x, out_indptr[v + 1], THREADS);
-        }
-        any = __syncthreads_or(any);
+        const bool asked = __syncthreads_or(says & ASKED), waits = __syncthreads_or(says & WAITING);
         if (threadIdx.x == 0) {
             waiting = 0;
-            if (any) control->asked[round % 3] = 1;
+            if (asked || waits) atomicOr(&control->said[round % 3], (asked ? ASKED : 0) | (waits ? WAITING : 0));
         }
         grid_barrier(&control->arrived);
-        if (!__ldcg(&control->asked[round % 3])) break;
+        const int said = __ldcg(&control->said[round % 3]);
+        const bool over = raised ? !said : !(bound < infinity<T>());  // nobody asks and nobody waits
+        if (said & ASKED) {
+            raised = false;
+            continue;
+        }
+        if (over) break;
+        // In vain: those who wait are far off, so take larger steps.
+        if (raised && window < infinity<T>() / 2) window += window;
+        least = bound;
+        bound = bound + window < infinity<T>() ? bound + window : infinity<T>();
+        raised = true;
     }
 }
 
@@ -261,9 +332,10 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
 template <typename T>
 __global__ void __launch_bounds__(256) turn(const T* __restrict__ labels, int n, int count, T* D, long long ld) {
     __shared__ T tile[32][33];
+    constexpr int LANES = Part<T>::LANES;
     const int x = threadIdx.x % 32, y = threadIdx.x / 32;
     const int v0 = blockIdx.x * 32, r0 = blockIdx.y * 32;
-    const T* const slice = labels + static_cast<long long>(r0 / LANES) * n * LANES + r0 % LANES;
+    const T* const slice = labels + static_cast<long long>(r0 / LANES) * (n | 1) * LANES + r0 % LANES;
     for (int i = y; i < 32; i += 8)
         if (v0 + i < n) tile[i][x] = slice[static_cast<long long>(v0 + i) * LANES + x];
     __syncthreads();

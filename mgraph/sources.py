@@ -23,7 +23,7 @@ from .comm import Communicator
 from .errors import DistanceOverflowError, NegativeCycleError
 from .graph import Compressed, Graph
 from .plan import Plan, kernel_module
-from .weights import band, decode, encode
+from .weights import band, chunk_rows, decode, encode, kernel_infinity
 
 Array = Any
 
@@ -115,9 +115,13 @@ def device_bytes(
     lists = (2 if directed else 1) * ((n + 1) * offset + 4 * m)
     work = kernel_module(kind, "sssp").workspace_bytes(n, batch, dtype.itemsize)
     kept = rows if home == kind else _SLOTS * batch
-    decoded = batch * n * 6 if dtype.kind == "i" else 0
+    decoded = min(batch, chunk_rows(n)) * n * 6 if dtype.kind == "i" else 0
     return lists + m * dtype.itemsize + work + kept * n * (dtype.itemsize + 4 * predecessors) + decoded
 
+
+#: Average weights in the width of the window of distances that are settled together; measured
+#: (benchmarks/NOTES.md).
+_WINDOW = 20
 
 #: Batches on their way from a device to the host at a time.
 _SLOTS = 2
@@ -193,6 +197,7 @@ class Shard:
     kernels: Any
     lists: tuple[Array, Array, Array, Array]  # (indptr, indices) of the edges by source and by target
     weights: Array  # of the edges by target, none negative
+    window: float  # distances that are settled together
     h: Array | None  # the potentials
     work: Any
     D: Rows
@@ -222,13 +227,15 @@ class FromEverySource:
         indptr, indices = (device.asarray(part) for part in piece.incoming[:2])
         out_indptr, out_indices = map(device.asarray, piece.outgoing or (indptr, indices))
         h = None if piece.potentials is None else device.asarray(piece.potentials)
+        weights = edge_lengths(Compressed(indptr, indices, piece.incoming.weights), h, dtype, device)
         batch = min(last - first, batch_size(n, dtype, device.kind))
         shape = (last - first, n)
         return Shard(
             device=device,
             kernels=kernels,
             lists=(out_indptr, out_indices, indptr, indices),
-            weights=edge_lengths(Compressed(indptr, indices, piece.incoming.weights), h, dtype, device),
+            weights=weights,
+            window=_window(weights),
             h=h,
             work=kernels.workspace(xp, n, batch, dtype),
             D=Rows(device, self.home, shape, batch, dtype),
@@ -247,7 +254,7 @@ class FromEverySource:
         k, source = state.kernels, start + top
         D = state.D.batch(top, bottom)
         P = None if state.P is None else state.P.batch(top, bottom)
-        k.distances(D, source, *state.lists, state.weights, state.work)
+        k.distances(D, source, *state.lists, state.weights, state.window, state.work)
         if P is not None:
             k.predecessors(D, source, *state.lists[2:], state.weights, P)
         if state.h is not None:
@@ -289,3 +296,10 @@ def edge_lengths(incoming: Compressed, h: Array | None, dtype: np.dtype, device:
     else:
         lengths[...] = shifted
     return lengths
+
+
+def _window(weights: Array) -> float:
+    """Return within which width distances are best settled together: so many average weights."""
+    most = kernel_infinity(np.dtype(weights.dtype))
+    mean = float(weights.mean()) if len(weights) else 0.0
+    return min(max(_WINDOW * mean, 1), most) if mean > 0 else most

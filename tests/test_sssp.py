@@ -32,7 +32,7 @@ def edges_on(device, graph, dtype, offset=np.int32):
     return tuple(map(device.asarray, arrays)), device.asarray(into.weights.astype(dtype))
 
 
-def solved(device, graph, dtype, first, rows, offset=np.int32, padding=0):
+def solved(device, graph, dtype, first, rows, offset=np.int32, padding=0, window=None):
     """Return the kernels' distances and predecessors for `rows` sources, from `first` on."""
     xp, kernels, n = device.xp, device.kernels("sssp"), graph.n
     lists, weights = edges_on(device, graph, dtype, offset)
@@ -41,7 +41,8 @@ def solved(device, graph, dtype, first, rows, offset=np.int32, padding=0):
         array.fill(array.dtype.type(3))
     D = xp.full((rows, n + padding), POISON, dtype)[:, :n]
     P = xp.full((rows, n + padding), POISON, np.int32)[:, :n]
-    kernels.distances(D, first, *lists, weights, work)
+    window = kernel_infinity(np.dtype(dtype)) if window is None else window
+    kernels.distances(D, first, *lists, weights, window, work)
     kernels.predecessors(D, first, *lists[2:], weights, P)
     if padding:
         for matrix in (D, P):
@@ -102,11 +103,12 @@ def cases(draw, largest=50):
     m = draw(st.sampled_from([0, n // 2, 2 * n, 6 * n, n * n // 2]))
     graph = random_graph(random, n, m, draw(st.sampled_from([0, 1, 5, 1000])))
     first = draw(st.integers(0, n - 1))
-    return graph, first, draw(st.integers(1, n - first)), draw(st.sampled_from(TYPES))
+    window = draw(st.sampled_from([None, 1, 7]))
+    return graph, first, draw(st.integers(1, n - first)), draw(st.sampled_from(TYPES)), window
 
 
-def check(device, graph, first, rows, dtype, offset=np.int32, padding=0):
-    D, P = solved(device, graph, dtype, first, rows, offset, padding)
+def check(device, graph, first, rows, dtype, window=None, offset=np.int32, padding=0):
+    D, P = solved(device, graph, dtype, first, rows, offset, padding, window)
     assert D.dtype == dtype
     matrix = lightest(graph)
     assert np.array_equal(as_floats(D), textbook(matrix, np.arange(first, first + rows)))
@@ -116,14 +118,14 @@ def check(device, graph, first, rows, dtype, offset=np.int32, padding=0):
 
 @given(cases(), st.sampled_from([np.int32, np.int64]))
 def test_small_graphs(case, offset):
-    check(devices.find("cpu"), *case, offset)
+    check(devices.find("cpu"), *case, offset, padding=2)
 
 
 @pytest.mark.gpu
 @given(cases(), st.sampled_from([np.int32, np.int64]))
 def test_small_graphs_on_a_gpu(case, offset):
     D, P = check(devices.find("cuda"), *case, offset, padding=5)
-    graph, first, rows, dtype = case
+    graph, first, rows, dtype, _ = case
     twin = solved(devices.find("cpu"), graph, dtype, first, rows)
     assert np.array_equal(D, twin[0]) and np.array_equal(P, twin[1])
 
@@ -189,9 +191,32 @@ def test_a_long_path(device):
     n = 3000
     order = np.random.default_rng(2).permutation(n)
     graph = mgraph.Graph.from_edges(order[:-1], order[1:], np.arange(1, n), n=n)
-    D, P = solved(device, graph, np.int32, int(order[0]), 1)
-    assert np.array_equal(D[0, order], np.concatenate([[0], np.arange(1, n).cumsum()]))
-    assert np.array_equal(P[0, order], np.concatenate([[-9999], order[:-1]]))
+    for window in (None, 1, 1000):
+        D, P = solved(device, graph, np.int32, int(order[0]), 1, window=window)
+        assert np.array_equal(D[0, order], np.concatenate([[0], np.arange(1, n).cumsum()]))
+        assert np.array_equal(P[0, order], np.concatenate([[-9999], order[:-1]]))
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("window", [1, 10, 1e6])
+def test_a_grid_of_streets(window, dtype, device):
+    # The shortest way is often one of many edges; far beyond lies an island, a hundred million away.
+    random = np.random.default_rng(9)
+    across, down = 60, 41
+    n = across * down
+    number = np.arange(n).reshape(down, across)
+    src = np.concatenate([number[:, :-1].ravel(), number[:-1].ravel(), [n - 1, n]])
+    dst = np.concatenate([number[:, 1:].ravel(), number[1:].ravel(), [n, n + 1]])
+    weights = np.ceil(np.exp(random.normal(0, 1.5, len(src)) + 2))
+    weights[-2] = 1e8
+    graph = mgraph.Graph.from_edges(src, dst, weights, n=n + 3, directed=False)
+    D, P = solved(device, graph, dtype, 1000, 150, window=window)
+    expected = dijkstra(graph_matrix(graph), indices=np.arange(1000, 1150))
+    if dtype == np.float32:  # which has no room for the sums
+        np.testing.assert_allclose(D, expected, rtol=1e-7)
+    else:
+        assert np.array_equal(as_floats(D), expected)
+        check_tree(D, P, lightest(graph), 1000)
 
 
 def test_plateaus(device):

@@ -18,14 +18,15 @@ INSTANCES = tuple(
     )
 )
 
-#: As in the source.
-_THREADS, _RESIDENT, _LANES, _ROWS = 512, 3, 32, 8
+#: As in the source: threads of a block and blocks of a multiprocessor, bytes of a row of labels, and rows that a
+#: thread finds predecessors for.
+_THREADS, _RESIDENT, _ROW, _ROWS = 512, 2, 512, 8
 
 #: Bytes of labels that a batch of sources shall have: about what stays in the L2 (benchmarks/NOTES.md).
-_LABELS = 32 << 20
+_LABELS = 128 << 20
 
-#: The most warps that `distances` is launched with, on any device.
-_WARPS = 1 << 14
+#: The least columns of a bitmap: many for each warp of any device, so that all have about as many.
+_COLUMNS = 1 << 16
 
 Array = Any
 
@@ -35,30 +36,42 @@ class Workspace(NamedTuple):
 
     labels: Array
     stamps: Array
-    asked: Array
+    bitmaps: Array
     control: Array
 
 
 def batch_size(n: int, itemsize: int) -> int:
     """Return how many sources to search from at a time: as many slices as the labels have room for."""
-    return _LANES * max(1, _LABELS // max(1, n * _LANES * itemsize))
+    return _lanes(itemsize) * max(1, _LABELS // max(1, n * _ROW))
+
+
+def _lanes(itemsize: int) -> int:
+    return _ROW // itemsize
+
+
+def _items(n: int, sources: int, itemsize: int) -> int:
+    return -(-sources // _lanes(itemsize)) * (n | 1)
+
+
+def _columns(items: int) -> int:
+    return max(_COLUMNS, 1 << (-(-items // 32) - 1).bit_length())
 
 
 def workspace(xp: Any, n: int, sources: int, dtype: np.dtype) -> Workspace:
     """Return the arrays for batches of up to `sources` sources."""
-    items = -(-sources // _LANES) * n
+    items = _items(n, sources, dtype.itemsize)
     return Workspace(
-        labels=xp.empty((items, _LANES), dtype),
+        labels=xp.empty((items, _lanes(dtype.itemsize)), dtype),
         stamps=xp.empty(items, np.int32),
-        asked=xp.empty((2, -(-items // 32) + _WARPS), np.uint32),
+        bitmaps=xp.empty((3, _columns(items)), np.uint32),
         control=xp.empty(4, np.int32),
     )
 
 
 def workspace_bytes(n: int, sources: int, itemsize: int) -> int:
     """Return the bytes of `workspace`."""
-    items = -(-sources // _LANES) * n
-    return items * (_LANES * itemsize + 4) + 8 * (-(-items // 32) + _WARPS)
+    items = _items(n, sources, itemsize)
+    return items * (_ROW + 4) + 12 * _columns(items)
 
 
 def _leading(matrix: Array) -> np.int64:
@@ -77,17 +90,22 @@ def distances(
     in_indptr: Array,
     in_indices: Array,
     weights: Array,
+    window: float,
     work: Workspace,
 ) -> None:
-    """D[r, v] = the length of the shortest path from vertex first + r to v."""
+    """D[r, v] = the length of the shortest path from vertex first + r to v.
+
+    Distances within `window` of one another are settled together: it changes the work, never the result.
+    """
     rows, n = D.shape
     if not D.size:
         return
     kernel = cuda_function(SOURCE, f"distances<{_names(D, in_indptr)}>", cooperative=True)
     work.control.fill(0)
     arguments = (
-        *(out_indptr, out_indices, in_indptr, in_indices, weights, np.int32(n), np.int32(first), np.int32(rows)),
-        *(work.labels, work.stamps, work.asked, work.control),
+        *(out_indptr, out_indices, in_indptr, in_indices, weights, np.int32(n), D.dtype.type(window)),
+        *(np.int32(first), np.int32(rows), work.labels, work.stamps),
+        *(work.bitmaps, np.int32(work.bitmaps.shape[1]), work.control),
     )
     kernel((cuda_attribute("MultiProcessorCount") * _RESIDENT,), (_THREADS,), arguments)
     turn = cuda_function(SOURCE, f"turn<{_TYPES[np.dtype(D.dtype)]}>")

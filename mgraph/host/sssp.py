@@ -21,11 +21,11 @@ _FRESH = 1 << 30  # marks one found in this pass
 
 
 class Workspace(NamedTuple):
-    """What `distances` needs beside the graph: labels, the round in which each last fell, whom to look at."""
+    """What `distances` needs beside the graph."""
 
     labels: np.ndarray
     stamps: np.ndarray
-    asked: np.ndarray
+    lists: np.ndarray
 
 
 def batch_size(n, itemsize):
@@ -39,18 +39,22 @@ def workspace(xp, n, sources, dtype):
     return Workspace(
         labels=np.empty((slices, n, _LANES), dtype),
         stamps=np.empty((slices, n), np.int32),
-        asked=np.empty((slices, 3, n), np.int32),
+        lists=np.empty((slices, 5, n), np.int32),
     )
 
 
 def workspace_bytes(n, sources, itemsize):
     """Return the bytes of `workspace`."""
-    return -(-sources // _LANES) * n * (_LANES * itemsize + 16)
+    return -(-sources // _LANES) * n * (_LANES * itemsize + 24)
 
 
-def distances(D, first, out_indptr, out_indices, in_indptr, in_indices, weights, work):
-    """D[r, v] = the length of the shortest path from vertex first + r to v."""
-    _distances(D, first, out_indptr, out_indices, in_indptr, in_indices, weights, *work, _infinity(D.dtype))
+def distances(D, first, out_indptr, out_indices, in_indptr, in_indices, weights, window, work):
+    """D[r, v] = the length of the shortest path from vertex first + r to v.
+
+    Distances within `window` of one another are settled together: it changes the work, never the result.
+    """
+    bounds = D.dtype.type(window), _infinity(D.dtype)
+    _distances(D, first, out_indptr, out_indices, in_indptr, in_indices, weights, *work, *bounds)
 
 
 def _infinity(dtype):
@@ -58,43 +62,66 @@ def _infinity(dtype):
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def _distances(D, first, out_indptr, out_indices, in_indptr, in_indices, weights, labels, stamps, asked, infinity):
+def _distances(
+    D, first, out_indptr, out_indices, in_indptr, in_indices, weights, labels, stamps, lists, window, infinity
+):
     rows, n = D.shape
     for s in prange((rows + _LANES - 1) // _LANES):
         start = s * _LANES
         count = min(_LANES, rows - start)
-        slice_labels = labels[s]
-        _relax(
-            slice_labels, first + start, count, out_indptr, out_indices, in_indptr, in_indices, weights,
-            stamps[s], asked[s], infinity,
-        )  # fmt: skip
+        own = labels[s]
+        edges = out_indptr, out_indices, in_indptr, in_indices, weights
+        _relax(own, first + start, count, edges, stamps[s], lists[s], window, infinity)
         for v in range(n):
             for lane in range(count):
-                D[start + lane, v] = slice_labels[v, lane]
+                D[start + lane, v] = own[v, lane]
 
 
 @njit(nogil=True, cache=True)
-def _relax(labels, first, count, out_indptr, out_indices, in_indptr, in_indices, weights, stamps, asked, infinity):
+def _relax(labels, first, count, edges, stamps, lists, window, infinity):
     """Fill labels[v, lane] with the distances from vertex first + lane, for `count` lanes."""
+    out_indptr, out_indices, in_indptr, in_indices, weights = edges
+    now, coming, is_asked, later, waits = lists  # waits: 0 not in `later`, 1 in it and waiting, 2 no longer
     labels[:] = infinity
     stamps[:] = -1
-    now, coming, waits = asked
+    is_asked[:] = 0
     waits[:] = 0
-    size = 0
+    size, waiting = 0, 0
     for lane in range(count):
         v = first + lane
         labels[v, lane] = 0
         stamps[v] = 0
-        size = _ask(out_indices[out_indptr[v] : out_indptr[v + 1]], coming, size, waits)
+        size = _ask(out_indices[out_indptr[v] : out_indptr[v + 1]], coming, size, is_asked)
     best = np.empty(_LANES, labels.dtype)
+    bound = window
     turn = 0
-    while size > 0:
+    while size > 0 or waiting > 0:
         turn += 1
+        if size == 0:
+            least, bound = bound, min(bound + window, infinity)
+            listed, waiting = waiting, 0
+            for q in range(listed):
+                v = later[q]
+                row = labels[v]
+                within = False
+                for lane in range(_LANES):
+                    within |= (row[lane] >= least) & (row[lane] < bound)
+                if waits[v] == 1 and not within:
+                    later[waiting] = v
+                    waiting += 1
+                    continue
+                if waits[v] == 1:
+                    stamps[v] = turn
+                    size = _ask(out_indices[out_indptr[v] : out_indptr[v + 1]], coming, size, is_asked)
+                waits[v] = 0
+            if size == 0 and window < infinity / 2:
+                window += window
+            continue
         now, coming = coming, now
         length, size = size, 0
         for q in range(length):
             v = now[q]
-            waits[v] = 0
+            is_asked[v] = 0
             row = labels[v]
             best[:] = row
             for e in range(in_indptr[v], in_indptr[v + 1]):
@@ -105,21 +132,31 @@ def _relax(labels, first, count, out_indptr, out_indices, in_indptr, in_indices,
                     for lane in range(_LANES):
                         d = other[lane] + weight
                         best[lane] = d if d < best[lane] else best[lane]
-            fell = False
+            fell, near = False, False
             for lane in range(_LANES):
                 fell |= best[lane] < row[lane]
-            if fell:
-                row[:] = best
-                stamps[v] = turn
-                size = _ask(out_indices[out_indptr[v] : out_indptr[v + 1]], coming, size, waits)
+                near |= (best[lane] < row[lane]) & (best[lane] < bound)
+            if not fell:
+                continue
+            row[:] = best
+            stamps[v] = turn
+            if near:
+                size = _ask(out_indices[out_indptr[v] : out_indptr[v + 1]], coming, size, is_asked)
+                if waits[v] == 1:
+                    waits[v] = 2
+            else:
+                if waits[v] == 0:
+                    later[waiting] = v
+                    waiting += 1
+                waits[v] = 1
 
 
 @njit(nogil=True, cache=True)
-def _ask(targets, coming, size, waits):
-    """Append those `targets` to `coming` that do not wait there already; return its new size."""
+def _ask(targets, coming, size, is_asked):
+    """Append those `targets` to `coming` that are not there already; return its new size."""
     for w in targets:
-        if not waits[w]:
-            waits[w] = 1
+        if not is_asked[w]:
+            is_asked[w] = 1
             coming[size] = w
             size += 1
     return size
