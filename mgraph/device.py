@@ -196,8 +196,7 @@ class CudaDevice:
     def stream(self) -> Any:
         """Return a stream of work beside the current one, before which it goes; as a context, the current one."""
         with self.active():
-            _, first = self.xp.cuda.runtime.deviceGetStreamPriorityRange()
-            return self.xp.cuda.Stream(non_blocking=True, priority=first)
+            return self.xp.cuda.Stream(non_blocking=True, priority=-1)  # lower numbers go first
 
     def current_stream(self) -> Any:
         """Return the stream that work goes to unless another is chosen."""
