@@ -14,24 +14,54 @@
 // These are exactly the sums that the unblocked algorithm compares, so the result is the same to the last
 // bit whatever the block size or the number of devices, and a recorded predecessor is the one that the
 // unblocked algorithm records, which is safe with cycles of weight zero. Only `update` writes to the matrix.
+// `through` is the unblocked algorithm, a launch a pivot, as Harish and Narayanan (2007) gave it to a GPU.
 //
-// Encoding. The matrix is row-major with leading dimension ld, a multiple of 4. The panels R and C are both
-// stored pivot by pivot (C transposed), so that a tile of either is a few contiguous rows; their leading
-// dimensions are multiples of 128 and their rows from the last pivot up to a multiple of 32 hold infinity.
-// Infinity is inf, for int 2^30 - 1: two of them add without wrapping. Negative weights may lower an int
-// infinity somewhat, never to where distances are (mgraph/weights.py). Predecessors are int32, -9999 none.
+// Encoding. The matrix is row-major, its rows and those of its views start on multiples of 16 bytes. It may be
+// a part of a larger one: row and column of the diagonal block, if any, count from its corner, and `pivot` from
+// the whole's. The panels R and C are both stored pivot by pivot (C transposed), so that a tile of either is a
+// few contiguous rows; these are padded to whole tiles, and those from the last pivot up to a multiple of 32 hold
+// infinity. Infinity is inf, for an int of w bits 2^(w-2) - 1: two of them add without wrapping. Negative weights
+// may lower such an infinity somewhat, never to where distances are (mgraph/weights.py).
+//
+// P holds a label for each element, int32, -9999 none: the predecessor on the path, taken from the pivot's row,
+// or (with no labels for R) the highest intermediate vertex on the path, which is the pivot itself.
+//
+// int16 come in pairs. `update` takes two neighbours of a row as one word, which a Hopper GPU adds and compares
+// by one instruction; the factor of a pair is a word that holds it twice, and so C is stored. Elsewhere an int16 is
+// the upper half of an int: such sums wrap and compare as those of the int16 do.
 //
 // Cost. n^3 additions and minima, all but 2 b / n of them in `update`, which reads and writes the matrix
 // once per b pivots. It is bound by the minimum unit (64 lanes a clock and multiprocessor).
 
-template <typename T> __device__ __forceinline__ T infinity();
+// What the kernels hold of an element of type T: a value to compute with, and the word it is in a column panel.
+template <typename T> struct Element {
+    using Value = T;
+    using Factor = T;
+    static __device__ __forceinline__ Value value(T stored) { return stored; }
+    static __device__ __forceinline__ T stored(Value v) { return v; }
+    static __device__ __forceinline__ Factor factor(Value v) { return v; }
+};
+
+using Pair = unsigned;  // two int16
+
+template <> struct Element<short> {
+    using Value = int;
+    using Factor = Pair;
+    static __device__ __forceinline__ Value value(short stored) { return stored * (1 << 16); }
+    static __device__ __forceinline__ short stored(Value v) { return static_cast<short>(v >> 16); }
+    static __device__ __forceinline__ Factor factor(Value v) { return v | static_cast<unsigned>(v) >> 16; }
+};
+
+template <typename T> __device__ __forceinline__ typename Element<T>::Value infinity();
 template <> __device__ __forceinline__ float infinity<float>() { return __int_as_float(0x7f800000); }
 template <> __device__ __forceinline__ double infinity<double>() { return __longlong_as_double(0x7ff0000000000000LL); }
 template <> __device__ __forceinline__ int infinity<int>() { return (1 << 30) - 1; }
+template <> __device__ __forceinline__ int infinity<short>() { return Element<short>::value((1 << 14) - 1); }
 
 __device__ __forceinline__ float relaxed(float d, float a, float b) { return fminf(d, a + b); }
 __device__ __forceinline__ double relaxed(double d, double a, double b) { double s = a + b; return s < d ? s : d; }
 __device__ __forceinline__ int relaxed(int d, int a, int b) { return __viaddmin_s32(a, b, d); }
+__device__ __forceinline__ Pair relaxed(Pair d, Pair a, Pair b) { return __viaddmin_s16x2(a, b, d); }
 
 // The least of three floats that are not negative.
 __device__ __forceinline__ float least(float d, float a, float b) {
@@ -60,29 +90,30 @@ constexpr int CHUNK = 32;   // pivots whose factors a block of `solve` has in sh
 constexpr int LANES = 64;   // columns of a panel that a block of `solve` has,
 constexpr int GROUPS = 4;   // and threads a column, each with some of the chunk's pivots
 
-// M = the factored diagonal block, BLOCK x BLOCK. One thread block of SIDE x SIDE threads, each holding a
+// M = the factored diagonal block, whose corner is D[row, column], BLOCK x BLOCK, infinity beyond b. One thread block of SIDE x SIDE threads, each holding a
 // sample of the matrix in registers: the elements (y + SIDE p, x + SIDE q). One barrier a pivot.
 // `cycle` becomes the first pivot of negative weight, which lies on a negative cycle.
 template <typename T>
 __global__ void __launch_bounds__(SIDE* SIDE, 1)
-    factor(const T* D, long long ld, int row, int pivot, int b, T* M, int* cycle) {
+    factor(const T* D, long long ld, int row, int column, int pivot, int b, T* M, int* cycle) {
+    using Value = typename Element<T>::Value;
     constexpr int SAMPLES = BLOCK / SIDE;
-    __shared__ T column[2][BLOCK], line[2][BLOCK];
+    __shared__ Value lefts[2][BLOCK], rights[2][BLOCK];
     const int x = threadIdx.x % SIDE, y = threadIdx.x / SIDE;
-    T m[SAMPLES][SAMPLES];
+    Value m[SAMPLES][SAMPLES];
 #pragma unroll
     for (int p = 0; p < SAMPLES; ++p)
 #pragma unroll
         for (int q = 0; q < SAMPLES; ++q) {
             const int i = y + SIDE * p, j = x + SIDE * q;
-            m[p][q] = i < b && j < b ? D[(row + i) * ld + pivot + j] : infinity<T>();
+            m[p][q] = i < b && j < b ? Element<T>::value(D[(row + i) * ld + column + j]) : infinity<T>();
         }
     // Pivots SIDE g to SIDE (g + 1) - 1 sit in the g-th sample of a row or column, and leave those before alone.
 #pragma unroll
     for (int g = 0; g < SAMPLES; ++g) {
         for (int t = 0; t < SIDE && SIDE * g + t < b; ++t) {
-            T* const left = column[t % 2];
-            T* const right = line[t % 2];
+            Value* const left = lefts[t % 2];
+            Value* const right = rights[t % 2];
             if (y == t) {
 #pragma unroll
                 for (int q = g; q < SAMPLES; ++q) right[x + SIDE * q] = m[g][q];
@@ -90,10 +121,10 @@ __global__ void __launch_bounds__(SIDE* SIDE, 1)
             if (x == t) {
 #pragma unroll
                 for (int p = g; p < SAMPLES; ++p) left[y + SIDE * p] = m[p][g];
-                if (y == t && m[g][g] < T(0)) atomicMin(cycle, pivot + SIDE * g + t);
+                if (y == t && m[g][g] < Value(0)) atomicMin(cycle, pivot + SIDE * g + t);
             }
             __syncthreads();
-            T l[SAMPLES], r[SAMPLES];
+            Value l[SAMPLES], r[SAMPLES];
 #pragma unroll
             for (int p = g; p < SAMPLES; ++p) {  // infinity for the pivots' own rows and columns, now done
                 l[p] = p > g || y > t ? left[y + SIDE * p] : infinity<T>();
@@ -108,24 +139,28 @@ __global__ void __launch_bounds__(SIDE* SIDE, 1)
 #pragma unroll
     for (int p = 0; p < SAMPLES; ++p)
 #pragma unroll
-        for (int q = 0; q < SAMPLES; ++q) M[(y + SIDE * p) * BLOCK + x + SIDE * q] = m[p][q];
+        for (int q = 0; q < SAMPLES; ++q) {
+            const int i = y + SIDE * p, j = x + SIDE * q;
+            M[i * BLOCK + j] = Element<T>::stored(i < b && j < b ? m[p][q] : infinity<T>());
+        }
 }
 
 // Both triangular solves. A block carries LANES columns of a panel through all pivots, a chunk at a time: each
 // of a column's threads takes its pivots of the chunk through all earlier ones, then the threads take turns.
-// `item` is the panel's column: j of R, i of C.
-//   ROWS:  coefficient (k, k') = M[k][k'],          entry (k, item) = D[row + k][item]
-//   else:  coefficient (k, k') = R[k'][pivot + k],  entry (k, item) = D[item][pivot + k]
+// `item` is the panel's column: j of R, i of C. The pivots' block begins at `at`: a row of D, or a column.
+//   ROWS:  coefficient (k, k') = M[k][k'],  entry (k, item) = D[at + k][item]
+//   else:  coefficient (k, k') = M[k'][k],  entry (k, item) = D[item][at + k]
 template <typename T, bool ROWS, bool PATHS>
 __global__ void __launch_bounds__(LANES* GROUPS)
-    solve(const T* D, const int* P, long long ld, int row, int pivot, int b, int items, const T* coefficients,
-          long long ldk, T* panel, int* labels, long long ldp) {
+    solve(const T* D, const int* P, long long ld, int at, int b, int items, const T* M, void* panel, int* labels,
+          long long ldp) {
     extern __shared__ __align__(16) char shared[];
-    constexpr int V = 16 / sizeof(T);  // factors of one 16-byte access, and the padding that spreads the banks
+    using Value = typename Element<T>::Value;
+    constexpr int V = 16 / sizeof(Value);  // factors of one 16-byte access, and the padding that spreads the banks
     constexpr int OWN = CHUNK / GROUPS;
-    using Values = Vector<T, V>;
-    T(*const known)[LANES + 1] = reinterpret_cast<T(*)[LANES + 1]>(shared);
-    T(*const factors)[CHUNK + V] = reinterpret_cast<T(*)[CHUNK + V]>(known + BLOCK);
+    using Values = Vector<Value, V>;
+    Value(*const known)[LANES + 1] = reinterpret_cast<Value(*)[LANES + 1]>(shared);
+    Value(*const factors)[CHUNK + V] = reinterpret_cast<Value(*)[CHUNK + V]>(known + BLOCK);
     int(*const known_label)[LANES] = reinterpret_cast<int(*)[LANES]>(factors + BLOCK);
     const int lane = threadIdx.x % LANES, group = threadIdx.x / LANES;
     const int first = blockIdx.x * LANES, item = first + lane;
@@ -137,13 +172,14 @@ __global__ void __launch_bounds__(LANES* GROUPS)
     if constexpr (ROWS) {
 #pragma unroll 16
         for (int k = group; k < chunks * CHUNK; k += GROUPS)
-            known[k][lane] = k < b && item < items ? D[(row + k) * ld + item] : infinity<T>();
+            known[k][lane] = k < b && item < items ? Element<T>::value(D[(at + k) * ld + item]) : infinity<T>();
     } else {  // rows of D are read along k and turned on their way into shared memory
         for (int c = 0; c < chunks; ++c)
 #pragma unroll
             for (int i = y; i < LANES; i += LINES) {
                 const int k = c * CHUNK + x;
-                known[k][i] = k < b && first + i < items ? D[(first + i) * ld + pivot + k] : infinity<T>();
+                known[k][i] =
+                    k < b && first + i < items ? Element<T>::value(D[(first + i) * ld + at + k]) : infinity<T>();
             }
     }
     for (int c = 0; c < chunks; ++c) {
@@ -153,24 +189,22 @@ __global__ void __launch_bounds__(LANES* GROUPS)
             for (int before = x; before < base + CHUNK; before += 32)
 #pragma unroll
                 for (int k = y; k < CHUNK; k += LINES)
-                    factors[before][k] =
-                        base + k < b && before < b ? coefficients[(base + k) * ldk + before] : infinity<T>();
-        } else {  // R is read along k
+                    factors[before][k] = Element<T>::value(M[(base + k) * BLOCK + before]);
+        } else {  // and here along k
 #pragma unroll 8
             for (int before = y; before < base + CHUNK; before += LINES)
-                factors[before][x] =
-                    base + x < b && before < b ? coefficients[before * ldk + pivot + base + x] : infinity<T>();
+                factors[before][x] = Element<T>::value(M[before * BLOCK + base + x]);
         }
         __syncthreads();
-        T d[OWN];
+        Value d[OWN];
         int label[OWN];
 #pragma unroll
         for (int k = 0; k < OWN; ++k) {
             d[k] = known[own + k][lane];
-            if constexpr (PATHS) label[k] = own + k < b && item < items ? P[(row + own + k) * ld + item] : -9999;
+            if constexpr (PATHS) label[k] = own + k < b && item < items ? P[(at + own + k) * ld + item] : -9999;
         }
         auto pass = [&](int before) {  // one earlier pivot
-            const T passed = known[before][lane];
+            const Value passed = known[before][lane];
             int via = 0;
             if constexpr (PATHS) via = known_label[before][lane];
 #pragma unroll
@@ -193,7 +227,11 @@ __global__ void __launch_bounds__(LANES* GROUPS)
 #pragma unroll
                 for (int k = 0; k < OWN; ++k) {
                     known[own + k][lane] = d[k];
-                    panel[(own + k) * ldp + item] = d[k];
+                    if constexpr (ROWS)
+                        static_cast<T*>(panel)[(own + k) * ldp + item] = Element<T>::stored(d[k]);
+                    else
+                        static_cast<typename Element<T>::Factor*>(panel)[(own + k) * ldp + item] =
+                            Element<T>::factor(d[k]);
                     if constexpr (PATHS) {
                         known_label[own + k][lane] = label[k];
                         labels[(own + k) * ldp + item] = label[k];
@@ -229,20 +267,25 @@ __device__ __forceinline__ void copy_async(void* to, const void* from) {
 // comparison a step, and looks for the pivot afterwards: the first whose sum is the element.
 template <typename T, bool PATHS, bool PAIRS, typename S>
 __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
-    update(T* D, int* P, long long ld, int rows, int columns, const T* C, int ldc, const T* R, const int* labels,
-           int ldr, int depth) {
+    update(T* D, int* P, int ld, int rows, int columns, const T* C, int ldc, const T* R, const int* labels,
+           int ldr, int pivot, int depth) {
     constexpr int V = 16 / sizeof(T);  // elements of one 16-byte access
     constexpr int STEP = PATHS && sizeof(T) == 4 ? 16 : 8;  // pivots per stage of the pipeline
     constexpr int ACROSS = S::N / S::TN, DOWN = S::M / S::TM, THREADS = S::THREADS;
     constexpr int GROUPS_M = S::TM / V, GROUPS_N = S::TN / V;
-    __shared__ __align__(16) T left[STAGES][STEP][S::M], right[STAGES][STEP][S::N];
+    constexpr unsigned RING = STAGES * STEP;  // a pivot's line of the panels is at its number modulo this
+    __shared__ __align__(16) T left[RING][S::M], right[RING][S::N];
     using Values = Vector<T, V>;
 
     const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
     const int i0 = blockIdx.y * S::M, j0 = blockIdx.x * S::N;
     // A thread's rows and columns come in groups of V, DOWN (or ACROSS) groups apart: no bank conflicts.
-    auto row = [&](int r) { return (r / V) * (DOWN * V) + y * V + r % V; };
-    auto column = [&](int group) { return (group * ACROSS + x) * V; };
+    auto row = [&](int r) { return y * V + (r / V) * (DOWN * V) + r % V; };
+    auto column = [&](int group) { return x * V + group * (ACROSS * V); };
+    // Elements of the tile are addressed from the thread's first: the minimum unit makes addresses, too.
+    T* const own = D + static_cast<long long>(i0 + row(0)) * ld + j0 + column(0);
+    auto element = [&](int r, int group) { return own + (row(r) - row(0)) * ld + (column(group) - column(0)); };
+    auto inside = [&](int r, int group) { return row(r) < rows - i0 && column(group) < columns - j0; };
 
     T d[S::TM][S::TN];
     int fell[PATHS ? S::TM : 1][PATHS ? S::TN : 1];  // the step in which the element last did, or -1
@@ -250,9 +293,8 @@ __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
     for (int r = 0; r < S::TM; ++r)
 #pragma unroll
         for (int g = 0; g < GROUPS_N; ++g) {
-            int i = i0 + row(r), j = j0 + column(g);
             Values v{};
-            if (i < rows && j < columns) v = *reinterpret_cast<const Values*>(D + i * ld + j);
+            if (inside(r, g)) v = *reinterpret_cast<const Values*>(element(r, g));
 #pragma unroll
             for (int s = 0; s < V; ++s) {
                 d[r][g * V + s] = v.at[s];
@@ -265,29 +307,31 @@ __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
     static_assert(THREADS % WIDE_M == 0 && THREADS % WIDE_N == 0);
     const int line_m = threadIdx.x / WIDE_M, at_m = threadIdx.x % WIDE_M * V;
     const int line_n = threadIdx.x / WIDE_N, at_n = threadIdx.x % WIDE_N * V;
-    int next_left = line_m * ldc + i0 + at_m;  // a panel has fewer than 2^31 elements
-    int next_right = line_n * ldr + j0 + at_n;
-    auto fetch = [&](int stage) {
+    const T* next_left = C + line_m * ldc + i0 + at_m;
+    const T* next_right = R + line_n * ldr + j0 + at_n;
+    auto fetch = [&](unsigned line) {
 #pragma unroll
         for (int l = 0; l < STEP; l += THREADS / WIDE_M)
-            if (THREADS / WIDE_M <= STEP || line_m < STEP) copy_async(&left[stage][l + line_m][at_m], C + next_left + l * ldc);
+            if (THREADS / WIDE_M <= STEP || line_m < STEP)
+                copy_async(&left[line + l + line_m][at_m], next_left + l * ldc);
 #pragma unroll
         for (int l = 0; l < STEP; l += THREADS / WIDE_N)
             if (THREADS / WIDE_N <= STEP || line_n < STEP)
-                copy_async(&right[stage][l + line_n][at_n], R + next_right + l * ldr);
+                copy_async(&right[line + l + line_n][at_n], next_right + l * ldr);
         next_left += STEP * ldc;
         next_right += STEP * ldr;
     };
+    constexpr int AHEAD = (STAGES - 1) * STEP;
 #pragma unroll
-    for (int s = 0; s < STAGES - 1; ++s) {
-        if (s * STEP < depth) fetch(s);
+    for (int k = 0; k < AHEAD; k += STEP) {
+        if (k < depth) fetch(k);
         asm volatile("cp.async.commit_group;" ::: "memory");
     }
     for (int k = 0; k < depth; k += STEP) {
-        const int stage = k / STEP % STAGES, ahead = (k / STEP + STAGES - 1) % STAGES;
+        const unsigned line = k % RING;
         asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
         __syncthreads();
-        if (k + (STAGES - 1) * STEP < depth) fetch(ahead);
+        if (k + AHEAD < depth) fetch((k + AHEAD) % RING);
         asm volatile("cp.async.commit_group;" ::: "memory");
         T old[PATHS ? S::TM : 1][PATHS ? S::TN : 1];
         if constexpr (PATHS) {
@@ -304,10 +348,10 @@ __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
             for (int t = 0; t < AT_ONCE; ++t) {
 #pragma unroll
                 for (int g = 0; g < GROUPS_M; ++g)
-                    a[t][g] = *reinterpret_cast<const Values*>(&left[stage][s + t][row(g * V)]);
+                    a[t][g] = *reinterpret_cast<const Values*>(&left[line + s + t][row(g * V)]);
 #pragma unroll
                 for (int g = 0; g < GROUPS_N; ++g)
-                    b[t][g] = *reinterpret_cast<const Values*>(&right[stage][s + t][column(g)]);
+                    b[t][g] = *reinterpret_cast<const Values*>(&right[line + s + t][column(g)]);
             }
 #pragma unroll
             for (int r = 0; r < S::TM; ++r)
@@ -333,11 +377,10 @@ __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
     for (int r = 0; r < S::TM; ++r)
 #pragma unroll
         for (int g = 0; g < GROUPS_N; ++g) {
-            const int i = i0 + row(r), j = j0 + column(g);
             Values v;
 #pragma unroll
             for (int s = 0; s < V; ++s) v.at[s] = d[r][g * V + s];
-            if (i < rows && j < columns) *reinterpret_cast<Values*>(D + i * ld + j) = v;
+            if (inside(r, g)) *reinterpret_cast<Values*>(element(r, g)) = v;
         }
     if constexpr (PATHS) {
         // Few elements fall in most rounds, but some in every warp: they are gathered, so that no lane idles
@@ -373,10 +416,23 @@ __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
 #pragma unroll 4
                 for (int s = STEP - 1; s >= 0; --s)
                     if (x[s * ldc] + y[s * ldr] == f.value) first = s;
-                P[f.i * ld + f.j] = labels[(f.k + first) * ldr + f.j];
+                P[static_cast<long long>(f.i) * ld + f.j] = labels ? labels[(f.k + first) * ldr + f.j] : pivot + f.k + first;
             }
         }
     }
+}
+
+// D = min(D, D[:, column] + R[0]), in place, a thread an element: every pair of vertices through `pivot` alone, whose
+// row is R[0]. Its own row and column do not change, as its element on the diagonal is zero.
+template <typename T>
+__global__ void through(T* D, int* P, long long ld, int rows, int columns, int column, const T* R, const int* labels,
+                        int pivot) {
+    const int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= rows || j >= columns) return;
+    const auto sum = Element<T>::value(D[i * ld + column]) + Element<T>::value(R[j]);
+    if (!(sum < Element<T>::value(D[i * ld + j]))) return;
+    D[i * ld + j] = Element<T>::stored(sum);
+    if (P) P[i * ld + j] = labels ? labels[j] : pivot;
 }
 
 // Edges into a matrix that is all infinity: d[v, w] = the least weight of the edges from v to w. A warp a

@@ -1,8 +1,9 @@
 """The numbers a distance can be: types, infinity, and the encoding that the kernels compute in.
 
-Outside, "no edge" and "unreachable" are ``inf``, for int32 its largest value. Inside, an int32
-infinity is 2**30 - 1, so that two of them add without wrapping: a sum that contains an infinity stays
-above `INT_BAND`, a genuine distance below it, and `decode` raises if any value lies between.
+Outside, "no edge" and "unreachable" are ``inf``, for integers the type's largest value. Inside, the infinity of
+integers of w bits is 2**(w-2) - 1, so that two of them add without wrapping, and no weight is greater than a
+fourth of that, the band of 2**(w-4). So distances below and infinities (which negative weights lower) above
+remain apart, and `decode` raises if any value lies where it may be either.
 """
 
 from typing import Any
@@ -11,12 +12,12 @@ import numpy as np
 
 from .errors import DistanceOverflowError, InputError
 
-#: The types that a distance matrix can be computed in.
-DISTANCE_TYPES = (np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int32))
+#: The types that a distance matrix can be computed in; int16 without predecessors.
+DISTANCE_TYPES = tuple(map(np.dtype, (np.float32, np.float64, np.int32, np.int16)))
+_NAMES = "float32, float64, int32 or int16"
 
-#: int32: what stands for infinity in a kernel, and the largest distance that is told apart from it.
-INT_INFINITY = 2**30 - 1
-INT_BAND = 2**28
+#: Where to go with what an integer type cannot carry.
+_WIDER = {np.dtype(np.int16): "int32", np.dtype(np.int32): "float64"}
 
 #: What stands for "no predecessor", as in SciPy.
 NO_PREDECESSOR = -9999
@@ -31,7 +32,12 @@ def infinity(dtype: np.dtype) -> float | int:
 
 def kernel_infinity(dtype: np.dtype) -> float | int:
     """Return the value that stands for infinity while a kernel computes in `dtype`."""
-    return float("inf") if dtype.kind == "f" else INT_INFINITY
+    return float("inf") if dtype.kind == "f" else 2 ** (8 * dtype.itemsize - 2) - 1
+
+
+def band(dtype: np.dtype) -> int:
+    """Return the largest weight in an integer type, 2**28 or 2**12; with negative weights, the largest distance."""
+    return 2 ** (8 * dtype.itemsize - 4)
 
 
 def distance_dtype(weights: np.dtype | None, asked: Any = None) -> np.dtype:
@@ -42,7 +48,7 @@ def distance_dtype(weights: np.dtype | None, asked: Any = None) -> np.dtype:
     weights : dtype or None
         The type of the edge weights; None is an unweighted graph, whose distances are hop counts.
     asked : dtype-like, optional
-        What the user asked for: float32, float64 or int32.
+        What the user asked for: float32, float64, int32 or int16.
 
     Raises
     ------
@@ -53,9 +59,9 @@ def distance_dtype(weights: np.dtype | None, asked: Any = None) -> np.dtype:
         try:
             dtype = np.dtype(asked)
         except TypeError as error:
-            raise InputError(f"dtype={asked!r} is no NumPy type: use float32, float64 or int32") from error
+            raise InputError(f"dtype={asked!r} is no NumPy type: use {_NAMES}") from error
         if dtype not in DISTANCE_TYPES:
-            raise InputError(f"dtype={dtype.name} is not supported: use float32, float64 or int32")
+            raise InputError(f"dtype={dtype.name} is not supported: use {_NAMES}")
         if weights is not None and weights.kind == "f" and dtype.kind == "i":
             raise InputError(
                 f"dtype={dtype.name} would cut the fractions of {weights.name} weights: "
@@ -65,6 +71,32 @@ def distance_dtype(weights: np.dtype | None, asked: Any = None) -> np.dtype:
     if weights is None or weights in (np.dtype(np.float16), np.dtype(np.float32)):
         return np.dtype(np.float32)
     return np.dtype(np.float64) if weights.kind == "f" else np.dtype(np.int32)
+
+
+def exact_types(
+    weights: np.dtype | None, least: float, most: float, whole: bool, n: int, narrow: bool
+) -> list[np.dtype]:
+    """Return the types, narrowest first, of which the first that carries every distance is exact.
+
+    Parameters
+    ----------
+    weights : dtype or None
+        The type of the edge weights; None is an unweighted graph.
+    least, most : float
+        The least and the greatest weight.
+    whole : bool
+        Whether all weights are whole numbers.
+    n : int
+        Number of vertices: no path has as many edges.
+    narrow : bool
+        Whether int16 may be taken.
+    """
+    greatest = max(-least, most)
+    if weights is not None and weights.kind == "f":
+        sums_fit = whole and (n - 1) * greatest <= 2**24  # float32 counts to there without a gap
+        return [np.dtype(np.float32) if sums_fit else weights]
+    integers = map(np.dtype, (np.int16, np.int32) if narrow else (np.int32,))
+    return [*(dtype for dtype in integers if greatest <= band(dtype)), np.dtype(np.float64)]
 
 
 def weight_dtype(dtype: np.dtype) -> np.dtype | None:
@@ -96,7 +128,7 @@ def encode(values: Array, out: Array, xp: Any, *, dense: bool) -> None:
     ----------
     values : array
         Weights, of any type that `weight_dtype` admits.
-    out : array of float32, float64 or int32
+    out : array of float32, float64, int32 or int16
         Where to write them.
     xp : module
         NumPy or CuPy, whichever both belong to.
@@ -122,39 +154,52 @@ def encode(values: Array, out: Array, xp: Any, *, dense: bool) -> None:
         out[...] = values
         out[missing] = xp.inf
         return
-    edges = values[~missing]
-    if edges.size and (int(edges.max()) > INT_BAND or int(edges.min()) < -INT_BAND):
+    edges, most = values[~missing], band(dtype)
+    if edges.size and (int(edges.max()) > most or int(edges.min()) < -most):
         worst = max(int(edges.max()), int(edges.min()), key=abs)
         raise DistanceOverflowError(
-            f"the weight {worst} is too large for int32 distances (at most {INT_BAND}): use dtype='float64'"
+            f"the weight {worst} is too large for {dtype.name} distances (at most {most}): use dtype='{_WIDER[dtype]}'"
         )
     out[...] = xp.where(missing, source.type(0), values)
-    out[missing] = INT_INFINITY
+    out[missing] = kernel_infinity(dtype)
 
 
-def decode(matrix: Array, predecessors: Array | None, xp: Any) -> None:
-    """Turn computed distances into the user's, in place: int32 infinities become the largest int32.
+def decode(matrix: Array, labels: Array | None, xp: Any, nonnegative: bool) -> None:
+    """Turn computed distances into the user's, in place: infinities of integers become the type's largest value.
 
-    A path's prefixes grow by one edge's weight at a time, and no weight exceeds the band's width, so a
-    distance that was cut off at infinity leaves one of its prefixes between the band and infinity. An
-    infinity lowered by negative weights may have left a predecessor, which is taken back.
+    A path's prefixes grow by one edge's weight at a time, and no weight exceeds the band's width: so a distance
+    that was cut off at infinity leaves one of its prefixes less than that below infinity, where none may be. An
+    infinity lowered by negative weights may have left a label, which is taken back.
+
+    Parameters
+    ----------
+    matrix : array, shape (rows, columns)
+        Distances as the kernels left them.
+    labels : array of int32, shape (rows, columns), or None
+        Their predecessors, or intermediate vertices.
+    xp : module
+        NumPy or CuPy, whichever both belong to.
+    nonnegative : bool
+        Whether no weight is negative: infinities then stay what they are, and distances may reach three bands.
 
     Raises
     ------
     DistanceOverflowError
         If a distance may have been cut off.
     """
-    if matrix.dtype.kind == "f" or not matrix.size:
+    dtype = np.dtype(matrix.dtype)
+    if dtype.kind == "f" or not matrix.size:
         return
+    beyond = int(kernel_infinity(dtype))
+    lowest, highest = (0, beyond - band(dtype) - 1) if nonnegative else (-band(dtype), band(dtype))
     rows = chunk_rows(matrix.shape[1])
     for first in range(0, matrix.shape[0], rows):
         part = matrix[first : first + rows]
-        unreached = part > INT_INFINITY - INT_BAND - 1
-        doubtful = (part > INT_BAND) | (part < -INT_BAND)
-        if bool((doubtful & ~unreached).any()):
+        unreached = part == beyond if nonnegative else part >= beyond - band(dtype)
+        if bool(((part < lowest) | (part > highest) & ~unreached).any()):
             raise DistanceOverflowError(
-                f"a distance exceeds {INT_BAND}, the most that int32 distances carry: use dtype='float64'"
+                f"a distance exceeds {highest}, the most that {dtype.name} distances carry: use dtype='{_WIDER[dtype]}'"
             )
-        part[unreached] = np.iinfo(np.int32).max
-        if predecessors is not None:
-            predecessors[first : first + rows][unreached] = NO_PREDECESSOR
+        part[unreached] = infinity(dtype)
+        if labels is not None:
+            labels[first : first + rows][unreached] = NO_PREDECESSOR

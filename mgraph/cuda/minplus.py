@@ -7,10 +7,16 @@ import numpy as np
 from ..device import cuda_function
 
 SOURCE = "minplus.cu"
-_TYPES = {np.dtype(np.float32): "float", np.dtype(np.float64): "double", np.dtype(np.int32): "int"}
+_TYPES = {
+    np.dtype(np.float32): "float",
+    np.dtype(np.float64): "double",
+    np.dtype(np.int32): "int",
+    np.dtype(np.int16): "short",
+}
 
-#: The tile of `update` for a type, with predecessors or without, in pairs of pivots or one by one: rows and
-#: columns of a block, rows and columns of a thread, blocks a multiprocessor; measured (benchmarks/NOTES.md).
+#: The tile of `update` for a type (int16 two at a time), with labels or without, in pairs of pivots or one by
+#: one: rows and columns of a block, rows and columns of a thread, blocks a multiprocessor; measured
+#: (benchmarks/NOTES.md).
 _TILES = {
     ("float", False, False): (64, 64, 8, 8, 5),
     ("float", False, True): (64, 64, 8, 8, 5),
@@ -20,6 +26,7 @@ _TILES = {
     ("double", True, False): (64, 64, 8, 4, 2),
     ("int", False, False): (64, 64, 8, 8, 5),
     ("int", True, False): (64, 64, 4, 8, 2),
+    ("Pair", False, False): (64, 64, 8, 8, 5),
 }
 
 
@@ -28,18 +35,22 @@ def _update(key: tuple[str, bool, bool]) -> str:
     return f"update<{t}, {str(paths).lower()}, {str(pairs).lower()}, Tile<{', '.join(map(str, _TILES[key]))}>>"
 
 
-INSTANCES = tuple(
-    expression
-    for t in _TYPES.values()
-    for expression in (
-        f"factor<{t}>",
-        f"solve<{t}, true, false>",
-        f"solve<{t}, true, true>",
-        f"solve<{t}, false, false>",
-        f"scatter<{t}, int>",
-        f"scatter<{t}, long long>",
+INSTANCES = (
+    tuple(
+        expression
+        for t in _TYPES.values()
+        for expression in (
+            f"factor<{t}>",
+            f"solve<{t}, true, false>",
+            f"solve<{t}, false, false>",
+            f"through<{t}>",
+            f"scatter<{t}, int>",
+            f"scatter<{t}, long long>",
+        )
     )
-) + tuple(map(_update, _TILES))
+    + tuple(f"solve<{t}, true, true>" for t in ("float", "double", "int"))
+    + tuple(map(_update, _TILES))
+)
 
 #: Pivots that may be eliminated at a time, and how many are by default.
 BLOCKS = (32, 64, 96, 128)
@@ -57,72 +68,102 @@ def padded(items: int) -> int:
     return max(1, -(-items // _PANEL_ALIGNMENT)) * _PANEL_ALIGNMENT
 
 
-def _leading(matrix: Array) -> np.int64:
-    return np.int64(matrix.strides[0] // matrix.itemsize)
+def panels(xp: Any, dtype: Any, rows: int, columns: int, block: int) -> tuple[Array, Array, Array]:
+    """Return M, R and C, uninitialised, for a matrix of `rows` x `columns` and up to `block` pivots at a time."""
+    high = -(-block // _CHUNK) * _CHUNK
+    factor = np.int32 if np.dtype(dtype) == np.int16 else dtype  # held twice, beside itself
+    return (
+        xp.empty((_BLOCK, _BLOCK), dtype),
+        xp.empty((high, padded(columns)), dtype),
+        xp.empty((high, padded(rows)), factor),
+    )
+
+
+def _leading(matrix: Array) -> int:
+    return int(matrix.strides[0]) // int(matrix.itemsize)
 
 
 def _name(matrix: Array) -> str:
     return _TYPES[np.dtype(matrix.dtype)]
 
 
-def factor(D: Array, row: int, pivot: int, b: int, M: Array, cycle: Array) -> None:
-    """Factor the diagonal block into M; `cycle` becomes the first pivot of negative weight."""
+def factor(D: Array, row: int, column: int, pivot: int, b: int, M: Array, cycle: Array) -> None:
+    """Factor the diagonal block, whose corner is D[row, column], into M.
+
+    `cycle` becomes the first pivot of negative weight; `pivot` is the number of the first one.
+    """
     kernel = cuda_function(SOURCE, f"factor<{_name(D)}>")
-    kernel((1,), (_SIDE * _SIDE,), (D, _leading(D), np.int32(row), np.int32(pivot), np.int32(b), M, cycle))
+    numbers = map(np.int32, (row, column, pivot, b))
+    kernel((1,), (_SIDE * _SIDE,), (D, np.int64(_leading(D)), *numbers, M, cycle))
 
 
 def solve_rows(
     D: Array, P: Array | None, row: int, pivot: int, b: int, M: Array, R: Array, labels: Array | None
 ) -> None:
     """Write each pivot's row, as it is when the pivot's turn comes, to R, and its predecessors to labels."""
-    _solve(D, P, row, pivot, b, D.shape[1], M, R, labels, rows=True)
+    _solve(D, P, row, b, D.shape[1], M, R, labels, rows=True)
 
 
-def solve_columns(D: Array, pivot: int, b: int, R: Array, C: Array) -> None:
+def solve_columns(D: Array, column: int, b: int, M: Array, C: Array) -> None:
     """Write each pivot's column, as it is when the pivot's turn comes, to a row of C."""
-    _solve(D, None, 0, pivot, b, D.shape[0], R, C, None, rows=False)
+    _solve(D, None, column, b, D.shape[0], M, C, None, rows=False)
 
 
 def _solve(
-    D: Array,
-    P: Array | None,
-    row: int,
-    pivot: int,
-    b: int,
-    items: int,
-    coefficients: Array,
-    panel: Array,
-    labels: Array | None,
-    *,
-    rows: bool,
+    D: Array, P: Array | None, at: int, b: int, items: int, M: Array, panel: Array, labels: Array | None, *, rows: bool
 ) -> None:
     if not items:
         return
-    paths = P is not None
-    shared = D.itemsize * _BLOCK * (_LANES + 1 + _CHUNK) + 16 * _BLOCK + 4 * _BLOCK * _LANES * paths
+    paths = labels is not None
+    itemsize = max(4, D.itemsize)
+    shared = itemsize * _BLOCK * (_LANES + 1 + _CHUNK) + 16 * _BLOCK + 4 * _BLOCK * _LANES * paths
     name = f"solve<{_name(D)}, {str(rows).lower()}, {str(paths).lower()}>"
     kernel = cuda_function(SOURCE, name, shared=shared)
     arguments = (
-        *(D, P if paths else 0, _leading(D), np.int32(row), np.int32(pivot), np.int32(b), np.int32(items)),
-        *(coefficients, _leading(coefficients), panel, labels if paths else 0, _leading(panel)),
+        *(D, P if paths else 0, np.int64(_leading(D)), np.int32(at), np.int32(b), np.int32(items)),
+        *(M, panel, labels if paths else 0, np.int64(_leading(panel))),
     )
     kernel((-(-items // _LANES),), (_LANES * _GROUPS,), arguments, shared_mem=shared)
 
 
-def update(D: Array, P: Array | None, C: Array, R: Array, labels: Array | None, b: int, nonnegative: bool) -> None:
-    """D = min(D, C (+) R): every pair of vertices through the panels' pivots."""
+def update(
+    D: Array, P: Array | None, C: Array, R: Array, labels: Array | None, pivot: int, b: int, nonnegative: bool
+) -> None:
+    """D = min(D, C (+) R): every pair of vertices through the panels' pivots, the first of which is `pivot`.
+
+    P, if given, becomes the label of the pivot that an element last fell through: its predecessor in
+    `labels`, or without these the pivot itself.
+    """
     rows, columns = D.shape
-    if not rows:
+    if not rows or not columns:
         return
-    paths = P is not None
-    key = _name(D), paths, nonnegative and D.dtype == np.float32
+    word = max(4, D.itemsize) // D.itemsize  # elements that are computed as one
+    key = _name(D) if word == 1 else "Pair", P is not None, nonnegative and D.dtype == np.float32
     high, wide, m, n, _ = _TILES[key]
+    words = -(-columns // word)
     arguments = (
-        *(D, P if paths else 0, _leading(D), np.int32(rows), np.int32(columns), C, np.int32(C.shape[1])),
-        *(R, labels if paths else 0, np.int32(R.shape[1]), np.int32(-(-b // _STEP) * _STEP)),
+        *(D, 0 if P is None else P, np.int64(_leading(D) // word), np.int32(rows), np.int32(words)),
+        *(C, np.int32(_leading(C)), R, 0 if labels is None else labels, np.int32(_leading(R) // word)),
+        *(np.int32(pivot), np.int32(-(-b // _STEP) * _STEP)),
     )
     kernel = cuda_function(SOURCE, _update(key))
-    kernel((-(-columns // wide), -(-rows // high)), (high // m * (wide // n),), arguments)
+    kernel((-(-words // wide), -(-rows // high)), (high // m * (wide // n),), arguments)
+
+
+def through(D: Array, P: Array | None, column: int, R: Array, labels: Array | None, pivot: int) -> None:
+    """D = min(D, D[:, column] + R[0]): every pair of vertices through the vertex `pivot` alone.
+
+    R[0] is the pivot's row, of which labels[0], if given, are the predecessors. P as for `update`.
+    """
+    rows, columns = D.shape
+    if not rows or not columns:
+        return
+    arguments = (
+        *(D, 0 if P is None else P, np.int64(_leading(D)), np.int32(rows), np.int32(columns), np.int32(column)),
+        *(R, 0 if labels is None else labels, np.int32(pivot)),
+    )
+    kernel = cuda_function(SOURCE, f"through<{_name(D)}>")
+    kernel((-(-columns // 32), -(-rows // 8)), (32, 8), arguments)
 
 
 def scatter(D: Array, indptr: Array, indices: Array, weights: Array) -> None:
@@ -132,4 +173,4 @@ def scatter(D: Array, indptr: Array, indices: Array, weights: Array) -> None:
         return
     offset = "int" if indptr.dtype == np.int32 else "long long"
     kernel = cuda_function(SOURCE, f"scatter<{_name(D)}, {offset}>")
-    kernel((-(-rows // 8),), (256,), (D, _leading(D), np.int32(rows), indptr, indices, weights))
+    kernel((-(-rows // 8),), (256,), (D, np.int64(_leading(D)), np.int32(rows), indptr, indices, weights))

@@ -1,18 +1,21 @@
 """The (min, +) kernels of ``kernels/minplus.cu`` for the CPU, parallel over rows or columns.
 
 The same operations on the same panels, so the same result to the last bit; that file's opening explains
-the algorithm. The inner loops run along rows, where LLVM vectorises them; `update` takes four rows and
-four pivots at a time, so that each element loaded serves several sums.
+the algorithm and the encoding. The inner loops run along rows, where LLVM vectorises them; `update` takes
+four rows and four pivots at a time, so that each element loaded serves several sums. Numba widens a sum of
+integers to int64: `_sum` takes it back to the type of the matrix, so that a vector holds as many elements
+as it can, and a sum wraps as it does on a GPU.
 """
 
+import numpy as np
 from numba import njit, prange
 
 #: Pivots that may be eliminated at a time, and how many are by default.
 BLOCKS = (32, 64, 96, 128)
 DEFAULT_BLOCK = 64
 
-#: Columns, and rows, that a core works on at a time: their part of the panels stays in its cache.
-_WIDTH = 512
+#: Bytes of a row, and rows, that a core works on at a time: their part of the panels stays in its cache.
+_WIDTH = 4096
 _HEIGHT = 16
 
 
@@ -21,97 +24,124 @@ def padded(items):
     return items
 
 
+def panels(xp, dtype, rows, columns, block):
+    """Return M, R and C, uninitialised, for a matrix of `rows` x `columns` and up to `block` pivots at a time."""
+    return xp.empty((block, block), dtype), xp.empty((block, columns), dtype), xp.empty((block, rows), dtype)
+
+
+@njit(inline="always")
+def _sum(d, a, b):
+    """Return a + b in the type of d."""
+    return type(d)(a + b)
+
+
+@njit(inline="always")
+def _least(d, s0, s1, s2, s3):
+    d = s0 if s0 < d else d
+    d = s1 if s1 < d else d
+    d = s2 if s2 < d else d
+    return s3 if s3 < d else d
+
+
 @njit(nogil=True, cache=True)
-def factor(D, row, pivot, b, M, cycle):
-    """Factor the diagonal block into M; `cycle` becomes the first pivot of negative weight."""
-    M[:] = D.dtype.type(0)
-    for i in range(b):
-        M[i, :b] = D[row + i, pivot : pivot + b]
+def _relax_line(d, p, c, r, label, via):
+    """Relax a part of a row, d, through c + r; where it falls, p, if given, becomes the label, or `via` without."""
+    via = np.int32(via)
+    for j in range(len(d)):
+        known = d[j]
+        s = _sum(known, c, r[j])
+        if p is not None:  # both labels are read in any case, or LLVM would not vectorise the loop
+            kept, new = p[j], via if label is None else label[j]
+            p[j] = new if s < known else kept
+        d[j] = s if s < known else known
+
+
+@njit(nogil=True, cache=True)
+def factor(D, row, column, pivot, b, M, cycle):
+    """Factor the diagonal block, whose corner is D[row, column], into M.
+
+    `cycle` becomes the first pivot of negative weight; `pivot` is the number of the first one.
+    """
+    M[:b, :b] = D[row : row + b, column : column + b]
     for k in range(b):
         if M[k, k] < 0 and pivot + k < cycle[0]:
             cycle[0] = pivot + k
+        right = M[k]
         for i in range(k + 1, b):
             left = M[i, k]
+            line = M[i]
             for j in range(k + 1, b):
-                s = left + M[k, j]
-                M[i, j] = s if s < M[i, j] else M[i, j]
+                s = _sum(line[j], left, right[j])
+                line[j] = s if s < line[j] else line[j]
 
 
 @njit(nogil=True, cache=True)
 def _eliminate(panel, labels, factors, b, first, last):
     """Carry the columns first to last of a panel through the pivots; factors[k, k'] with k' before k."""
     for k in range(b):
-        line = panel[k, first:last]
         for before in range(k):
-            coefficient = factors[k, before]
-            known = panel[before, first:last]
+            d, c, r = panel[k, first:last], factors[k, before], panel[before, first:last]
             if labels is None:
-                for j in range(last - first):
-                    s = coefficient + known[j]
-                    line[j] = s if s < line[j] else line[j]
+                _relax_line(d, None, c, r, None, 0)
             else:
-                label = labels[k, first:last]
-                known_label = labels[before, first:last]
-                for j in range(last - first):
-                    s = coefficient + known[j]
-                    label[j] = known_label[j] if s < line[j] else label[j]
-                    line[j] = s if s < line[j] else line[j]
+                _relax_line(d, labels[k, first:last], c, r, labels[before, first:last], 0)
 
 
 @njit(parallel=True, nogil=True, cache=True)
 def solve_rows(D, P, row, pivot, b, M, R, labels):
     """Write each pivot's row, as it is when the pivot's turn comes, to R, and its predecessors to labels."""
     n = D.shape[1]
-    for strip in prange((n + _WIDTH - 1) // _WIDTH):
-        first = strip * _WIDTH
-        last = min(n, first + _WIDTH)
+    width = _WIDTH // D.itemsize
+    for strip in prange((n + width - 1) // width):
+        first = strip * width
+        last = min(n, first + width)
         for k in range(b):
             R[k, first:last] = D[row + k, first:last]
-            if P is not None:
+            if labels is not None:
                 labels[k, first:last] = P[row + k, first:last]
         _eliminate(R, labels, M, b, first, last)
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def solve_columns(D, pivot, b, R, C):
+def solve_columns(D, column, b, M, C):
     """Write each pivot's column, as it is when the pivot's turn comes, to a row of C."""
     rows = D.shape[0]
-    factors = R[:b, pivot : pivot + b].T.copy()
-    for strip in prange((rows + _WIDTH - 1) // _WIDTH):
-        first = strip * _WIDTH
-        last = min(rows, first + _WIDTH)
-        for i in range(first, last):
+    width = _WIDTH // D.itemsize
+    for strip in prange((rows + width - 1) // width):
+        first = strip * width
+        last = min(rows, first + width)
+        for top in range(first, last, _HEIGHT):
             for k in range(b):
-                C[k, i] = D[i, pivot + k]
-        _eliminate(C, None, factors, b, first, last)
+                for i in range(top, min(last, top + _HEIGHT)):
+                    C[k, i] = D[i, column + k]
+        _eliminate(C, None, M.T, b, first, last)
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def update(D, P, C, R, labels, b, nonnegative):
-    """D = min(D, C (+) R): every pair of vertices through the panels' pivots.
+def update(D, P, C, R, labels, pivot, b, nonnegative, skip=(0, 0, 0, 0)):
+    """D = min(D, C (+) R): every pair of vertices through the panels' pivots, the first of which is `pivot`.
 
-    That no distance is negative helps a GPU; here it makes no difference.
+    P, if given, becomes the label of the pivot that an element last fell through: its predecessor in
+    `labels`, or without these the pivot itself. That no distance is negative helps a GPU; here it makes no
+    difference.
     """
     rows, n = D.shape
+    width = _WIDTH // D.itemsize
     for strip in prange((rows + _HEIGHT - 1) // _HEIGHT):
         top = strip * _HEIGHT
         bottom = min(rows, top + _HEIGHT)
-        for first in range(0, n, _WIDTH):
-            last = min(n, first + _WIDTH)
+        for first in range(0, n, width):
+            last = min(n, first + width)
             if P is None:
                 _relax_tile(D, C, R, top, bottom, first, last, b)
             else:
                 for i in range(top, bottom):
-                    d = D[i, first:last]
-                    p = P[i, first:last]
                     for k in range(b):
-                        c = C[k, i]
-                        r = R[k, first:last]
-                        label = labels[k, first:last]
-                        for j in range(last - first):
-                            s = c + r[j]
-                            p[j] = label[j] if s < d[j] else p[j]
-                            d[j] = s if s < d[j] else d[j]
+                        d, p, r = D[i, first:last], P[i, first:last], R[k, first:last]
+                        if labels is None:
+                            _relax_line(d, p, C[k, i], r, None, pivot + k)
+                        else:
+                            _relax_line(d, p, C[k, i], r, labels[k, first:last], pivot + k)
 
 
 @njit(nogil=True, cache=True)
@@ -127,26 +157,30 @@ def _relax_tile(D, C, R, top, bottom, first, last, b):
             d0, d1, d2, d3 = D[i, first:last], D[i + 1, first:last], D[i + 2, first:last], D[i + 3, first:last]
             for j in range(last - first):
                 x0, x1, x2, x3 = r0[j], r1[j], r2[j], r3[j]
-                d0[j] = _least(d0[j], a0 + x0, b0 + x1, c0 + x2, e0 + x3)
-                d1[j] = _least(d1[j], a1 + x0, b1 + x1, c1 + x2, e1 + x3)
-                d2[j] = _least(d2[j], a2 + x0, b2 + x1, c2 + x2, e2 + x3)
-                d3[j] = _least(d3[j], a3 + x0, b3 + x1, c3 + x2, e3 + x3)
+                t0, t1, t2, t3 = d0[j], d1[j], d2[j], d3[j]
+                d0[j] = _least(t0, _sum(t0, a0, x0), _sum(t0, b0, x1), _sum(t0, c0, x2), _sum(t0, e0, x3))
+                d1[j] = _least(t1, _sum(t1, a1, x0), _sum(t1, b1, x1), _sum(t1, c1, x2), _sum(t1, e1, x3))
+                d2[j] = _least(t2, _sum(t2, a2, x0), _sum(t2, b2, x1), _sum(t2, c2, x2), _sum(t2, e2, x3))
+                d3[j] = _least(t3, _sum(t3, a3, x0), _sum(t3, b3, x1), _sum(t3, c3, x2), _sum(t3, e3, x3))
     for i in range(whole, bottom):
-        d = D[i, first:last]
         for k in range(b):
-            c = C[k, i]
-            r = R[k, first:last]
-            for j in range(last - first):
-                s = c + r[j]
-                d[j] = s if s < d[j] else d[j]
+            _relax_line(D[i, first:last], None, C[k, i], R[k, first:last], None, 0)
 
 
-@njit(inline="always")
-def _least(d, s0, s1, s2, s3):
-    d = s0 if s0 < d else d
-    d = s1 if s1 < d else d
-    d = s2 if s2 < d else d
-    return s3 if s3 < d else d
+@njit(parallel=True, nogil=True, cache=True)
+def through(D, P, column, R, labels, pivot):
+    """D = min(D, D[:, column] + R[0]): every pair of vertices through the vertex `pivot` alone.
+
+    R[0] is the pivot's row, of which labels[0], if given, are the predecessors. P as for `update`.
+    """
+    for i in prange(D.shape[0]):
+        c, r = D[i, column], R[0, : D.shape[1]]
+        if P is None:
+            _relax_line(D[i], None, c, r, None, 0)
+        elif labels is None:
+            _relax_line(D[i], P[i], c, r, None, pivot)
+        else:
+            _relax_line(D[i], P[i], c, r, labels[0], pivot)
 
 
 @njit(parallel=True, nogil=True, cache=True)

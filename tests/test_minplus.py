@@ -1,0 +1,312 @@
+"""The (min, +) kernels, one family for the CPU and one for GPUs, against Floyd and Warshall's three loops in NumPy."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from mgraph import device as devices
+from mgraph.errors import DistanceOverflowError, InputError
+from mgraph.weights import band, decode, distance_dtype, encode, infinity, kernel_infinity
+
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+TYPES = [np.float32, np.float64, np.int32, np.int16]
+LABELS = [None, "predecessors", "intermediates"]
+#: int16 is computed without labels.
+CASES = [(dtype, labels) for dtype in TYPES for labels in LABELS if dtype != np.int16 or labels is None]
+NO_CYCLE = np.iinfo(np.int32).max
+#: Less than any distance: a kernel that reads what none has written shows it.
+POISON = -77
+
+
+@pytest.fixture(params=DEVICES)
+def device(request):
+    return devices.find(request.param)
+
+
+def random_matrix(n, dtype, seed, *, negative=False, density=0.3):
+    """Return distances as the kernels take them, without a negative cycle; sums of the floats round."""
+    random = np.random.default_rng(seed)
+    weights = random.random((n, n)) if np.dtype(dtype).kind == "f" else random.integers(1, 100, (n, n))
+    if negative:  # a potential makes weights negative and leaves cycles as they are
+        potential = random.integers(0, 50, n)
+        weights = np.ceil(weights * 8) + potential[:, None] - potential[None, :]
+    matrix = weights.astype(dtype)
+    matrix[random.random((n, n)) > density] = kernel_infinity(np.dtype(dtype))
+    np.fill_diagonal(matrix, 0)
+    return matrix
+
+
+def first_labels(matrix, labels):
+    if labels is None:
+        return None
+    P = np.full(matrix.shape, -9999, np.int32)
+    if labels == "predecessors":
+        edges = (matrix < kernel_infinity(matrix.dtype)) & ~np.eye(len(matrix), dtype=bool)
+        P[edges] = np.nonzero(edges)[0]
+    return P
+
+
+def unblocked(matrix, labels):
+    """Return the distances and labels of the three loops, and M, R and C: d[i, k] at the time of the lesser."""
+    d, p = matrix.copy(), first_labels(matrix, labels)
+    in_time = np.empty_like(d)
+    for k in range(len(d)):
+        in_time[k, k:], in_time[k:, k] = d[k, k:], d[k:, k]
+        sums = d[:, k, None] + d[None, k, :]
+        falls = sums < d
+        d[falls] = sums[falls]
+        if p is not None:
+            p[falls] = (np.broadcast_to(p[k], p.shape) if labels == "predecessors" else np.full_like(p, k))[falls]
+    return d, p, in_time
+
+
+def on(device, array):
+    """Return a copy of a matrix with the leading dimension that the device wants, poisoned beyond its columns."""
+    leading = -(-array.shape[1] // device.row_alignment) * device.row_alignment
+    copy = device.xp.full((len(array), leading), POISON, array.dtype)[:, : array.shape[1]]
+    copy[...] = device.xp.asarray(array)
+    return copy
+
+
+def poisoned_panels(device, kernels, dtype, rows, columns, block):
+    panels = kernels.panels(device.xp, np.dtype(dtype), rows, columns, block)
+    for panel in panels:
+        panel.fill(POISON)
+    return panels
+
+
+def poisoned_labels(device, R, labels):
+    return device.xp.full(R.shape, POISON, np.int32) if labels == "predecessors" else None
+
+
+def blocked(device, matrix, labels, block, nonnegative):
+    """Return distances and labels by one shard's rounds."""
+    kernels, xp, n = device.kernels("minplus"), device.xp, len(matrix)
+    D = on(device, matrix)
+    P = None if labels is None else on(device, first_labels(matrix, labels))
+    M, R, C = poisoned_panels(device, kernels, matrix.dtype, n, n, block)
+    panel_labels = poisoned_labels(device, R, labels)
+    cycle = xp.full(1, NO_CYCLE, np.int32)
+    for pivot in range(0, n, block):
+        b = min(block, n - pivot)
+        kernels.factor(D, pivot, pivot, pivot, b, M, cycle)
+        kernels.solve_rows(D, P, pivot, pivot, b, M, R, panel_labels)
+        kernels.solve_columns(D, pivot, b, M, C)
+        kernels.update(D, P, C, R, panel_labels, pivot, b, nonnegative)
+    assert int(cycle[0]) == NO_CYCLE
+    return devices.to_host(D), None if P is None else devices.to_host(P)
+
+
+@pytest.mark.parametrize(("dtype", "labels"), CASES)
+@pytest.mark.parametrize("negative", [False, True])
+def test_every_bit_and_label_of_the_three_loops(dtype, labels, negative, device):
+    for n, block in [(1, 32), (70, 32), (129, 64), (131, 96), (257, 128), (301, 128)]:
+        matrix = random_matrix(n, dtype, n, negative=negative, density=4 / n + 0.05)
+        assert (matrix < 0).any() == (negative and n > 1)
+        distances, expected, _ = unblocked(matrix, labels)
+        D, P = blocked(device, matrix, labels, block, not negative)
+        assert np.array_equal(D, distances)
+        if labels is not None:
+            assert np.array_equal(P, expected)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_panels_hold_the_values_of_their_time(dtype, device):
+    kernels, xp = device.kernels("minplus"), device.xp
+    n, b, row, column = 150, 41, 64, 32
+    matrix = random_matrix(n, dtype, 7)
+    # The pivots' block comes first in the three loops, and stands elsewhere in the matrix.
+    rows = np.r_[row : row + b, 0:row, row + b : n]
+    columns = np.r_[column : column + b, 0:column, column + b : n]
+    first = matrix[np.ix_(rows, columns)]
+    np.fill_diagonal(first, 0)
+    matrix[np.ix_(rows, columns)] = first
+    _, _, in_time = unblocked(first, None)
+    M, R, C = poisoned_panels(device, kernels, dtype, n, n, 64)
+    cycle = xp.full(1, NO_CYCLE, np.int32)
+    D = on(device, matrix)
+    kernels.factor(D, row, column, 1000, b, M, cycle)
+    kernels.solve_rows(D, None, row, 1000, b, M, R, None)
+    kernels.solve_columns(D, column, b, M, C)
+    assert np.array_equal(devices.to_host(M)[:b, :b], in_time[:b, :b])
+    # Below the diagonal a row has gone through the pivots before it, as M's entries there have not.
+    upper = np.arange(n) >= np.arange(b)[:, None]
+    assert np.array_equal(devices.to_host(R)[:b, columns][upper], in_time[:b][upper])
+    values = devices.to_host(C)[:b, :n]
+    if values.dtype != matrix.dtype:  # a word that holds an int16 twice
+        assert np.array_equal(values >> 16, values << 16 >> 16)
+        values = (values >> 16).astype(dtype)
+    assert np.array_equal(values[:, rows][upper], in_time.T[:b][upper])
+    assert np.array_equal(devices.to_host(D), matrix)
+
+
+@pytest.mark.parametrize(("dtype", "labels"), CASES)
+def test_a_grid_of_views(dtype, labels, device):
+    """Four parts of one matrix, each with its own panels, which are parts of larger ones, too."""
+    kernels, xp = device.kernels("minplus"), device.xp
+    n, block, margin = 203, 32, 16
+    matrix = random_matrix(n, dtype, 11, density=0.1)
+    distances, expected, _ = unblocked(matrix, labels)
+
+    def framed(inner):
+        frame = xp.full((n + 2 * margin, 256), POISON, inner.dtype)
+        frame[margin : margin + n, margin : margin + n] = xp.asarray(inner)
+        return frame
+
+    whole = framed(matrix)
+    whole_labels = None if labels is None else framed(first_labels(matrix, labels))
+    tops, lefts = [(0, 96), (96, n)], [(0, 64), (64, n)]
+
+    def part(frame, r, c):
+        (top, bottom), (left, right) = tops[r], lefts[c]
+        return frame if frame is None else frame[margin + top : margin + bottom, margin + left : margin + right]
+
+    M = poisoned_panels(device, kernels, dtype, 1, 1, block)[0]
+    R, C = [], []
+    for left, right in lefts:
+        width = kernels.padded(right - left)
+        panel = poisoned_panels(device, kernels, dtype, 1, 3 * width, block)[1]
+        R.append(panel[:, width : 2 * width])
+    for top, bottom in tops:
+        height = kernels.padded(bottom - top)
+        panel = poisoned_panels(device, kernels, dtype, 3 * height, 1, block)[2]
+        C.append(panel[:, height : 2 * height])
+    label_panels = [
+        None if labels != "predecessors" else xp.full((len(r), 3 * r.shape[1]), POISON, np.int32)[:, : r.shape[1]]
+        for r in R
+    ]
+    cycle = xp.full(1, NO_CYCLE, np.int32)
+    for pivot in range(0, n, block):
+        b = min(block, n - pivot)
+        r = next(i for i, (low, high) in enumerate(tops) if low <= pivot < high)
+        c = next(i for i, (low, high) in enumerate(lefts) if low <= pivot < high)
+        row, column = pivot - tops[r][0], pivot - lefts[c][0]
+        kernels.factor(part(whole, r, c), row, column, pivot, b, M, cycle)
+        for k in range(2):
+            D, P = part(whole, r, k), part(whole_labels, r, k)
+            kernels.solve_rows(D, P, row, pivot, b, M, R[k], label_panels[k])
+            kernels.solve_columns(part(whole, k, c), column, b, M, C[k])
+        for i, j in itertools.product(range(2), repeat=2):
+            D, P = part(whole, i, j), part(whole_labels, i, j)
+            kernels.update(D, P, C[i], R[j], label_panels[j], pivot, b, True)
+    inner = slice(margin, margin + n)
+    assert np.array_equal(devices.to_host(whole[inner, inner]), distances)
+    if labels is not None:
+        assert np.array_equal(devices.to_host(whole_labels[inner, inner]), expected)
+    for frame in (whole, whole_labels):
+        if frame is not None:  # a row's last 16 bytes may be written whole; nothing else around the parts
+            frame = devices.to_host(frame)
+            frame[inner, margin : -(-(margin + n) // 8) * 8] = POISON
+            assert (frame == POISON).all()
+
+
+@pytest.mark.parametrize(("dtype", "labels"), CASES)
+def test_one_pivot_at_a_time(dtype, labels, device):
+    kernels, xp, n = device.kernels("minplus"), device.xp, 75
+    matrix = random_matrix(n, dtype, 3, density=0.1)
+    distances, expected, _ = unblocked(matrix, labels)
+    D = on(device, matrix)
+    P = None if labels is None else on(device, first_labels(matrix, labels))
+    M, R, _ = poisoned_panels(device, kernels, dtype, n, n, 1)
+    panel_labels = poisoned_labels(device, R, labels)
+    cycle = xp.full(1, NO_CYCLE, np.int32)
+    for pivot in range(n):
+        kernels.factor(D, pivot, pivot, pivot, 1, M, cycle)
+        kernels.solve_rows(D, P, pivot, pivot, 1, M, R, panel_labels)
+        kernels.through(D, P, pivot, R, panel_labels, pivot)
+    assert int(cycle[0]) == NO_CYCLE
+    assert np.array_equal(devices.to_host(D), distances)
+    if labels is not None:
+        assert np.array_equal(devices.to_host(P), expected)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_the_first_pivot_of_negative_weight(dtype, device):
+    kernels, xp = device.kernels("minplus"), device.xp
+    matrix = random_matrix(120, dtype, 5)
+    matrix[70, 75], matrix[75, 70] = 3, -4  # seen when 75 is reached
+    matrix[80, 80] = -1
+    D, cycle = on(device, matrix), xp.full(1, NO_CYCLE, np.int32)
+    M = poisoned_panels(device, kernels, dtype, 120, 120, 64)[0]
+    _, _, in_time = unblocked(matrix[64:, 64:], None)
+    first = 64 + int(np.argmax(in_time.diagonal() < 0))
+    assert first in range(65, 76)
+    kernels.factor(D, 64, 64, 1064, 56, M, cycle)
+    assert int(cycle[0]) == 1000 + first
+    kernels.factor(D, 64, 64, 2064, 56, M, cycle)  # what was found before is kept
+    assert int(cycle[0]) == 1000 + first
+
+
+@pytest.mark.parametrize("offsets", [np.int32, np.int64])
+@pytest.mark.parametrize("dtype", TYPES)
+def test_scatter_takes_the_least_of_parallel_edges(dtype, offsets, device):
+    xp = device.xp
+    random = np.random.default_rng(4)
+    n, edges = 90, 700
+    src, dst = np.sort(random.integers(0, n, edges)), random.integers(0, n // 4, edges)
+    order = np.lexsort((dst, src))
+    src, dst = src[order], dst[order].astype(np.int32)
+    weights = random.integers(-50, 100, edges).astype(dtype)
+    expected = np.full((n, n), kernel_infinity(np.dtype(dtype)), dtype)
+    np.minimum.at(expected, (src, dst), weights)
+    D = on(device, np.full((n, n), kernel_infinity(np.dtype(dtype)), dtype))
+    indptr = np.searchsorted(src, np.arange(n + 1)).astype(offsets)
+    device.kernels("minplus").scatter(D, *map(xp.asarray, (indptr, dst, weights)))
+    assert np.array_equal(devices.to_host(D), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.dtype(np.int16), np.dtype(np.int32)])
+def test_distances_that_integers_carry(dtype, device):
+    xp, beyond, none = device.xp, int(kernel_infinity(dtype)), infinity(dtype)
+    most = beyond - band(dtype) - 1
+    D = xp.asarray(np.array([[0, most, beyond]], dtype))
+    decode(D, None, xp, True)
+    assert devices.to_host(D).tolist() == [[0, most, none]]
+    for value in (most + 1, beyond - 1):
+        with pytest.raises(
+            DistanceOverflowError, match=f"{most}.*{dtype.name}.*{'int32' if none < 2**15 else 'float64'}"
+        ):
+            decode(xp.asarray(np.array([[0, value]], dtype)), None, xp, True)
+    D = xp.asarray(np.array([[-band(dtype), band(dtype), beyond - band(dtype), beyond]], dtype))
+    P = xp.asarray(np.array([[5, 6, 7, 8]], np.int32))
+    decode(D, P, xp, False)
+    assert devices.to_host(D).tolist() == [[-band(dtype), band(dtype), none, none]]
+    assert devices.to_host(P).tolist() == [[5, 6, -9999, -9999]]
+    for value in (band(dtype) + 1, -band(dtype) - 1, beyond - band(dtype) - 1):
+        with pytest.raises(DistanceOverflowError, match=dtype.name):
+            decode(xp.asarray(np.array([[0, value]], dtype)), None, xp, False)
+
+
+def test_a_path_that_is_cut_off_is_noticed(device):
+    """Chains of the largest weights: either every distance is right, or decode raises."""
+    for weight, hops in [(4096, 2), (4096, 3), (4095, 3), (4095, 4), (1000, 12), (1000, 13), (1000, 40), (1, 300)]:
+        matrix = np.full((hops + 1, hops + 1), kernel_infinity(np.dtype(np.int16)), np.int16)
+        np.fill_diagonal(matrix, 0)
+        matrix[np.arange(hops), np.arange(1, hops + 1)] = weight
+        D = device.xp.asarray(blocked(device, matrix, None, 32, True)[0])
+        if weight * hops > 12286:
+            with pytest.raises(DistanceOverflowError, match="12286"):
+                decode(D, None, device.xp, True)
+        else:
+            decode(D, None, device.xp, True)
+            assert devices.to_host(D)[0].tolist() == [weight * k for k in range(hops + 1)]
+
+
+@pytest.mark.parametrize("source", [np.int16, np.int32, np.int64])
+def test_weights_in_int16(source, device):
+    xp, none = device.xp, np.iinfo(source).max
+    out = xp.full(4, POISON, np.int16)
+    encode(xp.asarray(np.array([4096, -4096, 7, none], source)), out, xp, dense=True)
+    assert devices.to_host(out).tolist() == [4096, -4096, 7, 2**14 - 1]
+    for weight in (4097, -4097, none):
+        with pytest.raises(DistanceOverflowError, match=f"{weight}.*int16.*4096.*int32"):
+            encode(xp.asarray(np.array([weight, 1], source)), out[:2], xp, dense=False)
+
+
+def test_the_type_of_distances():
+    assert distance_dtype(np.dtype(np.int32), "int16") == np.int16
+    with pytest.raises(InputError, match=r"int8.*int16"):
+        distance_dtype(None, "int8")
+    with pytest.raises(InputError, match="fractions"):
+        distance_dtype(np.dtype(np.float64), np.int16)
