@@ -46,22 +46,12 @@ __device__ __forceinline__ void copy_async(void* to, const void* from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
 }
 
-// K sets in shared memory. Behind every two are 16 bytes of padding, so that the words of a column that `factor`
-// writes at once lie in different banks; two sets are what a quarter of a warp reads at once.
-template <int V> struct Sets {
-    static constexpr int COUNT = 128 * V, WIDE = 4 / V;  // WIDE times Words<V> are 16 bytes
-    Words<V> at[COUNT * 4 + COUNT / 2 * WIDE];
-
-    // Where a set begins; place(a + b) = place(a) + place(b) if b is even.
-    static __device__ __forceinline__ int place(int set) { return set * 4 + set / 2 * WIDE; }
-
-    // Start copying all of them; `arrived` waits for that.
-    template <int THREADS> __device__ __forceinline__ void fetch(const Words<V>* from) {
-        for (int i = threadIdx.x * WIDE; i < COUNT * 4; i += THREADS * WIDE)
-            copy_async(&at[place(i / 4) + i % 4], from + i);
-        asm volatile("cp.async.commit_group;" ::: "memory");
-    }
-};
+// Start copying K sets to shared memory; `arrived` waits for them.
+template <int V, int THREADS> __device__ __forceinline__ void fetch(Words<V>* to, const Words<V>* from) {
+    constexpr int WIDE = 4 / V;  // of 16 bytes
+    for (int i = threadIdx.x * WIDE; i < 128 * V * 4; i += THREADS * WIDE) copy_async(to + i, from + i);
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
 
 __device__ __forceinline__ void arrived() {
     asm volatile("cp.async.wait_group 0;" ::: "memory");
@@ -82,10 +72,10 @@ __device__ __forceinline__ void count_common(int (&count)[4], const int* before,
 // The product of S sheets with K sets: bit j of a set of the result says whether it meets set j of y. A step's
 // eight are chosen so that a lane's bits make up its own words of a sheet.
 template <int V, int S>
-__device__ __forceinline__ void multiply(const Sheet<V> (&x)[S], const Sets<V>& y, Sheet<V> (&result)[S]) {
+__device__ __forceinline__ void multiply(const Sheet<V> (&x)[S], const Words<V>* y, Sheet<V> (&result)[S]) {
     const int none[4] = {0x7fffffff, 0x7fffffff, 0x7fffffff, 0x7fffffff};
     const int g = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
-    const Words<V>* const own = y.at + y.place(g / 2 * 32 * V + g % 2) + q;
+    const Words<V>* const own = y + (g / 2 * 32 * V + g % 2) * 4 + q;
 #pragma unroll
     for (int w = 0; w < V; ++w) {
 #pragma unroll
@@ -94,7 +84,7 @@ __device__ __forceinline__ void multiply(const Sheet<V> (&x)[S], const Sets<V>& 
             for (int p = 0; p < 4; ++p) result[s].at(p, w) = 0;
 #pragma unroll 2
         for (int t = 15; t >= 0; --t) {
-            const Words<V> b = own[y.place(32 * w + 2 * t)];
+            const Words<V> b = own[(32 * w + 2 * t) * 4];
 #pragma unroll
             for (int s = 0; s < S; ++s)
 #pragma unroll
@@ -148,7 +138,7 @@ template <int V> __device__ __forceinline__ void transpose(Sheet<V>& sheet) {
 template <int V>
 __global__ void __launch_bounds__(128 * V, 1)
     factor(const unsigned* D, long long ld, int row, int word, int b, Words<V>* M) {
-    __shared__ __align__(16) Sets<V> columns;
+    __shared__ __align__(16) Words<V> columns[128 * V * 4];
     const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
     Sheet<V> rows[1];
 #pragma unroll
@@ -167,7 +157,7 @@ __global__ void __launch_bounds__(128 * V, 1)
         for (int p = 0; p < 4; ++p)
 #pragma unroll
             for (int w = 0; w < V; ++w)
-                columns.at[columns.place(32 * (q * V + w) + 8 * p + g) + warp / V].at[warp % V] = turned.at(p, w);
+                columns[(32 * (q * V + w) + 8 * p + g) * 4 + warp / V].at[warp % V] = turned.at(p, w);
         __syncthreads();
         multiply(rows, columns, squared);
         grew = false;
@@ -187,8 +177,8 @@ constexpr int SOLVERS = 8;  // warps of a block of `solve`, which share the sect
 template <int V>
 __global__ void __launch_bounds__(32 * SOLVERS)
     solve(const unsigned* D, long long ld, int row, int words, int b, const Words<V>* M, Words<V>* R) {
-    __shared__ __align__(16) Sets<V> factors;
-    factors.template fetch<32 * SOLVERS>(M);
+    __shared__ __align__(16) Words<V> factors[128 * V * 4];
+    fetch<V, 32 * SOLVERS>(factors, M);
     const int word = blockIdx.x * SOLVERS + threadIdx.x / 32, g = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
     Sheet<V> known[1], solved[1];
 #pragma unroll
@@ -205,64 +195,47 @@ __global__ void __launch_bounds__(32 * SOLVERS)
     for (int p = 0; p < 4; ++p) R[(32 * word + 8 * p + g) * 4 + q] = solved[0].set(p);
 }
 
-// C = the sets of pivots that the rows reach, as sheets: a warp turns 32 rows into one.
-template <int V>
-__global__ void gather(const unsigned* D, long long ld, int rows, int word, int b, Words<4>* C) {
-    const int sheet = (blockIdx.x * blockDim.x + threadIdx.x) / 32, g = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
-    if (32 * sheet >= rows) return;
-    Sheet<V> sets;
-#pragma unroll
-    for (int p = 0; p < 4; ++p)
-#pragma unroll
-        for (int w = 0; w < V; ++w) {
-            const int i = 32 * sheet + 8 * p + g, at = q * V + w;
-            sets.at(p, w) = i < rows && 32 * at < b ? D[i * ld + word + at] : 0;
-        }
-#pragma unroll
-    for (int o = 0; o < V; ++o) C[(sheet * V + o) * 32LL + threadIdx.x % 32] = sets.operand[o];
-}
-
 // What a block of `update` computes is S sheets a warp high and K columns wide; RESIDENT blocks shall fit a
 // multiprocessor. Chosen by measurement (mgraph/cuda/closure.py).
 template <int S_, int WARPS_, int RESIDENT_> struct Tile {
     static constexpr int S = S_, WARPS = WARPS_, RESIDENT = RESIDENT_, THREADS = 32 * WARPS;
 };
 
-// D = D + C R: a warp takes sheets of rows in turn, whose sets of pivots stay in registers, past the K columns'
-// sets in shared memory.
+// D = D + C R. The rows' sets of pivots stay in registers, the columns' in shared memory.
 template <int V, typename T>
 __global__ void __launch_bounds__(T::THREADS, T::RESIDENT)
-    update(unsigned* D, long long ld, int rows, int words, const Words<4>* C, const Words<V>* R) {
-    __shared__ __align__(16) Sets<V> columns;
-    columns.template fetch<T::THREADS>(R + blockIdx.x * (Sets<V>::COUNT * 4LL));
-    const int g = threadIdx.x % 32 / 4, q = threadIdx.x % 4, word = (blockIdx.x * 4 + q) * V;
+    update(unsigned* D, long long ld, int rows, int words, const Words<V>* C, const Words<V>* R) {
+    __shared__ __align__(16) Words<V> columns[128 * V * 4];
+    fetch<V, T::THREADS>(columns, R + blockIdx.x * (128 * V * 4LL));
+    const int lane = threadIdx.x % 32, sheet = (blockIdx.y * T::WARPS + threadIdx.x / 32) * T::S;
+    Sheet<V> sets[T::S], met[T::S];
+#pragma unroll
+    for (int s = 0; s < T::S; ++s)
+#pragma unroll
+        for (int p = 0; p < 4; ++p) {
+            const int i = 32 * (sheet + s) + 8 * p + lane / 4;
+            const Words<V> set = i < rows ? C[i * 4LL + lane % 4] : Words<V>{};
+#pragma unroll
+            for (int w = 0; w < V; ++w) sets[s].at(p, w) = set.at[w];
+        }
     arrived();
-    for (int first = (blockIdx.y * T::WARPS + threadIdx.x / 32) * T::S; 32 * first < rows;
-         first += gridDim.y * T::WARPS * T::S) {
-        Sheet<V> sets[T::S], met[T::S];
+    multiply(sets, columns, met);
 #pragma unroll
-        for (int s = 0; s < T::S; ++s)
+    for (int s = 0; s < T::S; ++s)
 #pragma unroll
-            for (int o = 0; o < V; ++o)
-                sets[s].operand[o] = 32 * (first + s) < rows ? C[((first + s) * V + o) * 32LL + threadIdx.x % 32] : Words<4>{};
-        multiply(sets, columns, met);
+        for (int p = 0; p < 4; ++p) {
+            const int i = 32 * (sheet + s) + 8 * p + lane / 4, word = (blockIdx.x * 4 + lane % 4) * V;
+            if (i >= rows || word >= words) continue;
+            Words<V>* const place = reinterpret_cast<Words<V>*>(D + i * ld + word);
+            Words<V> d = *place;
+            bool grew = false;
 #pragma unroll
-        for (int s = 0; s < T::S; ++s)
-#pragma unroll
-            for (int p = 0; p < 4; ++p) {
-                const int i = 32 * (first + s) + 8 * p + g;
-                if (i >= rows || word >= words) continue;
-                Words<V>* const place = reinterpret_cast<Words<V>*>(D + i * ld + word);
-                Words<V> d = *place;
-                bool grew = false;
-#pragma unroll
-                for (int w = 0; w < V; ++w) {
-                    grew |= (met[s].at(p, w) & ~d.at[w]) != 0;
-                    d.at[w] |= met[s].at(p, w);
-                }
-                if (grew) *place = d;
+            for (int w = 0; w < V; ++w) {
+                grew |= (met[s].at(p, w) & ~d.at[w]) != 0;
+                d.at[w] |= met[s].at(p, w);
             }
-    }
+            if (grew) *place = d;
+        }
 }
 
 // Edges into a matrix of zeros, a warp a row.

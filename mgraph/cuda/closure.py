@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..device import cuda_attribute, cuda_function
+from ..device import cuda_function
 
 SOURCE = "closure.cu"
 
@@ -26,13 +26,10 @@ def _lane_words(block: int) -> int:
 
 
 INSTANCES = (
-    *(f"{kernel}<{_lane_words(block)}>" for block in BLOCKS for kernel in ("factor", "solve", "gather")),
+    *(f"{kernel}<{_lane_words(block)}>" for block in BLOCKS for kernel in ("factor", "solve")),
     *map(_update, BLOCKS),
     *("scatter<int>", "scatter<long long>", "pack", "unpack", "count"),
 )
-
-#: How many times the blocks of `update` fill the GPU: fewer read R less often, more end closer together.
-_WAVES = 2
 
 # As in the source.
 _SOLVERS = 8
@@ -44,11 +41,11 @@ Array = Any
 def panels(xp: Any, dtype: Any, rows: int, columns: int, block: int) -> tuple[Array, Array, Array]:
     """Return uninitialised M, R and C for a matrix of so many rows and columns (vertices, not words).
 
-    M and R hold a set of `block` pivots for every pivot and column, C a sheet of sets for every 32 rows.
+    They hold a set of `block` pivots for every pivot, every column and every row; the columns in whole tiles.
     """
     words = block // 32
-    wide, sheets = max(1, -(-columns // block)) * block, max(1, -(-rows // 32))
-    return xp.empty((block, words), dtype), xp.empty((wide, words), dtype), xp.empty((sheets, block), dtype)
+    wide = max(1, -(-columns // block)) * block
+    return xp.empty((block, words), dtype), xp.empty((wide, words), dtype), xp.empty((rows, words), dtype)
 
 
 def factor(D: Array, row: int, column: int, pivot: int, b: int, M: Array, cycle: Array) -> None:
@@ -67,26 +64,20 @@ def solve_rows(D: Array, P: None, row: int, pivot: int, b: int, M: Array, R: Arr
 
 def solve_columns(D: Array, column: int, b: int, M: Array, C: Array) -> None:
     """C = the pivots' columns as they stand, which begin at `column`: the rows are closed, and that is enough."""
-    rows = D.shape[0]
-    if not rows:
-        return
-    kernel = cuda_function(SOURCE, f"gather<{_lane_words(M.shape[0])}>")
-    arguments = D, _leading(D), np.int32(rows), np.int32(column // 32), np.int32(b), C
-    kernel((-(-rows // _THREADS),), (_THREADS,), arguments)
+    words = -(-b // 32)
+    C[:, :words] = D[:, column // 32 : column // 32 + words]
 
 
-def update(D: Array, P: None, C: Array, R: Array, labels: None, pivot: int, b: int, nonnegative: bool) -> None:
-    """D = D + C R: whatever reaches a pivot reaches what the pivot does."""
-    rows, words = D.shape
-    if not rows or not words:
-        return
+def update(D: Array, C: Array, R: Array, b: int, rows: tuple[int, int], columns: tuple[int, int]) -> None:
+    """D = D + C R in some rows and columns, from multiples of the block on: what reaches a pivot reaches its row."""
     block = 32 * R.shape[1]
-    sheets, warps, resident = _TILES[block]
+    D = D[rows[0] : rows[1], columns[0] // 32 : -(-columns[1] // 32)]
+    C, R = C[rows[0] :], R[columns[0] :]
+    high, wide = D.shape
+    sheets, warps, _ = _TILES[block]
     kernel = cuda_function(SOURCE, _update(block))
-    wide, high = -(-words // (block // 32)), -(-rows // (32 * sheets * warps))
-    waves = _WAVES * resident * cuda_attribute("MultiProcessorCount")
-    grid = wide, min(high, -(-waves // wide))
-    kernel(grid, (32 * warps,), (D, _leading(D), np.int32(rows), np.int32(words), C, R))
+    grid = -(-32 * wide // block), -(-high // (32 * sheets * warps))
+    kernel(grid, (32 * warps,), (D, _leading(D), np.int32(high), np.int32(wide), C, R))
 
 
 def scatter(D: Array, indptr: Array, indices: Array) -> None:

@@ -55,12 +55,17 @@ def solve_rows(D, P, row, pivot, b, M, R, labels):
 def solve_columns(D, column, b, M, C):
     """C = the pivots' columns as they stand, which begin at `column`: the rows are closed, and that is enough."""
     words = (b + 31) // 32
-    C[: D.shape[0], :words] = D[:, column // 32 : column // 32 + words]
+    C[:, :words] = D[:, column // 32 : column // 32 + words]
+
+
+def update(D, C, R, b, rows, columns):
+    """D = D + C R in some rows and columns, from multiples of the block on: what reaches a pivot reaches its row."""
+    words = slice(columns[0] // 32, -(-columns[1] // 32))
+    _update(D[rows[0] : rows[1], words], C[rows[0] : rows[1]], R[:, words], b)
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def update(D, P, C, R, labels, pivot, b, nonnegative):
-    """D = D + C R: whatever reaches a pivot reaches what the pivot does."""
+def _update(D, C, R, b):
     rows, words = D.shape
     strips = (words + _WIDTH - 1) // _WIDTH
     for tile in prange(strips * ((rows + _HEIGHT - 1) // _HEIGHT)):
