@@ -201,22 +201,27 @@ template <int S_, int WARPS_, int RESIDENT_> struct Tile {
     static constexpr int S = S_, WARPS = WARPS_, RESIDENT = RESIDENT_, THREADS = 32 * WARPS;
 };
 
-// D = D + C R. The rows' sets of pivots stay in registers, the columns' in shared memory.
+// D = D + C R. The rows' sets of pivots stay in registers, the columns' in shared memory; the words of D are on
+// their way while the product is formed.
 template <int V, typename T>
 __global__ void __launch_bounds__(T::THREADS, T::RESIDENT)
     update(unsigned* D, long long ld, int rows, int words, const Words<V>* C, const Words<V>* R) {
     __shared__ __align__(16) Words<V> columns[128 * V * 4];
     fetch<V, T::THREADS>(columns, R + blockIdx.x * (128 * V * 4LL));
-    const int lane = threadIdx.x % 32, sheet = (blockIdx.y * T::WARPS + threadIdx.x / 32) * T::S;
+    const int g = threadIdx.x % 32 / 4, q = threadIdx.x % 4, word = (blockIdx.x * 4 + q) * V;
+    const int top = (blockIdx.y * T::WARPS + threadIdx.x / 32) * (32 * T::S) + g;
+    auto place = [&](int s, int p) { return reinterpret_cast<Words<V>*>(D + (top + 32 * s + 8 * p) * ld + word); };
     Sheet<V> sets[T::S], met[T::S];
+    Words<V> d[T::S][4];
 #pragma unroll
     for (int s = 0; s < T::S; ++s)
 #pragma unroll
         for (int p = 0; p < 4; ++p) {
-            const int i = 32 * (sheet + s) + 8 * p + lane / 4;
-            const Words<V> set = i < rows ? C[i * 4LL + lane % 4] : Words<V>{};
+            const int i = top + 32 * s + 8 * p;
+            const Words<V> set = i < rows ? C[i * 4LL + q] : Words<V>{};
 #pragma unroll
             for (int w = 0; w < V; ++w) sets[s].at(p, w) = set.at[w];
+            d[s][p] = i < rows && word < words ? *place(s, p) : Words<V>{};
         }
     arrived();
     multiply(sets, columns, met);
@@ -224,17 +229,13 @@ __global__ void __launch_bounds__(T::THREADS, T::RESIDENT)
     for (int s = 0; s < T::S; ++s)
 #pragma unroll
         for (int p = 0; p < 4; ++p) {
-            const int i = 32 * (sheet + s) + 8 * p + lane / 4, word = (blockIdx.x * 4 + lane % 4) * V;
-            if (i >= rows || word >= words) continue;
-            Words<V>* const place = reinterpret_cast<Words<V>*>(D + i * ld + word);
-            Words<V> d = *place;
             bool grew = false;
 #pragma unroll
             for (int w = 0; w < V; ++w) {
-                grew |= (met[s].at(p, w) & ~d.at[w]) != 0;
-                d.at[w] |= met[s].at(p, w);
+                grew |= (met[s].at(p, w) & ~d[s][p].at[w]) != 0;
+                d[s][p].at[w] |= met[s].at(p, w);
             }
-            if (grew) *place = d;
+            if (grew && top + 32 * s + 8 * p < rows && word < words) *place(s, p) = d[s][p];
         }
 }
 

@@ -204,7 +204,7 @@ def _fill(
         chunk = chunk_rows(shape[1])
         for top in range(0, shape[0], chunk):
             lengths = device.asarray(piece.dense[top : top + chunk])
-            present = lengths != infinity(np.dtype(lengths.dtype))
+            present = xp.ascontiguousarray(lengths != infinity(np.dtype(lengths.dtype)))
             here = (top <= row) & (row < top + chunk)
             # A matrix's diagonal is no edge unless it is negative.
             present[row[here] - top, column[here]] = lengths[row[here] - top, column[here]] < 0

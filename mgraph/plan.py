@@ -752,7 +752,7 @@ def _plan_closure(n: int, m: int, specs: tuple[DeviceSpec, ...], block: int | No
         panels = (2 if look_ahead else 1) * sum(array.nbytes for array in made) + 8 * rows
         # The edges of the shard's rows; of a dense matrix some rows at a time, as numbers and as truth values.
         loading = 4 * m * rows // max(n, 1) + 8 * (rows + 1) if m else 10 * min(rows, chunk_rows(width)) * width
-        return matrix + panels + loading
+        return matrix + max(panels, loading)
 
     return Plan(
         algorithm="closure",

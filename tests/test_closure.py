@@ -178,8 +178,9 @@ def test_dense_matrices(device):
     assert np.array_equal(devices.to_host(mgraph.transitive_closure(integers, device=device).to_dense()), np.tri(3).T)
     edges = random_edges(300, 1.5)
     lengths = np.where(edges, np.random.default_rng(0).random((300, 300)), inf)
-    found = devices.to_host(mgraph.transitive_closure(lengths, device=device).to_dense())
-    assert np.array_equal(found, warshall(edges))
+    for order in (np.ascontiguousarray, np.asfortranarray):
+        found = devices.to_host(mgraph.transitive_closure(order(lengths), device=device).to_dense())
+        assert np.array_equal(found, warshall(edges))
 
 
 def test_scipy_matrices(device):
@@ -244,6 +245,29 @@ def test_results_stay_where_the_input_was():
     assert isinstance(result.words, xp.ndarray) and isinstance(result.to_dense(), xp.ndarray)
     assert np.array_equal(result.to_dense().get(), warshall(edges))
     assert isinstance(mgraph.transitive_closure(graph_of(edges), device="cuda").words, np.ndarray)
+
+
+@pytest.mark.gpu
+def test_the_planned_memory_is_what_is_used():
+    xp = devices.find("cuda").xp
+    random = np.random.default_rng(0)
+    n = 12_000
+    graph = mgraph.Graph.from_edges(*random.integers(0, n, (2, 2 * n)), n=n)
+    mgraph.transitive_closure(graph_of(random_edges(40, 1.0)), device="cuda")
+    pool = xp.get_default_memory_pool()
+    pool.free_all_blocks()
+    before = pool.used_bytes()
+
+    class Watch(xp.cuda.MemoryHook):
+        name = "watch"
+        peak = 0
+
+        def malloc_postprocess(self, **_):
+            self.peak = max(self.peak, pool.used_bytes() - before)
+
+    with Watch() as watch:
+        result = mgraph.transitive_closure(graph, device="cuda")
+    assert abs(watch.peak / result.plan.peak_bytes[0] - 1) < 0.05
 
 
 @pytest.mark.timeout(120)

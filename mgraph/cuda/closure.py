@@ -14,7 +14,7 @@ DEFAULT_BLOCK = 512
 
 #: The tile of `update` for a block: sheets of 32 rows a warp, warps, blocks a multiprocessor; measured
 #: (benchmarks/NOTES.md).
-_TILES = {256: (2, 4, 4), 512: (2, 4, 4)}
+_TILES = {256: (1, 4, 8), 512: (2, 4, 3)}
 
 
 def _update(block: int) -> str:
