@@ -34,6 +34,11 @@ USABLE = 0.95
 ADVANTAGE = {"sssp": 2.0, "johnson": 2.0, "blocked, components first": 1.1, "blocked, predecessors derived": 1.1}
 WORTH = 0.01
 
+#: Pairs a second and pivot that the product of bits passes, on a GPU and on a CPU's core, and the seconds that
+#: the pivots' own part of a round takes.
+CLOSURE_RATE = {"cuda": 2.4e15, "cpu": 1.1e12}
+CLOSURE_PIVOTS = {"cuda": 100e-6, "cpu": 800e-6}
+
 #: What `mgraph.apsp` can do.
 METHODS = ("blocked", "naive", "squaring", "sssp", "johnson")
 
@@ -164,6 +169,13 @@ class Plan:
         return self.intermediate or (self.predecessors and not self.derived)
 
     @property
+    def stored(self) -> tuple[tuple[int, int], ...]:
+        """The columns of each shard's part of a result: of a closure words, which hold 32."""
+        if self.algorithm != "closure":
+            return self.columns
+        return tuple((first // 32, -(-last // 32)) for first, last in self.columns)
+
+    @property
     def computed(self) -> str:
         """The type that the kernels compute in: with labels there is no int16."""
         return "int32" if self.dtype == "int16" and self.labelled else self.dtype
@@ -173,7 +185,7 @@ class Plan:
         what = f"{self.algorithm}, method {self.method!r}: {self.n:,} vertices"
         if self.m:
             what += f", {self.m:,} directed edges"
-        kind = f"distances {self.dtype}"
+        kind = "reachability, a bit a pair" if self.algorithm == "closure" else f"distances {self.dtype}"
         if self.predecessors:
             kind += ", predecessors int32" + (" derived from them" if self.derived else "")
         if self.intermediate:
@@ -234,7 +246,7 @@ def plan(
 
     Parameters
     ----------
-    algorithm : {"apsp", "bfs"}
+    algorithm : {"apsp", "bfs", "closure"}
         The call to plan.
     n : int
         Number of vertices.
@@ -273,8 +285,8 @@ def plan(
     InputError
         For an unknown algorithm, method, block or device.
     """
-    if algorithm not in ("apsp", "bfs"):
-        raise InputError(f"algorithm {algorithm!r} is not known: use 'apsp' or 'bfs'")
+    if algorithm not in ("apsp", "bfs", "closure"):
+        raise InputError(f"algorithm {algorithm!r} is not known: use 'apsp', 'bfs' or 'closure'")
     for name, value in (("n", n), ("m", m), ("memory_limit", memory_limit)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0):
             raise InputError(f"{name}={value!r} is no number: give 0 or more")
@@ -293,9 +305,12 @@ def plan(
             *(memory_limit, nonnegative, exact, tuple(components)),
         )
         return _plan_apsp(ask, method)
-    if m is None:
+    if algorithm == "closure":
+        made = _plan_closure(int(n), int(m or 0), specs, block, span)
+    elif m is None:
         raise InputError("a plan for bfs needs m=, the number of edges")
-    made = _plan_bfs(int(n), int(m), specs, method, predecessors, span, directed, indptr)
+    else:
+        made = _plan_bfs(int(n), int(m), specs, method, predecessors, span, directed, indptr)
     hindrance = _hindrance(made, memory_limit)
     if hindrance:
         raise MemoryLimitError(_refusal(made, hindrance))
@@ -357,11 +372,7 @@ def _plan_apsp(ask: _Ask, method: str) -> Plan:
             f"intermediate=True is what Floyd and Warshall's algorithm records: method={method!r} has none; "
             "use 'blocked' or 'naive', or predecessors=True"
         )
-    legal = kernel_module(ask.kind, "minplus").BLOCKS
-    if ask.block is not None and ask.block not in legal:
-        raise InputError(
-            f"block={ask.block!r} is not supported: use one of {', '.join(map(str, legal))}, or None for the best"
-        )
+    _check_block(ask.block, kernel_module(ask.kind, "minplus").BLOCKS)
     sources = "sssp" if ask.nonnegative else "johnson"
     ways = {"blocked": _blocked(ask, derived=False)}
     if ask.predecessors and ask.exact and ask.m and ask.dtype != np.int16:
@@ -402,6 +413,12 @@ def _plan_apsp(ask: _Ask, method: str) -> Plan:
         for name, way in sorted(ways.items(), key=lambda item: item[1].seconds)
     )
     return replace(ways[chosen], alternatives=alternatives)
+
+
+def _check_block(block: int | None, legal: Sequence[int]) -> None:
+    if block is not None and block not in legal:
+        known = ", ".join(map(str, legal))
+        raise InputError(f"block={block!r} is not supported: use one of {known}, or None for the best")
 
 
 def _plan_of(ask: _Ask, method: str, **facts: Any) -> Plan:
@@ -709,6 +726,53 @@ def _plan_bfs(
     )
 
 
+def _plan_closure(n: int, m: int, specs: tuple[DeviceSpec, ...], block: int | None, span: int | None) -> Plan:
+    """Plan a transitive closure by the blocked algorithm, a bit a pair."""
+    kind, shards = specs[0].kind, len(specs)
+    kernels = kernel_module(kind, "closure")
+    _check_block(block, kernels.BLOCKS)
+    block = int(kernels.DEFAULT_BLOCK if block is None else block)
+    grid = best_grid(shards)
+    bands, strips = even_ranges(n, grid[0], block), even_ranges(n, grid[1], block)
+    ranges, columns = tuple(band for band in bands for _ in strips), strips * grid[0]
+    rounds = -(-n // block)
+    look_ahead = kind == "cuda" and rounds > 1
+    high = max((last - first for first, last in bands), default=0)
+    wide = max((last - first for first, last in strips), default=0)
+    update = high * wide * min(block, n) / (CLOSURE_RATE[kind] * specs[0].cores)
+    pivots = CLOSURE_PIVOTS[kind] + (EXCHANGE[kind] if shards > 1 else 0)
+    seconds = max(update, pivots) if look_ahead else update + pivots
+
+    def peak(rows: int, width: int) -> int:
+        matrix = 4 * rows * _padded(-(-width // 32), kind)
+        made = kernels.panels(_Shapes, np.uint32, rows, width, block)
+        panels = (2 if look_ahead else 1) * sum(array.nbytes for array in made) + 8 * rows
+        # The edges of the shard's rows; of a dense matrix some rows at a time, as numbers and as truth values.
+        loading = 4 * m * rows // max(n, 1) + 8 * (rows + 1) if m else 10 * min(rows, chunk_rows(width)) * width
+        return matrix + max(panels, loading)
+
+    return Plan(
+        algorithm="closure",
+        method="blocked",
+        n=n,
+        m=m,
+        dtype="bool",
+        predecessors=False,
+        block=block,
+        ranges=ranges,
+        columns=columns,
+        grid=grid,
+        look_ahead=look_ahead,
+        devices=specs,
+        steps=3 * rounds,
+        span=span or max(1, int(3 * SPAN_SECONDS / max(seconds, 1e-9))),
+        peak_bytes=tuple(
+            peak(band[1] - band[0], strip[1] - strip[0]) for band, strip in zip(ranges, columns, strict=True)
+        ),
+        seconds=rounds * seconds,
+    )
+
+
 def products(n: int, nonnegative: bool) -> int:
     """Return how many (min, +) squarings reach every path, and every negative cycle if there may be one."""
     edges = n - 1 if nonnegative else n
@@ -825,7 +889,9 @@ def _refusal(made: Plan, hindrance: str) -> str:
     most = max((spec.memory for spec in made.devices), default=1)
     total = sum(made.peak_bytes)
     enough = max(-(-total // max(1, int(USABLE * most))), len(made.devices) + 1)
-    advice = f"it takes about {enough} such devices (client=), or a smaller type (dtype=)"
+    advice = f"it takes about {enough} such devices (client=)"
+    if made.algorithm != "closure":
+        advice += ", or a smaller type (dtype=)"
     return f"{made.algorithm} of {made.n:,} vertices {hindrance}: {advice}"
 
 

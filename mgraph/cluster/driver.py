@@ -173,7 +173,7 @@ class _Session:
             }
             tasks.settle(self._client, self._tasks)
             blocks = [(address, self._tasks.get(address)) for address in self._addresses]
-            arrays[name] = DistributedMatrix(self._client, blocks, plan.ranges[::wide], plan.columns[:wide], dtype)
+            arrays[name] = DistributedMatrix(self._client, blocks, plan.ranges[::wide], plan.stored[:wide], dtype)
         return arrays
 
     def _fail(self, error: BaseException) -> None:
