@@ -36,8 +36,8 @@ WORTH = 0.01
 
 #: Pairs a second and pivot that the product of bits passes, on a GPU and on a CPU's core, and the seconds that
 #: the pivots' own part of a round takes.
-CLOSURE_RATE = {"cuda": 2.4e15, "cpu": 1.1e12}
-CLOSURE_PIVOTS = {"cuda": 100e-6, "cpu": 800e-6}
+CLOSURE_RATE = {"cuda": 3.0e15, "cpu": 4.2e12}
+CLOSURE_PIVOTS = {"cuda": 50e-6, "cpu": 300e-6}
 
 #: What `mgraph.apsp` can do.
 METHODS = ("blocked", "naive", "squaring", "sssp", "johnson")
@@ -736,12 +736,13 @@ def _plan_closure(n: int, m: int, specs: tuple[DeviceSpec, ...], block: int | No
     bands, strips = even_ranges(n, grid[0], block), even_ranges(n, grid[1], block)
     ranges, columns = tuple(band for band in bands for _ in strips), strips * grid[0]
     rounds = -(-n // block)
-    look_ahead = kind == "cuda" and rounds > 1
     high = max((last - first for first, last in bands), default=0)
     wide = max((last - first for first, last in strips), default=0)
     update = high * wide * min(block, n) / (CLOSURE_RATE[kind] * specs[0].cores)
     pivots = CLOSURE_PIVOTS[kind] + (EXCHANGE[kind] if shards > 1 else 0)
-    seconds = max(update, pivots) if look_ahead else update + pivots
+    # A round with look-ahead takes twice the launches, which is as long as the pivots' part again.
+    look_ahead = kind == "cuda" and update > 2 * CLOSURE_PIVOTS[kind]
+    seconds = max(update, pivots) + rates(kind, specs[0].model).strips if look_ahead else update + pivots
 
     def peak(rows: int, width: int) -> int:
         matrix = 4 * rows * _padded(-(-width // 32), kind)

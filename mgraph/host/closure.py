@@ -2,8 +2,8 @@
 
 The three phases are those of ``kernels/closure.cu``, whose opening explains them; the product is the method of
 the four Russians (Arlazarov, Dinic, Kronrod and Faradzhev 1970): for every 8 pivots a table of the 256 unions
-of their rows, so that a row of the matrix takes over a union of 8 rows by one look-up. A tile's width is that
-of a few vector registers, and four tables of it stay in a core's second cache.
+of their rows, so that a row of the matrix takes over a union of 8 rows by one look-up. Four tables, for a
+word of pivots, take 512 KiB of a core's second cache.
 
 The matrix is rows of 32-bit words, bit j % 32 of word j / 32, with zeros behind the last column. M and C hold
 a set of pivots per row; R holds the pivots' rows, word by word, as the tables want them.
@@ -17,7 +17,7 @@ BLOCKS = (256, 512)
 DEFAULT_BLOCK = 256
 
 #: Words, and rows, of a tile.
-_WIDTH = 32
+_WIDTH = 128
 _HEIGHT = 1024
 
 
@@ -76,26 +76,24 @@ def _update(D, C, R, b):
 @njit(nogil=True, cache=True)
 def _unite(D, sets, rows, b, top, bottom, first, last):
     """Rows top to bottom of D, words first to last, |= the union of those of `rows` that their sets hold."""
-    table = np.empty((4, 256, _WIDTH), np.uint32)
+    width = last - first
+    table = np.zeros((4, 256, _WIDTH), np.uint32)
     for word in range((b + 31) // 32):
         for part in range(4):
-            own = table[part]
-            own[0] = 0
             for bit in range(8):
-                size = 1 << bit
-                k = min(32 * word + 8 * part + bit, b - 1)  # of pivots behind the last, no set holds any
-                row = rows[k, first:last]
-                for i in range(size):
-                    for j in range(last - first):
-                        own[size + i, j] = own[i, j] | row[j]
+                k = min(32 * word + 8 * part + bit, b - 1)  # no set holds a pivot from b on
+                table[part, 1 << bit, :width] = rows[k, first:last]
+            for subset in range(1, 256):
+                smaller = subset & (subset - 1)
+                for j in range(width):
+                    table[part, subset, j] = table[part, smaller, j] | table[part, subset ^ smaller, j]
         for i in range(top, bottom):
             held = sets[i, word]
             if held:
+                e0, e1, e2, e3 = held & 255, held >> 8 & 255, held >> 16 & 255, held >> 24
                 d = D[i, first:last]
-                t0, t1 = table[0, held & 255], table[1, held >> 8 & 255]
-                t2, t3 = table[2, held >> 16 & 255], table[3, held >> 24]
-                for j in range(last - first):
-                    d[j] |= t0[j] | t1[j] | t2[j] | t3[j]
+                for j in range(width):
+                    d[j] |= table[0, e0, j] | table[1, e1, j] | table[2, e2, j] | table[3, e3, j]
 
 
 @njit(parallel=True, nogil=True, cache=True)
