@@ -17,7 +17,7 @@ from .distance_matrix import NO_CYCLE, Part, empty, parts
 from .engine import Progress, checked_span, executor
 from .errors import InputError
 from .floyd_warshall import FloydWarshall, Panels, Shard
-from .graph import as_graph, outline
+from .graph import as_graph, in_memory, outline
 from .plan import Plan, plan
 from .weights import chunk_rows, infinity
 
@@ -171,17 +171,17 @@ class Closure(FloydWarshall):
         self,
         state: Shard,
         number: int,
-        rows: slice = slice(None),
-        columns: slice = slice(None),
+        rows: slice | None = None,
+        columns: slice | None = None,
         skip: tuple[int, int, int, int] = (0, 0, 0, 0),
     ) -> None:
         """Update the shard's rectangle, or some rows or columns of it; what is to be skipped has all its bits."""
         s, p = state, state.panels[number % len(state.panels)]
-        rows = slice(*rows.indices(s.rows[1] - s.rows[0]))
-        columns = slice(*columns.indices(s.columns[1] - s.columns[0]))
-        if rows.stop > rows.start and columns.stop > columns.start:
+        down = (0, s.rows[1] - s.rows[0]) if rows is None else (rows.start, rows.stop)
+        across = (0, s.columns[1] - s.columns[0]) if columns is None else (columns.start, columns.stop)
+        if down[1] > down[0] and across[1] > across[0]:
             b = min(self.plan.block, self.plan.n - number * self.plan.block)
-            s.kernels.update(s.D, p.C, p.R, b, (rows.start, rows.stop), (columns.start, columns.stop))
+            s.kernels.update(s.D, p.C, p.R, b, down, across)
 
 
 def _fill(
@@ -203,7 +203,7 @@ def _fill(
     elif piece.dense is not None:
         chunk = chunk_rows(shape[1])
         for top in range(0, shape[0], chunk):
-            lengths = device.asarray(piece.dense[top : top + chunk])
+            lengths = device.asarray(in_memory(piece.dense[top : top + chunk]))
             present = xp.ascontiguousarray(lengths != infinity(np.dtype(lengths.dtype)))
             here = (top <= row) & (row < top + chunk)
             # A matrix's diagonal is no edge unless it is negative.

@@ -54,7 +54,7 @@ class Shard:
     panels: list[Panels]  # of this round, and with look-ahead of the next
     aside: Any  # the stream that looks ahead
     cycle: Array  # the first pivot found on a negative cycle
-    incoming: Compressed | None  # all edges by target, to derive predecessors from
+    incoming: Compressed | None = None  # all edges by target, to derive predecessors from
 
 
 class FloydWarshall:
