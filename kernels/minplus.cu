@@ -263,7 +263,8 @@ __device__ __forceinline__ void copy_async(void* to, const void* from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
 }
 
-// `bits`, and behind them whether d is less than `before`; of 4 bytes, as the sign of the difference.
+// `bits`, and behind them whether d is less than `before`: the sign of the difference, which inf - inf has not
+// in a float.
 __device__ __forceinline__ unsigned noted(unsigned bits, float d, float before) {
     return __funnelshift_l(__float_as_uint(d - before), bits, 1);
 }

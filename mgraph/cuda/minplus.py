@@ -22,7 +22,7 @@ _TILES = {
     ("float", False, True): (64, 64, 8, 8, 5),
     ("float", True, False): (64, 64, 4, 8, 4),
     ("float", True, True): (64, 64, 4, 8, 4),
-    ("double", False, False): (64, 64, 8, 4, 3),
+    ("double", False, False): (32, 64, 4, 4, 4),
     ("double", True, False): (32, 64, 4, 4, 4),
     ("int", False, False): (64, 64, 8, 8, 4),
     ("int", True, False): (64, 64, 8, 4, 4),
@@ -100,7 +100,10 @@ def factor(D: Array, row: int, column: int, pivot: int, b: int, M: Array, cycle:
 def solve_rows(
     D: Array, P: Array | None, row: int, pivot: int, b: int, M: Array, R: Array, labels: Array | None
 ) -> None:
-    """Write each pivot's row, as it is when the pivot's turn comes, to R, and its predecessors to labels."""
+    """Write each pivot's row, as it is when the pivot's turn comes, to R; and its predecessors to labels.
+
+    `labels` is laid out as R; None if there are no predecessors, whatever P is.
+    """
     _solve(D, P, row, b, D.shape[1], M, R, labels, rows=True)
 
 
