@@ -28,7 +28,7 @@ from .weights import band, chunk_rows, decode, encode, kernel_infinity
 Array = Any
 
 #: Threads that carry rows into the result on the host: its pages are made as they are first written to.
-_CARRIERS = 8
+_CARRIERS = 16
 
 
 class Network(NamedTuple):
