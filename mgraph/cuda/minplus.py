@@ -153,13 +153,25 @@ def update(
     key = _name(D) if word == 1 else "Pair", P is not None, nonnegative and D.dtype == np.float32
     high, wide, m, n, _ = _TILES[key]
     words = -(-columns // word)
+    top, done_rows = _whole_tiles(skip[0], skip[1], rows, high)
+    left, done_words = _whole_tiles(skip[2] // word, -(-skip[3] // word), words, wide)
+    grid = (-(-words // wide) - done_words // wide, -(-rows // high) - done_rows // high)
+    if not all(grid):
+        return
     arguments = (
         *(D, 0 if P is None else P, np.int32(_leading(D) // word), np.int32(rows), np.int32(words)),
         *(C, np.int32(_leading(C)), R, 0 if labels is None else labels, np.int32(_leading(R) // word)),
-        *map(np.int32, (pivot, -(-b // _STEP) * _STEP, skip[0], skip[1], skip[2] // word, skip[3] // word)),
+        *map(np.int32, (pivot, -(-b // _STEP) * _STEP, top, done_rows, left, done_words)),
     )
     kernel = cuda_function(SOURCE, _update(key))
-    kernel((-(-words // wide), -(-rows // high)), (high // m * (wide // n),), arguments)
+    kernel(grid, (high // m * (wide // n),), arguments)
+
+
+def _whole_tiles(first: int, end: int, items: int, tile: int) -> tuple[int, int]:
+    """Return the start and the length of the whole tiles within the items `first` to `end` of so many."""
+    start = -(-first // tile) * tile
+    stop = -(-items // tile) * tile if end == items else end // tile * tile
+    return (start, stop - start) if stop > start else (0, 0)
 
 
 def through(D: Array, P: Array | None, column: int, R: Array, labels: Array | None, pivot: int) -> None:
