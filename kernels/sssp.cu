@@ -24,7 +24,7 @@
 //
 // Cost. Each edge is relaxed six to seven times in a random graph with some edges a vertex, as often in a road
 // network: 512 bytes from L2 or memory for a slice's row. A deep graph is also bound by the latency of its rounds,
-// which more slices share. `turn` writes the distances once; `predecessors` reads one per edge and source.
+// which more slices share. `transpose` writes the distances once; `predecessors` reads one per edge and source.
 //
 // Sources. L. Ford, "Network flow theory", 1956; R. Bellman, "On a routing problem", 1958. Many sources at a time:
 // M. Then et al., "The more the merrier: efficient multi-source graph traversal", 2014. The bound: A. Davidson, S.
@@ -54,7 +54,7 @@ __device__ __forceinline__ int relaxed(int d, int a, int b) { return __viaddmin_
 // share.
 template <typename T> struct alignas(16) Part {
     static constexpr int WIDTH = 16 / sizeof(T), LANES = 32 * WIDTH;
-    static constexpr int FLIGHT = sizeof(T) == 4 ? 3 : 2;  // that a thread reads at a time: what registers allow
+    static constexpr int FLIGHT = sizeof(T) == 4 ? 3 : 2;  // parts on their way at a time, as registers allow
     T at[WIDTH];
 
     static __device__ __forceinline__ Part read(const T* row) {
@@ -62,22 +62,18 @@ template <typename T> struct alignas(16) Part {
         return *reinterpret_cast<const Part*>(&bits);
     }
     __device__ __forceinline__ void write(T* row) const { *reinterpret_cast<Part*>(row) = *this; }
-    __device__ __forceinline__ void fill(T value) {
-#pragma unroll
-        for (int i = 0; i < WIDTH; ++i) at[i] = value;
-    }
     __device__ __forceinline__ void relax(const Part& other, T weight) {
 #pragma unroll
         for (int i = 0; i < WIDTH; ++i) at[i] = relaxed(at[i], other.at[i], weight);
     }
-    // Whether any element is less than the other part's, and less than `bound`.
-    __device__ __forceinline__ bool fell(const Part& from, T bound) const {
+    // Whether any element is less than it was, and less than `bound`.
+    __device__ __forceinline__ bool fell(const Part& before, T bound) const {
         bool any = false;
 #pragma unroll
-        for (int i = 0; i < WIDTH; ++i) any |= at[i] < from.at[i] && at[i] < bound;
+        for (int i = 0; i < WIDTH; ++i) any |= at[i] < before.at[i] && at[i] < bound;
         return any;
     }
-    __device__ __forceinline__ bool any_within(T least, T bound) const {
+    __device__ __forceinline__ bool within(T least, T bound) const {
         bool any = false;
 #pragma unroll
         for (int i = 0; i < WIDTH; ++i) any |= at[i] >= least && at[i] < bound;
@@ -85,7 +81,7 @@ template <typename T> struct alignas(16) Part {
     }
 };
 
-enum { ASKED = 1, WAITING = 2 };
+enum { ASKED = 1, WAITING = 2 };  // somebody asked; somebody still waits
 
 // What the blocks tell one another; zeroed by the host before a launch. Three words in turn: one is written, one
 // read, one cleared.
@@ -245,14 +241,14 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
     grid_barrier(&control->arrived);
 
     T least = 0, bound = window;
-    bool raised = false;  // is this the round after the bound was raised
+    bool raised = false;  // from `least` to `bound`, just now: this round is of those who waited
     for (int round = 1;; ++round) {
         unsigned* const now = bitmaps + round % 2 * columns;
         unsigned* const next = bitmaps + (round + 1) % 2 * columns;
         if (threadIdx.x == 0) control->said[(round + 1) % 3] = 0;
         int says = 0;
 
-        // Whether the item, whose row was `before` and is d, asks its out-neighbours; `writes` is one warp's part.
+        // Whether an item whose row was `before` and is d asks its out-neighbours. One warp `writes` what changed.
         auto asks = [&](const Item& item, const Part<T>& d, const Part<T>& before, bool writes) {
             if (!__any_sync(ALL, d.fell(before, infinity<T>()))) return false;
             const bool near = __any_sync(ALL, d.fell(before, bound));
@@ -268,7 +264,7 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
 
         if (raised) {
             graph.each(later, own, warps, found[warp], [&](const Item& item) {
-                if (__any_sync(ALL, Part<T>::read(graph.row(item.number)).any_within(least, bound))) {
+                if (__any_sync(ALL, Part<T>::read(graph.row(item.number)).within(least, bound))) {
                     if (lane == 0) stamps[item.number] = round;
                     graph.ask(next, item, lane, 32);
                     says |= ASKED;
@@ -318,23 +314,21 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
         }
         grid_barrier(&control->arrived);
         const int said = __ldcg(&control->said[round % 3]);
-        const bool over = raised ? !said : !(bound < infinity<T>());  // nobody asks and nobody waits
         if (said & ASKED) {
             raised = false;
             continue;
         }
-        if (over) break;
-        // In vain: those who wait are far off, so take larger steps.
-        if (raised && window < infinity<T>() / 2) window += window;
+        if (raised ? !said : bound >= infinity<T>()) break;  // nobody asks and nobody waits
+        if (raised && window < infinity<T>() / 2) window += window;  // raised in vain: take larger steps
         least = bound;
         bound = bound + window < infinity<T>() ? bound + window : infinity<T>();
         raised = true;
     }
 }
 
-// D[r][v] = the distance from source first + r to v: the labels, a vertex a row, turned to a source a row.
+// D[r][v] = the distance from source first + r to v: the labels, a vertex a row, become a source a row.
 template <typename T>
-__global__ void __launch_bounds__(256) turn(const T* __restrict__ labels, int n, int count, T* D, long long ld) {
+__global__ void __launch_bounds__(256) transpose(const T* __restrict__ labels, int n, int count, T* D, long long ld) {
     __shared__ T tile[32][33];
     constexpr int LANES = Part<T>::LANES;
     const int x = threadIdx.x % 32, y = threadIdx.x / 32;

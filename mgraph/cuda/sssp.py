@@ -12,7 +12,7 @@ INSTANCES = tuple(
     expression
     for t in _TYPES.values()
     for expression in (
-        f"turn<{t}>",
+        f"transpose<{t}>",
         f"unshift<{t}>",
         *(f"{kernel}<{t}, {o}>" for kernel in ("distances", "predecessors", "plateaus") for o in ("int", "long long")),
     )
@@ -110,8 +110,8 @@ def distances(
         *(work.bitmaps, np.int32(work.bitmaps.shape[1]), work.control),
     )
     kernel((cuda_attribute("MultiProcessorCount") * _RESIDENT,), (_THREADS,), arguments)
-    turn = cuda_function(SOURCE, f"turn<{_TYPES[np.dtype(D.dtype)]}>")
-    turn((-(-n // 32), -(-rows // 32)), (256,), (work.labels, np.int32(n), np.int32(rows), D, _leading(D)))
+    transpose = cuda_function(SOURCE, f"transpose<{_TYPES[np.dtype(D.dtype)]}>")
+    transpose((-(-n // 32), -(-rows // 32)), (256,), (work.labels, np.int32(n), np.int32(rows), D, _leading(D)))
 
 
 def unshift(D: Array, first: int, h: Array) -> None:
