@@ -63,7 +63,7 @@ DEFAULT = {
         copy=50e9,
         disk=1e9,
         search=100e9,
-        relaxations=100e9,
+        relaxations=1.3e12,
     ),
     "cpu": Rates(
         minplus={"nonnegative": 36e9, "float32": 36e9, "int32": 34e9, "int16": 60e9, "float64": 20e9},
@@ -75,7 +75,7 @@ DEFAULT = {
         copy=4e9,
         disk=1e9,
         search=0.2e9,
-        relaxations=1e9,
+        relaxations=5e9,
     ),
 }
 
