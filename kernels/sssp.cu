@@ -24,7 +24,7 @@
 //
 // Cost. Each edge is relaxed six to seven times in a random graph with some edges a vertex, as often in a road
 // network: 512 bytes from L2 or memory for a slice's row. A deep graph is also bound by the latency of its rounds,
-// which more slices share. `turn` writes the distances once; `predecessors` reads one per edge and source.
+// which more slices share. `transpose` writes the distances once; `predecessors` reads one per edge and source.
 //
 // Sources. L. Ford, "Network flow theory", 1956; R. Bellman, "On a routing problem", 1958. Many sources at a time:
 // M. Then et al., "The more the merrier: efficient multi-source graph traversal", 2014. The bound: A. Davidson, S.
@@ -32,7 +32,6 @@
 
 constexpr int THREADS = 512, WARPS = THREADS / 32;
 constexpr int RESIDENT = 2;     // blocks a multiprocessor
-constexpr int FLIGHT = 2;       // rows that a warp reads at a time
 constexpr int HUB = 512;        // edges into a vertex from which on a whole block looks at them
 constexpr int HUBS = 128;       // such vertices that a block can put off in a round
 constexpr int ROWS = 8;         // sources that a thread finds a vertex's predecessors for
@@ -55,6 +54,7 @@ __device__ __forceinline__ int relaxed(int d, int a, int b) { return __viaddmin_
 // share.
 template <typename T> struct alignas(16) Part {
     static constexpr int WIDTH = 16 / sizeof(T), LANES = 32 * WIDTH;
+    static constexpr int FLIGHT = sizeof(T) == 4 ? 3 : 2;  // parts on their way at a time, as registers allow
     T at[WIDTH];
 
     static __device__ __forceinline__ Part read(const T* row) {
@@ -62,22 +62,18 @@ template <typename T> struct alignas(16) Part {
         return *reinterpret_cast<const Part*>(&bits);
     }
     __device__ __forceinline__ void write(T* row) const { *reinterpret_cast<Part*>(row) = *this; }
-    __device__ __forceinline__ void fill(T value) {
-#pragma unroll
-        for (int i = 0; i < WIDTH; ++i) at[i] = value;
-    }
     __device__ __forceinline__ void relax(const Part& other, T weight) {
 #pragma unroll
         for (int i = 0; i < WIDTH; ++i) at[i] = relaxed(at[i], other.at[i], weight);
     }
-    // Whether any element is less than the other part's, and less than `bound`.
-    __device__ __forceinline__ bool fell(const Part& from, T bound) const {
+    // Whether any element is less than it was, and less than `bound`.
+    __device__ __forceinline__ bool fell(const Part& before, T bound) const {
         bool any = false;
 #pragma unroll
-        for (int i = 0; i < WIDTH; ++i) any |= at[i] < from.at[i] && at[i] < bound;
+        for (int i = 0; i < WIDTH; ++i) any |= at[i] < before.at[i] && at[i] < bound;
         return any;
     }
-    __device__ __forceinline__ bool any_within(T least, T bound) const {
+    __device__ __forceinline__ bool within(T least, T bound) const {
         bool any = false;
 #pragma unroll
         for (int i = 0; i < WIDTH; ++i) any |= at[i] >= least && at[i] < bound;
@@ -85,7 +81,7 @@ template <typename T> struct alignas(16) Part {
     }
 };
 
-enum { ASKED = 1, WAITING = 2 };
+enum { ASKED = 1, WAITING = 2 };  // somebody asked; somebody still waits
 
 // What the blocks tell one another; zeroed by the host before a launch. Three words in turn: one is written, one
 // read, one cleared.
@@ -119,15 +115,16 @@ template <typename T, typename Offset> struct Slices {
     int* stamps;
     int columns, shift;  // 2^shift columns
 
-    // An item, its slice's first, and the edges into its vertex and out of it.
+    // An item, its slice's first, and where its vertex's edges begin, and how many there are.
     struct Item {
-        int number, copy;
-        Offset in, in_end, out, out_end;
+        int number, copy, in_degree, out_degree;
+        Offset in, out;
     };
 
     __device__ __forceinline__ Item item(int number) const {
         const int v = number % span;
-        return {number, number - v, in_indptr[v], in_indptr[v + 1], out_indptr[v], out_indptr[v + 1]};
+        const Offset in = in_indptr[v], out = out_indptr[v];
+        return {number, number - v, int(in_indptr[v + 1] - in), int(out_indptr[v + 1] - out), in, out};
     }
     __device__ __forceinline__ T* row(int item) const {
         return labels + static_cast<long long>(item) * Part<T>::LANES + threadIdx.x % 32 * Part<T>::WIDTH;
@@ -153,18 +150,19 @@ template <typename T, typename Offset> struct Slices {
         }
     }
 
-    // Relax edges begin, begin + 1, ... 32 at a time, the next ones `stride` further on: those whose sources fell
+    // Relax an item's edges, 32 at a time, from `skip` on, the next ones `stride` further: those whose sources fell
     // since the last round.
-    __device__ __forceinline__ void relax(Part<T>& d, int copy, Offset begin, Offset end, int stride, int round) const {
+    __device__ __forceinline__ void relax(Part<T>& d, const Item& item, int skip, int stride, int round) const {
+        constexpr int FLIGHT = Part<T>::FLIGHT;
         const int lane = threadIdx.x % 32;
 #pragma unroll 1
-        for (Offset e = begin + lane; e - lane < end; e += stride) {
+        for (; skip < item.in_degree; skip += stride) {
             int source = 0;
             T weight = 0;
             bool fell = false;
-            if (e < end) {
-                source = copy + in_indices[e];
-                weight = weights[e];
+            if (skip + lane < item.in_degree) {
+                source = item.copy + in_indices[item.in + skip + lane];
+                weight = weights[item.in + skip + lane];
                 fell = __ldcg(stamps + source) >= round - 1;
             }
 #pragma unroll 1
@@ -191,10 +189,10 @@ template <typename T, typename Offset> struct Slices {
     __device__ __forceinline__ void clear(unsigned* bitmap, int item) const {
         atomicAnd(bitmap + (item & columns - 1), ~(1u << (item >> shift)));
     }
-    // Ask an item's out-neighbours; `first` and `stride` say which of them are the thread's.
-    __device__ __forceinline__ void ask(unsigned* asked, const Item& item, int first, int stride) const {
+    // Ask an item's out-neighbours, or a thread's part of them: from `skip` on, every `stride`-th.
+    __device__ __forceinline__ void ask(unsigned* asked, const Item& item, int skip, int stride) const {
 #pragma unroll 1
-        for (Offset e = item.out + first; e < item.out_end; e += stride) set(asked, item.copy + out_indices[e]);
+        for (; skip < item.out_degree; skip += stride) set(asked, item.copy + out_indices[item.out + skip]);
     }
 };
 
@@ -243,32 +241,30 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
     grid_barrier(&control->arrived);
 
     T least = 0, bound = window;
-    bool raised = false;  // is this the round after the bound was raised
+    bool raised = false;  // from `least` to `bound`, just now: this round is of those who waited
     for (int round = 1;; ++round) {
         unsigned* const now = bitmaps + round % 2 * columns;
         unsigned* const next = bitmaps + (round + 1) % 2 * columns;
         if (threadIdx.x == 0) control->said[(round + 1) % 3] = 0;
         int says = 0;
 
-        // What becomes of an item whose row was `before` and is d; threads `thread` of `threads` know of it.
-        auto settle = [&](const Item& item, const Part<T>& d, const Part<T>& before, int thread, int threads) {
-            if (!__any_sync(ALL, d.fell(before, infinity<T>()))) return;
+        // Whether an item whose row was `before` and is d asks its out-neighbours. One warp `writes` what changed.
+        auto asks = [&](const Item& item, const Part<T>& d, const Part<T>& before, bool writes) {
+            if (!__any_sync(ALL, d.fell(before, infinity<T>()))) return false;
             const bool near = __any_sync(ALL, d.fell(before, bound));
-            if (thread < 32) d.write(graph.row(item.number));
-            if (thread == 0) {
+            if (writes) d.write(graph.row(item.number));
+            if (writes && lane == 0) {
                 stamps[item.number] = round;
                 if (!near) graph.set(later, item.number);
                 if (near && bound < infinity<T>()) graph.clear(later, item.number);
             }
-            if (near) {
-                says = ASKED;
-                graph.ask(next, item, thread, threads);
-            }
+            if (near) says = ASKED;
+            return near;
         };
 
         if (raised) {
             graph.each(later, own, warps, found[warp], [&](const Item& item) {
-                if (__any_sync(ALL, Part<T>::read(graph.row(item.number)).any_within(least, bound))) {
+                if (__any_sync(ALL, Part<T>::read(graph.row(item.number)).within(least, bound))) {
                     if (lane == 0) stamps[item.number] = round;
                     graph.ask(next, item, lane, 32);
                     says |= ASKED;
@@ -279,17 +275,21 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
             });
         } else {
             graph.each(now, own, warps, found[warp], [&](const Item& item) {
-                if (item.in_end - item.in >= HUB) {
+                if (item.in_degree >= HUB) {
                     int at = 0;
                     if (lane == 0) at = atomicAdd(&waiting, 1);
                     at = __shfl_sync(ALL, at, 0);
                     if (lane == 0 && at < HUBS) hubs[at] = item;
                     if (at < HUBS) return;
                 }
+                const int target = lane < item.out_degree ? out_indices[item.out + lane] : -1;  // needed soon
                 const Part<T> before = Part<T>::read(graph.row(item.number));
                 Part<T> d = before;
-                graph.relax(d, item.copy, item.in, item.in_end, 32, round);
-                settle(item, d, before, lane, 32);
+                graph.relax(d, item, 0, 32, round);
+                if (asks(item, d, before, true)) {
+                    if (target >= 0) graph.set(next, item.copy + target);
+                    graph.ask(next, item, 32 + lane, 32);
+                }
             });
             __syncthreads();
             const int put_off = min(waiting, HUBS);
@@ -298,12 +298,12 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
                 const Item item = hubs[h];
                 const Part<T> before = Part<T>::read(graph.row(item.number));
                 Part<T> d = before;
-                graph.relax(d, item.copy, item.in + warp * 32, item.in_end, THREADS, round);
+                graph.relax(d, item, warp * 32, THREADS, round);
                 partial[warp][lane] = d;
                 __syncthreads();
 #pragma unroll 1
                 for (int w = 0; w < WARPS; ++w) d.relax(partial[w][lane], T(0));
-                settle(item, d, before, threadIdx.x, THREADS);
+                if (asks(item, d, before, warp == 0)) graph.ask(next, item, threadIdx.x, THREADS);
                 __syncthreads();
             }
         }
@@ -314,23 +314,21 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
         }
         grid_barrier(&control->arrived);
         const int said = __ldcg(&control->said[round % 3]);
-        const bool over = raised ? !said : !(bound < infinity<T>());  // nobody asks and nobody waits
         if (said & ASKED) {
             raised = false;
             continue;
         }
-        if (over) break;
-        // In vain: those who wait are far off, so take larger steps.
-        if (raised && window < infinity<T>() / 2) window += window;
+        if (raised ? !said : bound >= infinity<T>()) break;  // nobody asks and nobody waits
+        if (raised && window < infinity<T>() / 2) window += window;  // raised in vain: take larger steps
         least = bound;
         bound = bound + window < infinity<T>() ? bound + window : infinity<T>();
         raised = true;
     }
 }
 
-// D[r][v] = the distance from source first + r to v: the labels, a vertex a row, turned to a source a row.
+// D[r][v] = the distance from source first + r to v: the labels, a vertex a row, become a source a row.
 template <typename T>
-__global__ void __launch_bounds__(256) turn(const T* __restrict__ labels, int n, int count, T* D, long long ld) {
+__global__ void __launch_bounds__(256) transpose(const T* __restrict__ labels, int n, int count, T* D, long long ld) {
     __shared__ T tile[32][33];
     constexpr int LANES = Part<T>::LANES;
     const int x = threadIdx.x % 32, y = threadIdx.x / 32;

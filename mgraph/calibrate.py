@@ -57,7 +57,8 @@ def _measured(device: devices.Device, cores: int) -> Rates:
                 if name == "nonnegative" and not paths:
                     part = _solve_seconds(device, matrix[:small, :small].copy(), dtype, paths)
                     overhead = _per_round(device, small, part, large, seconds)
-                rates[name] = large**3 / (seconds - overhead * _rounds(device, large)) / cores
+                apart = min(overhead * _rounds(device, large), seconds / 2)
+                rates[name] = large**3 / (seconds - apart) / cores
     tiny = _matrix(device, 1024, "float32", negative=False)
     round_seconds = _solve_seconds(device, tiny, "float32", False) / _rounds(device, 1024)
     looks_ahead = device.kind == "cuda"
@@ -66,7 +67,7 @@ def _measured(device: devices.Device, cores: int) -> Rates:
         minplus=minplus,
         labelled=labelled,
         strips=overhead if looks_ahead else 0.0,
-        pivots=round_seconds - overhead if looks_ahead else overhead,
+        pivots=max(0.0, round_seconds - overhead) if looks_ahead else overhead,
         memory=_memory(device, cores),
         copy=_copy(device) or known.copy,
         search=_searched(device),

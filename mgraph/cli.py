@@ -36,7 +36,7 @@ from .plan import METHODS, spec_of
 from .rates import cache_file
 from .weights import DISTANCE_TYPES, infinity
 
-Result = mgraph.ApspResult | mgraph.BfsResult
+Result = mgraph.ApspResult | mgraph.BfsResult | mgraph.ClosureResult
 
 #: Elements of a distance matrix summed up at a time.
 ELEMENTS_AT_A_TIME = 1 << 22
@@ -170,7 +170,6 @@ _input_options = _options(
 )
 
 _run_options = _options(
-    _predecessors_option,
     click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; by default a GPU where there is one."),
     click.option("--workers", type=int, metavar="N", help="Run on N Dask workers of this machine."),
     click.option("--scheduler", metavar="ADDRESS", help="Run on the workers of this Dask scheduler."),
@@ -183,7 +182,7 @@ _run_options = _options(
     click.option(
         "--out",
         type=click.Path(path_type=Path),
-        help="Save the distances (.npy), or distances, predecessors and the relabelled ids (.npz).",
+        help="Save the result (.npy), or all of it with the relabelled ids (.npz).",
     ),
     click.option("--overwrite", is_flag=True, help="Replace the output file if there is one."),
     click.option("--quiet", is_flag=True, help="Print errors only, and what --json prints."),
@@ -194,6 +193,7 @@ _run_options = _options(
 @main.command(epilog="Example: mgraph apsp --rmat 11 --out distances.npy")
 @_input_options
 @_pairs_options
+@_predecessors_option
 @_run_options
 def apsp(**given: Any) -> None:
     """Find the shortest paths between all pairs of the vertices of FILE's graph."""
@@ -211,10 +211,20 @@ def apsp(**given: Any) -> None:
     help="The vertex to start from: 0 to n-1 as mgraph numbers them, after --relabel and from 0 in every format.",
 )
 @click.option("--method", default="auto", metavar="NAME", help="auto, hybrid, frontier or pull.")
+@_predecessors_option
 @_run_options
 def bfs(**given: Any) -> None:
     """Find every vertex's distance in edges from one vertex of FILE's graph."""
     _run(mgraph.bfs, _levels, **given)
+
+
+@main.command(epilog="Example: mgraph closure calls.txt --relabel --out reachable.npy")
+@_input_options
+@click.option("--reflexive/--irreflexive", default=True, show_default=True, help="Whether every vertex reaches itself.")
+@_run_options
+def closure(**given: Any) -> None:
+    """Find which vertices of FILE's graph can be reached from which; saved as bits, 32 to a word."""
+    _run(mgraph.transitive_closure, _reachable, **given)
 
 
 def _run(
@@ -360,11 +370,12 @@ def _local_client(workers: int, device: str | None) -> Iterator[Any]:
 
 
 def _save(out: Path, result: Result, graph: Graph, overwrite: bool) -> None:
+    """Save what was found: one matrix or vector (.npy), or everything by name (.npz)."""
+    found = ("words",) if isinstance(result, mgraph.ClosureResult) else ("distances", "predecessors", "intermediate")
     if out.suffix == ".npy":
-        save(out, result.distances, overwrite)
+        save(out, getattr(result, found[0]), overwrite)
         return
-    arrays = {name: getattr(result, name, None) for name in ("distances", "predecessors", "intermediate")}
-    arrays["ids"] = graph.ids
+    arrays = {name: getattr(result, name, None) for name in found} | {"ids": graph.ids}
     save(out, {name: array for name, array in arrays.items() if array is not None}, overwrite)
 
 
@@ -424,6 +435,12 @@ def _chunks(matrix: Any) -> Iterator[np.ndarray]:
     rows = max(1, ELEMENTS_AT_A_TIME // max(1, matrix.shape[1]))
     for first in range(0, len(matrix), rows):
         yield devices.to_host(matrix[first : first + rows])
+
+
+def _reachable(graph: Graph, result: mgraph.ClosureResult) -> tuple[dict[str, Any], str]:
+    """Sum up a closure: what was found, as values and in words."""
+    facts = {"reachable_pairs": result.count}
+    return facts, f"reachable: {result.count:,} of {graph.n**2:,} pairs, a vertex with itself counted as one"
 
 
 def _levels(graph: Graph, result: mgraph.BfsResult) -> tuple[dict[str, Any], str]:

@@ -5,13 +5,14 @@ graph into ranges of vertices with about equal numbers of edges. The predicted p
 program allocates on a device at its fullest moment, the input's own memory not counted.
 """
 
+import bisect
 import importlib
 import itertools
 import math
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -559,19 +560,19 @@ def _out_of_core(ask: _Ask) -> Plan:
         conversion = _conversion_bytes(ask, min(strip, n), n, labelled)
         return rooms * strip * row + max(rounds + _panel_bytes(ask, strip, 0, labelled, block), conversion)
 
-    def layouts() -> Iterator[tuple[int, int, int]]:
-        """Yield blocks, strips and the strips on the device: as few strips as can be, then less room for each."""
-        blocks = [ask.pivots] if ask.block else sorted(kernel_module(ask.kind, "minplus").BLOCKS, reverse=True)
-        for block in blocks[blocks.index(ask.pivots) :]:
-            for rooms in (ROOMS, 1):
-                # The matrix in as few strips as fit, all of about the same height.
-                for count in range(2, -(-n // block) + 1):
-                    yield block, math.ceil(n / count / block) * block, rooms
+    def largest_strip(block: int, rooms: int) -> int:
+        """Return the largest strip of whole blocks that fits, of two or more; 0 if none does."""
+        blocks = range(1, -(-n // (2 * block)) + 1)
+        return block * bisect.bisect_right(blocks, usable, key=lambda count: peak(block, block * count, rooms))
 
     layout = (ask.pivots, ask.pivots, 1)
-    for layout in layouts():
-        if peak(*layout) <= usable:
-            break
+    smaller = [block for block in kernel_module(ask.kind, "minplus").BLOCKS if block < ask.pivots]
+    for block in [ask.pivots] if ask.block else [ask.pivots, *reversed(smaller)]:
+        for rooms in (ROOMS, 1):
+            strip = largest_strip(block, rooms)
+            if strip and peak(*layout) > usable:
+                # As few strips as fit, all of about the same height.
+                layout = (block, math.ceil(n / -(-n // strip) / block) * block, rooms)
     block, strip, rooms = layout
     count = -(-n // strip)
     compute = ask.product_seconds(n, n, n, labelled) + count * -(-n // block) * r.pivots
@@ -602,12 +603,14 @@ def _by_source(ask: _Ask, method: str) -> Plan:
     n, r, shards = ask.n, ask.rates, len(ask.specs)
     ranges = even_ranges(n, shards, 1)
     batch = sources.batch_size(n, ask.dtype, ask.kind)
-    steps = -(-max(last - first for first, last in ranges) // batch)
+    most = max(last - first for first, last in ranges)
+    steps = -(-most // batch)
     result = n * (ask.dtype.itemsize + 4 * ask.predecessors)
     # A sweep passes every edge; each edge is passed until the longest path of least weight is known.
     sweeps = 2 * math.log2(max(2, n)) / math.log2(max(2, ask.m / max(1, n)))
-    passed = batch * sweeps * max(ask.m, n) / (r.relaxations * ask.specs[0].cores)
-    step_seconds = max(passed, batch * result / r.copy) + r.launch
+    passed = min(batch, most) * sweeps * max(ask.m, n) / (r.relaxations * ask.specs[0].cores)
+    # Rows go to pages that the host has to make first, which halves the rate.
+    step_seconds = max(passed, 2 * min(batch, most) * result / r.copy) + r.launch
     return _plan_of(
         ask,
         method,

@@ -27,8 +27,13 @@ from .weights import band, chunk_rows, decode, encode, kernel_infinity
 
 Array = Any
 
-#: Threads that carry rows into the result on the host: its pages are made as they are first written to.
-_CARRIERS = 8
+#: Average weights in the width of the window of distances that are settled together; measured, as are the
+#: others (benchmarks/NOTES.md).
+_WINDOW = 20
+
+#: Batches of rows on their way from a device to the host at a time, and the threads that carry one into the
+#: result, whose pages are made as they are first written to.
+_SLOTS, _CARRIERS = 2, 16
 
 
 class Network(NamedTuple):
@@ -119,15 +124,7 @@ def device_bytes(
     return lists + m * dtype.itemsize + work + kept * n * (dtype.itemsize + 4 * predecessors) + decoded
 
 
-#: Average weights in the width of the window of distances that are settled together; measured
-#: (benchmarks/NOTES.md).
-_WINDOW = 20
-
-#: Batches on their way from a device to the host at a time.
-_SLOTS = 2
-
-
-class Rows:
+class RowStream:
     """A matrix whose rows a device computes batch by batch, and which may live on the host.
 
     There, a batch is written to one of two matrices of the device, copied to one of two in pinned memory
@@ -200,8 +197,8 @@ class Shard:
     window: float  # distances that are settled together
     h: Array | None  # the potentials
     work: Any
-    D: Rows
-    P: Rows | None
+    D: RowStream
+    P: RowStream | None
 
 
 class FromEverySource:
@@ -238,8 +235,8 @@ class FromEverySource:
             window=_window(weights),
             h=h,
             work=kernels.workspace(xp, n, batch, dtype),
-            D=Rows(device, self.home, shape, batch, dtype),
-            P=Rows(device, self.home, shape, batch, np.int32) if self.plan.predecessors else None,
+            D=RowStream(device, self.home, shape, batch, dtype),
+            P=RowStream(device, self.home, shape, batch, np.int32) if self.plan.predecessors else None,
         )
 
     def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
@@ -299,7 +296,8 @@ def edge_lengths(incoming: Compressed, h: Array | None, dtype: np.dtype, device:
 
 
 def _window(weights: Array) -> float:
-    """Return within which width distances are best settled together: so many average weights."""
-    most = kernel_infinity(np.dtype(weights.dtype))
-    mean = float(weights.mean()) if len(weights) else 0.0
-    return min(max(_WINDOW * mean, 1), most) if mean > 0 else most
+    """Return the width of distances that are best settled together: so many average weights."""
+    dtype = np.dtype(weights.dtype)
+    most, least = kernel_infinity(dtype), 1 if dtype.kind == "i" else float(np.finfo(dtype).tiny)
+    width = _WINDOW * float(weights.mean()) if len(weights) else 0.0
+    return min(width, most) if width >= least else most

@@ -226,6 +226,28 @@ def test_negative_self_loop():
 
 
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("scale", [1e-44, 1e-37, 1e-3, 1.0, 1e30])
+def test_weights_of_any_size(scale, way):
+    # A long path, most of whose vertices lie beyond the first window of distances.
+    n = 400
+    weights = np.arange(1, n) % 7 * scale
+    graph = mgraph.Graph.from_edges(np.arange(n - 1), np.arange(1, n), weights, n=n)
+    distances = devices.to_host(solved(graph, np.float64, way)["distances"])
+    assert np.array_equal(distances[0], np.concatenate([[0], weights.cumsum()]))
+    narrow = devices.to_host(solved(graph, np.float32, way)["distances"])
+    np.testing.assert_allclose(narrow, distances, rtol=1e-5, atol=1e-35)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_hardly_any_weight(way):
+    weights = np.zeros(300, np.int32)
+    weights[::100] = 1
+    graph = mgraph.Graph.from_edges(np.arange(300), np.arange(1, 301), weights)
+    distances = devices.to_host(solved(graph, np.int32, way)["distances"])
+    assert np.array_equal(distances[0], np.concatenate([[0], weights.cumsum()]))
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_int32_that_does_not_fit(way):
     weight = 2**28
     chain = mgraph.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], [weight] * 4)

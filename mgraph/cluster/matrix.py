@@ -185,8 +185,9 @@ class DistributedMatrix:
                 bands.append([self._ask(row, column, down, across) for column, across in pieces if across is not None])
 
         def receive() -> np.ndarray:
-            received = [np.concatenate([wait() for wait in band], axis=1) for band in bands if band]
-            return np.concatenate([np.empty((0, len(columns)), self.dtype), *received])
+            if not len(rows) or not len(columns):
+                return np.empty((len(rows), len(columns)), self.dtype)
+            return np.concatenate([np.concatenate([wait() for wait in band], axis=1) for band in bands])
 
         return receive
 

@@ -22,7 +22,7 @@ _TILES = {
     ("float", False, True): (64, 64, 8, 8, 5),
     ("float", True, False): (64, 64, 4, 8, 4),
     ("float", True, True): (64, 64, 4, 8, 4),
-    ("double", False, False): (64, 64, 8, 4, 3),
+    ("double", False, False): (32, 64, 4, 4, 4),
     ("double", True, False): (32, 64, 4, 4, 4),
     ("int", False, False): (64, 64, 8, 8, 4),
     ("int", True, False): (64, 64, 8, 4, 4),
@@ -100,7 +100,10 @@ def factor(D: Array, row: int, column: int, pivot: int, b: int, M: Array, cycle:
 def solve_rows(
     D: Array, P: Array | None, row: int, pivot: int, b: int, M: Array, R: Array, labels: Array | None
 ) -> None:
-    """Write each pivot's row, as it is when the pivot's turn comes, to R, and its predecessors to labels."""
+    """Write each pivot's row, as it is when the pivot's turn comes, to R; and its predecessors to labels.
+
+    `labels` is laid out as R; None if there are no predecessors, whatever P is.
+    """
     _solve(D, P, row, b, D.shape[1], M, R, labels, rows=True)
 
 
@@ -150,13 +153,25 @@ def update(
     key = _name(D) if word == 1 else "Pair", P is not None, nonnegative and D.dtype == np.float32
     high, wide, m, n, _ = _TILES[key]
     words = -(-columns // word)
+    top, done_rows = _whole_tiles(skip[0], skip[1], rows, high)
+    left, done_words = _whole_tiles(skip[2] // word, -(-skip[3] // word), words, wide)
+    grid = (-(-words // wide) - done_words // wide, -(-rows // high) - done_rows // high)
+    if not all(grid):
+        return
     arguments = (
         *(D, 0 if P is None else P, np.int32(_leading(D) // word), np.int32(rows), np.int32(words)),
         *(C, np.int32(_leading(C)), R, 0 if labels is None else labels, np.int32(_leading(R) // word)),
-        *map(np.int32, (pivot, -(-b // _STEP) * _STEP, skip[0], skip[1], skip[2] // word, skip[3] // word)),
+        *map(np.int32, (pivot, -(-b // _STEP) * _STEP, top, done_rows, left, done_words)),
     )
     kernel = cuda_function(SOURCE, _update(key))
-    kernel((-(-words // wide), -(-rows // high)), (high // m * (wide // n),), arguments)
+    kernel(grid, (high // m * (wide // n),), arguments)
+
+
+def _whole_tiles(first: int, end: int, items: int, tile: int) -> tuple[int, int]:
+    """Return the start and the length of the whole tiles within the items `first` to `end` of so many."""
+    start = -(-first // tile) * tile
+    stop = -(-items // tile) * tile if end == items else end // tile * tile
+    return (start, stop - start) if stop > start else (0, 0)
 
 
 def through(D: Array, P: Array | None, column: int, R: Array, labels: Array | None, pivot: int) -> None:

@@ -12,7 +12,7 @@ INSTANCES = tuple(
     expression
     for t in _TYPES.values()
     for expression in (
-        f"turn<{t}>",
+        f"transpose<{t}>",
         f"unshift<{t}>",
         *(f"{kernel}<{t}, {o}>" for kernel in ("distances", "predecessors", "plateaus") for o in ("int", "long long")),
     )
@@ -22,8 +22,9 @@ INSTANCES = tuple(
 #: thread finds predecessors for.
 _THREADS, _RESIDENT, _ROW, _ROWS = 512, 2, 512, 8
 
-#: Bytes of labels that a batch of sources shall have: about what stays in the L2 (benchmarks/NOTES.md).
-_LABELS = 128 << 20
+#: Bytes of labels that a batch shall have: a share of all that are wanted, so that the rows of one batch can leave
+#: while the next is searched, but enough slices to fill the device; measured (benchmarks/NOTES.md).
+_SHARE, _LEAST_LABELS, _MOST_LABELS = 128, 128 << 20, 1 << 30
 
 #: The least columns of a bitmap: many for each warp of any device, so that all have about as many.
 _COLUMNS = 1 << 16
@@ -41,8 +42,9 @@ class Workspace(NamedTuple):
 
 
 def batch_size(n: int, itemsize: int) -> int:
-    """Return how many sources to search from at a time: as many slices as the labels have room for."""
-    return _lanes(itemsize) * max(1, _LABELS // max(1, n * _ROW))
+    """Return how many sources to search from at a time: so many slices."""
+    labels = min(max(n * n * itemsize // _SHARE, _LEAST_LABELS), _MOST_LABELS)
+    return _lanes(itemsize) * max(1, labels // max(1, n * _ROW))
 
 
 def _lanes(itemsize: int) -> int:
@@ -108,8 +110,8 @@ def distances(
         *(work.bitmaps, np.int32(work.bitmaps.shape[1]), work.control),
     )
     kernel((cuda_attribute("MultiProcessorCount") * _RESIDENT,), (_THREADS,), arguments)
-    turn = cuda_function(SOURCE, f"turn<{_TYPES[np.dtype(D.dtype)]}>")
-    turn((-(-n // 32), -(-rows // 32)), (256,), (work.labels, np.int32(n), np.int32(rows), D, _leading(D)))
+    transpose = cuda_function(SOURCE, f"transpose<{_TYPES[np.dtype(D.dtype)]}>")
+    transpose((-(-n // 32), -(-rows // 32)), (256,), (work.labels, np.int32(n), np.int32(rows), D, _leading(D)))
 
 
 def unshift(D: Array, first: int, h: Array) -> None:

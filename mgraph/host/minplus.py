@@ -89,7 +89,10 @@ def _eliminate(panel, labels, factors, b, first, last):
 
 @njit(parallel=True, nogil=True, cache=True)
 def solve_rows(D, P, row, pivot, b, M, R, labels):
-    """Write each pivot's row, as it is when the pivot's turn comes, to R, and its predecessors to labels."""
+    """Write each pivot's row, as it is when the pivot's turn comes, to R; and its predecessors to labels.
+
+    `labels` is laid out as R; None if there are no predecessors, whatever P is.
+    """
     n = D.shape[1]
     width = _WIDTH // D.itemsize
     for strip in prange((n + width - 1) // width):

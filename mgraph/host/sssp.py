@@ -12,8 +12,8 @@ from numba import njit, prange
 from ..weights import kernel_infinity
 
 #: Sources of a slice, and slices of a batch: some for each core.
-_LANES = 32
-_SLICES = 16
+_LANES = 64
+_SLICES = 32
 
 _NONE = -9999  # no predecessor
 _OPEN = -1  # none found yet
@@ -228,36 +228,54 @@ def _pass(d, source, in_indptr, in_indices, weights, p):
 
 @njit(nogil=True, cache=True)
 def relax_all(indptr, indices, weights, h, parents, edges, fell):
-    """Relax the edges out of the vertices that `fell`, in rounds, until none falls or the parents close a cycle.
+    """Relax the edges out of the vertices that `fell`, first in, first out, until none falls any more.
 
-    Returns a vertex on the cycle, or -1. ``parents[v]`` is the source of the edge, ``edges[v]``, that v last
-    fell by, or -1.
+    Stops where the parents close a cycle, which is looked for once in so many steps as there are vertices;
+    returns a vertex on it, or -1. ``parents[v]`` is the source of the edge, ``edges[v]``, that v last fell
+    by, or -1.
     """
     n = len(h)
+    queue = np.empty(n, np.int64)
+    size = 0
+    for v in range(n):
+        if fell[v]:
+            queue[size] = v
+            size += 1
     met = np.empty(n, np.int64)
-    again = True
-    while again:
-        again = False
-        for u in range(n):
-            if not fell[u]:
-                continue
-            fell[u] = False
-            for e in range(indptr[u], indptr[u + 1]):
-                v = indices[e]
-                d = h[u] + weights[e]
-                if d < h[v]:
-                    h[v] = d
-                    parents[v] = u
-                    edges[v] = e
+    head, steps = 0, 0
+    while size > 0:
+        u = queue[head]
+        head = (head + 1) % n
+        size -= 1
+        fell[u] = False
+        for e in range(indptr[u], indptr[u + 1]):
+            v = indices[e]
+            d = h[u] + weights[e]
+            if d < h[v]:
+                h[v] = d
+                parents[v] = u
+                edges[v] = e
+                if not fell[v]:
                     fell[v] = True
-                    again = True
-        # Walk up from each vertex to one that an earlier walk met.
-        met[:] = -1
-        for start in range(n):
-            v = start
-            while v >= 0 and met[v] < 0:
-                met[v] = start
-                v = parents[v]
-            if v >= 0 and met[v] == start:
-                return v
+                    queue[(head + size) % n] = v
+                    size += 1
+        steps += 1
+        if steps % n == 0:
+            vertex = _cycle(parents, met)
+            if vertex >= 0:
+                return vertex
+    return -1
+
+
+@njit(nogil=True, cache=True)
+def _cycle(parents, met):
+    """Return a vertex on a cycle of the parents, or -1; ``met[v]`` is from where the first walk came to v."""
+    met[:] = -1
+    for start in range(len(parents)):
+        v = start
+        while v >= 0 and met[v] < 0:
+            met[v] = start
+            v = parents[v]
+        if v >= 0 and met[v] == start:
+            return v
     return -1
