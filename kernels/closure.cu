@@ -18,9 +18,11 @@
 // k (what k reaches), of the rows, of the columns. Behind the last column, and of pivots behind the last, R is
 // zero; what C holds there does not matter. K is 128 V; a lane has V words of a set.
 //
-// Cost. n^3 / 32768 instructions, with K = 512 one a clock and multiprocessor on Hopper, when the shifts, one for 32
-// pairs, keep up; the matrix is read once per K pivots and written where it changes. Ampere has the instruction
-// too; where it is emulated the kernels are correct and slow.
+// Cost. n^3 / 32768 instructions, of which a multiprocessor of Hopper ends one in two clocks; with K = 512 the
+// shifts, one for 32 pairs, hide behind them. The matrix is read once per K pivots and written where it changes.
+// Ampere has the instruction too; where the compiler emulates it (Blackwell) the kernels are correct and slow.
+//
+// Source. S. Warshall, "A theorem on Boolean matrices", 1962.
 
 constexpr unsigned ALL = 0xffffffffu;
 
