@@ -323,14 +323,14 @@ ROWS: dict[str, Callable[[], Iterator[Row]]] = {
 }
 
 
-def main() -> None:
-    """Measure the rows asked for and print them."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(ROWS)}; all by default")
+def print_rows(description: str | None, rows: dict[str, Callable[[], Iterator[Row]]]) -> None:
+    """Measure the rows that the command line asks for and print them."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(rows)}; all by default")
     parser.add_argument("--out", type=Path, help="append the rows to this file")
     arguments = parser.parse_args()
-    for name in arguments.names or ROWS:
-        for row in ROWS[name]():
+    for name in arguments.names or rows:
+        for row in rows[name]():
             line = json.dumps(row)
             print(line, flush=True)
             if arguments.out:
@@ -339,4 +339,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_rows(__doc__, ROWS)

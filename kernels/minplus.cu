@@ -282,7 +282,7 @@ __device__ __forceinline__ unsigned noted(unsigned bits, double d, double before
 template <typename T, bool PATHS, bool PAIRS, typename S>
 __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
     update(T* D, int* P, int ld, int rows, int columns, const T* C, int ldc, const T* R, const int* labels,
-           int ldr, int pivot, int depth) {
+           int ldr, int pivot, int depth, int skip_top, int skip_rows, int skip_left, int skip_columns) {
     constexpr int V = 16 / sizeof(T);  // elements of one 16-byte access
     constexpr int ACROSS = S::N / S::TN, DOWN = S::M / S::TM, THREADS = S::THREADS;
     constexpr int GROUPS_M = S::TM / V, GROUPS_N = S::TN / V;
@@ -291,7 +291,9 @@ __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
     using Values = Vector<T, V>;
 
     const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
-    const int i0 = blockIdx.y * S::M, j0 = blockIdx.x * S::N;
+    // Some rows and columns, whole tiles, are up to date, and others may be reading them: no block has them.
+    const int above = blockIdx.y * S::M, before = blockIdx.x * S::N;
+    const int i0 = above + (above >= skip_top ? skip_rows : 0), j0 = before + (before >= skip_left ? skip_columns : 0);
     // A thread's rows and columns come in groups of V, DOWN (or ACROSS) groups apart: no bank conflicts.
     auto row = [](int y, int r) { return y * V + (r / V) * (DOWN * V) + r % V; };
     auto column = [](int x, int c) { return x * V + (c / V) * (ACROSS * V) + c % V; };

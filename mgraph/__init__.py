@@ -10,6 +10,7 @@ Importing it loads neither Numba, nor Dask, nor CuPy: each is imported by the fi
 
 from .apsp import ApspResult, apsp
 from .bfs import BfsResult, bfs
+from .closure import ClosureResult, transitive_closure
 from .errors import (
     DeviceError,
     DistanceOverflowError,
@@ -31,6 +32,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ApspResult",
     "BfsResult",
+    "ClosureResult",
     "DeviceError",
     "DeviceSpec",
     "DistanceOverflowError",
@@ -48,4 +50,5 @@ __all__ = [
     "bfs",
     "plan",
     "read",
+    "transitive_closure",
 ]

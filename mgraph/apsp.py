@@ -1,26 +1,28 @@
-"""All-pairs shortest paths: the public call, its result, and the program of the blocked Floyd-Warshall.
+"""All-pairs shortest paths: the public call and its result.
 
-The algorithm is told in ``kernels/minplus.cu``. A shard holds a range of whole block rows of the matrix.
-A round of three supersteps eliminates one block of pivots:
-
-0. the shard that owns the pivots' rows factors their diagonal block,
-1. solves their rows and broadcasts them; everyone solves its part of the pivots' columns,
-2. everyone updates its rows.
+Each method is a program of its own: `floyd_warshall`, `naive`, `squaring`, `sources`; `out_of_core` and
+`by_component` are ways to run the first. The planner weighs them.
 """
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from . import device as devices
-from .comm import Communicator
-from .engine import Progress, checked_span, executor
-from .errors import InputError, NegativeCycleError
-from .graph import Compressed, as_graph, outline
-from .plan import Plan, plan
-from .weights import NO_PREDECESSOR, chunk_rows, decode, distance_dtype, encode, kernel_infinity
+from .by_component import ByComponent, components, groups
+from .distance_matrix import parts
+from .engine import Executor, Outcome, Program, Progress, checked_span, executor
+from .errors import DistanceOverflowError, InputError
+from .floyd_warshall import FloydWarshall
+from .graph import Graph, as_graph, outline
+from .naive import Naive
+from .out_of_core import OutOfCore
+from .plan import GROUP, Plan, plan
+from .sources import FromEverySource, network, potentials
+from .squaring import Squaring
+from .weights import NO_PREDECESSOR, distance_dtype, exact_types, infinity
 
 Array = Any
 
@@ -30,10 +32,12 @@ def apsp(
     *,
     method: str = "auto",
     predecessors: bool = False,
+    intermediate: bool = False,
     dtype: Any = None,
     block: int | None = None,
     device: str | None = None,
     client: Any = None,
+    memory_limit: int | None = None,
     span: int | None = None,
     progress: Progress | None = None,
 ) -> "ApspResult":
@@ -43,15 +47,25 @@ def apsp(
     ----------
     matrix_or_graph : Graph, sparse matrix, or array_like of shape (n, n)
         A dense matrix is a distance matrix: ``inf`` (for integers the type's largest value) is no edge,
-        zero an edge of weight zero, and the diagonal counts as zero unless it is negative. A sparse
-        matrix's stored entries are its edges, stored zeros included. An unweighted graph's edges have
-        length 1.
-    method : {"auto", "blocked"}
-        The algorithm: blocked Floyd-Warshall [1]_ [2]_.
+        zero an edge of weight zero, and the diagonal counts as zero unless it is negative. It may lie in a
+        file (``numpy.memmap``, Zarr, HDF5), of which some rows are read at a time. A sparse matrix's stored
+        entries are its edges, stored zeros included. An unweighted graph's edges have length 1.
+    method : {"auto", "blocked", "naive", "squaring", "sssp", "johnson"}
+        ``"blocked"`` is the blocked Floyd-Warshall algorithm [1]_ [2]_, ``"naive"`` the same pivot by pivot
+        [3]_, ``"squaring"`` repeated squaring in the (min, +) algebra [4]_, ``"sssp"`` a single-source run
+        from every vertex, many at a time, whose rows stream to the host [3]_, ``"johnson"`` the same after
+        a reweighting that admits negative weights [5]_. ``"auto"`` takes what the planner predicts to be
+        fastest among those that fit, and solves components one by one where that pays [6]_.
     predecessors : bool
         Whether to record the vertex before the last on each path.
-    dtype : {"float32", "float64", "int32"}, optional
+    intermediate : bool
+        Whether to record the highest intermediate vertex of each path instead; for ``"blocked"`` and
+        ``"naive"``.
+    dtype : {"float32", "float64", "int32", "int16", "auto"}, optional
         The type to compute in. By default that of the weights; integers in int32, hop counts in float32.
+        ``"auto"`` takes the narrowest that is exact: for integers and hop counts int16, int32 or float64,
+        whichever turns out to carry every distance; for floats float32 where all weights are whole numbers
+        whose sums it carries, else their own type.
     block : int, optional
         Pivots eliminated at a time (32, 64, 96 or 128); it changes the speed, never the result.
     device : {"cpu", "cuda", "cuda:N"}, optional
@@ -59,6 +73,10 @@ def apsp(
         `client`, what its workers shall use.
     client : distributed.Client, optional
         Run on the client's workers, one shard each; the matrices then stay distributed.
+    memory_limit : int, optional
+        Bytes that the call may take of each device. A matrix that does not fit is streamed from the host's
+        memory, or from a temporary file if it does not fit there either (and always with ``device="cpu"``);
+        it is then returned from there.
     span : int, optional
         Supersteps between two barriers of Dask; 1 makes each a task. By default about a second's worth.
     progress : callable, optional
@@ -75,7 +93,8 @@ def apsp(
     MemoryLimitError
         If no plan fits; raised before anything is allocated.
     DistanceOverflowError
-        If a weight or distance exceeds 2**28 in int32, or a weight what float32 can be.
+        If a weight or distance exceeds what its type carries: 2**28 in int32 (three times that without
+        negative weights), 2**12 in int16 (likewise), or a weight what float32 can be.
     InputError
         For input that cannot be used.
 
@@ -83,34 +102,91 @@ def apsp(
     ----------
     .. [1] Venkataraman, Sahni and Mukhopadhyaya, "A blocked all-pairs shortest-paths algorithm", 2003.
     .. [2] Katz and Kider, "All-pairs shortest-paths for large graphs on the GPU", 2008.
+    .. [3] Harish and Narayanan, "Accelerating large graph algorithms on the GPU using CUDA", 2007.
+    .. [4] Cormen, Leiserson, Rivest and Stein, "Introduction to algorithms", 25.1.
+    .. [5] Johnson, "Efficient algorithms for shortest paths in sparse networks", 1977.
+    .. [6] Djidjev et al., "Efficient multi-GPU computation of all-pairs shortest paths", 2014.
     """
     given = matrix_or_graph if hasattr(matrix_or_graph, "tocoo") else as_graph(matrix_or_graph)
     n, home = outline(given)
     span = checked_span(span, progress)
     runner = executor(device, client, home)
-
     planned = partial(
-        plan, "apsp", n, devices=runner.specs, method=method, predecessors=predecessors, block=block, span=span
+        plan,
+        "apsp",
+        n,
+        devices=runner.specs,
+        method=method,
+        predecessors=predecessors,
+        intermediate=intermediate,
+        block=block,
+        span=span,
+        memory_limit=memory_limit,
     )
-    planned(dtype=dtype)  # a matrix that does not fit is refused before its edges are sorted
+    narrowest = isinstance(dtype, str) and dtype == "auto"
+    # What does not fit is refused before its edges are sorted.
+    planned(m=getattr(given, "nnz", None), dtype=None if narrowest else dtype)
     graph = as_graph(given)
-    m = 0 if graph.dense is not None else graph.m
-    made = planned(m=m, dtype=distance_dtype(graph.weights_dtype, dtype), nonnegative=graph.nonnegative)
-
-    def rows(shard: int) -> Rows:
-        first, last = made.ranges[shard]
-        if graph.dense is not None:
-            return Rows(graph.dense[first:last], None)
-        indptr, indices, weights = graph.csr()
-        start, end = int(indptr[first]), int(indptr[last])
-        part = None if weights is None else weights[start:end]
-        return Rows(None, Compressed(indptr[first : last + 1] - indptr[first], indices[start:end], part))
-
-    outcome = runner.run(FloydWarshall(made, graph.nonnegative), rows, made, progress)
+    _check_weights(graph, method)
+    order = None
+    sizes: tuple[int, ...] = ()
+    if method == "auto" and graph.dense is None and client is None and n > GROUP:
+        counted, order = components(graph)
+        sizes = tuple(counted.tolist())
+    if narrowest:
+        narrow = not predecessors and not intermediate and method not in ("sssp", "johnson")
+        types = exact_types(graph.weights_dtype, *graph.extremes(), n, narrow)
+    else:
+        types = [distance_dtype(graph.weights_dtype, dtype)]
+    for wider, each in enumerate(types, 1):
+        made = planned(
+            m=0 if graph.dense is not None else graph.m,
+            dtype=each,
+            nonnegative=graph.nonnegative,
+            exact=each.kind == "i" or not graph.weighted,
+            components=sizes,
+        )
+        try:
+            outcome = _solved(graph, made, order, runner, progress)
+            break
+        except DistanceOverflowError:
+            if wider == len(types):
+                raise
     results = outcome.arrays
-    if client is None:
+    if client is None and not made.strip and made.method not in ("sssp", "johnson"):
         results = {name: devices.find(graph.device).asarray(value) for name, value in results.items()}
-    return ApspResult(results["distances"], results.get("predecessors"), made, outcome.timings)
+    return ApspResult(
+        results["distances"], results.get("predecessors"), made, outcome.timings, results.get("intermediate")
+    )
+
+
+def _check_weights(graph: Graph, method: str) -> None:
+    if method == "sssp" and not graph.nonnegative:
+        lowest = graph.extremes()[0]
+        if lowest < 0:
+            raise InputError(
+                f"method='sssp' cannot have negative weights, and an edge weighs {lowest}: use method='johnson'"
+            )
+
+
+def _solved(graph: Graph, made: Plan, order: Any, runner: Executor, progress: Progress | None) -> Outcome:
+    """Run the plan's program."""
+    if made.groups:
+        return runner.run(ByComponent(made, graph.nonnegative), groups(graph, made, order), made, progress)
+    if made.method in ("sssp", "johnson"):
+        shift = potentials(graph) if made.method == "johnson" else None
+        searched = network(graph, shift)
+        return runner.run(FromEverySource(made, "cpu"), lambda _: searched, made, progress)
+    program: Program
+    if made.strip:
+        program = OutOfCore(made, graph.nonnegative)
+    elif made.method == "squaring":
+        program = Squaring(made, graph.nonnegative)
+    elif made.method == "naive":
+        program = Naive(made, graph.nonnegative)
+    else:
+        program = FloydWarshall(made, graph.nonnegative)
+    return runner.run(program, parts(graph, made), made, progress)
 
 
 @dataclass(frozen=True)
@@ -129,12 +205,16 @@ class ApspResult:
         How the call was run.
     timings : dict of str to float
         Seconds spent in ``"load"``, ``"solve"`` and ``"collect"``.
+    intermediate : array of int32, shape (n, n), DistributedMatrix or None
+        The highest intermediate vertex of the path from ``i`` to ``j``; -9999 where there is none, be it
+        that there is no path.
     """
 
     distances: Any
     predecessors: Any
     plan: Plan
     timings: dict[str, float]
+    intermediate: Any = None
 
     def path(self, i: int, j: int) -> list[int]:
         """Return the vertices of the shortest path from `i` to `j`, both ends included.
@@ -144,20 +224,23 @@ class ApspResult:
         Raises
         ------
         InputError
-            If the predecessors were not asked for, or a vertex is out of range.
+            If neither predecessors nor intermediate vertices were asked for, or a vertex is out of range.
         """
-        if self.predecessors is None:
+        if self.predecessors is None and self.intermediate is None:
             raise InputError("path() needs the predecessors: call apsp(..., predecessors=True)")
         for vertex in (i, j):
             if isinstance(vertex, bool) or not isinstance(vertex, (int, np.integer)):
                 raise InputError(f"{vertex!r} is no vertex: give its number")
             if not 0 <= vertex < self.plan.n:
                 raise InputError(f"vertex {vertex} is not in the graph, which has vertices 0 to {self.plan.n - 1}")
+        i, j = int(i), int(j)
         if i == j:
-            return [int(i)]
+            return [i]
+        if self.predecessors is None:
+            return self._unfolded(i, j)
         distributed = hasattr(self.predecessors, "row")
         row = self.predecessors.row(i) if distributed else devices.to_host(self.predecessors[i])
-        vertices = [int(j)]
+        vertices = [j]
         while vertices[-1] != i:
             before = int(row[vertices[-1]])
             if before == NO_PREDECESSOR:
@@ -165,129 +248,16 @@ class ApspResult:
             vertices.append(before)
         return vertices[::-1]
 
-
-class Rows(NamedTuple):
-    """A shard's rows of the input: of a distance matrix, or the edges that leave its vertices."""
-
-    dense: Array | None
-    edges: Compressed | None
-
-
-@dataclass
-class Shard:
-    """A shard's state: its rows of the matrix, and the panels of the round."""
-
-    device: devices.Device
-    kernels: Any
-    first: int
-    D: Array  # distances, rows x n
-    P: Array | None  # predecessors, rows x n
-    M: Array  # the factored diagonal block
-    R: Array  # the pivots' rows, block x n
-    labels: Array | None  # the predecessors of R
-    C: Array  # the pivots' columns, block x rows
-    cycle: Array  # the first pivot found on a negative cycle
-
-
-NO_CYCLE = np.iinfo(np.int32).max
-
-
-class FloydWarshall:
-    """The blocked Floyd-Warshall algorithm over ranges of block rows."""
-
-    def __init__(self, plan: Plan, nonnegative: bool) -> None:
-        self.plan = plan
-        self.nonnegative = nonnegative
-
-    def load(self, shard: int, piece: Rows, device: devices.Device) -> Shard:
-        """Return the shard with its distance matrix filled in and its panels allocated."""
-        xp, n = device.xp, self.plan.n
-        kernels = device.kernels("minplus")
-        dtype = np.dtype(self.plan.dtype)
-        first, last = self.plan.ranges[shard]
-        rows = last - first
-        leading = -(-n // device.row_alignment) * device.row_alignment
-        D = xp.empty((rows, leading), dtype)[:, :n]
-        P = xp.empty((rows, leading), np.int32)[:, :n] if self.plan.predecessors else None
-        _fill(D, piece, device)
-        own = xp.arange(rows)
-        D[own, first + own] = xp.minimum(D[own, first + own], dtype.type(0))
-        if P is not None:
-            _fill_predecessors(P, D, first, xp)
-        M, R, C = kernels.panels(xp, dtype, rows, n, self.plan.block)
-        return Shard(
-            device=device,
-            kernels=kernels,
-            first=first,
-            D=D,
-            P=P,
-            M=M,
-            R=R,
-            labels=None if P is None else xp.empty(R.shape, np.int32),
-            C=C,
-            cycle=xp.full(1, NO_CYCLE, np.int32),
-        )
-
-    def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
-        """Run one phase of one round."""
-        number, phase = divmod(first, 3)
-        pivot = number * self.plan.block
-        if pivot >= self.plan.n:
-            return 0
-        b = min(self.plan.block, self.plan.n - pivot)
-        owner = next(r for r, (lo, hi) in enumerate(self.plan.ranges) if lo <= pivot < hi)
-        s, k = state, state.kernels
-        row = pivot - s.first
-        if phase == 0:
-            if comm.rank == owner:
-                k.factor(s.D, row, pivot, pivot, b, s.M, s.cycle)
-            comm.broadcast(s.M, owner)
-        elif phase == 1:
-            if comm.rank == owner:
-                k.solve_rows(s.D, s.P, row, pivot, b, s.M, s.R, s.labels)
-            comm.broadcast(s.R, owner)
-            if s.labels is not None:
-                comm.broadcast(s.labels, owner)
-            k.solve_columns(s.D, pivot, b, s.M, s.C)
-        else:
-            k.update(s.D, s.P, s.C, s.R, s.labels, pivot, b, self.nonnegative)
-        return 1
-
-    def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
-        """Return the shard's rows of the result, or raise on every shard if a pivot was negative."""
-        comm.allreduce(state.cycle, "min")
-        cycle = int(state.cycle[0])
-        if cycle != NO_CYCLE:
-            raise NegativeCycleError(cycle)
-        decode(state.D, state.P, state.device.xp, self.nonnegative)
-        results = {"distances": state.D}
-        if state.P is not None:
-            results["predecessors"] = state.P
-        return results
-
-
-def _fill(D: Array, piece: Rows, device: devices.Device) -> None:
-    """Write a shard's rows of the input to its rows of the matrix."""
-    if piece.dense is not None:
-        chunk = chunk_rows(D.shape[1])
-        for top in range(0, len(D), chunk):
-            encode(device.asarray(piece.dense[top : top + chunk]), D[top : top + chunk], device.xp, dense=True)
-        return
-    assert piece.edges is not None
-    indptr, indices, weights = piece.edges
-    D.fill(kernel_infinity(np.dtype(D.dtype)))
-    lengths = device.xp.ones(len(indices), D.dtype)
-    if weights is not None:
-        encode(device.asarray(weights), lengths, device.xp, dense=False)
-    device.kernels("minplus").scatter(D, device.asarray(indptr), device.asarray(indices), lengths)
-
-
-def _fill_predecessors(P: Array, D: Array, first: int, xp: Any) -> None:
-    """Write each edge's source as the predecessor of its target; `first` is the vertex of the first row."""
-    chunk = chunk_rows(P.shape[1])
-    own = xp.arange(len(P), dtype=np.int32)
-    edges = kernel_infinity(np.dtype(D.dtype))
-    for top in range(0, len(P), chunk):
-        part = slice(top, top + chunk)
-        P[part] = xp.where(D[part] < edges, first + own[part, None], np.int32(NO_PREDECESSOR))
-    P[own, first + own] = NO_PREDECESSOR
+    def _unfolded(self, i: int, j: int) -> list[int]:
+        """Return the path from `i` to `j`: those to and from its highest intermediate vertex, and so on."""
+        if self.distances[i, j] == infinity(np.dtype(self.distances.dtype)):
+            return []
+        vertices, ahead = [i], [(i, j)]
+        while ahead:
+            a, b = ahead.pop()
+            between = int(self.intermediate[a, b])
+            if between == NO_PREDECESSOR:
+                vertices.append(b)
+            else:
+                ahead += [(between, b), (a, between)]
+        return vertices

@@ -32,10 +32,11 @@ from . import generate
 from .errors import DeviceError, FormatError, InputError, OutputExistsError
 from .graph import Graph
 from .io import FORMATS, check_output, read, save
-from .plan import spec_of
+from .plan import METHODS, spec_of
+from .rates import cache_file
 from .weights import DISTANCE_TYPES, infinity
 
-Result = mgraph.ApspResult | mgraph.BfsResult
+Result = mgraph.ApspResult | mgraph.BfsResult | mgraph.ClosureResult
 
 #: Elements of a distance matrix summed up at a time.
 ELEMENTS_AT_A_TIME = 1 << 22
@@ -124,11 +125,33 @@ _json_option = click.option("--json", "as_json", is_flag=True, help="Print one J
 
 _dtype_option = click.option(
     "--dtype",
-    type=click.Choice([dtype.name for dtype in DISTANCE_TYPES]),
-    help="The type to compute in; by default that of the weights.",
+    type=click.Choice([*(dtype.name for dtype in DISTANCE_TYPES), "auto"]),
+    help="The type to compute in; by default that of the weights; auto: the narrowest that is exact.",
 )
 
-_block_option = click.option("--block", type=int, metavar="N", help="Pivots eliminated at a time: 32, 64, 96 or 128.")
+
+class Bytes(click.ParamType):
+    """A number of bytes: 150000000000, 150GB or 140GiB."""
+
+    name = "bytes"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number."""
+        if isinstance(value, int):
+            return value
+        size = re.fullmatch(r"(\d+(?:\.\d+)?) *(?:([KMGT])(i?))?B?", value, re.IGNORECASE)
+        if size is None:
+            self.fail(f"{value} is no number of bytes: write 150000000000 or 140GiB", param, ctx)
+        return int(float(size[1]) * (1024 if size[3] else 1000) ** (" KMGT".index((size[2] or " ").upper())))
+
+
+_pairs_options = _options(
+    click.option("--method", default="auto", metavar="NAME", help=f"auto, {', '.join(METHODS[:-1])} or {METHODS[-1]}."),
+    _dtype_option,
+    click.option("--intermediate", is_flag=True, help="Find the highest intermediate vertices, not predecessors."),
+    click.option("--block", type=int, metavar="N", help="Pivots eliminated at a time: 32, 64, 96 or 128."),
+    click.option("--memory-limit", type=Bytes(), metavar="BYTES", help="What may be taken of each device, e.g. 4GiB."),
+)
 
 _span_option = click.option(
     "--span", type=int, metavar="N", help="Supersteps between two barriers; by default about a second's worth."
@@ -147,7 +170,6 @@ _input_options = _options(
 )
 
 _run_options = _options(
-    _predecessors_option,
     click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; by default a GPU where there is one."),
     click.option("--workers", type=int, metavar="N", help="Run on N Dask workers of this machine."),
     click.option("--scheduler", metavar="ADDRESS", help="Run on the workers of this Dask scheduler."),
@@ -160,7 +182,7 @@ _run_options = _options(
     click.option(
         "--out",
         type=click.Path(path_type=Path),
-        help="Save the distances (.npy), or distances, predecessors and the relabelled ids (.npz).",
+        help="Save the result (.npy), or all of it with the relabelled ids (.npz).",
     ),
     click.option("--overwrite", is_flag=True, help="Replace the output file if there is one."),
     click.option("--quiet", is_flag=True, help="Print errors only, and what --json prints."),
@@ -170,9 +192,8 @@ _run_options = _options(
 
 @main.command(epilog="Example: mgraph apsp --rmat 11 --out distances.npy")
 @_input_options
-@click.option("--method", default="auto", metavar="NAME", help="auto or blocked.")
-@_dtype_option
-@_block_option
+@_pairs_options
+@_predecessors_option
 @_run_options
 def apsp(**given: Any) -> None:
     """Find the shortest paths between all pairs of the vertices of FILE's graph."""
@@ -190,10 +211,20 @@ def apsp(**given: Any) -> None:
     help="The vertex to start from: 0 to n-1 as mgraph numbers them, after --relabel and from 0 in every format.",
 )
 @click.option("--method", default="auto", metavar="NAME", help="auto, hybrid, frontier or pull.")
+@_predecessors_option
 @_run_options
 def bfs(**given: Any) -> None:
     """Find every vertex's distance in edges from one vertex of FILE's graph."""
     _run(mgraph.bfs, _levels, **given)
+
+
+@main.command(epilog="Example: mgraph closure calls.txt --relabel --out reachable.npy")
+@_input_options
+@click.option("--reflexive/--irreflexive", default=True, show_default=True, help="Whether every vertex reaches itself.")
+@_run_options
+def closure(**given: Any) -> None:
+    """Find which vertices of FILE's graph can be reached from which; saved as bits, 32 to a word."""
+    _run(mgraph.transitive_closure, _reachable, **given)
 
 
 def _run(
@@ -226,8 +257,9 @@ def _run(
         raise click.UsageError("give only one of --workers, --scheduler and --scheduler-file")
     if out is not None:
         check_output(out, overwrite)
-        if options["predecessors"] and out.suffix == ".npy":
-            raise click.UsageError("a .npy file holds the distances only: with --predecessors, give a .npz file")
+        for name in ("predecessors", "intermediate"):
+            if options.get(name) and out.suffix == ".npy":
+                raise click.UsageError(f"a .npy file holds the distances only: with --{name}, give a .npz file")
     started = time.perf_counter()
     if rmat is not None:
         graph = generate.rmat(rmat, directed=bool(directed))
@@ -267,6 +299,7 @@ def _run(
             "weighted": graph.weighted,
             "dtype": plan.dtype,
             "predecessors": plan.predecessors,
+            "intermediate": plan.intermediate,
             "devices": [spec.name for spec in plan.devices],
             "workers": None if client is None else len(plan.devices),
             "peak_bytes": plan.peak_bytes,
@@ -337,10 +370,12 @@ def _local_client(workers: int, device: str | None) -> Iterator[Any]:
 
 
 def _save(out: Path, result: Result, graph: Graph, overwrite: bool) -> None:
+    """Save what was found: one matrix or vector (.npy), or everything by name (.npz)."""
+    found = ("words",) if isinstance(result, mgraph.ClosureResult) else ("distances", "predecessors", "intermediate")
     if out.suffix == ".npy":
-        save(out, result.distances, overwrite)
+        save(out, getattr(result, found[0]), overwrite)
         return
-    arrays = {"distances": result.distances, "predecessors": result.predecessors, "ids": graph.ids}
+    arrays = {name: getattr(result, name, None) for name in found} | {"ids": graph.ids}
     save(out, {name: array for name, array in arrays.items() if array is not None}, overwrite)
 
 
@@ -402,6 +437,12 @@ def _chunks(matrix: Any) -> Iterator[np.ndarray]:
         yield devices.to_host(matrix[first : first + rows])
 
 
+def _reachable(graph: Graph, result: mgraph.ClosureResult) -> tuple[dict[str, Any], str]:
+    """Sum up a closure: what was found, as values and in words."""
+    facts = {"reachable_pairs": result.count}
+    return facts, f"reachable: {result.count:,} of {graph.n**2:,} pairs, a vertex with itself counted as one"
+
+
 def _levels(graph: Graph, result: mgraph.BfsResult) -> tuple[dict[str, Any], str]:
     """Sum up a search: what was found, as values and in words."""
     levels = devices.to_host(result.levels)
@@ -435,23 +476,23 @@ def _levels(graph: Graph, result: mgraph.BfsResult) -> tuple[dict[str, Any], str
     metavar="WHICH",
     help="N of this machine's best device, a device's name (cpu, cuda, cuda:N), or both, as in 4xcuda.",
 )
-@click.option("--memory", metavar="BYTES", help="Free memory of each device, e.g. 140GiB; it need not exist then.")
-@click.option("--method", default="auto", metavar="NAME", help="As in the call.")
-@_dtype_option
+@click.option(
+    "--memory", type=Bytes(), metavar="BYTES", help="Free memory of each device, e.g. 140GiB; it need not exist then."
+)
+@_pairs_options
 @_predecessors_option
-@_block_option
 @_span_option
 @click.option("--directed/--undirected", default=True, help="Whether the graph is; for bfs.")
 @_json_option
 def plan(
-    algorithm: str, n: int, m: int | None, wanted: str | None, memory: str | None, as_json: bool, **options: Any
+    algorithm: str, n: int, m: int | None, wanted: str | None, memory: int | None, as_json: bool, **options: Any
 ) -> None:
     """Tell how a call would be run, how long it would take and how much memory it needs."""
     made = mgraph.plan(algorithm, n, m, _specs(wanted, memory), **options)
     click.echo(_json(dataclasses.asdict(made)) if as_json else made.explain())
 
 
-def _specs(wanted: str | None, memory: str | None) -> list[mgraph.DeviceSpec]:
+def _specs(wanted: str | None, memory: int | None) -> list[mgraph.DeviceSpec]:
     """Return the devices that ``--devices`` and ``--memory`` describe."""
     match = re.fullmatch(r"(\d+)|(?:(\d+)x)?(cpu|cuda(?::\d+)?)", wanted or "1")
     if match is None:
@@ -461,13 +502,26 @@ def _specs(wanted: str | None, memory: str | None) -> list[mgraph.DeviceSpec]:
         raise click.UsageError(f"--devices {wanted} is no number of devices: give 1 or more")
     if memory is None:
         return [spec_of(devices.find(name))] * count
-    size = re.fullmatch(r"(\d+(?:\.\d+)?) *(?:([KMGT])(i?))?B?", memory, re.IGNORECASE)
-    if size is None:
-        raise click.UsageError(f"--memory {memory} is no number of bytes: write 150000000000 or 140GiB")
-    free = int(float(size[1]) * (1024 if size[3] else 1000) ** (" KMGT".index((size[2] or " ").upper())))
     kind = name.partition(":")[0] if name else devices.find().kind
     cores = spec_of(devices.find("cpu")).cores if kind == "cpu" else 1
-    return [mgraph.DeviceSpec(name or kind, kind, free, cores)] * count
+    return [mgraph.DeviceSpec(name or kind, kind, memory, cores)] * count
+
+
+@main.command(epilog="Example: mgraph calibrate --device cuda:0")
+@click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; by default a GPU where there is one.")
+@_json_option
+def calibrate(device: str | None, as_json: bool) -> None:
+    """Measure a device once, so that predicted times hold on it; the figures are kept in the cache folder."""
+    from .calibrate import calibrate
+
+    measured = dataclasses.asdict(calibrate(device))
+    if as_json:
+        click.echo(_json(measured))
+        return
+    for name, figure in measured.items():
+        for kind, value in figure.items() if isinstance(figure, dict) else [("", figure)]:
+            click.echo(f"{name:12} {kind:12} {value:.4g}")
+    click.echo(f"kept in {cache_file()}")
 
 
 _PACKAGES = ("numpy", "scipy", "numba", "dask", "distributed", "cupy", "dask-cuda")

@@ -6,6 +6,7 @@ on the host; CPU workers speak through Dask (`mgraph.cluster.comm`). All shards 
 same order.
 """
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,7 +17,7 @@ Array = Any
 
 
 class Communicator(Protocol):
-    """The collectives that a program may use. Invariant: every shard makes the same calls in the same order."""
+    """The collectives that a program may use. Invariant: the shards of a call make it in the same order."""
 
     rank: int
     size: int
@@ -25,8 +26,11 @@ class Communicator(Protocol):
         """Return how many of `limit` supersteps may pass before a shard must hear from the others."""
         ...
 
-    def broadcast(self, array: Array, root: int) -> None:
-        """Copy `array` of shard `root` into everyone's; contiguous, of equal shape everywhere."""
+    def broadcast(self, array: Array, root: int, among: Sequence[int]) -> None:
+        """Copy `array` of shard `root` into those of the shards `among`, of which it is one.
+
+        Contiguous, of equal shape everywhere; only the shards `among` make the call.
+        """
         ...
 
     def allgather(self, whole: Array, parts: tuple[tuple[int, int], ...]) -> None:
@@ -56,7 +60,7 @@ class Solo:
         """Return `limit`: nobody else changes anything."""
         return limit
 
-    def broadcast(self, array: Array, root: int) -> None:
+    def broadcast(self, array: Array, root: int, among: Sequence[int]) -> None:
         """Do nothing: the only shard has it."""
 
     def allgather(self, whole: Array, parts: tuple[tuple[int, int], ...]) -> None:
@@ -99,10 +103,24 @@ class Nccl:
         """Return 1: what the others found must arrive before the next superstep."""
         return 1
 
-    def broadcast(self, array: Array, root: int) -> None:
-        """Copy `array` of shard `root` into everyone's, in stream order."""
-        pointer, count, kind = self._describe(array)
-        self._comm.broadcast(pointer, pointer, count, kind, root, devices.current_stream())
+    def broadcast(self, array: Array, root: int, among: Sequence[int]) -> None:
+        """Copy `array` of shard `root` into those of the shards `among`, in stream order.
+
+        To some of the shards, it is sent to each: a grid's rows and columns are short, and a communicator for
+        each of them would have to be started, kept and aborted.
+        """
+        pointer, count, kind = array.data.ptr, array.nbytes, self._nccl.NCCL_INT8
+        stream = devices.current_stream()
+        if len(among) == self.size:
+            self._comm.broadcast(pointer, pointer, count, kind, root, stream)
+        elif self.rank != root:
+            self._comm.recv(pointer, count, kind, root, stream)
+        else:
+            self._nccl.groupStart()
+            for other in among:
+                if other != root:
+                    self._comm.send(pointer, count, kind, other, stream)
+            self._nccl.groupEnd()
 
     def allgather(self, whole: Array, parts: tuple[tuple[int, int], ...]) -> None:
         """Complete `whole` on every shard, in stream order; parts may differ in length or be empty."""

@@ -8,6 +8,7 @@ which kind it is. This is the only module that imports CuPy, and only once a GPU
 import contextlib
 import functools
 import importlib
+import platform
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,6 +45,10 @@ class HostDevice:
     #: Rows of a matrix start on multiples of this many elements.
     row_alignment = 1
 
+    def model(self) -> str:
+        """Return the name of the hardware."""
+        return platform.processor() or platform.machine()
+
     def available_memory(self) -> int:
         """Return the bytes that can be allocated now."""
         return int(psutil.virtual_memory().available)
@@ -69,6 +74,10 @@ class HostDevice:
 
     def stream(self) -> "Immediate":
         """Return a stream of work beside the current one: on the host, work is done when it is asked for."""
+        return Immediate()
+
+    def current_stream(self) -> "Immediate":
+        """Return the stream that work goes to unless another is chosen."""
         return Immediate()
 
     @contextlib.contextmanager
@@ -128,6 +137,11 @@ class CudaDevice:
         self.name = f"cuda:{index}"
         self.xp = _cupy()
 
+    def model(self) -> str:
+        """Return the name of the hardware."""
+        name: bytes = self.xp.cuda.runtime.getDeviceProperties(self.index)["name"]
+        return name.decode()
+
     def available_memory(self) -> int:
         """Return the bytes that can be allocated now, CuPy's idle pool included."""
         with self.active():
@@ -180,8 +194,13 @@ class CudaDevice:
         )
 
     def stream(self) -> Any:
-        """Return a stream of work beside the current one, a context in which it is the current one."""
-        return self.xp.cuda.Stream(non_blocking=True)
+        """Return a stream of work beside the current one, before which it goes; as a context, the current one."""
+        with self.active():
+            return self.xp.cuda.Stream(non_blocking=True, priority=-1)  # lower numbers go first
+
+    def current_stream(self) -> Any:
+        """Return the stream that work goes to unless another is chosen."""
+        return self.xp.cuda.get_current_stream()
 
     @contextlib.contextmanager
     def active(self) -> Iterator[None]:

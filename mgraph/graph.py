@@ -157,7 +157,8 @@ class Graph:
         """Return the graph of a distance matrix.
 
         ``inf`` (for integers the type's largest value) or a masked entry is no edge, zero an edge of weight
-        zero; the diagonal counts as zero unless it is negative. The matrix is kept, not copied.
+        zero; the diagonal counts as zero unless it is negative. The matrix is kept, not copied; one in a file
+        (Zarr, HDF5) or on a cluster is read some rows at a time.
 
         Raises
         ------
@@ -167,7 +168,8 @@ class Graph:
         if isinstance(matrix, np.ma.MaskedArray):
             matrix = matrix.filled(infinity(matrix.dtype))
         if devices.of(matrix).kind == "cpu":
-            matrix = np.asarray(matrix)
+            elsewhere = isinstance(getattr(matrix, "dtype", None), np.dtype) and not hasattr(matrix, "__array_struct__")
+            matrix = StoredMatrix(matrix) if elsewhere else np.asarray(matrix)
         _check_square(matrix.shape)
         if matrix.dtype.kind == "b":
             raise InputError(
@@ -177,7 +179,7 @@ class Graph:
         weight_dtype(matrix.dtype)
         least, rows = 0.0, chunk_rows(matrix.shape[0])
         for first in range(0, matrix.shape[0], rows):
-            block = matrix[first : first + rows]
+            block = in_memory(matrix[first : first + rows])
             least = min(float(block.min()), least)  # a minimum with a NaN among its numbers is NaN
             if not least > -np.inf:
                 i, j = (int(axis[0]) for axis in (~(block > -np.inf)).nonzero())
@@ -204,6 +206,25 @@ class Graph:
             return weight_dtype(np.dtype(self.dense.dtype))
         weights = self._views.get(("csr.weights", self._home.name))
         return None if weights is None else np.dtype(weights.dtype)
+
+    def extremes(self) -> tuple[float, float, bool]:
+        """Return the least and the greatest weight, and whether all are whole numbers; 0 and 0 without edges."""
+        if self.dense is None:
+            weights = self.csr().weights
+            if weights is None:
+                return 1, 1, True
+            pieces = [weights] if len(weights) else []
+        else:
+            rows = chunk_rows(self.n)
+            pieces = [self.dense[first : first + rows] for first in range(0, self.n, rows)]
+        least, most, whole = 0.0, 0.0, True
+        for piece in map(in_memory, pieces):
+            if self.dense is not None:
+                piece = piece[piece != infinity(np.dtype(piece.dtype))]
+            if piece.size:
+                least, most = min(least, piece.min().item()), max(most, piece.max().item())
+                whole = whole and (piece.dtype.kind in "iu" or bool((piece % 1 == 0).all()))
+        return least, most, whole
 
     @property
     def device(self) -> str:
@@ -262,7 +283,7 @@ class Graph:
     def _build(self, order: str) -> None:
         if order == "csr":
             assert self.dense is not None
-            src, dst, weights = _dense_edges(self.dense)
+            src, dst, weights = _dense_edges(in_memory(self.dense))
             made = _compress(src, dst, weights, self.n, self._home.xp)
         else:
             src, dst, weights = self.coo()
@@ -277,6 +298,43 @@ class Graph:
         kind = "directed" if self.directed else "undirected"
         edges = f"m={self.m}" if self.dense is None else "dense"
         return f"Graph(n={self.n}, {edges}, {kind}, {self.weights_dtype or 'unweighted'})"
+
+
+class StoredMatrix:
+    """A matrix that is not in memory, or a rectangle of one: slicing does not read it, `in_memory` does.
+
+    Parameters
+    ----------
+    source : array_like of two dimensions
+        What has a shape, a dtype, and NumPy arrays for slices: an array of Zarr or HDF5, a DistributedMatrix.
+    rows, columns : slice, optional
+        The rectangle.
+    """
+
+    def __init__(self, source: Any, rows: slice = slice(None), columns: slice = slice(None)) -> None:
+        _check_square(source.shape)
+        self._source = source
+        self._rows = range(source.shape[0])[rows]
+        self._columns = range(source.shape[1])[columns]
+        self.shape = len(self._rows), len(self._columns)
+        self.dtype = np.dtype(source.dtype)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, key: slice | tuple[slice, slice]) -> "StoredMatrix":
+        rows, columns = key if isinstance(key, tuple) else (key, slice(None))
+        own = self._rows[rows], self._columns[columns]
+        return StoredMatrix(self._source, *(slice(part.start, part.stop) for part in own))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        rows, columns = (slice(part.start, part.stop) for part in (self._rows, self._columns))
+        return np.asarray(self._source[rows, columns], dtype)
+
+
+def in_memory(matrix: Array) -> Array:
+    """Return `matrix` as it is, or read it if it is stored elsewhere."""
+    return np.asarray(matrix) if isinstance(matrix, StoredMatrix) else matrix
 
 
 def outline(value: Any) -> tuple[int, str]:
@@ -306,7 +364,7 @@ def as_graph(value: Any) -> Graph:
     if hasattr(value, "tocoo"):
         return Graph.from_scipy(value)
     try:
-        return Graph.from_dense(value if devices.of(value).kind == "cuda" else np.asarray(value))
+        return Graph.from_dense(value)
     except InputError:
         raise
     except (TypeError, ValueError) as error:

@@ -5,42 +5,49 @@ graph into ranges of vertices with about equal numbers of edges. The predicted p
 program allocates on a device at its fullest moment, the input's own memory not counted.
 """
 
+import bisect
 import importlib
 import itertools
+import math
 import os
+import shutil
+import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import device as devices
 from .errors import InputError, MemoryLimitError
 from .graph import MAX_VERTICES
+from .rates import EXCHANGE, Rates, rates
 from .weights import chunk_rows, distance_dtype
 
 #: Seconds that a span of supersteps shall take: between spans lie the progress report and Dask's barrier.
 SPAN_SECONDS = 1.0
 
-#: Additions and minima a second that the min-plus product reaches, on one H200 and on one CPU core, with
-#: predecessors and without, and edges a second that a breadth-first search passes; measured, see
-#: benchmarks/NOTES.md. float32 without negative weights has a rate of its own.
-MINPLUS_RATE = {
-    ("cuda", False): {"nonnegative": 15.6e12, "float32": 12.9e12, "int32": 15.2e12, "float64": 4.95e12},
-    ("cuda", True): {"nonnegative": 8.9e12, "float32": 8.5e12, "int32": 8.5e12, "float64": 2.5e12},
-    ("cpu", False): {"nonnegative": 36e9, "float32": 36e9, "int32": 34e9, "float64": 20e9},
-    ("cpu", True): {"nonnegative": 14e9, "float32": 14e9, "int32": 14e9, "float64": 8e9},
-}
-EDGE_RATE = {"cuda": 100e9, "cpu": 0.2e9}
-
-#: Seconds that the pivots' own part of a round takes, whatever the size of the matrix.
-PIVOT_SECONDS = {"cuda": 60e-6, "cpu": 10e-6}
-
-#: Seconds of one exchange between shards: within one device, by NCCL, and by Dask's messages.
-EXCHANGE_SECONDS = {"solo": 0.0, "cuda": 60e-6, "cpu": 2e-3}
-
 #: Share of a device's free memory that a plan may use.
 USABLE = 0.95
+
+#: How many times faster, and by how many seconds, another way must promise to be, for "auto" to leave Floyd
+#: and Warshall's algorithm on the whole matrix, whose result is the same however it is computed.
+ADVANTAGE = {"sssp": 2.0, "johnson": 2.0, "blocked, components first": 1.1, "blocked, predecessors derived": 1.1}
+WORTH = 0.01
+
+#: Pairs a second and pivot that the product of bits passes, on a GPU and on a CPU's core, and the seconds that
+#: the pivots' own part of a round takes.
+CLOSURE_RATE = {"cuda": 3.0e15, "cpu": 4.2e12}
+CLOSURE_PIVOTS = {"cuda": 50e-6, "cpu": 300e-6}
+
+#: What `mgraph.apsp` can do.
+METHODS = ("blocked", "naive", "squaring", "sssp", "johnson")
+
+#: Out of core, strips on the device at a time, where they fit: one computed, one arriving, one leaving.
+ROOMS = 3
+
+#: Vertices that components are grouped up to, to be solved together: a smaller matrix leaves a device idle.
+GROUP = 2048
 
 
 @dataclass(frozen=True)
@@ -57,12 +64,24 @@ class DeviceSpec:
         Bytes that can be allocated.
     cores : int
         CPU cores that its kernels may use; 1 for a GPU.
+    model : str
+        The hardware's name, by which `mgraph calibrate` keeps what it measured.
     """
 
     name: str
     kind: str
     memory: int
     cores: int = 1
+    model: str = ""
+
+
+class Alternative(NamedTuple):
+    """A way that the planner weighed: its name, predicted seconds and peak bytes, and the verdict."""
+
+    name: str
+    seconds: float
+    peak_bytes: int
+    verdict: str
 
 
 @dataclass(frozen=True)
@@ -93,6 +112,30 @@ class Plan:
         The most that each device will hold at a time.
     seconds : float
         Predicted time of the solve.
+    intermediate : bool
+        Whether the highest intermediate vertex of each path is computed.
+    grid : tuple of (int, int)
+        Rows and columns of the grid of shards, which are numbered along its rows.
+    columns : tuple of (int, int)
+        The columns of each shard's rectangle of the matrix.
+    look_ahead : bool
+        Whether the next pivots are made ready while the matrix is updated.
+    derived : bool
+        Whether predecessors are derived from the finished distances.
+    strip : int
+        Rows of the matrix that are on the device at a time; 0 where all of them are.
+    rooms : int
+        How many strips of so many rows are on the device at a time.
+    host_bytes : int
+        What a matrix that is not on the device takes elsewhere,
+    on_disk : bool
+        and whether that is a temporary file, not the host's memory.
+    groups : tuple of int
+        Vertices of each group of components that is solved by itself; empty where the graph is solved whole.
+    batch : int
+        Sources at a time; 0 where it is not done by sources.
+    alternatives : tuple of Alternative
+        The ways that were weighed, quickest first.
     """
 
     algorithm: str
@@ -108,22 +151,76 @@ class Plan:
     span: int
     peak_bytes: tuple[int, ...]
     seconds: float
+    intermediate: bool = False
+    grid: tuple[int, int] = (1, 1)
+    columns: tuple[tuple[int, int], ...] = ()
+    look_ahead: bool = False
+    derived: bool = False
+    strip: int = 0
+    rooms: int = 0
+    host_bytes: int = 0
+    on_disk: bool = False
+    groups: tuple[int, ...] = ()
+    batch: int = 0
+    alternatives: tuple[Alternative, ...] = ()
+
+    @property
+    def labelled(self) -> bool:
+        """Whether labels are recorded beside the distances."""
+        return self.intermediate or (self.predecessors and not self.derived)
+
+    @property
+    def stored(self) -> tuple[tuple[int, int], ...]:
+        """The columns of each shard's part of a result: of a closure words, which hold 32."""
+        if self.algorithm != "closure":
+            return self.columns
+        return tuple((first // 32, -(-last // 32)) for first, last in self.columns)
+
+    @property
+    def computed(self) -> str:
+        """The type that the kernels compute in: with labels there is no int16."""
+        return "int32" if self.dtype == "int16" and self.labelled else self.dtype
 
     def explain(self) -> str:
-        """Return the plan in words, one fact a line."""
+        """Return the plan in words, one fact a line, and the ways that were weighed."""
         what = f"{self.algorithm}, method {self.method!r}: {self.n:,} vertices"
         if self.m:
             what += f", {self.m:,} directed edges"
-        kind = f"distances {self.dtype}" + (", predecessors int32" if self.predecessors else "")
+        kind = "reachability, a bit a pair" if self.algorithm == "closure" else f"distances {self.dtype}"
+        if self.predecessors:
+            kind += ", predecessors int32" + (" derived from them" if self.derived else "")
+        if self.intermediate:
+            kind += ", intermediate vertices int32"
         lines = [what, kind]
+        if self.groups:
+            lines.append(f"components first, in {len(self.groups):,} groups of at most {max(self.groups):,} vertices")
         if self.block:
-            lines.append(f"blocks of {self.block} pivots")
+            lines.append(f"blocks of {self.block} pivots" + (", looking ahead" if self.look_ahead else ""))
+        if self.strip:
+            where = "a temporary file" if self.on_disk else "the host's memory"
+            lines.append(f"out of core: {self.strip:,} rows at a time, {_size(self.host_bytes)} in {where}")
+        if self.batch:
+            lines.append(f"sources: {self.batch:,} at a time")
+        if self.grid[1] > 1:
+            lines.append(f"a grid of {self.grid[0]} x {self.grid[1]} shards")
         steps = "as many as the graph has levels" if self.steps is None else f"{self.steps:,}"
         lines.append(f"supersteps: {steps}, in spans of {self.span:,}")
-        for (first, last), spec, peak in zip(self.ranges, self.devices, self.peak_bytes, strict=True):
-            part = f"vertices {first:,} to {last - 1:,}" if last > first else "no vertices"
+        columns = self.columns or ((0, self.n),) * len(self.ranges)
+        for own, across, spec, peak in zip(self.ranges, columns, self.devices, self.peak_bytes, strict=True):
+            part = f"vertices {own[0]:,} to {own[1] - 1:,}"
+            if self.grid[1] > 1:
+                part += f" by {across[0]:,} to {across[1] - 1:,}"
+            if own[0] == own[1] or across[0] == across[1]:
+                part = "no vertices"
             lines.append(f"{spec.name}: {part}, peak {_size(peak)} of {_size(spec.memory)}")
         lines.append(f"predicted time of the solve: {_duration(self.seconds)}")
+        if self.alternatives:
+            lines.append("weighed:")
+            width = max(len(way.name) for way in self.alternatives)
+            lines += (
+                f"  {way.name:{width}} {_duration(way.seconds):>10} {_size(way.peak_bytes):>12}  {way.verdict}"
+                for way in self.alternatives
+            )
         return "\n".join(lines)
 
 
@@ -136,9 +233,13 @@ def plan(
     method: str = "auto",
     dtype: Any = None,
     predecessors: bool = False,
+    intermediate: bool = False,
     block: int | None = None,
     span: int | None = None,
+    memory_limit: int | None = None,
     nonnegative: bool = True,
+    exact: bool = False,
+    components: Sequence[int] = (),
     directed: bool = True,
     indptr: Any = None,
 ) -> Plan:
@@ -146,12 +247,12 @@ def plan(
 
     Parameters
     ----------
-    algorithm : {"apsp", "bfs"}
+    algorithm : {"apsp", "bfs", "closure"}
         The call to plan.
     n : int
         Number of vertices.
     m : int, optional
-        Number of stored directed edges; needed for ``"bfs"``.
+        Number of stored directed edges; needed for ``"bfs"``, and for methods of ``"apsp"`` that work on edges.
     devices : int, str, DeviceSpec or a sequence of these, optional
         What to plan for: a device's name, so many of this machine's best device, or descriptions of
         devices that need not exist. By default this machine's best device.
@@ -159,14 +260,20 @@ def plan(
         As in the call.
     dtype : dtype-like, optional
         Of the distances of ``"apsp"``; float32 by default.
-    predecessors : bool
-        Whether predecessors are asked for.
+    predecessors, intermediate : bool
+        Whether predecessors, or intermediate vertices, are asked for.
     block : int, optional
         Pivots eliminated at a time.
     span : int, optional
         Supersteps per span; by default about a second's worth.
+    memory_limit : int, optional
+        Bytes that the call may take of each device.
     nonnegative : bool
         Whether no weight is negative, which the GPU kernels for float32 make use of.
+    exact : bool
+        Whether sums of weights are exact: then predecessors can be derived from distances.
+    components : sequence of int
+        Vertices of each weakly connected component of the graph, where they are known.
     directed : bool
         Whether a search holds the edges by source and by target; of an undirected graph one list serves.
     indptr : array of int, shape (n + 1,), optional
@@ -175,13 +282,13 @@ def plan(
     Raises
     ------
     MemoryLimitError
-        If the plan does not fit its devices.
+        If no way of doing it fits the devices.
     InputError
         For an unknown algorithm, method, block or device.
     """
-    if algorithm not in ("apsp", "bfs"):
-        raise InputError(f"algorithm {algorithm!r} is not known: use 'apsp' or 'bfs'")
-    for name, value in (("n", n), ("m", m)):
+    if algorithm not in ("apsp", "bfs", "closure"):
+        raise InputError(f"algorithm {algorithm!r} is not known: use 'apsp', 'bfs' or 'closure'")
+    for name, value in (("n", n), ("m", m), ("memory_limit", memory_limit)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0):
             raise InputError(f"{name}={value!r} is no number: give 0 or more")
     if n is None or n > MAX_VERTICES:
@@ -192,81 +299,385 @@ def plan(
         raise InputError(f"span={span!r} is no number of supersteps: give 1 or more")
     specs = _specs(devices)
     if algorithm == "apsp":
-        made = _plan_apsp(int(n), int(m or 0), specs, method, dtype, predecessors, block, span, nonnegative)
+        if predecessors and intermediate:
+            raise InputError("predecessors=True and intermediate=True exclude each other: ask for one of them")
+        ask = _Ask(
+            *(int(n), int(m or 0), specs, distance_dtype(None, dtype), predecessors, intermediate, block, span),
+            *(memory_limit, nonnegative, exact, tuple(components)),
+        )
+        return _plan_apsp(ask, method)
+    if algorithm == "closure":
+        made = _plan_closure(int(n), int(m or 0), specs, block, span)
+    elif m is None:
+        raise InputError("a plan for bfs needs m=, the number of edges")
     else:
-        if m is None:
-            raise InputError("a plan for bfs needs m=, the number of edges")
         made = _plan_bfs(int(n), int(m), specs, method, predecessors, span, directed, indptr)
-    _check_fit(made)
+    hindrance = _hindrance(made, memory_limit)
+    if hindrance:
+        raise MemoryLimitError(_refusal(made, hindrance))
     return made
 
 
-def _plan_apsp(
-    n: int,
-    m: int,
-    specs: tuple[DeviceSpec, ...],
-    method: str,
-    dtype: Any,
-    predecessors: bool,
-    block: int | None,
-    span: int | None,
-    nonnegative: bool,
-) -> Plan:
-    if method not in ("auto", "blocked"):
-        raise InputError(f"method={method!r} is not known for apsp: use 'auto' or 'blocked'")
-    kind = specs[0].kind
-    kernels = kernel_module(kind, "minplus")
-    block = kernels.DEFAULT_BLOCK if block is None else block
-    if block not in kernels.BLOCKS:
-        legal = ", ".join(map(str, kernels.BLOCKS))
-        raise InputError(f"block={block!r} is not supported: use one of {legal}, or None for the best")
-    distances = distance_dtype(None, dtype)
-    rounds = -(-n // block)
-    ranges = even_ranges(n, len(specs), block)
-    fast = nonnegative and distances == np.float32
-    rate = MINPLUS_RATE[kind, predecessors]["nonnegative" if fast else distances.name]
-    rows = max((last - first for first, last in ranges), default=0)
-    exchange = EXCHANGE_SECONDS["solo" if len(specs) == 1 else kind]
-    round_seconds = n * rows * min(block, n) / (rate * specs[0].cores) + PIVOT_SECONDS[kind] + exchange
-    steps = 3 * rounds
-    peaks = tuple(
-        _apsp_bytes(n, last - first, m * (last - first) // max(n, 1), distances, predecessors, block, kind)
-        for first, last in ranges
+class _Ask(NamedTuple):
+    """What all-pairs shortest paths are asked for, as `plan` tells."""
+
+    n: int
+    m: int
+    specs: tuple[DeviceSpec, ...]
+    dtype: np.dtype
+    predecessors: bool
+    intermediate: bool
+    block: int | None
+    span: int | None
+    memory_limit: int | None
+    nonnegative: bool
+    exact: bool
+    components: tuple[int, ...]
+
+    @property
+    def kind(self) -> str:
+        """The kind of the devices."""
+        return self.specs[0].kind
+
+    @property
+    def rates(self) -> Rates:
+        """What one of the devices can do."""
+        return rates(self.kind, self.specs[0].model)
+
+    @property
+    def pivots(self) -> int:
+        """Pivots eliminated at a time."""
+        kernels = kernel_module(self.kind, "minplus")
+        return int(kernels.DEFAULT_BLOCK if self.block is None else self.block)
+
+    def cell(self, labelled: bool) -> tuple[np.dtype, int]:
+        """Return the type that is computed in, and the bytes of a distance and its label."""
+        dtype = np.dtype(np.int32) if labelled and self.dtype == np.int16 else self.dtype
+        return dtype, dtype.itemsize + 4 * labelled
+
+    def product_seconds(self, rows: int, columns: int, depth: int, labelled: bool) -> float:
+        """Predict the time of a (min, +) product."""
+        dtype, _ = self.cell(labelled)
+        name = "nonnegative" if self.nonnegative and dtype == np.float32 else dtype.name
+        per_core = (self.rates.labelled if labelled else self.rates.minplus)[name]
+        return rows * columns * depth / (per_core * self.specs[0].cores)
+
+
+def _plan_apsp(ask: _Ask, method: str) -> Plan:
+    """Weigh the ways of finding all pairs, and return the best that fits."""
+    if method not in ("auto", *METHODS):
+        known = ", ".join(map(repr, METHODS))
+        raise InputError(f"method={method!r} is not known for apsp: use 'auto', {known}")
+    if ask.intermediate and method in ("squaring", "sssp", "johnson"):
+        raise InputError(
+            f"intermediate=True is what Floyd and Warshall's algorithm records: method={method!r} has none; "
+            "use 'blocked' or 'naive', or predecessors=True"
+        )
+    _check_block(ask.block, kernel_module(ask.kind, "minplus").BLOCKS)
+    sources = "sssp" if ask.nonnegative else "johnson"
+    ways = {"blocked": _blocked(ask, derived=False)}
+    if ask.predecessors and ask.exact and ask.m and ask.dtype != np.int16:
+        ways["blocked, predecessors derived"] = _blocked(ask, derived=True)
+    if len(ask.components) > 1 and len(ask.specs) == 1:
+        ways["blocked, components first"] = _by_component(ask)
+    if len(ask.specs) == 1 and ask.n > ask.pivots:
+        ways["blocked, out of core"] = _out_of_core(ask)
+    searchable = ask.m and not ask.intermediate and ask.dtype != np.int16
+    if searchable:
+        ways[sources] = _by_source(ask, sources)
+    if not ask.intermediate:
+        ways["squaring"] = _squaring(ask)
+    ways["naive"] = _naive(ask)
+    if method in ("sssp", "johnson"):
+        if ask.dtype == np.int16:
+            raise InputError(f"method={method!r} does not compute in int16: use dtype='int32' or 'auto'")
+        ways[method] = _by_source(ask, method)
+    hindrances = {name: _hindrance(way, ask.memory_limit) for name, way in ways.items()}
+    fitting = [name for name, hindrance in hindrances.items() if not hindrance]
+
+    if method == "auto":
+        open_to_choice = [name for name in fitting if name in ADVANTAGE or name.startswith("blocked")]
+        open_to_choice.sort(key=lambda name: ways[name].seconds * ADVANTAGE.get(name, 1) + WORTH * (name in ADVANTAGE))
+    elif method == "blocked":
+        open_to_choice = [name for name in ("blocked", "blocked, out of core") if name in fitting]
+    else:
+        open_to_choice = [method] if method in fitting else []
+    if not open_to_choice:
+        first = "blocked" if method == "auto" else method
+        refusal = _refusal(ways[first], hindrances[first])
+        if hindrances.get("blocked, out of core") and first == "blocked":
+            refusal += f"; out of core it {hindrances['blocked, out of core']}"
+        raise MemoryLimitError(refusal)
+    chosen = open_to_choice[0]
+    alternatives = tuple(
+        Alternative(name, way.seconds, max(way.peak_bytes), "chosen" if name == chosen else hindrances[name] or "fits")
+        for name, way in sorted(ways.items(), key=lambda item: item[1].seconds)
     )
-    return Plan(
+    return replace(ways[chosen], alternatives=alternatives)
+
+
+def _check_block(block: int | None, legal: Sequence[int]) -> None:
+    if block is not None and block not in legal:
+        known = ", ".join(map(str, legal))
+        raise InputError(f"block={block!r} is not supported: use one of {known}, or None for the best")
+
+
+def _plan_of(ask: _Ask, method: str, **facts: Any) -> Plan:
+    """Return a plan with what is common to all methods filled in; ``facts["step_seconds"]`` sizes its spans."""
+    step_seconds = facts.pop("step_seconds")
+    common: dict[str, Any] = dict(
         algorithm="apsp",
-        method="blocked",
-        n=n,
-        m=m,
-        dtype=distances.name,
-        predecessors=predecessors,
+        method=method,
+        n=ask.n,
+        m=ask.m,
+        dtype=ask.dtype.name,
+        predecessors=ask.predecessors,
+        intermediate=ask.intermediate,
+        block=0,
+        devices=ask.specs,
+        span=ask.span or max(1, int(SPAN_SECONDS / max(step_seconds, 1e-9))),
+    )
+    return Plan(**(common | facts))
+
+
+def _blocked(ask: _Ask, derived: bool) -> Plan:
+    """Plan the blocked algorithm, the matrix in the devices' memory."""
+    n, block, r = ask.n, ask.pivots, ask.rates
+    shards = len(ask.specs)
+    grid = (shards, 1) if derived else best_grid(shards)
+    bands, strips = even_ranges(n, grid[0], block), even_ranges(n, grid[1], block)
+    ranges = tuple(band for band in bands for _ in strips)
+    columns = strips * grid[0]
+    labelled = ask.intermediate or (ask.predecessors and not derived)
+    rounds = -(-n // block)
+    look_ahead = ask.kind == "cuda" and block % 64 == 0 and rounds > 1
+    high = max((last - first for first, last in bands), default=0)
+    wide = max((last - first for first, last in strips), default=0)
+    update = ask.product_seconds(high, wide, min(block, n), labelled)
+    pivots = r.pivots + (EXCHANGE[ask.kind] if shards > 1 else 0)
+    seconds = max(update, pivots) + r.strips if look_ahead else update + pivots
+    edges = ask.m * high / max(n, 1) * n / max(wide, 1) if ask.m else 0
+    peaks = tuple(
+        _matrix_bytes(
+            ask, band[1] - band[0], strip[1] - strip[0], labelled, 2 if look_ahead else 1, int(edges), derived
+        )
+        for band, strip in zip(ranges, columns, strict=True)
+    )
+    derivation = ask.m * n / (r.relaxations * ask.specs[0].cores * shards) if derived else 0
+    return _plan_of(
+        ask,
+        "blocked",
         block=block,
         ranges=ranges,
-        devices=specs,
-        steps=steps,
-        span=span or max(1, int(3 * SPAN_SECONDS / round_seconds)),
+        columns=columns,
+        grid=grid,
+        look_ahead=look_ahead,
+        derived=derived,
+        steps=3 * rounds,
+        step_seconds=seconds / 3,
         peak_bytes=peaks,
-        seconds=rounds * round_seconds,
+        seconds=rounds * seconds + derivation,
     )
 
 
-def _apsp_bytes(n: int, rows: int, m: int, dtype: np.dtype, predecessors: bool, block: int, kind: str) -> int:
-    """Sum what `mgraph.apsp` allocates for a shard of `rows` rows with `m` edges."""
-    kernels = kernel_module(kind, "minplus")
-    alignment = devices.CudaDevice.row_alignment if kind == "cuda" else devices.HostDevice.row_alignment
-    leading = -(-n // alignment) * alignment
-    itemsize = dtype.itemsize
-    cell = itemsize + (4 if predecessors else 0)
-    matrix = rows * leading * cell
-    panels = block * (kernels.padded(n) * cell + kernels.padded(rows) * itemsize)
-    factored = max(kernels.BLOCKS) ** 2 * itemsize
-    if predecessors or dtype.kind == "i":
-        converted = 12  # what encoding, decoding and the first predecessors hold of an element
-    else:
-        converted = itemsize if kind == "cuda" else 0
-    conversion = min(rows, chunk_rows(n)) * n * converted
-    edges = m * (4 + 2 * itemsize) + 8 * (rows + 1)
-    return matrix + max(panels + factored, conversion, edges if m else 0)
+def _matrix_bytes(
+    ask: _Ask, rows: int, columns: int, labelled: bool, sets: int, edges: int, derived: bool = False
+) -> int:
+    """Sum what a shard of the matrix allocates, with `sets` sets of panels, made from so many edges."""
+    dtype, cell = ask.cell(labelled)
+    matrix = rows * _padded(columns, ask.kind) * cell
+    panels = sets * _panel_bytes(ask, rows, columns, labelled, ask.pivots)
+    conversion = _conversion_bytes(ask, rows, columns, labelled)
+    lists = edges * (4 + 2 * dtype.itemsize) + 8 * (rows + 1) if edges else 0
+    narrow = rows * columns * 2 if ask.dtype == np.int16 and dtype != np.int16 else 0
+    after = rows * columns * 4 + edges * (4 + dtype.itemsize) + 8 * (ask.n + 1) if derived else 0
+    return matrix + max(panels + after, panels + narrow, conversion, lists)
+
+
+def _conversion_bytes(ask: _Ask, rows: int, columns: int, labelled: bool) -> int:
+    """Sum the temporaries of encoding, decoding and the first predecessors; less than 1 MiB does not count."""
+    dtype, _ = ask.cell(labelled)
+    each = 12 if labelled or dtype.kind == "i" else dtype.itemsize if ask.kind == "cuda" else 0
+    size = min(rows, chunk_rows(columns)) * columns * each
+    return size if size >= 1 << 20 else 0
+
+
+def _panel_bytes(ask: _Ask, rows: int, columns: int, labelled: bool, block: int) -> int:
+    kernels = kernel_module(ask.kind, "minplus")
+    dtype, _ = ask.cell(labelled)
+    made = kernels.panels(_Shapes, dtype, rows, columns, block)
+    labels = 4 * made[1].size if labelled and ask.predecessors else 0
+    return sum(array.nbytes for array in made) + labels
+
+
+class _Shapes:
+    """Stands in for NumPy where only the size of what would be allocated is asked."""
+
+    float32, float64, int32, int16 = np.float32, np.float64, np.int32, np.int16
+
+    class empty:
+        """An array that is not there."""
+
+        def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
+            self.size = math.prod(shape)
+            self.nbytes = self.size * np.dtype(dtype).itemsize
+
+
+def _by_component(ask: _Ask) -> Plan:
+    """Plan one blocked solve for each group of components, on one device."""
+    groups = grouped(ask.components)
+    labelled = ask.intermediate or ask.predecessors
+    alone = [_blocked(ask._replace(n=size, components=()), derived=False) for size in sorted(set(groups))]
+    by_size = {made.n: made for made in alone}
+    whole = ask.n * _padded(ask.n, ask.kind) * (ask.dtype.itemsize + 4 * labelled)
+    seconds = sum(by_size[size].seconds + 30 * ask.rates.launch for size in groups)
+    return _plan_of(
+        ask,
+        "blocked",
+        block=ask.pivots,
+        ranges=((0, ask.n),),
+        columns=((0, ask.n),),
+        groups=groups,
+        look_ahead=any(made.look_ahead for made in alone),
+        steps=len(groups),
+        span=ask.span or 1,
+        step_seconds=1,
+        peak_bytes=(whole + max(made.peak_bytes[0] for made in alone),),
+        seconds=seconds,
+    )
+
+
+def _out_of_core(ask: _Ask) -> Plan:
+    """Plan a solve in strips of rows, of which few are on the device at a time."""
+    n, r = ask.n, ask.rates
+    labelled = ask.intermediate or ask.predecessors
+    _, cell = ask.cell(labelled)
+    row = _padded(n, ask.kind) * cell
+    usable = _usable(ask.specs[0], ask.memory_limit)
+
+    def peak(block: int, strip: int, rooms: int) -> int:
+        rounds = -(-strip // block) * _panel_bytes(ask, 0, n, labelled, block)
+        conversion = _conversion_bytes(ask, min(strip, n), n, labelled)
+        return rooms * strip * row + max(rounds + _panel_bytes(ask, strip, 0, labelled, block), conversion)
+
+    def largest_strip(block: int, rooms: int) -> int:
+        """Return the largest strip of whole blocks that fits, of two or more; 0 if none does."""
+        blocks = range(1, -(-n // (2 * block)) + 1)
+        return block * bisect.bisect_right(blocks, usable, key=lambda count: peak(block, block * count, rooms))
+
+    layout = (ask.pivots, ask.pivots, 1)
+    smaller = [block for block in kernel_module(ask.kind, "minplus").BLOCKS if block < ask.pivots]
+    for block in [ask.pivots] if ask.block else [ask.pivots, *reversed(smaller)]:
+        for rooms in (ROOMS, 1):
+            strip = largest_strip(block, rooms)
+            if strip and peak(*layout) > usable:
+                # As few strips as fit, all of about the same height.
+                layout = (block, math.ceil(n / -(-n // strip) / block) * block, rooms)
+    block, strip, rooms = layout
+    count = -(-n // strip)
+    compute = ask.product_seconds(n, n, n, labelled) + count * -(-n // block) * r.pivots
+    on_disk = ask.kind == "cpu" or n * n * cell > USABLE * devices.find("cpu").available_memory()
+    transfer = count * n * row / (r.disk if on_disk else r.copy)
+    seconds = max(compute, transfer) + 2 * strip / n * transfer / count if rooms > 1 else compute + 2 * transfer
+    return _plan_of(
+        ask,
+        "blocked",
+        block=block,
+        ranges=((0, n),),
+        columns=((0, n),),
+        strip=strip,
+        rooms=rooms,
+        host_bytes=n * n * cell,
+        on_disk=on_disk,
+        steps=count * count,
+        step_seconds=seconds / count**2,
+        peak_bytes=(peak(*layout),),
+        seconds=seconds,
+    )
+
+
+def _by_source(ask: _Ask, method: str) -> Plan:
+    """Plan a single-source run from every vertex."""
+    from . import sources  # which knows of plans
+
+    n, r, shards = ask.n, ask.rates, len(ask.specs)
+    ranges = even_ranges(n, shards, 1)
+    batch = sources.batch_size(n, ask.dtype, ask.kind)
+    most = max(last - first for first, last in ranges)
+    steps = -(-most // batch)
+    result = n * (ask.dtype.itemsize + 4 * ask.predecessors)
+    # A sweep passes every edge; each edge is passed until the longest path of least weight is known.
+    sweeps = 2 * math.log2(max(2, n)) / math.log2(max(2, ask.m / max(1, n)))
+    passed = min(batch, most) * sweeps * max(ask.m, n) / (r.relaxations * ask.specs[0].cores)
+    # Rows go to pages that the host has to make first, which halves the rate.
+    step_seconds = max(passed, 2 * min(batch, most) * result / r.copy) + r.launch
+    return _plan_of(
+        ask,
+        method,
+        ranges=ranges,
+        columns=((0, n),) * shards,
+        grid=(shards, 1),
+        batch=min(batch, n),
+        steps=steps,
+        step_seconds=step_seconds,
+        peak_bytes=tuple(
+            sources.device_bytes(n, ask.m, last - first, ask.dtype, ask.predecessors, kind=ask.kind, home="cpu")
+            for first, last in ranges
+        ),
+        host_bytes=n * result if ask.kind == "cuda" and shards == 1 else 0,
+        seconds=steps * step_seconds,
+    )
+
+
+def _squaring(ask: _Ask) -> Plan:
+    """Plan repeated squaring."""
+    n, block = ask.n, ask.pivots
+    labelled = ask.predecessors
+    ranges = even_ranges(n, len(ask.specs), block)
+    high = max((last - first for first, last in ranges), default=0)
+    steps = products(n, ask.nonnegative) * -(-n // block)
+    exchange = EXCHANGE[ask.kind] if len(ask.specs) > 1 else 0
+    step_seconds = ask.product_seconds(high, n, min(block, n), labelled) + ask.rates.pivots + exchange
+    _, cell = ask.cell(labelled)
+    return _plan_of(
+        ask,
+        "squaring",
+        block=block,
+        ranges=ranges,
+        columns=((0, n),) * len(ranges),
+        grid=(len(ranges), 1),
+        steps=steps,
+        step_seconds=step_seconds,
+        peak_bytes=tuple(
+            _matrix_bytes(ask, last - first, n, labelled, 1, ask.m) + (last - first) * _padded(n, ask.kind) * cell
+            for first, last in ranges
+        ),
+        seconds=steps * step_seconds,
+    )
+
+
+def _naive(ask: _Ask) -> Plan:
+    """Plan one launch a pivot."""
+    n = ask.n
+    labelled = ask.intermediate or ask.predecessors
+    ranges = even_ranges(n, len(ask.specs), 1)
+    high = max((last - first for first, last in ranges), default=0)
+    exchange = EXCHANGE[ask.kind] if len(ask.specs) > 1 else 0
+    dtype, _ = ask.cell(labelled)
+    # Labels are written where a distance falls, which few do.
+    step_seconds = 2 * high * n * dtype.itemsize / (ask.rates.memory * ask.specs[0].cores)
+    step_seconds += 2 * ask.rates.launch + exchange
+    return _plan_of(
+        ask,
+        "naive",
+        ranges=ranges,
+        columns=((0, n),) * len(ranges),
+        grid=(len(ranges), 1),
+        steps=n,
+        step_seconds=step_seconds,
+        peak_bytes=tuple(_matrix_bytes(ask, last - first, n, labelled, 0, ask.m) for first, last in ranges),
+        seconds=n * step_seconds,
+    )
 
 
 def _plan_bfs(
@@ -289,8 +700,7 @@ def _plan_bfs(
         indptr = np.linspace(0, m, n + 1).astype(np.int64) if indptr is None else indptr
         ranges = balanced_ranges(indptr, len(specs))
         edges = [int(indptr[last]) - int(indptr[first]) for first, last in ranges]
-    exchange = EXCHANGE_SECONDS["solo" if len(specs) == 1 else kind]
-    per_level = exchange + (5e-6 if kind == "cuda" else 20e-6)
+    per_level = EXCHANGE["solo" if len(specs) == 1 else kind] + (5e-6 if kind == "cuda" else 20e-6)
     shared = len(specs) == 1 and not directed
     offset = 4 if m < 2**31 else 8
     peaks = []
@@ -315,13 +725,98 @@ def _plan_bfs(
         steps=None,
         span=span or max(1, int(SPAN_SECONDS / per_level)),
         peak_bytes=tuple(peaks),
-        seconds=m / (EDGE_RATE[kind] * len(specs)) + 20 * per_level,
+        seconds=m / (rates(kind, specs[0].model).search * len(specs)) + 20 * per_level,
     )
+
+
+def _plan_closure(n: int, m: int, specs: tuple[DeviceSpec, ...], block: int | None, span: int | None) -> Plan:
+    """Plan a transitive closure by the blocked algorithm, a bit a pair."""
+    kind, shards = specs[0].kind, len(specs)
+    kernels = kernel_module(kind, "closure")
+    _check_block(block, kernels.BLOCKS)
+    block = int(kernels.DEFAULT_BLOCK if block is None else block)
+    grid = best_grid(shards)
+    bands, strips = even_ranges(n, grid[0], block), even_ranges(n, grid[1], block)
+    ranges, columns = tuple(band for band in bands for _ in strips), strips * grid[0]
+    rounds = -(-n // block)
+    high = max((last - first for first, last in bands), default=0)
+    wide = max((last - first for first, last in strips), default=0)
+    update = high * wide * min(block, n) / (CLOSURE_RATE[kind] * specs[0].cores)
+    pivots = CLOSURE_PIVOTS[kind] + (EXCHANGE[kind] if shards > 1 else 0)
+    # A round with look-ahead takes twice the launches, which is as long as the pivots' part again.
+    look_ahead = kind == "cuda" and update > 2 * CLOSURE_PIVOTS[kind]
+    seconds = max(update, pivots) + rates(kind, specs[0].model).strips if look_ahead else update + pivots
+
+    def peak(rows: int, width: int) -> int:
+        matrix = 4 * rows * _padded(-(-width // 32), kind)
+        made = kernels.panels(_Shapes, np.uint32, rows, width, block)
+        panels = (2 if look_ahead else 1) * sum(array.nbytes for array in made) + 8 * rows
+        # The edges of the shard's rows; of a dense matrix some rows at a time, as numbers and as truth values.
+        loading = 4 * m * rows // max(n, 1) + 8 * (rows + 1) if m else 10 * min(rows, chunk_rows(width)) * width
+        return matrix + max(panels, loading)
+
+    return Plan(
+        algorithm="closure",
+        method="blocked",
+        n=n,
+        m=m,
+        dtype="bool",
+        predecessors=False,
+        block=block,
+        ranges=ranges,
+        columns=columns,
+        grid=grid,
+        look_ahead=look_ahead,
+        devices=specs,
+        steps=3 * rounds,
+        span=span or max(1, int(3 * SPAN_SECONDS / max(seconds, 1e-9))),
+        peak_bytes=tuple(
+            peak(band[1] - band[0], strip[1] - strip[0]) for band, strip in zip(ranges, columns, strict=True)
+        ),
+        seconds=rounds * seconds,
+    )
+
+
+def products(n: int, nonnegative: bool) -> int:
+    """Return how many (min, +) squarings reach every path, and every negative cycle if there may be one."""
+    edges = n - 1 if nonnegative else n
+    return max(0, (edges - 1).bit_length()) if edges > 0 else 0
+
+
+def best_grid(shards: int) -> tuple[int, int]:
+    """Return the rows and columns of the grid whose shards receive least of the panels; the squarest of these."""
+
+    def received(rows: int) -> tuple[float, int]:
+        columns = shards // rows
+        return (rows > 1) / columns + (columns > 1) / rows, abs(rows - columns)
+
+    rows = min((rows for rows in range(shards, 0, -1) if shards % rows == 0), key=received)
+    return rows, shards // rows
+
+
+def grouped(components: Sequence[int]) -> tuple[int, ...]:
+    """Return the vertices of groups of whole components, in the order of the components.
+
+    A component joins the group before unless both together exceed `GROUP`: small ones cost less together.
+    """
+    groups: list[int] = []
+    for size in components:
+        if groups and groups[-1] + size <= GROUP:
+            groups[-1] += size
+        else:
+            groups.append(size)
+    return tuple(groups)
 
 
 def kernel_module(kind: str, family: str) -> Any:
     """Return the constants of a kernel family on a kind of device, which needs no such device."""
     return importlib.import_module(f"mgraph.{'host' if kind == 'cpu' else 'cuda'}.{family}")
+
+
+def _padded(columns: int, kind: str) -> int:
+    """Return the length of a matrix's rows on a kind of device."""
+    alignment = (devices.CudaDevice if kind == "cuda" else devices.HostDevice).row_alignment
+    return -(-columns // alignment) * alignment
 
 
 def even_ranges(n: int, parts: int, multiple: int) -> tuple[tuple[int, int], ...]:
@@ -347,7 +842,7 @@ def balanced_ranges(indptr: Any, parts: int) -> tuple[tuple[int, int], ...]:
 def spec_of(device: devices.Device) -> DeviceSpec:
     """Return what the planner needs to know of a device of this machine."""
     cores = len(os.sched_getaffinity(0)) if device.kind == "cpu" and hasattr(os, "sched_getaffinity") else 1
-    return DeviceSpec(device.name, device.kind, device.available_memory(), cores)
+    return DeviceSpec(device.name, device.kind, device.available_memory(), cores, device.model())
 
 
 def _specs(wanted: Any) -> tuple[DeviceSpec, ...]:
@@ -366,16 +861,42 @@ def _specs(wanted: Any) -> tuple[DeviceSpec, ...]:
     return specs
 
 
-def _check_fit(made: Plan) -> None:
+def _usable(spec: DeviceSpec, memory_limit: int | None) -> int:
+    """Return the bytes that a plan may take of a device."""
+    usable = int(USABLE * spec.memory)
+    return usable if memory_limit is None else min(usable, memory_limit)
+
+
+def _hindrance(made: Plan, memory_limit: int | None) -> str:
+    """Return in words what keeps a plan from fitting; nothing if it fits."""
     for spec, peak in zip(made.devices, made.peak_bytes, strict=True):
-        if peak > USABLE * spec.memory:
-            total = sum(made.peak_bytes)
-            enough = -(-total // max(1, int(USABLE * spec.memory)))
-            raise MemoryLimitError(
-                f"{made.algorithm} of {made.n:,} vertices needs {_size(peak)} on {spec.name}, which has "
-                f"{_size(spec.memory)} free: it takes about {max(enough, len(made.devices) + 1)} such devices "
-                "(client=), or a smaller type (dtype=)"
+        usable = _usable(spec, memory_limit)
+        if peak > usable:
+            what = (
+                f"may take {_size(usable)}, by memory_limit"
+                if usable == memory_limit
+                else (f"has {_size(spec.memory)} free")
             )
+            return f"needs {_size(peak)} on {spec.name}, which {what}"
+    if made.on_disk:
+        folder = tempfile.gettempdir()
+        free, where = shutil.disk_usage(folder).free, f"in {folder} (set TMPDIR for another folder)"
+    else:
+        free, where = devices.find("cpu").available_memory(), "of the host's memory"
+    if made.host_bytes > USABLE * free:
+        return f"needs {_size(made.host_bytes)} {where}, of which {_size(free)} are free"
+    return ""
+
+
+def _refusal(made: Plan, hindrance: str) -> str:
+    """Return the message of a MemoryLimitError: what was needed, what there is, what would fit."""
+    most = max((spec.memory for spec in made.devices), default=1)
+    total = sum(made.peak_bytes)
+    enough = max(-(-total // max(1, int(USABLE * most))), len(made.devices) + 1)
+    advice = f"it takes about {enough} such devices (client=)"
+    if made.algorithm != "closure":
+        advice += ", or a smaller type (dtype=)"
+    return f"{made.algorithm} of {made.n:,} vertices {hindrance}: {advice}"
 
 
 def _size(size: float) -> str:

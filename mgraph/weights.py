@@ -73,6 +73,32 @@ def distance_dtype(weights: np.dtype | None, asked: Any = None) -> np.dtype:
     return np.dtype(np.float64) if weights.kind == "f" else np.dtype(np.int32)
 
 
+def exact_types(
+    weights: np.dtype | None, least: float, most: float, whole: bool, n: int, narrow: bool
+) -> list[np.dtype]:
+    """Return the types, narrowest first, of which the first that carries every distance is exact.
+
+    Parameters
+    ----------
+    weights : dtype or None
+        The type of the edge weights; None is an unweighted graph.
+    least, most : float
+        The least and the greatest weight.
+    whole : bool
+        Whether all weights are whole numbers.
+    n : int
+        Number of vertices: no path has as many edges.
+    narrow : bool
+        Whether int16 may be taken.
+    """
+    greatest = max(-least, most)
+    if weights is not None and weights.kind == "f":
+        sums_fit = whole and (n - 1) * greatest <= 2**24  # float32 counts to there without a gap
+        return [np.dtype(np.float32) if sums_fit else weights]
+    integers = map(np.dtype, (np.int16, np.int32) if narrow else (np.int32,))
+    return [*(dtype for dtype in integers if greatest <= band(dtype)), np.dtype(np.float64)]
+
+
 def weight_dtype(dtype: np.dtype) -> np.dtype | None:
     """Return the type in which a graph keeps weights given as `dtype`; None for bool: no weights.
 

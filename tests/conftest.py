@@ -9,6 +9,7 @@ import json
 import os
 import platform
 import subprocess
+import tempfile
 from collections import Counter
 from datetime import UTC, datetime
 from importlib import metadata
@@ -30,6 +31,10 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    # What a user has calibrated shall not change what is tested.
+    cache = tempfile.TemporaryDirectory(prefix="mgraph-cache-")
+    config.add_cleanup(cache.cleanup)
+    os.environ["XDG_CACHE_HOME"] = cache.name
     path = config.getoption("gpu_record")
     if path is None:
         return

@@ -1,5 +1,6 @@
 """The command line gives what the library gives, says what went wrong in a line, and exits as promised."""
 
+import dataclasses
 import json
 import lzma
 import os
@@ -20,6 +21,8 @@ import mgraph
 from mgraph import cli, device
 from mgraph.cli import main
 from mgraph.generate import rmat
+from mgraph.plan import plan
+from mgraph.rates import keep, rates
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT.parent / "shared" / "data"
@@ -314,7 +317,7 @@ def test_failures(cycle, tmp_path, monkeypatch):
     cut = tmp_path / "cut.txt.xz"
     cut.write_bytes(lzma.compress(AS_LIKE.encode())[:-30])
     failed(invoke("apsp", cut), 1)
-    assert "needs" in failed(invoke("plan", "apsp", "--n", 100_000, "--memory", "1GiB", "--devices", "cuda"), 1)
+    assert "needs" in failed(invoke("plan", "apsp", "--n", 5_000_000, "--memory", "1GiB", "--devices", "cuda"), 1)
     if not device.gpu_count():
         failed(invoke("bfs", cycle, "--device", "cuda"), 1)
 
@@ -346,7 +349,47 @@ def test_interrupted(cycle, monkeypatch):
     assert (result.exit_code, result.stdout, result.stderr) == (130, "", "mgraph: interrupted\n")
 
 
+def test_what_apsp_can_find(cycle, tmp_path):
+    out = tmp_path / "found.npz"
+    for option in ("predecessors", "intermediate"):
+        found = facts("apsp", cycle, "--device", "cpu", f"--{option}", "--method", "naive", "--out", out, "--overwrite")
+        assert found[option] and found["method"] == "naive"
+        expected = mgraph.apsp(mgraph.read(cycle), device="cpu", method="naive", **{option: True})
+        with np.load(out) as saved:
+            assert set(saved.files) == {"distances", option}
+            np.testing.assert_array_equal(saved[option], getattr(expected, option))
+        assert option in misused(invoke("apsp", cycle, f"--{option}", "--out", tmp_path / "d.npy"))
+    assert facts("apsp", cycle, "--device", "cpu", "--dtype", "auto")["dtype"] == "int16"
+    assert "memory_limit" in failed(invoke("apsp", cycle, "--device", "cpu", "--memory-limit", "8B"), 1)
+    assert "1 gallon" in misused(invoke("apsp", cycle, "--memory-limit", "1 gallon"))
+
+
+def test_closure(cycle, tmp_path):
+    out = tmp_path / "reachable.npy"
+    assert facts("closure", cycle, "--device", "cpu", "--out", out)["reachable_pairs"] == 9
+    assert np.load(out).tolist() == [[7], [7], [7]]
+    path = tmp_path / "chain.txt"
+    path.write_text("0 1\n1 2\n")
+    assert "reachable: 3 of 9 pairs" in ok("closure", path, "--device", "cpu", "--irreflexive")
+
+
 # The other commands
+
+
+def test_calibrate(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("mgraph.calibrate._SIZES", {"cpu": (64, 128)})
+    monkeypatch.setattr("mgraph.calibrate._SCALE", {"cpu": 8})
+    before = plan("apsp", 4096, devices="cpu").seconds
+    figures = facts("calibrate", "--device", "cpu")
+    assert set(figures["minplus"]) == {"nonnegative", "float32", "int32", "int16", "float64"}
+    assert all(figure > 0 for kind in ("minplus", "labelled") for figure in figures[kind].values())
+    model = plan("apsp", 10, devices="cpu").devices[0].model
+    assert dataclasses.asdict(rates("cpu", model)) == figures
+    assert plan("apsp", 4096, devices="cpu").seconds != before
+    (tmp_path / "mgraph" / "rates.json").write_text("not JSON")
+    keep("another", rates("cpu", "another"))  # what cannot be read is replaced
+    assert rates("cpu", model) == rates("cpu", "unheard of")
 
 
 def test_plan():

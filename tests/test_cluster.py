@@ -290,9 +290,16 @@ def collectives(state, k, comm):
         for dtype in (np.int32, np.uint32, np.float32, np.float64):
             for root in range(comm.size):
                 array = np.arange(length, dtype=dtype) * (comm.rank == root)
-                comm.broadcast(array, root)
+                comm.broadcast(array, root, range(comm.size))
                 assert (array == np.arange(length, dtype=dtype)).all()
                 array[...] = 77  # may be changed at once
+            # Pairs of shards, each with its own number of messages.
+            pair = comm.rank // 2 * 2
+            among = range(pair, min(pair + 2, comm.size))
+            for number in range(pair + 1):
+                array = np.full(length, number if comm.rank == among[-1] else 55, dtype)
+                comm.broadcast(array, among[-1], among)
+                assert (array == number).all()
             # Uneven parts, of which the second is empty.
             cuts = [0, length // 3, length // 3, *[length] * comm.size][: comm.size]
             parts = tuple(pairwise([*cuts, length]))

@@ -1,6 +1,7 @@
 """Plans are made without the devices they are for, cover every vertex once, and know their peak memory."""
 
 import json
+import shutil
 import subprocess
 import sys
 import tracemalloc
@@ -13,11 +14,11 @@ from hypothesis import strategies as st
 
 import mgraph
 from mgraph import DeviceSpec, InputError, MemoryLimitError, plan
-from mgraph.apsp import FloydWarshall
 from mgraph.bfs import Search
 from mgraph.device import HostDevice
+from mgraph.floyd_warshall import FloydWarshall
 from mgraph.generate import random_matrix, rmat
-from mgraph.plan import USABLE, balanced_ranges, even_ranges
+from mgraph.plan import USABLE, balanced_ranges, best_grid, even_ranges, grouped, products
 
 GIB = 1 << 30
 
@@ -62,8 +63,13 @@ def test_balanced_ranges(degrees, parts, dtype):
 
 @given(st.integers(0, 3000), st.integers(1, 12), st.sampled_from([32, 64, 96, 128]))
 def test_plans_of_apsp_cover_the_matrix(n, parts, block):
-    made = plan("apsp", n, devices=gpus(parts), block=block)
-    check_cover(made.ranges, n, parts, block)
+    made = plan("apsp", n, devices=gpus(parts), method="blocked", block=block)
+    high, wide = made.grid
+    assert high * wide == parts and len(made.ranges) == len(made.columns) == parts
+    check_cover(made.ranges[::wide], n, high, block)
+    check_cover(made.columns[:wide], n, wide, block)
+    assert made.ranges == tuple(rows for rows in made.ranges[::wide] for _ in range(wide))
+    assert made.columns == made.columns[:wide] * high
     assert made.block == block and made.steps == 3 * -(-n // block)
     assert made.span >= 1 and len(made.peak_bytes) == parts
 
@@ -85,9 +91,27 @@ def test_a_search_is_cut_by_edges():
     assert made.ranges[0][1] < 320 < made.ranges[3][0]
 
 
+def test_grids_are_as_square_as_they_can_be():
+    assert [best_grid(shards) for shards in (1, 2, 3, 4, 5, 6, 8, 9, 12)] == [
+        (1, 1), (2, 1), (3, 1), (2, 2), (5, 1), (3, 2), (4, 2), (3, 3), (4, 3),
+    ]  # fmt: skip
+
+
+def test_groups_hold_whole_components():
+    assert grouped([]) == () and grouped([5]) == (5,)
+    assert grouped([5, 1, 3000, 1, 2040, 7, 2]) == (6, 3000, 2048, 2)
+
+
+@given(st.integers(0, 5000), st.booleans())
+def test_products_reach_every_path(n, nonnegative):
+    made = products(n, nonnegative)
+    longest = max(0, n - 1 if nonnegative else n)  # edges of a path, or of a negative cycle
+    assert 2**made >= longest and (made == 0 or 2 ** (made - 1) < longest)
+
+
 def test_more_devices_than_vertices():
     made = plan("apsp", 34, devices=gpus(8))
-    check_cover(made.ranges, 34, 8, made.block)
+    check_cover(made.ranges[:: made.grid[1]], 34, made.grid[0], made.block)
     assert "no vertices" in made.explain()
     check_cover(plan("bfs", 34, 156, devices=gpus(8)).ranges, 34, 8, 32)
 
@@ -96,7 +120,9 @@ def test_more_devices_than_vertices():
 
 
 def test_explain_tells_each_fact():
-    made = plan("apsp", 100_000, 1_000_000, gpus(4), predecessors=True, dtype="int32", block=64, span=12)
+    made = plan(
+        "apsp", 100_000, 1_000_000, gpus(4), method="blocked", predecessors=True, dtype="int32", block=64, span=12
+    )
     text = made.explain()
     for part in (
         "apsp, method 'blocked': 100,000 vertices, 1,000,000 directed edges",
@@ -104,6 +130,8 @@ def test_explain_tells_each_fact():
         "blocks of 64 pivots",
         "supersteps: 4,689, in spans of 12",
         "predicted time",
+        "a grid of 2 x 2 shards",
+        "weighed:",
     ):
         assert part in text
     for spec, (first, last) in zip(made.devices, made.ranges, strict=True):
@@ -153,6 +181,14 @@ print(json.dumps([[list(made.peak_bytes) for made in plans], loaded]))
 # What does not fit
 
 
+@pytest.fixture
+def small_host(monkeypatch):
+    """Make a host with neither memory nor disk for a matrix that does not fit its GPU."""
+    monkeypatch.setattr(HostDevice, "available_memory", lambda self: GIB)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(GIB, 0, GIB))
+
+
+@pytest.mark.usefixtures("small_host")
 def test_refusal_says_what_is_needed_and_what_is_there():
     needed = plan("apsp", 100_000, devices=gpus(1)).peak_bytes[0]
     with pytest.raises(MemoryLimitError) as refused:
@@ -165,6 +201,7 @@ def test_refusal_says_what_is_needed_and_what_is_there():
         plan("bfs", 10**8, 10**10, gpus(1, memory=8 * GIB))
 
 
+@pytest.mark.usefixtures("small_host")
 def test_what_fits_exactly_is_planned():
     peak = plan("apsp", 50_000, devices=gpus(1)).peak_bytes[0]
     enough = int(peak / USABLE) + 1
@@ -173,6 +210,7 @@ def test_what_fits_exactly_is_planned():
         plan("apsp", 50_000, devices=gpus(1, memory=int(peak / USABLE) - 1))
 
 
+@pytest.mark.usefixtures("small_host")
 def test_the_number_of_devices_it_takes_is_enough():
     with pytest.raises(MemoryLimitError, match=r"about \d+ such devices") as refused:
         plan("apsp", 200_000, devices=gpus(1, memory=40 * GIB))
@@ -248,7 +286,7 @@ def test_predicted_peak_of_bfs_is_the_measured_one(predecessors):
 @pytest.mark.parametrize(
     ("arguments", "options", "says"),
     [
-        (("sssp", 10), {}, "'sssp' is not known: use 'apsp' or 'bfs'"),
+        (("sssp", 10), {}, "'sssp' is not known: use 'apsp', 'bfs' or 'closure'"),
         (("apsp", -1), {}, "n=-1"),
         (("apsp", 1.5), {}, "n=1.5"),
         (("apsp", True), {}, "n=True"),

@@ -1,8 +1,8 @@
 """How CPU workers speak to one another inside a span: by Dask's own messages, as its shuffle does.
 
 A message goes from the thread of one shard's task over its worker's event loop to the other worker's, and
-into the session's mailbox there, where the other task waits for it. Collectives are numbered, so that none
-takes another's message. Invariants:
+into the session's mailbox there, where the other task waits for it. The messages from one
+shard to another are numbered, so that no call takes another's. Invariants:
 
 - When a collective returns, its array may be changed: a short message was copied; a long one travels
   without a copy, and its sender waits until every receiver has copied it out, which also keeps a fast
@@ -111,25 +111,26 @@ class DaskComm:
         self._loop: asyncio.AbstractEventLoop = worker.loop.asyncio_loop  # type: ignore[attr-defined]
         self._session = session
         self._addresses = addresses
-        self._others = [other for other in range(self.size) if other != rank]
+        self._everyone = range(self.size)
         self._mailbox = mailbox
-        self._number = 0
+        self._sent = [0] * self.size
+        self._taken = [0] * self.size
         self._sending: Future[None] | None = None
 
     def horizon(self, limit: int) -> int:
         """Return 1: what the others found must arrive before the next superstep."""
         return 1
 
-    def broadcast(self, array: np.ndarray, root: int) -> None:
-        """Copy `array` of shard `root` into everyone's."""
+    def broadcast(self, array: np.ndarray, root: int, among: Sequence[int]) -> None:
+        """Copy `array` of shard `root` into those of the shards `among`."""
         if array.size:
-            self._exchange(array if self.rank == root else None, {root: array})
+            self._exchange(array if self.rank == root else None, {root: array}, among)
 
     def allgather(self, whole: np.ndarray, parts: tuple[tuple[int, int], ...]) -> None:
         """Complete `whole` on every shard; parts may differ in length or be empty."""
         pieces = {source: whole[first:last] for source, (first, last) in enumerate(parts)}
         pieces = {source: piece for source, piece in pieces.items() if piece.size}
-        self._exchange(pieces.get(self.rank), pieces)
+        self._exchange(pieces.get(self.rank), pieces, self._everyone)
 
     def allreduce(self, array: np.ndarray, op: str) -> None:
         """Reduce `array` in place, in the order of the shards, so that all get the same bits."""
@@ -137,7 +138,7 @@ class DaskComm:
             return
         operands = {source: np.empty_like(array) for source in range(self.size)}
         operands[self.rank][...] = array
-        self._exchange(operands[self.rank], operands)
+        self._exchange(operands[self.rank], operands, self._everyone)
         array[...] = operands[0]
         for source in range(1, self.size):
             _REDUCTIONS[op](array, operands[source], out=array)
@@ -151,13 +152,13 @@ class DaskComm:
         if self._sending is not None:
             self._sending.cancel()
 
-    def _exchange(self, own: np.ndarray | None, arrays: dict[int, np.ndarray]) -> None:
-        """Send `own` to all others while receiving the others' arrays; all shards do so at a time."""
-        self._number += 1
-        sending = None if own is None else self._send(own)
+    def _exchange(self, own: np.ndarray | None, arrays: dict[int, np.ndarray], among: Sequence[int]) -> None:
+        """Send `own` to the others `among` while receiving their arrays; all of them do so at a time."""
+        sending = None if own is None else self._send(own, [other for other in among if other != self.rank])
         for source, array in arrays.items():
             if source != self.rank:
-                self._mailbox.take(source, self._number, array)
+                self._taken[source] += 1
+                self._mailbox.take(source, self._taken[source], array)
         if sending is not None:
             try:
                 sending.result()
@@ -166,17 +167,25 @@ class DaskComm:
             except OSError as error:
                 raise Aborted(f"{self._addresses[self.rank]} cannot reach another worker: {error}") from error
 
-    def _send(self, array: np.ndarray) -> "Future[None]":
+    def _send(self, array: np.ndarray, receivers: list[int]) -> "Future[None]":
+        for receiver in receivers:
+            self._sent[receiver] += 1
+        numbers = [self._sent[receiver] for receiver in receivers]
         short = array.nbytes <= SHORT
         payload = array.tobytes() if short else to_serialize(np.ascontiguousarray(array))
-        posting = self._post(self._number, payload, reply=not short)
+        posting = self._post(receivers, numbers, payload, reply=not short)
         sending = asyncio.run_coroutine_threadsafe(posting, self._loop)
         self._sending = sending
         if self._mailbox.aborted:
             sending.cancel()
         return sending
 
-    async def _post(self, number: int, payload: Any, reply: bool) -> None:
-        message = {"session": self._session, "source": self.rank, "number": number, "payload": payload}
-        peers = (self._worker.rpc(self._addresses[other]) for other in self._others)
-        await asyncio.gather(*(getattr(peer, OPERATION)(reply=reply, **message) for peer in peers))
+    async def _post(self, receivers: list[int], numbers: list[int], payload: Any, reply: bool) -> None:
+        message = {"session": self._session, "source": self.rank, "payload": payload}
+        peers = (self._worker.rpc(self._addresses[receiver]) for receiver in receivers)
+        await asyncio.gather(
+            *(
+                getattr(peer, OPERATION)(reply=reply, number=number, **message)
+                for peer, number in zip(peers, numbers, strict=True)
+            )
+        )

@@ -98,7 +98,7 @@ class Cluster:
                     if progress is not None:
                         progress(k, plan.steps)
                 solved = time.perf_counter()
-                arrays = session.collect(plan.ranges)
+                arrays = session.collect(plan)
         timings = {
             "load": loaded - started,
             "solve": solved - loaded,
@@ -158,21 +158,22 @@ class _Session:
         }
         return tasks.results(self._client, self._tasks)
 
-    def collect(self, ranges: Sequence[tuple[int, int]]) -> dict[str, Any]:
+    def collect(self, plan: Plan) -> dict[str, Any]:
         """End the program and return its results."""
         collected = self.each(worker.collect)
         arrays: dict[str, Any] = {
             name: np.concatenate([vectors[name] for vectors, _ in collected]) for name in collected[0][0]
         }
-        for name, (width, dtype) in collected[0][1].items():
+        wide = plan.grid[1]
+        for name, dtype in collected[0][1].items():
             self._tasks = {
                 address: tasks.submit(self._client, address, worker.take, self._name, name)
-                for (first, last), address in zip(ranges, self._addresses, strict=True)
-                if last > first
+                for rows, columns, address in zip(plan.ranges, plan.columns, self._addresses, strict=True)
+                if rows[1] > rows[0] and columns[1] > columns[0]
             }
             tasks.settle(self._client, self._tasks)
             blocks = [(address, self._tasks.get(address)) for address in self._addresses]
-            arrays[name] = DistributedMatrix(self._client, blocks, ranges, width, dtype)
+            arrays[name] = DistributedMatrix(self._client, blocks, plan.ranges[::wide], plan.stored[:wide], dtype)
         return arrays
 
     def _fail(self, error: BaseException) -> None:

@@ -1,7 +1,7 @@
-"""A matrix whose rows stay on the workers of a Dask cluster: what of it is asked for travels, nothing else.
+"""A matrix that stays on the workers of a Dask cluster: what of it is asked for travels, nothing else.
 
-Each worker that has rows holds one block of consecutive rows as a Dask future pinned to it. Whatever leaves
-a worker is converted to NumPy there: Dask never moves an array of a GPU.
+Each worker that has a part holds one rectangle, of a grid of them, as a Dask future pinned to it. Whatever
+leaves a worker is converted to NumPy there: Dask never moves an array of a GPU.
 """
 
 import contextlib
@@ -39,18 +39,18 @@ def _part(block: Any, rows: slice, columns: slice) -> np.ndarray:
 
 
 class DistributedMatrix:
-    """A matrix in blocks of rows on Dask workers.
+    """A matrix in a grid of blocks on Dask workers.
 
     Parameters
     ----------
     client : Client
         The client whose workers hold the blocks.
     blocks : sequence of (str, Future or None)
-        For each range of rows the worker and the block there; None where the range is empty.
+        For each block, along the rows of the grid, the worker and the block there; None where it is empty.
     ranges : sequence of (int, int)
-        The rows of each block: consecutive, from 0 to the number of rows.
-    width : int
-        Number of columns.
+        The rows of each row of blocks: consecutive, from 0 to the number of rows.
+    columns : sequence of (int, int)
+        The columns of each column of blocks, likewise.
     dtype : dtype
         The type of the elements.
 
@@ -60,8 +60,8 @@ class DistributedMatrix:
         Numbers of rows and columns.
     dtype : dtype
         The type of the elements.
-    ranges : tuple of (int, int)
-        The rows of each shard.
+    ranges, columns : tuple of (int, int)
+        The rows of each row of blocks, and the columns of each column of blocks.
     """
 
     ndim = 2
@@ -71,12 +71,13 @@ class DistributedMatrix:
         client: Client,
         blocks: Sequence[tuple[str, Future | None]],
         ranges: Sequence[tuple[int, int]],
-        width: int,
+        columns: Sequence[tuple[int, int]],
         dtype: Any,
     ) -> None:
-        self.shape = (ranges[-1][1], width)
+        self.shape = (ranges[-1][1], columns[-1][1])
         self.dtype = np.dtype(dtype)
         self.ranges = tuple(ranges)
+        self.columns = tuple(columns)
         self._client = client
         self._blocks = tuple(blocks)
 
@@ -95,15 +96,14 @@ class DistributedMatrix:
     def __getitem__(self, key: Any) -> Any:
         """Return an element as a Python number, a row or a rectangle as a NumPy array."""
         rows, columns = key if isinstance(key, tuple) and len(key) == 2 else (key, slice(None))
-        wanted = _indices(rows, self.shape[0], 0)
+        down, across = _indices(rows, self.shape[0], 0), _indices(columns, self.shape[1], 1)
+        found = self._asked(*(wanted if wanted.step > 0 else wanted[::-1] for wanted in (down, across)))()
+        found = found[:: 1 if down.step > 0 else -1, :: 1 if across.step > 0 else -1]
         if not isinstance(columns, slice):
-            column = _indices(columns, self.shape[1], 1)[0]
-            found = self._rows(wanted, slice(column, column + 1))[:, 0]
-        else:
-            found = self._rows(wanted, columns)
-        if isinstance(rows, slice):
-            return found
-        return found[0] if isinstance(columns, slice) else found[0].item()
+            found = found[:, 0]
+        if not isinstance(rows, slice):
+            found = found[0]
+        return found if isinstance(rows, slice) or isinstance(columns, slice) else found.item()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
@@ -135,28 +135,28 @@ class DistributedMatrix:
         """
         import dask.array as da
 
-        width = self.shape[1]
-        parts = []
-        for (first, last), (address, block) in zip(self.ranges, self._blocks, strict=True):
-            if block is not None:
-                chunk = tasks.submit(self._client, address, _host_block, block)
-                parts.append(da.from_delayed(chunk, (last - first, width), self.dtype))
-        return da.concatenate(parts) if parts else da.zeros(self.shape, self.dtype)
+        rows = []
+        for row, (top, bottom) in enumerate(self.ranges):
+            parts = []
+            for column, (left, right) in enumerate(self.columns):
+                address, block = self._blocks[row * len(self.columns) + column]
+                if block is not None:
+                    chunk = tasks.submit(self._client, address, _host_block, block)
+                    parts.append(da.from_delayed(chunk, (bottom - top, right - left), self.dtype))
+            if parts:
+                rows.append(da.concatenate(parts, axis=1))
+        return da.concatenate(rows) if rows else da.zeros(self.shape, self.dtype)
 
     def chunks(self) -> Iterator[np.ndarray]:
         """Yield consecutive blocks of rows, each of at most 64 MiB unless one row is larger."""
         step = max(1, CHUNK // max(1, self.shape[1] * self.dtype.itemsize))
-        pieces = [
-            (shard, slice(top - first, min(top + step, last) - first))
-            for shard, (first, last) in enumerate(self.ranges)
-            for top in range(first, last, step)
-        ]
         # The next chunk is made ready while the caller uses this one.
         ahead: list[Callable[[], np.ndarray]] = []
-        for shard, rows in pieces:
-            ahead.append(self._ask(shard, rows, slice(None)))
-            if len(ahead) == 2:
-                yield ahead.pop(0)()
+        for first, last in self.ranges:
+            for top in range(first, last, step):
+                ahead.append(self._asked(range(top, min(top + step, last)), range(self.shape[1])))
+                if len(ahead) == 2:
+                    yield ahead.pop(0)()
         for receive in ahead:
             yield receive()
 
@@ -172,25 +172,30 @@ class DistributedMatrix:
         """
         io.save(path, self, overwrite)
 
-    def _rows(self, rows: range, columns: slice) -> np.ndarray:
-        """Return the rows `rows`, of which each shard's part travels as one piece."""
-        ordered = rows if rows.step > 0 else rows[::-1]
-        asked = []
-        for shard, (first, last) in enumerate(self.ranges):
-            # The members of `ordered` from first to last - 1.
-            part = ordered[_position(ordered, first) : _position(ordered, last)]
-            if len(part):
-                local = slice(part[0] - first, part[-1] - first + 1, part.step)
-                asked.append(self._ask(shard, local, columns))
-        width = len(range(*columns.indices(self.shape[1])))
-        found = np.concatenate([np.empty((0, width), self.dtype), *(receive() for receive in asked)])
-        return found if rows.step > 0 else found[::-1]
+    def _asked(self, rows: range, columns: range) -> Callable[[], np.ndarray]:
+        """Ask for a rectangle, of which each block's part travels as one piece; return what waits for it.
 
-    def _ask(self, shard: int, rows: slice, columns: slice) -> Callable[[], np.ndarray]:
+        Rows and columns ascend.
+        """
+        bands = []
+        for row, own in enumerate(self.ranges):
+            down = _local(rows, own)
+            if down is not None:
+                pieces = ((column, _local(columns, other)) for column, other in enumerate(self.columns))
+                bands.append([self._ask(row, column, down, across) for column, across in pieces if across is not None])
+
+        def receive() -> np.ndarray:
+            if not len(rows) or not len(columns):
+                return np.empty((len(rows), len(columns)), self.dtype)
+            return np.concatenate([np.concatenate([wait() for wait in band], axis=1) for band in bands])
+
+        return receive
+
+    def _ask(self, row: int, column: int, rows: slice, columns: slice) -> Callable[[], np.ndarray]:
         """Ask for a part of a block; return what waits for it."""
         if self._client.status != "running":
             raise InputError(f"the client of {self!r} is {self._client.status}: its blocks are gone")
-        address, block = self._blocks[shard]
+        address, block = self._blocks[row * len(self.columns) + column]
         task = tasks.submit(self._client, address, _part, block, rows, columns)
         return lambda: tasks.results(self._client, {address: task})[0]
 
@@ -210,6 +215,13 @@ def _indices(key: Any, length: int, axis: int) -> range:
             raise IndexError(f"index {key} is out of bounds for axis {axis} with size {length}")
         return range(index, index + 1)
     raise IndexError(f"{key!r} is no index of a DistributedMatrix: use integers and slices, or to_numpy()")
+
+
+def _local(wanted: range, own: tuple[int, int]) -> slice | None:
+    """Return which of a block's rows (or columns) are among the ascending `wanted`; None if none is."""
+    first, last = own
+    part = wanted[_position(wanted, first) : _position(wanted, last)]
+    return slice(part[0] - first, part[-1] - first + 1, part.step) if len(part) else None
 
 
 def _position(ordered: range, value: int) -> int:

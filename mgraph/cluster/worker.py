@@ -257,8 +257,8 @@ def advance(session: str, first: int, span: int) -> tuple[int, bool]:
         return engine.advance(s.program, s.state, first, span, s.connected())
 
 
-def collect(session: str) -> tuple[dict[str, np.ndarray], dict[str, tuple[int, np.dtype]]]:
-    """Task: end the program; return the vectors, and of each matrix the width and type."""
+def collect(session: str) -> tuple[dict[str, np.ndarray], dict[str, np.dtype]]:
+    """Task: end the program; return the vectors, and of each matrix the type."""
     s = _sessions(get_worker()).find(session)
     with _at_work(s, s.device):
         arrays = s.program.collect(s.state, s.connected())
@@ -267,7 +267,7 @@ def collect(session: str) -> tuple[dict[str, np.ndarray], dict[str, tuple[int, n
     s.state = None
     s.matrices = {name: array for name, array in arrays.items() if array.ndim == 2}
     vectors = {name: devices.to_host(array) for name, array in arrays.items() if array.ndim != 2}
-    return vectors, {name: (array.shape[1], np.dtype(array.dtype)) for name, array in s.matrices.items()}
+    return vectors, {name: np.dtype(array.dtype) for name, array in s.matrices.items()}
 
 
 def take(session: str, name: str) -> Any:

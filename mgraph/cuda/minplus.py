@@ -130,12 +130,21 @@ def _solve(
 
 
 def update(
-    D: Array, P: Array | None, C: Array, R: Array, labels: Array | None, pivot: int, b: int, nonnegative: bool
+    D: Array,
+    P: Array | None,
+    C: Array,
+    R: Array,
+    labels: Array | None,
+    pivot: int,
+    b: int,
+    nonnegative: bool,
+    skip: tuple[int, int, int, int] = (0, 0, 0, 0),
 ) -> None:
     """D = min(D, C (+) R): every pair of vertices through the panels' pivots, the first of which is `pivot`.
 
     P, if given, becomes the label of the pivot that an element last fell through: its predecessor in
-    `labels`, or without these the pivot itself.
+    `labels`, or without these the pivot itself. Tiles within the rows skip[0] to skip[1], or the columns
+    skip[2] to skip[3], are left as they are.
     """
     rows, columns = D.shape
     if not rows or not columns:
@@ -144,13 +153,25 @@ def update(
     key = _name(D) if word == 1 else "Pair", P is not None, nonnegative and D.dtype == np.float32
     high, wide, m, n, _ = _TILES[key]
     words = -(-columns // word)
+    top, done_rows = _whole_tiles(skip[0], skip[1], rows, high)
+    left, done_words = _whole_tiles(skip[2] // word, -(-skip[3] // word), words, wide)
+    grid = (-(-words // wide) - done_words // wide, -(-rows // high) - done_rows // high)
+    if not all(grid):
+        return
     arguments = (
         *(D, 0 if P is None else P, np.int32(_leading(D) // word), np.int32(rows), np.int32(words)),
         *(C, np.int32(_leading(C)), R, 0 if labels is None else labels, np.int32(_leading(R) // word)),
-        *(np.int32(pivot), np.int32(-(-b // _STEP) * _STEP)),
+        *map(np.int32, (pivot, -(-b // _STEP) * _STEP, top, done_rows, left, done_words)),
     )
     kernel = cuda_function(SOURCE, _update(key))
-    kernel((-(-words // wide), -(-rows // high)), (high // m * (wide // n),), arguments)
+    kernel(grid, (high // m * (wide // n),), arguments)
+
+
+def _whole_tiles(first: int, end: int, items: int, tile: int) -> tuple[int, int]:
+    """Return the start and the length of the whole tiles within the items `first` to `end` of so many."""
+    start = -(-first // tile) * tile
+    stop = -(-items // tile) * tile if end == items else end // tile * tile
+    return (start, stop - start) if stop > start else (0, 0)
 
 
 def through(D: Array, P: Array | None, column: int, R: Array, labels: Array | None, pivot: int) -> None:

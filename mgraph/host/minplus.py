@@ -45,7 +45,7 @@ def _least(d, s0, s1, s2, s3):
 
 @njit(nogil=True, cache=True)
 def _relax_line(d, p, c, r, label, via):
-    """Relax a part of a row by c + r; where d falls, p, if given, becomes the label, or without labels `via`."""
+    """Relax a part of a row, d, through c + r; where it falls, p, if given, becomes the label, or `via` without."""
     via = np.int32(via)
     for j in range(len(d)):
         known = d[j]
@@ -121,12 +121,12 @@ def solve_columns(D, column, b, M, C):
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def update(D, P, C, R, labels, pivot, b, nonnegative):
+def update(D, P, C, R, labels, pivot, b, nonnegative, skip=(0, 0, 0, 0)):
     """D = min(D, C (+) R): every pair of vertices through the panels' pivots, the first of which is `pivot`.
 
     P, if given, becomes the label of the pivot that an element last fell through: its predecessor in
-    `labels`, or without these the pivot itself. That no distance is negative helps a GPU; here it makes no
-    difference.
+    `labels`, or without these the pivot itself. That no distance is negative, and what may be skipped as it
+    is up to date, helps a GPU; here it makes no difference.
     """
     rows, n = D.shape
     width = _WIDTH // D.itemsize

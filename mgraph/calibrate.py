@@ -1,0 +1,165 @@
+"""Measuring a device once, so that the planner's predictions hold on it; see `mgraph.rates`.
+
+Each figure comes from a short run of what it predicts: whole solves of two sizes tell the rate of the (min, +)
+product from the time that a round takes in any case.
+"""
+
+import dataclasses
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import device as devices
+from .apsp import apsp
+from .bfs import bfs
+from .generate import random_matrix, rmat
+from .graph import Graph
+from .plan import spec_of
+from .rates import DEFAULT, Rates, keep
+
+#: Vertices of the two solves by which a device's product is measured, and the scale of the graph that is searched.
+_SIZES = {"cuda": (8192, 16384), "cpu": (512, 2048)}
+_SCALE = {"cuda": 20, "cpu": 16}
+
+
+def calibrate(device: str | None = None) -> Rates:
+    """Measure a device of this machine, keep the figures for later plans, and return them.
+
+    It takes some seconds on a GPU and about a minute on a CPU.
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda", "cuda:N"}, optional
+        By default a GPU where there is one.
+    """
+    found = devices.find(device)
+    spec = spec_of(found)
+    with found.active():
+        rates = _measured(found, spec.cores)
+    keep(spec.model, rates)
+    return rates
+
+
+def _measured(device: devices.Device, cores: int) -> Rates:
+    known = DEFAULT[device.kind]
+    small, large = _SIZES[device.kind]
+    minplus, labelled = dict(known.minplus), dict(known.labelled)
+    overhead = 0.0
+    for name in minplus:
+        dtype = "float32" if name == "nonnegative" else name
+        matrix = _matrix(device, large, dtype, negative=name == "float32")
+        for rates, paths in ((minplus, False), (labelled, True)):
+            if name in rates:
+                seconds = _solve_seconds(device, matrix, dtype, paths)
+                if name == "nonnegative" and not paths:
+                    part = _solve_seconds(device, matrix[:small, :small].copy(), dtype, paths)
+                    overhead = _per_round(device, small, part, large, seconds)
+                apart = min(overhead * _rounds(device, large), seconds / 2)
+                rates[name] = large**3 / (seconds - apart) / cores
+    tiny = _matrix(device, 1024, "float32", negative=False)
+    round_seconds = _solve_seconds(device, tiny, "float32", False) / _rounds(device, 1024)
+    looks_ahead = device.kind == "cuda"
+    return dataclasses.replace(
+        known,
+        minplus=minplus,
+        labelled=labelled,
+        strips=overhead if looks_ahead else 0.0,
+        pivots=max(0.0, round_seconds - overhead) if looks_ahead else overhead,
+        memory=_memory(device, cores),
+        copy=_copy(device) or known.copy,
+        search=_searched(device),
+        relaxations=_relaxed(device, cores),
+    )
+
+
+def _rounds(device: devices.Device, n: int) -> int:
+    return -(-n // int(device.kernels("minplus").DEFAULT_BLOCK))
+
+
+def _per_round(device: devices.Device, small: int, part: float, large: int, whole: float) -> float:
+    """Return the seconds of a round that do not grow with the matrix, from two solves."""
+    growth = (large / small) ** 3
+    overhead = (growth * part - whole) / (growth * _rounds(device, small) - _rounds(device, large))
+    return max(0.0, overhead)
+
+
+def _matrix(device: devices.Device, n: int, dtype: str, negative: bool) -> Any:
+    matrix = random_matrix(n, density=1.0, dtype=dtype)
+    if negative:
+        matrix[: n // 2, n // 2 :] -= matrix.dtype.type(0.5)  # from one half to the other: no cycle
+        matrix[0, n - 1] = -1
+    return device.asarray(matrix)
+
+
+def _solve_seconds(device: devices.Device, matrix: Any, dtype: str, paths: bool) -> float:
+    def solve() -> float:
+        result = apsp(matrix, dtype=dtype, predecessors=paths, method="blocked", device=device.name)
+        return result.timings["solve"]
+
+    solve()
+    return statistics.median(solve() for _ in range(3))
+
+
+def _seconds(device: devices.Device, work: Callable[[], object]) -> float:
+    """Return the median time of some work after a warm-up."""
+    times = []
+    for _ in range(4):
+        device.synchronize()
+        started = time.perf_counter()
+        work()
+        device.synchronize()
+        times.append(time.perf_counter() - started)
+    return statistics.median(times[1:])
+
+
+def _memory(device: devices.Device, cores: int) -> float:
+    """Return the bytes a second and core that one pivot of the unblocked algorithm reads and writes."""
+    n = 4096
+    D = device.asarray(random_matrix(n, density=1.0, dtype="float32"))
+    row = D[7:8].copy()
+    through = device.kernels("minplus").through
+    return 2 * D.nbytes / _seconds(device, lambda: through(D, None, 7, row, None, 7)) / cores
+
+
+def _copy(device: devices.Device) -> float:
+    """Return the bytes a second to the host while as many come from it; 0 where the host is the device."""
+    if device.kind == "cpu":
+        return 0.0
+    xp, shape = device.xp, (4096, 16384)
+    host = [device.pinned(shape, np.float32) for _ in range(2)]
+    there = [xp.full(shape, 7, np.float32) for _ in range(2)]
+    for array in host:
+        array.fill(3)
+    streams = device.stream(), device.stream()
+
+    def both_ways() -> None:
+        with streams[0]:
+            device.copy(host[0], there[0])
+        with streams[1]:
+            device.copy(there[1], host[1])
+        for stream in streams:
+            stream.synchronize()
+
+    return host[0].nbytes / _seconds(device, both_ways)
+
+
+def _searched(device: devices.Device) -> float:
+    """Return the edges a second that a breadth-first search passes."""
+    graph = rmat(_SCALE[device.kind])
+    source = int(np.diff(devices.to_host(graph.adjacency("csr")[0])).argmax())
+    bfs(graph, source, device=device.name)
+    return graph.m / statistics.median(bfs(graph, source, device=device.name).timings["solve"] for _ in range(5))
+
+
+def _relaxed(device: devices.Device, cores: int) -> float:
+    """Return the relaxations a second and core of searches from many sources, as the planner counts them."""
+    n = 8192 if device.kind == "cuda" else 1024
+    random = np.random.default_rng(1)
+    src, dst = random.integers(0, n, (2, 6 * n))
+    graph = Graph.from_edges(src, dst, random.integers(1, 11, 6 * n).astype(np.float32), n=n)
+    apsp(graph, method="sssp", device=device.name)
+    result = apsp(graph, method="sssp", device=device.name)
+    return result.plan.seconds / result.timings["solve"] * DEFAULT[device.kind].relaxations

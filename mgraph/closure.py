@@ -1,0 +1,213 @@
+"""Transitive closure: the public call, its result, and its program.
+
+The algorithm is told in ``kernels/closure.cu``. It is the blocked Floyd-Warshall algorithm in the Boolean
+algebra, on packed bits, so the program is that of `mgraph.floyd_warshall` with other kernels: it differs in
+how a shard is filled and handed back, and in that a word holds 32 columns.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from . import device as devices
+from .comm import Communicator
+from .distance_matrix import NO_CYCLE, Part, empty, parts
+from .engine import Progress, checked_span, executor
+from .errors import InputError
+from .floyd_warshall import FloydWarshall, Panels, Shard
+from .graph import as_graph, in_memory, outline
+from .plan import Plan, plan
+from .weights import chunk_rows, infinity
+
+Array = Any
+
+
+def transitive_closure(
+    matrix_or_graph: Any,
+    *,
+    reflexive: bool = True,
+    device: str | None = None,
+    client: Any = None,
+    span: int | None = None,
+    progress: Progress | None = None,
+) -> "ClosureResult":
+    """Return which vertices can be reached from which.
+
+    Parameters
+    ----------
+    matrix_or_graph : Graph, sparse matrix, or array_like of shape (n, n)
+        As for `mgraph.apsp`; weights do not matter.
+    reflexive : bool
+        Whether every vertex reaches itself. If not, it does where it lies on a cycle.
+    device : {"cpu", "cuda", "cuda:N"}, optional
+        By default the input's own device where that is a GPU, else a GPU where there is one. With
+        `client`, what its workers shall use.
+    client : distributed.Client, optional
+        Run on the client's workers, one shard each; the bits then stay distributed.
+    span : int, optional
+        Supersteps between two barriers of Dask; 1 makes each a task. By default about a second's worth.
+    progress : callable, optional
+        Called between spans with the supersteps done and their number.
+
+    Returns
+    -------
+    ClosureResult
+
+    Raises
+    ------
+    MemoryLimitError
+        If the bits do not fit; raised before anything is allocated.
+    InputError
+        For input that cannot be used.
+
+    Notes
+    -----
+    Warshall's algorithm [1]_, many pivots at a time: on a GPU as products of bits on its tensor cores, on a
+    CPU with tables of unions [2]_.
+
+    References
+    ----------
+    .. [1] Warshall, "A theorem on Boolean matrices", 1962.
+    .. [2] Arlazarov, Dinic, Kronrod and Faradzhev, "On economical construction of the transitive closure of a
+       directed graph", 1970.
+    """
+    if not isinstance(reflexive, bool | np.bool_):
+        raise InputError(f"reflexive={reflexive!r} is neither True nor False")
+    given = matrix_or_graph if hasattr(matrix_or_graph, "tocoo") else as_graph(matrix_or_graph)
+    n, home = outline(given)
+    span = checked_span(span, progress)
+    runner = executor(device, client, home)
+    planned = partial(plan, "closure", n, devices=runner.specs, span=span)
+    planned(m=getattr(given, "nnz", None))  # what does not fit is refused before its edges are sorted
+    graph = as_graph(given)
+    made = planned(m=0 if graph.dense is not None else graph.m)
+    outcome = runner.run(Closure(made, bool(reflexive)), parts(graph, made), made, progress)
+    words, counts = outcome.arrays["words"], outcome.arrays["counts"]
+    if client is None:
+        words = devices.find(graph.device).asarray(words)
+    return ClosureResult(words, int(counts.sum()), made, outcome.timings)
+
+
+@dataclass(frozen=True)
+class ClosureResult:
+    """The result of `transitive_closure`.
+
+    Attributes
+    ----------
+    words : array of uint32, shape (n, ceil(n / 32)), or DistributedMatrix
+        Bit ``j % 32`` of ``words[i, j // 32]`` says whether ``i`` reaches ``j``; behind the last vertex are zeros.
+    count : int
+        Number of pairs of which the first reaches the second.
+    plan : Plan
+        How the call was run.
+    timings : dict of str to float
+        Seconds spent in ``"load"``, ``"solve"`` and ``"collect"``.
+    """
+
+    words: Any
+    count: int
+    plan: Plan
+    timings: dict[str, float]
+
+    def reaches(self, i: int, j: int) -> bool:
+        """Return whether there is a path from `i` to `j`.
+
+        Raises
+        ------
+        InputError
+            If a vertex is out of range.
+        """
+        for vertex in (i, j):
+            if isinstance(vertex, bool) or not isinstance(vertex, (int, np.integer)):
+                raise InputError(f"{vertex!r} is no vertex: give its number")
+            if not 0 <= vertex < self.plan.n:
+                raise InputError(f"vertex {vertex} is not in the graph, which has vertices 0 to {self.plan.n - 1}")
+        return bool(int(self.words[int(i), int(j) // 32]) >> int(j) % 32 & 1)
+
+    def rows(self, first: int, last: int) -> Array:
+        """Return the rows `first` to `last` - 1 as a Boolean array, where the bits are; in NumPy if distributed."""
+        words = self.words[first:last]
+        device = devices.of(words)
+        with device.active():
+            reachable = device.xp.empty((len(words), self.plan.n), bool)
+            device.kernels("closure").unpack(words, reachable)
+        return reachable
+
+    def to_dense(self) -> Array:
+        """Return the whole matrix as a Boolean array, eight times the size of the bits."""
+        return self.rows(0, self.plan.n)
+
+
+class Closure(FloydWarshall):
+    """The blocked algorithm of Warshall over a grid of shards."""
+
+    def __init__(self, plan: Plan, reflexive: bool) -> None:
+        super().__init__(plan, nonnegative=True)
+        self.reflexive = reflexive
+
+    def load(self, shard: int, piece: Part, device: devices.Device) -> Shard:
+        """Return the shard with the bits of its edges set and its panels allocated."""
+        plan, xp, kernels = self.plan, device.xp, device.kernels("closure")
+        rows, columns = plan.ranges[shard], plan.columns[shard]
+        height, width = rows[1] - rows[0], columns[1] - columns[0]
+        D = empty(height, -(-width // 32), np.uint32, device)
+        _fill(D, piece, (rows[0], columns[0]), (height, width), self.reflexive, device)
+        panels = []
+        for _ in range(2 if plan.look_ahead else 1):
+            M, R, C = kernels.panels(xp, np.uint32, height, width, plan.block)
+            panels.append(Panels(M, R, None, C))
+        cycle = xp.full(1, NO_CYCLE, np.int32)
+        return Shard(device, kernels, rows, columns, D, None, panels, device.stream(), cycle)
+
+    def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
+        """Return the shard's bits, and how many are set in each of its rows."""
+        counts = state.device.xp.empty(len(state.D), np.int64)
+        state.kernels.count(state.D, counts)
+        return {"words": state.D, "counts": counts}
+
+    def _update(
+        self,
+        state: Shard,
+        number: int,
+        rows: slice | None = None,
+        columns: slice | None = None,
+        skip: tuple[int, int, int, int] = (0, 0, 0, 0),
+    ) -> None:
+        """Update the shard's rectangle, or some rows or columns of it; what is to be skipped has all its bits."""
+        s, p = state, state.panels[number % len(state.panels)]
+        down = (0, s.rows[1] - s.rows[0]) if rows is None else (rows.start, rows.stop)
+        across = (0, s.columns[1] - s.columns[0]) if columns is None else (columns.start, columns.stop)
+        if down[1] > down[0] and across[1] > across[0]:
+            b = min(self.plan.block, self.plan.n - number * self.plan.block)
+            s.kernels.update(s.D, p.C, p.R, b, down, across)
+
+
+def _fill(
+    D: Array,
+    piece: Part,
+    corner: tuple[int, int],
+    shape: tuple[int, int],
+    reflexive: bool,
+    device: devices.Device,
+) -> None:
+    """Set the bits of a part of the input, of so many rows and columns from `corner` on."""
+    xp, kernels = device.xp, device.kernels("closure")
+    start = max(corner)
+    own = xp.arange(start, max(start, min(corner[0] + shape[0], corner[1] + shape[1])))
+    row, column = own - corner[0], own - corner[1]
+    if piece.edges is not None:
+        D.fill(0)
+        kernels.scatter(D, device.asarray(piece.edges.indptr), device.asarray(piece.edges.indices))
+    elif piece.dense is not None:
+        chunk = chunk_rows(shape[1])
+        for top in range(0, shape[0], chunk):
+            lengths = device.asarray(in_memory(piece.dense[top : top + chunk]))
+            present = xp.ascontiguousarray(lengths != infinity(np.dtype(lengths.dtype)))
+            here = (top <= row) & (row < top + chunk)
+            # A matrix's diagonal is no edge unless it is negative.
+            present[row[here] - top, column[here]] = lengths[row[here] - top, column[here]] < 0
+            kernels.pack(present, D[top : top + chunk])
+    if reflexive:
+        D[row, column // 32] |= xp.left_shift(np.uint32(1), (column % 32).astype(np.uint32))

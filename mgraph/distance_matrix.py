@@ -1,0 +1,172 @@
+"""A shard's part of a distance matrix: cut from the input, filled in on its device, handed back as a result.
+
+Every all-pairs method that works on the matrix begins and ends here. Beside the distances `D` there may be
+labels `P` of the same shape: predecessors, or intermediate vertices (the highest on each path).
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import device as devices
+from .comm import Communicator
+from .errors import DistanceOverflowError, NegativeCycleError
+from .graph import Compressed, Graph, in_memory
+from .plan import Plan
+from .weights import NO_PREDECESSOR, chunk_rows, decode, encode, infinity, kernel_infinity
+
+Array = Any
+
+#: What stands for "no pivot found on a negative cycle".
+NO_CYCLE = np.iinfo(np.int32).max
+
+
+class Part(NamedTuple):
+    """A shard's part of the input: of a distance matrix, or the edges from its rows to its columns.
+
+    Where predecessors are derived from distances, `incoming` has all edges of the graph by target.
+    """
+
+    dense: Array | None
+    edges: Compressed | None
+    incoming: Compressed | None = None
+
+
+def parts(graph: Graph, plan: Plan) -> Callable[[int], Part]:
+    """Return what cuts each shard's part out of the graph."""
+
+    def part(shard: int) -> Part:
+        first, last = plan.ranges[shard]
+        left, right = plan.columns[shard]
+        if graph.dense is not None:
+            return Part(graph.dense[first:last, left:right], None)
+        indptr, indices, weights = graph.csr()
+        start, end = int(indptr[first]), int(indptr[last])
+        offsets = indptr[first : last + 1] - indptr[first]
+        targets, lengths = indices[start:end], None if weights is None else weights[start:end]
+        if (left, right) != (0, graph.n):
+            xp = devices.of(indptr).xp
+            inside = (targets >= left) & (targets < right)
+            before = xp.concatenate([xp.zeros(1, offsets.dtype), xp.cumsum(inside, dtype=offsets.dtype)])
+            offsets, targets = before[offsets], targets[inside] - np.int32(left)
+            lengths = None if lengths is None else lengths[inside]
+        return Part(None, Compressed(offsets, targets, lengths), graph.csc() if plan.derived else None)
+
+    return part
+
+
+def rows_of(part: Part, first: int, last: int) -> Part:
+    """Return the rows `first` to `last` - 1 of a part."""
+    if part.edges is None:
+        assert part.dense is not None
+        return Part(part.dense[first:last], None)
+    indptr, indices, weights = part.edges
+    start, end = int(indptr[first]), int(indptr[last])
+    lengths = None if weights is None else weights[start:end]
+    return Part(None, Compressed(indptr[first : last + 1] - indptr[first], indices[start:end], lengths))
+
+
+def empty(rows: int, columns: int, dtype: Any, device: devices.Device) -> Array:
+    """Return an uninitialised matrix whose rows are padded to the device's alignment."""
+    leading = -(-columns // device.row_alignment) * device.row_alignment
+    return device.xp.empty((rows, leading), dtype)[:, :columns]
+
+
+def fill(D: Array, P: Array | None, part: Part, corner: tuple[int, int], device: devices.Device, sources: bool) -> None:
+    """Write a part of the input to the matrix, and the labels of its edges.
+
+    Parameters
+    ----------
+    D, P : array
+        Distances, and labels if there are any.
+    part : Part
+        What to write.
+    corner : (int, int)
+        The vertices of the first row and the first column.
+    device : Device
+        Where `D` and `P` live.
+    sources : bool
+        Whether an edge's label is its source, as a predecessor is; else it has none.
+    """
+    xp = device.xp
+    if part.edges is not None:
+        indptr, indices, weights = part.edges
+        D.fill(kernel_infinity(np.dtype(D.dtype)))
+        lengths = xp.ones(len(indices), D.dtype)
+        if weights is not None:
+            encode(device.asarray(weights), lengths, xp, dense=False)
+        device.kernels("minplus").scatter(D, device.asarray(indptr), device.asarray(indices), lengths)
+    elif part.dense is not None:
+        chunk = chunk_rows(D.shape[1])
+        for top in range(0, len(D), chunk):
+            encode(device.asarray(in_memory(part.dense[top : top + chunk])), D[top : top + chunk], xp, dense=True)
+    rows, columns = _diagonal(D, corner)
+    own, across = xp.arange(rows.start, rows.stop), xp.arange(columns.start, columns.stop)
+    D[own, across] = xp.minimum(D[own, across], D.dtype.type(0))
+    if P is None:
+        return
+    if not sources:
+        P.fill(NO_PREDECESSOR)
+        return
+    chunk = chunk_rows(P.shape[1])
+    vertices = xp.arange(corner[0], corner[0] + len(P), dtype=np.int32)
+    unreached = kernel_infinity(np.dtype(D.dtype))
+    for top in range(0, len(P), chunk):
+        some = slice(top, top + chunk)
+        P[some] = xp.where(D[some] < unreached, vertices[some, None], np.int32(NO_PREDECESSOR))
+    P[own, across] = NO_PREDECESSOR
+
+
+def _diagonal(D: Array, corner: tuple[int, int]) -> tuple[slice, slice]:
+    """Return the rows and the columns of the matrix's diagonal that lie in `D`."""
+    start, end = max(corner), max(*corner, min(corner[0] + D.shape[0], corner[1] + D.shape[1]))
+    return slice(start - corner[0], end - corner[0]), slice(start - corner[1], end - corner[1])
+
+
+def on_diagonal(D: Array, corner: tuple[int, int]) -> Array:
+    """Return a copy of the elements of `D` that lie on the matrix's diagonal."""
+    xp = devices.of(D).xp
+    rows, columns = _diagonal(D, corner)
+    return D[xp.arange(rows.start, rows.stop), xp.arange(columns.start, columns.stop)]
+
+
+def raise_negative_cycle(cycle: Array, comm: Communicator) -> None:
+    """Raise NegativeCycleError on every shard if `cycle`, of one element, names a vertex on any of them."""
+    comm.allreduce(cycle, "min")
+    vertex = int(cycle[0])
+    if vertex != NO_CYCLE:
+        raise NegativeCycleError(vertex)
+
+
+def finished(D: Array, P: Array | None, plan: Plan, nonnegative: bool) -> dict[str, Array]:
+    """Return the shard's part of the result by name, decoded in place.
+
+    Raises
+    ------
+    DistanceOverflowError
+        If a distance may have been cut off, or does not fit the type that was asked for.
+    """
+    xp = devices.of(D).xp
+    decode(D, P, xp, nonnegative)
+    wanted = np.dtype(plan.dtype)
+    if D.dtype != wanted:
+        D = _narrowed(D, wanted, xp)
+    results = {"distances": D}
+    if P is not None:
+        results["intermediate" if plan.intermediate else "predecessors"] = P
+    return results
+
+
+def _narrowed(D: Array, dtype: np.dtype, xp: Any) -> Array:
+    """Return int32 distances in a narrower type."""
+    narrow = xp.empty(D.shape, dtype)
+    most, none = np.iinfo(dtype).max, infinity(np.dtype(D.dtype))
+    chunk = chunk_rows(D.shape[1])
+    for top in range(0, len(D), chunk):
+        part = D[top : top + chunk]
+        there = part != none
+        if bool((there & ((part >= most) | (part < -most))).any()):
+            raise DistanceOverflowError(f"a distance exceeds {most - 1}, the most of {dtype.name}: use dtype='int32'")
+        narrow[top : top + chunk] = xp.where(there, part, most)
+    return narrow

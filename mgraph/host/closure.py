@@ -1,0 +1,124 @@
+"""The kernels of transitive closure for the CPU, parallel over tiles of the matrix.
+
+The three phases are those of ``kernels/closure.cu``, whose opening explains them; the product is the method of
+the four Russians (Arlazarov, Dinic, Kronrod and Faradzhev 1970): for every 8 pivots a table of the 256 unions
+of their rows, so that a row of the matrix takes over a union of 8 rows by one look-up. Four tables, for a
+word of pivots, take 512 KiB of a core's second cache.
+
+The matrix is rows of 32-bit words, bit j % 32 of word j / 32, with zeros behind the last column. M and C hold
+a set of pivots per row; R holds the pivots' rows, word by word, as the tables want them.
+"""
+
+import numpy as np
+from numba import njit, prange
+
+#: Pivots that may be eliminated at a time, and how many are by default.
+BLOCKS = (256, 512)
+DEFAULT_BLOCK = 256
+
+#: Words, and rows, of a tile.
+_WIDTH = 128
+_HEIGHT = 1024
+
+
+def panels(xp, dtype, rows, columns, block):
+    """Return uninitialised M, R and C for a matrix of so many rows and columns (vertices, not words)."""
+    words = block // 32
+    return xp.empty((block, words), dtype), xp.empty((block, -(-columns // 32)), dtype), xp.empty((rows, words), dtype)
+
+
+@njit(nogil=True, cache=True)
+def factor(D, row, column, pivot, b, M, cycle):
+    """M = the reflexive closure of the diagonal block, which begins at a row and a column; nothing is a cycle."""
+    words = (b + 31) // 32
+    M[:] = 0
+    for k in range(b):
+        M[k, :words] = D[row + k, column // 32 : column // 32 + words]
+        M[k, k // 32] |= np.uint32(1) << np.uint32(k % 32)
+    for k in range(b):
+        for i in range(b):
+            if M[i, k // 32] >> np.uint32(k % 32) & np.uint32(1):
+                M[i] |= M[k]
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def solve_rows(D, P, row, pivot, b, M, R, labels):
+    """R = M D[pivots, :], the pivots' rows closed over the block; the first pivot's row is `row`."""
+    words = D.shape[1]
+    R[:b] = 0
+    for strip in prange((words + _WIDTH - 1) // _WIDTH):
+        first = strip * _WIDTH
+        _unite(R[:b], M, D[row : row + b], b, 0, b, first, min(words, first + _WIDTH))
+
+
+@njit(nogil=True, cache=True)
+def solve_columns(D, column, b, M, C):
+    """C = the pivots' columns as they stand, which begin at `column`: the rows are closed, and that is enough."""
+    words = (b + 31) // 32
+    C[:, :words] = D[:, column // 32 : column // 32 + words]
+
+
+def update(D, C, R, b, rows, columns):
+    """D = D + C R in some rows and columns, from multiples of the block on: what reaches a pivot reaches its row."""
+    words = slice(columns[0] // 32, -(-columns[1] // 32))
+    _update(D[rows[0] : rows[1], words], C[rows[0] : rows[1]], R[:, words], b)
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def _update(D, C, R, b):
+    rows, words = D.shape
+    strips = (words + _WIDTH - 1) // _WIDTH
+    for tile in prange(strips * ((rows + _HEIGHT - 1) // _HEIGHT)):
+        top, first = tile // strips * _HEIGHT, tile % strips * _WIDTH
+        _unite(D, C, R, b, top, min(rows, top + _HEIGHT), first, min(words, first + _WIDTH))
+
+
+@njit(nogil=True, cache=True)
+def _unite(D, sets, rows, b, top, bottom, first, last):
+    """Rows top to bottom of D, words first to last, |= the union of those of `rows` that their sets hold."""
+    width = last - first
+    table = np.zeros((4, 256, _WIDTH), np.uint32)
+    for word in range((b + 31) // 32):
+        for part in range(4):
+            for bit in range(8):
+                k = min(32 * word + 8 * part + bit, b - 1)  # no set holds a pivot from b on
+                table[part, 1 << bit, :width] = rows[k, first:last]
+            for subset in range(1, 256):
+                smaller = subset & (subset - 1)
+                for j in range(width):
+                    table[part, subset, j] = table[part, smaller, j] | table[part, subset ^ smaller, j]
+        for i in range(top, bottom):
+            held = sets[i, word]
+            if held:
+                e0, e1, e2, e3 = held & 255, held >> 8 & 255, held >> 16 & 255, held >> 24
+                d = D[i, first:last]
+                for j in range(width):
+                    d[j] |= table[0, e0, j] | table[1, e1, j] | table[2, e2, j] | table[3, e3, j]
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def scatter(D, indptr, indices):
+    """Set the bits of edges; the others stay."""
+    for v in prange(D.shape[0]):
+        for e in range(indptr[v], indptr[v + 1]):
+            w = indices[e]
+            D[v, w // 32] |= np.uint32(1) << np.uint32(w % 32)
+
+
+def pack(present, D):
+    """D = the bits of a Boolean matrix, zeros behind its last column."""
+    rows, columns = present.shape
+    packed = np.zeros((rows, 4 * D.shape[1]), np.uint8)
+    packed[:, : -(-columns // 8)] = np.packbits(present, axis=1, bitorder="little")
+    D[:] = packed.view("<u4")
+
+
+def unpack(D, present):
+    """Write the bits to a Boolean matrix."""
+    packed = np.ascontiguousarray(D, "<u4").view(np.uint8)
+    present[:] = np.unpackbits(packed, axis=1, count=present.shape[1], bitorder="little")
+
+
+def count(D, counts):
+    """Write the number of bits in each row to `counts`, of int64."""
+    np.sum(np.bitwise_count(D), axis=1, dtype=np.int64, out=counts)

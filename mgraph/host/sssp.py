@@ -1,0 +1,281 @@
+"""The shortest paths of ``kernels/sssp.cu`` for the CPU: a slice of sources to a core.
+
+The same relaxation of a row of sources at a time, which LLVM vectorises; that file's opening explains it. A
+slice's rounds run on one core, so nobody is asked through a bitmap: those to look at next stand in a list.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit, prange
+
+from ..weights import kernel_infinity
+
+#: Sources of a slice, and slices of a batch: some for each core.
+_LANES = 64
+_SLICES = 32
+
+_NONE = -9999  # no predecessor
+_OPEN = -1  # none found yet
+_FRESH = 1 << 30  # marks one found in this pass
+
+
+class Workspace(NamedTuple):
+    """What `distances` needs beside the graph."""
+
+    labels: np.ndarray
+    stamps: np.ndarray
+    lists: np.ndarray
+
+
+def batch_size(n, itemsize):
+    """Return how many sources to search from at a time."""
+    return _LANES * _SLICES
+
+
+def workspace(xp, n, sources, dtype):
+    """Return the arrays for batches of up to `sources` sources."""
+    slices = -(-sources // _LANES)
+    return Workspace(
+        labels=np.empty((slices, n, _LANES), dtype),
+        stamps=np.empty((slices, n), np.int32),
+        lists=np.empty((slices, 5, n), np.int32),
+    )
+
+
+def workspace_bytes(n, sources, itemsize):
+    """Return the bytes of `workspace`."""
+    return -(-sources // _LANES) * n * (_LANES * itemsize + 24)
+
+
+def distances(D, first, out_indptr, out_indices, in_indptr, in_indices, weights, window, work):
+    """D[r, v] = the length of the shortest path from vertex first + r to v.
+
+    Distances within `window` of one another are settled together: it changes the work, never the result.
+    """
+    bounds = D.dtype.type(window), _infinity(D.dtype)
+    _distances(D, first, out_indptr, out_indices, in_indptr, in_indices, weights, *work, *bounds)
+
+
+def _infinity(dtype):
+    return dtype.type(kernel_infinity(dtype))
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def _distances(
+    D, first, out_indptr, out_indices, in_indptr, in_indices, weights, labels, stamps, lists, window, infinity
+):
+    rows, n = D.shape
+    for s in prange((rows + _LANES - 1) // _LANES):
+        start = s * _LANES
+        count = min(_LANES, rows - start)
+        own = labels[s]
+        edges = out_indptr, out_indices, in_indptr, in_indices, weights
+        _relax(own, first + start, count, edges, stamps[s], lists[s], window, infinity)
+        for v in range(n):
+            for lane in range(count):
+                D[start + lane, v] = own[v, lane]
+
+
+@njit(nogil=True, cache=True)
+def _relax(labels, first, count, edges, stamps, lists, window, infinity):
+    """Fill labels[v, lane] with the distances from vertex first + lane, for `count` lanes."""
+    out_indptr, out_indices, in_indptr, in_indices, weights = edges
+    now, coming, is_asked, later, waits = lists  # waits: 0 not in `later`, 1 in it and waiting, 2 no longer
+    labels[:] = infinity
+    stamps[:] = -1
+    is_asked[:] = 0
+    waits[:] = 0
+    size, waiting = 0, 0
+    for lane in range(count):
+        v = first + lane
+        labels[v, lane] = 0
+        stamps[v] = 0
+        size = _ask(out_indices[out_indptr[v] : out_indptr[v + 1]], coming, size, is_asked)
+    best = np.empty(_LANES, labels.dtype)
+    bound = window
+    turn = 0
+    while size > 0 or waiting > 0:
+        turn += 1
+        if size == 0:
+            least, bound = bound, min(bound + window, infinity)
+            listed, waiting = waiting, 0
+            for q in range(listed):
+                v = later[q]
+                row = labels[v]
+                within = False
+                for lane in range(_LANES):
+                    within |= (row[lane] >= least) & (row[lane] < bound)
+                if waits[v] == 1 and not within:
+                    later[waiting] = v
+                    waiting += 1
+                    continue
+                if waits[v] == 1:
+                    stamps[v] = turn
+                    size = _ask(out_indices[out_indptr[v] : out_indptr[v + 1]], coming, size, is_asked)
+                waits[v] = 0
+            if size == 0 and window < infinity / 2:
+                window += window
+            continue
+        now, coming = coming, now
+        length, size = size, 0
+        for q in range(length):
+            v = now[q]
+            is_asked[v] = 0
+            row = labels[v]
+            best[:] = row
+            for e in range(in_indptr[v], in_indptr[v + 1]):
+                u = in_indices[e]
+                if stamps[u] >= turn - 1:
+                    weight = weights[e]
+                    other = labels[u]
+                    for lane in range(_LANES):
+                        d = other[lane] + weight
+                        best[lane] = d if d < best[lane] else best[lane]
+            fell, near = False, False
+            for lane in range(_LANES):
+                fell |= best[lane] < row[lane]
+                near |= (best[lane] < row[lane]) & (best[lane] < bound)
+            if not fell:
+                continue
+            row[:] = best
+            stamps[v] = turn
+            if near:
+                size = _ask(out_indices[out_indptr[v] : out_indptr[v + 1]], coming, size, is_asked)
+                if waits[v] == 1:
+                    waits[v] = 2
+            else:
+                if waits[v] == 0:
+                    later[waiting] = v
+                    waiting += 1
+                waits[v] = 1
+
+
+@njit(nogil=True, cache=True)
+def _ask(targets, coming, size, is_asked):
+    """Append those `targets` to `coming` that are not there already; return its new size."""
+    for w in targets:
+        if not is_asked[w]:
+            is_asked[w] = 1
+            coming[size] = w
+            size += 1
+    return size
+
+
+def unshift(D, first, h):
+    """D[r, v] += h[v] - h[first + r] where v is reached."""
+    _unshift(D, first, h, _infinity(D.dtype))
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def _unshift(D, first, h, infinity):
+    for r in prange(D.shape[0]):
+        for v in range(D.shape[1]):
+            if D[r, v] < infinity:
+                D[r, v] = D[r, v] + (h[v] - h[first + r])
+
+
+def predecessors(D, first, in_indptr, in_indices, weights, P):
+    """P[r, v] = the vertex before v on a shortest path from first + r, -9999 if there is none.
+
+    The least of those nearer to the source; where all are as far, edges of weight zero are followed from
+    those that have predecessors. D must be exact, a minimum over sums D[r, u] + weight.
+    """
+    _predecessors(D, first, in_indptr, in_indices, weights, P, _infinity(D.dtype))
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def _predecessors(D, first, in_indptr, in_indices, weights, P, infinity):
+    rows, n = D.shape
+    for r in prange(rows):
+        d = D[r]
+        p = P[r]
+        opened = False
+        for v in range(n):
+            p[v] = _NONE
+            if v == first + r or not d[v] < infinity:
+                continue
+            p[v] = _OPEN
+            for e in range(in_indptr[v], in_indptr[v + 1]):
+                u = in_indices[e]
+                if d[u] < d[v] and d[u] + weights[e] == d[v]:
+                    p[v] = u
+                    break
+            opened |= p[v] == _OPEN
+        while opened:
+            opened = _pass(d, first + r, in_indptr, in_indices, weights, p)
+
+
+@njit(nogil=True, cache=True)
+def _pass(d, source, in_indptr, in_indices, weights, p):
+    """Give open vertices a predecessor as far from the source that has its own; whether there were any."""
+    found = False
+    for v in range(len(d)):
+        if p[v] != _OPEN:
+            continue
+        for e in range(in_indptr[v], in_indptr[v + 1]):
+            u = in_indices[e]
+            tight = d[u] == d[v] and d[u] + weights[e] == d[v]
+            if tight and (u == source or 0 <= p[u] < _FRESH):
+                p[v] = u | _FRESH
+                found = True
+                break
+    for v in range(len(d)):
+        if p[v] >= _FRESH:
+            p[v] ^= _FRESH
+    return found
+
+
+@njit(nogil=True, cache=True)
+def relax_all(indptr, indices, weights, h, parents, edges, fell):
+    """Relax the edges out of the vertices that `fell`, first in, first out, until none falls any more.
+
+    Stops where the parents close a cycle, which is looked for once in so many steps as there are vertices;
+    returns a vertex on it, or -1. ``parents[v]`` is the source of the edge, ``edges[v]``, that v last fell
+    by, or -1.
+    """
+    n = len(h)
+    queue = np.empty(n, np.int64)
+    size = 0
+    for v in range(n):
+        if fell[v]:
+            queue[size] = v
+            size += 1
+    met = np.empty(n, np.int64)
+    head, steps = 0, 0
+    while size > 0:
+        u = queue[head]
+        head = (head + 1) % n
+        size -= 1
+        fell[u] = False
+        for e in range(indptr[u], indptr[u + 1]):
+            v = indices[e]
+            d = h[u] + weights[e]
+            if d < h[v]:
+                h[v] = d
+                parents[v] = u
+                edges[v] = e
+                if not fell[v]:
+                    fell[v] = True
+                    queue[(head + size) % n] = v
+                    size += 1
+        steps += 1
+        if steps % n == 0:
+            vertex = _cycle(parents, met)
+            if vertex >= 0:
+                return vertex
+    return -1
+
+
+@njit(nogil=True, cache=True)
+def _cycle(parents, met):
+    """Return a vertex on a cycle of the parents, or -1; ``met[v]`` is from where the first walk came to v."""
+    met[:] = -1
+    for start in range(len(parents)):
+        v = start
+        while v >= 0 and met[v] < 0:
+            met[v] = start
+            v = parents[v]
+        if v >= 0 and met[v] == start:
+            return v
+    return -1

@@ -1,0 +1,303 @@
+"""All-pairs shortest paths source by source: for sparse graphs, and for those with negative weights too.
+
+The search is told in ``kernels/sssp.cu``. A shard holds the whole graph and a range of the sources, of which
+a superstep takes the next batch; no shard hears of another. The rows of a batch are complete when they are
+written, so they leave at once: a result that shall live on the host may be far larger than the GPU.
+
+Negative weights are shifted first, as Johnson (1977) does: with potentials ``h``, ``weight + h[u] - h[v]``
+is never negative, and each path from s to t becomes longer by the same ``h[s] - h[t]``, which the finished
+distances lose again.
+"""
+
+import itertools
+import math
+import os
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import device as devices
+from .comm import Communicator
+from .errors import DistanceOverflowError, NegativeCycleError
+from .graph import Compressed, Graph
+from .plan import Plan, kernel_module
+from .weights import band, chunk_rows, decode, encode, kernel_infinity
+
+Array = Any
+
+#: Average weights in the width of the window of distances that are settled together; measured, as are the
+#: others (benchmarks/NOTES.md).
+_WINDOW = 20
+
+#: Batches of rows on their way from a device to the host at a time, and the threads that carry one into the
+#: result, whose pages are made as they are first written to.
+_SLOTS, _CARRIERS = 2, 16
+
+
+class Network(NamedTuple):
+    """A whole graph, as a search from any of its vertices needs it.
+
+    Attributes
+    ----------
+    incoming : Compressed
+        The edges by target, sources ascending; weights of None are all 1.
+    outgoing : tuple of two arrays, or None
+        ``(indptr, indices)`` of the edges by source; None where these are the same as by target.
+    potentials : array of float64, shape (n,), or None
+        What the weights are to be shifted by; None if none is negative.
+    """
+
+    incoming: Compressed
+    outgoing: tuple[Array, Array] | None
+    potentials: Array | None
+
+
+def network(graph: Graph, potentials: Array | None = None) -> Network:
+    """Return a graph as the piece of each shard of `FromEverySource`."""
+    return Network(graph.csc(), graph.adjacency("csr") if graph.directed else None, potentials)
+
+
+def potentials(graph: Graph) -> np.ndarray:
+    """Return potentials ``h`` for which no ``weight + h[u] - h[v]`` of an edge from u to v is negative.
+
+    ``h[v]`` is the least length of a path to v, from anywhere: Bellman and Ford's relaxation, from zeros.
+
+    Raises
+    ------
+    NegativeCycleError
+        If there is a cycle of negative weight; its `vertex` lies on one.
+    """
+    indptr, indices, weights = (None if part is None else devices.to_host(part) for part in graph.csr())
+    h = np.zeros(graph.n)
+    if weights is None or graph.nonnegative:
+        return h
+    weights = weights.astype(np.float64)
+    parents, edges = np.full(graph.n, -1, np.int64), np.full(graph.n, -1, np.int64)
+    fell = np.ones(graph.n, bool)
+    relax_all = devices.find("cpu").kernels("sssp").relax_all
+    for _ in range(graph.n + 1):
+        vertex = int(relax_all(indptr, indices, weights, h, parents, edges, fell))
+        if vertex < 0:
+            break
+        cycle = [vertex]
+        while parents[cycle[-1]] != vertex:
+            cycle.append(int(parents[cycle[-1]]))
+        if math.fsum(weights[edges[cycle]]) < 0:
+            raise NegativeCycleError(vertex)
+        parents[vertex] = edges[vertex] = -1  # it seemed negative by rounding
+    return h
+
+
+def batch_size(n: int, dtype: np.dtype, kind: str) -> int:
+    """Return how many sources a superstep takes on a kind of device."""
+    return int(kernel_module(kind, "sssp").batch_size(max(1, n), dtype.itemsize))
+
+
+def device_bytes(
+    n: int, m: int, rows: int, dtype: np.dtype, predecessors: bool, *, kind: str, home: str, directed: bool = True
+) -> int:
+    """Return the most bytes that a shard of `FromEverySource` holds on its device.
+
+    Parameters
+    ----------
+    n, m : int
+        Vertices, and stored directed edges.
+    rows : int
+        Sources of the shard.
+    dtype : dtype
+        The type of the distances.
+    predecessors : bool
+        Whether predecessors are computed.
+    kind, home : {"cpu", "cuda"}
+        Where the work is done, and where the result shall live.
+    directed : bool
+        Whether the edges are held by source and by target.
+    """
+    batch = min(rows, batch_size(n, dtype, kind))
+    offset = 4 if m < 2**31 else 8
+    lists = (2 if directed else 1) * ((n + 1) * offset + 4 * m)
+    work = kernel_module(kind, "sssp").workspace_bytes(n, batch, dtype.itemsize)
+    kept = rows if home == kind else _SLOTS * batch
+    decoded = min(batch, chunk_rows(n)) * n * 6 if dtype.kind == "i" else 0
+    return lists + m * dtype.itemsize + work + kept * n * (dtype.itemsize + 4 * predecessors) + decoded
+
+
+class RowStream:
+    """A matrix whose rows a device computes batch by batch, and which may live on the host.
+
+    There, a batch is written to one of two matrices of the device, copied to one of two in pinned memory
+    beside the work on the next, and carried into the result by several threads.
+    """
+
+    def __init__(self, device: devices.Device, home: str, shape: tuple[int, int], batch: int, dtype: Any) -> None:
+        self.device = device
+        self.stays = home == device.kind
+        rows, n = shape
+        self.whole: Array = (device.xp if self.stays else np).empty(shape, dtype)
+        if self.stays:
+            return
+        batch = min(batch, rows)
+        self.made = [device.xp.empty((batch, n), dtype) for _ in range(_SLOTS)]
+        self.staged = [device.pinned((batch, n), dtype) for _ in range(_SLOTS)]
+        self.beside = device.stream()
+        self.copied: list[Any] = [None] * _SLOTS
+        self.carried: list[list[Future[None]]] = [[] for _ in range(_SLOTS)]
+        self.carriers = ThreadPoolExecutor(min(_CARRIERS, os.cpu_count() or 1), "mgraph-rows")
+        self.slot = 0
+
+    def batch(self, first: int, last: int) -> Array:
+        """Return the matrix of the device to write rows `first` to `last` to."""
+        if self.stays:
+            return self.whole[first:last]
+        if self.copied[self.slot] is not None:
+            self.device.current_stream().wait_event(self.copied[self.slot])
+        return self.made[self.slot][: last - first]
+
+    def send(self, first: int, last: int) -> None:
+        """Bring the rows home that `batch` was asked for, once the work launched so far is done."""
+        if self.stays:
+            return
+        slot, rows = self.slot, last - first
+        self.slot = (slot + 1) % _SLOTS
+        for carried in self.carried[slot]:
+            carried.result()
+        source, target = self.made[slot][:rows], self.staged[slot][:rows]
+        self.beside.wait_event(self.device.current_stream().record())
+        with self.beside:
+            self.device.copy(target, source)
+            copied = self.beside.record()
+
+        def carry(top: int, bottom: int) -> None:
+            copied.synchronize()
+            np.copyto(self.whole[first + top : first + bottom], target[top:bottom])
+
+        self.copied[slot] = copied
+        parts = np.linspace(0, rows, min(rows, _CARRIERS) + 1).astype(int)
+        self.carried[slot] = [self.carriers.submit(carry, *part) for part in itertools.pairwise(parts)]
+
+    def complete(self) -> Array:
+        """Return the matrix once all rows that were sent have arrived."""
+        if not self.stays:
+            for carried in itertools.chain(*self.carried):
+                carried.result()
+            self.carriers.shutdown()
+        return self.whole
+
+
+@dataclass
+class Shard:
+    """A shard's state: the graph, and the rows of its sources."""
+
+    device: devices.Device
+    kernels: Any
+    lists: tuple[Array, Array, Array, Array]  # (indptr, indices) of the edges by source and by target
+    weights: Array  # of the edges by target, none negative
+    window: float  # distances that are settled together
+    h: Array | None  # the potentials
+    work: Any
+    D: RowStream
+    P: RowStream | None
+
+
+class FromEverySource:
+    """Shortest paths from every vertex, batch by batch of sources, over ranges of the sources.
+
+    Parameters
+    ----------
+    plan : Plan
+        Its ranges are those of the sources; each shard's device has the whole graph.
+    home : {"cpu", "cuda"}
+        Where the shards' results shall live: on the host, or on the devices that compute them.
+    """
+
+    def __init__(self, plan: Plan, home: str) -> None:
+        self.plan = plan
+        self.home = home
+
+    def load(self, shard: int, piece: Network, device: devices.Device) -> Shard:
+        """Return the shard with the graph on its device and the rows of its result allocated."""
+        xp, n, dtype = device.xp, self.plan.n, np.dtype(self.plan.dtype)
+        kernels = device.kernels("sssp")
+        first, last = self.plan.ranges[shard]
+        indptr, indices = (device.asarray(part) for part in piece.incoming[:2])
+        out_indptr, out_indices = map(device.asarray, piece.outgoing or (indptr, indices))
+        h = None if piece.potentials is None else device.asarray(piece.potentials)
+        weights = edge_lengths(Compressed(indptr, indices, piece.incoming.weights), h, dtype, device)
+        batch = min(last - first, batch_size(n, dtype, device.kind))
+        shape = (last - first, n)
+        return Shard(
+            device=device,
+            kernels=kernels,
+            lists=(out_indptr, out_indices, indptr, indices),
+            weights=weights,
+            window=_window(weights),
+            h=h,
+            work=kernels.workspace(xp, n, batch, dtype),
+            D=RowStream(device, self.home, shape, batch, dtype),
+            P=RowStream(device, self.home, shape, batch, np.int32) if self.plan.predecessors else None,
+        )
+
+    def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
+        """Search from one batch of sources."""
+        batch = batch_size(self.plan.n, np.dtype(self.plan.dtype), state.device.kind)
+        if first * batch >= max(last - first for first, last in self.plan.ranges):
+            return 0
+        start, end = self.plan.ranges[comm.rank]
+        top, bottom = first * batch, min(first * batch + batch, end - start)
+        if top >= bottom:
+            return 1
+        k, source = state.kernels, start + top
+        D = state.D.batch(top, bottom)
+        P = None if state.P is None else state.P.batch(top, bottom)
+        k.distances(D, source, *state.lists, state.weights, state.window, state.work)
+        if P is not None:
+            k.predecessors(D, source, *state.lists[2:], state.weights, P)
+        if state.h is not None:
+            k.unshift(D, source, state.h)
+        decode(D, P, state.device.xp, state.h is None)
+        state.D.send(top, bottom)
+        if state.P is not None:
+            state.P.send(top, bottom)
+        return 1
+
+    def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
+        """Return the shard's rows of the result."""
+        results = {"distances": state.D.complete()}
+        if state.P is not None:
+            results["predecessors"] = state.P.complete()
+        return results
+
+
+def edge_lengths(incoming: Compressed, h: Array | None, dtype: np.dtype, device: devices.Device) -> Array:
+    """Return the weights of the edges by target, shifted by potentials so that none is negative."""
+    indptr, indices, weights = incoming
+    xp = device.xp
+    lengths = xp.ones(len(indices), dtype)
+    if weights is None:
+        return lengths
+    encode(device.asarray(weights), lengths, xp, dense=False)
+    if h is None:
+        return lengths
+    if dtype.kind == "i" and len(h) and float(h.min()) < -band(dtype):
+        raise DistanceOverflowError(
+            f"a distance is below {-band(dtype)}, the least that int32 distances carry: use dtype='float64'"
+        )
+    # An edge's target is the number of rows, but the first, that begin at it or before.
+    m = len(indices)
+    target = xp.bincount(indptr[1:-1], minlength=m + 1)[:m].cumsum() if m else indices
+    shifted = xp.maximum(lengths + (h[indices] - h[target]), 0)
+    if dtype.kind == "f":
+        encode(shifted, lengths, xp, dense=False)
+    else:
+        lengths[...] = shifted
+    return lengths
+
+
+def _window(weights: Array) -> float:
+    """Return the width of distances that are best settled together: so many average weights."""
+    dtype = np.dtype(weights.dtype)
+    most, least = kernel_infinity(dtype), 1 if dtype.kind == "i" else float(np.finfo(dtype).tiny)
+    width = _WINDOW * float(weights.mean()) if len(weights) else 0.0
+    return min(width, most) if width >= least else most

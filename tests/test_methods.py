@@ -1,0 +1,435 @@
+"""Every method gives the same distances, and paths that add up to them, on every kind of graph."""
+
+import itertools
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse.csgraph import floyd_warshall, johnson
+
+import mgraph
+from mgraph import device as devices
+from mgraph.by_component import components
+from mgraph.graph import StoredMatrix
+from mgraph.plan import plan
+from mgraph.squaring import Squaring
+from mgraph.weights import band, exact_types, infinity
+from tests.test_apsp import DEVICES, poison, textbook
+
+METHODS = ["blocked", "naive", "squaring", "sssp", "johnson"]
+TYPES = [np.float32, np.float64, np.int32, np.int16]
+
+
+@pytest.fixture(params=DEVICES)
+def device(request):
+    if request.param == "cuda":
+        poison()
+    return request.param
+
+
+def in_type(matrix, dtype):
+    """A matrix of whole numbers and infinities in any type."""
+    return np.where(np.isinf(matrix), infinity(np.dtype(dtype)), matrix).astype(dtype)
+
+
+def as_floats(distances):
+    distances = devices.to_host(distances) if not isinstance(distances, np.ndarray) else distances
+    if distances.dtype.kind == "f":
+        return distances.astype(np.float64)
+    return np.where(distances == np.iinfo(distances.dtype).max, np.inf, distances.astype(np.float64))
+
+
+def sprinkled(n, density, low, high, seed=0):
+    random = np.random.default_rng(seed)
+    matrix = random.integers(low, high + 1, (n, n)).astype(float)
+    matrix[random.random((n, n)) >= density] = np.inf
+    np.fill_diagonal(matrix, 0)
+    return matrix
+
+
+def shifted(matrix, seed=3):
+    """The same graph with some negative weights: a potential leaves every cycle as long as it was."""
+    potential = np.random.default_rng(seed).integers(0, 30, len(matrix))
+    return matrix + potential[:, None] - potential[None, :]
+
+
+def apart(*sizes):
+    matrix = np.full((sum(sizes), sum(sizes)), np.inf)
+    first = 0
+    for size in sizes:
+        matrix[first : first + size, first : first + size] = sprinkled(size, 0.3, 1, 20, seed=size)
+        first += size
+    order = np.random.default_rng(1).permutation(len(matrix))
+    return matrix[order][:, order]
+
+
+def symmetric(matrix):
+    return np.minimum(matrix, matrix.T)
+
+
+GRAPHS = {
+    "random": sprinkled(71, 0.2, 1, 100),
+    "dense": sprinkled(67, 1, 1, 9),
+    "sparse": sprinkled(97, 0.02, 1, 50),
+    "disconnected": apart(40, 1, 30, 2),
+    "ties": sprinkled(80, 0.05, 1, 1),
+    "zeros": symmetric(sprinkled(80, 0.04, 0, 1)),
+    "all zero": symmetric(sprinkled(50, 0.06, 0, 0)),
+    "negative": shifted(sprinkled(75, 0.2, 0, 10)),
+    "no edges": sprinkled(33, 0, 1, 1),
+}
+
+
+def check_paths(result, matrix, distances):
+    """Each path begins and ends as it should, never meets a vertex twice, and its edges add up."""
+    n = len(matrix)
+    for i, j in itertools.product(range(0, n, 5), range(n)):
+        path = result.path(i, j)
+        if np.isinf(distances[i, j]):
+            assert path == []
+        else:
+            assert path[0] == i and path[-1] == j and len(set(path)) == len(path)
+            assert sum(matrix[a, b] for a, b in itertools.pairwise(path)) == distances[i, j]
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize(
+    ("method", "dtype"),
+    # The searches do not compute in int16, and say so: test_what_does_not_go_together.
+    [(m, t) for m in METHODS for t in TYPES if not (t == np.int16 and m in ("sssp", "johnson"))],
+)
+def test_distances_and_paths(method, dtype, name, device):
+    matrix = GRAPHS[name]
+    if method == "sssp" and name == "negative":
+        with pytest.raises(mgraph.InputError, match="johnson"):
+            mgraph.apsp(in_type(matrix, dtype), method=method, dtype=dtype, device=device)
+        return
+    expected = textbook(matrix)
+    found = mgraph.apsp(in_type(matrix, dtype), method=method, dtype=dtype, device=device)
+    assert found.distances.dtype == dtype and found.plan.method == method
+    assert np.array_equal(as_floats(found.distances), expected)
+    for option in ("predecessors", "intermediate"):
+        if option == "intermediate" and method not in ("blocked", "naive"):
+            continue
+        result = mgraph.apsp(in_type(matrix, dtype), method=method, dtype=dtype, device=device, **{option: True})
+        assert result.distances.dtype == dtype
+        assert np.array_equal(as_floats(result.distances), expected)
+        check_paths(result, matrix, expected)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("method", ["auto", *METHODS])
+def test_graphs_of_edges(method, directed, device):
+    random = np.random.default_rng(4)
+    src, dst = random.integers(0, 150, (2, 500))
+    graph = mgraph.Graph.from_edges(src, dst, random.integers(0, 30, 500), n=157, directed=directed)
+    matrix = np.full((157, 157), np.inf)
+    u, v, weights = graph.coo()
+    np.minimum.at(matrix, (u, v), weights)
+    np.fill_diagonal(matrix, 0)
+    expected = textbook(matrix)
+    result = mgraph.apsp(graph, method=method, device=device, predecessors=True)
+    assert np.array_equal(as_floats(result.distances), expected)
+    check_paths(result, matrix, expected)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 17, 64, 65, 129])
+@pytest.mark.parametrize("method", METHODS)
+def test_sizes(method, n, device):
+    matrix = np.random.default_rng(n).random((n, n))
+    np.fill_diagonal(matrix, 0)
+    result = mgraph.apsp(matrix, method=method, device=device)
+    np.testing.assert_allclose(result.distances, floyd_warshall(matrix), rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_nothing(method, device):
+    assert mgraph.apsp(np.empty((0, 0)), method=method, device=device).distances.shape == (0, 0)
+
+
+@pytest.mark.parametrize("method", ["naive", "squaring"])
+def test_the_unblocked_bits(method, device):
+    matrix = np.random.default_rng(9).random((150, 150), np.float32)
+    found = mgraph.apsp(matrix, method=method, device=device).distances
+    if method == "naive":
+        assert np.array_equal(found, mgraph.apsp(matrix, method="blocked", device="cpu").distances)
+    else:
+        np.testing.assert_allclose(found, mgraph.apsp(matrix, method="blocked", device="cpu").distances, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+@pytest.mark.parametrize("method", ["blocked", "naive", "squaring", "johnson"])
+def test_a_negative_cycle_is_named(method, dtype, device):
+    n, ring = 100, list(range(50, 70))
+    matrix = np.full((n, n), np.inf)
+    for v in range(n - 1):
+        matrix[v, v + 1] = 3
+    for a, b in zip(ring, ring[1:] + ring[:1], strict=True):
+        matrix[a, b] = 1
+    matrix[69, 50] = -20
+    with pytest.raises(mgraph.NegativeCycleError) as caught:
+        mgraph.apsp(in_type(matrix, dtype), method=method, device=device)
+    assert caught.value.vertex in ring
+    with pytest.raises(mgraph.NegativeCycleError) as caught:
+        mgraph.apsp(np.array([[0, 9], [9, -2]], dtype), method=method, device=device)
+    assert caught.value.vertex == 1
+
+
+@pytest.mark.parametrize("n", [4, 5, 9])
+def test_squaring_finds_a_negative_cycle_through_every_vertex(n, device):
+    matrix = np.full((n, n), np.inf)
+    for v in range(n):
+        matrix[v, (v + 1) % n] = 1
+    matrix[n - 1, 0] = -n
+    with pytest.raises(mgraph.NegativeCycleError):
+        mgraph.apsp(matrix, method="squaring", device=device)
+
+
+def test_squaring_takes_as_many_products_as_it_must():
+    for n, products in ((1, 0), (2, 0), (3, 1), (4, 2), (5, 2), (6, 3), (1025, 10)):
+        assert Squaring(plan("apsp", n, devices="cpu", method="squaring"), True).products == products
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_negative_floats(seed, device):
+    random = np.random.default_rng(seed)
+    matrix = random.random((90, 90))
+    potential = random.random(90) * 3
+    matrix += potential[:, None] - potential[None, :]
+    np.fill_diagonal(matrix, 0)
+    expected = johnson(matrix)
+    for method in ("auto", "blocked", "squaring", "johnson"):
+        for dtype, tolerance in ((np.float32, 1e-5), (np.float64, 1e-12)):
+            result = mgraph.apsp(matrix, method=method, dtype=dtype, device=device)
+            np.testing.assert_allclose(result.distances, expected, rtol=0, atol=tolerance)
+
+
+# Out of core
+
+
+@pytest.mark.parametrize("labels", [None, "predecessors", "intermediate"])
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize(("n", "share"), [(257, 0.8), (300, 0.5), (300, 0.3)])
+def test_out_of_core_gives_the_same_bits(n, share, dtype, labels, device):
+    matrix = in_type(sprinkled(n, 0.1, 1, 30), dtype)
+    options = {labels: True} if labels else {}
+    whole = mgraph.apsp(matrix, dtype=dtype, device=device, method="blocked", **options)
+    cell = np.dtype(np.int32 if labels and dtype == np.int16 else dtype).itemsize + (4 if labels else 0)
+    # Beside its strips a GPU has a factored block for each of a strip's, of 128 x 128 whatever their size.
+    limit = int(share * n * n * cell) + (n // 32 * 128 * 128 * cell if device == "cuda" else 0)
+    result = mgraph.apsp(matrix, dtype=dtype, device=device, block=32, memory_limit=limit, **options)
+    assert device == "cuda" or 0 < result.plan.strip < n
+    assert result.plan.peak_bytes[0] <= limit and result.plan.method == "blocked"
+    assert np.array_equal(devices.to_host(result.distances), devices.to_host(whole.distances))
+    if labels:
+        found, expected = (devices.to_host(getattr(r, labels)) for r in (result, whole))
+        assert np.array_equal(found, expected)
+
+
+def test_out_of_core_keeps_to_its_limit():
+    n, limit = 1024, 1 << 20
+    matrix = sprinkled(n, 0.5, 1, 1000).astype(np.float32)
+    whole = mgraph.apsp(matrix, device="cpu", method="blocked")
+    tracemalloc.start()
+    try:
+        result = mgraph.apsp(matrix, device="cpu", memory_limit=limit)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert result.plan.on_disk and result.plan.peak_bytes[0] <= limit
+    assert peak < 1.5 * limit  # encoding the input takes some more
+    assert isinstance(result.distances, np.memmap) and np.array_equal(result.distances, whole.distances)
+
+
+def test_a_negative_cycle_out_of_core(device):
+    matrix = sprinkled(300, 0.1, 1, 30)
+    matrix[250, 251], matrix[251, 250] = 5, -9
+    with pytest.raises(mgraph.NegativeCycleError):
+        mgraph.apsp(matrix, device=device, block=32, memory_limit=400_000)
+
+
+def test_a_limit_that_nothing_keeps_to(device):
+    with pytest.raises(mgraph.MemoryLimitError, match="by memory_limit"):
+        mgraph.apsp(sprinkled(300, 0.1, 1, 30), device=device, memory_limit=1000)
+
+
+@pytest.mark.gpu
+def test_out_of_core_uses_what_was_planned():
+    from tests.test_apsp import with_peak
+
+    xp = devices.find("cuda").xp
+    matrix = np.random.default_rng(0).random((4096, 4096), np.float32)
+    whole = devices.to_host(mgraph.apsp(matrix, device="cuda").distances)
+    for limit in (16 << 20, 30 << 20):
+        result, peak = with_peak(xp, lambda limit=limit: mgraph.apsp(matrix, device="cuda", memory_limit=limit))
+        assert result.plan.strip and peak <= limit
+        assert abs(peak / result.plan.peak_bytes[0] - 1) < 0.05
+        assert np.array_equal(result.distances, whole)
+
+
+class Elsewhere:
+    """A matrix as Zarr and HDF5 have them: of a shape and a type, and NumPy arrays for slices."""
+
+    def __init__(self, matrix):
+        self.matrix, self.shape, self.dtype, self.most = matrix, matrix.shape, matrix.dtype, 0
+
+    def __getitem__(self, key):
+        part = self.matrix[key].copy()
+        self.most = max(self.most, part.size)
+        return part
+
+
+def test_a_matrix_that_is_elsewhere(device, tmp_path):
+    matrix = sprinkled(600, 0.3, 1, 100)
+    expected = mgraph.apsp(matrix, device="cpu", method="blocked").distances
+    away = Elsewhere(matrix)
+    assert np.array_equal(mgraph.apsp(away, device=device).distances, expected)
+    away.most = 0
+    result = mgraph.apsp(away, device=device, memory_limit=1_000_000)
+    assert result.plan.strip and np.array_equal(result.distances, expected)
+    np.save(tmp_path / "d.npy", matrix)
+    mapped = np.load(tmp_path / "d.npy", mmap_mode="r")
+    assert np.array_equal(mgraph.apsp(mapped, device=device, memory_limit=1_000_000).distances, expected)
+
+
+def test_a_stored_matrix_is_read_in_parts():
+    matrix = np.arange(36.0).reshape(6, 6)
+    stored = StoredMatrix(Elsewhere(matrix))
+    part = stored[1:5, 2:6][1:3]
+    assert part.shape == (2, 4) and np.array_equal(np.asarray(part), matrix[2:4, 2:6])
+    with pytest.raises(mgraph.InputError, match=r"\(2, 3\)"):
+        StoredMatrix(Elsewhere(np.zeros((2, 3))))
+
+
+# Components first
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int32, np.float32])
+def test_components_first(dtype, monkeypatch, device):
+    planner, call = sys.modules["mgraph.plan"], sys.modules["mgraph.apsp"]
+    monkeypatch.setattr(planner, "GROUP", 40)
+    monkeypatch.setattr(call, "GROUP", 40)
+    monkeypatch.setattr(planner, "WORTH", 0)
+    monkeypatch.setattr(planner, "ADVANTAGE", {"blocked, components first": 1e-9, "sssp": 1e9, "johnson": 1e9})
+    matrix = apart(60, 35, 12, 1, 1, 90)
+    there = np.isfinite(matrix) & ~np.eye(len(matrix), dtype=bool)
+    edges = sparse.coo_array((matrix[there].astype(dtype), there.nonzero()), shape=matrix.shape)
+    for labels in ("predecessors", "intermediate"):
+        result = mgraph.apsp(edges, device=device, **{labels: True})
+        assert result.plan.groups and max(result.plan.groups) == 90 and sum(result.plan.groups) == len(matrix)
+        whole = mgraph.apsp(edges, device=device, method="blocked", **{labels: True})
+        assert np.array_equal(devices.to_host(result.distances), devices.to_host(whole.distances))
+        assert np.array_equal(*(devices.to_host(getattr(r, labels)) for r in (result, whole)))
+    matrix[matrix == np.inf] = 0
+    graph = mgraph.Graph.from_edges(*edges.coords, edges.data, n=len(matrix))
+    sizes, order = components(graph)
+    assert sorted(sizes) == [1, 1, 12, 35, 60, 90]
+    first = int(order[0])
+    loop = mgraph.Graph.from_edges(
+        np.append(edges.row, first), np.append(edges.col, first), np.append(edges.data, -1), n=len(matrix)
+    )
+    with pytest.raises(mgraph.NegativeCycleError) as caught:
+        mgraph.apsp(loop, device=device)
+    assert caught.value.vertex == first
+
+
+# Types
+
+
+def test_int16_beyond_its_range(device):
+    """Twelve edges of 4,000 do not fit int16: never a saturated or wrapped distance."""
+    chain = mgraph.Graph.from_edges(range(12), range(1, 13), [4000] * 12)
+    for method in ("blocked", "naive", "squaring"):
+        with pytest.raises(mgraph.DistanceOverflowError, match="int32"):
+            mgraph.apsp(chain, dtype="int16", method=method, device=device)
+        result = mgraph.apsp(chain, dtype="auto", method=method, device=device)
+        assert result.distances.dtype == np.int32 and result.distances[0, 12] == 48_000
+    with pytest.raises(mgraph.DistanceOverflowError, match="40000"):
+        mgraph.apsp(mgraph.Graph.from_edges([0], [1], [40_000]), dtype="int16", device=device)
+    with pytest.raises(mgraph.DistanceOverflowError):
+        mgraph.apsp(chain, dtype="int16", predecessors=True, device=device)
+
+
+@pytest.mark.parametrize("labels", [False, True])
+def test_the_narrowest_type_that_is_exact(labels, device):
+    def chosen(weights, n=4):
+        graph = mgraph.Graph.from_edges(range(len(weights)), range(1, len(weights) + 1), weights, n=n)
+        result = mgraph.apsp(graph, dtype="auto", device=device, predecessors=labels, method="blocked")
+        assert as_floats(result.distances)[0, len(weights)] == sum(weights)
+        return result.distances.dtype
+
+    small = np.int32 if labels else np.int16
+    assert chosen([1, 2, 3]) == small
+    assert chosen([4000, 4000, 4000]) == small
+    assert chosen([4096, 4096, 4095]) == np.int32
+    assert chosen([-3000, -2000, 1]) == np.int32
+    assert chosen([5000, 1, 1]) == np.int32
+    assert chosen([2**28, 2**28, 2**28]) == np.float64
+    assert chosen([2**30, 1, 1]) == np.float64
+    assert chosen(np.array([1.0, 2.0, 7.0])) == np.float32
+    assert chosen(np.array([1.0, 0.5, 7.0])) == np.float64
+    assert chosen(np.array([1.0, 2.0**24, 7.0])) == np.float64
+    assert chosen(np.array([1.0, 0.5, 7.0], np.float32)) == np.float32
+    hops = mgraph.Graph.from_edges([0, 1], [1, 2])
+    assert mgraph.apsp(hops, dtype="auto", device=device, predecessors=labels).distances.dtype == small
+
+
+def test_exact_types():
+    assert [t.name for t in exact_types(np.dtype(np.int64), 0, 5, True, 10, True)] == ["int16", "int32", "float64"]
+    assert [t.name for t in exact_types(np.dtype(np.int64), -5000, 5, True, 10, True)] == ["int32", "float64"]
+    assert [t.name for t in exact_types(np.dtype(np.int64), 0, 2**28 + 1, True, 10, True)] == ["float64"]
+    assert [t.name for t in exact_types(np.dtype(np.float64), 0, 2**20, True, 17, True)] == ["float32"]
+    assert [t.name for t in exact_types(np.dtype(np.float64), 0, 2**20, True, 18, True)] == ["float64"]
+    assert band(np.dtype(np.int16)) == 4096 and band(np.dtype(np.int32)) == 2**28
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.int32])
+def test_the_largest_distance_of_a_type(dtype, device):
+    """Without negative weights, a distance up to three times the largest weight is told from infinity."""
+    most = band(np.dtype(dtype))
+    graph = mgraph.Graph.from_edges(range(3), range(1, 4), [most, most, most - 2], n=6)
+    result = mgraph.apsp(graph, dtype=dtype, device=device)
+    assert result.distances[0, 3] == 3 * most - 2 and result.distances[0, 5] == np.iinfo(dtype).max
+    graph = mgraph.Graph.from_edges(range(3), range(1, 4), [most, most, most], n=6)
+    with pytest.raises(mgraph.DistanceOverflowError):
+        mgraph.apsp(graph, dtype=dtype, device=device)
+
+
+# What does not go together
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"predecessors": True, "intermediate": True}, "exclude each other"),
+        ({"intermediate": True, "method": "squaring"}, "squaring"),
+        ({"intermediate": True, "method": "sssp"}, "sssp"),
+        ({"dtype": "int16", "method": "sssp"}, "int16"),
+        ({"dtype": "int16", "method": "johnson"}, "int16"),
+        ({"memory_limit": -1}, "memory_limit=-1"),
+        ({"memory_limit": "much"}, "much"),
+    ],
+)
+def test_what_does_not_go_together(options, message):
+    with pytest.raises(mgraph.InputError, match=message):
+        mgraph.apsp(np.array([[0, 1], [2, 0]]), device="cpu", **options)
+
+
+def test_the_planner_takes_the_cheapest_way():
+    gpu = mgraph.DeviceSpec("cuda:0", "cuda", 140 << 30)
+    dense = plan("apsp", 20_000, devices=gpu)
+    assert dense.method == "blocked" and not dense.strip
+    thin = plan("apsp", 60_000, 200_000, gpu)
+    assert thin.method == "sssp"
+    assert plan("apsp", 60_000, 200_000, gpu, nonnegative=False).method == "johnson"
+    many = plan("apsp", 20_000, devices=gpu, components=[1000] * 20)
+    assert many.groups and many.seconds < dense.seconds / 5
+    assert plan("apsp", 20_000, 100_000, gpu, predecessors=True, exact=True, method="blocked").derived is False
+    for made in (dense, thin, many):
+        text = made.explain()
+        chosen = [line for line in text.splitlines() if line.endswith("chosen")]
+        assert len(chosen) == 1 and made.method in chosen[0]
+        assert all(f"  {way.name} " in text for way in made.alternatives)
+        assert made.alternatives == tuple(sorted(made.alternatives, key=lambda way: way.seconds))
