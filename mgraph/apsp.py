@@ -14,7 +14,7 @@ from . import device as devices
 from .by_component import ByComponent, components, groups
 from .distance_matrix import parts
 from .engine import Executor, Outcome, Program, Progress, checked_span, executor
-from .errors import DistanceOverflowError, InputError
+from .errors import DistanceOverflowError, InputError, NegativeCycleError
 from .floyd_warshall import FloydWarshall
 from .graph import Graph, as_graph, outline
 from .naive import Naive
@@ -149,7 +149,8 @@ def apsp(
         try:
             outcome = _solved(graph, made, order, runner, progress)
             break
-        except DistanceOverflowError:
+        except (DistanceOverflowError, NegativeCycleError):
+            # An integer that wrapped may look like a negative cycle.
             if wider == len(types):
                 raise
     results = outcome.arrays

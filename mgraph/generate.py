@@ -149,11 +149,11 @@ def random_matrix(
     n : int
         Number of vertices.
     density : float
-        The probability of an edge, 0 to 1; elsewhere the matrix is ``inf``, for int32 its largest value.
+        The probability of an edge, 0 to 1; elsewhere the matrix is ``inf``, for integers the type's largest value.
     low, high : float
-        The weights' range, for int32 both ends included.
-    dtype : {"float32", "float64", "int32"}
-        Type of the matrix; int32 draws integers.
+        The weights' range, for integers both ends included.
+    dtype : {"float32", "float64", "int32", "int16"}
+        Type of the matrix; the latter two draw integers.
     seed : int
         The same arguments give the same matrix.
     """

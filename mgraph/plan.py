@@ -376,7 +376,7 @@ def _plan_apsp(ask: _Ask, method: str) -> Plan:
     _check_block(ask.block, kernel_module(ask.kind, "minplus").BLOCKS)
     sources = "sssp" if ask.nonnegative else "johnson"
     ways = {"blocked": _blocked(ask, derived=False)}
-    if ask.predecessors and ask.exact and ask.m and ask.dtype != np.int16:
+    if ask.predecessors and ask.exact and ask.nonnegative and ask.m and ask.dtype != np.int16:
         ways["blocked, predecessors derived"] = _blocked(ask, derived=True)
     if len(ask.components) > 1 and len(ask.specs) == 1:
         ways["blocked, components first"] = _by_component(ask)

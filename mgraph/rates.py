@@ -54,8 +54,8 @@ class Rates:
 
 DEFAULT = {
     "cuda": Rates(
-        minplus={"nonnegative": 16.1e12, "float32": 13.1e12, "int32": 15.6e12, "int16": 30e12, "float64": 5e12},
-        labelled={"nonnegative": 8.9e12, "float32": 8.5e12, "int32": 8.5e12, "float64": 2.5e12},
+        minplus={"nonnegative": 16.1e12, "float32": 13.1e12, "int32": 15.5e12, "int16": 30.6e12, "float64": 4.75e12},
+        labelled={"nonnegative": 9.8e12, "float32": 9.4e12, "int32": 10.4e12, "float64": 3.7e12},
         pivots=70e-6,
         strips=60e-6,
         launch=10e-6,

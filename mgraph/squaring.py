@@ -101,7 +101,7 @@ class Squaring:
             return
         first = self.plan.ranges[comm.rank][0]
         lengths = on_diagonal(s.D, (first, 0)).astype(np.float64)
-        least = xp.minimum(xp.zeros(1), lengths.min(keepdims=True, initial=0))
+        least = xp.concatenate([xp.zeros(1), lengths]).min(keepdims=True)
         comm.allreduce(least, "min")
         worst = xp.flatnonzero((lengths == least) & (lengths < 0))
         if len(worst):

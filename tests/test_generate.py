@@ -136,7 +136,7 @@ def test_random_matrix_is_full_by_default_and_depends_on_the_seed():
         {"density": 1.5},
         {"density": float("nan")},
         {"low": 2, "high": 1},
-        {"dtype": "int16"},
+        {"dtype": "int8"},
         {"dtype": "int32", "high": 2**31},
     ],
 )
