@@ -251,7 +251,7 @@ def test_results_stay_where_the_input_was():
 def test_the_planned_memory_is_what_is_used():
     xp = devices.find("cuda").xp
     random = np.random.default_rng(0)
-    n = 12_000
+    n = 30_000
     graph = mgraph.Graph.from_edges(*random.integers(0, n, (2, 2 * n)), n=n)
     mgraph.transitive_closure(graph_of(random_edges(40, 1.0)), device="cuda")
     pool = xp.get_default_memory_pool()
