@@ -33,7 +33,9 @@ template <int V> struct alignas(4 * V) Words { unsigned at[V]; };
 template <int V> struct Sheet {
     Words<4> operand[V];
 
-    __device__ __forceinline__ unsigned& at(int p, int w) { return operand[p / 2 * (V / 2) + w / 2].at[w % 2 * 2 + p % 2]; }
+    __device__ __forceinline__ unsigned& at(int p, int w) {
+        return operand[p / 2 * (V / 2) + w / 2].at[w % 2 * 2 + p % 2];
+    }
 
     __device__ __forceinline__ Words<V> set(int p) {
         Words<V> words;

@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -49,10 +50,11 @@ def graph_of(edges):
     return mgraph.Graph.from_edges(*edges.nonzero(), n=len(edges))
 
 
-def solve(edges, device, block, reflexive=True, span=None):
-    """Close a graph with a block of the caller's choice, which the public call leaves to the planner."""
+def solve(edges, device, block, reflexive=True, span=None, look_ahead=False):
+    """Close a graph in a way of the caller's choice, which the public call leaves to the planner."""
     graph = graph_of(edges)
     made = mgraph.plan("closure", graph.n, graph.m, device, block=block, span=span)
+    made = replace(made, look_ahead=look_ahead)
     outcome = Direct(devices.find(device)).run(Closure(made, reflexive), parts(graph, made), made, None)
     return bits(outcome.arrays["words"], graph.n), devices.to_host(outcome.arrays["counts"])
 
@@ -226,6 +228,14 @@ def test_phase_by_phase_is_the_same(device):
     assert np.array_equal(solve(edges, device, 256, span=1)[0], warshall(edges))
 
 
+@pytest.mark.parametrize("degree", [1.1, 2.0])
+def test_looking_ahead_is_the_same(degree, device):
+    edges = random_edges(1500, degree)
+    expected = warshall(edges)
+    for block in (256, 512):
+        assert np.array_equal(solve(edges, device, block, look_ahead=True)[0], expected)
+
+
 def test_plans_know_their_bits():
     spec = DeviceSpec("cuda:0", "cuda", 140 << 30)
     one = mgraph.plan("closure", 100_000, 400_000, spec)
@@ -234,6 +244,7 @@ def test_plans_know_their_bits():
     assert four.grid == (2, 2) and max(four.peak_bytes) < one.peak_bytes[0] / 3.5
     assert all(first % four.block == 0 for first, _ in four.ranges + four.columns)
     assert "a bit a pair" in one.explain()
+    assert one.look_ahead and not mgraph.plan("closure", 4096, 0, spec).look_ahead
 
 
 @pytest.mark.gpu
@@ -251,7 +262,7 @@ def test_results_stay_where_the_input_was():
 def test_the_planned_memory_is_what_is_used():
     xp = devices.find("cuda").xp
     random = np.random.default_rng(0)
-    n = 12_000
+    n = 30_000
     graph = mgraph.Graph.from_edges(*random.integers(0, n, (2, 2 * n)), n=n)
     mgraph.transitive_closure(graph_of(random_edges(40, 1.0)), device="cuda")
     pool = xp.get_default_memory_pool()
