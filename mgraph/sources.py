@@ -11,7 +11,6 @@ distances lose again.
 
 import itertools
 import math
-import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -31,9 +30,8 @@ Array = Any
 #: others (benchmarks/NOTES.md).
 _WINDOW = 20
 
-#: Batches of rows on their way from a device to the host at a time, and the threads that carry one into the
-#: result, whose pages are made as they are first written to.
-_SLOTS, _CARRIERS = 2, 16
+#: Batches of rows on their way from a device to the host at a time.
+_SLOTS = 2
 
 
 class Network(NamedTuple):
@@ -144,7 +142,7 @@ class RowStream:
         self.beside = device.stream()
         self.copied: list[Any] = [None] * _SLOTS
         self.carried: list[list[Future[None]]] = [[] for _ in range(_SLOTS)]
-        self.carriers = ThreadPoolExecutor(min(_CARRIERS, os.cpu_count() or 1), "mgraph-rows")
+        self.carriers = ThreadPoolExecutor(devices.CARRIERS, "mgraph-rows")
         self.slot = 0
 
     def batch(self, first: int, last: int) -> Array:
@@ -174,7 +172,7 @@ class RowStream:
             np.copyto(self.whole[first + top : first + bottom], target[top:bottom])
 
         self.copied[slot] = copied
-        parts = np.linspace(0, rows, min(rows, _CARRIERS) + 1).astype(int)
+        parts = np.linspace(0, rows, min(rows, devices.CARRIERS) + 1).astype(int)
         self.carried[slot] = [self.carriers.submit(carry, *part) for part in itertools.pairwise(parts)]
 
     def complete(self) -> Array:

@@ -1,0 +1,43 @@
+"""Compiles every kernel for this machine's GPU into CuPy's cache, several at a time.
+
+``python -m tests.compile_kernels``: before the tests marked ``gpu``, which otherwise wait for one kernel after
+the other.
+"""
+
+import importlib
+import multiprocessing
+import os
+import sys
+from concurrent.futures import ProcessPoolExecutor
+
+from mgraph import device
+from tests.kernel_resources import families
+
+#: Kernels that are launched with all blocks resident, which they are compiled for.
+COOPERATIVE = ("levels<", "distances<")
+
+
+def compiled(source: str, name: str) -> str:
+    """Compile one kernel; return its name."""
+    with device.find("cuda").active():
+        device._module(0, source, (name,), name.startswith(COOPERATIVE)).get_function(name)
+    return name
+
+
+def main() -> int:
+    """Compile all kernels and print them."""
+    work = [
+        (importlib.import_module(f"mgraph.cuda.{source.removesuffix('.cu')}").SOURCE, name)
+        for source, instances in families().items()
+        for name in instances
+    ]
+    work.sort(key=lambda job: "update" not in job[1])  # the longest first
+    spawn = multiprocessing.get_context("spawn")  # a process with CUDA in it cannot be forked
+    with ProcessPoolExecutor(min(16, os.cpu_count() or 1), mp_context=spawn) as pool:
+        for name in pool.map(compiled, *zip(*work, strict=True)):
+            print(name)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
