@@ -111,6 +111,8 @@ class Nccl:
         """
         pointer, count, kind = array.data.ptr, array.nbytes, self._nccl.NCCL_INT8
         stream = devices.current_stream()
+        if len(among) == 1:
+            return
         if len(among) == self.size:
             self._comm.broadcast(pointer, pointer, count, kind, root, stream)
         elif self.rank != root:

@@ -450,7 +450,8 @@ def _blocked(ask: _Ask, derived: bool) -> Plan:
     columns = strips * grid[0]
     labelled = ask.intermediate or (ask.predecessors and not derived)
     rounds = -(-n // block)
-    look_ahead = ask.kind == "cuda" and block % 64 == 0 and rounds > 1
+    # With whole tiles of every type in a block, nothing that is read ahead is written at the same time.
+    look_ahead = ask.kind == "cuda" and block % 128 == 0 and rounds > 1
     high = max((last - first for first, last in bands), default=0)
     wide = max((last - first for first, last in strips), default=0)
     update = ask.product_seconds(high, wide, min(block, n), labelled)

@@ -123,7 +123,7 @@ class DaskComm:
 
     def broadcast(self, array: np.ndarray, root: int, among: Sequence[int]) -> None:
         """Copy `array` of shard `root` into those of the shards `among`."""
-        if array.size:
+        if array.size and len(among) > 1:
             self._exchange(array if self.rank == root else None, {root: array}, among)
 
     def allgather(self, whole: np.ndarray, parts: tuple[tuple[int, int], ...]) -> None:
