@@ -4,6 +4,7 @@ Each method is a program of its own: `floyd_warshall`, `naive`, `squaring`, `sou
 `by_component` are ways to run the first. The planner weighs them.
 """
 
+import time
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,7 +20,7 @@ from .floyd_warshall import FloydWarshall
 from .graph import Graph, as_graph, outline
 from .naive import Naive
 from .out_of_core import OutOfCore
-from .plan import GROUP, Plan, plan
+from .plan import GROUP, SEARCHES, Plan, plan
 from .sources import FromEverySource, network, potentials
 from .squaring import Squaring
 from .weights import NO_PREDECESSOR, distance_dtype, exact_types, infinity
@@ -124,8 +125,9 @@ def apsp(
         memory_limit=memory_limit,
     )
     narrowest = isinstance(dtype, str) and dtype == "auto"
+    narrow = narrowest and not predecessors and not intermediate and method not in SEARCHES
     # What does not fit is refused before its edges are sorted.
-    planned(m=getattr(given, "nnz", None), dtype=None if narrowest else dtype)
+    planned(m=getattr(given, "nnz", None), dtype=dtype if not narrowest else "int16" if narrow else None)
     graph = as_graph(given)
     _check_weights(graph, method)
     order = None
@@ -134,7 +136,6 @@ def apsp(
         counted, order = components(graph)
         sizes = tuple(counted.tolist())
     if narrowest:
-        narrow = not predecessors and not intermediate and method not in ("sssp", "johnson")
         types = exact_types(graph.weights_dtype, *graph.extremes(), n, narrow)
     else:
         types = [distance_dtype(graph.weights_dtype, dtype)]
@@ -154,7 +155,7 @@ def apsp(
             if wider == len(types):
                 raise
     results = outcome.arrays
-    if client is None and not made.strip and made.method not in ("sssp", "johnson"):
+    if client is None and not made.strip and made.method not in SEARCHES:
         results = {name: devices.find(graph.device).asarray(value) for name, value in results.items()}
     return ApspResult(
         results["distances"], results.get("predecessors"), made, outcome.timings, results.get("intermediate")
@@ -174,10 +175,13 @@ def _solved(graph: Graph, made: Plan, order: Any, runner: Executor, progress: Pr
     """Run the plan's program."""
     if made.groups:
         return runner.run(ByComponent(made, graph.nonnegative), groups(graph, made, order), made, progress)
-    if made.method in ("sssp", "johnson"):
-        shift = potentials(graph) if made.method == "johnson" else None
-        searched = network(graph, shift)
-        return runner.run(FromEverySource(made, "cpu"), lambda _: searched, made, progress)
+    if made.method in SEARCHES:
+        started = time.perf_counter()
+        searched = network(graph, potentials(graph) if made.method == "johnson" else None)
+        prepared = time.perf_counter() - started
+        outcome = runner.run(FromEverySource(made, "cpu"), lambda _: searched, made, progress)
+        outcome.timings["load"] += prepared
+        return outcome
     program: Program
     if made.strip:
         program = OutOfCore(made, graph.nonnegative)

@@ -43,6 +43,9 @@ CLOSURE_PIVOTS = {"cuda": 50e-6, "cpu": 300e-6}
 #: What `mgraph.apsp` can do.
 METHODS = ("blocked", "naive", "squaring", "sssp", "johnson")
 
+#: Those that search from every source, and do not compute in int16.
+SEARCHES = ("sssp", "johnson")
+
 #: Out of core, strips on the device at a time, where they fit: one computed, one arriving, one leaving.
 ROOMS = 3
 
@@ -368,7 +371,7 @@ def _plan_apsp(ask: _Ask, method: str) -> Plan:
     if method not in ("auto", *METHODS):
         known = ", ".join(map(repr, METHODS))
         raise InputError(f"method={method!r} is not known for apsp: use 'auto', {known}")
-    if ask.intermediate and method in ("squaring", "sssp", "johnson"):
+    if ask.intermediate and method in ("squaring", *SEARCHES):
         raise InputError(
             f"intermediate=True is what Floyd and Warshall's algorithm records: method={method!r} has none; "
             "use 'blocked' or 'naive', or predecessors=True"
@@ -388,7 +391,7 @@ def _plan_apsp(ask: _Ask, method: str) -> Plan:
     if not ask.intermediate:
         ways["squaring"] = _squaring(ask)
     ways["naive"] = _naive(ask)
-    if method in ("sssp", "johnson"):
+    if method in SEARCHES:
         if ask.dtype == np.int16:
             raise InputError(f"method={method!r} does not compute in int16: use dtype='int32' or 'auto'")
         ways[method] = _by_source(ask, method)
@@ -457,11 +460,9 @@ def _blocked(ask: _Ask, derived: bool) -> Plan:
     update = ask.product_seconds(high, wide, min(block, n), labelled)
     pivots = r.pivots + (EXCHANGE[ask.kind] if shards > 1 else 0)
     seconds = max(update, pivots) + r.strips if look_ahead else update + pivots
-    edges = ask.m * high / max(n, 1) * n / max(wide, 1) if ask.m else 0
+    edges = ask.m * high * wide // max(n, 1) ** 2
     peaks = tuple(
-        _matrix_bytes(
-            ask, band[1] - band[0], strip[1] - strip[0], labelled, 2 if look_ahead else 1, int(edges), derived
-        )
+        _matrix_bytes(ask, band[1] - band[0], strip[1] - strip[0], labelled, 2 if look_ahead else 1, edges, derived)
         for band, strip in zip(ranges, columns, strict=True)
     )
     derivation = ask.m * n / (r.relaxations * ask.specs[0].cores * shards) if derived else 0
