@@ -32,7 +32,7 @@ from . import generate
 from .errors import DeviceError, FormatError, InputError, OutputExistsError
 from .graph import Graph
 from .io import FORMATS, check_output, read, save
-from .plan import METHODS, spec_of
+from .plan import METHODS, SEARCHES, spec_of
 from .rates import cache_file
 from .weights import DISTANCE_TYPES, infinity
 
@@ -413,14 +413,15 @@ def _pairs(graph: Graph, result: mgraph.ApspResult) -> tuple[dict[str, Any], str
             most = chunk.max(where=there, initial=-np.inf if chunk.dtype.kind == "f" else np.iinfo(chunk.dtype).min)
             largest = most if largest is None else max(largest, most)
     mean = total / (count * scale) if count else None
-    rate = graph.n**3 / max(result.timings["solve"], 1e-9)
+    searched = result.plan.method in SEARCHES
+    rate = graph.n ** (2 if searched else 3) / max(result.timings["solve"], 1e-9)
     facts = {
         "rate": rate,
         "reachable_pairs": count,
         "mean_distance": mean if mean is not None and math.isfinite(mean) else None,
         "largest_distance": largest.item() if largest is not None and math.isfinite(largest) else None,
     }
-    words = f"rate: {tqdm.format_sizeof(rate)} sums and minima a second\n"
+    words = f"rate: {tqdm.format_sizeof(rate)} {'pairs' if searched else 'sums and minima'} a second\n"
     words += f"reachable: {count:,} of {graph.n * (graph.n - 1):,} pairs"
     if largest is not None:
         words += f", mean distance {mean:.6g}, largest {largest}"

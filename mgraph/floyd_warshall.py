@@ -93,7 +93,7 @@ class FloydWarshall:
             return 0
         if self.plan.look_ahead and phase == 0 and limit >= 3:
             last = min(rounds, number + limit // 3)
-            self._look_ahead(state, number, last, comm)
+            self.look_ahead(state, number, last, comm)
             return 3 * (last - number)
         if phase == 0:
             self._factor(state, number)
@@ -111,7 +111,7 @@ class FloydWarshall:
             state.P = _derived(state)
         return finished(state.D, state.P, self.plan, self.nonnegative)
 
-    def _look_ahead(self, state: Shard, first: int, last: int, comm: Communicator) -> None:
+    def look_ahead(self, state: Shard, first: int, last: int, comm: Communicator) -> None:
         """Run the rounds `first` to `last` - 1."""
         main = state.device.current_stream()
         ready = self._pivots_aside(state, first, comm, main.record())
@@ -163,9 +163,9 @@ class FloydWarshall:
             comm.broadcast(p.M, corner, along)
         if column == pivot_column:
             comm.broadcast(p.M, corner, down)
-        if row == pivot_row:
+        if rows.stop > rows.start:
             s.kernels.solve_rows(s.D, s.P, rows.start, pivot, b, p.M, p.R, p.labels)
-        if column == pivot_column:
+        if columns.stop > columns.start:
             s.kernels.solve_columns(s.D, columns.start, b, p.M, p.C)
         comm.broadcast(p.R, pivot_row * wide + column, down)
         if p.labels is not None:

@@ -5,7 +5,7 @@ the device for one strip that is computed, one that arrives and one that leaves;
 one. A round of supersteps eliminates the pivots of one strip: first that strip by itself, whose pivots' rows
 are kept as they are when their turns come; then every other strip is carried past them. This is what a shard
 does between two of its own pivots when the shards are ranges of rows, so the result has the same bits as the
-blocked algorithm in memory.
+blocked algorithm in memory, and here too a strip is a `mgraph.floyd_warshall.Shard`.
 
 A strip of h rows is carried past h pivots while the next one arrives: with h above about the rate of the
 product over the elements that arrive a second (1,130 rows of float32 on an H200), the copies are hidden.
@@ -20,7 +20,7 @@ import numpy as np
 from . import device as devices
 from .comm import Communicator
 from .distance_matrix import NO_CYCLE, Part, empty, fill, finished, raise_negative_cycle, rows_of
-from .floyd_warshall import Panels, panels
+from .floyd_warshall import FloydWarshall, Panels, Shard, panels
 from .plan import Plan
 
 Array = Any
@@ -44,24 +44,23 @@ class Matrix:
     D: np.ndarray
     P: np.ndarray | None
     strips: list[Strip]
-    rounds: list[Panels]  # factored blocks and rows of a strip's pivots
-    C: Array
+    rounds: list[Panels]  # of each block of a strip's pivots
     cycle: Array
-    arriving: Any  # streams
+    aside: Any  # streams: the one that looks ahead, and those of the strips that come and go
+    arriving: Any
     leaving: Any
     arrived: Any  # the event that the next superstep's strip is there
     stored: dict[int, Any] = field(default_factory=dict)  # the event that a strip was last written back
 
 
-class OutOfCore:
+class OutOfCore(FloydWarshall):
     """The blocked Floyd-Warshall algorithm, strip by strip."""
 
     def __init__(self, plan: Plan, nonnegative: bool) -> None:
-        self.plan = plan
-        self.nonnegative = nonnegative
+        super().__init__(plan, nonnegative)
         self.bounds = [(top, min(plan.n, top + plan.strip)) for top in range(0, plan.n, plan.strip)]
 
-    def load(self, shard: int, piece: Part, device: devices.Device) -> Matrix:
+    def load(self, shard: int, piece: Part, device: devices.Device) -> Any:
         """Return the matrix, made strip by strip on the device and written to where it will lie."""
         plan, dtype = self.plan, np.dtype(self.plan.computed)
         shape = plan.n, plan.n
@@ -84,15 +83,20 @@ class OutOfCore:
             if P is not None:
                 device.copy(P[top:bottom], labels)
             device.synchronize()
+        # Columns are needed in one round and made ready in the next, rows and factors in all.
+        columns = [panels(plan, plan.strip, 0, device).C for _ in range(2)]
+        rounds = [panels(plan, 0, plan.n, device) for _ in range(0, plan.strip, plan.block)]
+        for number, made in enumerate(rounds):
+            made.C = columns[number % 2]
         state = Matrix(
             device=device,
             kernels=device.kernels("minplus"),
             D=D,
             P=P,
             strips=strips,
-            rounds=[panels(plan, 0, plan.n, device) for _ in range(0, plan.strip, plan.block)],
-            C=panels(plan, plan.strip, 0, device).C,
+            rounds=rounds,
             cycle=device.xp.full(1, NO_CYCLE, np.int32),
+            aside=device.stream(),
             arriving=device.stream(),
             leaving=device.stream(),
             arrived=None,
@@ -100,7 +104,7 @@ class OutOfCore:
         self._fetch(state, 0)
         return state
 
-    def step(self, state: Matrix, first: int, limit: int, comm: Communicator) -> int:
+    def step(self, state: Any, first: int, limit: int, comm: Communicator) -> int:
         """Carry one strip past the pivots of the round's strip."""
         count = len(self.bounds)
         if first >= count * count:
@@ -111,14 +115,25 @@ class OutOfCore:
         room = s.strips[first % self.plan.rooms]
         D, P = room.D[: bottom - top], None if room.P is None else room.P[: bottom - top]
         main.wait_event(s.arrived)
-        for number, pivot in enumerate(range(*self.bounds[pivots], self.plan.block)):
-            b = min(self.plan.block, self.plan.n - pivot)
-            p = s.rounds[number]
-            if strip == pivots:
-                s.kernels.factor(D, pivot - top, pivot, pivot, b, p.M, s.cycle)
-                s.kernels.solve_rows(D, P, pivot - top, pivot, b, p.M, p.R, p.labels)
-            s.kernels.solve_columns(D, pivot, b, p.M, s.C)
-            s.kernels.update(D, P, s.C, p.R, p.labels, pivot, b, self.nonnegative)
+        shard = Shard(
+            device=s.device,
+            kernels=s.kernels,
+            rows=(top, bottom),
+            columns=(0, self.plan.n),
+            D=D,
+            P=P,
+            panels=s.rounds,
+            aside=s.aside,
+            cycle=s.cycle,
+        )
+        begin, end = (-(-bound // self.plan.block) for bound in self.bounds[pivots])
+        if self.plan.look_ahead:
+            self.look_ahead(shard, begin, end, comm)
+        else:
+            for number in range(begin, end):
+                self._factor(shard, number)
+                self._solve(shard, number, comm)
+                self._update(shard, number)
         computed = main.record()
         with s.leaving:
             s.leaving.wait_event(computed)
@@ -132,7 +147,7 @@ class OutOfCore:
             main.wait_event(room.free)
         return 1
 
-    def collect(self, state: Matrix, comm: Communicator) -> dict[str, Array]:
+    def collect(self, state: Any, comm: Communicator) -> dict[str, Array]:
         """Return the matrix, where it lies, or raise if a pivot was negative."""
         raise_negative_cycle(state.cycle, comm)
         state.strips.clear()

@@ -12,7 +12,7 @@ import math
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -453,8 +453,7 @@ def _blocked(ask: _Ask, derived: bool) -> Plan:
     columns = strips * grid[0]
     labelled = ask.intermediate or (ask.predecessors and not derived)
     rounds = -(-n // block)
-    # With whole tiles of every type in a block, nothing that is read ahead is written at the same time.
-    look_ahead = ask.kind == "cuda" and block % 128 == 0 and rounds > 1
+    look_ahead = _looks_ahead(ask.kind, block, rounds)
     high = max((last - first for first, last in bands), default=0)
     wide = max((last - first for first, last in strips), default=0)
     update = ask.product_seconds(high, wide, min(block, n), labelled)
@@ -480,6 +479,14 @@ def _blocked(ask: _Ask, derived: bool) -> Plan:
         peak_bytes=peaks,
         seconds=rounds * seconds + derivation,
     )
+
+
+def _looks_ahead(kind: str, block: int, rounds: int) -> bool:
+    """Whether to look ahead: where launches overlap, and with whole tiles of every type in a block.
+
+    Then nothing that is read ahead is written at the same time.
+    """
+    return kind == "cuda" and block % 128 == 0 and rounds > 1
 
 
 def _matrix_bytes(
@@ -567,17 +574,21 @@ def _out_of_core(ask: _Ask) -> Plan:
         blocks = range(1, -(-n // (2 * block)) + 1)
         return block * bisect.bisect_right(blocks, usable, key=lambda count: peak(block, block * count, rooms))
 
-    layout = (ask.pivots, ask.pivots, 1)
-    smaller = [block for block in kernel_module(ask.kind, "minplus").BLOCKS if block < ask.pivots]
-    for block in [ask.pivots] if ask.block else [ask.pivots, *reversed(smaller)]:
-        for rooms in (ROOMS, 1):
-            strip = largest_strip(block, rooms)
-            if strip and peak(*layout) > usable:
-                # As few strips as fit, all of about the same height.
-                layout = (block, math.ceil(n / -(-n // strip) / block) * block, rooms)
+    def layouts() -> Iterator[tuple[int, int, int]]:
+        """Yield blocks, strips and the strips on the device that fit, the fastest first."""
+        smaller = [block for block in kernel_module(ask.kind, "minplus").BLOCKS if block < ask.pivots]
+        for block in [ask.pivots] if ask.block else [ask.pivots, *reversed(smaller)]:
+            for rooms in (ROOMS, 1):
+                strip = largest_strip(block, rooms)
+                if strip:
+                    # As few strips as fit, all of about the same height.
+                    yield block, math.ceil(n / -(-n // strip) / block) * block, rooms
+
+    layout = next(layouts(), (ask.pivots, ask.pivots, 1))
     block, strip, rooms = layout
     count = -(-n // strip)
-    compute = ask.product_seconds(n, n, n, labelled) + count * -(-n // block) * r.pivots
+    look_ahead = _looks_ahead(ask.kind, block, strip // block)
+    compute = ask.product_seconds(n, n, n, labelled) + count * -(-n // block) * (r.strips if look_ahead else r.pivots)
     on_disk = ask.kind == "cpu" or n * n * cell > USABLE * devices.find("cpu").available_memory()
     transfer = count * n * row / (r.disk if on_disk else r.copy)
     seconds = max(compute, transfer) + 2 * strip / n * transfer / count if rooms > 1 else compute + 2 * transfer
@@ -587,6 +598,7 @@ def _out_of_core(ask: _Ask) -> Plan:
         block=block,
         ranges=((0, n),),
         columns=((0, n),),
+        look_ahead=look_ahead,
         strip=strip,
         rooms=rooms,
         host_bytes=n * n * cell,

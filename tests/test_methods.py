@@ -243,6 +243,34 @@ def test_out_of_core_keeps_to_its_limit():
     assert isinstance(result.distances, np.memmap) and np.array_equal(result.distances, whole.distances)
 
 
+@pytest.mark.parametrize("labels", [None, "predecessors", "intermediate"])
+@pytest.mark.parametrize("n", [257, 513])
+def test_looking_ahead_changes_nothing(n, labels, monkeypatch):
+    """On a CPU, where nothing overlaps, the rounds still run in the order that they have on a GPU."""
+    options = {labels: True} if labels else {}
+    matrix = sprinkled(n, 0.1, 1, 30)
+    plain = mgraph.apsp(matrix, device="cpu", method="blocked", block=32, **options)
+    monkeypatch.setattr(sys.modules["mgraph.plan"], "_looks_ahead", lambda kind, block, rounds: rounds > 1)
+    limit = int(0.9 * n * n * (12 if labels else 8))
+    for memory_limit in (None, limit):
+        ahead = mgraph.apsp(matrix, device="cpu", method="blocked", block=32, memory_limit=memory_limit, **options)
+        assert np.array_equal(ahead.distances, plain.distances)
+        if labels:
+            assert np.array_equal(getattr(ahead, labels), getattr(plain, labels))
+        assert ahead.plan.look_ahead == (memory_limit is None or ahead.plan.strip > 32)
+
+
+def test_a_limit_is_made_use_of():
+    """As few strips as fit, and three of them on the device: a quarter of the matrix makes fifteen or so."""
+    gpu = mgraph.DeviceSpec("cuda:0", "cuda", 140 << 30)
+    made = plan("apsp", 32768, devices=gpu, method="blocked", memory_limit=1 << 30)
+    assert made.rooms == 3 and made.block == 128 and 1900 <= made.strip <= 2100
+    assert 0.9 * (1 << 30) < made.peak_bytes[0] <= 1 << 30
+    assert made.seconds < 1.2 * plan("apsp", 32768, devices=gpu, method="blocked").seconds
+    scarce = plan("apsp", 32768, devices=gpu, method="blocked", memory_limit=40 << 20)
+    assert scarce.strip and scarce.peak_bytes[0] <= 40 << 20
+
+
 def test_a_negative_cycle_out_of_core(device):
     matrix = sprinkled(300, 0.1, 1, 30)
     matrix[250, 251], matrix[251, 250] = 5, -9
