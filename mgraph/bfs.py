@@ -6,6 +6,7 @@ come next, and gets the others' part of the new bitmap. Where there are no other
 levels as the span allows.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -25,28 +26,37 @@ Array = Any
 
 def bfs(
     graph: Any,
-    source: int,
+    source: int | None = None,
     *,
+    sources: Sequence[int] | None = None,
     method: str = "auto",
     predecessors: bool = False,
+    max_depth: int | None = None,
+    target: int | None = None,
     device: str | None = None,
     client: Any = None,
     span: int | None = None,
     progress: Progress | None = None,
 ) -> "BfsResult":
-    """Return every vertex's distance from `source` in edges.
+    """Return every vertex's distance in edges from `source`, or from the nearest of several.
 
     Parameters
     ----------
     graph : Graph, sparse matrix, or array_like of shape (n, n)
         Read as `mgraph.apsp` does; weights do not matter. Edges are followed from source to target.
-    source : int
+    source : int, optional
         The vertex to start from, 0 to n-1.
+    sources : sequence of int, optional
+        Instead of `source`, several to start from at once.
     method : {"auto", "hybrid", "frontier", "pull"}
         ``"frontier"`` expands the queue of a level [1]_, ``"pull"`` lets unvisited vertices look for a
         neighbour in it, ``"hybrid"`` takes whichever is cheaper at each level [2]_.
     predecessors : bool
         Whether to return each vertex's predecessor: the least that lies on a shortest path.
+    max_depth : int, optional
+        The distance to search up to; what is farther counts as unreached.
+    target : int, optional
+        The vertex with whose level the search ends; what is farther counts as unreached.
     device : {"cpu", "cuda", "cuda:N"}, optional
         By default the graph's own device where that is a GPU, else a GPU where there is one. With
         `client`, what its workers shall use.
@@ -74,11 +84,15 @@ def bfs(
     .. [2] Beamer, Asanović and Patterson, "Direction-optimizing breadth-first search", 2012.
     """
     graph = as_graph(graph)
-    if isinstance(source, bool) or not isinstance(source, (int, np.integer)):
-        raise InputError(f"source={source!r} is no vertex: give its number")
-    if not 0 <= source < graph.n:
-        there = f"vertices 0 to {graph.n - 1}" if graph.n else "no vertices"
-        raise InputError(f"source={source} is not in the graph, which has {there}")
+    if (source is None) == (sources is None):
+        raise InputError("give either source, a vertex, or sources, several")
+    start = _vertices("source" if sources is None else "sources", [source] if sources is None else sources, graph.n)
+    if target is not None:
+        _vertices("target", [target], graph.n)
+    if max_depth is not None and (
+        isinstance(max_depth, bool) or not isinstance(max_depth, (int, np.integer)) or max_depth < 0
+    ):
+        raise InputError(f"max_depth={max_depth!r} is no distance: give 0 or more")
     runner = executor(device, client, graph.device)
     made = plan(
         "bfs",
@@ -100,10 +114,23 @@ def bfs(
         start, end = int(indptr[first]), int(indptr[last])
         return Edges((indptr[first : last + 1] - indptr[first], indices[start:end]), None)
 
-    outcome = runner.run(Search(made, int(source)), edges, made, progress)
+    outcome = runner.run(Search(made, start, max_depth, target), edges, made, progress)
     home = devices.find(graph.device)
     results = {name: home.asarray(value) for name, value in outcome.arrays.items()}
     return BfsResult(results["distances"], results.get("predecessors"), made, outcome.timings)
+
+
+def _vertices(name: str, values: Sequence[Any], n: int) -> tuple[int, ...]:
+    """Return the vertices that an argument names, or raise InputError."""
+    if not len(values):
+        raise InputError(f"{name} is empty: give a vertex or more")
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+            raise InputError(f"{name}={value!r} is no vertex: give its number")
+        if not 0 <= value < n:
+            there = f"vertices 0 to {n - 1}" if n else "no vertices"
+            raise InputError(f"{name}={value} is not in the graph, which has {there}")
+    return tuple(int(value) for value in values)
 
 
 @dataclass(frozen=True)
@@ -162,14 +189,19 @@ class Shard:
 
 
 class Search:
-    """Breadth-first search from one source over ranges of vertices."""
+    """Breadth-first search from one source or more over ranges of vertices."""
 
-    #: Levels launched before the host looks whether the frontier is empty, where each needs an exchange.
+    #: Levels launched before the host looks whether the frontier is empty, where each needs an exchange, or
+    #: whether the target was found.
     BATCH = 16
 
-    def __init__(self, plan: Plan, source: int) -> None:
+    def __init__(
+        self, plan: Plan, sources: tuple[int, ...], max_depth: int | None = None, target: int | None = None
+    ) -> None:
         self.plan = plan
-        self.source = source
+        self.sources = sources
+        self.max_depth = max_depth
+        self.target = target
 
     def load(self, shard: int, piece: Edges, device: devices.Device) -> Shard:
         """Return the shard with the source as its frontier."""
@@ -193,17 +225,25 @@ class Search:
             hubs=xp.empty(kernels.hub_capacity(len(piece.by_target[1])), np.int32),
             control=xp.zeros(kernels.CONTROL_WORDS, np.int32),
         )
-        word, bit = self.source // 32, np.uint32(1 << self.source % 32)
-        state.frontier[word] = bit
-        if first <= self.source < last:
-            state.visited[word - first // 32] = bit
-            state.distances[self.source] = 0
+        bits: dict[int, int] = {}
+        for source in self.sources:
+            bits[source // 32] = bits.get(source // 32, 0) | 1 << source % 32
+            if first <= source < last:
+                state.distances[source] = 0
+        for word, own in bits.items():
+            state.frontier[word] = np.uint32(own)
+            if first <= 32 * word < last:  # ranges begin with a word
+                state.visited[word - first // 32] = np.uint32(own)
         return state
 
     def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
         """Run some levels; all of them in one launch where no other shard must be heard."""
-        if state.finished:
+        if self.max_depth is not None:
+            limit = min(limit, self.max_depth - first)
+        if state.finished or limit <= 0:
             return 0
+        if self.target is not None:
+            limit = min(limit, self.BATCH)
         horizon = comm.horizon(limit)
         words = tuple((lo // 32, -(-hi // 32)) if hi > lo else (0, 0) for lo, hi in self.plan.ranges)
         launches = min(self.BATCH, -(-limit // horizon))
@@ -218,12 +258,22 @@ class Search:
             comm.allgather(state.frontier, words)
         ran = int(devices.to_host(state.control)[state.kernels.LEVEL]) - first
         # Levels end when the frontier of all shards is empty, so all come to the same conclusion.
-        state.finished = ran < launches * horizon
+        state.finished = ran < launches * horizon or (self.target is not None and self._found(state, comm) >= 0)
         return ran
+
+    def _found(self, state: Shard, comm: Communicator) -> int:
+        """Return the target's distance, which its owner knows; -1 if it has not been reached."""
+        assert self.target is not None
+        found = state.distances[self.target : self.target + 1].copy()
+        comm.allreduce(found, "max")
+        return int(found[0])
 
     def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
         """Return the shard's part of the distances and predecessors."""
         own = slice(state.first, state.last)
+        depth = -1 if self.target is None else self._found(state, comm)
+        if depth >= 0:  # some levels more may have been searched than were asked for
+            state.distances[own][state.distances[own] > depth] = -1
         results = {"distances": state.distances[own]}
         if self.plan.predecessors:
             comm.allgather(state.distances, self.plan.ranges)

@@ -210,6 +210,8 @@ def apsp(**given: Any) -> None:
     metavar="V",
     help="The vertex to start from: 0 to n-1 as mgraph numbers them, after --relabel and from 0 in every format.",
 )
+@click.option("--max-depth", type=int, metavar="N", help="Search no farther than this.")
+@click.option("--target", type=int, metavar="V", help="Search no farther than this vertex.")
 @click.option("--method", default="auto", metavar="NAME", help="auto, hybrid, frontier or pull.")
 @_predecessors_option
 @_run_options

@@ -164,7 +164,50 @@ def test_weights_do_not_matter(device):
     ]
 
 
-@pytest.mark.parametrize("source", [5, -1, 1.5, True, None, "0"])
+def limited(expected, depth):
+    return np.where(expected > depth, -1, expected)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_several_sources_a_depth_and_a_target(method, device):
+    graph = mgraph.Graph.from_edges(*np.random.default_rng(4).integers(0, 3000, (2, 3600)), n=3000, directed=False)
+    sources = [7, 8, 2999, 7, 40]
+    each = np.array([mgraph.bfs(graph, s, device="cpu").distances for s in sources])
+    nearest = np.where(each < 0, 3000, each).min(axis=0)
+    nearest[nearest == 3000] = -1
+    result = mgraph.bfs(graph, sources=sources, method=method, device=device, predecessors=True)
+    assert np.array_equal(result.distances, nearest)
+    reached = np.flatnonzero(nearest > 0)
+    before = np.asarray(result.predecessors)[reached]
+    assert np.array_equal(nearest[before] + 1, nearest[reached])
+    assert (np.asarray(result.predecessors)[nearest <= 0] == -9999).all()
+    for depth in (0, 1, 5, 10**6):
+        result = mgraph.bfs(graph, sources=sources, method=method, device=device, max_depth=depth)
+        assert np.array_equal(result.distances, limited(nearest, depth))
+    for target in (7, int(nearest.argmax()), int(np.flatnonzero(nearest == 5)[0]), int(np.flatnonzero(nearest < 0)[0])):
+        result = mgraph.bfs(graph, sources=sources, method=method, device=device, target=target, span=3)
+        depth = nearest[target] if nearest[target] >= 0 else 10**6
+        assert np.array_equal(result.distances, limited(nearest, depth))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "either source"),
+        ({"source": 0, "sources": [1]}, "either source"),
+        ({"sources": []}, "empty"),
+        ({"sources": [0, 9]}, "sources=9"),
+        ({"source": 0, "target": -1}, "target=-1"),
+        ({"source": 0, "max_depth": -1}, "max_depth=-1"),
+        ({"source": 0, "max_depth": 1.5}, "max_depth=1.5"),
+    ],
+)
+def test_what_a_search_cannot_do(options, message):
+    with pytest.raises(mgraph.InputError, match=message):
+        mgraph.bfs(mgraph.Graph.from_edges([0], [1], n=3), device="cpu", **options)
+
+
+@pytest.mark.parametrize("source", [5, -1, 1.5, True, "0"])
 def test_source_that_is_no_vertex(source):
     graph = mgraph.Graph.from_edges([0, 1], [1, 2], n=5)
     with pytest.raises(mgraph.InputError, match="source="):

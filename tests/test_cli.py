@@ -364,6 +364,12 @@ def test_what_apsp_can_find(cycle, tmp_path):
     assert "1 gallon" in misused(invoke("apsp", cycle, "--memory-limit", "1 gallon"))
 
 
+def test_how_far_a_search_goes(cycle):
+    assert facts("bfs", cycle, "--device", "cpu", "--max-depth", 1)["reached"] == 2
+    assert facts("bfs", cycle, "--device", "cpu", "--target", 1)["reached"] == 2
+    assert "target=7" in failed(invoke("bfs", cycle, "--target", 7), 2)
+
+
 def test_closure(cycle, tmp_path):
     out = tmp_path / "reachable.npy"
     assert facts("closure", cycle, "--device", "cpu", "--out", out)["reachable_pairs"] == 9

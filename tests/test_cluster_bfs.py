@@ -44,6 +44,15 @@ def test_the_same_as_direct(client, method):
     check(client, "cpu", method)
 
 
+def test_several_sources_a_depth_and_a_target(client):
+    graph = mgraph.Graph.from_edges(*np.random.default_rng(4).integers(0, 900, (2, 1000)), n=900, directed=False)
+    for options in ({}, {"max_depth": 4}, {"target": 700}, {"target": 3, "span": 1}, {"max_depth": 0}):
+        direct = mgraph.bfs(graph, sources=[1, 899, 450], device="cpu", predecessors=True, **options)
+        found = mgraph.bfs(graph, sources=[1, 899, 450], client=client, device="cpu", predecessors=True, **options)
+        assert np.array_equal(found.distances, direct.distances)
+        assert np.array_equal(found.predecessors, direct.predecessors)
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("workers", [1, 2])
 def test_the_same_as_direct_on_gpus(workers):
