@@ -15,7 +15,7 @@ from . import device as devices
 from .by_component import ByComponent, components, groups
 from .distance_matrix import parts
 from .engine import Executor, Outcome, Program, Progress, checked_span, executor
-from .errors import DistanceOverflowError, InputError, NegativeCycleError
+from .errors import DistanceOverflowError, InputError, MemoryLimitError, NegativeCycleError
 from .floyd_warshall import FloydWarshall
 from .graph import Graph, as_graph, outline
 from .naive import Naive
@@ -26,6 +26,9 @@ from .squaring import Squaring
 from .weights import NO_PREDECESSOR, distance_dtype, exact_types, infinity
 
 Array = Any
+
+#: Vertices up to which the edges of a dense matrix are listed, to tell what a negative cycle really is.
+EDGES_OF_DENSE = 4096
 
 
 def apsp(
@@ -55,7 +58,8 @@ def apsp(
         ``"blocked"`` is the blocked Floyd-Warshall algorithm [1]_ [2]_, ``"naive"`` the same pivot by pivot
         [3]_, ``"squaring"`` repeated squaring in the (min, +) algebra [4]_, ``"sssp"`` a single-source run
         from every vertex, many at a time, whose rows stream to the host [3]_, ``"johnson"`` the same after
-        a reweighting that admits negative weights [5]_. ``"auto"`` takes what the planner predicts to be
+        a reweighting that admits negative weights [5]_; of a float it loses what is small beside the
+        reweighting, so ``"auto"`` takes it for integers only. ``"auto"`` takes what the planner predicts to be
         fastest among those that fit, and solves components one by one where that pays [6]_.
     predecessors : bool
         Whether to record the vertex before the last on each path.
@@ -139,20 +143,32 @@ def apsp(
         types = exact_types(graph.weights_dtype, *graph.extremes(), n, narrow)
     else:
         types = [distance_dtype(graph.weights_dtype, dtype)]
-    for wider, each in enumerate(types, 1):
-        made = planned(
-            m=0 if graph.dense is not None else graph.m,
-            dtype=each,
-            nonnegative=graph.nonnegative,
-            exact=each.kind == "i" or not graph.weighted,
-            components=sizes,
-        )
+    m = graph.m if graph.dense is None else n * n if method in SEARCHES else 0
+    plans: list[Plan] = []
+    refusal: MemoryLimitError | None = None
+    for each in types:
+        exact = each.kind == "i" or not graph.weighted
+        try:
+            plans.append(planned(m=m, dtype=each, nonnegative=graph.nonnegative, exact=exact, components=sizes))
+        except MemoryLimitError as error:
+            refusal = refusal or error
+    if not plans:
+        assert refusal is not None
+        raise refusal
+    # Of two types that may do, the wider can be quicker: it has methods that the narrower has not.
+    quickest = min(range(len(plans)), key=lambda number: plans[number].seconds)
+    for made in plans[quickest:]:
         try:
             outcome = _solved(graph, made, order, runner, progress)
+            if narrowest and graph.weights_dtype is not None and graph.weights_dtype.kind == "i":
+                _check_counting(outcome.arrays["distances"], made)
             break
-        except (DistanceOverflowError, NegativeCycleError):
-            # An integer that wrapped may look like a negative cycle.
-            if wider == len(types):
+        except NegativeCycleError as error:
+            wrong = _mistaken(graph, made, error)
+            if made is plans[-1] or wrong is error:
+                raise wrong from None
+        except DistanceOverflowError:
+            if made is plans[-1]:
                 raise
     results = outcome.arrays
     if client is None and not made.strip and made.method not in SEARCHES:
@@ -160,6 +176,33 @@ def apsp(
     return ApspResult(
         results["distances"], results.get("predecessors"), made, outcome.timings, results.get("intermediate")
     )
+
+
+def _check_counting(distances: Any, made: Plan) -> None:
+    """Raise DistanceOverflowError if float64 distances of whole weights may have lost their last digit."""
+    if made.dtype != "float64":
+        return
+    chunks = distances.chunks() if hasattr(distances, "chunks") else [distances]
+    if any(bool((abs(chunk[chunk != np.inf]) > 2.0**53).any()) for chunk in chunks):
+        raise DistanceOverflowError("a distance exceeds 2**53, to where float64 counts: no type carries it exactly")
+
+
+def _mistaken(graph: Graph, made: Plan, error: NegativeCycleError) -> Exception:
+    """Return what a negative cycle that a method has found really is.
+
+    Integers that wrap may look like one; and a product of paths knows a closed walk of negative weight, not
+    which of its cycles has it. Edges tell both at little cost; a large dense matrix has too many of them.
+    """
+    wraps = np.dtype(made.computed).kind == "i"
+    if not (wraps or made.method == "squaring") or (graph.dense is not None and graph.n > EDGES_OF_DENSE):
+        return error
+    try:
+        potentials(graph)
+    except NegativeCycleError as found:
+        return found
+    if not wraps:
+        return error
+    return DistanceOverflowError(f"a distance is below the least that {made.dtype} carries: use dtype='float64'")
 
 
 def _check_weights(graph: Graph, method: str) -> None:
@@ -201,8 +244,8 @@ class ApspResult:
     Attributes
     ----------
     distances : array of shape (n, n), or DistributedMatrix
-        ``distances[i, j]`` is the length of the shortest path from ``i`` to ``j``; ``inf``, for int32 its
-        largest value, where there is none.
+        ``distances[i, j]`` is the length of the shortest path from ``i`` to ``j``; ``inf``, for integers
+        the type's largest value, where there is none.
     predecessors : array of int32, shape (n, n), DistributedMatrix or None
         The vertex before ``j`` on the path from ``i`` to ``j``; -9999 where there is none and for
         ``i == j``.

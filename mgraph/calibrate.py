@@ -18,7 +18,8 @@ from .bfs import bfs
 from .generate import random_matrix, rmat
 from .graph import Graph
 from .plan import spec_of
-from .rates import DEFAULT, Rates, keep
+from .rates import Rates, keep
+from .rates import rates as rates_of
 
 #: Vertices of the two solves by which a device's product is measured, and the scale of the graph that is searched.
 _SIZES = {"cuda": (8192, 16384), "cpu": (512, 2048)}
@@ -44,7 +45,7 @@ def calibrate(device: str | None = None) -> Rates:
 
 
 def _measured(device: devices.Device, cores: int) -> Rates:
-    known = DEFAULT[device.kind]
+    known = rates_of(device.kind, device.model())
     small, large = _SIZES[device.kind]
     minplus, labelled = dict(known.minplus), dict(known.labelled)
     overhead = 0.0
@@ -71,7 +72,7 @@ def _measured(device: devices.Device, cores: int) -> Rates:
         memory=_memory(device, cores),
         copy=_copy(device) or known.copy,
         search=_searched(device),
-        relaxations=_relaxed(device, cores),
+        relaxations=_relaxed(device, known),
     )
 
 
@@ -154,12 +155,15 @@ def _searched(device: devices.Device) -> float:
     return graph.m / statistics.median(bfs(graph, source, device=device.name).timings["solve"] for _ in range(5))
 
 
-def _relaxed(device: devices.Device, cores: int) -> float:
-    """Return the relaxations a second and core of searches from many sources, as the planner counts them."""
+def _relaxed(device: devices.Device, known: Rates) -> float:
+    """Return the relaxations a second and core of searches from many sources, as the planner counts them.
+
+    `known` is what its prediction goes by.
+    """
     n = 8192 if device.kind == "cuda" else 1024
     random = np.random.default_rng(1)
     src, dst = random.integers(0, n, (2, 6 * n))
     graph = Graph.from_edges(src, dst, random.integers(1, 11, 6 * n).astype(np.float32), n=n)
     apsp(graph, method="sssp", device=device.name)
     result = apsp(graph, method="sssp", device=device.name)
-    return result.plan.seconds / result.timings["solve"] * DEFAULT[device.kind].relaxations
+    return result.plan.seconds / result.timings["solve"] * known.relaxations

@@ -123,12 +123,6 @@ def _options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
-_dtype_option = click.option(
-    "--dtype",
-    type=click.Choice([*(dtype.name for dtype in DISTANCE_TYPES), "auto"]),
-    help="The type to compute in; by default that of the weights; auto: the narrowest that is exact.",
-)
-
 
 class Bytes(click.ParamType):
     """A number of bytes: 150000000000, 150GB or 140GiB."""
@@ -145,13 +139,21 @@ class Bytes(click.ParamType):
         return int(float(size[1]) * (1024 if size[3] else 1000) ** (" KMGT".index((size[2] or " ").upper())))
 
 
-_pairs_options = _options(
-    click.option("--method", default="auto", metavar="NAME", help=f"auto, {', '.join(METHODS[:-1])} or {METHODS[-1]}."),
-    _dtype_option,
-    click.option("--intermediate", is_flag=True, help="Find the highest intermediate vertices, not predecessors."),
-    click.option("--block", type=int, metavar="N", help="Pivots eliminated at a time: 32, 64, 96 or 128."),
-    click.option("--memory-limit", type=Bytes(), metavar="BYTES", help="What may be taken of each device, e.g. 4GiB."),
-)
+def _pairs_options(dtype_help: str, *more_types: str) -> Callable[[Any], Any]:
+    """Return the options that `apsp` and `plan` share."""
+    types = click.Choice([*(dtype.name for dtype in DISTANCE_TYPES), *more_types])
+    return _options(
+        click.option(
+            "--method", default="auto", metavar="NAME", help=f"auto, {', '.join(METHODS[:-1])} or {METHODS[-1]}."
+        ),
+        click.option("--dtype", type=types, help=dtype_help),
+        click.option("--intermediate", is_flag=True, help="Find the highest intermediate vertices, not predecessors."),
+        click.option("--block", type=int, metavar="N", help="Pivots eliminated at a time: 32, 64, 96 or 128."),
+        click.option(
+            "--memory-limit", type=Bytes(), metavar="BYTES", help="What may be taken of each device, e.g. 4GiB."
+        ),
+    )
+
 
 _span_option = click.option(
     "--span", type=int, metavar="N", help="Supersteps between two barriers; by default about a second's worth."
@@ -192,7 +194,7 @@ _run_options = _options(
 
 @main.command(epilog="Example: mgraph apsp --rmat 11 --out distances.npy")
 @_input_options
-@_pairs_options
+@_pairs_options("The type to compute in; by default that of the weights; auto: the narrowest that is exact.", "auto")
 @_predecessors_option
 @_run_options
 def apsp(**given: Any) -> None:
@@ -482,7 +484,7 @@ def _levels(graph: Graph, result: mgraph.BfsResult) -> tuple[dict[str, Any], str
 @click.option(
     "--memory", type=Bytes(), metavar="BYTES", help="Free memory of each device, e.g. 140GiB; it need not exist then."
 )
-@_pairs_options
+@_pairs_options("The type to compute in; by default float32.")
 @_predecessors_option
 @_span_option
 @click.option("--directed/--undirected", default=True, help="Whether the graph is; for bfs.")

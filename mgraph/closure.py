@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from . import device as devices
 from .comm import Communicator
@@ -38,7 +39,8 @@ def transitive_closure(
     Parameters
     ----------
     matrix_or_graph : Graph, sparse matrix, or array_like of shape (n, n)
-        As for `mgraph.apsp`; weights do not matter.
+        As for `mgraph.apsp`, so a zero of a dense matrix of numbers is an edge; weights do not matter. A dense
+        matrix of truth values holds the edges themselves.
     reflexive : bool
         Whether every vertex reaches itself. If not, it does where it lies on a cycle.
     device : {"cpu", "cuda", "cuda:N"}, optional
@@ -75,7 +77,10 @@ def transitive_closure(
     """
     if not isinstance(reflexive, bool | np.bool_):
         raise InputError(f"reflexive={reflexive!r} is neither True nor False")
-    given = matrix_or_graph if hasattr(matrix_or_graph, "tocoo") else as_graph(matrix_or_graph)
+    given = matrix_or_graph
+    if getattr(given, "dtype", None) == np.bool_ and not hasattr(given, "tocoo"):
+        given = sparse.coo_array(devices.to_host(given))
+    given = given if hasattr(given, "tocoo") else as_graph(given)
     n, home = outline(given)
     span = checked_span(span, progress)
     runner = executor(device, client, home)

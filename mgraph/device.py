@@ -50,6 +50,10 @@ class HostDevice:
 
     def model(self) -> str:
         """Return the name of the hardware."""
+        with contextlib.suppress(OSError):
+            for line in Path("/proc/cpuinfo").read_text().splitlines():
+                if line.startswith("model name"):
+                    return line.partition(":")[2].strip()
         return platform.processor() or platform.machine()
 
     def available_memory(self) -> int:

@@ -139,8 +139,10 @@ def raise_negative_cycle(cycle: Array, comm: Communicator) -> None:
         raise NegativeCycleError(vertex)
 
 
-def finished(D: Array, P: Array | None, plan: Plan, nonnegative: bool) -> dict[str, Array]:
+def finished(D: Array, P: Array | None, plan: Plan, nonnegative: bool, narrow: Array | None = None) -> dict[str, Array]:
     """Return the shard's part of the result by name, decoded in place.
+
+    Where the result's type is narrower than what was computed in, it is written to `narrow` or a new array.
 
     Raises
     ------
@@ -151,22 +153,22 @@ def finished(D: Array, P: Array | None, plan: Plan, nonnegative: bool) -> dict[s
     decode(D, P, xp, nonnegative)
     wanted = np.dtype(plan.dtype)
     if D.dtype != wanted:
-        D = _narrowed(D, wanted, xp)
+        narrow = xp.empty(D.shape, wanted) if narrow is None else narrow
+        _narrow(D, narrow, xp)
+        D = narrow
     results = {"distances": D}
     if P is not None:
         results["intermediate" if plan.intermediate else "predecessors"] = P
     return results
 
 
-def _narrowed(D: Array, dtype: np.dtype, xp: Any) -> Array:
-    """Return int32 distances in a narrower type."""
-    narrow = xp.empty(D.shape, dtype)
-    most, none = np.iinfo(dtype).max, infinity(np.dtype(D.dtype))
+def _narrow(D: Array, narrow: Array, xp: Any) -> None:
+    """Write int32 distances to a matrix of a narrower type."""
+    most, none = infinity(np.dtype(narrow.dtype)), infinity(np.dtype(D.dtype))
     chunk = chunk_rows(D.shape[1])
     for top in range(0, len(D), chunk):
         part = D[top : top + chunk]
         there = part != none
         if bool((there & ((part >= most) | (part < -most))).any()):
-            raise DistanceOverflowError(f"a distance exceeds {most - 1}, the most of {dtype.name}: use dtype='int32'")
+            raise DistanceOverflowError(f"a distance exceeds {most - 1}, the most of {narrow.dtype}: use dtype='int32'")
         narrow[top : top + chunk] = xp.where(there, part, most)
-    return narrow

@@ -152,7 +152,10 @@ class OutOfCore(FloydWarshall):
         raise_negative_cycle(state.cycle, comm)
         state.strips.clear()
         state.rounds.clear()
-        return finished(state.D, state.P, self.plan, self.nonnegative)
+        wanted, narrow = np.dtype(self.plan.dtype), None
+        if state.D.dtype != wanted:
+            narrow = _outside(state.D.shape, wanted, state.device, self.plan.on_disk)
+        return finished(state.D, state.P, self.plan, self.nonnegative, narrow)
 
     def _strip(self, number: int) -> int:
         """Return the strip of a superstep: in a round, its own first, then those after and before it.

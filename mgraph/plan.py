@@ -181,7 +181,9 @@ class Plan:
 
     @property
     def computed(self) -> str:
-        """The type that the kernels compute in: with labels there is no int16."""
+        """The type that the kernels compute in: with labels there is no int16, nor float32 with potentials."""
+        if self.method == "johnson" and self.dtype == "float32":
+            return "float64"
         return "int32" if self.dtype == "int16" and self.labelled else self.dtype
 
     def explain(self) -> str:
@@ -251,7 +253,7 @@ def plan(
     Parameters
     ----------
     algorithm : {"apsp", "bfs", "closure"}
-        The call to plan.
+        The call to plan; what it needs of the host's memory, or disk, is held against this machine's.
     n : int
         Number of vertices.
     m : int, optional
@@ -300,6 +302,8 @@ def plan(
         raise InputError(f"block={block!r} is no number of pivots")
     if span is not None and span < 1:
         raise InputError(f"span={span!r} is no number of supersteps: give 1 or more")
+    if isinstance(dtype, str) and dtype == "auto":
+        raise InputError("dtype='auto' depends on the weights, which a plan does not know: name a type")
     specs = _specs(devices)
     if algorithm == "apsp":
         if predecessors and intermediate:
@@ -310,6 +314,8 @@ def plan(
         )
         return _plan_apsp(ask, method)
     if algorithm == "closure":
+        if method not in ("auto", "blocked") or predecessors or intermediate:
+            raise InputError("a plan for closure has one method, 'blocked', and neither predecessors nor intermediate")
         made = _plan_closure(int(n), int(m or 0), specs, block, span)
     elif m is None:
         raise InputError("a plan for bfs needs m=, the number of edges")
@@ -317,7 +323,7 @@ def plan(
         made = _plan_bfs(int(n), int(m), specs, method, predecessors, span, directed, indptr)
     hindrance = _hindrance(made, memory_limit)
     if hindrance:
-        raise MemoryLimitError(_refusal(made, hindrance))
+        raise MemoryLimitError(_refusal(made, hindrance, memory_limit))
     return made
 
 
@@ -378,6 +384,8 @@ def _plan_apsp(ask: _Ask, method: str) -> Plan:
         )
     _check_block(ask.block, kernel_module(ask.kind, "minplus").BLOCKS)
     sources = "sssp" if ask.nonnegative else "johnson"
+    # Potentials cost floats of another size some of their digits, which is for the caller to choose.
+    searchable = ask.m and not ask.intermediate and (ask.nonnegative or ask.dtype.kind == "i")
     ways = {"blocked": _blocked(ask, derived=False)}
     if ask.predecessors and ask.exact and ask.nonnegative and ask.m and ask.dtype != np.int16:
         ways["blocked, predecessors derived"] = _blocked(ask, derived=True)
@@ -385,8 +393,7 @@ def _plan_apsp(ask: _Ask, method: str) -> Plan:
         ways["blocked, components first"] = _by_component(ask)
     if len(ask.specs) == 1 and ask.n > ask.pivots:
         ways["blocked, out of core"] = _out_of_core(ask)
-    searchable = ask.m and not ask.intermediate and ask.dtype != np.int16
-    if searchable:
+    if searchable and ask.dtype != np.int16:
         ways[sources] = _by_source(ask, sources)
     if not ask.intermediate:
         ways["squaring"] = _squaring(ask)
@@ -407,7 +414,7 @@ def _plan_apsp(ask: _Ask, method: str) -> Plan:
         open_to_choice = [method] if method in fitting else []
     if not open_to_choice:
         first = "blocked" if method == "auto" else method
-        refusal = _refusal(ways[first], hindrances[first])
+        refusal = _refusal(ways[first], hindrances[first], ask.memory_limit)
         if hindrances.get("blocked, out of core") and first == "blocked":
             refusal += f"; out of core it {hindrances['blocked, out of core']}"
         raise MemoryLimitError(refusal)
@@ -499,8 +506,8 @@ def _matrix_bytes(
     conversion = _conversion_bytes(ask, rows, columns, labelled)
     lists = edges * (4 + 2 * dtype.itemsize) + 8 * (rows + 1) if edges else 0
     narrow = rows * columns * 2 if ask.dtype == np.int16 and dtype != np.int16 else 0
-    after = rows * columns * 4 + edges * (4 + dtype.itemsize) + 8 * (ask.n + 1) if derived else 0
-    return matrix + max(panels + after, panels + narrow, conversion, lists)
+    after = rows * columns * 4 + ask.m * (4 + dtype.itemsize) + 8 * (ask.n + 1) if derived else 0
+    return matrix + max(panels + after, panels + narrow + conversion if narrow else 0, conversion, lists)
 
 
 def _conversion_bytes(ask: _Ask, rows: int, columns: int, labelled: bool) -> int:
@@ -589,7 +596,8 @@ def _out_of_core(ask: _Ask) -> Plan:
     count = -(-n // strip)
     look_ahead = _looks_ahead(ask.kind, block, strip // block)
     compute = ask.product_seconds(n, n, n, labelled) + count * -(-n // block) * (r.strips if look_ahead else r.pivots)
-    on_disk = ask.kind == "cpu" or n * n * cell > USABLE * devices.find("cpu").available_memory()
+    outside = n * n * (cell + (2 if labelled and ask.dtype == np.int16 else 0))
+    on_disk = ask.kind == "cpu" or outside > USABLE * devices.find("cpu").available_memory()
     transfer = count * n * row / (r.disk if on_disk else r.copy)
     seconds = max(compute, transfer) + 2 * strip / n * transfer / count if rooms > 1 else compute + 2 * transfer
     return _plan_of(
@@ -601,7 +609,7 @@ def _out_of_core(ask: _Ask) -> Plan:
         look_ahead=look_ahead,
         strip=strip,
         rooms=rooms,
-        host_bytes=n * n * cell,
+        host_bytes=outside,
         on_disk=on_disk,
         steps=count * count,
         step_seconds=seconds / count**2,
@@ -616,7 +624,8 @@ def _by_source(ask: _Ask, method: str) -> Plan:
 
     n, r, shards = ask.n, ask.rates, len(ask.specs)
     ranges = even_ranges(n, shards, 1)
-    batch = sources.batch_size(n, ask.dtype, ask.kind)
+    shifted = method == "johnson" and ask.dtype == np.float32
+    batch = sources.batch_size(n, np.dtype(np.float64) if shifted else ask.dtype, ask.kind)
     most = max(last - first for first, last in ranges)
     steps = -(-most // batch)
     result = n * (ask.dtype.itemsize + 4 * ask.predecessors)
@@ -635,7 +644,9 @@ def _by_source(ask: _Ask, method: str) -> Plan:
         steps=steps,
         step_seconds=step_seconds,
         peak_bytes=tuple(
-            sources.device_bytes(n, ask.m, last - first, ask.dtype, ask.predecessors, kind=ask.kind, home="cpu")
+            sources.device_bytes(
+                n, ask.m, last - first, ask.dtype, ask.predecessors, kind=ask.kind, home="cpu", shifted=shifted
+            )
             for first, last in ranges
         ),
         host_bytes=n * result if ask.kind == "cuda" and shards == 1 else 0,
@@ -902,15 +913,16 @@ def _hindrance(made: Plan, memory_limit: int | None) -> str:
     return ""
 
 
-def _refusal(made: Plan, hindrance: str) -> str:
+def _refusal(made: Plan, hindrance: str, memory_limit: int | None) -> str:
     """Return the message of a MemoryLimitError: what was needed, what there is, what would fit."""
-    most = max((spec.memory for spec in made.devices), default=1)
-    total = sum(made.peak_bytes)
-    enough = max(-(-total // max(1, int(USABLE * most))), len(made.devices) + 1)
-    advice = f"it takes about {enough} such devices (client=)"
-    if made.algorithm != "closure":
-        advice += ", or a smaller type (dtype=)"
-    return f"{made.algorithm} of {made.n:,} vertices {hindrance}: {advice}"
+    advice = []
+    if made.method not in SEARCHES:  # of these every device has the whole graph
+        usable = max((_usable(spec, memory_limit) for spec in made.devices), default=1)
+        enough = max(-(-sum(made.peak_bytes) // max(1, usable)), len(made.devices) + 1)
+        advice.append(f"it takes about {enough} such devices (client=)")
+    if made.algorithm == "apsp" and made.dtype != "int16":
+        advice.append("a smaller type needs less (dtype=)")
+    return f"{made.algorithm} of {made.n:,} vertices {hindrance}: {', or '.join(advice) or 'use less of it elsewhere'}"
 
 
 def _size(size: float) -> str:

@@ -6,7 +6,8 @@ written, so they leave at once: a result that shall live on the host may be far 
 
 Negative weights are shifted first, as Johnson (1977) does: with potentials ``h``, ``weight + h[u] - h[v]``
 is never negative, and each path from s to t becomes longer by the same ``h[s] - h[t]``, which the finished
-distances lose again.
+distances lose again. What that loses of a float is of the size of the potentials, not of the distance: so
+float32 is searched in float64.
 """
 
 import itertools
@@ -94,7 +95,16 @@ def batch_size(n: int, dtype: np.dtype, kind: str) -> int:
 
 
 def device_bytes(
-    n: int, m: int, rows: int, dtype: np.dtype, predecessors: bool, *, kind: str, home: str, directed: bool = True
+    n: int,
+    m: int,
+    rows: int,
+    dtype: np.dtype,
+    predecessors: bool,
+    *,
+    kind: str,
+    home: str,
+    directed: bool = True,
+    shifted: bool = False,
 ) -> int:
     """Return the most bytes that a shard of `FromEverySource` holds on its device.
 
@@ -112,14 +122,17 @@ def device_bytes(
         Where the work is done, and where the result shall live.
     directed : bool
         Whether the edges are held by source and by target.
+    shifted : bool
+        Whether the search is in float64 whatever the result's type.
     """
+    result, dtype = dtype.itemsize + 4 * predecessors, np.dtype(np.float64) if shifted else dtype
     batch = min(rows, batch_size(n, dtype, kind))
     offset = 4 if m < 2**31 else 8
     lists = (2 if directed else 1) * ((n + 1) * offset + 4 * m)
     work = kernel_module(kind, "sssp").workspace_bytes(n, batch, dtype.itemsize)
     kept = rows if home == kind else _SLOTS * batch
     decoded = min(batch, chunk_rows(n)) * n * 6 if dtype.kind == "i" else 0
-    return lists + m * dtype.itemsize + work + kept * n * (dtype.itemsize + 4 * predecessors) + decoded
+    return lists + m * dtype.itemsize + work + kept * n * result + shifted * batch * n * 8 + decoded
 
 
 class RowStream:
@@ -195,6 +208,7 @@ class Shard:
     window: float  # distances that are settled together
     h: Array | None  # the potentials
     work: Any
+    shifted: Array | None  # a batch of distances in the type of the search, where the result's is another
     D: RowStream
     P: RowStream | None
 
@@ -216,7 +230,7 @@ class FromEverySource:
 
     def load(self, shard: int, piece: Network, device: devices.Device) -> Shard:
         """Return the shard with the graph on its device and the rows of its result allocated."""
-        xp, n, dtype = device.xp, self.plan.n, np.dtype(self.plan.dtype)
+        xp, n, dtype = device.xp, self.plan.n, np.dtype(self.plan.computed)
         kernels = device.kernels("sssp")
         first, last = self.plan.ranges[shard]
         indptr, indices = (device.asarray(part) for part in piece.incoming[:2])
@@ -233,13 +247,14 @@ class FromEverySource:
             window=_window(weights),
             h=h,
             work=kernels.workspace(xp, n, batch, dtype),
-            D=RowStream(device, self.home, shape, batch, dtype),
+            shifted=None if dtype == np.dtype(self.plan.dtype) else xp.empty((batch, n), dtype),
+            D=RowStream(device, self.home, shape, batch, self.plan.dtype),
             P=RowStream(device, self.home, shape, batch, np.int32) if self.plan.predecessors else None,
         )
 
     def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
         """Search from one batch of sources."""
-        batch = batch_size(self.plan.n, np.dtype(self.plan.dtype), state.device.kind)
+        batch = batch_size(self.plan.n, np.dtype(self.plan.computed), state.device.kind)
         if first * batch >= max(last - first for first, last in self.plan.ranges):
             return 0
         start, end = self.plan.ranges[comm.rank]
@@ -247,14 +262,18 @@ class FromEverySource:
         if top >= bottom:
             return 1
         k, source = state.kernels, start + top
-        D = state.D.batch(top, bottom)
+        rows = state.D.batch(top, bottom)
+        D = rows if state.shifted is None else state.shifted[: bottom - top]
         P = None if state.P is None else state.P.batch(top, bottom)
         k.distances(D, source, *state.lists, state.weights, state.window, state.work)
         if P is not None:
             k.predecessors(D, source, *state.lists[2:], state.weights, P)
         if state.h is not None:
             k.unshift(D, source, state.h)
-        decode(D, P, state.device.xp, state.h is None)
+        if D is not rows:
+            with np.errstate(over="ignore"):
+                rows[...] = D
+        decode(rows, P, state.device.xp, state.h is None)
         state.D.send(top, bottom)
         if state.P is not None:
             state.P.send(top, bottom)

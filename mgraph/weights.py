@@ -93,8 +93,10 @@ def exact_types(
     """
     greatest = max(-least, most)
     if weights is not None and weights.kind == "f":
-        sums_fit = whole and (n - 1) * greatest <= 2**24  # float32 counts to there without a gap
-        return [np.dtype(np.float32) if sums_fit else weights]
+        if not whole:
+            return [weights]
+        # To there float32 counts without a gap.
+        return [np.dtype(np.float32 if (n - 1) * greatest <= 2**24 else np.float64)]
     integers = map(np.dtype, (np.int16, np.int32) if narrow else (np.int32,))
     return [*(dtype for dtype in integers if greatest <= band(dtype)), np.dtype(np.float64)]
 
@@ -188,7 +190,11 @@ def decode(matrix: Array, labels: Array | None, xp: Any, nonnegative: bool) -> N
         If a distance may have been cut off.
     """
     dtype = np.dtype(matrix.dtype)
-    if dtype.kind == "f" or not matrix.size:
+    if not matrix.size or (dtype.kind == "f" and nonnegative):
+        return
+    if dtype.kind == "f":
+        if float(matrix.min()) == -np.inf:
+            raise DistanceOverflowError(f"a distance is below the least {dtype.name}: scale the weights down")
         return
     beyond = int(kernel_infinity(dtype))
     lowest, highest = (0, beyond - band(dtype) - 1) if nonnegative else (-band(dtype), band(dtype))

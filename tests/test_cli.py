@@ -200,6 +200,8 @@ def test_summary_of_distances_at_the_limit(tmp_path, text, mean, largest):
 
     found = json.loads(result.stdout, parse_constant=no_json)
     assert (found["mean_distance"], found["largest_distance"]) == (mean, largest)
+    path.write_text("0 1 -1.5e308\n1 2 -1.5e308\n")
+    assert "below the least float64" in failed(invoke("apsp", path, "--device", "cpu"), 1)
     assert "mean distance" in ok("apsp", path, "--device", "cpu")
 
 
@@ -393,6 +395,8 @@ def test_calibrate(monkeypatch, tmp_path):
     model = plan("apsp", 10, devices="cpu").devices[0].model
     assert dataclasses.asdict(rates("cpu", model)) == figures
     assert plan("apsp", 4096, devices="cpu").seconds != before
+    again = facts("calibrate", "--device", "cpu")["relaxations"]
+    assert 0.2 < again / figures["relaxations"] < 5
     (tmp_path / "mgraph" / "rates.json").write_text("not JSON")
     keep("another", rates("cpu", "another"))  # what cannot be read is replaced
     assert rates("cpu", model) == rates("cpu", "unheard of")

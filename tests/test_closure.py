@@ -292,3 +292,11 @@ def test_on_workers():
         assert np.array_equal(result.to_dense(), expected) and result.count == expected.sum()
         assert np.array_equal(result.rows(500, 530), expected[500:530])
         assert result.reaches(3, 1099) == expected[3, 1099]
+
+
+def test_a_dense_matrix_of_truth_values(device):
+    edges = np.random.default_rng(6).random((70, 70)) < 0.03
+    expected = mgraph.transitive_closure(sparse.coo_array(edges), device=device)
+    found = mgraph.transitive_closure(edges, device=device)
+    assert found.count == expected.count and np.array_equal(found.to_dense(), expected.to_dense())
+    assert mgraph.transitive_closure(np.eye(4, dtype=bool), device=device).count == 4

@@ -206,6 +206,53 @@ def test_negative_floats(seed, device):
             np.testing.assert_allclose(result.distances, expected, rtol=0, atol=tolerance)
 
 
+def test_a_potential_does_not_swallow_a_weight(device):
+    """An edge of weight 1 into a vertex that another reaches by -1e8: float32 has not the digits for both."""
+    random = np.random.default_rng(0)
+    src, dst = random.integers(3, 300, (2, 900))
+    weights = np.r_[-1e8, 1, random.random(900)].astype(np.float32)
+    graph = mgraph.Graph.from_edges(np.r_[0, 1, src], np.r_[2, 2, dst], weights, n=300)
+    for method in ("auto", "blocked", "johnson"):
+        result = mgraph.apsp(graph, method=method, device=device, predecessors=True)
+        assert result.distances.dtype == np.float32 and result.distances[1, 2] == 1
+        assert result.path(1, 2) == [1, 2]
+    assert mgraph.apsp(graph, device=device).plan.method == "blocked"
+
+
+@pytest.mark.parametrize("method", ["blocked", "naive", "squaring"])
+def test_integers_that_wrap_are_no_negative_cycle(method, device):
+    for dtype, weight, n in ((np.int16, -20, 1000), (np.int32, -(2**28), 6)):
+        graph = mgraph.Graph.from_edges(range(n - 1), range(1, n), np.full(n - 1, weight), n=n)
+        with pytest.raises(mgraph.DistanceOverflowError):
+            mgraph.apsp(graph, dtype=dtype, method=method, device=device)
+        result = mgraph.apsp(graph, dtype="auto", method=method, device=device)
+        assert as_floats(result.distances)[0, -1] == (n - 1) * weight
+    loop = mgraph.Graph.from_edges([*range(999), 5], [*range(1, 1000), 5], [-20] * 999 + [-1])
+    for dtype in ("int16", "auto", None):
+        with pytest.raises(mgraph.NegativeCycleError) as caught:
+            mgraph.apsp(loop, dtype=dtype, method=method, device=device)
+        assert caught.value.vertex == 5
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int32])
+@pytest.mark.parametrize("method", ["blocked", "naive", "squaring", "johnson"])
+def test_the_vertex_lies_on_the_cycle(method, dtype, device):
+    """Vertex 0 lies on a closed walk of negative weight, but on no cycle of it."""
+    src, dst = [0, 1, 1, 2, 3, 4, 5], [1, 0, 2, 3, 4, 5, 1]
+    graph = mgraph.Graph.from_edges(src, dst, np.array([0, 0, 0, 0, 0, 0, -1], dtype))
+    with pytest.raises(mgraph.NegativeCycleError) as caught:
+        mgraph.apsp(graph, method=method, device=device)
+    assert caught.value.vertex in range(1, 6)
+
+
+@pytest.mark.parametrize("method", ["blocked", "naive", "squaring"])
+def test_floats_that_fall_below_their_range(method, device):
+    graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], np.array([-3e38, -3e38, 3e38], np.float32))
+    with pytest.raises(mgraph.DistanceOverflowError, match="float32"):
+        mgraph.apsp(graph, method=method, device=device)
+    assert mgraph.apsp(graph, method=method, device=device, dtype="float64").distances[0, 2] < -5e38
+
+
 # Out of core
 
 
@@ -386,7 +433,7 @@ def test_the_narrowest_type_that_is_exact(labels, device):
     def chosen(weights, n=4):
         graph = mgraph.Graph.from_edges(range(len(weights)), range(1, len(weights) + 1), weights, n=n)
         result = mgraph.apsp(graph, dtype="auto", device=device, predecessors=labels, method="blocked")
-        assert as_floats(result.distances)[0, len(weights)] == sum(weights)
+        assert as_floats(result.distances)[0, len(weights)] == sum(map(float, weights))
         return result.distances.dtype
 
     small = np.int32 if labels else np.int16
@@ -402,8 +449,20 @@ def test_the_narrowest_type_that_is_exact(labels, device):
     assert chosen(np.array([1.0, 0.5, 7.0])) == np.float64
     assert chosen(np.array([1.0, 2.0**24, 7.0])) == np.float64
     assert chosen(np.array([1.0, 0.5, 7.0], np.float32)) == np.float32
+    assert chosen(np.array([1.0, 2.0**24, 1.0], np.float32)) == np.float64
+    with pytest.raises(mgraph.DistanceOverflowError, match="2\\*\\*53"):
+        chosen([2**53, 1])
     hops = mgraph.Graph.from_edges([0, 1], [1, 2])
     assert mgraph.apsp(hops, dtype="auto", device=device, predecessors=labels).distances.dtype == small
+
+
+def test_the_quicker_of_two_exact_types():
+    """Searches do not compute in int16, and beat the matrix where edges are few."""
+    random = np.random.default_rng(1)
+    graph = mgraph.Graph.from_edges(*random.integers(0, 4000, (2, 8000)), n=4000)
+    result = mgraph.apsp(graph, dtype="auto", device="cpu")
+    assert result.plan.method == "sssp" and result.distances.dtype == np.int32
+    assert mgraph.apsp(graph, dtype="auto", device="cpu", method="blocked").distances.dtype == np.int16
 
 
 def test_exact_types():
@@ -453,7 +512,8 @@ def test_the_planner_takes_the_cheapest_way():
     assert dense.method == "blocked" and not dense.strip
     thin = plan("apsp", 60_000, 200_000, gpu)
     assert thin.method == "sssp"
-    assert plan("apsp", 60_000, 200_000, gpu, nonnegative=False).method == "johnson"
+    assert plan("apsp", 60_000, 200_000, gpu, nonnegative=False, dtype="int32").method == "johnson"
+    assert plan("apsp", 60_000, 200_000, gpu, nonnegative=False).method == "blocked"
     many = plan("apsp", 20_000, devices=gpu, components=[1000] * 20)
     assert many.groups and many.seconds < dense.seconds / 5
     assert plan("apsp", 20_000, 100_000, gpu, predecessors=True, exact=True, method="blocked").derived is False
