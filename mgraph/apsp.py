@@ -183,8 +183,8 @@ def _check_counting(distances: Any, made: Plan) -> None:
     if made.dtype != "float64":
         return
     chunks = distances.chunks() if hasattr(distances, "chunks") else [distances]
-    if any(bool((abs(chunk[chunk != np.inf]) > 2.0**53).any()) for chunk in chunks):
-        raise DistanceOverflowError("a distance exceeds 2**53, to where float64 counts: no type carries it exactly")
+    if any(bool((abs(chunk[chunk != np.inf]) >= 2.0**53).any()) for chunk in chunks):
+        raise DistanceOverflowError("a distance reaches 2**53, to where float64 counts: no type carries it exactly")
 
 
 def _mistaken(graph: Graph, made: Plan, error: NegativeCycleError) -> Exception:

@@ -186,7 +186,6 @@ def test_summary_without_any_pair(tmp_path, n):
     [
         ("0 1 1e308\n1 2 1e308\n", 1e308, 1e308),
         ("0 1 1e308\n1 2 7e307\n2 3 -9e307\n", pytest.approx(3.1e307 / 0.6), 1.7e308),
-        ("0 1 -1.5e308\n1 2 -1.5e308\n", None, -1.5e308),
     ],
 )
 def test_summary_of_distances_at_the_limit(tmp_path, text, mean, largest):
@@ -202,7 +201,6 @@ def test_summary_of_distances_at_the_limit(tmp_path, text, mean, largest):
     assert (found["mean_distance"], found["largest_distance"]) == (mean, largest)
     path.write_text("0 1 -1.5e308\n1 2 -1.5e308\n")
     assert "below the least float64" in failed(invoke("apsp", path, "--device", "cpu"), 1)
-    assert "mean distance" in ok("apsp", path, "--device", "cpu")
 
 
 def test_reading_options(as_like, tmp_path):
