@@ -300,7 +300,8 @@ class Strong:
     def load(self, shard: int, piece: Edges, device: devices.Device) -> dict[str, Array]:
         """Return the state: the edges, and what is found in them."""
         n, indptr, indices = self.plan.n, *map(devices.to_host, piece)
-        marks = sparse.csr_array((np.ones(len(indices), np.int8), indices, indptr), shape=(n, n))
+        marks = sparse.csr_array((np.ones(len(indices), bool), indices, indptr), shape=(n, n), copy=True)
+        marks.sum_duplicates()  # of repeated edges SciPy's search finds no end
         return {"marks": marks}
 
     def step(self, state: dict[str, Array], first: int, limit: int, comm: Communicator) -> int:

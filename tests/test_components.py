@@ -56,7 +56,8 @@ def verify(graph, result):
 def scipys(graph, connection):
     """Return SciPy's number of components, and its labels as the smallest vertex of each."""
     indptr, indices, _ = (devices.to_host(part) if part is not None else None for part in graph.csr())
-    matrix = sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=(graph.n, graph.n))
+    matrix = sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=(graph.n, graph.n), copy=True)
+    matrix.sum_duplicates()  # of repeated edges its search for strong components finds no end
     count, labels = csgraph.connected_components(matrix, connection=connection)
     return count, np.unique(labels, return_index=True)[1][labels]
 
