@@ -2,10 +2,10 @@
 // algorithm of Shiloach and Vishkin.
 //
 // Afforest. Every vertex first takes its first neighbour for its parent where that is smaller, without an atomic;
-// `sample` then links each with the first two it has, which joins most of the vertices of a real graph. `compress`
-// lets each point to its root. `largest` looks at 1,024 vertices for the component that most of them belong to: its
-// vertices need not look at their other edges, as an edge that leaves it is seen from its other end too. `link` does
-// the rest of the vertices. Where each edge is stored at one end only, none may be passed over.
+// `sample` then links each with the first two it has, which joins most of the vertices of a real graph. After each step
+// `compress` lets every vertex point to its root. `largest` looks at 1,024 vertices for the component that most of them
+// belong to: its vertices need not look at their other edges, as an edge that leaves it is seen from its other end too.
+// `link` does the rest of the vertices. Where each edge is stored at one end only, none may be passed over.
 //
 // Shiloach and Vishkin. A round short-cuts every vertex to its grandparent, hooks each root to a smaller neighbour of
 // its tree, hooks each root that nothing happened to, a stagnant one, to any neighbour, short-cuts again, and ends the
@@ -18,8 +18,8 @@
 // then finds an ancestor that was, and still is, one. A shard has the edges of the vertices [lo, hi), row v - lo, and a
 // forest of all n vertices; `join` adds another shard's.
 //
-// Cost. Afforest: some six passes over the vertices, each with a few random touches of `parent`, and the edges outside
-// the giant component. Shiloach and Vishkin: each round two passes over all edges, with four random touches each.
+// Cost. Afforest: seven passes over the vertices, each with a few random touches of `parent`, and the edges outside
+// the giant component. Shiloach and Vishkin: each round two passes over all edges, with two random touches or more.
 //
 // Sources. M. Sutton, T. Ben-Nun, A. Barak, "Optimizing parallel graph connectivity computation via subgraph
 // sampling", 2018. J. Jaiganesh, M. Burtscher, "A high-performance connected components implementation for GPUs",

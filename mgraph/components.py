@@ -220,7 +220,7 @@ class Components:
             edges=Edges(device.asarray(piece.indptr), device.asarray(piece.indices)),
             parent=xp.arange(n, dtype=np.int32),
             other=xp.empty(n, np.int32) if rounds or len(self.plan.ranges) > 1 else None,
-            marks=xp.zeros(n, np.int32) if rounds else None,
+            marks=xp.empty(n, np.int32) if rounds else None,
             giant=xp.full(1, -1, np.int32),
             active=xp.zeros(1, np.int32),
             count=xp.zeros(1, np.int32),
@@ -255,6 +255,7 @@ class Components:
         k = state.kernels
         if step == 0:
             k.plant(*state.own, state.parent)
+            k.compress(state.parent)
             k.sample(*state.own, state.parent)
             return False
         if not self.directed:

@@ -765,7 +765,7 @@ def _plan_components(
     elif rounds:  # it took some ten of them, of two passes over the edges
         touches, cores = 20 * most + 80 * n, specs[0].cores
     else:
-        touches, cores = (most if directed else min(most, 2 * n)) + 4 * n, specs[0].cores
+        touches, cores = (most if directed else min(most, 2 * n)) + 6 * n, specs[0].cores
     exchanges = 0 if shards == 1 else EXCHANGE[kind] * shards
     seconds = touches / (rates(kind, specs[0].model).search * cores) + exchanges
     return Plan(
