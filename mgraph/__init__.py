@@ -11,6 +11,7 @@ Importing it loads neither Numba, nor Dask, nor CuPy: each is imported by the fi
 from .apsp import ApspResult, apsp
 from .bfs import BfsResult, bfs
 from .closure import ClosureResult, transitive_closure
+from .components import ComponentsResult, connected_components
 from .errors import (
     DeviceError,
     DistanceOverflowError,
@@ -33,6 +34,7 @@ __all__ = [
     "ApspResult",
     "BfsResult",
     "ClosureResult",
+    "ComponentsResult",
     "DeviceError",
     "DeviceSpec",
     "DistanceOverflowError",
@@ -48,6 +50,7 @@ __all__ = [
     "WorkerLostError",
     "apsp",
     "bfs",
+    "connected_components",
     "plan",
     "read",
     "transitive_closure",

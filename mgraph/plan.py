@@ -46,6 +46,9 @@ METHODS = ("blocked", "naive", "squaring", "sssp", "johnson")
 #: Those that search from every source, and do not compute in int16.
 SEARCHES = ("sssp", "johnson")
 
+#: What `mgraph.connected_components` can do.
+COMPONENTS_METHODS = ("afforest", "shiloach-vishkin", "sequential")
+
 #: Out of core, strips on the device at a time, where they fit: one computed, one arriving, one leaving.
 ROOMS = 3
 
@@ -191,7 +194,8 @@ class Plan:
         what = f"{self.algorithm}, method {self.method!r}: {self.n:,} vertices"
         if self.m:
             what += f", {self.m:,} directed edges"
-        kind = "reachability, a bit a pair" if self.algorithm == "closure" else f"distances {self.dtype}"
+        kinds = {"closure": "reachability, a bit a pair", "components": f"labels {self.dtype}"}
+        kind = kinds.get(self.algorithm, f"distances {self.dtype}")
         if self.predecessors:
             kind += ", predecessors int32" + (" derived from them" if self.derived else "")
         if self.intermediate:
@@ -208,7 +212,8 @@ class Plan:
             lines.append(f"sources: {self.batch:,} at a time")
         if self.grid[1] > 1:
             lines.append(f"a grid of {self.grid[0]} x {self.grid[1]} shards")
-        steps = "as many as the graph has levels" if self.steps is None else f"{self.steps:,}"
+        unknown = "has levels" if self.algorithm == "bfs" else "needs rounds"
+        steps = f"as many as the graph {unknown}" if self.steps is None else f"{self.steps:,}"
         lines.append(f"supersteps: {steps}, in spans of {self.span:,}")
         columns = self.columns or ((0, self.n),) * len(self.ranges)
         for own, across, spec, peak in zip(self.ranges, columns, self.devices, self.peak_bytes, strict=True):
@@ -252,12 +257,13 @@ def plan(
 
     Parameters
     ----------
-    algorithm : {"apsp", "bfs", "closure"}
+    algorithm : {"apsp", "bfs", "closure", "components"}
         The call to plan; what it needs of the host's memory, or disk, is held against this machine's.
     n : int
         Number of vertices.
     m : int, optional
-        Number of stored directed edges; needed for ``"bfs"``, and for methods of ``"apsp"`` that work on edges.
+        Number of stored directed edges; needed for ``"bfs"`` and ``"components"``, and for methods of ``"apsp"``
+        that work on edges.
     devices : int, str, DeviceSpec or a sequence of these, optional
         What to plan for: a device's name, so many of this machine's best device, or descriptions of
         devices that need not exist. By default this machine's best device.
@@ -280,9 +286,10 @@ def plan(
     components : sequence of int
         Vertices of each weakly connected component of the graph, where they are known.
     directed : bool
-        Whether a search holds the edges by source and by target; of an undirected graph one list serves.
+        Whether a search holds the edges by source and by target; of an undirected graph one list serves, and
+        components need not look at all of it.
     indptr : array of int, shape (n + 1,), optional
-        Where each vertex's edges begin, to balance a search's shards by edges; even by default.
+        Where each vertex's edges begin, to balance the shards by edges; even by default.
 
     Raises
     ------
@@ -291,8 +298,8 @@ def plan(
     InputError
         For an unknown algorithm, method, block or device.
     """
-    if algorithm not in ("apsp", "bfs", "closure"):
-        raise InputError(f"algorithm {algorithm!r} is not known: use 'apsp', 'bfs' or 'closure'")
+    if algorithm not in ("apsp", "bfs", "closure", "components"):
+        raise InputError(f"algorithm {algorithm!r} is not known: use 'apsp', 'bfs', 'closure' or 'components'")
     for name, value in (("n", n), ("m", m), ("memory_limit", memory_limit)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0):
             raise InputError(f"{name}={value!r} is no number: give 0 or more")
@@ -318,7 +325,9 @@ def plan(
             raise InputError("a plan for closure has one method, 'blocked', and neither predecessors nor intermediate")
         made = _plan_closure(int(n), int(m or 0), specs, block, span)
     elif m is None:
-        raise InputError("a plan for bfs needs m=, the number of edges")
+        raise InputError(f"a plan for {algorithm} needs m=, the number of edges")
+    elif algorithm == "components":
+        made = _plan_components(int(n), int(m), specs, method, span, directed, indptr)
     else:
         made = _plan_bfs(int(n), int(m), specs, method, predecessors, span, directed, indptr)
     hindrance = _hindrance(made, memory_limit)
@@ -751,6 +760,56 @@ def _plan_bfs(
         span=span or max(1, int(SPAN_SECONDS / per_level)),
         peak_bytes=tuple(peaks),
         seconds=m / (rates(kind, specs[0].model).search * len(specs)) + 20 * per_level,
+    )
+
+
+def _plan_components(
+    n: int, m: int, specs: tuple[DeviceSpec, ...], method: str, span: int | None, directed: bool, indptr: Any
+) -> Plan:
+    """Plan connected components: what a method touches of the vertices and edges, and the forests it keeps."""
+    if method not in ("auto", *COMPONENTS_METHODS):
+        known = ", ".join(map(repr, COMPONENTS_METHODS))
+        raise InputError(f"method={method!r} is not known for components: use 'auto', {known}")
+    kind, shards = specs[0].kind, len(specs)
+    method = "afforest" if method == "auto" else method
+    if method not in kernel_module(kind, "components").METHODS:
+        raise InputError(f"method={method!r} runs on one core of a CPU: add device='cpu', or use method='auto'")
+    if shards == 1:
+        ranges: tuple[tuple[int, int], ...] = ((0, n),)
+        edges = [m]
+    else:
+        indptr = np.linspace(0, m, n + 1).astype(np.int64) if indptr is None else indptr
+        ranges = balanced_ranges(indptr, shards)
+        edges = [int(indptr[last]) - int(indptr[first]) for first, last in ranges]
+    rounds = method == "shiloach-vishkin"
+    offset = 4 if m < 2**31 else 8
+    forests = 3 if rounds else 1 + (shards > 1)
+    most = max(edges)
+    if method == "sequential":
+        touches, cores = most + n, 1
+    elif rounds:  # it took some ten of them, of two passes over the edges
+        touches, cores = 20 * most + 80 * n, specs[0].cores
+    else:
+        touches, cores = (most if directed else min(most, 2 * n)) + 6 * n, specs[0].cores
+    exchanges = 0 if shards == 1 else EXCHANGE[kind] * shards
+    seconds = touches / (rates(kind, specs[0].model).search * cores) + exchanges
+    return Plan(
+        algorithm="components",
+        method=method,
+        n=n,
+        m=m,
+        dtype="int32",
+        predecessors=False,
+        block=0,
+        ranges=ranges,
+        devices=specs,
+        steps={"sequential": 1, "afforest": 2}.get(method),
+        span=span or max(1, int(SPAN_SECONDS / (seconds / (10 if rounds else 1) + 1e-9))),
+        peak_bytes=tuple(
+            4 * own + offset * (last - first + 1) + forests * 4 * n
+            for (first, last), own in zip(ranges, edges, strict=True)
+        ),
+        seconds=seconds,
     )
 
 

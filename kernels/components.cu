@@ -1,0 +1,245 @@
+// Connected components: Afforest, which hooks roots and passes over the edges of the giant component, and the
+// algorithm of Shiloach and Vishkin.
+//
+// Afforest. Every vertex first takes its first neighbour for its parent where that is smaller, without an atomic;
+// `sample` then links each with the first two it has, which joins most of the vertices of a real graph. After each step
+// `compress` lets every vertex point to its root. `largest` looks at 1,024 vertices for the component that most of them
+// belong to: its vertices need not look at their other edges, as an edge that leaves it is seen from its other end too.
+// `link` does the rest of the vertices. Where each edge is stored at one end only, none may be passed over.
+//
+// Shiloach and Vishkin. A round short-cuts every vertex to its grandparent, hooks each root to a smaller neighbour of
+// its tree, hooks each root that nothing happened to, a stagnant one, to any neighbour, short-cuts again, and ends the
+// rounds if all were stagnant. At most log n to the base 3/2, plus 2, rounds. Six kernels, after Dehne and Yogaratnam;
+// `least` and `rename` then name the components.
+//
+// Encoding. parent[v] is v for a root. For Afforest, and in all forests that are joined, parent[v] <= v: so there are
+// no cycles, however threads interleave, and a root is the least vertex of its component, the same whoever hooks first.
+// Only a root's parent is changed by others than those who shorten paths, by compare-and-swap. A read may be stale: it
+// then finds an ancestor that was, and still is, one. A shard has the edges of the vertices [lo, hi), row v - lo, and a
+// forest of all n vertices; `join` adds another shard's.
+//
+// Cost. Afforest: seven passes over the vertices, each with a few random touches of `parent`, and the edges outside
+// the giant component. Shiloach and Vishkin: each round two passes over all edges, with two random touches or more.
+//
+// Sources. M. Sutton, T. Ben-Nun, A. Barak, "Optimizing parallel graph connectivity computation via subgraph
+// sampling", 2018. J. Jaiganesh, M. Burtscher, "A high-performance connected components implementation for GPUs",
+// 2018: the first parents, and shorter paths on the way. Y. Shiloach, U. Vishkin, "An O(log n) parallel connectivity algorithm",
+// 1982. F. Dehne, K. Yogaratnam, "Exploring the limits of GPUs with parallel graph algorithms", 2010.
+
+constexpr int THREADS = 256, WARPS = THREADS / 32;
+constexpr int SAMPLED = 2;       // edges of a vertex that `sample` looks at
+constexpr int PROBES = 1024;     // vertices that `largest` looks at
+constexpr unsigned ALL = 0xffffffffu;
+
+// The root above v. Paths are split on the way: every vertex is moved to its grandparent.
+__device__ __forceinline__ int root(int* parent, int v) {
+    int above = parent[v];
+    if (above == v) return v;
+    for (int below = v, next; (next = parent[above]) != above; below = above, above = next) parent[below] = next;
+    return above;
+}
+
+// Put u and v into one tree: the greater of their roots under the other.
+__device__ __forceinline__ void unite(int* parent, int u, int v) {
+    int a = root(parent, u), b = root(parent, v);
+    while (a != b) {
+        const int high = max(a, b), low = min(a, b);
+        const int seen = atomicCAS(parent + high, high, low);
+        if (seen == high) return;
+        a = root(parent, seen);  // somebody came first
+        b = low;
+    }
+}
+
+// Call visit(v, u) for each edge from a vertex v of the block's 256 that is `wanted`. The edges are laid end to end
+// and dealt to the threads, so that a vertex of many neighbours is the whole block's.
+template <typename Offset, typename Wanted, typename Visit>
+__device__ __forceinline__ void each_edge(const Offset* __restrict__ indptr, const int* __restrict__ indices, int lo,
+                                          int hi, Wanted wanted, Visit visit) {
+    __shared__ Offset ends[THREADS];    // where a vertex's edges end among the block's,
+    __shared__ Offset shifts[THREADS];  // and what is added to an edge's number there to find it in `indices`
+    __shared__ Offset sums[WARPS];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int base = blockIdx.x * THREADS, own = base + threadIdx.x;
+    Offset first = 0, degree = 0;
+    if (own < hi - lo && wanted(lo + own)) {
+        first = indptr[own];
+        degree = indptr[own + 1] - first;
+    }
+    if (!__syncthreads_or(degree > 0)) return;
+    Offset end = degree;
+    for (int step = 1; step < 32; step *= 2) {
+        const Offset left = __shfl_up_sync(ALL, end, step);
+        if (lane >= step) end += left;
+    }
+    if (lane == 31) sums[warp] = end;
+    __syncthreads();
+    for (int w = 0; w < warp; ++w) end += sums[w];
+    ends[threadIdx.x] = end;
+    shifts[threadIdx.x] = first - (end - degree);
+    __syncthreads();
+    for (Offset e = threadIdx.x; e < ends[THREADS - 1]; e += THREADS) {
+        int at = 0;  // the first vertex whose edges end behind e
+#pragma unroll
+        for (int step = THREADS / 2; step; step /= 2)
+            if (ends[at + step - 1] <= e) at += step;
+        visit(lo + base + at, indices[shifts[at] + e]);
+    }
+}
+
+// parent[v] = the first neighbour of v where it is smaller, else v.
+template <typename Offset>
+__global__ void __launch_bounds__(THREADS) plant(const Offset* __restrict__ indptr, const int* __restrict__ indices,
+                                                 int n, int lo, int hi, int* parent) {
+    const int v = blockIdx.x * THREADS + threadIdx.x;
+    if (v >= n) return;
+    int above = v;
+    if (v >= lo && v < hi) {
+        const Offset first = indptr[v - lo];
+        if (first < indptr[v - lo + 1]) above = min(v, indices[first]);
+    }
+    parent[v] = above;
+}
+
+// Link each vertex with its first neighbours; `plant` has linked it with the very first if that is smaller.
+template <typename Offset>
+__global__ void __launch_bounds__(THREADS) sample(const Offset* __restrict__ indptr, const int* __restrict__ indices,
+                                                  int lo, int hi, int* parent) {
+    const int own = blockIdx.x * THREADS + threadIdx.x;
+    if (own >= hi - lo) return;
+    const Offset first = indptr[own], degree = indptr[own + 1] - first;
+    const int few = degree < SAMPLED ? static_cast<int>(degree) : SAMPLED;
+    for (int e = 0; e < few; ++e) {
+        const int u = indices[first + e];
+        if (e > 0 || u > lo + own) unite(parent, lo + own, u);
+    }
+}
+
+// parent[v] = the root above v.
+__global__ void __launch_bounds__(THREADS) compress(int n, int* parent) {
+    const int v = blockIdx.x * THREADS + threadIdx.x;
+    if (v >= n) return;
+    // Each step is written, so that those below take it too: a long path is halved by all of its vertices at once.
+    for (int above = parent[v], next; (next = parent[above]) != above; above = next) parent[v] = next;
+}
+
+// giant[0] = the root that most of the probed vertices have, the least of those; one block, of a compressed forest.
+__global__ void __launch_bounds__(PROBES) largest(int n, const int* __restrict__ parent, int* giant) {
+    __shared__ int roots[PROBES];
+    __shared__ unsigned long long best;
+    // Multiples of the golden ratio are spread evenly.
+    const unsigned place = threadIdx.x * 2654435769u;
+    const int mine = parent[static_cast<unsigned long long>(place) * n >> 32];
+    roots[threadIdx.x] = mine;
+    if (threadIdx.x == 0) best = 0;
+    __syncthreads();
+    unsigned count = 0;
+    for (int i = 0; i < PROBES; ++i) count += roots[i] == mine;
+    atomicMax(&best, static_cast<unsigned long long>(count) << 32 | ~static_cast<unsigned>(mine));
+    __syncthreads();
+    if (threadIdx.x == 0) *giant = static_cast<int>(~static_cast<unsigned>(best));
+}
+
+// Link the vertices outside the component giant[0] with all their neighbours; -1 passes over none. A vertex that
+// joins the giant component meanwhile may be passed over as well: it is there already.
+template <typename Offset>
+__global__ void __launch_bounds__(THREADS) link(const Offset* __restrict__ indptr, const int* __restrict__ indices,
+                                                int lo, int hi, const int* __restrict__ giant, int* parent) {
+    const int skipped = *giant;
+    each_edge(
+        indptr, indices, lo, hi, [=](int v) { return parent[v] != skipped; },
+        [=](int v, int u) { unite(parent, v, u); });
+}
+
+// Add the trees of another forest.
+__global__ void __launch_bounds__(THREADS) join(int n, const int* __restrict__ other, int* parent) {
+    const int v = blockIdx.x * THREADS + threadIdx.x;
+    if (v < n && other[v] != v) unite(parent, v, other[v]);
+}
+
+// Kernel 1 of Shiloach and Vishkin: every vertex is a root, and nothing has happened to it.
+__global__ void __launch_bounds__(THREADS) initialise(int n, int* parent, int* marks) {
+    const int v = blockIdx.x * THREADS + threadIdx.x;
+    if (v >= n) return;
+    parent[v] = v;
+    marks[v] = 0;
+}
+
+// Kernel 2: short-cut, and mark whom it has brought somebody.
+__global__ void __launch_bounds__(THREADS) shortcut_and_mark(int n, const int* __restrict__ parent, int* next,
+                                                             int* marks, int round) {
+    const int v = blockIdx.x * THREADS + threadIdx.x;
+    if (v >= n) return;
+    const int above = parent[v], top = parent[above];
+    next[v] = top;
+    if (top != above) marks[top] = round;
+}
+
+// Kernel 3: hook the roots whose trees have a smaller neighbour, and mark whom they are hooked to. An edge is looked
+// at from both ends, wherever it is stored. `next` changes meanwhile: a hook that is thereby missed is one of a root
+// that was hooked just now, and what is read in its stead is that root's new parent.
+template <typename Offset>
+__global__ void __launch_bounds__(THREADS) hook(const Offset* __restrict__ indptr, const int* __restrict__ indices,
+                                                int lo, int hi, const int* __restrict__ parent, int* next, int* marks,
+                                                int round) {
+    auto hooked = [=](int i, int j) {
+        const int x = next[i], y = next[j];
+        if (y < x && x == parent[i]) {  // short-cutting did not move i: x is its root
+            next[x] = y;
+            marks[y] = round;
+        }
+    };
+    each_edge(
+        indptr, indices, lo, hi, [](int) { return true; },
+        [=](int v, int u) {
+            hooked(v, u);
+            hooked(u, v);
+        });
+}
+
+// Kernel 4: hook the stagnant roots. No two of their trees are neighbours, or the greater had been hooked.
+template <typename Offset>
+__global__ void __launch_bounds__(THREADS) hook_stagnant(const Offset* __restrict__ indptr,
+                                                         const int* __restrict__ indices, int lo, int hi, int* next,
+                                                         const int* __restrict__ marks, int round) {
+    auto hooked = [=](int i, int j) {
+        const int x = next[i], y = next[j];
+        if (x != y && marks[x] < round && next[x] == x) next[x] = y;
+    };
+    each_edge(
+        indptr, indices, lo, hi, [](int) { return true; },
+        [=](int v, int u) {
+            hooked(v, u);
+            hooked(u, v);
+        });
+}
+
+// Kernel 5: short-cut, and check whether anything has happened in this round.
+__global__ void __launch_bounds__(THREADS) shortcut_and_check(int n, const int* __restrict__ next, int* parent,
+                                                              const int* __restrict__ marks, int round, int* active) {
+    const int v = blockIdx.x * THREADS + threadIdx.x;
+    if (v >= n) return;
+    parent[v] = next[next[v]];
+    if (marks[v] == round) *active = 1;
+}
+
+// Kernel 6: count the roots among the vertices [lo, hi).
+__global__ void __launch_bounds__(THREADS) count_roots(int lo, int hi, const int* __restrict__ parent, int* count) {
+    const int v = lo + blockIdx.x * THREADS + threadIdx.x;
+    const int roots = __syncthreads_count(v < hi && parent[v] == v);
+    if (threadIdx.x == 0 && roots) atomicAdd(count, roots);
+}
+
+// next[r] = the least vertex of the tree of the root r, where it was r; every vertex points to its root.
+__global__ void __launch_bounds__(THREADS) least(int n, const int* __restrict__ parent, int* next) {
+    const int v = blockIdx.x * THREADS + threadIdx.x;
+    if (v >= n) return;
+    const int top = parent[v];
+    if (v < next[top]) atomicMin(next + top, v);  // a look before the atomic, of which one root may get millions
+}
+
+// Name every vertex's parent anew.
+__global__ void __launch_bounds__(THREADS) rename(int n, const int* __restrict__ names, int* parent) {
+    const int v = blockIdx.x * THREADS + threadIdx.x;
+    if (v < n) parent[v] = names[parent[v]];
+}

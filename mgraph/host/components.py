@@ -1,0 +1,229 @@
+"""The kernels of ``kernels/components.cu`` for the CPU: the same operations on the same arrays, on all cores.
+
+That file's opening explains the algorithms and why cores may read and write the forest at the same time. Hooking
+compares and swaps here too; `unite_all` alone, on one core, need not: it is the textbook's union-find.
+"""
+
+import numpy as np
+from numba import njit, prange, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+#: What of `mgraph.connected_components` there is here.
+METHODS = ("sequential", "afforest", "shiloach-vishkin")
+
+_SAMPLED = 2  # edges of a vertex that `sample` looks at
+_PROBES = 1024  # vertices that `largest` looks at
+_GOLDEN = 2654435769  # 2^32 over the golden ratio: its multiples are spread evenly
+_CHUNK = 1024  # vertices that a core takes at a time
+
+
+@intrinsic
+def _compare_and_swap(typing, array, index, expected, value):
+    """Set an element if it is `expected`, and return what was there, in one atomic step."""
+
+    def build(context, builder, signature, arguments):
+        kind = signature.args[0]
+        made = context.make_array(kind)(context, builder, arguments[0])
+        place = cgutils.get_item_pointer(context, builder, kind, made, [arguments[1]], wraparound=False)
+        swapped = builder.cmpxchg(place, arguments[2], arguments[3], "monotonic", "monotonic")
+        return builder.extract_value(swapped, 0)
+
+    return types.int32(array, types.intp, types.int32, types.int32), build
+
+
+@njit(nogil=True, cache=True)
+def _root(parent, v):
+    """Return the root above v; every vertex on the way is moved to its grandparent."""
+    above = parent[v]
+    if above == v:
+        return above
+    below = v
+    while True:
+        after = parent[above]
+        if after == above:
+            return above
+        parent[below] = after
+        below = above
+        above = after
+
+
+@njit(nogil=True, cache=True)
+def _unite(parent, u, v):
+    """Put u and v into one tree: the greater of their roots under the other."""
+    a, b = _root(parent, u), _root(parent, v)
+    while a != b:
+        high, low = max(a, b), min(a, b)
+        seen = _compare_and_swap(parent, high, high, low)
+        if seen == high:
+            return
+        a, b = _root(parent, seen), low
+
+
+@njit(nogil=True, cache=True)
+def unite_all(indptr, indices, first, last, parent):
+    """Put the ends of all edges of the vertices `first` to `last` into one tree, one edge after the other."""
+    for own in range(last - first):
+        a = _root(parent, np.int32(first + own))
+        for e in range(indptr[own], indptr[own + 1]):
+            b = _root(parent, indices[e])
+            if a < b:
+                parent[b] = a
+            elif b < a:
+                parent[a] = b
+                a = b
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def plant(indptr, indices, first, last, parent):
+    """Let the vertices `first` to `last` start below their first neighbours, where these are smaller."""
+    for v in prange(len(parent)):
+        above = np.int32(v)
+        if first <= v < last and indptr[v - first] < indptr[v - first + 1]:
+            above = min(above, indices[indptr[v - first]])
+        parent[v] = above
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def sample(indptr, indices, first, last, parent):
+    """Link the vertices `first` to `last` with their first neighbours."""
+    for own in prange(last - first):
+        v = np.int32(first + own)
+        begin = indptr[own]
+        for e in range(begin, min(begin + _SAMPLED, indptr[own + 1])):
+            if e > begin or indices[e] > v:
+                _unite(parent, v, indices[e])
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def compress(parent):
+    """Let every vertex point to its root."""
+    for v in prange(len(parent)):
+        above = parent[v]
+        while True:
+            after = parent[above]
+            if after == above:
+                break
+            parent[v] = after
+            above = after
+
+
+@njit(nogil=True, cache=True)
+def largest(parent, giant):
+    """Write the root that most of the probed vertices have, the least of those."""
+    roots = np.empty(_PROBES, np.int32)
+    for i in range(_PROBES):
+        place = np.uint64(i * _GOLDEN & 0xFFFFFFFF)
+        roots[i] = parent[np.int64(place * np.uint64(len(parent)) >> np.uint64(32))]
+    roots.sort()
+    most, begin = 0, 0
+    for i in range(_PROBES + 1):
+        if i == _PROBES or roots[i] != roots[begin]:
+            if i - begin > most:
+                most = i - begin
+                giant[0] = roots[begin]
+            begin = i
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def link(indptr, indices, first, last, giant, parent):
+    """Link the vertices `first` to `last` with all their neighbours, unless they are in the giant component."""
+    skipped = giant[0]
+    for part in prange((last - first + _CHUNK - 1) // _CHUNK):
+        for own in range(part * _CHUNK, min(last - first, (part + 1) * _CHUNK)):
+            v = np.int32(first + own)
+            if parent[v] != skipped:
+                for e in range(indptr[own], indptr[own + 1]):
+                    _unite(parent, v, indices[e])
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def join(other, parent):
+    """Add the trees of another forest."""
+    for v in prange(len(parent)):
+        if other[v] != v:
+            _unite(parent, np.int32(v), other[v])
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def initialise(parent, marks):
+    """Make every vertex a root without a mark."""
+    for v in prange(len(parent)):
+        parent[v] = v
+        marks[v] = 0
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def shortcut_and_mark(parent, after, marks, number):
+    """Write every vertex's grandparent, and mark those that are one's new parent."""
+    for v in prange(len(parent)):
+        above = parent[v]
+        top = parent[above]
+        after[v] = top
+        if top != above:
+            marks[top] = number
+
+
+@njit(nogil=True, cache=True)
+def _hook(parent, after, marks, number, i, j):
+    x, y = after[i], after[j]
+    if y < x and x == parent[i]:
+        after[x] = y
+        marks[y] = number
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def hook(indptr, indices, first, last, parent, after, marks, number):
+    """Hook the roots that the edges of the vertices `first` to `last` lead to smaller ones."""
+    for own in prange(last - first):
+        for e in range(indptr[own], indptr[own + 1]):
+            _hook(parent, after, marks, number, first + own, indices[e])
+            _hook(parent, after, marks, number, indices[e], first + own)
+
+
+@njit(nogil=True, cache=True)
+def _hook_stagnant(after, marks, number, i, j):
+    x, y = after[i], after[j]
+    if x != y and marks[x] < number and after[x] == x:
+        after[x] = y
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def hook_stagnant(indptr, indices, first, last, after, marks, number):
+    """Hook the roots that nothing happened to, by the edges of the vertices `first` to `last`."""
+    for own in prange(last - first):
+        for e in range(indptr[own], indptr[own + 1]):
+            _hook_stagnant(after, marks, number, first + own, indices[e])
+            _hook_stagnant(after, marks, number, indices[e], first + own)
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def shortcut_and_check(after, parent, marks, number, active):
+    """Write every vertex's grandparent, and a one to `active` if there are marks of this round."""
+    for v in prange(len(parent)):
+        parent[v] = after[after[v]]
+        if marks[v] == number:
+            active[0] = 1
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def count_roots(first, last, parent, count):
+    """Add the roots among the vertices `first` to `last` to `count`."""
+    roots = 0
+    for v in prange(first, last):
+        roots += parent[v] == v
+    count[0] += roots
+
+
+@njit(nogil=True, cache=True)
+def least(parent, after):
+    """Write for every root, which stands there itself, the least vertex of its tree."""
+    for v in range(len(parent)):
+        after[parent[v]] = min(after[parent[v]], v)
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def rename(names, parent):
+    """Name every vertex's parent anew."""
+    for v in prange(len(parent)):
+        parent[v] = names[parent[v]]

@@ -1,0 +1,336 @@
+"""Components: every method against the properties of a labelling, SciPy and every other, also on Dask workers."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.sparse import csgraph
+from test_apsp import poison
+from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens Dask's warnings here too)
+from test_plan import measured
+
+import mgraph
+from mgraph import device as devices
+from mgraph.cluster import local_client
+from mgraph.components import Components
+from mgraph.device import gpu_count
+from mgraph.errors import InputError, MemoryLimitError
+from mgraph.generate import rmat
+from mgraph.graph import Compressed
+from mgraph.plan import DeviceSpec, plan
+
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+METHODS = {"cpu": ["sequential", "afforest", "shiloach-vishkin"], "cuda": ["afforest", "shiloach-vishkin"]}
+DATA = next(
+    (d for d in (Path(__file__).parents[2] / "shared" / "data", Path(__file__).parents[1] / ".data") if d.is_dir()),
+    None,
+)
+
+
+@pytest.fixture(params=DEVICES)
+def device(request):
+    if request.param == "cuda":
+        poison()
+    return request.param
+
+
+def verify(graph, result):
+    """Check weak components by their properties, given only that the graph has so many of them.
+
+    No edge leads from one label to another, so a label is of whole components; a label is the smallest vertex
+    that has it; and there are as many labels as components, so that none is of two.
+    """
+    labels = devices.to_host(result.labels)
+    src, dst, _ = (devices.to_host(part) if part is not None else None for part in graph.coo())
+    assert labels.dtype == np.int32 and labels.shape == (graph.n,)
+    assert np.array_equal(labels[src], labels[dst])
+    values, first = np.unique(labels, return_index=True)
+    assert np.array_equal(values, first)
+    assert result.count == len(values) == scipys(graph, "weak")[0]
+
+
+def scipys(graph, connection):
+    """Return SciPy's number of components, and its labels as the smallest vertex of each."""
+    indptr, indices, _ = (devices.to_host(part) if part is not None else None for part in graph.csr())
+    matrix = sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=(graph.n, graph.n), copy=True)
+    matrix.sum_duplicates()  # of repeated edges its search for strong components finds no end
+    count, labels = csgraph.connected_components(matrix, connection=connection)
+    return count, np.unique(labels, return_index=True)[1][labels]
+
+
+def check(graph, device, **options):
+    """Every method's labels are a verified labelling, and the same."""
+    expected = scipys(graph, "weak")[1]
+    for method in METHODS[device]:
+        result = mgraph.connected_components(graph, method=method, device=device, **options)
+        verify(graph, result)
+        count, labels = result
+        assert count == result.count and np.array_equal(devices.to_host(labels), expected), (graph, method)
+        if method == "shiloach-vishkin":
+            assert 0 < result.iterations <= math.log(max(1, graph.n), 1.5) + 2
+        else:
+            assert result.iterations == 1
+
+
+@st.composite
+def made_graphs(draw):
+    n = draw(st.integers(1, 300))
+    m = draw(st.integers(0, 2 * n))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    return mgraph.Graph.from_edges(*random.integers(0, n, (2, m)), n=n, directed=draw(st.booleans()))
+
+
+@given(made_graphs(), st.sampled_from([None, 1, 2]))
+def test_small_graphs(graph, span):
+    check(graph, "cpu", span=span)
+
+
+@pytest.mark.gpu
+@given(made_graphs(), st.sampled_from([None, 1, 2]))
+def test_small_graphs_on_a_gpu(graph, span):
+    check(graph, "cuda", span=span)
+
+
+def shapes():
+    random = np.random.default_rng(3)
+    n = 5000
+    path = np.arange(n - 1)
+    yield "path", path, path + 1
+    yield "path back", path + 1, path
+    order = random.permutation(n)
+    yield "path in any order", order[:-1], order[1:]
+    # Parents go up and down in turn, so that half of the vertices are the smallest of their neighbours.
+    turns = np.stack([np.arange(n // 2), n - 1 - np.arange(n // 2)], 1).ravel()
+    yield "zigzag", turns[:-1], turns[1:]
+    yield "cycle", np.r_[path, n - 1], np.r_[path + 1, 0]
+    yield "star", np.zeros(n - 1, int), path + 1
+    yield "star of the last", np.full(n - 1, n - 1), path
+    # The hub's edges fall to a block whose other vertices have some, one or none; its component is not the giant.
+    leaves = np.arange(3, n, 3)
+    rest = np.setdiff1d(np.arange(n), np.r_[1, leaves])
+    yield "hub beside a giant", np.r_[np.ones(len(leaves), int), rest[:-1]], np.r_[leaves, rest[1:]]
+    side = 70
+    cell = np.arange(side * side).reshape(side, side)
+    yield "grid", np.r_[cell[:, :-1].ravel(), cell[:-1].ravel()], np.r_[cell[:, 1:].ravel(), cell[1:].ravel()]
+    yield "complete", *np.nonzero(~np.eye(200, dtype=bool))
+    yield "two giants", *np.sort(random.integers(0, n // 2, (2, 4 * n)) * 2 + random.integers(0, 2, 4 * n), axis=0)
+    pairs = random.permutation(n).reshape(2, -1)
+    yield "pairs", *pairs
+    yield "trees", path + 1, (random.random(n - 1) * (path + 1)).astype(int) // 7 * 7
+    yield "self-loops", np.r_[path, path], np.r_[path, np.minimum(path + 2, n - 1)]
+    yield "repeated edges", np.r_[path[::2], path[::2], path[::2]], np.r_[path[::2], path[::2], path[::2]] + 1
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_shapes(directed, device):
+    for _, src, dst in shapes():
+        check(mgraph.Graph.from_edges(src, dst, n=5001, directed=directed), device)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 255, 256, 257, 1023, 1025])
+def test_graphs_without_edges(n, device):
+    for method in METHODS[device]:
+        count, labels = mgraph.connected_components(
+            mgraph.Graph.from_edges([], [], n=n, directed=False), method=method, device=device
+        )
+        assert count == n and devices.to_host(labels).tolist() == list(range(n))
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("edge_factor", [1, 16])  # many components, and a giant one with isolated vertices
+def test_rmat(edge_factor, directed, device):
+    check(rmat(14, edge_factor, directed=directed), device)
+
+
+def test_path_of_a_million(device):
+    n = 1_000_000
+    path = np.arange(n - 1)
+    for src, dst in ((path, path + 1), (n - 1 - path, n - 2 - path)):
+        graph = mgraph.Graph.from_edges(src, dst)
+        for method in METHODS[device]:
+            count, labels = mgraph.connected_components(graph, method=method, device=device)
+            assert count == 1 and not labels.any()
+
+
+def test_offsets_of_64_bits(device):
+    graph = rmat(11, 2)
+    indptr, indices, _ = graph.csr()
+    wide = mgraph.Graph(graph.n, csr=Compressed(indptr.astype(np.int64), indices, None), directed=False)
+    check(wide, device)
+
+
+def test_what_is_passed_over_changes_nothing(device):
+    # Only vertices outside the giant component have edges left to look at once the first have been: without a
+    # giant one to pass over, the labels are those.
+    graph = rmat(13, 2)
+    skipping = mgraph.connected_components(graph, device=device)
+    indptr, indices, _ = graph.csr()
+    looking = mgraph.Graph(graph.n, csr=Compressed(indptr, indices, None), directed=True)
+    assert np.array_equal(mgraph.connected_components(looking, device=device).labels, skipping.labels)
+
+
+def test_every_input_of_apsp(device):
+    matrix = np.full((5, 5), np.inf)
+    matrix[3, 1] = matrix[4, 0] = 2.5
+    stored = sparse.csr_array((np.zeros(2), ([3, 4], [1, 0])), shape=(5, 5))  # zeros that are edges
+    for given_graph in (matrix, stored, mgraph.Graph.from_edges([3, 4], [1, 0], [0, 7])):
+        count, labels = mgraph.connected_components(given_graph, device=device)
+        assert count == 3 and labels.tolist() == [0, 1, 2, 1, 0]
+
+
+def test_progress_counts_the_supersteps(device):
+    graph = rmat(8, 1)
+    seen = []
+    mgraph.connected_components(graph, device=device, span=1, progress=lambda done, steps: seen.append((done, steps)))
+    assert seen == [(1, 2), (2, 2), (2, 2)]
+    seen.clear()
+    found = mgraph.connected_components(
+        graph, method="shiloach-vishkin", device=device, progress=lambda *now: seen.append(now)
+    )
+    assert seen == [(found.iterations, None)]
+
+
+# Strong components
+
+
+@given(made_graphs())
+def test_strong_components(graph):
+    found = mgraph.connected_components(graph, connection="strong", device="cpu")
+    count, labels = scipys(graph, "strong")
+    assert found.count == count and np.array_equal(found.labels, labels) and found.labels.dtype == np.int32
+
+
+def test_strong_components_of_no_vertices():
+    count, labels = mgraph.connected_components(np.empty((0, 0)), connection="strong")
+    assert count == 0 and labels.shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"method": "afforest"}, "method='afforest'"),
+        ({"device": "cuda"}, "device='cuda'"),
+        ({"client": object()}, "client="),
+    ],
+)
+def test_strong_components_are_found_on_one_core(options, says):
+    with pytest.raises(InputError, match=says):
+        mgraph.connected_components(rmat(3, directed=True), connection="strong", **options)
+
+
+# Arguments that cannot be used, and plans
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"method": "sideways"}, "sideways"),
+        ({"connection": "loose"}, "loose"),
+        ({"span": 0}, "span=0"),
+        ({"progress": 3}, "progress=3"),
+    ],
+)
+def test_bad_arguments(options, says):
+    with pytest.raises(InputError, match=says):
+        mgraph.connected_components(rmat(3), device="cpu", **options)
+
+
+def test_union_find_is_for_a_cpu():
+    gpu = DeviceSpec("a GPU", "cuda", 1 << 37)
+    with pytest.raises(InputError, match="method='sequential' runs on one core of a CPU"):
+        plan("components", 10, 20, gpu, method="sequential")
+
+
+@pytest.mark.parametrize("method", ["auto", *METHODS["cpu"]])
+def test_plans_say_what_they_are(method):
+    made = plan("components", 1000, 5000, "cpu", method=method)
+    assert made.method == ("afforest" if method == "auto" else method)
+    text = made.explain()
+    assert f"components, method {made.method!r}" in text and "labels int32" in text
+    assert ("as many as the graph needs rounds" in text) == (method == "shiloach-vishkin")
+
+
+def test_what_does_not_fit_is_refused(monkeypatch):
+    graph = rmat(10)
+    monkeypatch.setattr(devices.HostDevice, "available_memory", lambda self: 1 << 10)
+    monkeypatch.setattr(Components, "load", lambda *_: pytest.fail("loaded"))
+    with pytest.raises(MemoryLimitError, match="components of 1,024 vertices needs"):
+        mgraph.connected_components(graph, device="cpu")
+
+
+@pytest.mark.parametrize("method", METHODS["cpu"])
+def test_predicted_peak_is_the_measured_one(method):
+    graph = rmat(18, 4)
+    mgraph.connected_components(rmat(5), method=method, device="cpu")  # compiles
+    result, peak = measured(lambda: mgraph.connected_components(graph, method=method, device="cpu"))
+    # On the CPU the edges are the input's own arrays.
+    edges = 4 * graph.m + 4 * (graph.n + 1)
+    assert result.plan.peak_bytes[0] - edges == pytest.approx(peak, rel=0.05)
+
+
+# Workers
+
+
+@pytest.fixture(scope="module", params=[1, 2, 3, 5])
+def client(request):
+    """Workers in this process."""
+    with cluster(request.param, processes=False) as made:
+        yield made
+
+
+def shared_graphs():
+    """Graphs of fewer vertices than there are workers and of more, whose trees lie across the shards."""
+    random = np.random.default_rng(11)
+    for n in (1, 2, 3, 33, 64, 130, 500):
+        yield mgraph.Graph.from_edges(*random.integers(0, n, (2, n // 2)), n=n, directed=bool(n % 2))
+    path = np.arange(299)
+    yield mgraph.Graph.from_edges(path, path + 1)
+    order = random.permutation(300)  # no two neighbours fall to one worker for long
+    yield mgraph.Graph.from_edges(order[:-1], order[1:], directed=False)
+    yield mgraph.Graph.from_edges([], [], n=100)
+    yield rmat(10, 1)
+    yield rmat(10, 16, directed=True)
+
+
+def check_workers(client, device):
+    for graph in shared_graphs():
+        for span in (None, 1):
+            check(graph, device, client=client, span=span)
+
+
+def test_the_same_as_direct(client):
+    check_workers(client, "cpu")
+    empty = mgraph.connected_components(np.empty((0, 0)), client=client, device="cpu")
+    assert empty.count == 0 and empty.labels.shape == (0,)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_same_as_direct_on_gpus(workers):
+    if workers > gpu_count():
+        pytest.skip(f"needs {workers} GPUs")
+    with local_client(workers, "cuda") as client:
+        check_workers(client, "cuda")
+        check(rmat(16), "cuda", client=client)
+
+
+# Real graphs, and GPUs
+
+
+@pytest.mark.skipif(DATA is None, reason="the real graphs are not beside the checkout")
+@pytest.mark.parametrize("name", ["NY.gr.xz", "as-caida20070917.txt.xz", "facebook_combined.txt.xz"])
+def test_real_graphs(name, device):
+    check(mgraph.read(DATA / name), device)
+
+
+@pytest.mark.gpu
+def test_cupy_in_cupy_out():
+    xp = devices.find("cuda").xp
+    count, labels = mgraph.connected_components(rmat(10, 1, device="cuda"))
+    same = mgraph.connected_components(rmat(10, 1), device="cpu")
+    assert isinstance(labels, xp.ndarray) and labels.dtype == np.int32
+    assert count == same.count and np.array_equal(labels.get(), same.labels)
