@@ -26,6 +26,7 @@ from .errors import (
 from .graph import Graph
 from .io import read
 from .plan import DeviceSpec, Plan, plan
+from .ranking import ListRankResult, list_rank
 
 __version__ = "0.1.0"
 
@@ -39,6 +40,7 @@ __all__ = [
     "FormatError",
     "Graph",
     "InputError",
+    "ListRankResult",
     "MemoryLimitError",
     "MgraphError",
     "NegativeCycleError",
@@ -48,6 +50,7 @@ __all__ = [
     "WorkerLostError",
     "apsp",
     "bfs",
+    "list_rank",
     "plan",
     "read",
     "transitive_closure",
