@@ -14,7 +14,7 @@ import numpy as np
 
 from . import device as devices
 from .comm import Communicator
-from .engine import Progress, checked_span, executor
+from .engine import Program, Progress, checked_span, executor
 from .errors import InputError
 from .plan import Plan, even_ranges, plan
 
@@ -79,7 +79,8 @@ def list_rank(
     with home.active():
         _check_range(succ)
         succ = home.xp.ascontiguousarray(succ, dtype=made.dtype)
-    program = {"sequential": OneByOne, "wylie": Jumping}.get(made.method, Walking)(made)
+    programs: dict[str, type[OneByOne | Jumping | Walking]] = {"sequential": OneByOne, "wylie": Jumping}
+    program: Program = programs.get(made.method, Walking)(made)
     outcome = runner.run(program, lambda shard: succ, made, progress)
     # What the kernels cannot trust is no list, or hardly ever one.
     ranks = _one_by_one(succ) if outcome.arrays["amiss"].any() else outcome.arrays["ranks"]

@@ -16,6 +16,7 @@ CONTROL_WORDS = 4
 WALKERS = 32
 
 _STRATA = 1024  # that a core takes at a time
+_ALONE = 1 << 16  # words that one core lets jump, before a second has woken up
 
 # As in kernels/ranking.cu.
 _PATIENCE = 64
@@ -145,21 +146,34 @@ def link(succ, chain):
         chain[i] = _word(_END, 0) if succ[i] == i else _word(succ[i], 1)
 
 
-@njit(parallel=True, nogil=True, cache=True)
 def jump(chain, first, last, step, open_words):
     """Let the words `first` to `last` of a chain add those they point to, in round number `step`."""
-    if step > 0 and open_words[step - 1] == 0:
+    if step > 0 and not open_words[step - 1]:
         return
-    still = 0
-    for i in prange(first, last):
+    jump_them = _jump_some if last - first <= _ALONE else _jump_together
+    open_words[step] = jump_them(chain, first, last)
+
+
+@njit(nogil=True, cache=True)
+def _jump_some(chain, first, last):
+    still = False
+    for i in range(first, last):
         mine = chain[i]
         following = mine >> _HALF
         if following != _WORD:
             there = chain[following]
             chain[i] = there >> _HALF << _HALF | (mine + there) & _WORD
-            still += there >> _HALF != _WORD
-    if still:
-        open_words[step] = 1
+            still |= there >> _HALF != _WORD
+    return still
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def _jump_together(chain, first, last):
+    still = 0
+    for part in prange((last - first + _ALONE - 1) // _ALONE):
+        begin = first + part * _ALONE
+        still += _jump_some(chain, begin, min(last, begin + _ALONE))
+    return still > 0
 
 
 @njit(parallel=True, nogil=True, cache=True)
