@@ -831,7 +831,7 @@ def _plan_list_rank(n: int, specs: tuple[DeviceSpec, ...], method: str, span: in
         ranges = ((0, n), *((n, n),) * (shards - 1))
         steps, peaks = 1, [3 * lists] + [lists] * (shards - 1)
     elif method == "wylie":
-        steps, peaks = doublings, [8 * n + max(lists, part) for part in own]
+        steps, peaks = doublings, [lists + 8 * n + part for part in own]
         seconds = steps * (seconds / sum(spec.cores for spec in specs) + exchange)
     else:
         walkers = units * kernel_module(kind, "ranking").WALKERS

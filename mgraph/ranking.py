@@ -250,14 +250,15 @@ class Walking:
         """Return the shard with all of the lists, which no walk has passed yet."""
         xp, n, kernels = device.xp, self.plan.n, device.kernels("ranking")
         packed = self.plan.method == "splitter64"
-        owners = xp.full(n, -1, np.int64 if packed else np.int32)  # all bits set
+        # All bits set: at an element that no walk has passed, in a chain the end, where walks gave up before.
+        owners, chain = xp.full(n, -1, np.int64 if packed else np.int32), xp.full(self.splitters, -1, np.int64)
         return Strata(
             device=device,
             kernels=kernels,
             succ=device.asarray(piece),
             owners=owners.view(np.uint64 if packed else np.uint32),
             steps=xp.empty(0 if packed else n, np.uint16),
-            chain=xp.empty(self.splitters, np.uint64),
+            chain=chain.view(np.uint64),
             open_words=xp.zeros(rounds(self.splitters), np.uint32),
             control=xp.zeros(kernels.CONTROL_WORDS, np.uint64),
         )
@@ -297,9 +298,9 @@ class Walking:
 
     def _complete(self, state: Strata, comm: Communicator) -> None:
         """Rank what lies before the first splitters, and find out whether something is amiss."""
-        xp, kernels = state.device.xp, state.kernels
+        kernels = state.kernels
         marks, unranked = self._unranked(state)
-        walked = xp.array([state.control[kernels.WALKED]], np.float64)
+        walked = state.control[kernels.WALKED : kernels.WALKED + 1].astype(np.float64)
         comm.allreduce(walked, "sum")
         overlap = int(walked[0]) != self.plan.n - unranked and self.plan.method == "splitter48"
         state.amiss = overlap or bool(state.control[kernels.TANGLED]) or bool(state.open_words[-1:].any())
