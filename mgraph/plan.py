@@ -40,10 +40,11 @@ WORTH = 0.01
 CLOSURE_RATE = {"cuda": 3.0e15, "cpu": 4.2e12}
 CLOSURE_PIVOTS = {"cuda": 50e-6, "cpu": 300e-6}
 
-#: Elements a second that list ranking passes on a GPU, and on a CPU's core; by jumping, in each round.
+#: Elements a second that list ranking passes on a GPU (predicted, not measured yet), and on a CPU's core; by
+#: jumping, in each round.
 LIST_RANK_RATE = {
     "cuda": {"splitter64": 10e9, "splitter48": 7e9, "wylie": 35e9},
-    "cpu": {"sequential": 8e6, "splitter64": 25e6, "splitter48": 20e6, "wylie": 40e6},
+    "cpu": {"sequential": 7.5e6, "splitter64": 45e6, "splitter48": 42e6, "wylie": 250e6},
 }
 
 #: Elements up to which one core of a CPU goes along a list as fast as it jumps: its caches hold them.
