@@ -20,9 +20,10 @@
 // words, each written at once, are right whichever is the last; separate ones are not, which `walked` tells.
 //
 // Ends. On a random list a walk is longer than PATIENCE strata with a probability of exp(-PATIENCE). One that is
-// gives up, as it may be on a cycle, and all others with it: control[TANGLED]. A cycle with a splitter leaves its
-// chain open after all rounds, one without leaves elements that nothing reaches. So whatever the input holds, the
-// time is bounded, and somebody else has to look at what is amiss.
+// gives up, as it may be on a cycle, and those after it are not begun: control[TANGLED]; their words of the chain stay
+// as they were set before, all bits, which is an end. A cycle with a splitter leaves its chain open after all rounds,
+// one without leaves elements that nothing reaches. So whatever the input holds, the time is bounded, and somebody
+// else has to look at what is amiss.
 //
 // Cost. n + n / 2^shift log n operations. A hop is a random read that the next one waits for, and a random write
 // that nothing waits for; `aggregate` streams but for a read of the chain, which is to stay in the L2. Jumping on all
@@ -105,8 +106,12 @@ __global__ void __launch_bounds__(THREADS, 8)
         const bool ends = next == i, arrives = splitters.contains(next);
         ++distance;
         if (ends || arrives || distance == longest) {
-            if (!ends && !arrives) store(control + TANGLED, 1);
-            chain[own] = ends ? word(END, distance - 1) : arrives ? word(splitters.stratum(next), distance) : word(END, 0);
+            if (ends)
+                chain[own] = word(END, distance - 1);
+            else if (arrives)
+                chain[own] = word(splitters.stratum(next), distance);
+            else
+                store(control + TANGLED, 1);
             walked += distance;
             taken = claim();
             if (taken < count) {

@@ -145,8 +145,8 @@ def rounds(links: int) -> int:
 
 
 @dataclass
-class Walk:
-    """The state of a shard that goes along the lists."""
+class Lists:
+    """The state of a shard that goes along lists element by element."""
 
     device: devices.Device
     kernels: Any
@@ -161,19 +161,19 @@ class OneByOne:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
 
-    def load(self, shard: int, piece: Array, device: devices.Device) -> Walk:
+    def load(self, shard: int, piece: Array, device: devices.Device) -> Lists:
         """Return the shard with the lists, and room for the ranks of its range."""
         first, last = self.plan.ranges[shard]
-        return Walk(device, device.kernels("ranking"), piece, device.xp.empty(last - first, self.plan.dtype))
+        return Lists(device, device.kernels("ranking"), piece, device.xp.empty(last - first, self.plan.dtype))
 
-    def step(self, state: Walk, first: int, limit: int, comm: Communicator) -> int:
+    def step(self, state: Lists, first: int, limit: int, comm: Communicator) -> int:
         """Rank everything."""
         if first == 0 and len(state.ranks):
             way = state.device.xp.empty_like(state.ranks)
             state.amiss = state.kernels.sequential(state.succ, state.ranks, way) >= 0
         return int(first == 0)
 
-    def collect(self, state: Walk, comm: Communicator) -> dict[str, Array]:
+    def collect(self, state: Lists, comm: Communicator) -> dict[str, Array]:
         """Return the ranks, and whether they are not to be trusted."""
         return {"ranks": state.ranks, "amiss": np.array([state.amiss])}
 

@@ -193,6 +193,39 @@ def check_cycle(succ, method, device, client=None):
     assert on_a_cycle(succ, int(str(caught.value).split()[1]))
 
 
+@st.composite
+def successors(draw):
+    """Return any successors, most of which end, or run into a cycle, after few or many elements."""
+    n = draw(st.integers(1, 500))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    succ = random.integers(0, n, n)
+    forward = random.random(n) < draw(st.sampled_from([0, 0.9, 1]))
+    succ = np.where(forward, np.minimum(succ, np.arange(n)), succ)
+    return np.where(random.random(n) < draw(st.sampled_from([0.01, 0.3])), np.arange(n), succ)
+
+
+def check_any(succ, device):
+    end = succ
+    for _ in range(len(succ).bit_length()):
+        end = end[end]
+    for method in methods(device):
+        if (succ[end] == end).all():
+            verify(succ, mgraph.list_rank(succ, method=method, device=device).ranks)
+        else:
+            check_cycle(succ, method, device)
+
+
+@given(successors())
+def test_any_successors(succ):
+    check_any(succ, "cpu")
+
+
+@pytest.mark.gpu
+@given(successors())
+def test_any_successors_on_a_gpu(succ):
+    check_any(succ, "cuda")
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_cycles(method, device):
     if method not in methods(device):

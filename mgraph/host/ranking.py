@@ -125,7 +125,6 @@ def _walk_together(succ, shift, first, last, owners, steps, chain):
             elif arrives:
                 chain[own[k]] = _word(coming_to >> shift, distance[k])
             else:
-                chain[own[k]] = _word(_END, 0)
                 lost += 1
             walked += distance[k]
             if coming < last:
