@@ -823,7 +823,7 @@ def _plan_list_rank(n: int, specs: tuple[DeviceSpec, ...], method: str, span: in
     dtype = np.dtype(np.int32 if n < 2**31 else np.int64)
     ranges = even_ranges(n, shards, 1)
     units = sum(spec.processors if kind == "cuda" else spec.cores for spec in specs)
-    doublings, spacing = max(0, n - 1).bit_length(), 0
+    spacing = 0
     lists = n * dtype.itemsize
     own = [(last - first) * dtype.itemsize for first, last in ranges]
     seconds = n / LIST_RANK_RATE[kind][method]
@@ -832,7 +832,7 @@ def _plan_list_rank(n: int, specs: tuple[DeviceSpec, ...], method: str, span: in
         ranges = ((0, n), *((n, n),) * (shards - 1))
         steps, peaks = 1, [3 * lists] + [lists] * (shards - 1)
     elif method == "wylie":
-        steps, peaks = doublings, [lists + 8 * n + part for part in own]
+        steps, peaks = rounds(n), [lists + 8 * n + part for part in own]
         seconds = steps * (seconds / sum(spec.cores for spec in specs) + exchange)
     else:
         walkers = units * kernel_module(kind, "ranking").WALKERS
@@ -858,6 +858,11 @@ def _plan_list_rank(n: int, specs: tuple[DeviceSpec, ...], method: str, span: in
         seconds=seconds,
         spacing=spacing,
     )
+
+
+def rounds(links: int) -> int:
+    """Return how many rounds of jumps bring every word of a chain to its end, and show a word on a cycle."""
+    return max(links > 0, max(0, links - 1).bit_length())
 
 
 def products(n: int, nonnegative: bool) -> int:

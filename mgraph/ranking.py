@@ -16,7 +16,7 @@ from . import device as devices
 from .comm import Communicator
 from .engine import Program, Progress, checked_span, executor
 from .errors import InputError
-from .plan import Plan, even_ranges, plan
+from .plan import Plan, even_ranges, plan, rounds
 
 Array = Any
 
@@ -137,11 +137,6 @@ def _one_by_one(succ: Array) -> np.ndarray:
     if cycle >= 0:
         raise InputError(f"element {cycle} of succ is on a cycle without an end: let the last of a list name itself")
     return ranks
-
-
-def rounds(links: int) -> int:
-    """Return how many rounds of jumps bring every word of a chain to its end."""
-    return max(0, links - 1).bit_length()
 
 
 @dataclass

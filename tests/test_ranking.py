@@ -156,6 +156,11 @@ def test_spacings(method, spacing, device):
 
 
 @pytest.mark.parametrize("method", SPLITTERS)
+def test_one_splitter_on_a_cycle_of_all(method, device):
+    assert walked(rings(100, 1), method, 128, device)[1]
+
+
+@pytest.mark.parametrize("method", SPLITTERS)
 def test_a_walk_that_is_too_long_gives_up_and_the_result_is_right(method, device):
     # All that is no splitter in one go: a list, but no random one.
     n, spacing = 20_000, 4
