@@ -821,27 +821,26 @@ def _plan_list_rank(n: int, specs: tuple[DeviceSpec, ...], method: str, span: in
     if method == "auto":
         method = "sequential" if kind == "cpu" and shards == 1 and n <= SHORT_LIST else "splitter64"
     dtype = np.dtype(np.int32 if n < 2**31 else np.int64)
-    ranges = even_ranges(n, shards, 1)
-    units = sum(spec.processors if kind == "cuda" else spec.cores for spec in specs)
-    spacing = 0
-    lists = n * dtype.itemsize
-    own = [(last - first) * dtype.itemsize for first, last in ranges]
-    seconds = n / LIST_RANK_RATE[kind][method]
+    ranges, spacing, lists = even_ranges(n, shards, 1), 0, n * dtype.itemsize
     exchange = EXCHANGE[kind] if shards > 1 else 0
+    cores = sum(spec.cores for spec in specs)
+    seconds = n / LIST_RANK_RATE[kind][method]
     if method == "sequential":
         ranges = ((0, n), *((n, n),) * (shards - 1))
-        steps, peaks = 1, [3 * lists] + [lists] * (shards - 1)
+        steps, peaks = 1, (3 * lists, *(lists,) * (shards - 1))
     elif method == "wylie":
-        steps, peaks = rounds(n), [lists + 8 * n + part for part in own]
-        seconds = steps * (seconds / sum(spec.cores for spec in specs) + exchange)
+        steps = rounds(n)
+        peaks = tuple(lists + 8 * n + (last - first) * dtype.itemsize for first, last in ranges)
+        seconds = steps * (seconds / cores + exchange)
     else:
+        units = sum(spec.processors for spec in specs) if kind == "cuda" else cores
         walkers = units * kernel_module(kind, "ranking").WALKERS
         spacing = min(SPACING, 1 << max(0, (n // (WALKS * walkers)).bit_length() - 1))
-        each = 8 if method == "splitter64" else 6
-        # Several shards hear of each other's ranks part by part: on CPUs each of them from each.
+        # Shards reduce their ranks part by part; CPUs keep each other's parts meanwhile, which are as long as one list.
         heard = lists if shards > 1 and kind == "cpu" else 0
-        steps, peaks = 4, [2 * lists + each * n + 8 * -(-n // spacing) + heard] * shards
-        seconds = seconds / sum(spec.cores for spec in specs) + 4 * (rates(kind, specs[0].model).launch + exchange)
+        each = 8 if method == "splitter64" else 6
+        steps, peaks = 4, (2 * lists + each * n + 8 * -(-n // spacing) + heard,) * shards
+        seconds = seconds / cores + 4 * (rates(kind, specs[0].model).launch + exchange)
     return Plan(
         algorithm="list_rank",
         method=method,
@@ -854,7 +853,7 @@ def _plan_list_rank(n: int, specs: tuple[DeviceSpec, ...], method: str, span: in
         devices=specs,
         steps=steps,
         span=span or max(1, int(SPAN_SECONDS * steps / max(seconds, 1e-9))),
-        peak_bytes=tuple(peaks),
+        peak_bytes=peaks,
         seconds=seconds,
         spacing=spacing,
     )
@@ -862,7 +861,7 @@ def _plan_list_rank(n: int, specs: tuple[DeviceSpec, ...], method: str, span: in
 
 def rounds(links: int) -> int:
     """Return how many rounds of jumps bring every word of a chain to its end, and show a word on a cycle."""
-    return max(links > 0, max(0, links - 1).bit_length())
+    return max(1, (links - 1).bit_length()) if links > 0 else 0
 
 
 def products(n: int, nonnegative: bool) -> int:

@@ -2,6 +2,7 @@
 
 import tracemalloc
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -125,6 +126,16 @@ def test_splitters_are_picked_for_the_device():
     assert few == 16 * many and n // many >= WALKS * 132 * 2048 > n // (2 * many)
     assert plan("list_rank", 1 << 31, devices=gpu_threads()[1]).spacing == SPACING
     assert "splitters" in plan("list_rank", n, devices="cpu").explain()
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 9), st.sampled_from(["auto", *METHODS]))
+def test_plans_cover_the_elements(n, shards, method):
+    made = plan("list_rank", n, devices=[DeviceSpec("cpu", "cpu", 1 << 42, 2)] * shards, method=method)
+    assert (made.ranges[0][0], made.ranges[-1][1], len(made.ranges)) == (0, n, shards)
+    assert all(before[1] == after[0] for before, after in pairwise(made.ranges))
+    assert (made.spacing > 0) == made.method.startswith("splitter") and made.spacing <= SPACING
+    assert not made.spacing & (made.spacing - 1)
+    assert len(made.peak_bytes) == shards and min(made.peak_bytes) >= 4 * n
 
 
 @pytest.mark.parametrize("shift", [0, 1, 5, 10])
