@@ -27,6 +27,7 @@ from .errors import (
 from .graph import Graph
 from .io import read
 from .plan import DeviceSpec, Plan, plan
+from .ranking import ListRankResult, list_rank
 
 __version__ = "0.1.0"
 
@@ -41,6 +42,7 @@ __all__ = [
     "FormatError",
     "Graph",
     "InputError",
+    "ListRankResult",
     "MemoryLimitError",
     "MgraphError",
     "NegativeCycleError",
@@ -51,6 +53,7 @@ __all__ = [
     "apsp",
     "bfs",
     "connected_components",
+    "list_rank",
     "plan",
     "read",
     "transitive_closure",

@@ -145,6 +145,7 @@ class Nccl:
             np.dtype(np.float32): self._nccl.NCCL_FLOAT32,
             np.dtype(np.float64): self._nccl.NCCL_FLOAT64,
             np.dtype(np.int32): self._nccl.NCCL_INT32,
+            np.dtype(np.int64): self._nccl.NCCL_INT64,
             np.dtype(np.uint32): self._nccl.NCCL_UINT32,
         }
         return array.data.ptr, array.size, kinds[np.dtype(array.dtype)]

@@ -1,4 +1,8 @@
-"""Made graphs and matrices for tests and benchmarks, the same from the same seed on every device."""
+"""Made graphs, lists and matrices for tests and benchmarks, the same from the same seed on every device.
+
+R-MAT graphs are made where they shall live, from a hash of the numbers of their edges. The others are those of the
+studies that the benchmarks measure again; NumPy's generator draws them on the host, and they then move.
+"""
 
 from typing import Any
 
@@ -6,7 +10,8 @@ import numpy as np
 
 from . import device as devices
 from .errors import InputError
-from .graph import Graph
+from .graph import MAX_VERTICES, Compressed, Graph
+from .plan import MAX_ELEMENTS
 from .weights import distance_dtype, infinity
 
 Array = Any
@@ -54,10 +59,8 @@ def rmat(
     probabilities are those of the Graph500 specification; dropping repeated edges and self-loops follows
     S. Beamer, K. Asanović and D. Patterson, "The GAP benchmark suite", 2015.
     """
-    for name, value, largest in (("scale", scale, MAX_SCALE), ("edge_factor", edge_factor, 2**31)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 <= value <= largest:
-            raise InputError(f"{name}={value!r} is no integer from 0 to {largest}")
-    scale, edges = int(scale), int(edge_factor) << int(scale)
+    scale = _integer("scale", scale, 0, MAX_SCALE)
+    edges = _integer("edge_factor", edge_factor, 0, 2**31) << scale
     place = devices.find("cpu" if device is None else device)
     at_a_time = EDGES_AT_A_TIME[place.kind]
     with place.active():
@@ -181,3 +184,343 @@ def random_matrix(
             block[random.random(block.shape, np.float32) >= density] = infinity(kind)
     np.fill_diagonal(matrix, 0)
     return matrix
+
+
+def random_density(
+    n: int, density: float, max_degree: float = 100.0, *, seed: int = 0, device: str | None = None
+) -> Graph:
+    """Return a directed graph that has a share of all possible edges, with degrees that differ.
+
+    Every vertex can be reached from every other; an edge from a vertex to itself is as likely as any. The degrees
+    are those of 1 + (most - 1) u^k for u between 0 and 1, with the k that gives as many edges as asked for: all the
+    same where `max_degree` is `density`, the more unequal the farther it is above. The neighbours of a vertex are
+    an arithmetic progression through a random cycle of all vertices, from its successor there on.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    density : float
+        Edges in percent of all n² pairs.
+    max_degree : float
+        The most edges out of a vertex in percent of n.
+    seed : int
+        The same arguments give the same graph, on every device.
+    device : {"cpu", "cuda", "cuda:N"}, optional
+        Where the graph shall live; by default on the CPU.
+
+    Raises
+    ------
+    InputError
+        If there are too few edges to connect the vertices, or more than `max_degree` allows.
+
+    References
+    ----------
+    Padamata and Raveendran, a study of parallel shortest paths and searches on GPUs, 2013: random graphs by size,
+    density and greatest degree.
+    """
+    n = _integer("n", n, 0, MAX_VERTICES)
+    if not 0 < density <= 100:
+        raise InputError(f"density={density} is no share of the pairs: use percent, above 0 and up to 100")
+    if not density <= max_degree <= 100:
+        raise InputError(f"max_degree={max_degree} percent cannot be for a density of {density}: use that or more")
+    most = int(max_degree * n / 100)
+    mean = min(density * n / 100, most)
+    if n and mean < 1:
+        raise InputError(f"density={density} gives {density * n * n / 100:.0f} edges: {n} vertices need {n} or more")
+    random = np.random.default_rng(seed)
+    cycle = random.permutation(n)
+    place = np.empty(n, np.int64)
+    place[cycle] = np.arange(n)
+    strides = np.arange(1, max(n, 2))
+    strides = random.choice(strides[np.gcd(strides, n) == 1], n) if n else strides  # they come by every vertex
+    k = (most - 1) / (mean - 1) - 1 if mean > 1 else np.inf
+    shares = 1 + (most - 1) * ((np.arange(n) + 0.5) / max(n, 1)) ** k
+    degrees = random.permutation(np.diff(np.rint(shares.cumsum()), prepend=0).astype(np.int64))
+    indptr = np.concatenate([[0], degrees.cumsum()])
+    indices = np.empty(indptr[-1], np.int32)
+    rows = max(1, ELEMENTS_AT_A_TIME // max(1, n))
+    for first in range(0, n, rows):
+        last = min(n, first + rows)
+        src = np.repeat(np.arange(first, last), degrees[first:last])
+        number = np.arange(indptr[first], indptr[last]) - indptr[src]
+        present = np.zeros((last - first, n), bool)
+        present[src - first, cycle[(place[src] + 1 + strides[src] * number) % n]] = True
+        indices[indptr[first] : indptr[last]] = present.nonzero()[1]
+    offsets = indptr.astype(np.int32 if len(indices) < 2**31 else np.int64)
+    return _moved(Graph(n, csr=Compressed(offsets, indices, None), nonnegative=True), device)
+
+
+def random_degree(
+    n: int, degree: float, *, weights: tuple[int, int] | None = None, seed: int = 0, device: str | None = None
+) -> Graph:
+    """Return a directed graph in which all vertices have about as many edges, to vertices drawn at random.
+
+    Loops and repeated edges are as likely as any, so few, and stay.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    degree : float
+        Edges out of a vertex; between two integers, some vertices have the lower and some the higher.
+    weights : tuple of (int, int), optional
+        The least and the greatest weight of an edge, drawn uniformly; by default the edges have none.
+    seed : int
+        The same arguments give the same graph, on every device.
+    device : {"cpu", "cuda", "cuda:N"}, optional
+        Where the graph shall live; by default on the CPU.
+
+    References
+    ----------
+    P. Harish and P. J. Narayanan, "Accelerating large graph algorithms on the GPU using CUDA", 2007: random graphs
+    of degree 6 to 7 with weights 1 to 10.
+    """
+    n = _integer("n", n, 0, MAX_VERTICES)
+    degrees = _degrees(n, degree)
+    return _to_random_targets(degrees, weights, np.random.default_rng(seed), device)
+
+
+def scale_free(
+    n: int,
+    degree: float,
+    hub_fraction: float = 0.001,
+    hub_degree: int = 1000,
+    *,
+    weights: tuple[int, int] | None = None,
+    seed: int = 0,
+    device: str | None = None,
+) -> Graph:
+    """Return a directed graph in which few vertices have many edges and the others have few.
+
+    As `random_degree`, but for a share of the vertices, drawn at random: the hubs.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    degree : float
+        Edges out of a vertex that is no hub.
+    hub_fraction : float
+        The share of the vertices that are hubs, 0 to 1.
+    hub_degree : int
+        Edges out of a hub.
+    weights : tuple of (int, int), optional
+        The least and the greatest weight of an edge, drawn uniformly; by default the edges have none.
+    seed : int
+        The same arguments give the same graph, on every device.
+    device : {"cpu", "cuda", "cuda:N"}, optional
+        Where the graph shall live; by default on the CPU.
+
+    References
+    ----------
+    P. Harish and P. J. Narayanan, "Accelerating large graph algorithms on the GPU using CUDA", 2007: scale-free
+    graphs, 0.1% of whose vertices have degree 1000.
+    """
+    n = _integer("n", n, 0, MAX_VERTICES)
+    degrees = _degrees(n, degree)
+    hub_degree = _integer("hub_degree", hub_degree, 0, 2**20)
+    if not 0 <= hub_fraction <= 1:
+        raise InputError(f"hub_fraction={hub_fraction} is no share of the vertices: use a number from 0 to 1")
+    random = np.random.default_rng(seed)
+    degrees[random.permutation(n)[: round(hub_fraction * n)]] = hub_degree
+    return _to_random_targets(degrees, weights, random, device)
+
+
+def grid(
+    rows: int,
+    columns: int,
+    *,
+    weights: tuple[int, int] | None = (1, 255),
+    seed: int = 0,
+    device: str | None = None,
+) -> Graph:
+    """Return an undirected grid of streets: like a road network, of small degrees and with many levels.
+
+    Parameters
+    ----------
+    rows, columns : int
+        The crossing in row ``i`` and column ``j`` is vertex ``i * columns + j``.
+    weights : tuple of (int, int), optional
+        The shortest and the longest street between two crossings, drawn uniformly; None gives none a weight.
+    seed : int
+        The same arguments give the same graph, on every device.
+    device : {"cpu", "cuda", "cuda:N"}, optional
+        Where the graph shall live; by default on the CPU.
+    """
+    rows, columns = _integer("rows", rows, 0, MAX_VERTICES), _integer("columns", columns, 0, MAX_VERTICES)
+    if rows * columns > MAX_VERTICES:
+        raise InputError(f"rows={rows} and columns={columns} make {rows * columns} vertices: at most {MAX_VERTICES}")
+    cell = np.arange(rows * columns, dtype=np.int32).reshape(rows, columns)
+    src = np.concatenate([cell[:, :-1].ravel(), cell[:-1].ravel()])
+    dst = np.concatenate([cell[:, 1:].ravel(), cell[1:].ravel()])
+    lengths = _weights(len(src), weights, np.random.default_rng(seed))
+    return _moved(Graph.from_edges(src, dst, lengths, n=rows * columns, directed=False), device)
+
+
+def linked_list(n: int, *, seed: int = 0, device: str | None = None) -> Array:
+    """Return one list of all elements in random order, for `mgraph.list_rank`.
+
+    Parameters
+    ----------
+    n : int
+        Number of elements.
+    seed : int
+        The same arguments give the same list, on every device.
+    device : {"cpu", "cuda", "cuda:N"}, optional
+        Where the list shall live; by default on the CPU.
+
+    Returns
+    -------
+    array of int32, shape (n,)
+        The element after each; the last is followed by itself. From 2**31 elements on, int64.
+
+    References
+    ----------
+    Yogaratnam, a study of list ranking and connected components on GPUs, 2010: random lists of 1 to 64 million.
+    """
+    n = _integer("n", n, 0, MAX_ELEMENTS)
+    dtype = np.dtype(np.int32 if n < 2**31 else np.int64)
+    order = np.random.default_rng(seed).permutation(np.arange(n, dtype=dtype))
+    succ = np.empty(n, dtype)
+    succ[order[:-1]] = order[1:]
+    succ[order[-1:]] = order[-1:]
+    return devices.find("cpu" if device is None else device).asarray(succ)
+
+
+def list_graph(n: int, count: int, *, seed: int = 0, device: str | None = None) -> Graph:
+    """Return an undirected graph of `count` lists, of `n` vertices in all: components of the greatest diameter.
+
+    As `tree_graph` with one child a vertex.
+
+    References
+    ----------
+    Yogaratnam, a study of list ranking and connected components on GPUs, 2010.
+    """
+    return tree_graph(n, count, 1, seed=seed, device=device)
+
+
+def tree_graph(n: int, count: int, k: int, *, seed: int = 0, device: str | None = None) -> Graph:
+    """Return an undirected graph of `count` complete `k`-ary trees, of about equal size and `n` vertices in all.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices, numbered at random.
+    count : int
+        Number of trees, which are the components.
+    k : int
+        Children of a vertex; 1 makes lists.
+    seed : int
+        The same arguments give the same graph, on every device.
+    device : {"cpu", "cuda", "cuda:N"}, optional
+        Where the graph shall live; by default on the CPU.
+
+    References
+    ----------
+    Yogaratnam, a study of list ranking and connected components on GPUs, 2010: trees of 2 to 20 children.
+    """
+    n = _integer("n", n, 0, MAX_VERTICES)
+    count, k = _integer("count", count, min(n, 1), n), _integer("k", k, 1, MAX_VERTICES)
+    bounds = np.arange(count + 1) * n // max(count, 1)
+    root = np.repeat(bounds[:-1], np.diff(bounds))
+    child = np.flatnonzero(np.arange(n) > root)
+    parent = root[child] + (child - root[child] - 1) // k
+    names = np.random.default_rng(seed).permutation(n)
+    return _moved(Graph.from_edges(names[parent], names[child], n=n, directed=False), device)
+
+
+def random_graph(m: int, density: float, count: int, *, seed: int = 0, device: str | None = None) -> Graph:
+    """Return an undirected graph of `count` random graphs of equal size, with `m` edges in all.
+
+    The edges of each are different pairs of its vertices, drawn one from each of as many stretches of the list of all
+    pairs. Whether they connect it is left to chance.
+
+    Parameters
+    ----------
+    m : int
+        Number of undirected edges.
+    density : float
+        The share of all pairs of vertices that edges join, above 0 and up to 1. A graph has as many vertices as
+        that takes, at least two.
+    count : int
+        Number of graphs, of ``m / count`` edges each.
+    seed : int
+        The same arguments give the same graph, on every device.
+    device : {"cpu", "cuda", "cuda:N"}, optional
+        Where the graph shall live; by default on the CPU.
+
+    References
+    ----------
+    Yogaratnam, a study of list ranking and connected components on GPUs, 2010: densities 0.001 and 0.01.
+    """
+    m = _integer("m", m, 0, 2**31)
+    count = _integer("count", count, min(m, 1), m)
+    if not 0 < density <= 1:
+        raise InputError(f"density={density} is no share of the pairs: use a number above 0 and up to 1")
+    bounds = np.arange(count + 1) * m // max(count, 1)
+    edges = np.diff(bounds)  # of each graph
+    wanted = int(edges.max(initial=0)) / density
+    size = max(2, int(np.ceil((1 + np.sqrt(1 + 8 * wanted)) / 2)))
+    if count * size > MAX_VERTICES:
+        raise InputError(f"density={density} makes {count * size} vertices of {m} edges: at most {MAX_VERTICES}")
+    pairs = size * (size - 1) // 2
+    graph = np.repeat(np.arange(count), edges)
+    number, of = np.arange(m) - bounds[graph], edges[graph]
+    random = np.random.default_rng(seed)
+    pair = random.integers(_scaled(number, of, pairs), _scaled(number + 1, of, pairs))
+    # The pairs (high, low) with low < high, in order: the root is right but for its rounding.
+    high = ((1 + np.sqrt(1 + 8.0 * pair)) / 2).astype(np.int64)
+    high -= high * (high - 1) // 2 > pair
+    high += high * (high + 1) // 2 <= pair
+    low = pair - high * (high - 1) // 2
+    names = random.permutation(count * size)
+    base = graph * size
+    return _moved(Graph.from_edges(names[base + high], names[base + low], n=count * size, directed=False), device)
+
+
+def _scaled(part: Array, whole: Array, to: int) -> Array:
+    """Return ``part * to // whole`` where the product may not fit 64 bits."""
+    return part * (to // whole) + part * (to % whole) // whole
+
+
+def _integer(name: str, value: Any, least: int, largest: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= largest:
+        raise InputError(f"{name}={value!r} is no integer from {least} to {largest}")
+    return int(value)
+
+
+def _degrees(n: int, degree: float) -> np.ndarray:
+    """Return degrees of `n` vertices that differ by at most one and have this mean."""
+    if not 0 <= degree <= 2**20:
+        raise InputError(f"degree={degree} is no number of edges of a vertex: use 0 to {2**20}")
+    return np.diff(np.arange(n + 1) * round(n * degree) // max(n, 1))
+
+
+def _weights(edges: int, between: tuple[int, int] | None, random: np.random.Generator) -> np.ndarray | None:
+    """Draw the weights of `edges` edges, if they shall have any."""
+    if between is None:
+        return None
+    low, high = between
+    if not -(2**31) <= low <= high < 2**31:
+        raise InputError(f"weights={between} cannot be: give the least and the greatest, of int32")
+    return random.integers(low, high, edges, np.int32, endpoint=True)
+
+
+def _to_random_targets(
+    degrees: np.ndarray, weights: tuple[int, int] | None, random: np.random.Generator, device: str | None
+) -> Graph:
+    """Return the graph of vertices with so many edges each, to targets drawn at random."""
+    n, m = len(degrees), int(degrees.sum())
+    src = np.repeat(np.arange(n, dtype=np.int32), degrees)
+    dst = random.integers(0, max(n, 1), m, np.int32)
+    return _moved(Graph.from_edges(src, dst, _weights(m, weights, random), n=n), device)
+
+
+def _moved(graph: Graph, device: str | None) -> Graph:
+    """Return a graph of the host on a device; by default there."""
+    place = devices.find("cpu" if device is None else device)
+    if place.name == graph.device:
+        return graph
+    csr = Compressed(*(None if part is None else place.asarray(part) for part in graph.csr()))
+    return Graph(graph.n, csr=csr, directed=graph.directed, nonnegative=graph.nonnegative)

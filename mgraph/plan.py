@@ -40,6 +40,27 @@ WORTH = 0.01
 CLOSURE_RATE = {"cuda": 3.0e15, "cpu": 4.2e12}
 CLOSURE_PIVOTS = {"cuda": 50e-6, "cpu": 300e-6}
 
+#: Elements a second that list ranking passes on a GPU (predicted, not measured yet), and on a CPU's core; by
+#: jumping, in each round.
+LIST_RANK_RATE = {
+    "cuda": {"splitter64": 10e9, "splitter48": 7e9, "wylie": 35e9},
+    "cpu": {"sequential": 7.5e6, "splitter64": 45e6, "splitter48": 42e6, "wylie": 250e6},
+}
+
+#: Elements up to which one core of a CPU goes along a list as fast as it jumps: its caches hold them.
+SHORT_LIST = 1 << 16
+
+#: Walks that each of a device's threads makes at least, so that few wait for the longest, and the most elements
+#: among which one splitter is picked: then 16 bits hold the steps of a walk.
+WALKS = 4
+SPACING = 1024
+
+#: Elements of a list whose numbers, and distances, have 32 bits.
+MAX_ELEMENTS = 2**32 - 1
+
+#: What can be planned.
+ALGORITHMS = ("apsp", "bfs", "closure", "components", "list_rank")
+
 #: What `mgraph.apsp` can do.
 METHODS = ("blocked", "naive", "squaring", "sssp", "johnson")
 
@@ -72,6 +93,8 @@ class DeviceSpec:
         CPU cores that its kernels may use; 1 for a GPU.
     model : str
         The hardware's name, by which `mgraph calibrate` keeps what it measured.
+    processors : int
+        Multiprocessors of a GPU, unless given those of an H200; how much it takes to keep them busy.
     """
 
     name: str
@@ -79,6 +102,7 @@ class DeviceSpec:
     memory: int
     cores: int = 1
     model: str = ""
+    processors: int = 132
 
 
 class Alternative(NamedTuple):
@@ -140,6 +164,8 @@ class Plan:
         Vertices of each group of components that is solved by itself; empty where the graph is solved whole.
     batch : int
         Sources at a time; 0 where it is not done by sources.
+    spacing : int
+        Elements among which one is picked as a splitter of a list; 0 where there are none.
     alternatives : tuple of Alternative
         The ways that were weighed, quickest first.
     """
@@ -168,6 +194,7 @@ class Plan:
     on_disk: bool = False
     groups: tuple[int, ...] = ()
     batch: int = 0
+    spacing: int = 0
     alternatives: tuple[Alternative, ...] = ()
 
     @property
@@ -191,10 +218,15 @@ class Plan:
 
     def explain(self) -> str:
         """Return the plan in words, one fact a line, and the ways that were weighed."""
-        what = f"{self.algorithm}, method {self.method!r}: {self.n:,} vertices"
+        noun = "elements" if self.algorithm == "list_rank" else "vertices"
+        what = f"{self.algorithm}, method {self.method!r}: {self.n:,} {noun}"
         if self.m:
             what += f", {self.m:,} directed edges"
-        kinds = {"closure": "reachability, a bit a pair", "components": f"labels {self.dtype}"}
+        kinds = {
+            "closure": "reachability, a bit a pair",
+            "components": f"labels {self.dtype}",
+            "list_rank": f"ranks {self.dtype}",
+        }
         kind = kinds.get(self.algorithm, f"distances {self.dtype}")
         if self.predecessors:
             kind += ", predecessors int32" + (" derived from them" if self.derived else "")
@@ -210,6 +242,8 @@ class Plan:
             lines.append(f"out of core: {self.strip:,} rows at a time, {_size(self.host_bytes)} in {where}")
         if self.batch:
             lines.append(f"sources: {self.batch:,} at a time")
+        if self.spacing:
+            lines.append(f"splitters: {-(-self.n // self.spacing):,}, one among {self.spacing:,} elements")
         if self.grid[1] > 1:
             lines.append(f"a grid of {self.grid[0]} x {self.grid[1]} shards")
         unknown = "has levels" if self.algorithm == "bfs" else "needs rounds"
@@ -217,11 +251,11 @@ class Plan:
         lines.append(f"supersteps: {steps}, in spans of {self.span:,}")
         columns = self.columns or ((0, self.n),) * len(self.ranges)
         for own, across, spec, peak in zip(self.ranges, columns, self.devices, self.peak_bytes, strict=True):
-            part = f"vertices {own[0]:,} to {own[1] - 1:,}"
+            part = f"{noun} {own[0]:,} to {own[1] - 1:,}"
             if self.grid[1] > 1:
                 part += f" by {across[0]:,} to {across[1] - 1:,}"
             if own[0] == own[1] or across[0] == across[1]:
-                part = "no vertices"
+                part = f"no {noun}"
             lines.append(f"{spec.name}: {part}, peak {_size(peak)} of {_size(spec.memory)}")
         lines.append(f"predicted time of the solve: {_duration(self.seconds)}")
         if self.alternatives:
@@ -257,10 +291,10 @@ def plan(
 
     Parameters
     ----------
-    algorithm : {"apsp", "bfs", "closure", "components"}
+    algorithm : {"apsp", "bfs", "closure", "components", "list_rank"}
         The call to plan; what it needs of the host's memory, or disk, is held against this machine's.
     n : int
-        Number of vertices.
+        Number of vertices, or of a list's elements.
     m : int, optional
         Number of stored directed edges; needed for ``"bfs"`` and ``"components"``, and for methods of ``"apsp"``
         that work on edges.
@@ -298,13 +332,16 @@ def plan(
     InputError
         For an unknown algorithm, method, block or device.
     """
-    if algorithm not in ("apsp", "bfs", "closure", "components"):
-        raise InputError(f"algorithm {algorithm!r} is not known: use 'apsp', 'bfs', 'closure' or 'components'")
+    if algorithm not in ALGORITHMS:
+        known = ", ".join(map(repr, ALGORITHMS))
+        raise InputError(f"algorithm {algorithm!r} is not known: use one of {known}")
     for name, value in (("n", n), ("m", m), ("memory_limit", memory_limit)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0):
             raise InputError(f"{name}={value!r} is no number: give 0 or more")
-    if n is None or n > MAX_VERTICES:
-        raise InputError(f"n={n!r} is no number of vertices: give 0 to {MAX_VERTICES}")
+    most = MAX_ELEMENTS if algorithm == "list_rank" else MAX_VERTICES
+    if n is None or n > most:
+        what = "elements" if algorithm == "list_rank" else "vertices"
+        raise InputError(f"n={n!r} is no number of {what}: give 0 to {most}")
     if block is not None and (isinstance(block, bool) or not isinstance(block, (int, np.integer))):
         raise InputError(f"block={block!r} is no number of pivots")
     if span is not None and span < 1:
@@ -324,6 +361,8 @@ def plan(
         if method not in ("auto", "blocked") or predecessors or intermediate:
             raise InputError("a plan for closure has one method, 'blocked', and neither predecessors nor intermediate")
         made = _plan_closure(int(n), int(m or 0), specs, block, span)
+    elif algorithm == "list_rank":
+        made = _plan_list_rank(int(n), specs, method, span)
     elif m is None:
         raise InputError(f"a plan for {algorithm} needs m=, the number of edges")
     elif algorithm == "components":
@@ -861,6 +900,60 @@ def _plan_closure(n: int, m: int, specs: tuple[DeviceSpec, ...], block: int | No
     )
 
 
+def _plan_list_rank(n: int, specs: tuple[DeviceSpec, ...], method: str, span: int | None) -> Plan:
+    """Plan a list ranking: strata of the elements by splitters, ranges of them by jumping."""
+    kind, shards = specs[0].kind, len(specs)
+    known = ("auto", "sequential", "wylie", "splitter64", "splitter48")
+    if method not in known:
+        raise InputError(f"method={method!r} is not known for list_rank: use one of {', '.join(map(repr, known))}")
+    if method == "sequential" and kind == "cuda":
+        raise InputError("method='sequential' goes along a list on one core of a CPU: give device='cpu' with it")
+    if method == "auto":
+        method = "sequential" if kind == "cpu" and shards == 1 and n <= SHORT_LIST else "splitter64"
+    dtype = np.dtype(np.int32 if n < 2**31 else np.int64)
+    ranges, spacing, lists = even_ranges(n, shards, 1), 0, n * dtype.itemsize
+    exchange = EXCHANGE[kind] if shards > 1 else 0
+    cores = sum(spec.cores for spec in specs)
+    seconds = n / LIST_RANK_RATE[kind][method]
+    if method == "sequential":
+        ranges = ((0, n), *((n, n),) * (shards - 1))
+        steps, peaks = 1, (3 * lists, *(lists,) * (shards - 1))
+    elif method == "wylie":
+        steps = rounds(n)
+        peaks = tuple(lists + 8 * n + (last - first) * dtype.itemsize for first, last in ranges)
+        seconds = steps * (seconds / cores + exchange)
+    else:
+        units = sum(spec.processors for spec in specs) if kind == "cuda" else cores
+        walkers = units * kernel_module(kind, "ranking").WALKERS
+        spacing = min(SPACING, 1 << max(0, (n // (WALKS * walkers)).bit_length() - 1))
+        # Shards reduce their ranks part by part; CPUs keep each other's parts meanwhile, which are as long as one list.
+        heard = lists if shards > 1 and kind == "cpu" else 0
+        each = 8 if method == "splitter64" else 6
+        steps, peaks = 4, (2 * lists + each * n + 8 * -(-n // spacing) + heard,) * shards
+        seconds = seconds / cores + 4 * (rates(kind, specs[0].model).launch + exchange)
+    return Plan(
+        algorithm="list_rank",
+        method=method,
+        n=n,
+        m=0,
+        dtype=dtype.name,
+        predecessors=False,
+        block=0,
+        ranges=ranges,
+        devices=specs,
+        steps=steps,
+        span=span or max(1, int(SPAN_SECONDS * steps / max(seconds, 1e-9))),
+        peak_bytes=peaks,
+        seconds=seconds,
+        spacing=spacing,
+    )
+
+
+def rounds(links: int) -> int:
+    """Return how many rounds of jumps bring every word of a chain to its end, and show a word on a cycle."""
+    return max(1, (links - 1).bit_length()) if links > 0 else 0
+
+
 def products(n: int, nonnegative: bool) -> int:
     """Return how many (min, +) squarings reach every path, and every negative cycle if there may be one."""
     edges = n - 1 if nonnegative else n
@@ -926,7 +1019,11 @@ def balanced_ranges(indptr: Any, parts: int) -> tuple[tuple[int, int], ...]:
 def spec_of(device: devices.Device) -> DeviceSpec:
     """Return what the planner needs to know of a device of this machine."""
     cores = len(os.sched_getaffinity(0)) if device.kind == "cpu" and hasattr(os, "sched_getaffinity") else 1
-    return DeviceSpec(device.name, device.kind, device.available_memory(), cores, device.model())
+    described = DeviceSpec(device.name, device.kind, device.available_memory(), cores, device.model())
+    if device.kind == "cpu":
+        return described
+    with device.active():
+        return replace(described, processors=devices.cuda_attribute("MultiProcessorCount"))
 
 
 def _specs(wanted: Any) -> tuple[DeviceSpec, ...]:
@@ -975,13 +1072,16 @@ def _hindrance(made: Plan, memory_limit: int | None) -> str:
 def _refusal(made: Plan, hindrance: str, memory_limit: int | None) -> str:
     """Return the message of a MemoryLimitError: what was needed, what there is, what would fit."""
     advice = []
-    if made.method not in SEARCHES:  # of these every device has the whole graph
+    if made.algorithm == "list_rank":
+        advice.append("method='splitter48' takes least (each device has the whole list)")
+    elif made.method not in SEARCHES:  # of these too every device has the whole graph
         usable = max((_usable(spec, memory_limit) for spec in made.devices), default=1)
         enough = max(-(-sum(made.peak_bytes) // max(1, usable)), len(made.devices) + 1)
         advice.append(f"it takes about {enough} such devices (client=)")
     if made.algorithm == "apsp" and made.dtype != "int16":
         advice.append("a smaller type needs less (dtype=)")
-    return f"{made.algorithm} of {made.n:,} vertices {hindrance}: {', or '.join(advice) or 'use less of it elsewhere'}"
+    noun = "elements" if made.algorithm == "list_rank" else "vertices"
+    return f"{made.algorithm} of {made.n:,} {noun} {hindrance}: {', or '.join(advice) or 'use less of it elsewhere'}"
 
 
 def _size(size: float) -> str:

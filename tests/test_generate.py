@@ -2,11 +2,24 @@ import hypothesis
 import numpy as np
 import pytest
 from hypothesis import strategies as st
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 import mgraph.generate
 from mgraph import device as devices
 from mgraph.errors import InputError
-from mgraph.generate import random_matrix, rmat
+from mgraph.generate import (
+    grid,
+    linked_list,
+    list_graph,
+    random_degree,
+    random_density,
+    random_graph,
+    random_matrix,
+    rmat,
+    scale_free,
+    tree_graph,
+)
 
 
 def edges(graph):
@@ -143,3 +156,212 @@ def test_random_matrix_is_full_by_default_and_depends_on_the_seed():
 def test_random_matrix_refuses(options):
     with pytest.raises(InputError):
         random_matrix(**{"n": 3, **options})
+
+
+def degrees(graph):
+    return np.diff(devices.to_host(graph.csr().indptr))
+
+
+def components(graph, connection="weak"):
+    """Return how many components a graph has, and each vertex's."""
+    src, dst = edges(graph)
+    matrix = sparse.coo_matrix((np.ones(len(src)), (src, dst)), shape=(graph.n, graph.n))
+    return connected_components(matrix, connection=connection)
+
+
+def simple(graph):
+    """Whether no edge is repeated."""
+    src, dst = edges(graph)
+    return len(np.unique(src.astype(np.int64) * graph.n + dst)) == graph.m
+
+
+@hypothesis.given(st.integers(1, 300), st.floats(5, 100), st.floats(0, 1), st.integers(0, 2**32))
+def test_random_density(n, density, above, seed):
+    hypothesis.assume(density * n >= 101)
+    max_degree = density + above * (100 - density)
+    graph = random_density(n, density, max_degree, seed=seed)
+    assert graph.directed and not graph.weighted and simple(graph)
+    assert all((np.diff(row) > 0).all() for row in np.split(graph.csr().indices, graph.csr().indptr[1:-1]))
+    assert components(graph, "strong")[0] == 1
+    assert 1 <= degrees(graph).min() and degrees(graph).max() <= max_degree * n / 100
+    # A degree is a whole number, and the greatest one at that: so much may be lost by it.
+    assert abs(graph.m - density * n * n / 100) <= n + 2
+
+
+def test_degrees_of_random_density_differ_the_more_the_higher_the_greatest_may_be():
+    spreads = [degrees(random_density(1000, 25, most)).std() for most in (25, 35, 50, 70, 100)]
+    assert spreads[0] == 0 and (np.diff(spreads) > 20).all()
+    graph = random_density(1000, 25)
+    assert degrees(graph).max() >= 995 and graph.m == 250_000
+    loops = (edges(graph)[0] == edges(graph)[1]).sum()
+    assert 200 < loops < 300
+    entering = np.bincount(edges(graph)[1])
+    assert 200 < entering.min() and entering.max() < 300
+
+
+def test_random_density_in_several_parts(monkeypatch):
+    graph = random_density(200, 30)
+    monkeypatch.setattr(mgraph.generate, "ELEMENTS_AT_A_TIME", 1000)
+    assert same(graph, random_density(200, 30))
+
+
+def test_random_degree():
+    graph = random_degree(10_000, 6.5, weights=(1, 10))
+    assert graph.m == 65_000 and graph.directed and graph.weights_dtype == np.int32
+    assert np.bincount(degrees(graph)).tolist() == [0] * 6 + [5000, 5000]
+    src, dst = edges(graph)
+    drawn = np.bincount(graph.csr().weights)
+    assert len(drawn) == 11 and drawn[0] == 0 and (drawn[1:] > 6000).all()
+    assert dst.min() < 5 and dst.max() > 9995 and abs(dst.mean() - 5000) < 100
+    assert abs(np.corrcoef(src, dst)[0, 1]) < 0.02
+
+
+def test_scale_free():
+    graph = scale_free(10_000, 6)
+    assert np.unique(degrees(graph), return_counts=True)[0].tolist() == [6, 1000]
+    hubs = np.flatnonzero(degrees(graph) == 1000)
+    assert len(hubs) == 10 and hubs.max() - hubs.min() > 2000 and not graph.weighted
+    graph = scale_free(500, 2, 0.1, 30, weights=(-3, 3))
+    assert graph.m == 50 * 30 + 450 * 2 and graph.extremes()[:2] == (-3, 3)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (1, 9), (9, 1), (7, 12)])
+def test_grid(rows, columns):
+    graph = grid(rows, columns)
+    src, dst = edges(graph)
+    across = np.abs(src // columns - dst // columns) + np.abs(src % columns - dst % columns)
+    assert graph.n == rows * columns and (across == 1).all() and simple(graph)
+    assert graph.m == 2 * (rows * (columns - 1) + (rows - 1) * columns)
+    weights = graph.csr().weights
+    there = sparse.csr_matrix((weights, (src, dst)), shape=(graph.n, graph.n))
+    assert (there != there.T).nnz == 0
+    assert not len(weights) or (weights.min() >= 1 and weights.max() <= 255)
+    assert not grid(rows, columns, weights=None).weighted
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 1000])
+def test_linked_list(n):
+    succ = linked_list(n)
+    assert succ.dtype == np.int32 and succ.shape == (n,)
+    if n:
+        at, seen = int(np.setdiff1d(np.arange(n), succ[succ != np.arange(n)])[0]), []
+        while at not in seen[-1:]:
+            seen.append(at)
+            at = int(succ[at])
+        assert sorted(seen) == list(range(n))
+    assert n < 1000 or (np.abs(np.diff(seen)) == 1).mean() < 0.01
+
+
+@hypothesis.given(st.integers(1, 300), st.integers(1, 20), st.integers(1, 20))
+def test_tree_graph(n, count, k):
+    count = min(count, n)
+    graph = tree_graph(n, count, k)
+    assert (graph.n, graph.m, graph.directed) == (n, 2 * (n - count), False)
+    found, labels = components(graph)
+    sizes = np.bincount(labels)
+    assert found == count and sizes.max() - sizes.min() <= 1
+    assert degrees(graph).max() <= k + 1
+    # Of a tree in which all but the last of the inner vertices have k children, about so many are leaves.
+    inner = -(-(sizes - 1) // k)
+    assert (degrees(graph) <= 1).sum() >= (sizes - inner).sum()
+
+
+def test_list_graph():
+    graph = list_graph(1000, 8)
+    assert components(graph)[0] == 8 and np.bincount(degrees(graph)).tolist() == [0, 16, 984]
+    src, dst = edges(graph)
+    assert (np.abs(src - dst) == 1).mean() < 0.02
+
+
+@hypothesis.given(st.integers(1, 400), st.sampled_from([0.001, 0.01, 0.3, 0.999, 1.0]), st.integers(1, 5))
+def test_random_graph(m, density, count):
+    count = min(count, m)
+    graph = random_graph(m, density, count)
+    src, dst = edges(graph)
+    assert graph.m == 2 * m and simple(graph) and (src != dst).all() and components(graph)[0] >= count
+    size, most = graph.n // count, -(-m // count)
+    assert graph.n == size * count
+    assert size * (size - 1) / 2 * density >= most * (1 - 1e-9)  # as sparse as asked for, and with no vertex more
+    assert size == 2 or (size - 1) * (size - 2) / 2 * density < most
+
+
+def test_dense_random_graphs_are_components_of_their_own():
+    graph = random_graph(40_000, 0.1, 4)
+    found, labels = components(graph)
+    assert found == 4 and len(set(np.bincount(labels))) == 1
+    assert degrees(graph).min() > 20 and degrees(graph).std() < 12
+
+
+MADE = {
+    "random_density": lambda **options: random_density(300, 10, **options),
+    "random_degree": lambda **options: random_degree(300, 4, weights=(1, 9), **options),
+    "scale_free": lambda **options: scale_free(300, 4, 0.01, 50, **options),
+    "grid": lambda **options: grid(9, 8, **options),
+    "list_graph": lambda **options: list_graph(300, 4, **options),
+    "tree_graph": lambda **options: tree_graph(300, 4, 3, **options),
+    "random_graph": lambda **options: random_graph(300, 0.1, 4, **options),
+}
+
+
+def same_weights(one, other):
+    a, b = one.csr().weights, other.csr().weights
+    return (a is None and b is None) or np.array_equal(devices.to_host(a), devices.to_host(b))
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_made_graphs_depend_on_the_seed_only(name):
+    made = MADE[name]
+    assert same(made(seed=1), made(seed=1)) and same_weights(made(seed=1), made(seed=1))
+    other = made(seed=2)
+    assert not (same(made(seed=1), other) and same_weights(made(seed=1), other))
+
+
+def test_linked_lists_depend_on_the_seed_only():
+    assert np.array_equal(linked_list(1000, seed=3), linked_list(1000, seed=3))
+    assert not np.array_equal(linked_list(1000, seed=4), linked_list(1000, seed=3))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", MADE)
+def test_made_graphs_are_the_same_on_a_gpu(name):
+    graph, here = MADE[name](seed=3, device="cuda"), MADE[name](seed=3)
+    assert graph.device == "cuda:0" and graph.directed == here.directed
+    assert same(graph, here) and same_weights(graph, here)
+
+
+@pytest.mark.gpu
+def test_linked_lists_are_the_same_on_a_gpu():
+    there = linked_list(1000, seed=3, device="cuda")
+    assert devices.of(there).name == "cuda:0" and np.array_equal(there.get(), linked_list(1000, seed=3))
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: random_density(10, 0), "density=0 "),
+        (lambda: random_density(10, 101), "density=101 "),
+        (lambda: random_density(10, 50, 40), "max_degree=40 "),
+        (lambda: random_density(100, 0.5), "10000 pairs|100 vertices need 100"),
+        (lambda: random_density(-1, 5), "n=-1 "),
+        (lambda: random_degree(10, -1), "degree=-1 "),
+        (lambda: random_degree(10, 2, weights=(3, 2)), r"weights=\(3, 2\)"),
+        (lambda: scale_free(10, 2, 1.5), "hub_fraction=1.5 "),
+        (lambda: scale_free(10, 2, hub_degree=2.5), "hub_degree=2.5 "),
+        (lambda: grid(2**16, 2**16), "4294967296 vertices"),
+        (lambda: linked_list(True), "n=True "),
+        (lambda: list_graph(5, 6), "count=6 "),
+        (lambda: list_graph(5, 0), "count=0 "),
+        (lambda: tree_graph(5, 1, 0), "k=0 "),
+        (lambda: random_graph(5, 0, 1), "density=0 "),
+        (lambda: random_graph(5, 0.1, 6), "count=6 "),
+    ],
+)
+def test_made_graphs_that_cannot_be(make, words):
+    with pytest.raises(InputError, match=words):
+        make()
+
+
+def test_nothing_to_make():
+    for graph in (random_density(0, 5), random_degree(0, 5), scale_free(0, 5), grid(0, 5), list_graph(0, 0)):
+        assert (graph.n, graph.m) == (0, 0)
+    assert random_graph(0, 0.5, 0).m == 0

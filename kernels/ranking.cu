@@ -1,0 +1,217 @@
+// List ranking: how far each element of a linked list is from the list's last, by random splitters or by jumping.
+//
+// Algorithm. The array of n elements is cut into strata of 2^shift, and a hash picks one element of each as a
+// splitter (Helman and JaJa 1999; Yogaratnam 2010 on GPUs). `walk` goes from every splitter along the list to the
+// next one, or to the list's last, and leaves at each element whose walk passed it, after how many steps. What it
+// found of the splitters is a list of them, shorter by 2^shift and weighted by the steps between them: `chain`.
+// `jump` ranks that: each element adds the distance of the one it points to, and points where that one points
+// (Wylie 1979). `aggregate` subtracts from the distance of an element's splitter the steps from there. What lies
+// before the first splitter of its list, no walk has passed: `mark` finds the elements among those that nothing
+// points to, and `complete` walks from each until it meets a known rank, and once more to write. The method of
+// Wylie is `link` and `jump` on the elements themselves.
+//
+// Which element is a splitter, and of which number, is computed, not looked up: number and place are i >> shift and
+// a hash of that. So a hop reads one word and writes one, and neither splitters nor a bitmap of them are stored.
+//
+// Encoding. A word of 64 bits is a number and a distance, 32 bits each. In a chain: the next and how far it is; END
+// and the distance to the last, where that is known. At an element: its splitter and the steps from it; 48 bits
+// suffice, as `owners` and `steps` apart. END as the owner, all bits set, says that no walk has passed. Ranks are
+// the type of the elements; -1 is not known yet. Elements may share a successor: then walks overlap, and packed
+// words, each written at once, are right whichever is the last; separate ones are not, which `walked` tells.
+//
+// Ends. On a random list a walk is longer than PATIENCE strata with a probability of exp(-PATIENCE). One that is
+// gives up, as it may be on a cycle, and those after it are not begun: control[TANGLED]; their words of the chain stay
+// as they were set before, all bits, which is an end. A cycle with a splitter leaves its chain open after all rounds,
+// one without leaves elements that nothing reaches. So whatever the input holds, the time is bounded, and somebody
+// else has to look at what is amiss.
+//
+// Cost. n + n / 2^shift log n operations. A hop is a random read that the next one waits for, and a random write
+// that nothing waits for; `aggregate` streams but for a read of the chain, which is to stay in the L2. Jumping on all
+// elements is n log n random reads.
+
+constexpr int THREADS = 256;
+constexpr int PATIENCE = 64;
+constexpr unsigned END = 0xffffffffu;
+
+enum Control { CLAIMED = 0, TANGLED = 1, WALKED = 2, UNREACHED = 3 };
+
+using Word = unsigned long long;
+
+__device__ __forceinline__ Word word(unsigned next, unsigned distance) {
+    return static_cast<Word>(next) << 32 | distance;
+}
+
+// Words that other threads may be writing: each is read and written whole.
+__device__ __forceinline__ Word load(const Word* address) {
+    Word value;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(address) : "memory");
+    return value;
+}
+
+__device__ __forceinline__ void store(Word* address, Word value) {
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
+}
+
+__device__ __forceinline__ bool raised(const Word* control, int flag) {
+    return load(control + flag) != 0;
+}
+
+// The splitters: one in each stratum of 2^shift elements, where the finaliser of MurmurHash3 puts it.
+template <typename Index> struct Splitters {
+    Index n;
+    int shift;
+
+    __device__ __forceinline__ unsigned stratum(Index i) const { return static_cast<unsigned>(i >> shift); }
+
+    __device__ __forceinline__ Index place(unsigned stratum) const {
+        unsigned x = stratum;
+        x = (x ^ x >> 16) * 0x85ebca6bu;
+        x = (x ^ x >> 13) * 0xc2b2ae35u;
+        x ^= x >> 16;
+        const Index base = static_cast<Index>(stratum) << shift;
+        const Index picked = base + static_cast<Index>(x & ((1u << shift) - 1));
+        return picked < n ? picked : base;  // the last stratum may be shorter
+    }
+
+    __device__ __forceinline__ bool contains(Index i) const { return i == place(stratum(i)); }
+};
+
+__device__ __forceinline__ long long own_element() {
+    return static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
+}
+
+// Walk from the splitters of the strata first to last - 1, a lane a walk. A lane whose walk has ended takes the next
+// stratum that nobody has taken, in the same loop, so that long walks hold up no other. Owner is Word for packed
+// words, unsigned with the steps apart.
+template <typename Index, typename Owner>
+__global__ void __launch_bounds__(THREADS, 8)
+    walk(const Index* __restrict__ succ, Index n, int shift, unsigned first, unsigned last, Owner* owners,
+         unsigned short* steps, Word* chain, Word* control) {
+    const Splitters<Index> splitters{n, shift};
+    const unsigned longest = static_cast<unsigned>(PATIENCE) << shift;  // elements of a walk
+    const Word count = last - first;
+    auto claim = [&]() { return raised(control, TANGLED) ? count : atomicAdd(control + CLAIMED, 1ull); };
+
+    Word taken = claim(), walked = 0;
+    unsigned own = first + static_cast<unsigned>(taken), distance = 0;
+    Index i = taken < count ? splitters.place(own) : 0;
+    while (taken < count) {
+        if constexpr (sizeof(Owner) == sizeof(Word)) {
+            store(owners + i, word(own, distance));
+        } else {
+            owners[i] = own;
+            steps[i] = static_cast<unsigned short>(distance);
+        }
+        const Index next = succ[i];
+        const bool ends = next == i, arrives = splitters.contains(next);
+        ++distance;
+        if (ends || arrives || distance == longest) {
+            if (ends)
+                chain[own] = word(END, distance - 1);
+            else if (arrives)
+                chain[own] = word(splitters.stratum(next), distance);
+            else
+                store(control + TANGLED, 1);
+            walked += distance;
+            taken = claim();
+            if (taken < count) {
+                own = first + static_cast<unsigned>(taken);
+                i = splitters.place(own);
+                distance = 0;
+            }
+        } else {
+            i = next;
+        }
+    }
+    if (walked) atomicAdd(control + WALKED, walked);
+}
+
+// The chain of the elements first to last - 1 themselves.
+template <typename Index>
+__global__ void __launch_bounds__(THREADS) link(const Index* __restrict__ succ, Index n, Word* chain) {
+    const long long i = own_element();
+    if (i >= n) return;
+    const Index next = succ[i];
+    chain[i] = next == i ? word(END, 0) : word(static_cast<unsigned>(next), 1);
+}
+
+// A round: each word of a chain from first to last - 1 adds the one it points to, in place. Another thread may have
+// been there before, then it reaches the farther; so round k, from 0, leaves no word open within 2^(k + 1) links of
+// the end. open[round] says whether any is; where none was, a round has nothing to do.
+__global__ void __launch_bounds__(THREADS) jump(Word* chain, Word first, Word last, int round, unsigned* open) {
+    if (round > 0 && !open[round - 1]) return;
+    const Word i = first + own_element();
+    bool still = false;
+    if (i < last) {
+        const Word mine = load(chain + i);
+        const unsigned next = static_cast<unsigned>(mine >> 32);
+        if (next != END) {
+            const Word there = load(chain + next);
+            const unsigned beyond = static_cast<unsigned>(there >> 32);
+            store(chain + i, word(beyond, static_cast<unsigned>(mine) + static_cast<unsigned>(there)));
+            still = beyond != END;
+        }
+    }
+    if (__syncthreads_or(still) && threadIdx.x == 0) open[round] = 1;
+}
+
+// The rank of each element that a walk has passed, -1 elsewhere.
+template <typename Index, typename Owner>
+__global__ void __launch_bounds__(THREADS)
+    aggregate(const Owner* __restrict__ owners, const unsigned short* __restrict__ steps,
+              const Word* __restrict__ chain, Index n, Index* ranks) {
+    const long long i = own_element();
+    if (i >= n) return;
+    unsigned owner, distance;
+    if constexpr (sizeof(Owner) == sizeof(Word)) {
+        owner = static_cast<unsigned>(owners[i] >> 32), distance = static_cast<unsigned>(owners[i]);
+    } else {
+        owner = owners[i], distance = steps[i];
+    }
+    ranks[i] = owner == END ? -1 : static_cast<Index>(static_cast<unsigned>(chain[owner]) - distance);
+}
+
+// Count the elements without a rank, and mark in a bitmap what they point to: the first ones of a list stay unmarked.
+template <typename Index>
+__global__ void __launch_bounds__(THREADS)
+    mark(const Index* __restrict__ succ, const Index* __restrict__ ranks, Index n, unsigned* marks, Word* control) {
+    const long long i = own_element();
+    const bool unreached = i < n && ranks[i] < 0;
+    if (unreached) {
+        const Index next = succ[i];
+        if (next != i) atomicOr(marks + next / 32, 1u << (next % 32));
+    }
+    const int count = __syncthreads_count(unreached);
+    if (count && threadIdx.x == 0) atomicAdd(control + UNREACHED, static_cast<Word>(count));
+}
+
+// Rank what lies between an unmarked element and the first rank on its way. Where ways meet, whoever comes second
+// finds ranks that are as right as those it would write.
+template <typename Index>
+__global__ void __launch_bounds__(THREADS)
+    complete(const Index* __restrict__ succ, Index n, int shift, const unsigned* __restrict__ marks,
+             volatile Index* ranks, Word* control) {
+    const long long head = own_element();
+    if (head >= n || ranks[head] >= 0 || marks[head / 32] >> (head % 32) & 1u || raised(control, TANGLED)) return;
+    const int longest = PATIENCE << shift;
+    Index at = static_cast<Index>(head), rank;
+    int distance = 0;
+    while ((rank = ranks[at]) < 0) {
+        const Index next = succ[at];
+        if (next == at) {
+            rank = 0;
+            break;
+        }
+        if (++distance > longest) {
+            store(control + TANGLED, 1);
+            return;
+        }
+        at = next;
+    }
+    rank += distance;
+    at = static_cast<Index>(head);
+    for (; distance >= 0; --distance, --rank) {
+        ranks[at] = rank;
+        at = succ[at];
+    }
+}

@@ -1,0 +1,98 @@
+"""Launching the kernels of ``kernels/ranking.cu``; the operations are those of `mgraph.host.ranking`."""
+
+from typing import Any
+
+import numpy as np
+
+from ..device import cuda_attribute, cuda_function
+
+SOURCE = "ranking.cu"
+_INDICES = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
+_OWNERS = {np.dtype(np.uint64): "unsigned long long", np.dtype(np.uint32): "unsigned"}
+INSTANCES = (
+    *(
+        f"{kernel}<{index}, {owner}>"
+        for kernel in ("walk", "aggregate")
+        for index in _INDICES.values()
+        for owner in _OWNERS.values()
+    ),
+    *(f"{kernel}<{index}>" for kernel in ("link", "mark", "complete") for index in _INDICES.values()),
+    "jump",
+)
+
+#: Where the host finds what the kernels count, in the control words.
+TANGLED, WALKED, UNREACHED = 1, 2, 3
+CONTROL_WORDS = 4
+
+# As in the source, and blocks of a multiprocessor.
+_THREADS, _RESIDENT = 256, 8
+
+#: Walks of a multiprocessor at a time.
+WALKERS = _THREADS * _RESIDENT
+
+Array = Any
+
+
+def marks(xp: Any, n: int) -> Array:
+    """Return room to mark each of `n` elements, with none marked: a bitmap."""
+    return xp.zeros(-(-n // 32), np.uint32)
+
+
+def walk(
+    succ: Array, shift: int, first: int, last: int, owners: Array, steps: Array, chain: Array, control: Array
+) -> None:
+    """Walk from the splitters of the strata `first` to `last`, and write their part of the chain."""
+    if last == first:
+        return
+    kernel = cuda_function(SOURCE, f"walk<{_index(succ)}, {_OWNERS[owners.dtype]}>")
+    blocks = min(_RESIDENT * cuda_attribute("MultiProcessorCount"), _blocks(last - first))
+    arguments = succ, _length(succ), np.int32(shift), np.uint32(first), np.uint32(last), owners, steps, chain, control
+    kernel((blocks,), (_THREADS,), arguments)
+
+
+def link(succ: Array, chain: Array) -> None:
+    """Write the chain of the elements themselves."""
+    if len(succ):
+        kernel = cuda_function(SOURCE, f"link<{_index(succ)}>")
+        kernel((_blocks(len(succ)),), (_THREADS,), (succ, _length(succ), chain))
+
+
+def jump(chain: Array, first: int, last: int, step: int, open_words: Array) -> None:
+    """Let the words `first` to `last` of a chain add those they point to, in round number `step`."""
+    if last > first:
+        arguments = chain, np.uint64(first), np.uint64(last), np.int32(step), open_words
+        cuda_function(SOURCE, "jump")((_blocks(last - first),), (_THREADS,), arguments)
+
+
+def aggregate(owners: Array, steps: Array, chain: Array, ranks: Array) -> None:
+    """Write the ranks of the elements that a walk has passed, -1 elsewhere."""
+    if len(ranks):
+        kernel = cuda_function(SOURCE, f"aggregate<{_index(ranks)}, {_OWNERS[owners.dtype]}>")
+        kernel((_blocks(len(ranks)),), (_THREADS,), (owners, steps, chain, _length(ranks), ranks))
+
+
+def mark(succ: Array, ranks: Array, marked: Array, control: Array) -> None:
+    """Count the elements without a rank and mark those that they point to."""
+    if len(succ):
+        kernel = cuda_function(SOURCE, f"mark<{_index(succ)}>")
+        kernel((_blocks(len(succ)),), (_THREADS,), (succ, ranks, _length(succ), marked, control))
+
+
+def complete(succ: Array, shift: int, marked: Array, ranks: Array, control: Array) -> None:
+    """Rank what lies between an element that is not marked and the first rank on its way."""
+    if len(succ):
+        kernel = cuda_function(SOURCE, f"complete<{_index(succ)}>")
+        arguments = succ, _length(succ), np.int32(shift), marked, ranks, control
+        kernel((_blocks(len(succ)),), (_THREADS,), arguments)
+
+
+def _index(array: Array) -> str:
+    return _INDICES[array.dtype]
+
+
+def _length(array: Array) -> Any:
+    return array.dtype.type(len(array))
+
+
+def _blocks(threads: int) -> int:
+    return -(-threads // _THREADS)

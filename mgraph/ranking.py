@@ -1,0 +1,318 @@
+"""List ranking: the public call, its result, and its program over strata of the elements.
+
+The algorithms are told in ``kernels/ranking.cu``. By splitters, every shard has all of the list, as a walk leads
+anywhere, and walks from its own part of the splitters; then all shards learn the list of splitters, and each rank
+comes from the one shard whose walk passed the element. By jumping, a shard has a range of the elements. The
+kernels notice what is no list and leave it in bounded time; then one core looks at the input, element by element,
+and names what is wrong.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import device as devices
+from .comm import Communicator
+from .engine import Program, Progress, checked_span, executor
+from .errors import InputError
+from .plan import Plan, even_ranges, plan, rounds
+
+Array = Any
+
+
+def list_rank(
+    succ: Any,
+    *,
+    method: str = "auto",
+    device: str | None = None,
+    client: Any = None,
+    span: int | None = None,
+    progress: Progress | None = None,
+) -> "ListRankResult":
+    """Return the distance from every element of linked lists to the last of its list.
+
+    Parameters
+    ----------
+    succ : array_like of int, shape (n,)
+        Element ``i`` is followed by ``succ[i]``; the last of a list by itself. Several lists may lie in one array.
+    method : {"auto", "sequential", "wylie", "splitter64", "splitter48"}
+        ``"sequential"`` goes along the lists on one core, ``"wylie"`` lets every element jump to where its successor
+        points, round by round [1]_, ``"splitter64"`` walks from many splitters at a time and ranks these first [2]_,
+        ``"splitter48"`` does so with an element's splitter and its steps from there in arrays apart, 6 bytes
+        instead of 8 [3]_.
+    device : {"cpu", "cuda", "cuda:N"}, optional
+        By default that of `succ` where it is a GPU's array, else a GPU where there is one. With `client`, what its
+        workers shall use.
+    client : distributed.Client, optional
+        Run on the client's workers, a part of the splitters each.
+    span : int, optional
+        Supersteps between two barriers of Dask; 1 makes each a task. By default about a second's worth.
+    progress : callable, optional
+        Called between spans with the supersteps done and their number.
+
+    Returns
+    -------
+    ListRankResult
+
+    Raises
+    ------
+    InputError
+        If `succ` is no vector of elements, or has a cycle without an end; the error names an element on it.
+    MemoryLimitError
+        If no plan fits; raised before anything is allocated.
+
+    Notes
+    -----
+    Elements may share a successor: what is ranked are then trees, by the distance to the root, in more time.
+
+    References
+    ----------
+    .. [1] Wylie, "The complexity of parallel computations", 1979.
+    .. [2] Helman and JáJá, "Designing practical efficient algorithms for symmetric multiprocessors", 1999.
+    .. [3] Yogaratnam, a study of list ranking and connected components on GPUs, 2010.
+    """
+    succ = _elements(succ)
+    home = devices.of(succ)
+    runner = executor(device, client, home.name)
+    made = plan("list_rank", len(succ), devices=runner.specs, method=method, span=checked_span(span, progress))
+    with home.active():
+        _check_range(succ)
+        succ = home.xp.ascontiguousarray(succ, dtype=made.dtype)
+    programs: dict[str, type[OneByOne | Jumping | Walking]] = {"sequential": OneByOne, "wylie": Jumping}
+    program: Program = programs.get(made.method, Walking)(made)
+    outcome = runner.run(program, lambda shard: succ, made, progress)
+    # What the kernels cannot trust is no list, or hardly ever one.
+    ranks = _one_by_one(succ) if outcome.arrays["amiss"].any() else outcome.arrays["ranks"]
+    return ListRankResult(home.asarray(ranks), made, outcome.timings)
+
+
+@dataclass(frozen=True)
+class ListRankResult:
+    """The result of `list_rank`.
+
+    Attributes
+    ----------
+    ranks : array of int32, shape (n,)
+        Elements between each element and the last of its list, which has rank 0; int64 from 2**31 elements on.
+    plan : Plan
+        How the call was run.
+    timings : dict of str to float
+        Seconds spent in ``"load"``, ``"solve"`` and ``"collect"``.
+    """
+
+    ranks: Array
+    plan: Plan
+    timings: dict[str, float]
+
+
+def _elements(succ: Any) -> Array:
+    """Return `succ` as an array, or raise InputError if it can be no list."""
+    if devices.of(succ).kind == "cpu":
+        succ = np.asarray(succ)
+    if succ.ndim != 1:
+        raise InputError(f"succ has shape {succ.shape}: give one successor per element")
+    if not succ.size:
+        return succ.astype(np.int32)
+    if succ.dtype.kind not in "iu":
+        raise InputError(f"succ is of type {succ.dtype}: successors are integers, the numbers of elements from 0")
+    return succ
+
+
+def _check_range(succ: Array) -> None:
+    """Raise InputError if a successor is no element."""
+    n = len(succ)
+    if not n:
+        return
+    for where in (int(succ.argmin()), int(succ.argmax())):
+        if not 0 <= int(succ[where]) < n:
+            raise InputError(f"succ[{where}] is {int(succ[where])}, and the elements are 0 to {n - 1}")
+
+
+def _one_by_one(succ: Array) -> np.ndarray:
+    """Return the ranks as one core of the host finds them; raises InputError for a cycle."""
+    succ = devices.to_host(succ)
+    ranks, way = np.empty_like(succ), np.empty_like(succ)
+    cycle = devices.find("cpu").kernels("ranking").sequential(succ, ranks, way)
+    if cycle >= 0:
+        raise InputError(f"element {cycle} of succ is on a cycle without an end: let the last of a list name itself")
+    return ranks
+
+
+@dataclass
+class Lists:
+    """The state of a shard that goes along lists element by element."""
+
+    device: devices.Device
+    kernels: Any
+    succ: Array
+    ranks: Array
+    amiss: bool = False
+
+
+class OneByOne:
+    """The lists, element by element: the first shard has them all."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def load(self, shard: int, piece: Array, device: devices.Device) -> Lists:
+        """Return the shard with the lists, and room for the ranks of its range."""
+        first, last = self.plan.ranges[shard]
+        return Lists(device, device.kernels("ranking"), piece, device.xp.empty(last - first, self.plan.dtype))
+
+    def step(self, state: Lists, first: int, limit: int, comm: Communicator) -> int:
+        """Rank everything."""
+        if first == 0 and len(state.ranks):
+            way = state.device.xp.empty_like(state.ranks)
+            state.amiss = state.kernels.sequential(state.succ, state.ranks, way) >= 0
+        return int(first == 0)
+
+    def collect(self, state: Lists, comm: Communicator) -> dict[str, Array]:
+        """Return the ranks, and whether they are not to be trusted."""
+        return {"ranks": state.ranks, "amiss": np.array([state.amiss])}
+
+
+@dataclass
+class Links:
+    """The state of a shard whose elements jump; ``kernels/ranking.cu`` tells what the arrays mean."""
+
+    device: devices.Device
+    kernels: Any
+    chain: Array
+    open_words: Array
+
+
+class Jumping:
+    """Wylie's algorithm over ranges of the elements: a superstep is a round."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def load(self, shard: int, piece: Array, device: devices.Device) -> Links:
+        """Return the shard with every element's word pointing to its successor."""
+        xp, kernels = device.xp, device.kernels("ranking")
+        state = Links(
+            device=device,
+            kernels=kernels,
+            chain=xp.empty(self.plan.n, np.uint64),
+            open_words=xp.zeros(rounds(self.plan.n), np.uint32),
+        )
+        kernels.link(device.asarray(piece), state.chain)
+        return state
+
+    def step(self, state: Links, first: int, limit: int, comm: Communicator) -> int:
+        """Let the shard's elements jump, and hear how far the others have come."""
+        if first >= rounds(self.plan.n):
+            return 0
+        state.kernels.jump(state.chain, *self.plan.ranges[comm.rank], first, state.open_words)
+        comm.allgather(*_halves(state.chain, self.plan.ranges))
+        return 1
+
+    def collect(self, state: Links, comm: Communicator) -> dict[str, Array]:
+        """Return the ranks of the shard's range, and whether they are not to be trusted."""
+        first, last = self.plan.ranges[comm.rank]
+        ranks = state.chain[first:last].view(np.uint32)[::2].astype(self.plan.dtype)  # the words' lower halves
+        return {"ranks": ranks, "amiss": state.open_words[-1:] != 0}
+
+
+@dataclass
+class Strata:
+    """The state of a shard that walks; ``kernels/ranking.cu`` tells what the arrays mean."""
+
+    device: devices.Device
+    kernels: Any
+    succ: Array
+    owners: Array
+    steps: Array
+    chain: Array
+    open_words: Array
+    control: Array
+    ranks: Array = None
+    amiss: bool = False
+
+
+class Walking:
+    """Random splitters, a part of the strata each; four supersteps."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.shift = plan.spacing.bit_length() - 1
+        self.splitters = -(-plan.n // plan.spacing)
+        self.strata = even_ranges(self.splitters, len(plan.ranges), 1)
+
+    def load(self, shard: int, piece: Array, device: devices.Device) -> Strata:
+        """Return the shard with all of the lists, which no walk has passed yet."""
+        xp, n, kernels = device.xp, self.plan.n, device.kernels("ranking")
+        packed = self.plan.method == "splitter64"
+        # All bits set: at an element that no walk has passed, in a chain the end, where walks gave up before.
+        owners, chain = xp.full(n, -1, np.int64 if packed else np.int32), xp.full(self.splitters, -1, np.int64)
+        return Strata(
+            device=device,
+            kernels=kernels,
+            succ=device.asarray(piece),
+            owners=owners.view(np.uint64 if packed else np.uint32),
+            steps=xp.empty(0 if packed else n, np.uint16),
+            chain=chain.view(np.uint64),
+            open_words=xp.zeros(rounds(self.splitters), np.uint32),
+            control=xp.zeros(kernels.CONTROL_WORDS, np.uint64),
+        )
+
+    def step(self, state: Strata, first: int, limit: int, comm: Communicator) -> int:
+        """Walk, rank the splitters, rank what was walked, or rank the rest."""
+        supersteps = self._walk, self._rank_splitters, self._aggregate, self._complete
+        if first >= len(supersteps):
+            return 0
+        supersteps[first](state, comm)
+        return 1
+
+    def collect(self, state: Strata, comm: Communicator) -> dict[str, Array]:
+        """Return the ranks of the shard's range, and whether they are not to be trusted."""
+        first, last = self.plan.ranges[comm.rank]
+        return {"ranks": state.ranks[first:last], "amiss": np.array([state.amiss])}
+
+    def _walk(self, state: Strata, comm: Communicator) -> None:
+        """Walk from the shard's splitters, and hear where the others' walks have ended."""
+        strata = self.strata[comm.rank]
+        state.kernels.walk(state.succ, self.shift, *strata, state.owners, state.steps, state.chain, state.control)
+        comm.allgather(*_halves(state.chain, self.strata))
+
+    def _rank_splitters(self, state: Strata, comm: Communicator) -> None:
+        """Rank all splitters, on every shard: they are too few to hear of one another round by round."""
+        for number in range(rounds(self.splitters)):
+            state.kernels.jump(state.chain, 0, self.splitters, number, state.open_words)
+
+    def _aggregate(self, state: Strata, comm: Communicator) -> None:
+        """Rank what the shard's walks have passed, and hear of the rest: elsewhere a shard has -1."""
+        state.ranks = state.device.xp.empty(self.plan.n, self.plan.dtype)
+        state.kernels.aggregate(state.owners, state.steps, state.chain, state.ranks)
+        state.owners = state.steps = None
+        for first, last in self.plan.ranges:  # one by one, as a reduction may take as much memory as all it reduces
+            if last > first:
+                comm.allreduce(state.ranks[first:last], "max")
+
+    def _complete(self, state: Strata, comm: Communicator) -> None:
+        """Rank what lies before the first splitters, and find out whether something is amiss."""
+        kernels = state.kernels
+        marks, unranked = self._unranked(state)
+        walked = state.control[kernels.WALKED : kernels.WALKED + 1].astype(np.float64)
+        comm.allreduce(walked, "sum")
+        overlap = int(walked[0]) != self.plan.n - unranked and self.plan.method == "splitter48"
+        state.amiss = overlap or bool(state.control[kernels.TANGLED]) or bool(state.open_words[-1:].any())
+        if unranked and not state.amiss:
+            kernels.complete(state.succ, self.shift, marks, state.ranks, state.control)
+            _, unranked = self._unranked(state)
+            state.amiss = unranked > 0
+
+    def _unranked(self, state: Strata) -> tuple[Array, int]:
+        """Return marks of what the elements without a rank point to, and how many these are."""
+        kernels = state.kernels
+        marks = kernels.marks(state.device.xp, self.plan.n)
+        state.control[kernels.UNREACHED] = 0
+        kernels.mark(state.succ, state.ranks, marks, state.control)
+        return marks, int(state.control[kernels.UNREACHED])
+
+
+def _halves(chain: Array, ranges: tuple[tuple[int, int], ...]) -> tuple[Array, tuple[tuple[int, int], ...]]:
+    """Return a chain as words of 32 bits, which every communicator knows, and ranges of it likewise."""
+    return chain.view(np.uint32), tuple((2 * first, 2 * last) for first, last in ranges)

@@ -1,0 +1,365 @@
+"""Ranks follow the lists whatever the method, and what is no list is named."""
+
+import tracemalloc
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_apsp import poison
+
+import mgraph
+import mgraph.ranking
+from mgraph import DeviceSpec, InputError
+from mgraph import device as devices
+from mgraph.engine import Direct
+from mgraph.generate import linked_list
+from mgraph.host.ranking import _splitter
+from mgraph.plan import SHORT_LIST, SPACING, WALKS, plan
+from mgraph.ranking import Walking
+
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+SPLITTERS = ["splitter64", "splitter48"]
+PARALLEL = ["wylie", *SPLITTERS]
+METHODS = ["sequential", *PARALLEL]
+
+
+@pytest.fixture(params=DEVICES)
+def device(request):
+    if request.param == "cuda":
+        poison()
+    return request.param
+
+
+def methods(device):
+    return METHODS if device == "cpu" else PARALLEL
+
+
+def lists(lengths, seed=0):
+    """Return lists of these lengths, in random places of one array."""
+    n = sum(lengths)
+    places = np.random.default_rng(seed).permutation(n)
+    succ = np.empty(n, np.int32)
+    for part in np.split(places, np.cumsum(lengths)[:-1]):
+        succ[part[:-1]] = part[1:]
+        succ[part[-1:]] = part[-1:]
+    return succ
+
+
+def verify(succ, ranks):
+    """Check ranks by what they are: 0 at the last of a list, elsewhere one more than at the successor."""
+    succ, ranks = devices.to_host(succ), devices.to_host(ranks)
+    assert ranks.dtype == np.int32 and ranks.shape == succ.shape
+    last = succ == np.arange(len(succ))
+    assert (ranks[last] == 0).all()
+    assert (ranks[~last] == ranks[succ[~last]] + 1).all()
+
+
+def check(succ, device, spans=(None, 1)):
+    for method in methods(device):
+        for span in spans:
+            result = mgraph.list_rank(succ, method=method, device=device, span=span)
+            verify(succ, result.ranks)
+            assert result.plan.method == method
+
+
+@given(st.lists(st.integers(1, 400), min_size=1, max_size=12), st.integers(0, 2**32))
+def test_several_lists(lengths, seed):
+    check(lists(lengths, seed), "cpu")
+
+
+@pytest.mark.gpu
+@given(st.lists(st.integers(1, 400), min_size=1, max_size=12), st.integers(0, 2**32))
+def test_several_lists_on_a_gpu(lengths, seed):
+    check(lists(lengths, seed), "cuda")
+
+
+@given(st.integers(1, 300), st.integers(0, 2**32))
+def test_trees(n, seed):
+    # A successor with a lower number, so that all ends at roots.
+    random = np.random.default_rng(seed)
+    check(np.maximum(np.arange(n) - random.integers(0, 6, n), 0), "cpu")
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 31, 32, 33, 1000, 1023, 1024, 1025, 300_001])
+def test_one_list(n, device):
+    succ = linked_list(n)
+    check(succ, device)
+    ranks = devices.to_host(mgraph.list_rank(succ, device=device).ranks)
+    assert np.array_equal(np.sort(ranks), np.arange(n))
+
+
+def shapes():
+    n = 200_000
+    numbers = np.arange(n)
+    yield "in order", np.minimum(numbers + 1, n - 1)
+    yield "in reverse order", np.maximum(numbers - 1, 0)
+    yield "every second", np.where(numbers + 2 < n, numbers + 2, numbers)
+    yield "by strides of a power of two", np.where(numbers + 1024 < n, numbers + 1024, numbers)
+    yield "single elements", numbers
+    yield "pairs", numbers | 1
+    yield "short lists", lists([5] * (n // 5))
+    yield "one long list among short ones", lists([n // 2, *[3] * (n // 6)])
+
+
+def test_shapes(device):
+    for _, succ in shapes():
+        check(succ, device, spans=(None,))
+
+
+def test_a_tree_as_wide_as_it_is_deep(device):
+    n = 60_000  # a path of half of the elements, and the other half all above its beginning
+    succ = np.maximum(np.arange(n) - 1, 0)
+    succ[n // 2 :] = n // 2 - 1
+    check(succ, device, spans=(None,))
+
+
+def gpu_threads():
+    return [DeviceSpec("cuda:0", "cuda", 1 << 37, processors=p) for p in (16, 132)]
+
+
+def test_splitters_are_picked_for_the_device():
+    n = 1 << 22
+    few, many = (plan("list_rank", n, devices=spec).spacing for spec in gpu_threads())
+    assert few == 16 * many and n // many >= WALKS * 132 * 2048 > n // (2 * many)
+    assert plan("list_rank", 1 << 31, devices=gpu_threads()[1]).spacing == SPACING
+    assert "splitters" in plan("list_rank", n, devices="cpu").explain()
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 9), st.sampled_from(["auto", *METHODS]))
+def test_plans_cover_the_elements(n, shards, method):
+    made = plan("list_rank", n, devices=[DeviceSpec("cpu", "cpu", 1 << 42, 2)] * shards, method=method)
+    assert (made.ranges[0][0], made.ranges[-1][1], len(made.ranges)) == (0, n, shards)
+    assert all(before[1] == after[0] for before, after in pairwise(made.ranges))
+    assert (made.spacing > 0) == made.method.startswith("splitter") and made.spacing <= SPACING
+    assert not made.spacing & (made.spacing - 1)
+    assert len(made.peak_bytes) == shards and min(made.peak_bytes) >= 4 * n
+
+
+@pytest.mark.parametrize("shift", [0, 1, 5, 10])
+@pytest.mark.parametrize("n", [1, 17, 1024, 5000])
+def test_each_stratum_has_a_splitter(n, shift):
+    strata = -(-n // (1 << shift))
+    places = [_splitter.py_func(stratum, shift, n) for stratum in range(strata)]
+    assert [place >> shift for place in places] == list(range(len(places)))
+    assert all(0 <= place < n for place in places)
+
+
+def walked(succ, method, spacing, device="cpu"):
+    """Run the splitters with a spacing of one's own; return the ranks and whether something is amiss."""
+    made = plan("list_rank", len(succ), devices=device, method=method)
+    made = replace(made, spacing=spacing)
+    place = devices.find(device)
+    outcome = Direct(place).run(Walking(made), lambda shard: place.asarray(succ.astype(np.int32)), made, None)
+    return devices.to_host(outcome.arrays["ranks"]), bool(outcome.arrays["amiss"].any())
+
+
+@pytest.mark.parametrize("method", SPLITTERS)
+@pytest.mark.parametrize("spacing", [1, 2, 64, 1024])
+def test_spacings(method, spacing, device):
+    for lengths in ([30_000], [1, 9_000, 20, 3_000], [7] * 900):
+        succ = lists(lengths)
+        ranks, amiss = walked(succ, method, spacing, device)
+        assert not amiss
+        verify(succ, ranks)
+
+
+@pytest.mark.parametrize("method", SPLITTERS)
+def test_one_splitter_on_a_cycle_of_all(method, device):
+    assert walked(rings(100, 1), method, 128, device)[1]
+
+
+@pytest.mark.parametrize("method", SPLITTERS)
+def test_a_walk_that_is_too_long_gives_up_and_the_result_is_right(method, device):
+    # All that is no splitter in one go: a list, but no random one.
+    n, spacing = 20_000, 4
+    splitters = {_splitter.py_func(stratum, 2, n) for stratum in range(n // spacing)}
+    order = np.array([i for i in range(n) if i not in splitters] + sorted(splitters))
+    order = np.concatenate([order[-1:], order[:-1]])
+    succ = np.empty(n, np.int32)
+    succ[order[:-1]], succ[order[-1]] = order[1:], order[-1]
+    assert walked(succ, method, spacing, device)[1]
+
+
+# What is no list
+
+
+def rings(n, count, seed=0):
+    """Return cycles of equal lengths, through all elements."""
+    places = np.random.default_rng(seed).permutation(n).reshape(count, -1)
+    succ = np.empty(n, np.int32)
+    succ[places] = np.roll(places, -1, axis=1)
+    return succ
+
+
+def on_a_cycle(succ, element):
+    at = succ[element]
+    for _ in range(len(succ)):
+        if at == element:
+            return succ[element] != element
+        at = succ[at]
+    return False
+
+
+def check_cycle(succ, method, device, client=None):
+    with pytest.raises(InputError, match="on a cycle without an end") as caught:
+        mgraph.list_rank(succ, method=method, device=device, client=client)
+    assert on_a_cycle(succ, int(str(caught.value).split()[1]))
+
+
+@st.composite
+def successors(draw):
+    """Return any successors, most of which end, or run into a cycle, after few or many elements."""
+    n = draw(st.integers(1, 500))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    succ = random.integers(0, n, n)
+    forward = random.random(n) < draw(st.sampled_from([0, 0.9, 1]))
+    succ = np.where(forward, np.minimum(succ, np.arange(n)), succ)
+    return np.where(random.random(n) < draw(st.sampled_from([0.01, 0.3])), np.arange(n), succ)
+
+
+def check_any(succ, device):
+    end = succ
+    for _ in range(len(succ).bit_length()):
+        end = end[end]
+    for method in methods(device):
+        if (succ[end] == end).all():
+            verify(succ, mgraph.list_rank(succ, method=method, device=device).ranks)
+        else:
+            check_cycle(succ, method, device)
+
+
+@given(successors())
+def test_any_successors(succ):
+    check_any(succ, "cpu")
+
+
+@pytest.mark.gpu
+@given(successors())
+def test_any_successors_on_a_gpu(succ):
+    check_any(succ, "cuda")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_cycles(method, device):
+    if method not in methods(device):
+        pytest.skip("one core of a CPU")
+    for n in (2, 10, 3000, 120_000):
+        check_cycle(rings(n, 1), method, device)
+    check_cycle(rings(60_000, 20_000), method, device)
+    # A ring of two among lists, too short to hold a splitter but by chance, and so at several places.
+    for seed in range(4):
+        succ = lists([40_000, 1, 500], seed)
+        a, b = np.flatnonzero(succ == np.arange(len(succ)))[:2]
+        succ[a], succ[b] = b, a
+        check_cycle(succ, method, device)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_list_that_runs_into_a_cycle(method, device):
+    if method not in methods(device):
+        pytest.skip("one core of a CPU")
+    n = 50_000
+    succ = np.minimum(np.arange(n) + 1, n - 1)
+    for back in (2, 3, 700):
+        succ[-1] = n - back
+        check_cycle(succ, method, device)
+    check_cycle(np.where(np.arange(n) == 0, 1, 0), method, device)  # all but one point to an end of a ring of two
+
+
+@pytest.mark.parametrize(
+    ("succ", "words"),
+    [
+        ([1, 5, 2], r"succ\[1\] is 5, and the elements are 0 to 2"),
+        ([1, -1, 2], r"succ\[1\] is -1"),
+        (np.array([0, 2**40]), r"succ\[1\] is 1099511627776"),
+        (np.array([2**63], np.uint64), r"succ\[0\] is 9223372036854775808"),
+        ([0.0, 1.0], "float64"),
+        ([True], "bool"),
+        ([[0]], r"shape \(1, 1\)"),
+        (3, r"shape \(\)"),
+    ],
+)
+def test_input_that_is_no_list(succ, words):
+    with pytest.raises(InputError, match=words):
+        mgraph.list_rank(succ, device="cpu")
+
+
+def test_method_that_is_none():
+    with pytest.raises(InputError, match="sideways"):
+        mgraph.list_rank([0], method="sideways", device="cpu")
+    with pytest.raises(InputError, match="one core of a CPU"):
+        plan("list_rank", 5, devices=DeviceSpec("cuda:0", "cuda", 1 << 30), method="sequential")
+
+
+# Types, places, plans
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64, np.uint64])
+def test_types_of_successors(dtype, device):
+    check(np.array([3, 0, 2, 3, 1], dtype), device)
+
+
+def test_views_of_arrays(device):
+    succ = np.repeat(linked_list(5000), 2)[::2]
+    succ.flags.writeable = False
+    check(succ, device)
+
+
+def test_no_elements(device):
+    for method in methods(device):
+        result = mgraph.list_rank([], method=method, device=device)
+        assert result.ranks.shape == (0,) and result.ranks.dtype == np.int32
+
+
+@pytest.mark.parametrize("method", PARALLEL)
+def test_numbers_of_64_bits(method, device, monkeypatch):
+    """As from 2**31 elements on, at a size that fits."""
+    made = replace(plan("list_rank", 70_000, devices=device, method=method), dtype="int64")
+    monkeypatch.setattr(mgraph.ranking, "plan", lambda *_, **__: made)
+    succ = lists([60_000, 10_000])
+    ranks = devices.to_host(mgraph.list_rank(succ, device=device).ranks)
+    assert ranks.dtype == np.int64
+    verify(succ, ranks.astype(np.int32))
+
+
+def test_auto_and_progress():
+    seen = []
+    short = mgraph.list_rank(linked_list(SHORT_LIST), device="cpu")
+    long = mgraph.list_rank(linked_list(SHORT_LIST + 1), device="cpu", span=1, progress=lambda *at: seen.append(at))
+    assert (short.plan.method, long.plan.method) == ("sequential", "splitter64")
+    assert seen[:4] == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_plan_knows_its_peak_memory(method):
+    succ = linked_list(1 << 20).astype(np.int64)
+    mgraph.list_rank(succ, method=method, device="cpu")  # what is compiled at first use
+    made = plan("list_rank", len(succ), devices="cpu", method=method)
+    tracemalloc.start()
+    mgraph.list_rank(succ, method=method, device="cpu")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert 0.95 < peak / made.peak_bytes[0] < 1.05
+
+
+def test_too_long_a_list():
+    with pytest.raises(mgraph.MemoryLimitError, match="splitter48"):
+        plan("list_rank", 1 << 28, devices=DeviceSpec("cuda:0", "cuda", 1 << 30))
+    with pytest.raises(InputError, match="no number of elements"):
+        plan("list_rank", 1 << 32, devices=DeviceSpec("cuda:0", "cuda", 1 << 40))
+    assert plan("list_rank", 1 << 31, devices=DeviceSpec("cuda:0", "cuda", 1 << 40)).dtype == "int64"
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("method", PARALLEL)
+def test_cupy_in_cupy_out(method):
+    poison()
+    succ = linked_list(1 << 22, device="cuda")
+    result = mgraph.list_rank(succ, method=method)
+    assert result.plan.devices[0].kind == "cuda" and type(result.ranks) is type(succ)
+    verify(succ, result.ranks)
+    here = mgraph.list_rank(devices.to_host(succ), method=method, device="cuda")
+    assert isinstance(here.ranks, np.ndarray) and np.array_equal(here.ranks, result.ranks.get())
