@@ -26,6 +26,7 @@ from .errors import (
 from .graph import Graph
 from .io import read
 from .plan import DeviceSpec, Plan, plan
+from .single_source import SsspResult, sssp
 
 __version__ = "0.1.0"
 
@@ -45,10 +46,12 @@ __all__ = [
     "OutputExistsError",
     "Plan",
     "SchedulerError",
+    "SsspResult",
     "WorkerLostError",
     "apsp",
     "bfs",
     "plan",
     "read",
+    "sssp",
     "transitive_closure",
 ]

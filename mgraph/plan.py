@@ -247,19 +247,20 @@ def plan(
 
     Parameters
     ----------
-    algorithm : {"apsp", "bfs", "closure"}
+    algorithm : {"apsp", "bfs", "closure", "sssp"}
         The call to plan.
     n : int
         Number of vertices.
     m : int, optional
-        Number of stored directed edges; needed for ``"bfs"``, and for methods of ``"apsp"`` that work on edges.
+        Number of stored directed edges; needed for ``"bfs"`` and ``"sssp"``, and for methods of ``"apsp"`` that
+        work on edges.
     devices : int, str, DeviceSpec or a sequence of these, optional
         What to plan for: a device's name, so many of this machine's best device, or descriptions of
         devices that need not exist. By default this machine's best device.
     method : str
         As in the call.
     dtype : dtype-like, optional
-        Of the distances of ``"apsp"``; float32 by default.
+        Of the distances of ``"apsp"`` and ``"sssp"``; float32 by default.
     predecessors, intermediate : bool
         Whether predecessors, or intermediate vertices, are asked for.
     block : int, optional
@@ -286,8 +287,8 @@ def plan(
     InputError
         For an unknown algorithm, method, block or device.
     """
-    if algorithm not in ("apsp", "bfs", "closure"):
-        raise InputError(f"algorithm {algorithm!r} is not known: use 'apsp', 'bfs' or 'closure'")
+    if algorithm not in ("apsp", "bfs", "closure", "sssp"):
+        raise InputError(f"algorithm {algorithm!r} is not known: use 'apsp', 'bfs', 'closure' or 'sssp'")
     for name, value in (("n", n), ("m", m), ("memory_limit", memory_limit)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0):
             raise InputError(f"{name}={value!r} is no number: give 0 or more")
@@ -309,7 +310,10 @@ def plan(
     if algorithm == "closure":
         made = _plan_closure(int(n), int(m or 0), specs, block, span)
     elif m is None:
-        raise InputError("a plan for bfs needs m=, the number of edges")
+        raise InputError(f"a plan for {algorithm} needs m=, the number of edges")
+    elif algorithm == "sssp":
+        kept = distance_dtype(None, dtype), predecessors, nonnegative
+        made = _plan_sssp(int(n), int(m), specs, method, *kept, span, indptr)
     else:
         made = _plan_bfs(int(n), int(m), specs, method, predecessors, span, directed, indptr)
     hindrance = _hindrance(made, memory_limit)
@@ -693,13 +697,7 @@ def _plan_bfs(
     if method not in ("auto", "hybrid", "frontier", "pull"):
         raise InputError(f"method={method!r} is not known for bfs: use 'auto', 'hybrid', 'frontier' or 'pull'")
     kind = specs[0].kind
-    if len(specs) == 1:
-        ranges: tuple[tuple[int, int], ...] = ((0, n),)
-        edges = [m]
-    else:
-        indptr = np.linspace(0, m, n + 1).astype(np.int64) if indptr is None else indptr
-        ranges = balanced_ranges(indptr, len(specs))
-        edges = [int(indptr[last]) - int(indptr[first]) for first, last in ranges]
+    ranges, edges = _shares(n, m, len(specs), indptr)
     per_level = EXCHANGE["solo" if len(specs) == 1 else kind] + (5e-6 if kind == "cuda" else 20e-6)
     shared = len(specs) == 1 and not directed
     offset = 4 if m < 2**31 else 8
@@ -727,6 +725,60 @@ def _plan_bfs(
         peak_bytes=tuple(peaks),
         seconds=m / (rates(kind, specs[0].model).search * len(specs)) + 20 * per_level,
     )
+
+
+def _plan_sssp(
+    n: int,
+    m: int,
+    specs: tuple[DeviceSpec, ...],
+    method: str,
+    dtype: np.dtype,
+    predecessors: bool,
+    nonnegative: bool,
+    span: int | None,
+    indptr: Any,
+) -> Plan:
+    from . import single_source  # which knows of plans
+
+    if method == "auto":
+        method = "nearfar" if nonnegative else "bellman-ford"
+    if method not in single_source.METHODS:
+        raise InputError(f"method={method!r} is not known for sssp: use 'auto', 'nearfar', 'bellman-ford' or 'mask'")
+    if dtype.itemsize < 4:
+        raise InputError(f"dtype={dtype.name} is not supported for sssp: use float32, float64 or int32")
+    kind, shards = specs[0].kind, len(specs)
+    ranges, edges = _shares(n, m, shards, indptr)
+    per_round = EXCHANGE["solo" if shards == 1 else kind] + (5e-6 if kind == "cuda" else 20e-6)
+    return Plan(
+        algorithm="sssp",
+        method=method,
+        n=n,
+        m=m,
+        dtype=dtype.name,
+        predecessors=predecessors,
+        block=0,
+        ranges=ranges,
+        devices=specs,
+        steps=None,
+        span=span or max(1, int(SPAN_SECONDS / per_round)),
+        peak_bytes=tuple(
+            single_source.device_bytes(
+                n, own_edges, last - first, dtype, predecessors, kind=kind, masked=shards > 1 or method == "mask"
+            )
+            for (first, last), own_edges in zip(ranges, edges, strict=True)
+        ),
+        # An edge is passed a few times, and its weight and its end's distance looked at.
+        seconds=4 * m / (rates(kind, specs[0].model).search * shards) + 60 * per_round,
+    )
+
+
+def _shares(n: int, m: int, shards: int, indptr: Any) -> tuple[tuple[tuple[int, int], ...], list[int]]:
+    """Return the vertices of each shard and the number of edges into them, which is balanced."""
+    if shards == 1:
+        return ((0, n),), [m]
+    indptr = np.linspace(0, m, n + 1).astype(np.int64) if indptr is None else indptr
+    ranges = balanced_ranges(indptr, shards)
+    return ranges, [int(indptr[last]) - int(indptr[first]) for first, last in ranges]
 
 
 def _plan_closure(n: int, m: int, specs: tuple[DeviceSpec, ...], block: int | None, span: int | None) -> Plan:
