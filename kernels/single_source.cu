@@ -138,7 +138,7 @@ template <typename T, typename Offset> struct Graph {
     // overlap. `relax.promises` looks at an edge, `relax.take` is called by all lanes together.
     template <typename Relax>
     __device__ __forceinline__ void wide(From<T> from, Offset begin, Offset end, Relax& relax) const {
-        constexpr int WIDTH = 4;
+        constexpr int WIDTH = sizeof(T) == 8 ? 2 : 4;
         for (Offset e = begin + threadIdx.x % 32; __any_sync(ALL, e < end); e += 32 * WIDTH) {
             int v[WIDTH];
             T x[WIDTH];
@@ -335,7 +335,6 @@ __global__ void __launch_bounds__(THREADS, 1)
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int global_warp = blockIdx.x * WARPS + warp, global_warps = gridDim.x * WARPS;
     const Graph<T, Offset> graph{indptr, indices, weights};
-    int* const far_half[2] = {far_piles, far_piles + n};
 
     int round = control->round, near = control->near, far = control->far, side = control->side, done = 0;
     unsigned long long edges = 0;  // out of the near pile, or less
@@ -343,11 +342,12 @@ __global__ void __launch_bounds__(THREADS, 1)
     Phases<T> phases(control);
 
     auto pile = [&](int number) { return near_piles + (number % 2 ? n : 0); };
+    auto later = [&](int half) { return far_piles + (half ? n : 0); };
     auto pushing = [&](int found) {  // behind `found` vertices of the next near pile
         return Pushing<T, Offset>{
             distance, stamps, waits, bound, cutoff(distance, limit, target), round + 1,
             {indptr, {staged[0][warp], pile(round + 1) + found, &phases.record()->near},
-             {staged[1][warp], far_half[side] + far, &phases.record()->far}}};
+             {staged[1][warp], later(side) + far, &phases.record()->far}}};
     };
 
     while (done < rounds && (near > 0 || far > 0)) {
@@ -371,7 +371,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                         __syncthreads();
                         T least = infinity<T>();
                         for (int q = threadIdx.x; q < far; q += THREADS) {
-                            const int v = __ldcg(far_half[side] + q);
+                            const int v = __ldcg(later(side) + q);
                             const T d = __ldcg(distance + v);
                             const Sorted<T> goes(d, bound, next, most);
                             if (goes.near) {
@@ -380,7 +380,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                                 if (at < THIN) thin[from][at] = v;
                             }
                             if (goes.far) {
-                                far_half[side ^ 1][atomicAdd(&far_left, 1)] = v;
+                                later(side ^ 1)[atomicAdd(&far_left, 1)] = v;
                                 if (d < least) least = d;
                             } else {
                                 atomicAnd(waits + v / 32, ~(1u << (v % 32)));
@@ -456,7 +456,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                                     pile(round + ran + 1)[at] = v[i];
                                     if (at < THIN) thin[to][at] = v[i];
                                 }
-                                if (is_far[i]) far_half[side][atomicAdd(&far_count, 1)] = v[i];
+                                if (is_far[i]) later(side)[atomicAdd(&far_count, 1)] = v[i];
                             }
                         }
                     };
@@ -508,13 +508,13 @@ __global__ void __launch_bounds__(THREADS, 1)
             phases.begin();
             Piles<T, Offset> sorted{indptr,
                                     {staged[0][warp], pile(round), &phases.record()->near},
-                                    {staged[1][warp], far_half[side ^ 1], &phases.record()->far}};
+                                    {staged[1][warp], later(side ^ 1), &phases.record()->far}};
             T least = infinity<T>();
             for (int base = global_warp * 32; base < far; base += global_warps * 32) {
                 bool is_near = false, is_far = false;
                 int v = -1;
                 if (base + lane < far) {
-                    v = __ldcg(far_half[side] + base + lane);
+                    v = __ldcg(later(side) + base + lane);
                     const T d = __ldcg(distance + v);
                     const Sorted<T> goes(d, bound, next, most);
                     is_near = goes.near, is_far = goes.far;

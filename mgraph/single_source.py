@@ -30,6 +30,10 @@ Array = Any
 #: What `sssp` can do.
 METHODS = ("nearfar", "bellman-ford", "mask")
 
+#: Mean weights, over the mean degree, in the width of the window of distances that are relaxed together, and the degree
+#: below which it becomes wider; counted, see benchmarks/NOTES.md.
+_WINDOW, _SPARSE = 4, 25
+
 #: Rounds after which a graph with negative weights is looked at for a negative cycle, which has no last round.
 PATIENCE = 1024
 
@@ -128,7 +132,7 @@ def sssp(
         span=checked_span(span, progress),
         indptr=_incoming(csr) if len(runner.specs) > 1 else None,
     )
-    width = float("inf") if made.method != "nearfar" else _window(csr, graph.n, runner.specs[0].kind)
+    width = float("inf") if made.method != "nearfar" else _window(csr, graph.n)
     ask = Ask(source, _checked_limit(limit, computed), end, width, negative=least < 0)
 
     def edges(shard: int) -> Compressed:
@@ -138,13 +142,17 @@ def sssp(
         return Compressed(indptr, indices, csr.weights)
 
     outcome = runner.run(FromOneSource(made, ask, PATIENCE if ask.negative else None), edges, made, progress)
-    if int(outcome.arrays["doubt"][0]):
+    if outcome.arrays["doubt"][0]:
         _refuse_negative_cycles(graph, source)
         outcome = runner.run(FromOneSource(made, ask, None), edges, made, progress)
     home = devices.find(graph.device)
-    results = {name: home.asarray(value) for name, value in outcome.arrays.items()}
-    rounds = int(outcome.arrays["rounds"][0])
-    return SsspResult(results["distances"], results.get("predecessors"), rounds, source, made, outcome.timings)
+    parents = outcome.arrays.get("predecessors")
+    return SsspResult(
+        home.asarray(outcome.arrays["distances"]),
+        None if parents is None else home.asarray(parents),
+        int(outcome.arrays["rounds"][0]),
+        *(source, made, outcome.timings),
+    )
 
 
 @dataclass(frozen=True)
@@ -190,8 +198,11 @@ class SsspResult:
         vertices = [_checked_vertex("vertex", vertex, self.plan.n)]
         if self.distances[vertices[0]] == infinity(np.dtype(self.distances.dtype)):
             return []
+        before = devices.to_host(self.predecessors)
         while vertices[-1] != self.source:
-            vertices.append(int(self.predecessors[vertices[-1]]))
+            vertices.append(int(before[vertices[-1]]))
+            if vertices[-1] == NO_PREDECESSOR:
+                return []  # where a cycle of zero is negative by rounding
         return vertices[::-1]
 
 
@@ -274,9 +285,11 @@ class Search:
         self.control = xp.zeros(self.kernels.CONTROL_WORDS, np.int32)
         bound = xp.full(1, self.bounds[0], dtype)
         if self.masked:
-            flags = xp.zeros((words, 32), np.uint32)
-            flags.reshape(-1)[seeds] = 1
-            self.mask = (flags << xp.arange(32, dtype=np.uint32)).sum(axis=1, dtype=np.uint32)
+            flags = xp.zeros(words * 32, bool)
+            flags[seeds] = True
+            self.mask = xp.zeros(words, np.uint32)
+            for bit in range(32):
+                self.mask |= flags[bit::32].astype(np.uint32) << np.uint32(bit)
             self.work = (first, last, distances, distances[first:last].copy(), self.mask, self.pieces, bound)
             self.run = self.kernels.masks
         else:
@@ -368,7 +381,7 @@ class FromOneSource:
         doubt = self.patience is not None and (
             not search.finished or (dtype.kind == "i" and int(distances.min()) < -band(dtype))
         )
-        results = {"rounds": xp.full(1, search.rounds), "doubt": xp.full(1, doubt)}
+        results = {"rounds": np.full(1, search.rounds), "doubt": np.full(1, doubt)}
         if doubt:
             return results | {"distances": distances[first:last]}
         if not ask.negative:
@@ -397,7 +410,7 @@ class FromOneSource:
         if first <= ask.source < last:
             reached[ask.source - first] = False
         is_open = reached & (parent == kernels.OPEN)
-        anywhere = xp.full(1, is_open.any(), np.int32)
+        anywhere = is_open.any().astype(np.int32).reshape(1)
         comm.allreduce(anywhere, "max")
         if int(anywhere[0]):
             hops = xp.full(self.plan.n, kernel_infinity(np.dtype(np.int32)), np.int32)
@@ -447,7 +460,9 @@ def device_bytes(n: int, m: int, own: int, dtype: np.dtype, predecessors: bool, 
 def _cut(distances: Array, ask: Ask) -> None:
     """Take what is beyond the limit, or farther than the target, for unreached."""
     most = ask.limit if ask.target < 0 else min(ask.limit, distances[ask.target].item())
-    distances[distances > most] = kernel_infinity(np.dtype(distances.dtype))
+    beyond = kernel_infinity(np.dtype(distances.dtype))
+    if most < beyond:
+        distances[distances > most] = beyond
 
 
 def _checked_vertex(name: str, vertex: Any, n: int) -> int:
@@ -471,11 +486,16 @@ def _checked_limit(limit: Any, dtype: np.dtype) -> float:
         return float(dtype.type(limit))
 
 
-def _window(csr: Compressed, n: int, kind: str) -> float:
-    """Return the width of distances that are best relaxed together: average weights by the average degree."""
+def _window(csr: Compressed, n: int) -> float:
+    """Return the width of distances that are best relaxed together.
+
+    Distances of a graph without hubs lie about a mean weight over the mean degree apart. A wider window repeats
+    more work, a narrower one takes more rounds, of which a graph of low degree has many: there it is worth more.
+    """
     m = len(csr.indices)
     mean = 1.0 if csr.weights is None else float(csr.weights.mean()) if m else 0.0
-    width = kernel_module(kind, "single_source").WINDOW * mean * n / max(1, m)
+    degree = max(1.0, m / n)
+    width = mean * _WINDOW / degree * max(1.0, _SPARSE / degree)
     if csr.weights is None or csr.weights.dtype.kind == "i":
         width = max(1.0, width)
     return width if width > float(np.finfo(np.float32).tiny) else float("inf")

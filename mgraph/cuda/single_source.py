@@ -19,9 +19,6 @@ INSTANCES = tuple(
 ROUND, NEAR = 1, 2
 CONTROL_WORDS = 64
 
-#: The average weights, times the average degree, that the far pile begins behind.
-WINDOW = 32
-
 #: What `parents` leaves where it finds none.
 OPEN = 2**31 - 1
 

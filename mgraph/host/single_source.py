@@ -15,9 +15,6 @@ CONTROL_WORDS = 4
 
 _FAR, _SIDE = 2, 3
 
-#: The average weights, times the average degree, that the far pile begins behind.
-WINDOW = 8
-
 #: What `parents` leaves where it finds none.
 OPEN = 2**31 - 1
 
