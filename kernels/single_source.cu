@@ -430,7 +430,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                     if (heavy) break;
                     auto follow = [&](From<T> one, Offset e, Offset stop, Offset stride) {
                         // Some edges at a time, stage by stage, so that their latencies overlap.
-                        constexpr int WIDTH = sizeof(T) + sizeof(Offset) > 8 ? 2 : 4;
+                        constexpr int WIDTH = sizeof(T) == 8 ? 1 : sizeof(Offset) == 8 ? 2 : 4;
                         for (; e < stop; e += WIDTH * stride) {
                             int v[WIDTH];
                             T x[WIDTH];
