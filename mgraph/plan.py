@@ -203,7 +203,8 @@ class Plan:
             lines.append(f"sources: {self.batch:,} at a time")
         if self.grid[1] > 1:
             lines.append(f"a grid of {self.grid[0]} x {self.grid[1]} shards")
-        steps = "as many as the graph has levels" if self.steps is None else f"{self.steps:,}"
+        steps = "as many as " + ("the graph has levels" if self.algorithm == "bfs" else "it takes")
+        steps = steps if self.steps is None else f"{self.steps:,}"
         lines.append(f"supersteps: {steps}, in spans of {self.span:,}")
         columns = self.columns or ((0, self.n),) * len(self.ranges)
         for own, across, spec, peak in zip(self.ranges, columns, self.devices, self.peak_bytes, strict=True):

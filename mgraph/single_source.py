@@ -454,7 +454,8 @@ def device_bytes(n: int, m: int, own: int, dtype: np.dtype, predecessors: bool, 
         return n * itemsize + m * itemsize + state + words + pieces
 
     lists = 4 * m + (n + 1) * (4 if m < 2**31 else 8)
-    return lists + search(dtype.itemsize) + (4 * own + search(4) if predecessors else 0)
+    encoding = 13 * m if dtype.kind == "i" else 0  # integers are looked at for what is too large
+    return lists + max(encoding, search(dtype.itemsize) + (4 * own + search(4) if predecessors else 0))
 
 
 def _cut(distances: Array, ask: Ask) -> None:

@@ -286,7 +286,7 @@ def test_predicted_peak_of_bfs_is_the_measured_one(predecessors):
 @pytest.mark.parametrize(
     ("arguments", "options", "says"),
     [
-        (("sssp", 10), {}, "'sssp' is not known: use 'apsp', 'bfs' or 'closure'"),
+        (("mst", 10), {}, "'mst' is not known: use 'apsp', 'bfs', 'closure' or 'sssp'"),
         (("apsp", -1), {}, "n=-1"),
         (("apsp", 1.5), {}, "n=1.5"),
         (("apsp", True), {}, "n=True"),

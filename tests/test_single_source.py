@@ -1,3 +1,4 @@
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -370,6 +371,25 @@ def test_progress():
     result = mgraph.sssp(graph, 0, span=3, device="cpu", progress=lambda *done: seen.append(done))
     assert [rounds for rounds, _ in seen] == sorted(rounds for rounds, _ in seen)
     assert seen[-1] == (result.iterations, None) and len(seen) > 2
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_predicted_peak_is_the_measured_one(method, dtype):
+    src, dst, _ = rmat(14).coo()
+    weights = np.random.default_rng(9).integers(0, 3, len(src)).astype(dtype)  # zeros, for the second search
+    graph = mgraph.Graph.from_edges(src, dst, weights)
+    asked = dict(method=method, device="cpu")
+    for predecessors in (False, True):
+        mgraph.sssp(graph, 1, predecessors=predecessors, **asked)  # compiles
+        tracemalloc.start()
+        try:
+            result = mgraph.sssp(graph, 1, predecessors=predecessors, **asked)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        lists = 4 * graph.m + 4 * (graph.n + 1)  # on the CPU they are the input's own arrays
+        assert result.plan.peak_bytes[0] - lists == pytest.approx(peak, rel=0.05)
 
 
 @pytest.mark.skipif(DATA is None, reason="the real graphs are not beside the checkout")
