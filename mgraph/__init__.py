@@ -28,6 +28,7 @@ from .graph import Graph
 from .io import read
 from .plan import DeviceSpec, Plan, plan
 from .ranking import ListRankResult, list_rank
+from .single_source import SsspResult, sssp
 
 __version__ = "0.1.0"
 
@@ -49,6 +50,7 @@ __all__ = [
     "OutputExistsError",
     "Plan",
     "SchedulerError",
+    "SsspResult",
     "WorkerLostError",
     "apsp",
     "bfs",
@@ -56,5 +58,6 @@ __all__ = [
     "list_rank",
     "plan",
     "read",
+    "sssp",
     "transitive_closure",
 ]

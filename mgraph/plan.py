@@ -59,7 +59,7 @@ SPACING = 1024
 MAX_ELEMENTS = 2**32 - 1
 
 #: What can be planned.
-ALGORITHMS = ("apsp", "bfs", "closure", "components", "list_rank")
+ALGORITHMS = ("apsp", "bfs", "closure", "components", "list_rank", "sssp")
 
 #: What `mgraph.apsp` can do.
 METHODS = ("blocked", "naive", "squaring", "sssp", "johnson")
@@ -246,8 +246,8 @@ class Plan:
             lines.append(f"splitters: {-(-self.n // self.spacing):,}, one among {self.spacing:,} elements")
         if self.grid[1] > 1:
             lines.append(f"a grid of {self.grid[0]} x {self.grid[1]} shards")
-        unknown = "has levels" if self.algorithm == "bfs" else "needs rounds"
-        steps = f"as many as the graph {unknown}" if self.steps is None else f"{self.steps:,}"
+        steps = "as many as " + ("the graph has levels" if self.algorithm == "bfs" else "it takes")
+        steps = steps if self.steps is None else f"{self.steps:,}"
         lines.append(f"supersteps: {steps}, in spans of {self.span:,}")
         columns = self.columns or ((0, self.n),) * len(self.ranges)
         for own, across, spec, peak in zip(self.ranges, columns, self.devices, self.peak_bytes, strict=True):
@@ -291,20 +291,20 @@ def plan(
 
     Parameters
     ----------
-    algorithm : {"apsp", "bfs", "closure", "components", "list_rank"}
+    algorithm : {"apsp", "bfs", "closure", "components", "list_rank", "sssp"}
         The call to plan; what it needs of the host's memory, or disk, is held against this machine's.
     n : int
         Number of vertices, or of a list's elements.
     m : int, optional
-        Number of stored directed edges; needed for ``"bfs"`` and ``"components"``, and for methods of ``"apsp"``
-        that work on edges.
+        Number of stored directed edges; needed for ``"bfs"``, ``"components"`` and ``"sssp"``, and for methods of
+        ``"apsp"`` that work on edges.
     devices : int, str, DeviceSpec or a sequence of these, optional
         What to plan for: a device's name, so many of this machine's best device, or descriptions of
         devices that need not exist. By default this machine's best device.
     method : str
         As in the call.
     dtype : dtype-like, optional
-        Of the distances of ``"apsp"``; float32 by default.
+        Of the distances of ``"apsp"`` and ``"sssp"``; float32 by default.
     predecessors, intermediate : bool
         Whether predecessors, or intermediate vertices, are asked for.
     block : int, optional
@@ -367,6 +367,9 @@ def plan(
         raise InputError(f"a plan for {algorithm} needs m=, the number of edges")
     elif algorithm == "components":
         made = _plan_components(int(n), int(m), specs, method, span, directed, indptr)
+    elif algorithm == "sssp":
+        kept = distance_dtype(None, dtype), predecessors, nonnegative
+        made = _plan_sssp(int(n), int(m), specs, method, *kept, span, indptr)
     else:
         made = _plan_bfs(int(n), int(m), specs, method, predecessors, span, directed, indptr)
     hindrance = _hindrance(made, memory_limit)
@@ -766,13 +769,7 @@ def _plan_bfs(
     if method not in ("auto", "hybrid", "frontier", "pull"):
         raise InputError(f"method={method!r} is not known for bfs: use 'auto', 'hybrid', 'frontier' or 'pull'")
     kind = specs[0].kind
-    if len(specs) == 1:
-        ranges: tuple[tuple[int, int], ...] = ((0, n),)
-        edges = [m]
-    else:
-        indptr = np.linspace(0, m, n + 1).astype(np.int64) if indptr is None else indptr
-        ranges = balanced_ranges(indptr, len(specs))
-        edges = [int(indptr[last]) - int(indptr[first]) for first, last in ranges]
+    ranges, edges = _shares(n, m, len(specs), indptr)
     per_level = EXCHANGE["solo" if len(specs) == 1 else kind] + (5e-6 if kind == "cuda" else 20e-6)
     shared = len(specs) == 1 and not directed
     offset = 4 if m < 2**31 else 8
@@ -850,6 +847,60 @@ def _plan_components(
         ),
         seconds=seconds,
     )
+
+
+def _plan_sssp(
+    n: int,
+    m: int,
+    specs: tuple[DeviceSpec, ...],
+    method: str,
+    dtype: np.dtype,
+    predecessors: bool,
+    nonnegative: bool,
+    span: int | None,
+    indptr: Any,
+) -> Plan:
+    from . import single_source  # which knows of plans
+
+    if method == "auto":
+        method = "nearfar" if nonnegative else "bellman-ford"
+    if method not in single_source.METHODS:
+        raise InputError(f"method={method!r} is not known for sssp: use 'auto', 'nearfar', 'bellman-ford' or 'mask'")
+    if dtype.itemsize < 4:
+        raise InputError(f"dtype={dtype.name} is not supported for sssp: use float32, float64 or int32")
+    kind, shards = specs[0].kind, len(specs)
+    ranges, edges = _shares(n, m, shards, indptr)
+    per_round = EXCHANGE["solo" if shards == 1 else kind] + (5e-6 if kind == "cuda" else 20e-6)
+    return Plan(
+        algorithm="sssp",
+        method=method,
+        n=n,
+        m=m,
+        dtype=dtype.name,
+        predecessors=predecessors,
+        block=0,
+        ranges=ranges,
+        devices=specs,
+        steps=None,
+        span=span or max(1, int(SPAN_SECONDS / per_round)),
+        peak_bytes=tuple(
+            single_source.device_bytes(
+                n, own_edges, last - first, dtype, predecessors, kind=kind, masked=shards > 1 or method == "mask"
+            )
+            for (first, last), own_edges in zip(ranges, edges, strict=True)
+        ),
+        # An edge is passed a few times, and its weight and its end's distance looked at.
+        seconds=4 * m / (rates(kind, specs[0].model).search * shards) + 60 * per_round,
+    )
+
+
+def _shares(n: int, m: int, shards: int, indptr: Any) -> tuple[tuple[tuple[int, int], ...], list[int]]:
+    """Return the vertices of each shard and the number of edges into them, which is balanced."""
+    if shards == 1:
+        return ((0, n),), [m]
+    indptr = np.linspace(0, m, n + 1).astype(np.int64) if indptr is None else indptr
+    ranges = balanced_ranges(indptr, shards)
+    return ranges, [int(indptr[last]) - int(indptr[first]) for first, last in ranges]
 
 
 def _plan_closure(n: int, m: int, specs: tuple[DeviceSpec, ...], block: int | None, span: int | None) -> Plan:

@@ -1,0 +1,736 @@
+// Shortest paths from one source, or from a set of vertices at distance zero.
+//
+// Algorithms. `piles` relaxes the edges out of a worklist, the near pile: vertices whose distance fell below
+// `bound`. Those that fell to distances of `bound` or more wait in the far pile until nothing is near; then the
+// bound is raised by `window`, and those it has passed become near (Davidson et al. 2014, after the buckets of
+// Meyer and Sanders 2003). With an infinite window this is Bellman and Ford's algorithm over the vertices that
+// changed, and weights may be negative. `masks` is the algorithm of Harish and Narayanan (2007): a mask of the
+// vertices whose cost fell, a first pass that relaxes their edges into an array of updating costs, a second that
+// takes over the costs that fell and makes the next mask; here a bound may hold back part of the mask. It works on a
+// range of the targets, so several shards can share a search.
+//
+// All rounds run inside one cooperative launch, with a grid-wide barrier for each phase. A near pile that one block
+// can handle stays in its shared memory, raising included: there a round costs a few memory latencies. Nothing is
+// read back by the host in between.
+//
+// Encoding. The edges by source, row u, only those into the vertices [lo, hi) of a shard. Infinity is inf, for int
+// 2^30 - 1, to which a weight of at most 2^28 adds without wrapping; a sum below -2^30 is taken for that. `distance`
+// has all n vertices. The minimum of floats is taken by integer atomics: those that are not negative are ordered as
+// their bits, negative ones the other way round. stamps[v] is the last round whose near pile has v, a bit of `waits`
+// says that v is in the far pile: so no pile has a vertex twice. `bound` and the sizes of the piles outlive a launch.
+//
+// A `limit` prunes: paths beyond it are not followed. A `target` is a limit that comes down with its distance: what
+// is farther than the target cannot lie before it. Distances up to the limit are exact at the end, greater ones need
+// not be.
+//
+// Cost. n + m operations and a repetition for each time that a vertex falls within its window. Bound by random reads
+// of distances (from the L2 where they fit), by the latency of a round where the graph is long. A relaxation reads
+// before it writes: most do not lower anything.
+//
+// Predecessors are found from the finished distances d: `parents` takes the least u nearer than v whose edge is
+// tight, d[u] + weight = d[v]. Vertices without such, behind edges of weight zero, lost in rounding or negative, are
+// left to a second search that counts the hops along tight edges, whose weights `tight` makes: 1, all others infinite.
+
+constexpr int THREADS = 1024, WARPS = THREADS / 32;
+constexpr int EACH = 2;                 // vertices of a thin pile to a thread
+constexpr int THIN = EACH * THREADS;    // vertices of a pile that one block handles,
+constexpr int THIN_EDGES = 8192;        // the edges out of them,
+constexpr int THIN_FAR = 16384;         // and the vertices that it looks through when it raises the bound
+constexpr int SERIAL = 16;              // edges that a thread relaxes alone before its block helps
+constexpr int HUB = 128, PIECE = 256;   // edges from which on a vertex is cut into pieces for all warps, and of a piece
+constexpr int OPEN = 0x7fffffff;        // no predecessor found yet
+constexpr unsigned ALL = 0xffffffffu;
+
+template <typename T> __device__ __forceinline__ T infinity();
+template <> __device__ __forceinline__ float infinity<float>() { return __int_as_float(0x7f800000); }
+template <> __device__ __forceinline__ double infinity<double>() { return __longlong_as_double(0x7ff0000000000000LL); }
+template <> __device__ __forceinline__ int infinity<int>() { return (1 << 30) - 1; }
+
+__device__ __forceinline__ float sum(float a, float b) { return a + b; }
+__device__ __forceinline__ double sum(double a, double b) { return a + b; }
+__device__ __forceinline__ int sum(int a, int b) { return max(a + b, -(1 << 30)); }
+
+// *at = the lesser of it and x, which is not -0.0.
+__device__ __forceinline__ void lower(int* at, int x) { atomicMin(at, x); }
+__device__ __forceinline__ void lower(float* at, float x) {
+    if (x >= 0)
+        atomicMin(reinterpret_cast<int*>(at), __float_as_int(x));
+    else
+        atomicMax(reinterpret_cast<unsigned*>(at), __float_as_uint(x));
+}
+__device__ __forceinline__ void lower(double* at, double x) {
+    if (x >= 0)
+        atomicMin(reinterpret_cast<long long*>(at), __double_as_longlong(x));
+    else
+        atomicMax(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(__double_as_longlong(x)));
+}
+
+// What the blocks tell one another in a phase, the time between two grid-wide barriers.
+template <typename T> struct Phase {
+    int near = 0, far = 0;         // vertices appended to the piles, or counted
+    int pieces = 0;                // of hubs
+    int rounds = 0, turned = 0;    // run by the one block of a thin stretch, and whether its far pile changed sides
+    unsigned long long edges = 0;  // out of the vertices appended to the near pile
+    T bound = 0, window = 0;       // after a thin stretch
+    T least = infinity<T>();       // distance of those that are not near
+};
+
+// Three records in turn: one is read, one written, one cleared. What stands before them outlives a launch; the host
+// sets `near` and reads `round`: where fewer rounds ran than were asked for, all is done.
+template <typename T> struct Control {
+    unsigned arrived;
+    int round;
+    int near, far, side;  // sizes of the piles, and which half of its array the far one is in
+    int unused[3];
+    Phase<T> phases[3];
+};
+
+__device__ __forceinline__ void grid_barrier(unsigned* arrived) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        unsigned ticket = atomicAdd(arrived, 1u);
+        unsigned goal = ticket - ticket % gridDim.x + gridDim.x, now;
+        do {
+            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(arrived) : "memory");
+        } while (static_cast<int>(now - goal) < 0);
+        __threadfence();
+    }
+    __syncthreads();
+}
+
+template <typename T> class Phases {
+    Control<T>* const control;
+    int number = 0;
+
+  public:
+    __device__ __forceinline__ explicit Phases(Control<T>* control) : control(control) {
+        if (blockIdx.x == 0 && threadIdx.x == 0) control->phases[0] = Phase<T>{};
+        grid_barrier(&control->arrived);
+    }
+    __device__ __forceinline__ Phase<T>* record() const { return control->phases + number % 3; }
+    __device__ __forceinline__ void begin() const {
+        if (blockIdx.x == 0 && threadIdx.x == 0) control->phases[(number + 1) % 3] = Phase<T>{};
+    }
+    __device__ __forceinline__ Phase<T> end() {  // what all blocks did in this phase
+        grid_barrier(&control->arrived);
+        return control->phases[number++ % 3];
+    }
+};
+
+// A vertex whose edges are relaxed, and its distance.
+template <typename T> struct From {
+    int vertex;
+    T distance;
+};
+
+// A part of a hub's edges.
+struct Piece {
+    int vertex, number;
+};
+
+template <typename T, typename Offset> struct Graph {
+    const Offset* __restrict__ indptr;
+    const int* __restrict__ indices;
+    const T* __restrict__ weights;
+
+    // Relax the edges [begin, end) out of one vertex, 32 lanes side by side, stage by stage so that latencies
+    // overlap. `relax.promises` looks at an edge, `relax.take` is called by all lanes together.
+    template <typename Relax>
+    __device__ __forceinline__ void wide(From<T> from, Offset begin, Offset end, Relax& relax) const {
+        constexpr int WIDTH = sizeof(T) == 8 ? 2 : 4;
+        for (Offset e = begin + threadIdx.x % 32; __any_sync(ALL, e < end); e += 32 * WIDTH) {
+            int v[WIDTH];
+            T x[WIDTH];
+            bool promises[WIDTH];
+#pragma unroll
+            for (int i = 0; i < WIDTH; ++i) {
+                const bool there = e + 32 * i < end;
+                v[i] = there ? indices[e + 32 * i] : -1;
+                x[i] = there ? sum(from.distance, weights[e + 32 * i]) : infinity<T>();
+            }
+#pragma unroll
+            for (int i = 0; i < WIDTH; ++i) promises[i] = v[i] >= 0 && relax.promises(from, e + 32 * i, v[i], x[i]);
+#pragma unroll
+            for (int i = 0; i < WIDTH; ++i) relax.take(promises[i], from, v[i], x[i]);
+        }
+    }
+
+    // Relax the edges out of a vertex a lane, those of hubs later: they go to `pieces`. A lane without one gives -1.
+    template <typename Relax>
+    __device__ __forceinline__ void each(From<T> from, Piece* pieces, int* count, Relax& relax) const {
+        const int lane = threadIdx.x % 32;
+        Offset begin = 0, end = 0;
+        if (from.vertex >= 0) begin = indptr[from.vertex], end = indptr[from.vertex + 1];
+        if (end - begin >= HUB) {
+            const int needed = static_cast<int>((end - begin + PIECE - 1) / PIECE), at = atomicAdd(count, needed);
+            for (int i = 0; i < needed; ++i) pieces[at + i] = Piece{from.vertex, i};
+            end = begin;
+        }
+        for (unsigned left = __ballot_sync(ALL, end - begin >= 32); left; left &= left - 1) {
+            const int owner = __ffs(left) - 1;
+            const From<T> one{__shfl_sync(ALL, from.vertex, owner), __shfl_sync(ALL, from.distance, owner)};
+            wide(one, __shfl_sync(ALL, begin, owner), __shfl_sync(ALL, end, owner), relax);
+        }
+        // The short lists end to end: lane l takes edges l, l + 32, ... of them all.
+        const int degree = end - begin < 32 ? static_cast<int>(end - begin) : 0;
+        int after = degree;
+        for (int step = 1; step < 32; step *= 2) {
+            const int left = __shfl_up_sync(ALL, after, step);
+            if (lane >= step) after += left;
+        }
+        const int total = __shfl_sync(ALL, after, 31);
+        for (int first = 0; first < total; first += 32) {
+            const int want = first + lane;
+            int owner = 0;  // the first lane whose lists end behind `want`
+#pragma unroll
+            for (int step = 16; step; step /= 2)
+                if (__shfl_sync(ALL, after, owner + step - 1) <= want) owner += step;
+            owner &= 31;
+            const From<T> one{__shfl_sync(ALL, from.vertex, owner), __shfl_sync(ALL, from.distance, owner)};
+            const Offset e = __shfl_sync(ALL, begin, owner) + (want - __shfl_sync(ALL, after - degree, owner));
+            const bool there = want < total;
+            const int v = there ? indices[e] : -1;
+            const T x = there ? sum(one.distance, weights[e]) : infinity<T>();
+            relax.take(there && relax.promises(one, e, v, x), one, v, x);
+        }
+    }
+
+    // Relax the pieces that were put off, a warp each.
+    template <typename Relax>
+    __device__ __forceinline__ void rest(const Piece* pieces, int count, const T* distance, Relax& relax) const {
+        const int warp = blockIdx.x * WARPS + threadIdx.x / 32, warps = gridDim.x * WARPS;
+        for (int p = warp; p < count; p += warps) {
+            const int vertex = __ldcg(&pieces[p].vertex), number = __ldcg(&pieces[p].number);
+            const Offset begin = indptr[vertex] + static_cast<Offset>(number) * PIECE, stop = indptr[vertex + 1];
+            wide(From<T>{vertex, __ldcg(distance + vertex)}, begin, begin + PIECE < stop ? begin + PIECE : stop, relax);
+        }
+    }
+};
+
+// How long a path may be: `limit`, or the distance of the target if that is less.
+template <typename T> __device__ __forceinline__ T cutoff(const T* distance, T limit, int target) {
+    if (target < 0) return limit;
+    const T reached = __ldcg(distance + target);
+    return reached < limit ? reached : limit;
+}
+
+template <typename T> __device__ __forceinline__ T raised(T from, T window) {
+    return sum(from, window) < infinity<T>() ? sum(from, window) : infinity<T>();
+}
+
+// The least of a warp's values.
+template <typename T> __device__ __forceinline__ T least_of(T x) {
+    for (int step = 16; step; step /= 2) {
+        const T other = __shfl_xor_sync(ALL, x, step);
+        x = other < x ? other : x;
+    }
+    return x;
+}
+
+// Vertices that a warp found, gathered in shared memory and appended to a pile 32 at a time. All lanes call together.
+struct Appender {
+    int* staged;  // 64 of the warp
+    int* target;  // where this phase appends
+    int* count;
+    int held = 0;
+
+    template <typename Flushed> __device__ __forceinline__ void add(bool won, int v, Flushed flushed) {
+        const int lane = threadIdx.x % 32;
+        const unsigned winners = __ballot_sync(ALL, won);
+        if (!winners) return;
+        if (won) staged[held + __popc(winners & ((1u << lane) - 1))] = v;
+        held += __popc(winners);
+        __syncwarp();
+        if (held >= 32) {
+            flush(32, flushed);
+            if (lane < held) staged[lane] = staged[32 + lane];
+            __syncwarp();
+        }
+    }
+    template <typename Flushed> __device__ __forceinline__ void flush(int size, Flushed flushed) {
+        const int lane = threadIdx.x % 32;
+        int at = 0;
+        if (lane == 0 && size) at = atomicAdd(count, size);
+        at = __shfl_sync(ALL, at, 0);
+        if (lane < size) {
+            const int v = staged[lane];
+            target[at + lane] = v;
+            flushed(v);
+        }
+        held -= size;
+        __syncwarp();
+    }
+};
+
+// The two piles of a phase. All lanes of a warp call together.
+template <typename T, typename Offset> struct Piles {
+    const Offset* indptr;
+    Appender near, far;
+    unsigned long long edges = 0;
+
+    __device__ __forceinline__ void add(bool is_near, bool is_far, int v) {
+        if (!__any_sync(ALL, is_near || is_far)) return;
+        near.add(is_near, v, [&](int u) { edges += indptr[u + 1] - indptr[u]; });
+        far.add(is_far, v, [](int) {});
+    }
+    __device__ __forceinline__ void finish(Phase<T>* record) {
+        near.flush(near.held, [&](int u) { edges += indptr[u + 1] - indptr[u]; });
+        far.flush(far.held, [](int) {});
+        for (int step = 16; step; step /= 2) edges += __shfl_down_sync(ALL, edges, step);
+        if (threadIdx.x % 32 == 0 && edges) atomicAdd(&record->edges, edges);
+    }
+};
+
+// Lowers distances and appends to the piles whom it lowered.
+template <typename T, typename Offset> struct Pushing {
+    T* distance;
+    int* stamps;
+    unsigned* waits;
+    T bound, most;  // where the far pile begins, and where paths end
+    int next;       // the round that the near pile is for
+    Piles<T, Offset> piles;
+
+    __device__ __forceinline__ bool promises(const From<T>&, Offset, int v, T x) const {
+        return x <= most && x < __ldcg(distance + v);
+    }
+    // Lower v's distance. Whoever saw it greater in this round contends for appending it, so nobody waits for what
+    // the minimum was.
+    __device__ __forceinline__ bool joins_near(int v, T x) const {
+        lower(distance + v, x);
+        return x < bound && __ldcg(stamps + v) != next && atomicExch(stamps + v, next) != next;
+    }
+    __device__ __forceinline__ bool joins_far(int v, T x) const {
+        const unsigned bit = 1u << (v % 32);
+        return !(x < bound) && !(__ldcg(waits + v / 32) & bit) && !(atomicOr(waits + v / 32, bit) & bit);
+    }
+    __device__ __forceinline__ void take(bool lowers, const From<T>&, int v, T x) {
+        bool is_near = false, is_far = false;
+        if (lowers) is_near = joins_near(v, x), is_far = joins_far(v, x);
+        piles.add(is_near, is_far, v);
+    }
+};
+
+// Where a vertex of the far pile goes when the bound is raised from `bound` to `next`: one that is less than `bound`
+// has been near meanwhile.
+template <typename T> struct Sorted {
+    bool near, far;
+    __device__ __forceinline__ Sorted(T d, T bound, T next, T most)
+        : near(d >= bound && d < next && d <= most), far(d >= next && d <= most) {}
+};
+
+// Run up to `rounds` rounds. A cooperative launch: all blocks are resident. near_piles and far_piles have two halves
+// of n: the near pile of round r is in half r % 2.
+template <typename T, typename Offset>
+__global__ void __launch_bounds__(THREADS, 1)
+    piles(const Offset* __restrict__ indptr, const int* __restrict__ indices, const T* __restrict__ weights, int n,
+          T* distance, int* near_piles, int* far_piles, int* stamps, unsigned* waits, Piece* pieces, T* bounds,
+          Control<T>* control, T window, T limit, int target, int rounds) {
+    __shared__ int staged[2][WARPS][64];
+    __shared__ int thin[2][THIN];
+    __shared__ From<T> longs[THIN_EDGES / SERIAL];
+    __shared__ int thin_count[3], thin_edges[3], thin_longs[3], far_count, far_left;
+    __shared__ T thin_least;
+
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int global_warp = blockIdx.x * WARPS + warp, global_warps = gridDim.x * WARPS;
+    const Graph<T, Offset> graph{indptr, indices, weights};
+
+    int round = control->round, near = control->near, far = control->far, side = control->side, done = 0;
+    unsigned long long edges = 0;  // out of the near pile, or less
+    T bound = bounds[0], origin = bound;
+    Phases<T> phases(control);
+
+    auto pile = [&](int number) { return near_piles + (number % 2 ? n : 0); };
+    auto later = [&](int half) { return far_piles + (half ? n : 0); };
+    auto pushing = [&](int found) {  // behind `found` vertices of the next near pile
+        return Pushing<T, Offset>{
+            distance, stamps, waits, bound, cutoff(distance, limit, target), round + 1,
+            {indptr, {staged[0][warp], pile(round + 1) + found, &phases.record()->near},
+             {staged[1][warp], later(side) + far, &phases.record()->far}}};
+    };
+
+    while (done < rounds && (near > 0 || far > 0)) {
+        if (near <= THIN && edges <= THIN_EDGES && (near > 0 || far <= THIN_FAR)) {  // one block, while it can
+            phases.begin();
+            if (blockIdx.x == 0) {
+                const int first_side = side;
+                int ran = 0, from = 0;
+                bool heavy = false;
+                for (int q = threadIdx.x; q < near; q += THREADS) thin[0][q] = __ldcg(pile(round) + q);
+                if (threadIdx.x < 3) thin_count[threadIdx.x] = thin_edges[threadIdx.x] = thin_longs[threadIdx.x] = 0;
+                if (threadIdx.x == 0) far_count = far;
+                __syncthreads();
+                while (done + ran < rounds && near <= THIN) {
+                    if (near == 0) {  // raise the bound
+                        far = far_count;
+                        if (far == 0 || far > THIN_FAR) break;
+                        const T next = raised(origin, window), most = cutoff(distance, limit, target);
+                        __syncthreads();  // all have read the sizes
+                        if (threadIdx.x == 0) far_left = 0, thin_count[0] = 0, thin_least = infinity<T>();
+                        __syncthreads();
+                        T least = infinity<T>();
+                        for (int q = threadIdx.x; q < far; q += THREADS) {
+                            const int v = __ldcg(later(side) + q);
+                            const T d = __ldcg(distance + v);
+                            const Sorted<T> goes(d, bound, next, most);
+                            if (goes.near) {
+                                const int at = atomicAdd(&thin_count[0], 1);
+                                pile(round + ran)[at] = v;
+                                if (at < THIN) thin[from][at] = v;
+                            }
+                            if (goes.far) {
+                                later(side ^ 1)[atomicAdd(&far_left, 1)] = v;
+                                if (d < least) least = d;
+                            } else {
+                                atomicAnd(waits + v / 32, ~(1u << (v % 32)));
+                            }
+                        }
+                        least = least_of(least);
+                        if (lane == 0 && least < infinity<T>()) lower(&thin_least, least);
+                        __syncthreads();
+                        near = thin_count[0];
+                        far = far_left;
+                        bound = next;
+                        origin = near ? bound : thin_least;
+                        if (near == 0) window = raised(window, window);  // in vain: take larger steps
+                        side ^= 1;
+                        __syncthreads();
+                        if (threadIdx.x == 0) far_count = far;
+                        if (threadIdx.x < 3) thin_count[threadIdx.x] = 0;
+                        __syncthreads();
+                        continue;
+                    }
+                    const int to = from ^ 1, slot = ran % 3;
+                    if (threadIdx.x == 0) {
+                        const int coming = (ran + 1) % 3;
+                        thin_count[coming] = thin_edges[coming] = thin_longs[coming] = 0;
+                    }
+                    Pushing<T, Offset> push = pushing(0);
+                    push.next = round + ran + 1;
+                    Offset begin[EACH], end[EACH];
+                    From<T> own[EACH];
+                    int mine = 0;
+#pragma unroll
+                    for (int i = 0; i < EACH; ++i) {
+                        const int q = threadIdx.x + i * THREADS;
+                        begin[i] = end[i] = 0;
+                        own[i] = {-1, T(0)};
+                        if (q < near) {
+                            const int u = thin[from][q];
+                            own[i] = {u, __ldcg(distance + u)};
+                            begin[i] = indptr[u], end[i] = indptr[u + 1];
+                        }
+                        mine += end[i] - begin[i] <= THIN_EDGES ? static_cast<int>(end[i] - begin[i]) : THIN_EDGES + 1;
+                    }
+                    mine = __reduce_add_sync(ALL, mine);
+                    if (lane == 0) atomicAdd(&thin_edges[slot], mine);
+                    __syncthreads();
+                    heavy = thin_edges[slot] > THIN_EDGES;
+                    if (heavy) break;
+                    auto follow = [&](From<T> one, Offset e, Offset stop, Offset stride) {
+                        // Some edges at a time, stage by stage, so that their latencies overlap.
+                        constexpr int WIDTH = sizeof(T) == 8 ? 1 : sizeof(Offset) == 8 ? 2 : 4;
+                        for (; e < stop; e += WIDTH * stride) {
+                            int v[WIDTH];
+                            T x[WIDTH];
+                            bool is_near[WIDTH], is_far[WIDTH];
+#pragma unroll
+                            for (int i = 0; i < WIDTH; ++i) {
+                                const bool there = e + i * stride < stop;
+                                v[i] = there ? indices[e + i * stride] : -1;
+                                x[i] = there ? sum(one.distance, weights[e + i * stride]) : infinity<T>();
+                            }
+#pragma unroll
+                            for (int i = 0; i < WIDTH; ++i)
+                                if (v[i] >= 0 && !push.promises(one, e, v[i], x[i])) v[i] = -1;
+#pragma unroll
+                            for (int i = 0; i < WIDTH; ++i) {
+                                is_near[i] = v[i] >= 0 && push.joins_near(v[i], x[i]);
+                                is_far[i] = v[i] >= 0 && push.joins_far(v[i], x[i]);
+                            }
+#pragma unroll
+                            for (int i = 0; i < WIDTH; ++i) {
+                                if (is_near[i]) {
+                                    const int at = atomicAdd(&thin_count[slot], 1);
+                                    pile(round + ran + 1)[at] = v[i];
+                                    if (at < THIN) thin[to][at] = v[i];
+                                }
+                                if (is_far[i]) later(side)[atomicAdd(&far_count, 1)] = v[i];
+                            }
+                        }
+                    };
+#pragma unroll
+                    for (int i = 0; i < EACH; ++i) {
+                        if (end[i] - begin[i] > SERIAL) {
+                            longs[atomicAdd(&thin_longs[slot], 1)] = own[i];
+                        } else {
+                            follow(own[i], begin[i], end[i], 1);
+                        }
+                    }
+                    __syncthreads();
+                    const int put_off = thin_longs[slot];
+                    for (int l = 0; l < put_off; ++l) {
+                        const From<T> one = longs[l];
+                        follow(one, indptr[one.vertex] + threadIdx.x, indptr[one.vertex + 1], THREADS);
+                    }
+                    if (put_off) __syncthreads();
+                    near = thin_count[slot];
+                    from = to;
+                    ++ran;
+                }
+                __syncthreads();
+                if (threadIdx.x == 0) {
+                    Phase<T>* record = phases.record();
+                    record->near = near;
+                    record->far = far_count;
+                    record->rounds = ran;
+                    record->turned = side ^ first_side;
+                    record->edges = heavy || near > THIN ? THIN_EDGES + 1 : 0;
+                    record->bound = bound;
+                    record->window = window;
+                    record->least = origin;
+                }
+                side = first_side;
+            }
+            const Phase<T> ran = phases.end();
+            near = ran.near;
+            far = ran.far;
+            edges = ran.edges;
+            round += ran.rounds;
+            done += ran.rounds;
+            side ^= ran.turned;
+            bound = ran.bound;
+            window = ran.window;
+            origin = ran.least;
+        } else if (near == 0) {  // raise the bound, with all blocks
+            const T next = raised(origin, window), most = cutoff(distance, limit, target);
+            phases.begin();
+            Piles<T, Offset> sorted{indptr,
+                                    {staged[0][warp], pile(round), &phases.record()->near},
+                                    {staged[1][warp], later(side ^ 1), &phases.record()->far}};
+            T least = infinity<T>();
+            for (int base = global_warp * 32; base < far; base += global_warps * 32) {
+                bool is_near = false, is_far = false;
+                int v = -1;
+                if (base + lane < far) {
+                    v = __ldcg(later(side) + base + lane);
+                    const T d = __ldcg(distance + v);
+                    const Sorted<T> goes(d, bound, next, most);
+                    is_near = goes.near, is_far = goes.far;
+                    if (is_far && d < least) least = d;
+                    if (!is_far) atomicAnd(waits + v / 32, ~(1u << (v % 32)));
+                }
+                sorted.add(is_near, is_far, v);
+            }
+            sorted.finish(phases.record());
+            least = least_of(least);
+            if (lane == 0 && least < infinity<T>()) lower(&phases.record()->least, least);
+            const Phase<T> went = phases.end();
+            near = went.near;
+            far = went.far;
+            edges = went.edges;
+            bound = next;
+            origin = near ? bound : went.least;
+            if (near == 0) window = raised(window, window);
+            side ^= 1;
+        } else {  // a round with all blocks: a lane, a warp or many warps to a vertex, by its degree
+            phases.begin();
+            {
+                Pushing<T, Offset> push = pushing(0);
+                const int take = min(32, (near + global_warps - 1) / global_warps);
+                for (int base = global_warp * take; base < near; base += global_warps * take) {
+                    From<T> own{-1, T(0)};
+                    if (lane < take && base + lane < near) {
+                        own.vertex = __ldcg(pile(round) + base + lane);
+                        own.distance = __ldcg(distance + own.vertex);
+                    }
+                    graph.each(own, pieces, &phases.record()->pieces, push);
+                }
+                push.piles.finish(phases.record());
+            }
+            const Phase<T> pushed = phases.end();
+            near = pushed.near;
+            far += pushed.far;
+            edges = pushed.edges;
+            if (pushed.pieces) {
+                phases.begin();
+                Pushing<T, Offset> push = pushing(near);
+                graph.rest(pieces, pushed.pieces, distance, push);
+                push.piles.finish(phases.record());
+                const Phase<T> rest = phases.end();
+                near += rest.near;
+                far += rest.far;
+                edges += rest.edges;
+            }
+            ++round, ++done;
+        }
+    }
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        control->round = round;
+        control->near = near;
+        control->far = far;
+        control->side = side;
+        bounds[0] = bound;
+    }
+}
+
+// Lowers the updating costs of the vertices from lo on.
+template <typename T, typename Offset> struct Updating {
+    T* updating;
+    int lo;
+    T most;
+
+    __device__ __forceinline__ bool promises(const From<T>&, Offset, int v, T x) const {
+        return x <= most && x < __ldcg(updating + (v - lo));
+    }
+    __device__ __forceinline__ void take(bool lowers, const From<T>&, int v, T x) const {
+        if (lowers) lower(updating + (v - lo), x);
+    }
+};
+
+// Run up to `rounds` rounds over masks for the targets [lo, hi), lo a multiple of 32. A cooperative launch. `mask` has
+// a bit for each of the n vertices whose edges are to be relaxed; a launch leaves the shard's own words of it and its
+// own distances, which shards then exchange.
+template <typename T, typename Offset>
+__global__ void __launch_bounds__(THREADS, 1)
+    masks(const Offset* __restrict__ indptr, const int* __restrict__ indices, const T* __restrict__ weights, int n,
+          int lo, int hi, T* distance, T* updating, unsigned* mask, Piece* pieces, T* bounds, Control<T>* control,
+          T window, T limit, int target, int rounds) {
+    const int lane = threadIdx.x % 32;
+    const int global_warp = blockIdx.x * WARPS + threadIdx.x / 32, global_warps = gridDim.x * WARPS;
+    const int words = (n + 31) / 32, own_words = (hi - lo + 31) / 32;
+    const Graph<T, Offset> graph{indptr, indices, weights};
+    int round = control->round, done = 0;
+    T bound = bounds[0];
+    Phases<T> phases(control);
+
+    while (done < rounds) {
+        const T most = cutoff(distance, limit, target);
+        phases.begin();  // count those within the bound
+        {
+            int near = 0;
+            T least = infinity<T>();
+            for (int w = global_warp; w < words; w += global_warps) {
+                const unsigned bits = __ldcg(mask + w);
+                if (!(bits >> lane & 1u)) continue;
+                const T d = __ldcg(distance + w * 32 + lane);
+                if (d <= most && d < bound) ++near;
+                if (d <= most && !(d < bound) && d < least) least = d;
+            }
+            near = __reduce_add_sync(ALL, near);
+            least = least_of(least);
+            if (lane == 0 && near) atomicAdd(&phases.record()->near, near);
+            if (lane == 0 && least < infinity<T>()) lower(&phases.record()->least, least);
+        }
+        const Phase<T> counted = phases.end();
+        if (!counted.near) {
+            if (!(counted.least < infinity<T>())) break;
+            const T next = raised(counted.least, window);
+            if (!(counted.least < next)) window = raised(window, window);  // in vain: take larger steps
+            bound = next;
+            continue;
+        }
+        phases.begin();
+        Updating<T, Offset> update{updating, lo, most};
+        for (int w = global_warp; w < words; w += global_warps) {
+            const unsigned bits = __ldcg(mask + w);
+            if (!bits) continue;
+            From<T> own{-1, T(0)};
+            if (bits >> lane & 1u) {
+                const T d = __ldcg(distance + w * 32 + lane);
+                if (d < bound && d <= most) own = {w * 32 + lane, d};
+            }
+            const unsigned near = __ballot_sync(ALL, own.vertex >= 0);
+            if (!near) continue;
+            if (lane == 0) mask[w] = bits & ~near;
+            graph.each(own, pieces, &phases.record()->pieces, update);
+        }
+        const int put_off = phases.end().pieces;
+        if (put_off) {
+            phases.begin();
+            graph.rest(pieces, put_off, distance, update);
+            phases.end();
+        }
+        phases.begin();
+        for (int w = global_warp; w < own_words; w += global_warps) {
+            const int v = lo + w * 32 + lane;
+            bool fell = false;
+            if (v < hi) {
+                const T x = __ldcg(updating + (v - lo));
+                fell = x < __ldcg(distance + v);
+                if (fell) distance[v] = x;
+            }
+            const unsigned bits = __ballot_sync(ALL, fell);
+            if (lane == 0 && bits) mask[lo / 32 + w] = __ldcg(mask + lo / 32 + w) | bits;
+        }
+        phases.end();
+        ++round, ++done;
+    }
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        control->round = round;
+        bounds[0] = bound;
+    }
+}
+
+// Lets a vertex have the least vertex that is nearer and whose edge to it is tight.
+template <typename T, typename Offset> struct Adopting {
+    const T* distance;
+    int* parent;
+    int lo;
+
+    __device__ __forceinline__ bool promises(const From<T>& from, Offset, int v, T x) const {
+        return from.distance < x && x < infinity<T>() && x == distance[v] && from.vertex < __ldcg(parent + (v - lo));
+    }
+    __device__ __forceinline__ void take(bool holds, const From<T>& from, int v, T) const {
+        if (holds) atomicMin(parent + (v - lo), from.vertex);
+    }
+};
+
+// Makes an edge's number of hops: 1 if it is tight and leads to a vertex without a predecessor, else infinite.
+template <typename T, typename Offset> struct Counting {
+    const T* distance;
+    const int* parent;
+    int* hops;
+    int lo;
+
+    __device__ __forceinline__ bool promises(const From<T>&, Offset e, int v, T x) const {
+        const bool tight = x < infinity<T>() && x == distance[v] && parent[v - lo] == OPEN;
+        hops[e] = tight ? 1 : infinity<int>();
+        return false;
+    }
+    __device__ __forceinline__ void take(bool, const From<T>&, int, T) const {}
+};
+
+// Look at every edge out of all n vertices once, in two phases: those of hubs in the second.
+template <typename T, typename Offset, typename Look>
+__device__ __forceinline__ void look_at_all(const Graph<T, Offset>& graph, int n, const T* distance, Piece* pieces,
+                                            Control<T>* control, Look& look) {
+    const int lane = threadIdx.x % 32;
+    const int global_warp = blockIdx.x * WARPS + threadIdx.x / 32, global_warps = gridDim.x * WARPS;
+    Phases<T> phases(control);
+    phases.begin();
+    for (int w = global_warp; w < (n + 31) / 32; w += global_warps) {
+        const int u = w * 32 + lane;
+        graph.each(u < n ? From<T>{u, distance[u]} : From<T>{-1, T(0)}, pieces, &phases.record()->pieces, look);
+    }
+    graph.rest(pieces, phases.end().pieces, distance, look);
+}
+
+// parent[v - lo] = the least vertex u nearer than v with a tight edge to v, if there is one. A cooperative launch.
+template <typename T, typename Offset>
+__global__ void __launch_bounds__(THREADS, 1)
+    parents(const Offset* __restrict__ indptr, const int* __restrict__ indices, const T* __restrict__ weights, int n,
+            int lo, const T* distance, int* parent, Piece* pieces, Control<T>* control) {
+    Adopting<T, Offset> adopt{distance, parent, lo};
+    look_at_all(Graph<T, Offset>{indptr, indices, weights}, n, distance, pieces, control, adopt);
+}
+
+// hops[e] = 1 for each tight edge e to a vertex that is open, else infinite. A cooperative launch.
+template <typename T, typename Offset>
+__global__ void __launch_bounds__(THREADS, 1)
+    tight(const Offset* __restrict__ indptr, const int* __restrict__ indices, const T* __restrict__ weights, int n,
+          int lo, const T* distance, const int* parent, int* hops, Piece* pieces, Control<T>* control) {
+    Counting<T, Offset> count{distance, parent, hops, lo};
+    look_at_all(Graph<T, Offset>{indptr, indices, weights}, n, distance, pieces, control, count);
+}

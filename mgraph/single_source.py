@@ -1,0 +1,527 @@
+"""Shortest paths from one source: the public call, its result, and its program over vertex ranges.
+
+The algorithms are told in ``kernels/single_source.cu``. A shard owns a range of vertices and the edges into
+them. A superstep is a round: every shard knows all distances and who must be relaxed, relaxes the edges into
+its own vertices, and gets the others' part of both. That is done over masks, by every method: worklists would
+have to be sent and merged. Where there are no others, a launch runs as many rounds as the span allows, and the
+methods differ as their papers do.
+
+Predecessors come from the finished distances, so they are the same for every method and any number of shards.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import device as devices
+from .bfs import bfs
+from .comm import Communicator
+from .engine import Progress, checked_span, executor
+from .errors import InputError
+from .graph import Compressed, Graph, as_graph
+from .plan import Plan, kernel_module, plan
+from .sources import edge_lengths, potentials
+from .weights import NO_PREDECESSOR, band, decode, distance_dtype, infinity, kernel_infinity
+
+Array = Any
+
+#: What `sssp` can do.
+METHODS = ("nearfar", "bellman-ford", "mask")
+
+#: Mean weights, over the mean degree, in the width of the window of distances that are relaxed together, and the degree
+#: below which it becomes wider; counted, see benchmarks/NOTES.md.
+_WINDOW, _SPARSE = 4, 25
+
+#: Rounds after which a graph with negative weights is looked at for a negative cycle, which has no last round.
+PATIENCE = 1024
+
+
+def sssp(
+    graph: Any,
+    source: int,
+    *,
+    method: str = "auto",
+    predecessors: bool = False,
+    dtype: Any = None,
+    limit: float | None = None,
+    target: int | None = None,
+    device: str | None = None,
+    client: Any = None,
+    span: int | None = None,
+    progress: Progress | None = None,
+) -> "SsspResult":
+    """Return the length of the shortest path from `source` to every vertex.
+
+    Parameters
+    ----------
+    graph : Graph, sparse matrix, or array_like of shape (n, n)
+        Read as `mgraph.apsp` does. The edges of an unweighted graph have length 1.
+    source : int
+        The vertex to start from, 0 to n-1.
+    method : {"auto", "nearfar", "bellman-ford", "mask"}
+        ``"nearfar"`` relaxes the vertices within a window of distances before those beyond it [1]_ [2]_,
+        ``"bellman-ford"`` all whose distance fell, and admits negative weights [3]_, ``"mask"`` the same in two
+        passes over all vertices [4]_. ``"auto"`` takes the first, and the second for negative weights.
+    predecessors : bool
+        Whether to return each vertex's predecessor on a shortest path: the least of those nearer to the source;
+        where there is none (weights of zero, or negative), the least of those that the fewest edges of
+        shortest paths lead to.
+    dtype : {"float32", "float64", "int32"}, optional
+        The type to compute in. By default that of the weights; integers in int32, hop counts in float32.
+    limit : float, optional
+        Distances beyond it are left unreached.
+    target : int, optional
+        Stop once this vertex's distance is known; vertices farther than it are left unreached.
+    device : {"cpu", "cuda", "cuda:N"}, optional
+        By default the graph's own device where that is a GPU, else a GPU where there is one. With
+        `client`, what its workers shall use.
+    client : distributed.Client, optional
+        Run on the client's workers, one range of vertices each.
+    span : int, optional
+        Rounds between two barriers of Dask; 1 makes each a task. By default about a second's worth.
+    progress : callable, optional
+        Called between spans with the rounds done, and None as their number is not known.
+
+    Returns
+    -------
+    SsspResult
+
+    Raises
+    ------
+    NegativeCycleError
+        If a cycle of negative weight can be reached from the source; its `vertex` lies on one.
+    DistanceOverflowError
+        If a weight or distance exceeds what its type carries: 2**28 in int32 (three times that without
+        negative weights), or a weight what float32 can be.
+    InputError
+        For negative weights with another method than ``"bellman-ford"``, if `source` or `target` is no vertex,
+        and for input that cannot be used.
+    MemoryLimitError
+        If no plan fits; raised before anything is allocated.
+
+    References
+    ----------
+    .. [1] Davidson, Baxter, Garland and Owens, "Work-efficient parallel GPU methods for single-source shortest
+       paths", 2014.
+    .. [2] Meyer and Sanders, "Δ-stepping: a parallelizable shortest path algorithm", 2003.
+    .. [3] Bellman, "On a routing problem", 1958.
+    .. [4] Harish and Narayanan, "Accelerating large graph algorithms on the GPU using CUDA", 2007.
+    """
+    graph = as_graph(graph)
+    source = _checked_vertex("source", source, graph.n)
+    end = -1 if target is None else _checked_vertex("target", target, graph.n)
+    computed = distance_dtype(graph.weights_dtype, dtype)
+    least = 0 if graph.nonnegative else graph.extremes()[0]
+    if least < 0 and method in ("nearfar", "mask"):
+        raise InputError(
+            f"the weight {least} is negative, which method={method!r} cannot have: use method='bellman-ford'"
+        )
+    runner = executor(device, client, graph.device)
+    csr = graph.csr()
+    made = plan(
+        "sssp",
+        graph.n,
+        graph.m,
+        runner.specs,
+        method=method,
+        dtype=computed,
+        predecessors=predecessors,
+        nonnegative=least >= 0,
+        span=checked_span(span, progress),
+        indptr=_incoming(csr) if len(runner.specs) > 1 else None,
+    )
+    width = float("inf") if made.method != "nearfar" else _window(csr, graph.n)
+    ask = Ask(source, _checked_limit(limit, computed), end, width, negative=least < 0)
+
+    def edges(shard: int) -> Compressed:
+        if len(made.ranges) > 1:
+            return _into(csr, *made.ranges[shard])
+        indptr, indices = graph.adjacency("csr", runner.place)
+        return Compressed(indptr, indices, csr.weights)
+
+    outcome = runner.run(FromOneSource(made, ask, PATIENCE if ask.negative else None), edges, made, progress)
+    if outcome.arrays["doubt"][0]:
+        _refuse_negative_cycles(graph, source)
+        outcome = runner.run(FromOneSource(made, ask, None), edges, made, progress)
+    home = devices.find(graph.device)
+    parents = outcome.arrays.get("predecessors")
+    return SsspResult(
+        home.asarray(outcome.arrays["distances"]),
+        None if parents is None else home.asarray(parents),
+        int(outcome.arrays["rounds"][0]),
+        *(source, made, outcome.timings),
+    )
+
+
+@dataclass(frozen=True)
+class SsspResult:
+    """The result of `sssp`.
+
+    Attributes
+    ----------
+    distances : array of float32, float64 or int32, shape (n,)
+        Length of the shortest path from the source; ``inf``, for int32 its largest value, where there is none.
+    predecessors : array of int32, shape (n,), or None
+        The vertex before on such a path; -9999 where there is none and for the source. With negative weights, a
+        vertex beyond the limit, or farther than the target, keeps its predecessor: a path may return from there.
+    iterations : int
+        Rounds that were run.
+    source : int
+        The vertex that the distances are from.
+    plan : Plan
+        How the call was run.
+    timings : dict of str to float
+        Seconds spent in ``"load"``, ``"solve"`` and ``"collect"``.
+    """
+
+    distances: Array
+    predecessors: Array | None
+    iterations: int
+    source: int
+    plan: Plan
+    timings: dict[str, float]
+
+    def path(self, vertex: int) -> list[int]:
+        """Return the vertices of the shortest path to `vertex`, both ends included.
+
+        Takes time linear in its length. Empty where there is no path.
+
+        Raises
+        ------
+        InputError
+            If predecessors were not asked for, or `vertex` is out of range.
+        """
+        if self.predecessors is None:
+            raise InputError("path() needs the predecessors: call sssp(..., predecessors=True)")
+        vertices = [_checked_vertex("vertex", vertex, self.plan.n)]
+        if self.distances[vertices[0]] == infinity(np.dtype(self.distances.dtype)):
+            return []
+        before = devices.to_host(self.predecessors)
+        while vertices[-1] != self.source:
+            vertices.append(int(before[vertices[-1]]))
+            if vertices[-1] == NO_PREDECESSOR:
+                return []  # where a cycle of zero is negative by rounding
+        return vertices[::-1]
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What a search is asked for.
+
+    Attributes
+    ----------
+    source, target : int
+        Vertices; a target of -1 is none.
+    limit : float
+        The greatest distance that is wanted.
+    window : float
+        Width of the distances that are relaxed before those beyond.
+    negative : bool
+        Whether there are negative weights.
+    """
+
+    source: int
+    limit: float
+    target: int
+    window: float
+    negative: bool
+
+
+class Search:
+    """One search of a shard: its arrays, and the kernels that run it. What they mean: ``kernels/single_source.cu``.
+
+    Parameters
+    ----------
+    device : Device
+        Where it runs.
+    edges : Compressed
+        The edges by source, only those into the shard's vertices, with encoded weights.
+    distances : array, shape (n,)
+        Zero at the vertices to start from, else the kernels' infinity.
+    ranges : tuple of (int, int)
+        The vertices of each shard.
+    shard : int
+        This shard's number.
+    masked : bool
+        Whether to run over masks though there are no other shards.
+    window, limit : float
+        As in `Ask`.
+    target : int
+        As in `Ask`.
+    """
+
+    #: Rounds launched before the host looks whether all is done, where each needs an exchange.
+    BATCH = 16
+
+    def __init__(
+        self,
+        device: devices.Device,
+        edges: Compressed,
+        distances: Array,
+        ranges: tuple[tuple[int, int], ...],
+        shard: int,
+        *,
+        masked: bool,
+        window: float = float("inf"),
+        limit: float = float("inf"),
+        target: int = -1,
+    ) -> None:
+        xp, n, dtype = device.xp, len(distances), np.dtype(distances.dtype)
+        self.kernels = device.kernels("single_source")
+        self.edges = edges
+        self.distances = distances
+        self.ranges = ranges
+        self.rounds = 0
+        self.finished = False
+        self.masked = masked or len(ranges) > 1
+        most = kernel_infinity(dtype)
+        self.bounds = min(window, most), min(limit, most), target
+        first, last = ranges[shard]
+        seeds = xp.flatnonzero(distances < most)
+        words = -(-n // 32)
+        self.pieces = xp.empty((self.kernels.piece_capacity(len(edges.indices)), 2), np.int32)
+        self.control = xp.zeros(self.kernels.CONTROL_WORDS, np.int32)
+        bound = xp.full(1, self.bounds[0], dtype)
+        if self.masked:
+            flags = xp.zeros(words * 32, bool)
+            flags[seeds] = True
+            self.mask = xp.zeros(words, np.uint32)
+            for bit in range(32):
+                self.mask |= flags[bit::32].astype(np.uint32) << np.uint32(bit)
+            self.work = (first, last, distances, distances[first:last].copy(), self.mask, self.pieces, bound)
+            self.run = self.kernels.masks
+        else:
+            near = xp.empty((2, n), np.int32)
+            near[0, : len(seeds)] = seeds
+            self.control[self.kernels.NEAR] = len(seeds)
+            piles = near.reshape(-1), xp.empty(2 * n, np.int32), xp.zeros(n, np.int32), xp.zeros(words, np.uint32)
+            self.work = (distances, *piles, self.pieces, bound)
+            self.run = self.kernels.piles
+
+    def advance(self, limit: int, comm: Communicator) -> int:
+        """Run up to `limit` rounds, at least one where there is one; return how many there were."""
+        if self.finished:
+            return 0
+        horizon = comm.horizon(limit)
+        launches = min(self.BATCH, -(-limit // horizon))
+        words = tuple((lo // 32, -(-hi // 32)) if hi > lo else (0, 0) for lo, hi in self.ranges)
+        for _ in range(launches):
+            self.run(*self.edges, *self.work, self.control, *self.bounds, horizon)
+            if self.masked:
+                comm.allgather(self.mask, words)
+                comm.allgather(self.distances, self.ranges)
+        ran = int(devices.to_host(self.control)[self.kernels.ROUND]) - self.rounds
+        self.rounds += ran
+        # All shards know the same distances and masks, so they come to the same conclusion.
+        self.finished = ran < launches * horizon
+        return ran
+
+
+@dataclass
+class Shard:
+    """A shard's state."""
+
+    device: devices.Device
+    number: int
+    search: Search
+
+
+class FromOneSource:
+    """Shortest paths from one source over ranges of vertices.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan.
+    ask : Ask
+        What is asked for.
+    patience : int, optional
+        Rounds after which to stop in doubt whether there is a negative cycle. By default so many that there are
+        more only where floats are rounded.
+    """
+
+    def __init__(self, plan: Plan, ask: Ask, patience: int | None) -> None:
+        self.plan = plan
+        self.ask = ask
+        self.patience = patience
+        #: The most rounds to run: no path of least weight has more edges than there are vertices.
+        self.most = min(patience or plan.n + 1, plan.n + 1) if ask.negative else None
+
+    def load(self, shard: int, piece: Compressed, device: devices.Device) -> Shard:
+        """Return the shard with nothing but the source reached."""
+        xp, dtype, ask = device.xp, np.dtype(self.plan.dtype), self.ask
+        weights = edge_lengths(piece, None, dtype, device)
+        edges = Compressed(device.asarray(piece.indptr), device.asarray(piece.indices), weights)
+        distances = xp.full(self.plan.n, kernel_infinity(dtype), dtype)
+        distances[ask.source] = 0
+        search = Search(
+            *(device, edges, distances, self.plan.ranges, shard),
+            masked=self.plan.method == "mask",
+            window=ask.window,
+            # A path with negative weights may return from beyond the limit, which prunes nothing there.
+            limit=float("inf") if ask.negative else ask.limit,
+            target=-1 if ask.negative else ask.target,
+        )
+        return Shard(device, shard, search)
+
+    def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
+        """Run some rounds; all of them in one launch where no other shard must be heard."""
+        if self.most is not None:
+            limit = min(limit, self.most - state.search.rounds)
+        return state.search.advance(limit, comm) if limit > 0 else 0
+
+    def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
+        """Return the shard's part of the distances and predecessors, the rounds, and whether they were too few."""
+        search, ask, xp = state.search, self.ask, state.device.xp
+        first, last = self.plan.ranges[state.number]
+        distances, dtype = search.distances, np.dtype(self.plan.dtype)
+        # What is below the band of integers may have fallen there along a negative cycle.
+        doubt = self.patience is not None and (
+            not search.finished or (dtype.kind == "i" and int(distances.min()) < -band(dtype))
+        )
+        results = {"rounds": np.full(1, search.rounds), "doubt": np.full(1, doubt)}
+        if doubt:
+            return results | {"distances": distances[first:last]}
+        if not ask.negative:
+            _cut(distances, ask)
+        if self.plan.predecessors:
+            results["predecessors"] = self._predecessors(state, comm)
+        if ask.negative:
+            _cut(distances, ask)
+        own = distances[first:last]
+        decode(own.reshape(1, -1), None, xp, not ask.negative)
+        return results | {"distances": own}
+
+    def _predecessors(self, state: Shard, comm: Communicator) -> Array:
+        """Return the predecessors of the shard's vertices.
+
+        Those that no nearer vertex has a tight edge to are left open; a second search counts the hops to them along
+        tight edges, from all others, and in that they have nearer vertices.
+        """
+        device, search, ask, ranges = state.device, state.search, self.ask, self.plan.ranges
+        xp, kernels, edges, distances = device.xp, search.kernels, search.edges, search.distances
+        first, last = ranges[state.number]
+        parent = xp.full(last - first, kernels.OPEN, np.int32)
+        if not ask.negative:
+            kernels.parents(*edges, first, distances, parent, search.pieces, search.control)
+        reached = distances[first:last] < kernel_infinity(np.dtype(distances.dtype))
+        if first <= ask.source < last:
+            reached[ask.source - first] = False
+        is_open = reached & (parent == kernels.OPEN)
+        anywhere = is_open.any().astype(np.int32).reshape(1)
+        comm.allreduce(anywhere, "max")
+        if int(anywhere[0]):
+            hops = xp.full(self.plan.n, kernel_infinity(np.dtype(np.int32)), np.int32)
+            hops[first:last][reached & ~is_open] = 0
+            hops[ask.source] = 0
+            comm.allgather(hops, ranges)
+            lengths = xp.empty(len(edges.indices), np.int32)
+            kernels.tight(*edges, first, distances, parent, lengths, search.pieces, search.control)
+            tight = edges._replace(weights=lengths)
+            second = Search(device, tight, hops, ranges, state.number, masked=search.masked)
+            while second.advance(len(hops) + 1, comm):
+                pass
+            kernels.parents(*tight, first, hops, parent, second.pieces, second.control)
+        parent[~reached | (parent == kernels.OPEN)] = NO_PREDECESSOR
+        return parent
+
+
+def device_bytes(n: int, m: int, own: int, dtype: np.dtype, predecessors: bool, *, kind: str, masked: bool) -> int:
+    """Return the most bytes that a shard of `FromOneSource` holds on its device.
+
+    Parameters
+    ----------
+    n, m : int
+        Vertices, and stored directed edges into the shard's own.
+    own : int
+        Vertices of the shard.
+    dtype : dtype
+        The type of the distances.
+    predecessors : bool
+        Whether predecessors are computed; the second search for those behind edges of weight zero is counted.
+    kind : {"cpu", "cuda"}
+        Where the work is done.
+    masked : bool
+        Whether the search runs over masks.
+    """
+    words = -(-n // 32) * 4
+    pieces = 8 * kernel_module(kind, "single_source").piece_capacity(m)
+
+    def search(itemsize: int) -> int:
+        state = own * itemsize if masked else 20 * n
+        return n * itemsize + m * itemsize + state + words + pieces
+
+    lists = 4 * m + (n + 1) * (4 if m < 2**31 else 8)
+    encoding = 13 * m if dtype.kind == "i" else 0  # integers are looked at for what is too large
+    return lists + max(encoding, search(dtype.itemsize) + (4 * own + search(4) if predecessors else 0))
+
+
+def _cut(distances: Array, ask: Ask) -> None:
+    """Take what is beyond the limit, or farther than the target, for unreached."""
+    most = ask.limit if ask.target < 0 else min(ask.limit, distances[ask.target].item())
+    beyond = kernel_infinity(np.dtype(distances.dtype))
+    if most < beyond:
+        distances[distances > most] = beyond
+
+
+def _checked_vertex(name: str, vertex: Any, n: int) -> int:
+    if isinstance(vertex, bool) or not isinstance(vertex, (int, np.integer)):
+        raise InputError(f"{name}={vertex!r} is no vertex: give its number")
+    if not 0 <= vertex < n:
+        there = f"vertices 0 to {n - 1}" if n else "no vertices"
+        raise InputError(f"{name}={vertex} is not in the graph, which has {there}")
+    return int(vertex)
+
+
+def _checked_limit(limit: Any, dtype: np.dtype) -> float:
+    """Return the greatest distance that is wanted, as one of `dtype`."""
+    if limit is None:
+        return float("inf")
+    if isinstance(limit, bool) or not isinstance(limit, (int, float, np.integer, np.floating)) or not limit >= 0:
+        raise InputError(f"limit={limit!r} is no distance: give 0 or more, or None for no limit")
+    if dtype.kind == "i":
+        return float(limit) if limit == float("inf") else math.floor(limit)
+    with np.errstate(over="ignore"):
+        return float(dtype.type(limit))
+
+
+def _window(csr: Compressed, n: int) -> float:
+    """Return the width of distances that are best relaxed together.
+
+    Distances of a graph without hubs lie about a mean weight over the mean degree apart. A wider window repeats
+    more work, a narrower one takes more rounds, of which a graph of low degree has many: there it is worth more.
+    """
+    m = len(csr.indices)
+    mean = 1.0 if csr.weights is None else float(csr.weights.mean()) if m else 0.0
+    degree = max(1.0, m / n)
+    width = mean * _WINDOW / degree * max(1.0, _SPARSE / degree)
+    if csr.weights is None or csr.weights.dtype.kind == "i":
+        width = max(1.0, width)
+    return width if width > float(np.finfo(np.float32).tiny) else float("inf")
+
+
+def _incoming(csr: Compressed) -> np.ndarray:
+    """Return where the edges into each vertex would begin."""
+    n = len(csr.indptr) - 1
+    degrees = np.bincount(devices.to_host(csr.indices), minlength=n)
+    return np.concatenate([np.zeros(1, np.int64), degrees.cumsum()])
+
+
+def _into(csr: Compressed, first: int, last: int) -> Compressed:
+    """Return the edges into the vertices from `first` to `last`, by source."""
+    indptr, indices = devices.to_host(csr.indptr), devices.to_host(csr.indices)
+    kept = (indices >= first) & (indices < last)
+    before = np.zeros(len(kept) + 1, indptr.dtype)
+    np.cumsum(kept, out=before[1:])
+    weights = None if csr.weights is None else devices.to_host(csr.weights)[kept]
+    return Compressed(before[indptr], indices[kept], weights)
+
+
+def _refuse_negative_cycles(graph: Graph, source: int) -> None:
+    """Raise NegativeCycleError if a cycle of negative weight can be reached from `source`."""
+    reached = devices.to_host(bfs(graph, source, device="cpu").distances) >= 0
+    src, dst, weights = (devices.to_host(part) for part in graph.coo())
+    there = reached[src]
+    potentials(Graph.from_edges(src[there], dst[there], weights[there], n=graph.n))

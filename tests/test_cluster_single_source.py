@@ -1,0 +1,88 @@
+"""Shortest paths on Dask workers equal the direct ones, however the vertices fall to the shards."""
+
+import numpy as np
+import pytest
+from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens Dask's warnings here too)
+from test_single_source import DTYPES, METHODS, verify, weighted
+
+import mgraph
+from mgraph.cluster import local_client
+from mgraph.device import gpu_count
+from mgraph.generate import rmat
+
+
+@pytest.fixture(scope="module", params=[1, 2, 3, 4, 5])
+def client(request):
+    """Workers in this process."""
+    with cluster(request.param, processes=False) as made:
+        yield made
+
+
+def graphs():
+    """Small graphs of every remainder modulo a mask's word, and of no more words than there are shards."""
+    random = np.random.default_rng(7)
+    for i, n in enumerate((1, 2, 31, 32, 33, 65, 130, 199)):
+        src, dst = random.integers(0, n, (2, 2 * n))
+        weights = random.integers(0, (2, 9, 255)[i % 3], 2 * n).astype(DTYPES[i % 3])
+        yield mgraph.Graph.from_edges(src, dst, weights, n=n, directed=bool(n % 2))
+    for n in (16, 17, 57):  # a multiple of the rounds that are launched at a time, and others
+        yield mgraph.Graph.from_edges(np.arange(n), np.arange(n) + 1, random.integers(0, 3, n))
+    yield weighted(rmat(8), random.integers(1, 256, 997).astype(np.float32))
+
+
+def check(client, device, method, spans):
+    for graph in graphs():
+        direct = mgraph.sssp(graph, 0, device=device, predecessors=True)
+        for span in spans:
+            asked = dict(client=client, device=device, method=method, span=span)
+            found = mgraph.sssp(graph, 0, predecessors=True, **asked)
+            assert np.array_equal(found.distances, direct.distances), (graph, span)
+            assert np.array_equal(found.predecessors, direct.predecessors), (graph, span)
+            verify(graph, 0, found)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_same_as_direct(client, method):
+    check(client, "cpu", method, (None, 1, 5))
+
+
+def test_limit_and_target(client):
+    graph = weighted(rmat(8), np.arange(256))
+    for asked in (dict(limit=40), dict(target=77), dict(target=77, limit=1)):
+        found = mgraph.sssp(graph, 3, client=client, device="cpu", predecessors=True, **asked)
+        direct = mgraph.sssp(graph, 3, device="cpu", predecessors=True, **asked)
+        assert np.array_equal(found.distances, direct.distances)
+        assert np.array_equal(found.predecessors, direct.predecessors)
+
+
+def test_negative_weights(client):
+    random = np.random.default_rng(8)
+    n = 150
+    (src, dst), h = random.integers(0, n, (2, 900)), random.integers(-99, 99, n)
+    weights = random.integers(0, 50, 900) + h[src] - h[dst]
+    graph = mgraph.Graph.from_edges(src, dst, weights, n=n)
+    assert not graph.nonnegative
+    found = mgraph.sssp(graph, 0, client=client, device="cpu", predecessors=True)
+    direct = mgraph.sssp(graph, 0, device="cpu", predecessors=True)
+    assert np.array_equal(found.distances, direct.distances)
+    assert np.array_equal(found.predecessors, direct.predecessors)
+    verify(graph, 0, found)
+    worse = mgraph.Graph.from_edges(np.r_[src, 4, 9], np.r_[dst, 9, 4], np.r_[weights, 3, -600], n=n)
+    with pytest.raises(mgraph.NegativeCycleError):
+        mgraph.sssp(worse, 0, client=client, device="cpu")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_same_as_direct_on_gpus(workers):
+    if workers > gpu_count():
+        pytest.skip(f"needs {workers} GPUs")
+    with local_client(workers, "cuda") as client:
+        for method in METHODS:
+            check(client, "cuda", method, (None, 1))
+        graph = weighted(rmat(16, directed=True), np.arange(1, 256))
+        for source in (0, 77):
+            found = mgraph.sssp(graph, source, client=client, predecessors=True)
+            direct = mgraph.sssp(graph, source, device="cuda", predecessors=True)
+            assert np.array_equal(found.distances, direct.distances)
+            assert np.array_equal(found.predecessors, direct.predecessors)

@@ -1,0 +1,410 @@
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.sparse.csgraph import bellman_ford, dijkstra
+from test_apsp import poison
+
+import mgraph
+from mgraph import device as devices
+from mgraph.generate import rmat
+from mgraph.graph import Compressed
+
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+METHODS = ["nearfar", "bellman-ford", "mask"]
+DTYPES = ["float32", "float64", "int32"]
+DATA = next(
+    (d for d in (Path(__file__).parents[2] / "shared" / "data", Path(__file__).parents[1] / ".data") if d.is_dir()),
+    None,
+)
+
+
+@pytest.fixture(params=DEVICES)
+def device(request):
+    if request.param == "cuda":
+        poison()
+    return request.param
+
+
+def edges_of(graph):
+    """Return an edge's ends and length, one by one."""
+    src, dst, weights = (None if part is None else devices.to_host(part) for part in graph.coo())
+    return src, dst, np.ones(len(src), np.float32) if weights is None else weights
+
+
+def in_doubles(distances):
+    """Return distances as SciPy gives them."""
+    distances = devices.to_host(distances)
+    unreached = np.iinfo(np.int32).max if distances.dtype == np.int32 else np.inf
+    return np.where(distances == unreached, np.inf, distances.astype(np.float64))
+
+
+def scipys(graph, source, search=dijkstra):
+    """Return SciPy's distances; of parallel edges, which it would add up, the shortest counts."""
+    src, dst, weights = edges_of(graph)
+    order = np.lexsort((weights, dst, src))
+    src, dst, weights = src[order], dst[order], weights[order].astype(np.float64)
+    first = np.ones(len(src), bool)
+    first[1:] = (src[1:] != src[:-1]) | (dst[1:] != dst[:-1])
+    matrix = sparse.csr_matrix((weights[first], (src[first], dst[first])), shape=(graph.n, graph.n))
+    return search(matrix, indices=source)
+
+
+def verify(graph, source, result):
+    """Check a result by its properties, without another search.
+
+    The source is at 0; no edge leads to a vertex that is farther than its end; whoever is reached has a predecessor,
+    over an edge that is exactly as long as they are apart; and the predecessors lead to the source.
+    """
+    distances, parents = devices.to_host(result.distances), devices.to_host(result.predecessors)
+    assert distances.shape == parents.shape == (graph.n,) and parents.dtype == np.int32
+    src, dst, weights = edges_of(graph)
+    weights = weights.astype(distances.dtype)
+    reached = np.isfinite(in_doubles(distances))
+    assert distances[source] == 0 and parents[source] == -9999
+    follows = reached[src]
+    assert reached[dst[follows]].all()
+    sums = distances[src[follows]] + weights[follows]
+    assert (distances[dst[follows]] <= sums).all()
+    tight = np.flatnonzero(follows)[distances[dst[follows]] == sums]
+    children = np.flatnonzero(parents >= 0)
+    assert np.array_equal(children, np.setdiff1d(np.flatnonzero(reached), [source]))
+    assert (parents[~reached] == -9999).all()
+    edges = src[tight].astype(np.int64) * graph.n + dst[tight]
+    assert np.isin(parents[children].astype(np.int64) * graph.n + children, edges).all()
+    # Everybody's ancestor after 1, 2, 4, ... steps: the source, where the source follows itself.
+    ancestor = np.where(parents >= 0, parents, np.arange(graph.n))
+    for _ in range(graph.n.bit_length()):
+        ancestor = ancestor[ancestor]
+    assert (ancestor[reached] == source).all()
+
+
+def check(graph, source, device, span=None, methods=METHODS, **asked):
+    """Solve by every method; all give SciPy's distances, and the same predecessors."""
+    expected = scipys(graph, source, dijkstra if methods is METHODS else bellman_ford)
+    before = None
+    for method in methods:
+        result = mgraph.sssp(graph, source, method=method, predecessors=True, device=device, span=span, **asked)
+        assert np.allclose(in_doubles(result.distances), expected, rtol=1e-5, atol=0), method
+        verify(graph, source, result)
+        if before is not None:
+            assert np.array_equal(result.distances, before.distances), method
+            assert np.array_equal(result.predecessors, before.predecessors), method
+        before = result
+    return before
+
+
+def weighted(graph, weights):
+    """Return the graph with an edge's length made from its ends, so that both directions have the same."""
+    src, dst, _ = graph.coo()
+    low, high = np.minimum(src, dst).astype(np.int64), np.maximum(src, dst)
+    return mgraph.Graph.from_edges(src, dst, weights[(low * 7919 + high * 104729) % len(weights)], n=graph.n)
+
+
+@st.composite
+def searches(draw):
+    n = draw(st.integers(1, 100))
+    m = draw(st.integers(0, 4 * n))
+    dtype = draw(st.sampled_from(DTYPES))
+    least, most = draw(st.sampled_from([(0, 1), (0, 5), (1, 9), (1, 1000)]))  # many zeros, few, none
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    src, dst = random.integers(0, n, (2, m))
+    weights = random.integers(least, most + 1, m).astype(dtype)
+    if dtype != "int32" and least:
+        weights += random.random(m).astype(dtype)
+    graph = mgraph.Graph.from_edges(src, dst, weights, n=n, directed=draw(st.booleans()))
+    return graph, draw(st.integers(0, n - 1)), draw(st.sampled_from([None, 1, 3]))
+
+
+@given(searches())
+def test_small_graphs(case):
+    graph, source, span = case
+    check(graph, source, "cpu", span)
+
+
+@pytest.mark.gpu
+@given(searches())
+def test_small_graphs_on_a_gpu(case):
+    graph, source, span = case
+    check(graph, source, "cuda", span)
+
+
+def shapes():
+    n = 3000
+    random = np.random.default_rng(1)
+    path = np.arange(n - 1)
+    lengths = random.integers(0, 256, n - 1).astype(np.int32)
+    yield "path", mgraph.Graph.from_edges(path, path + 1, lengths), 0
+    yield "path back", mgraph.Graph.from_edges(path + 1, path, lengths), n - 1
+    yield "path without weights", mgraph.Graph.from_edges(path, path + 1), 0
+    center = np.zeros(n - 1, int)
+    yield "star", mgraph.Graph.from_edges(center, path + 1, lengths, directed=False), 0
+    yield "star from a leaf", mgraph.Graph.from_edges(center, path + 1, lengths, directed=False), 7
+    side = 60
+    cell = np.arange(side * side).reshape(side, side)
+    src = np.concatenate([cell[:, :-1].ravel(), cell[:-1].ravel()])
+    dst = np.concatenate([cell[:, 1:].ravel(), cell[1:].ravel()])
+    yield "grid", mgraph.Graph.from_edges(src, dst, random.random(len(src)), directed=False), side // 2
+    yield "grid of equal edges", mgraph.Graph.from_edges(src, dst, directed=False), 0
+    a, b = np.nonzero(~np.eye(200, dtype=bool))
+    yield "complete", mgraph.Graph.from_edges(a, b, random.random(len(a)).astype(np.float32)), 199
+    hubs = np.repeat(np.arange(4), 5000)  # cut into pieces for all warps
+    leaves = random.integers(5, 20000, len(hubs))
+    src, dst = np.concatenate([[4] * 4, hubs]), np.concatenate([np.arange(4), leaves])
+    yield "hubs", mgraph.Graph.from_edges(src, dst, random.integers(1, 99, len(src)), n=20000), 4
+    yield "one vertex", mgraph.Graph.from_edges([], [], np.zeros(0), n=1), 0
+    yield "self-loop", mgraph.Graph.from_edges([0], [0], [3.0], n=1), 0
+    yield "no edges", mgraph.Graph.from_edges([], [], n=40), 39
+    yield "parallel edges", mgraph.Graph.from_edges([0, 0, 0, 1, 1], [1, 1, 1, 2, 2], [5, 2, 2, 7, 4]), 0
+    ring = np.arange(500)
+    yield "a cycle of zeros", mgraph.Graph.from_edges(ring, (ring + 1) % 500, np.zeros(500, np.int32)), 17
+    src, dst = random.integers(0, 400, (2, 3000))
+    yield "zeros and ones", mgraph.Graph.from_edges(src, dst, random.integers(0, 2, 3000).astype(np.float32)), 3
+    far = np.where(path[:60] % 2, np.float32(1e-3), np.float32(1e6))  # sums that swallow every other weight
+    yield "lost in rounding", mgraph.Graph.from_edges(path[:60], path[:60] + 1, far), 0
+
+
+@pytest.mark.parametrize("shape", list(shapes()), ids=lambda shape: shape[0])
+def test_shapes(shape, device):
+    _, graph, source = shape
+    check(graph, source, device)
+    check(graph, source, device, span=7)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rmat_with_isolated_vertices(dtype, device):
+    random = np.random.default_rng(2)
+    for directed in (False, True):
+        graph = weighted(rmat(12, directed=directed), random.integers(1, 256, 997).astype(dtype))
+        degrees = np.diff(graph.csr().indptr)
+        assert (degrees == 0).any()
+        for source in (int(degrees.argmax()), int(graph.csr().indices[0]), int(degrees.argmin())):
+            check(graph, source, device)
+
+
+def test_wide_rounds_after_thin_ones(device):
+    # A path into a random graph and out of it again, from which some far vertices are left, so that one block and
+    # all blocks relax, and one block and all blocks raise the bound.
+    random = np.random.default_rng(4)
+    n, tail = 60_000, 500
+    src, dst = random.integers(tail, n - tail, (2, 300_000))
+    ends = np.concatenate([np.arange(tail), np.arange(n - tail - 1, n - 1)])
+    weights = np.r_[random.integers(1, 256, len(src)), random.integers(1, 9, len(ends))].astype(np.int32)
+    leaps = random.integers(tail, n - tail, 30_000)  # far from the start, and waiting from then on
+    src, dst = np.r_[src, ends, np.full(len(leaps), 3)], np.r_[dst, ends + 1, leaps]
+    graph = mgraph.Graph.from_edges(src, dst, np.r_[weights, random.integers(10**6, 10**7, len(leaps))], n=n)
+    check(graph, 0, device)
+    check(graph, 0, device, span=7)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_negative_weights(dtype, device):
+    # Shifted by potentials a weight may be negative, and no cycle is: a path's length changes by those of its ends.
+    random = np.random.default_rng(5)
+    for n, m in ((20, 30), (40, 100), (700, 4000)):
+        src, dst = random.integers(0, n, (2, m))
+        plain, h = random.integers(0, 50, m), random.integers(-200, 200, n)
+        plain[::3] = 0
+        shifted = mgraph.Graph.from_edges(src, dst, (plain + h[src] - h[dst]).astype(dtype), n=n)
+        assert shifted.extremes()[0] < 0
+        source = int(src[0])
+        result = check(shifted, source, device, methods=("bellman-ford", "auto"))
+        unshifted = scipys(mgraph.Graph.from_edges(src, dst, plain.astype(dtype), n=n), source)
+        assert np.array_equal(in_doubles(result.distances), unshifted + h[source] - h)
+        assert result.plan.method == "bellman-ford"
+
+
+def test_limit_where_weights_are_negative(device):
+    # The way to 3 is beyond the limit at 1, and comes back.
+    graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], [10.0, -8.0, 0.0])
+    result = mgraph.sssp(graph, 0, limit=5, predecessors=True, device=device)
+    assert in_doubles(result.distances).tolist() == [0, np.inf, 2, 2]
+    assert result.path(3) == [0, 1, 2, 3] and result.path(1) == []
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_negative_cycles(dtype, device):
+    random = np.random.default_rng(6)
+    for n, length in ((1, 1), (30, 3), (3000, 1500)):
+        src, dst = random.integers(0, n, (2, n))
+        cycle = random.permutation(n)[:length]
+        weights = np.r_[random.integers(10, 99, n), np.full(length, 1)].astype(dtype)
+        weights[-1] = -length
+        graph = mgraph.Graph.from_edges(np.r_[src, cycle], np.r_[dst, np.roll(cycle, -1)], weights, n=n)
+        with pytest.raises(mgraph.NegativeCycleError) as raised:
+            mgraph.sssp(graph, int(cycle[0]), device=device)
+        assert raised.value.vertex in cycle
+
+
+def test_negative_cycle_out_of_reach(device):
+    graph = mgraph.Graph.from_edges([0, 1, 2, 3, 3], [1, 0, 3, 2, 0], [2, 2, -5, 1, 1])
+    assert mgraph.sssp(graph, 0, device=device).distances.tolist()[:2] == [0, 2]
+    with pytest.raises(mgraph.NegativeCycleError):
+        mgraph.sssp(graph, 2, device=device)
+
+
+def test_deep_graph_with_negative_weights(device):
+    # More rounds than are run before a negative cycle is looked for.
+    n = 5000
+    path = np.arange(n - 1)
+    graph = mgraph.Graph.from_edges(path, path + 1, np.where(path % 2, 3, -2))
+    result = mgraph.sssp(graph, 0, predecessors=True, device=device)
+    assert result.distances.tolist() == np.r_[0, np.where(path % 2, 3, -2).cumsum()].tolist()
+    assert np.array_equal(result.predecessors[1:], path)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_limit_and_target(method, dtype, device):
+    random = np.random.default_rng(7)
+    graph = weighted(rmat(11), random.integers(0, 256, 997).astype(dtype))
+    source = int(np.diff(graph.csr().indptr).argmax())
+    whole = scipys(graph, source)
+    median = int(np.median(whole[np.isfinite(whole)]))
+    order = np.argsort(whole)
+    for asked in (
+        dict(limit=0), dict(limit=median), dict(limit=float("inf")), dict(target=source),
+        dict(target=int(order[300])), dict(target=int(order[-1])), dict(target=int(order[400]), limit=median // 2),
+    ):  # fmt: skip
+        most = min(asked.get("limit", np.inf), whole[asked["target"]] if "target" in asked else np.inf)
+        for span in (None, 2):
+            result = mgraph.sssp(graph, source, method=method, predecessors=True, span=span, device=device, **asked)
+            assert np.array_equal(in_doubles(result.distances), np.where(whole <= most, whole, np.inf)), asked
+            before = devices.to_host(result.predecessors)
+            kept = np.isfinite(whole) & (whole <= most) & (np.arange(graph.n) != source)
+            assert np.array_equal(before >= 0, kept)
+            assert (whole[before[before >= 0]] <= whole[before >= 0]).all()
+    near = mgraph.sssp(graph, source, method=method, target=int(order[1]), device=device)
+    assert near.iterations <= mgraph.sssp(graph, source, method=method, device=device).iterations
+
+
+def test_path(device):
+    graph = mgraph.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], [1, 5, 9, 1], n=5)
+    result = mgraph.sssp(graph, 0, predecessors=True, device=device)
+    assert [result.path(v) for v in range(5)] == [[0], [0, 1], [0, 2], [0, 2, 3], []]
+    with pytest.raises(mgraph.InputError, match="vertex=5"):
+        result.path(5)
+    with pytest.raises(mgraph.InputError, match="predecessors"):
+        mgraph.sssp(graph, 0, device=device).path(3)
+
+
+def test_offsets_of_64_bits(device):
+    graph = weighted(rmat(10, directed=True), np.arange(1, 256, dtype=np.int32))
+    indptr, indices, weights = graph.csr()
+    wide = mgraph.Graph(graph.n, csr=Compressed(indptr.astype(np.int64), indices, weights), nonnegative=True)
+    check(wide, 5, device)
+
+
+def test_predecessors_are_the_least(device):
+    graph = mgraph.Graph.from_edges([4, 4, 4, 3, 2, 1, 0], [3, 2, 1, 0, 0, 0, 5], [2, 2, 2, 1, 1, 1, 0])
+    result = mgraph.sssp(graph, 4, predecessors=True, device=device)
+    assert result.predecessors.tolist() == [1, 4, 4, 4, -9999, 0]
+
+
+def test_types(device):
+    for weights, dtype, expected in (
+        (None, None, "float32"), (np.float32, None, "float32"), (np.float64, None, "float64"),
+        (np.int32, None, "int32"), (np.int32, "float64", "float64"), (np.float64, "float32", "float32"),
+        (None, "int32", "int32"),
+    ):  # fmt: skip
+        graph = mgraph.Graph.from_edges([0, 1], [1, 2], None if weights is None else np.array([1, 1], weights), n=4)
+        result = mgraph.sssp(graph, 0, dtype=dtype, device=device)
+        assert result.distances.dtype == result.plan.dtype == expected
+        assert in_doubles(result.distances).tolist() == [0, 1, 2, np.inf]
+
+
+def test_distances_beyond_integers(device):
+    path = np.arange(9)
+    graph = mgraph.Graph.from_edges(path, path + 1, np.full(9, 2**28))
+    with pytest.raises(mgraph.DistanceOverflowError, match="float64"):
+        mgraph.sssp(graph, 0, device=device)
+    assert mgraph.sssp(graph, 0, dtype="float64", device=device).distances[9] == 9 * 2**28
+    assert in_doubles(mgraph.sssp(graph, 0, limit=2**29, device=device).distances)[2] == 2**29
+    graph = mgraph.Graph.from_edges(path, path + 1, np.full(9, -(2**28)))
+    with pytest.raises(mgraph.DistanceOverflowError, match="float64"):
+        mgraph.sssp(graph, 0, device=device)
+    with pytest.raises(mgraph.DistanceOverflowError, match="float64"):
+        mgraph.sssp(mgraph.Graph.from_edges([0], [1], [2**28 + 1]), 0, device=device)
+
+
+def test_dense_matrix(device):
+    inf = np.inf
+    assert mgraph.sssp([[0, 3, inf], [inf, 0, 4], [5, inf, 0]], 0, device=device).distances.tolist() == [0, 3, 7]
+
+
+@pytest.mark.parametrize("method", ["nearfar", "mask"])
+def test_negative_weight_in_a_method_without_them(method):
+    graph = mgraph.Graph.from_edges([0, 1], [1, 2], [4, -3])
+    with pytest.raises(mgraph.InputError, match=r"-3 is negative.*bellman-ford"):
+        mgraph.sssp(graph, 0, method=method, device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (dict(source=5), "source=5"), (dict(source=-1), "source=-1"), (dict(source=True), "source=True"),
+        (dict(source="0"), "source='0'"), (dict(target=9), "target=9"), (dict(target=1.5), "target=1.5"),
+        (dict(limit=-1), "limit=-1"), (dict(limit=float("nan")), "limit=nan"), (dict(limit="far"), "limit='far'"),
+        (dict(method="sideways"), "sideways"), (dict(dtype="int16"), "int16"), (dict(dtype="int8"), "int8"),
+        (dict(span=0), "span=0"),
+    ],
+)  # fmt: skip
+def test_arguments_that_cannot_be(asked, message):
+    graph = mgraph.Graph.from_edges([0, 1], [1, 2], n=5)
+    with pytest.raises(mgraph.InputError, match=message):
+        mgraph.sssp(graph, **({"source": 0, "device": "cpu"} | asked))
+
+
+def test_graph_without_vertices():
+    with pytest.raises(mgraph.InputError, match="no vertices"):
+        mgraph.sssp(mgraph.Graph.from_edges([], []), 0, device="cpu")
+
+
+def test_progress():
+    path = np.arange(9)
+    seen = []
+    graph = mgraph.Graph.from_edges(path, path + 1)
+    result = mgraph.sssp(graph, 0, span=3, device="cpu", progress=lambda *done: seen.append(done))
+    assert [rounds for rounds, _ in seen] == sorted(rounds for rounds, _ in seen)
+    assert seen[-1] == (result.iterations, None) and len(seen) > 2
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_predicted_peak_is_the_measured_one(method, dtype):
+    src, dst, _ = rmat(14).coo()
+    weights = np.random.default_rng(9).integers(0, 3, len(src)).astype(dtype)  # zeros, for the second search
+    graph = mgraph.Graph.from_edges(src, dst, weights)
+    asked = dict(method=method, device="cpu")
+    for predecessors in (False, True):
+        mgraph.sssp(graph, 1, predecessors=predecessors, **asked)  # compiles
+        tracemalloc.start()
+        try:
+            result = mgraph.sssp(graph, 1, predecessors=predecessors, **asked)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        lists = 4 * graph.m + 4 * (graph.n + 1)  # on the CPU they are the input's own arrays
+        assert result.plan.peak_bytes[0] - lists == pytest.approx(peak, rel=0.05)
+
+
+@pytest.mark.skipif(DATA is None, reason="the real graphs are not beside the checkout")
+def test_new_york(device):
+    graph = mgraph.read(DATA / "NY.gr.xz")
+    check(weighted(graph, np.arange(1, 256, dtype=np.int32)), 0, device)
+
+
+@pytest.mark.gpu
+def test_cupy_in_cupy_out():
+    poison()
+    xp = devices.find("cuda").xp
+    graph = rmat(10, device="cuda")
+    result = mgraph.sssp(graph, 1, predecessors=True)
+    assert isinstance(result.distances, xp.ndarray) and isinstance(result.predecessors, xp.ndarray)
+    same = mgraph.sssp(rmat(10), 1, predecessors=True, device="cpu")
+    assert np.array_equal(result.distances.get(), same.distances)
+    assert np.array_equal(result.predecessors.get(), same.predecessors)
