@@ -392,6 +392,19 @@ def test_predicted_peak_is_the_measured_one(method, dtype):
         assert result.plan.peak_bytes[0] - lists == pytest.approx(peak, rel=0.05)
 
 
+def test_plan():
+    gpus = [mgraph.DeviceSpec(f"cuda:{i}", "cuda", 140 << 30) for i in range(4)]
+    made = mgraph.plan("sssp", 10**6, 10**7, gpus, predecessors=True)
+    assert made.method == "nearfar" and made.dtype == "float32" and made.steps is None
+    assert made.ranges[0][0] == 0 and made.ranges[-1][1] == 10**6
+    assert "sssp, method 'nearfar'" in made.explain() and "predecessors int32" in made.explain()
+    assert mgraph.plan("sssp", 10, 20, gpus[:1], nonnegative=False).method == "bellman-ford"
+    with pytest.raises(mgraph.MemoryLimitError, match="sssp"):
+        mgraph.plan("sssp", 10**8, 10**10, mgraph.DeviceSpec("cuda:0", "cuda", 8 << 30))
+    with pytest.raises(mgraph.InputError, match="m="):
+        mgraph.plan("sssp", 10)
+
+
 @pytest.mark.skipif(DATA is None, reason="the real graphs are not beside the checkout")
 def test_new_york(device):
     graph = mgraph.read(DATA / "NY.gr.xz")
