@@ -36,7 +36,7 @@ from .plan import METHODS, SEARCHES, spec_of
 from .rates import cache_file
 from .weights import DISTANCE_TYPES, infinity
 
-Result = mgraph.ApspResult | mgraph.BfsResult | mgraph.ClosureResult
+Result = mgraph.ApspResult | mgraph.BfsResult | mgraph.ClosureResult | mgraph.ComponentsResult | mgraph.SsspResult
 
 #: Elements of a distance matrix summed up at a time.
 ELEMENTS_AT_A_TIME = 1 << 22
@@ -171,6 +171,15 @@ _input_options = _options(
     click.option("--relabel", is_flag=True, help="Number the ids in use from 0, in ascending order."),
 )
 
+_source_option = click.option(
+    "--source",
+    type=int,
+    default=0,
+    show_default=True,
+    metavar="V",
+    help="The vertex to start from: 0 to n-1 as mgraph numbers them, after --relabel and from 0 in every format.",
+)
+
 _run_options = _options(
     click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; by default a GPU where there is one."),
     click.option("--workers", type=int, metavar="N", help="Run on N Dask workers of this machine."),
@@ -204,14 +213,7 @@ def apsp(**given: Any) -> None:
 
 @main.command(epilog="Example: mgraph bfs roads.gr --source 0 --predecessors --out tree.npz")
 @_input_options
-@click.option(
-    "--source",
-    type=int,
-    default=0,
-    show_default=True,
-    metavar="V",
-    help="The vertex to start from: 0 to n-1 as mgraph numbers them, after --relabel and from 0 in every format.",
-)
+@_source_option
 @click.option("--max-depth", type=int, metavar="N", help="Search no farther than this.")
 @click.option("--target", type=int, metavar="V", help="Search no farther than this vertex.")
 @click.option("--method", default="auto", metavar="NAME", help="auto, hybrid, frontier or pull.")
@@ -220,6 +222,29 @@ def apsp(**given: Any) -> None:
 def bfs(**given: Any) -> None:
     """Find every vertex's distance in edges from one vertex of FILE's graph."""
     _run(mgraph.bfs, _levels, **given)
+
+
+@main.command(epilog="Example: mgraph sssp roads.gr --source 0 --predecessors --out tree.npz")
+@_input_options
+@_source_option
+@click.option("--limit", type=float, metavar="D", help="What is farther counts as unreached.")
+@click.option("--target", type=int, metavar="V", help="Search no farther than this vertex.")
+@click.option("--method", default="auto", metavar="NAME", help="auto, nearfar, bellman-ford or mask.")
+@_predecessors_option
+@_run_options
+def sssp(**given: Any) -> None:
+    """Find the shortest paths from one vertex of FILE's graph."""
+    _run(mgraph.sssp, _lengths, **given)
+
+
+@main.command(epilog="Example: mgraph components friends.txt --relabel --out labels.npy")
+@_input_options
+@click.option("--method", default="auto", metavar="NAME", help="auto, afforest, shiloach-vishkin or sequential.")
+@click.option("--connection", type=click.Choice(["weak", "strong"]), default="weak", show_default=True)
+@_run_options
+def components(**given: Any) -> None:
+    """Find the connected components of FILE's graph; each vertex is labelled with the least of its own."""
+    _run(mgraph.connected_components, _sizes, **given)
 
 
 @main.command(epilog="Example: mgraph closure calls.txt --relabel --out reachable.npy")
@@ -375,7 +400,11 @@ def _local_client(workers: int, device: str | None) -> Iterator[Any]:
 
 def _save(out: Path, result: Result, graph: Graph, overwrite: bool) -> None:
     """Save what was found: one matrix or vector (.npy), or everything by name (.npz)."""
-    found = ("words",) if isinstance(result, mgraph.ClosureResult) else ("distances", "predecessors", "intermediate")
+    found: tuple[str, ...] = ("distances", "predecessors", "intermediate")
+    if isinstance(result, mgraph.ClosureResult):
+        found = ("words",)
+    elif isinstance(result, mgraph.ComponentsResult):
+        found = ("labels",)
     if out.suffix == ".npy":
         save(out, getattr(result, found[0]), overwrite)
         return
@@ -440,6 +469,26 @@ def _chunks(matrix: Any) -> Iterator[np.ndarray]:
     rows = max(1, ELEMENTS_AT_A_TIME // max(1, matrix.shape[1]))
     for first in range(0, len(matrix), rows):
         yield devices.to_host(matrix[first : first + rows])
+
+
+def _lengths(graph: Graph, result: mgraph.SsspResult) -> tuple[dict[str, Any], str]:
+    """Sum up the paths from one vertex: what was found, as values and in words."""
+    distances = devices.to_host(result.distances)
+    reached = distances[distances != infinity(distances.dtype)]
+    facts = {
+        "source": result.source,
+        "reached": len(reached),
+        "largest_distance": reached.max().item(),
+        "rounds": result.iterations,
+    }
+    return facts, f"reached: {len(reached):,} of {graph.n:,} vertices, the farthest at {reached.max()}"
+
+
+def _sizes(graph: Graph, result: mgraph.ComponentsResult) -> tuple[dict[str, Any], str]:
+    """Sum up the components: what was found, as values and in words."""
+    sizes = np.bincount(devices.to_host(result.labels), minlength=1) if graph.n else np.zeros(1, int)
+    facts = {"components": result.count, "largest_component": int(sizes.max()), "rounds": result.iterations}
+    return facts, f"components: {result.count:,}, the largest with {sizes.max():,} of {graph.n:,} vertices"
 
 
 def _reachable(graph: Graph, result: mgraph.ClosureResult) -> tuple[dict[str, Any], str]:

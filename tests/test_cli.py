@@ -370,6 +370,22 @@ def test_how_far_a_search_goes(cycle):
     assert "target=7" in failed(invoke("bfs", cycle, "--target", 7), 2)
 
 
+def test_sssp_and_components(cycle, tmp_path):
+    out = tmp_path / "found.npz"
+    found = facts("sssp", cycle, "--device", "cpu", "--source", 1, "--predecessors", "--out", out)
+    assert (found["source"], found["reached"], found["largest_distance"]) == (1, 3, 9)
+    with np.load(out) as saved:
+        assert saved["distances"].tolist() == [9, 0, 4] and saved["predecessors"].tolist() == [2, -9999, 1]
+    assert facts("sssp", cycle, "--device", "cpu", "--limit", 5)["reached"] == 2
+    path = tmp_path / "two.txt"
+    path.write_text("0 1\n3 2\n")
+    labels = tmp_path / "labels.npy"
+    found = facts("components", path, "--device", "cpu", "--out", labels)
+    assert (found["components"], found["largest_component"]) == (2, 2)
+    assert np.load(labels).tolist() == [0, 0, 2, 2]
+    assert "components: 4" in ok("components", path, "--connection", "strong", "--device", "cpu")
+
+
 def test_closure(cycle, tmp_path):
     out = tmp_path / "reachable.npy"
     assert facts("closure", cycle, "--device", "cpu", "--out", out)["reachable_pairs"] == 9
