@@ -130,19 +130,22 @@ struct Piece {
 };
 
 template <typename T, typename Offset> struct Graph {
+    // Edges of a thread on their way at a time, as registers allow.
+    static constexpr int WIDTH = sizeof(T) == 8 ? 1 : sizeof(Offset) == 8 ? 2 : 4;
     const Offset* __restrict__ indptr;
     const int* __restrict__ indices;
     const T* __restrict__ weights;
 
     // Relax the edges [begin, end) out of one vertex, 32 lanes side by side, stage by stage so that latencies
-    // overlap. `relax.promises` looks at an edge, `relax.take` is called by all lanes together.
+    // overlap. `relax.promises` looks at an edge, `relax.enter` does what it can alone, and what that returns is handed
+    // to `relax.take`, by all lanes together.
     template <typename Relax>
     __device__ __forceinline__ void wide(From<T> from, Offset begin, Offset end, Relax& relax) const {
-        constexpr int WIDTH = sizeof(T) == 8 ? 2 : 4;
         for (Offset e = begin + threadIdx.x % 32; __any_sync(ALL, e < end); e += 32 * WIDTH) {
             int v[WIDTH];
             T x[WIDTH];
             bool promises[WIDTH];
+            int was[WIDTH];
 #pragma unroll
             for (int i = 0; i < WIDTH; ++i) {
                 const bool there = e + 32 * i < end;
@@ -152,7 +155,9 @@ template <typename T, typename Offset> struct Graph {
 #pragma unroll
             for (int i = 0; i < WIDTH; ++i) promises[i] = v[i] >= 0 && relax.promises(from, e + 32 * i, v[i], x[i]);
 #pragma unroll
-            for (int i = 0; i < WIDTH; ++i) relax.take(promises[i], from, v[i], x[i]);
+            for (int i = 0; i < WIDTH; ++i) was[i] = promises[i] ? relax.enter(from, v[i], x[i]) : 0;
+#pragma unroll
+            for (int i = 0; i < WIDTH; ++i) relax.take(promises[i], v[i], x[i], was[i]);
         }
     }
 
@@ -192,7 +197,8 @@ template <typename T, typename Offset> struct Graph {
             const bool there = want < total;
             const int v = there ? indices[e] : -1;
             const T x = there ? sum(one.distance, weights[e]) : infinity<T>();
-            relax.take(there && relax.promises(one, e, v, x), one, v, x);
+            const bool promises = there && relax.promises(one, e, v, x);
+            relax.take(promises, v, x, promises ? relax.enter(one, v, x) : 0);
         }
     }
 
@@ -295,19 +301,17 @@ template <typename T, typename Offset> struct Pushing {
         return x <= most && x < __ldcg(distance + v);
     }
     // Lower v's distance. Whoever saw it greater in this round contends for appending it, so nobody waits for what
-    // the minimum was.
-    __device__ __forceinline__ bool joins_near(int v, T x) const {
+    // the minimum was; what stood in the stamp or among the waiting says who won.
+    __device__ __forceinline__ int enter(const From<T>&, int v, T x) const {
         lower(distance + v, x);
-        return x < bound && __ldcg(stamps + v) != next && atomicExch(stamps + v, next) != next;
+        return x < bound ? atomicExch(stamps + v, next) : static_cast<int>(atomicOr(waits + v / 32, 1u << (v % 32)));
     }
-    __device__ __forceinline__ bool joins_far(int v, T x) const {
-        const unsigned bit = 1u << (v % 32);
-        return !(x < bound) && !(__ldcg(waits + v / 32) & bit) && !(atomicOr(waits + v / 32, bit) & bit);
+    __device__ __forceinline__ bool joins_near(T x, int was) const { return x < bound && was != next; }
+    __device__ __forceinline__ bool joins_far(int v, T x, int was) const {
+        return !(x < bound) && !(was >> (v % 32) & 1);
     }
-    __device__ __forceinline__ void take(bool lowers, const From<T>&, int v, T x) {
-        bool is_near = false, is_far = false;
-        if (lowers) is_near = joins_near(v, x), is_far = joins_far(v, x);
-        piles.add(is_near, is_far, v);
+    __device__ __forceinline__ void take(bool entered, int v, T x, int was) {
+        piles.add(entered && joins_near(x, was), entered && joins_far(v, x, was), v);
     }
 };
 
@@ -430,11 +434,12 @@ __global__ void __launch_bounds__(THREADS, 1)
                     if (heavy) break;
                     auto follow = [&](From<T> one, Offset e, Offset stop, Offset stride) {
                         // Some edges at a time, stage by stage, so that their latencies overlap.
-                        constexpr int WIDTH = sizeof(T) == 8 ? 1 : sizeof(Offset) == 8 ? 2 : 4;
+                        constexpr int WIDTH = Graph<T, Offset>::WIDTH;
                         for (; e < stop; e += WIDTH * stride) {
                             int v[WIDTH];
                             T x[WIDTH];
-                            bool is_near[WIDTH], is_far[WIDTH];
+                            T known[WIDTH];
+                            int was[WIDTH];
 #pragma unroll
                             for (int i = 0; i < WIDTH; ++i) {
                                 const bool there = e + i * stride < stop;
@@ -442,21 +447,22 @@ __global__ void __launch_bounds__(THREADS, 1)
                                 x[i] = there ? sum(one.distance, weights[e + i * stride]) : infinity<T>();
                             }
 #pragma unroll
-                            for (int i = 0; i < WIDTH; ++i)
-                                if (v[i] >= 0 && !push.promises(one, e, v[i], x[i])) v[i] = -1;
+                            for (int i = 0; i < WIDTH; ++i) known[i] = v[i] >= 0 ? __ldcg(distance + v[i]) : x[i];
 #pragma unroll
                             for (int i = 0; i < WIDTH; ++i) {
-                                is_near[i] = v[i] >= 0 && push.joins_near(v[i], x[i]);
-                                is_far[i] = v[i] >= 0 && push.joins_far(v[i], x[i]);
+                                if (!(x[i] < known[i] && x[i] <= push.most)) v[i] = -1;
+                                was[i] = v[i] >= 0 ? push.enter(one, v[i], x[i]) : 0;
                             }
 #pragma unroll
                             for (int i = 0; i < WIDTH; ++i) {
-                                if (is_near[i]) {
+                                if (v[i] < 0) continue;
+                                if (push.joins_near(x[i], was[i])) {
                                     const int at = atomicAdd(&thin_count[slot], 1);
                                     pile(round + ran + 1)[at] = v[i];
                                     if (at < THIN) thin[to][at] = v[i];
+                                } else if (push.joins_far(v[i], x[i], was[i])) {
+                                    later(side)[atomicAdd(&far_count, 1)] = v[i];
                                 }
-                                if (is_far[i]) later(side)[atomicAdd(&far_count, 1)] = v[i];
                             }
                         }
                     };
@@ -584,9 +590,11 @@ template <typename T, typename Offset> struct Updating {
     __device__ __forceinline__ bool promises(const From<T>&, Offset, int v, T x) const {
         return x <= most && x < __ldcg(updating + (v - lo));
     }
-    __device__ __forceinline__ void take(bool lowers, const From<T>&, int v, T x) const {
-        if (lowers) lower(updating + (v - lo), x);
+    __device__ __forceinline__ int enter(const From<T>&, int v, T x) const {
+        lower(updating + (v - lo), x);
+        return 0;
     }
+    __device__ __forceinline__ void take(bool, int, T, int) const {}
 };
 
 // Run up to `rounds` rounds over masks for the targets [lo, hi), lo a multiple of 32. A cooperative launch. `mask` has
@@ -682,9 +690,10 @@ template <typename T, typename Offset> struct Adopting {
     __device__ __forceinline__ bool promises(const From<T>& from, Offset, int v, T x) const {
         return from.distance < x && x < infinity<T>() && x == distance[v] && from.vertex < __ldcg(parent + (v - lo));
     }
-    __device__ __forceinline__ void take(bool holds, const From<T>& from, int v, T) const {
-        if (holds) atomicMin(parent + (v - lo), from.vertex);
+    __device__ __forceinline__ int enter(const From<T>& from, int v, T) const {
+        return atomicMin(parent + (v - lo), from.vertex);
     }
+    __device__ __forceinline__ void take(bool, int, T, int) const {}
 };
 
 // Makes an edge's number of hops: 1 if it is tight and leads to a vertex without a predecessor, else infinite.
@@ -699,7 +708,8 @@ template <typename T, typename Offset> struct Counting {
         hops[e] = tight ? 1 : infinity<int>();
         return false;
     }
-    __device__ __forceinline__ void take(bool, const From<T>&, int, T) const {}
+    __device__ __forceinline__ int enter(const From<T>&, int, T) const { return 0; }
+    __device__ __forceinline__ void take(bool, int, T, int) const {}
 };
 
 // Look at every edge out of all n vertices once, in two phases: those of hubs in the second.

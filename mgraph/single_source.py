@@ -113,6 +113,7 @@ def sssp(
     source = _checked_vertex("source", source, graph.n)
     end = -1 if target is None else _checked_vertex("target", target, graph.n)
     computed = distance_dtype(graph.weights_dtype, dtype)
+    most = _checked_limit(limit, computed)
     least = 0 if graph.nonnegative else graph.extremes()[0]
     if least < 0 and method in ("nearfar", "mask"):
         raise InputError(
@@ -133,7 +134,7 @@ def sssp(
         indptr=_incoming(csr) if len(runner.specs) > 1 else None,
     )
     width = float("inf") if made.method != "nearfar" else _window(csr, graph.n)
-    ask = Ask(source, _checked_limit(limit, computed), end, width, negative=least < 0)
+    ask = Ask(source, most, end, width, negative=least < 0)
 
     def edges(shard: int) -> Compressed:
         if len(made.ranges) > 1:
