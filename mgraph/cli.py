@@ -227,6 +227,7 @@ def bfs(**given: Any) -> None:
 @main.command(epilog="Example: mgraph sssp roads.gr --source 0 --predecessors --out tree.npz")
 @_input_options
 @_source_option
+@click.option("--dtype", type=click.Choice(["float32", "float64", "int32"]), help="By default that of the weights.")
 @click.option("--limit", type=float, metavar="D", help="What is farther counts as unreached.")
 @click.option("--target", type=int, metavar="V", help="Search no farther than this vertex.")
 @click.option("--method", default="auto", metavar="NAME", help="auto, nearfar, bellman-ford or mask.")
