@@ -810,13 +810,7 @@ def _plan_components(
     method = "afforest" if method == "auto" else method
     if method not in kernel_module(kind, "components").METHODS:
         raise InputError(f"method={method!r} runs on one core of a CPU: add device='cpu', or use method='auto'")
-    if shards == 1:
-        ranges: tuple[tuple[int, int], ...] = ((0, n),)
-        edges = [m]
-    else:
-        indptr = np.linspace(0, m, n + 1).astype(np.int64) if indptr is None else indptr
-        ranges = balanced_ranges(indptr, shards)
-        edges = [int(indptr[last]) - int(indptr[first]) for first, last in ranges]
+    ranges, edges = _shares(n, m, shards, indptr)
     rounds = method == "shiloach-vishkin"
     offset = 4 if m < 2**31 else 8
     forests = 3 if rounds else 1 + (shards > 1)
