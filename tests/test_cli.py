@@ -277,7 +277,7 @@ def test_existing_output_is_refused_before_anything_is_computed(cycle, tmp_path,
         (["plan", "apsp", "--n", "8", "--devices", "0"], "1 or more"),
         (["plan", "apsp", "--n", "8", "--devices", "0xcuda"], "1 or more"),
         (["plan", "apsp", "--n", "8", "--memory", "much"], "much"),
-        (["sssp", "FILE"], "No such command"),
+        (["dijkstra", "FILE"], "No such command"),
     ],
 )
 def test_calls_that_click_refuses(cycle, arguments, says):
@@ -555,7 +555,9 @@ def test_a_terminal_shows_progress():
 
 @pytest.mark.parametrize("workers", [(), ("--workers", 2)], ids=["directly", "two workers"])
 def test_interrupted_at_work(workers):
-    code, output, shown = on_terminal("apsp", "--rmat", 13, "--span", 1, *workers, interrupt=True)
+    code, output, shown = on_terminal(
+        "apsp", "--rmat", 13, "--method", "blocked", "--span", 1, *workers, interrupt=True
+    )
     assert (code, output) == (130, "")
     assert "interrupted" in shown and "Traceback" not in shown
 
