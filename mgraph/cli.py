@@ -1,6 +1,6 @@
-"""The command line: ``mgraph apsp``, ``mgraph bfs``, ``mgraph plan`` and ``mgraph info``.
+"""The command line: ``mgraph COMMAND``, each command a call of the library.
 
-Each command is the library call of that name. What a command finds goes to standard output, everything
+What a command finds goes to standard output, everything
 else to standard error. Exit codes: 0 if all went well, 2 if the command was called in a way that cannot
 work, 130 after Ctrl-C, 1 for any other failure.
 """
@@ -522,7 +522,7 @@ def _levels(graph: Graph, result: mgraph.BfsResult) -> tuple[dict[str, Any], str
 
 
 @main.command(epilog="Example: mgraph plan apsp --n 100000 --devices 4xcuda --memory 140GiB")
-@click.argument("algorithm", metavar="apsp|bfs")
+@click.argument("algorithm", metavar="ALGORITHM")
 @click.option("--n", type=int, required=True, metavar="N", help="Number of vertices.")
 @click.option("--m", type=int, metavar="M", help="Number of stored directed edges; bfs needs it.")
 @click.option(
@@ -542,7 +542,10 @@ def _levels(graph: Graph, result: mgraph.BfsResult) -> tuple[dict[str, Any], str
 def plan(
     algorithm: str, n: int, m: int | None, wanted: str | None, memory: int | None, as_json: bool, **options: Any
 ) -> None:
-    """Tell how a call would be run, how long it would take and how much memory it needs."""
+    """Tell how a call would be run, how long it would take and how much memory it needs.
+
+    ALGORITHM is apsp, bfs, closure, components, list_rank or sssp.
+    """
     made = mgraph.plan(algorithm, n, m, _specs(wanted, memory), **options)
     click.echo(_json(dataclasses.asdict(made)) if as_json else made.explain())
 

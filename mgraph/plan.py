@@ -1,8 +1,8 @@
 """The planner: cuts the work into shards, predicts time and peak memory, and refuses what cannot fit.
 
-A plan is made before anything is allocated. A distance matrix is cut into ranges of whole block rows, a
-graph into ranges of vertices with about equal numbers of edges. The predicted peak is the sum of what the
-program allocates on a device at its fullest moment, the input's own memory not counted.
+A plan is made before anything is allocated. A distance matrix is cut into a grid of whole blocks, or into
+ranges of rows, a graph into ranges of vertices with about equal numbers of edges. The predicted peak is the
+sum of what the program allocates on a device at its fullest moment, the input's own memory not counted.
 """
 
 import bisect
@@ -579,8 +579,6 @@ def _panel_bytes(ask: _Ask, rows: int, columns: int, labelled: bool, block: int)
 
 class _Shapes:
     """Stands in for NumPy where only the size of what would be allocated is asked."""
-
-    float32, float64, int32, int16 = np.float32, np.float64, np.int32, np.int16
 
     class empty:
         """An array that is not there."""

@@ -1,8 +1,9 @@
 """What a device can do in a second: the figures that the planner predicts with.
 
-Those below were measured on one H200 and on one core of a server's CPU (benchmarks/NOTES.md). ``mgraph
-calibrate`` measures another device once (`mgraph.calibrate`) and keeps its figures in the user's cache folder,
-by the name of the hardware.
+Those below come from runs on one H200 and on one core of a server's CPU (benchmarks/NOTES.md), but for what is
+only assumed: the seconds between launches, a temporary file's rate, and the CPU's rates for int16 and for
+searches. ``mgraph calibrate`` measures another device once (`mgraph.calibrate`) and keeps its figures in the
+user's cache folder, by the name of the hardware. Closures and list ranking have theirs in `mgraph.plan`.
 """
 
 import dataclasses
@@ -37,7 +38,7 @@ class Rates:
     search : float
         Edges a second that a breadth-first search passes.
     relaxations : float
-        Relaxations a second of an edge for one of many sources.
+        Relaxations a second of an edge for one of many sources, of as many as `plan` counts.
     """
 
     minplus: dict[str, float]

@@ -12,7 +12,7 @@ import numpy as np
 
 from .errors import DistanceOverflowError, InputError
 
-#: The types that a distance matrix can be computed in; int16 without predecessors.
+#: The types that a distance matrix can be computed in; int16 has no labels.
 DISTANCE_TYPES = tuple(map(np.dtype, (np.float32, np.float64, np.int32, np.int16)))
 _NAMES = "float32, float64, int32 or int16"
 
