@@ -175,8 +175,9 @@ __global__ void __launch_bounds__(THREADS) shortcut_and_mark(int n, const int* _
     if (top != above) marks[top] = round;
 }
 
-// Kernel 3: hook the roots whose trees have a smaller neighbour, and mark whom they are hooked to. An edge is looked
-// at from both ends, wherever it is stored. `next` changes meanwhile: a hook that is thereby missed is one of a root
+// Kernel 3: hook the roots whose trees have a smaller neighbour, and mark whom they are hooked to: one alone, as a
+// tree that is marked without having grown would not be hooked as stagnant either, and the rounds would be as many as
+// a star has leaves. An edge is looked at from both ends, wherever it is stored. `next` changes meanwhile: a hook that is thereby missed is one of a root
 // that was hooked just now, and what is read in its stead is that root's new parent.
 template <typename Offset>
 __global__ void __launch_bounds__(THREADS) hook(const Offset* __restrict__ indptr, const int* __restrict__ indices,
@@ -184,10 +185,8 @@ __global__ void __launch_bounds__(THREADS) hook(const Offset* __restrict__ indpt
                                                 int round) {
     auto hooked = [=](int i, int j) {
         const int x = next[i], y = next[j];
-        if (y < x && x == parent[i]) {  // short-cutting did not move i: x is its root
-            next[x] = y;
-            marks[y] = round;
-        }
+        // Short-cutting did not move i: x was its root, and still is if nobody was faster.
+        if (y < x && x == parent[i] && next[x] == x && atomicCAS(next + x, x, y) == x) marks[y] = round;
     };
     each_edge(
         indptr, indices, lo, hi, [](int) { return true; },
