@@ -3,7 +3,9 @@
 // Algorithm. A thin frontier is expanded from its queue: every edge out of it is followed, and whoever first
 // sets a target's visited bit appends it (Luo, Wong and Hwu 2010; Merrill, Garland and Grimshaw 2012). A wide
 // one is met from the other side: every unvisited vertex looks among its in-neighbours for one in the
-// frontier and stops at the first (Beamer, Asanovic and Patterson 2012). All levels run inside one
+// frontier and stops at the first (Beamer, Asanovic and Patterson 2012). It looks at the one of most edges first, its
+// head: which is the likeliest to be there, is read side by side with the others', and the few that many vertices
+// have for their head stay in the nearest cache. All levels run inside one
 // cooperative launch: a frontier that one thread block can handle stays in its shared memory, where a level
 // costs a few memory latencies, wider ones take all blocks and a grid-wide barrier a level. Nothing is read
 // back by the host in between.
@@ -12,7 +14,7 @@
 // row v - lo) and by source (out_*, row u, only targets in the range). `frontier` is a bitmap of all n
 // vertices and the only thing shards exchange; a launch starts from it and leaves the new frontier in the
 // shard's own words of it. `visited` and `next` are bitmaps of the shard's own vertices, `distance` has all n
-// vertices, of which the shard writes its own. A vertex enters `queue` at most once a launch.
+// vertices, of which the shard writes its own. A vertex enters `queue` at most once a launch. `heads` may be null.
 //
 // Cost. n + m operations in all with pushing; pulling touches few of the edges of a wide level. Bound by
 // random reads of bitmaps (L2) where the graph is wide, by the latency of a level where it is long.
@@ -23,7 +25,8 @@
 constexpr int THREADS = 1024, WARPS = THREADS / 32;
 constexpr int THIN_EDGES = 16384;  // edges out of a frontier that one block handles
 constexpr int SERIAL = 16;         // edges that a thread looks at alone before others help
-constexpr int HUB = 2048;          // edges from which on a whole block pushes for one vertex
+constexpr int LOOK = 4;            // neighbours that a thread looks at together
+constexpr int HUB = 512;           // edges from which on a vertex is pushed for in pieces of so many, by all warps
 constexpr int PULL_SHARE = 20;     // pull if the frontier has more than 1/20 of the edges, or
 constexpr int PULL_COUNT = 24;     // more than 1/24 of the vertices
 constexpr unsigned ALL = 0xffffffffu;
@@ -33,10 +36,16 @@ enum Method { HYBRID = 0, PUSH = 1, PULL = 2 };
 // What the blocks tell one another in a phase, the time between two grid-wide barriers.
 struct Phase {
     int count;                 // vertices found, or counted
-    int hubs;                  // hubs put off
     int levels;                // levels run by the one block of a thin stretch
     int appended;              // and what it appended to the queue
     unsigned long long edges;  // out-degrees of the vertices found
+    unsigned long long hubs;   // hubs put off, and in the lower half their pieces
+};
+
+// A vertex of many neighbours, and how many pieces those before it have.
+struct Hub {
+    int vertex;
+    unsigned first;
 };
 
 // Three records in turn: one is read, one written, one cleared. The host reads the level: where fewer levels
@@ -70,12 +79,13 @@ __device__ __forceinline__ int first_match(const int* __restrict__ indices, Offs
     const int lane = threadIdx.x % 32;
     int found = -1;
     Offset alone = end - begin > SERIAL ? begin + SERIAL : end;
-    for (Offset e = begin; e < alone; ++e) {
-        int u = indices[e];
-        if (matches(u)) {
-            found = u;
-            break;
-        }
+    for (Offset e = begin; found < 0 && e < alone; e += LOOK) {
+        int u[LOOK];
+#pragma unroll
+        for (int i = 0; i < LOOK; ++i) u[i] = e + i < alone ? indices[e + i] : -1;
+#pragma unroll
+        for (int i = LOOK - 1; i >= 0; --i)
+            if (u[i] >= 0 && matches(u[i])) found = u[i];
     }
     for (unsigned left = __ballot_sync(ALL, found < 0 && alone < end); left; left &= left - 1) {
         const int owner = __ffs(left) - 1;
@@ -120,12 +130,8 @@ template <typename Offset> struct Search {
         const unsigned bit = 1u << ((v - lo) % 32);
         return !(atomicOr(visited + (v - lo) / 32, bit) & bit);
     }
-    // The same, with a look before the atomic, and the distance set.
-    __device__ __forceinline__ bool claim(int v, int level) const {
-        if (visited[(v - lo) / 32] >> ((v - lo) % 32) & 1u || !mark(v)) return false;
-        distance[v] = level;
-        return true;
-    }
+    // A look before the atomic: whether v may still be unvisited.
+    __device__ __forceinline__ bool open(int v) const { return !(visited[(v - lo) / 32] >> ((v - lo) % 32) & 1u); }
 };
 
 // Vertices that a warp found, gathered in shared memory and appended to the queue 32 at a time.
@@ -171,13 +177,36 @@ template <typename Offset> struct Appender {
     }
 };
 
+// Follow the edges [begin, end) with all lanes of a warp, some at a time, stage by stage, so that latencies overlap.
+template <typename Offset>
+__device__ __forceinline__ void follow_wide(const Search<Offset>& search, Offset begin, Offset end, int level,
+                                            Appender<Offset>& append) {
+    constexpr int WIDTH = sizeof(Offset) == 8 ? 2 : 4;
+    for (Offset base = begin; base < end; base += 32 * WIDTH) {
+        const Offset e = base + threadIdx.x % 32;
+        int v[WIDTH];
+        bool won[WIDTH];
+#pragma unroll
+        for (int i = 0; i < WIDTH; ++i) v[i] = e + 32 * i < end ? search.out_indices[e + 32 * i] : -1;
+#pragma unroll
+        for (int i = 0; i < WIDTH; ++i) won[i] = v[i] >= 0 && search.open(v[i]);
+#pragma unroll
+        for (int i = 0; i < WIDTH; ++i) won[i] = won[i] && search.mark(v[i]);
+#pragma unroll
+        for (int i = 0; i < WIDTH; ++i) {
+            if (won[i]) search.distance[v[i]] = level;
+            append.add(won[i], v[i]);
+        }
+    }
+}
+
 // Run up to `limit` levels. A cooperative launch: all blocks are resident.
 template <typename Offset>
 __global__ void __launch_bounds__(THREADS, 1)
     levels(const Offset* __restrict__ out_indptr, const int* __restrict__ out_indices,
-           const Offset* __restrict__ in_indptr, const int* __restrict__ in_indices, int n, int lo, int hi,
-           int* distance, unsigned* visited, unsigned* frontier, unsigned* next, int* queue, int* hubs,
-           Control* control, int limit, int method) {
+           const Offset* __restrict__ in_indptr, const int* __restrict__ in_indices, const int* __restrict__ heads,
+           int n, int lo, int hi, int* distance, unsigned* visited, unsigned* frontier, unsigned* next, int* queue,
+           Hub* hubs, Control* control, int limit, int method) {
     constexpr int THIN = sizeof(Offset) == 8 ? 1024 : 2048;  // vertices of a frontier that one block handles
     __shared__ int staged[WARPS][64];
     __shared__ Offset thin_begin[2][THIN];
@@ -270,12 +299,19 @@ __global__ void __launch_bounds__(THREADS, 1)
             for (int w = global_warp; w < own_words; w += global_warps) {
                 const unsigned known = visited[w];
                 const int v = lo + w * 32 + lane;
-                const bool open = v < hi && !(known >> lane & 1u);
-                Offset begin = 0, end = 0;
-                if (open) begin = in_indptr[v - lo], end = in_indptr[v - lo + 1];
+                const InBitmap in_frontier{current};
+                bool open = v < hi && !(known >> lane & 1u);
                 unsigned found = 0;
-                if (__any_sync(ALL, open))
-                    found = __ballot_sync(ALL, first_match(in_indices, begin, end, InBitmap{current}) >= 0);
+                if (heads && __any_sync(ALL, open)) {
+                    const int head = open ? heads[v - lo] : -1;
+                    found = __ballot_sync(ALL, head >= 0 && in_frontier(head));
+                    open = head >= 0 && !(found >> lane & 1u);
+                }
+                if (__any_sync(ALL, open)) {
+                    Offset begin = 0, end = 0;
+                    if (open) begin = in_indptr[v - lo], end = in_indptr[v - lo + 1];
+                    found |= __ballot_sync(ALL, first_match(in_indices, begin, end, in_frontier) >= 0);
+                }
                 if (found >> lane & 1u) distance[v] = level + 1;
                 if (lane == 0) {
                     other[w] = found;
@@ -316,24 +352,29 @@ __global__ void __launch_bounds__(THREADS, 1)
                         constexpr int WIDTH = sizeof(Offset) == 8 ? 1 : 4;
                         for (; e < end; e += WIDTH * stride) {
                             int v[WIDTH];
-                            Offset first[WIDTH], last[WIDTH];
+                            Offset first[WIDTH];
 #pragma unroll
                             for (int i = 0; i < WIDTH; ++i)
                                 v[i] = e + i * stride < end ? out_indices[e + i * stride] : -1;
+                            // Where its edges are is read before it is known whether the vertex is new; where they
+                            // end then is in the cache.
+#pragma unroll
+                            for (int i = 0; i < WIDTH; ++i)
+                                if (v[i] >= 0) first[i] = out_indptr[v[i]];
 #pragma unroll
                             for (int i = 0; i < WIDTH; ++i)
                                 if (v[i] >= 0 && !search.mark(v[i])) v[i] = -1;
 #pragma unroll
                             for (int i = 0; i < WIDTH; ++i)
-                                if (v[i] >= 0) first[i] = out_indptr[v[i]], last[i] = out_indptr[v[i] + 1];
+                                if (v[i] >= 0) asm volatile("prefetch.global.L1 [%0];" ::"l"(out_indices + first[i]));
 #pragma unroll
                             for (int i = 0; i < WIDTH; ++i)
                                 if (v[i] >= 0) {
                                     const int at = atomicAdd(&thin_count[slot], 1);
-                                    const Offset degree = last[i] - first[i];
+                                    const Offset last = out_indptr[v[i] + 1], degree = last - first[i];
                                     distance[v[i]] = level + ran + 1;
                                     queue[end_of_queue + at] = v[i];
-                                    if (at < THIN) thin_begin[to][at] = first[i], thin_end[to][at] = last[i];
+                                    if (at < THIN) thin_begin[to][at] = first[i], thin_end[to][at] = last;
                                     atomicAdd(&thin_edges[slot], degree <= THIN_EDGES ? int(degree) : THIN_EDGES + 1);
                                 }
                         }
@@ -375,22 +416,22 @@ __global__ void __launch_bounds__(THREADS, 1)
         } else {  // push with all blocks: a thread, a warp or a block to a vertex, by its degree
             begin_phase();
             Appender<Offset> append{search, staged[warp], queue + tail, &record()->count};
-            auto visit = [&](bool active, Offset e) {
-                const int v = active ? out_indices[e] : lo;
-                append.add(active && search.claim(v, level + 1), v);
-            };
-            for (int base = head + global_warp * 32; base < tail; base += global_warps * 32) {
+            const int take = min(32, (tail - head + global_warps - 1) / global_warps);
+            for (int base = head + global_warp * take; base < tail; base += global_warps * take) {
                 Offset begin = 0, end = 0;
-                int u = -1;
-                if (base + lane < tail) u = queue[base + lane], begin = out_indptr[u], end = out_indptr[u + 1];
-                if (end - begin >= HUB) {
-                    hubs[atomicAdd(&record()->hubs, 1)] = u;
-                    end = begin;
+                if (lane < take && base + lane < tail) {
+                    const int u = queue[base + lane];
+                    begin = out_indptr[u], end = out_indptr[u + 1];
+                    if (end - begin >= HUB) {
+                        const unsigned long long pieces = (end - begin + HUB - 1) / HUB;
+                        const unsigned long long before = atomicAdd(&record()->hubs, 1ull << 32 | pieces);
+                        hubs[before >> 32] = Hub{u, static_cast<unsigned>(before)};
+                        end = begin;
+                    }
                 }
                 for (unsigned wide = __ballot_sync(ALL, end - begin >= 32); wide; wide &= wide - 1) {
                     const int owner = __ffs(wide) - 1;
-                    const Offset stop = __shfl_sync(ALL, end, owner);
-                    for (Offset e = __shfl_sync(ALL, begin, owner); e < stop; e += 32) visit(e + lane < stop, e + lane);
+                    follow_wide(search, __shfl_sync(ALL, begin, owner), __shfl_sync(ALL, end, owner), level + 1, append);
                 }
                 // The short lists end to end: lane l takes edges l, l + 32, ... of them all.
                 const int degree = end - begin < 32 ? static_cast<int>(end - begin) : 0;
@@ -409,7 +450,11 @@ __global__ void __launch_bounds__(THREADS, 1)
                     owner &= 31;
                     const Offset start = __shfl_sync(ALL, begin, owner);
                     const int before = __shfl_sync(ALL, after - degree, owner);
-                    visit(want < total, start + (want - before));
+                    const bool active = want < total;
+                    const int v = active ? out_indices[start + (want - before)] : lo;
+                    const bool won = active && search.open(v) && search.mark(v);
+                    if (won) distance[v] = level + 1;
+                    append.add(won, v);
                 }
             }
             append.finish(&block_edges);
@@ -420,13 +465,20 @@ __global__ void __launch_bounds__(THREADS, 1)
             if (pushed.hubs) {
                 begin_phase();
                 Appender<Offset> more{search, staged[warp], queue + tail + count, &record()->count};
-                for (int h = blockIdx.x; h < pushed.hubs; h += gridDim.x) {
-                    const int u = hubs[h];
-                    const Offset stop = out_indptr[u + 1];
-                    for (Offset e = out_indptr[u] + warp * 32; e < stop; e += THREADS) {
-                        const int v = e + lane < stop ? out_indices[e + lane] : lo;
-                        more.add(e + lane < stop && search.claim(v, level + 1), v);
-                    }
+                // A run of pieces to each warp, the first of which is looked up.
+                const unsigned hub_count = pushed.hubs >> 32, pieces = static_cast<unsigned>(pushed.hubs);
+                const unsigned share = (pieces + global_warps - 1) / global_warps, start = global_warp * share;
+                unsigned h = 0;
+                for (unsigned above = hub_count; above - h > 1;) {
+                    const unsigned middle = (h + above) / 2;
+                    (hubs[middle].first <= start ? h : above) = middle;
+                }
+                for (unsigned p = start; p < min(start + share, pieces); ++p) {
+                    while (h + 1 < hub_count && hubs[h + 1].first <= p) ++h;
+                    const Hub hub = hubs[h];
+                    const Offset begin = out_indptr[hub.vertex] + static_cast<Offset>(p - hub.first) * HUB;
+                    const Offset stop = out_indptr[hub.vertex + 1];
+                    follow_wide(search, begin, begin + HUB < stop ? begin + HUB : stop, level + 1, more);
                 }
                 more.finish(&block_edges);
                 add_block_edges();
@@ -460,6 +512,47 @@ __global__ void __launch_bounds__(THREADS, 1)
         control->level = level;
         control->phase = phase;
     }
+}
+
+// Set the distance of the sources, and their bits in `frontier` and `visited`.
+__global__ void seed(const int* __restrict__ sources, int count, int lo, int hi, int* distance, unsigned* visited,
+                     unsigned* frontier) {
+    const int s = blockIdx.x * blockDim.x + threadIdx.x;
+    if (s >= count) return;
+    const int v = sources[s];
+    const unsigned bit = 1u << (v % 32);  // lo is a multiple of 32
+    atomicOr(frontier + v / 32, bit);
+    if (v < lo || v >= hi) return;
+    atomicOr(visited + (v - lo) / 32, bit);
+    distance[v] = 0;
+}
+
+// heads[v - lo] = the in-neighbour of v with the most edges out of it, the least of several; -1 if there is none.
+template <typename Offset>
+__global__ void heads(const Offset* __restrict__ in_indptr, const int* __restrict__ in_indices,
+                      const Offset* __restrict__ out_indptr, int rows, int* head) {
+    const int own = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % 32;
+    Offset begin = 0, end = 0;
+    if (own < rows) begin = in_indptr[own], end = in_indptr[own + 1];
+    // Degree and vertex in one word, the vertex turned round: the greatest is what is wanted, 0 is nobody.
+    auto rank = [&](int u) {
+        const Offset degree = out_indptr[u + 1] - out_indptr[u];
+        const unsigned capped = degree < 0xffffffffu ? static_cast<unsigned>(degree) : 0xffffffffu;
+        return static_cast<unsigned long long>(capped) << 32 | ~static_cast<unsigned>(u);
+    };
+    unsigned long long best = 0;
+    if (end - begin <= SERIAL)
+        for (Offset e = begin; e < end; ++e) best = max(best, rank(in_indices[e]));
+    for (unsigned left = __ballot_sync(ALL, end - begin > SERIAL); left; left &= left - 1) {
+        const int owner = __ffs(left) - 1;
+        const Offset stop = __shfl_sync(ALL, end, owner);
+        unsigned long long own_best = 0;
+        for (Offset e = __shfl_sync(ALL, begin, owner) + lane; e < stop; e += 32)
+            own_best = max(own_best, rank(in_indices[e]));
+        for (int step = 16; step; step /= 2) own_best = max(own_best, __shfl_xor_sync(ALL, own_best, step));
+        if (lane == owner) best = own_best;
+    }
+    if (own < rows) head[own] = best ? static_cast<int>(~static_cast<unsigned>(best)) : -1;
 }
 
 // parents[v - lo] = the least in-neighbour of v that is one level nearer to the source, or -9999.

@@ -8,7 +8,7 @@ levels as the span allows.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from .comm import Communicator
 from .engine import Progress, checked_span, executor
 from .errors import InputError
 from .graph import as_graph
-from .plan import Plan, plan
+from .plan import Plan, looks_at_heads, plan
 
 Array = Any
 
@@ -108,11 +108,15 @@ def bfs(
 
     def edges(shard: int) -> Edges:
         if len(made.ranges) == 1:
-            return Edges(graph.adjacency("csc", runner.place), graph.adjacency("csr", runner.place))
+            by_target, by_source = (graph.adjacency(order, runner.place) for order in ("csc", "csr"))
+            if runner.place is None or not looks_at_heads(made.method, graph.n, graph.m):
+                return Edges(by_target, by_source)
+            make = partial(_heads, runner.place, by_target, by_source)
+            return Edges(by_target, by_source, graph.kept("heads", runner.place, make))
         first, last = made.ranges[shard]
         indptr, indices = graph.adjacency("csc")
         start, end = int(indptr[first]), int(indptr[last])
-        return Edges((indptr[first : last + 1] - indptr[first], indices[start:end]), None)
+        return Edges((indptr[first : last + 1] - indptr[first], indices[start:end]))
 
     outcome = runner.run(Search(made, start, max_depth, target), edges, made, progress)
     home = devices.find(graph.device)
@@ -162,10 +166,11 @@ class BfsResult:
 
 
 class Edges(NamedTuple):
-    """The edges into a shard's vertices, by target and, where it is at hand, by source."""
+    """The edges into a shard's vertices, by target and, where that is at hand, by source, with the heads."""
 
     by_target: tuple[Array, Array]
-    by_source: tuple[Array, Array] | None
+    by_source: tuple[Array, Array] | None = None
+    heads: Array | None = None
 
 
 @dataclass
@@ -178,6 +183,7 @@ class Shard:
     last: int
     by_source: tuple[Array, Array]
     by_target: tuple[Array, Array]
+    heads: Array
     distances: Array
     visited: Array
     frontier: Array
@@ -210,30 +216,31 @@ class Search:
         first, last = self.plan.ranges[shard]
         words, own_words = -(-n // 32), -(-(last - first) // 32)
         by_source = piece.by_source or _transposed(piece.by_target, n, first)
+        by_source = device.asarray(by_source[0]), device.asarray(by_source[1])
+        by_target = device.asarray(piece.by_target[0]), device.asarray(piece.by_target[1])
+
+        heads = piece.heads
+        if heads is None:
+            wanted = looks_at_heads(self.plan.method, n, self.plan.m)
+            heads = _heads(device, by_target, by_source) if wanted else xp.empty(0, np.int32)
         state = Shard(
             device=device,
             kernels=kernels,
             first=first,
             last=last,
-            by_source=(device.asarray(by_source[0]), device.asarray(by_source[1])),
-            by_target=(device.asarray(piece.by_target[0]), device.asarray(piece.by_target[1])),
+            by_source=by_source,
+            by_target=by_target,
+            heads=heads,
             distances=xp.full(n, -1, np.int32),
             visited=xp.zeros(own_words, np.uint32),
             frontier=xp.zeros(words, np.uint32),
             found=xp.empty(own_words, np.uint32),
             queue=xp.empty(n, np.int32),
-            hubs=xp.empty(kernels.hub_capacity(len(piece.by_target[1])), np.int32),
+            hubs=xp.empty(kernels.hub_capacity(len(by_target[1])), np.int32),
             control=xp.zeros(kernels.CONTROL_WORDS, np.int32),
         )
-        bits: dict[int, int] = {}
-        for source in self.sources:
-            bits[source // 32] = bits.get(source // 32, 0) | 1 << source % 32
-            if first <= source < last:
-                state.distances[source] = 0
-        for word, own in bits.items():
-            state.frontier[word] = np.uint32(own)
-            if first <= 32 * word < last:  # ranges begin with a word
-                state.visited[word - first // 32] = np.uint32(own)
+        sources = device.asarray(np.array(self.sources, np.int32))
+        kernels.seed(sources, first, last, state.distances, state.visited, state.frontier)
         return state
 
     def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
@@ -251,6 +258,7 @@ class Search:
             state.kernels.levels(
                 *state.by_source,
                 *state.by_target,
+                state.heads,
                 *(state.first, state.last, state.distances, state.visited, state.frontier, state.found),
                 *(state.queue, state.hubs, state.control, horizon),
                 state.kernels.METHODS[self.plan.method],
@@ -281,6 +289,14 @@ class Search:
             state.kernels.parents(*state.by_target, state.first, state.last, state.distances, parent)
             results["predecessors"] = parent
         return results
+
+
+def _heads(device: devices.Device, by_target: tuple[Array, Array], by_source: tuple[Array, Array]) -> Array:
+    """Return each vertex's in-neighbour of most edges, which a search that pulls looks at first; -1 without any."""
+    with device.active():
+        heads = device.xp.empty(len(by_target[0]) - 1, np.int32)
+        device.kernels("bfs").heads(*by_target, by_source[0], heads)
+        return heads
 
 
 def _transposed(by_target: tuple[Array, Array], n: int, first: int) -> tuple[np.ndarray, np.ndarray]:

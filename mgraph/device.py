@@ -50,11 +50,7 @@ class HostDevice:
 
     def model(self) -> str:
         """Return the name of the hardware."""
-        with contextlib.suppress(OSError):
-            for line in Path("/proc/cpuinfo").read_text().splitlines():
-                if line.startswith("model name"):
-                    return line.partition(":")[2].strip()
-        return platform.processor() or platform.machine()
+        return _host_model()
 
     def available_memory(self) -> int:
         """Return the bytes that can be allocated now."""
@@ -146,8 +142,7 @@ class CudaDevice:
 
     def model(self) -> str:
         """Return the name of the hardware."""
-        name: bytes = self.xp.cuda.runtime.getDeviceProperties(self.index)["name"]
-        return name.decode()
+        return _cuda_model(self.index)
 
     def available_memory(self) -> int:
         """Return the bytes that can be allocated now, CuPy's idle pool included."""
@@ -218,6 +213,21 @@ class CudaDevice:
 
 def _address(array: Array) -> int:
     return int(array.data.ptr if _is_cupy(array) else array.ctypes.data)
+
+
+@functools.cache
+def _host_model() -> str:
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+@functools.cache
+def _cuda_model(index: int) -> str:
+    name: bytes = _cupy().cuda.runtime.getDeviceProperties(index)["name"]  # takes a millisecond
+    return name.decode()
 
 
 Device = HostDevice | CudaDevice

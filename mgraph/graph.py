@@ -5,6 +5,7 @@ target. Its compressed forms by source (CSR) and by target (CSC) are made when f
 device that asks, and kept with the graph.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -261,6 +262,13 @@ class Graph:
         """
         device = device or self._home
         return self._view(f"{order}.indptr", device), self._view(f"{order}.indices", device)
+
+    def kept(self, name: str, device: devices.Device, make: Callable[[], Array]) -> Array:
+        """Return what `make` derives from the graph on a device, kept for the next call under a name."""
+        key = (name, device.name)
+        if key not in self._views:
+            self._views[key] = make()
+        return self._views[key]
 
     def unweighted(self) -> "Graph":
         """Return the same graph without its weights."""

@@ -58,6 +58,9 @@ SPACING = 1024
 #: Elements of a list whose numbers, and distances, have 32 bits.
 MAX_ELEMENTS = 2**32 - 1
 
+#: Edges a vertex from which on a search looks at its neighbour of most edges first.
+_HEADS_FROM = 8
+
 #: What can be planned.
 ALGORITHMS = ("apsp", "bfs", "closure", "components", "list_rank", "sssp")
 
@@ -754,6 +757,14 @@ def _naive(ask: _Ask) -> Plan:
     )
 
 
+def looks_at_heads(method: str, n: int, m: int) -> bool:
+    """Return whether a search that pulls looks at each vertex's neighbour of most edges first.
+
+    Where vertices have few edges each is as quickly found without, or never pulled at all.
+    """
+    return method != "frontier" and m >= _HEADS_FROM * n
+
+
 def _plan_bfs(
     n: int,
     m: int,
@@ -778,7 +789,9 @@ def _plan_bfs(
             lists += own_edges * 4 + (n + 1) * offset
         words = -(-n // 32) * 4
         own = -(-(last - first) // 32) * 4
-        state = 8 * n + words + 2 * own
+        hubs = 4 * kernel_module(kind, "bfs").hub_capacity(own_edges)
+        heads = 4 * (last - first) if looks_at_heads(method, n, m) else 0
+        state = 8 * n + words + 2 * own + hubs + heads
         peaks.append(lists + state + (4 * (last - first) if predecessors else 0))
     return Plan(
         algorithm="bfs",

@@ -7,7 +7,10 @@ import numpy as np
 from ..device import cuda_attribute, cuda_function
 
 SOURCE = "bfs.cu"
-INSTANCES = tuple(f"{kernel}<{offset}>" for kernel in ("levels", "parents") for offset in ("int", "long long"))
+INSTANCES = (
+    *(f"{kernel}<{offset}>" for kernel in ("levels", "heads", "parents") for offset in ("int", "long long")),
+    "seed",
+)
 
 #: Where the host finds the number of the frontier's level, in the control words.
 LEVEL = 2
@@ -17,19 +20,32 @@ CONTROL_WORDS = 32
 METHODS = {"hybrid": 0, "frontier": 1, "pull": 2}
 
 #: As in the source: the degree from which on a vertex counts as a hub.
-_HUB = 2048
+_HUB = 512
 _THREADS = 1024
 
 Array = Any
 
 
 def hub_capacity(edges: int) -> int:
-    """Return the most hubs that a graph with so many edges can have."""
-    return edges // _HUB + 1
+    """Return the words that the hubs of a graph with so many edges can take."""
+    return 2 * (edges // _HUB + 1)
 
 
 def _offset(indptr: Array) -> str:
     return "int" if indptr.dtype == np.int32 else "long long"
+
+
+def seed(sources: Array, first: int, last: int, distances: Array, visited: Array, frontier: Array) -> None:
+    """Start from the sources: distance 0 and a bit in the bitmaps, for those from `first` to `last` in both."""
+    arguments = (sources, *map(np.int32, (len(sources), first, last)), distances, visited, frontier)
+    cuda_function(SOURCE, "seed")((-(-len(sources) // 256),), (256,), arguments)
+
+
+def heads(in_indptr: Array, in_indices: Array, out_indptr: Array, head: Array) -> None:
+    """Write each row's in-neighbour that has the most edges out of it, or -1."""
+    if len(head):
+        kernel = cuda_function(SOURCE, f"heads<{_offset(in_indptr)}>")
+        kernel((-(-len(head) // 256),), (256,), (in_indptr, in_indices, out_indptr, np.int32(len(head)), head))
 
 
 def levels(
@@ -37,6 +53,7 @@ def levels(
     out_indices: Array,
     in_indptr: Array,
     in_indices: Array,
+    heads: Array,
     first: int,
     last: int,
     distances: Array,
@@ -52,7 +69,7 @@ def levels(
     """Run up to `limit` levels of the search for the vertices from `first` to `last`, in one launch."""
     kernel = cuda_function(SOURCE, f"levels<{_offset(out_indptr)}>", cooperative=True)
     arguments = (
-        *(out_indptr, out_indices, in_indptr, in_indices),
+        *(out_indptr, out_indices, in_indptr, in_indices, heads),
         *(np.int32(len(distances)), np.int32(first), np.int32(last)),
         *(distances, visited, frontier, found, queue, hubs, control),
         *(np.int32(min(limit, 2**31 - 1)), np.int32(method)),

@@ -28,11 +28,36 @@ def hub_capacity(edges):
 
 
 @njit(nogil=True, cache=True)
+def seed(sources, first, last, distances, visited, frontier):
+    """Start from the sources: distance 0 and a bit in the bitmaps, for those from `first` to `last` in both."""
+    for v in sources:
+        bit = _ONE << np.uint32(v & 31)
+        frontier[v >> 5] |= bit
+        if first <= v < last:
+            visited[(v - first) >> 5] |= bit
+            distances[v] = 0
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def heads(in_indptr, in_indices, out_indptr, head):
+    """Write each row's in-neighbour that has the most edges out of it, or -1."""
+    for own in prange(len(head)):
+        best, most = -1, -1
+        for e in range(in_indptr[own], in_indptr[own + 1]):
+            u = in_indices[e]
+            degree = out_indptr[u + 1] - out_indptr[u]
+            if degree > most:
+                best, most = u, degree
+        head[own] = best
+
+
+@njit(nogil=True, cache=True)
 def levels(
     out_indptr,
     out_indices,
     in_indptr,
     in_indices,
+    heads,
     first,
     last,
     distances,
@@ -69,7 +94,7 @@ def levels(
             if not have_bitmap:
                 frontier[:] = np.uint32(0)
                 _mark(frontier, queue, head, tail)
-            _pull(in_indptr, in_indices, first, last, distances, visited, frontier, found, level + 1)
+            _pull(in_indptr, in_indices, heads, first, last, distances, visited, frontier, found, level + 1)
             own[:] = found
             count = _bits(found)
             have_bitmap, have_queue = True, False
@@ -130,16 +155,16 @@ def _mark(frontier, queue, head, tail):
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def _pull(in_indptr, in_indices, first, last, distances, visited, frontier, found, level):
+def _pull(in_indptr, in_indices, heads, first, last, distances, visited, frontier, found, level):
     chunk = 64
     for part in prange((len(found) + chunk - 1) // chunk):
         for w in range(part * chunk, min(len(found), part * chunk + chunk)):
-            found[w] = _pull_word(in_indptr, in_indices, first, last, distances, visited[w], frontier, w, level)
+            found[w] = _pull_word(in_indptr, in_indices, heads, first, last, distances, visited[w], frontier, w, level)
             visited[w] |= found[w]
 
 
 @njit(nogil=True, cache=True)
-def _pull_word(in_indptr, in_indices, first, last, distances, known, frontier, w, level):
+def _pull_word(in_indptr, in_indices, heads, first, last, distances, known, frontier, w, level):
     """Return the bits of the unvisited vertices in word `w` that have an in-neighbour in the frontier."""
     new = np.uint32(0)
     if known == np.uint32(0xFFFFFFFF):
@@ -149,6 +174,14 @@ def _pull_word(in_indptr, in_indices, first, last, distances, known, frontier, w
         if known & bit:
             continue
         v = w * 32 + b
+        if len(heads):
+            head = heads[v]
+            if head < 0:
+                continue
+            if frontier[head >> 5] >> np.uint32(head & 31) & _ONE:
+                new |= bit
+                distances[first + v] = level
+                continue
         for e in range(in_indptr[v], in_indptr[v + 1]):
             u = in_indices[e]
             if frontier[u >> 5] >> np.uint32(u & 31) & _ONE:
