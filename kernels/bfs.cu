@@ -347,44 +347,57 @@ __global__ void __launch_bounds__(THREADS, 1)
                         const int coming = (ran + 1) % 3;
                         thin_count[coming] = thin_edges[coming] = thin_longs[coming] = 0;
                     }
+                    // Lanes of a warp follow some edges each, stage by stage, so that latencies overlap. Where a
+                    // vertex's edges are is read before it is known whether the vertex is new. One lane speaks for
+                    // all to the counters, which else were what a level waits for.
                     auto follow = [&](Offset e, Offset end, Offset stride) {
-                        // Some edges at a time, stage by stage, so that their latencies overlap.
-                        constexpr int WIDTH = sizeof(Offset) == 8 ? 1 : 4;
-                        for (; e < end; e += WIDTH * stride) {
+                        constexpr int WIDTH = sizeof(Offset) == 8 ? 2 : 4;
+                        for (; __any_sync(ALL, e < end); e += WIDTH * stride) {
                             int v[WIDTH];
                             Offset first[WIDTH];
+                            unsigned won[WIDTH];
 #pragma unroll
                             for (int i = 0; i < WIDTH; ++i)
                                 v[i] = e + i * stride < end ? out_indices[e + i * stride] : -1;
-                            // Where its edges are is read before it is known whether the vertex is new; where they
-                            // end then is in the cache.
 #pragma unroll
                             for (int i = 0; i < WIDTH; ++i)
                                 if (v[i] >= 0) first[i] = out_indptr[v[i]];
+                            int found = 0;
 #pragma unroll
-                            for (int i = 0; i < WIDTH; ++i)
-                                if (v[i] >= 0 && !search.mark(v[i])) v[i] = -1;
+                            for (int i = 0; i < WIDTH; ++i) won[i] = v[i] >= 0 && search.mark(v[i]);
 #pragma unroll
-                            for (int i = 0; i < WIDTH; ++i)
-                                if (v[i] >= 0) asm volatile("prefetch.global.L1 [%0];" ::"l"(out_indices + first[i]));
+                            for (int i = 0; i < WIDTH; ++i) {
+                                won[i] = __ballot_sync(ALL, won[i]);
+                                found += __popc(won[i]);
+                            }
+                            if (!found) continue;
+                            int at = 0, degrees = 0;
+                            if (lane == 0) at = atomicAdd(&thin_count[slot], found);
+                            at = __shfl_sync(ALL, at, 0);
 #pragma unroll
-                            for (int i = 0; i < WIDTH; ++i)
-                                if (v[i] >= 0) {
-                                    const int at = atomicAdd(&thin_count[slot], 1);
+                            for (int i = 0; i < WIDTH; ++i) {
+                                if (won[i] >> lane & 1u) {
+                                    const int place = at + __popc(won[i] & ((1u << lane) - 1));
                                     const Offset last = out_indptr[v[i] + 1], degree = last - first[i];
                                     distance[v[i]] = level + ran + 1;
-                                    queue[end_of_queue + at] = v[i];
-                                    if (at < THIN) thin_begin[to][at] = first[i], thin_end[to][at] = last;
-                                    atomicAdd(&thin_edges[slot], degree <= THIN_EDGES ? int(degree) : THIN_EDGES + 1);
+                                    queue[end_of_queue + place] = v[i];
+                                    if (place < THIN) thin_begin[to][place] = first[i], thin_end[to][place] = last;
+                                    degrees += degree <= THIN_EDGES ? static_cast<int>(degree) : THIN_EDGES + 1;
                                 }
+                                at += __popc(won[i]);
+                            }
+                            degrees = __reduce_add_sync(ALL, min(degrees, THIN_EDGES + 1));
+                            if (lane == 0) atomicAdd(&thin_edges[slot], degrees);
                         }
                     };
-                    for (int q = threadIdx.x; q < size; q += THREADS) {
-                        const Offset begin = thin_begin[from][q], end = thin_end[from][q];
-                        if (end - begin > SERIAL)
-                            thin_long[atomicAdd(&thin_longs[slot], 1)] = q;
-                        else
-                            follow(begin, end, 1);
+                    for (int base = warp * 32; base < size; base += THREADS) {
+                        Offset begin = 0, end = 0;
+                        if (base + lane < size) begin = thin_begin[from][base + lane], end = thin_end[from][base + lane];
+                        if (end - begin > SERIAL) {
+                            thin_long[atomicAdd(&thin_longs[slot], 1)] = base + lane;
+                            end = begin;
+                        }
+                        follow(begin, end, 1);
                     }
                     __syncthreads();
                     const int longs = thin_longs[slot];

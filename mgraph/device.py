@@ -156,6 +156,8 @@ class CudaDevice:
 
     def asarray(self, array: Array) -> Array:
         """Return `array` as an array of this device, without a copy where it is one."""
+        if isinstance(array, self.xp.ndarray) and array.device.id == self.index:
+            return array
         with self.active():
             return self.xp.asarray(array)
 

@@ -1115,6 +1115,8 @@ def _hindrance(made: Plan, memory_limit: int | None) -> str:
                 else (f"has {_size(spec.memory)} free")
             )
             return f"needs {_size(peak)} on {spec.name}, which {what}"
+    if not made.host_bytes:
+        return ""
     if made.on_disk:
         folder = tempfile.gettempdir()
         free, where = shutil.disk_usage(folder).free, f"in {folder} (set TMPDIR for another folder)"

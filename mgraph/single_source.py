@@ -11,7 +11,8 @@ Predecessors come from the finished distances, so they are the same for every me
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -133,20 +134,26 @@ def sssp(
         span=checked_span(span, progress),
         indptr=_incoming(csr) if len(runner.specs) > 1 else None,
     )
-    width = float("inf") if made.method != "nearfar" else _window(csr, graph.n)
+    home = devices.find(graph.device)
+    width = float("inf")
+    if made.method == "nearfar":
+        width = graph.kept("window", home, partial(_window, csr, graph.n))
     ask = Ask(source, most, end, width, negative=least < 0)
 
-    def edges(shard: int) -> Compressed:
+    def edges(shard: int) -> Edges:
         if len(made.ranges) > 1:
-            return _into(csr, *made.ranges[shard])
+            return Edges(_into(csr, *made.ranges[shard]))
+        if runner.place is None:
+            return Edges(csr)
+        make = partial(_lengths, csr, computed, runner.place)
+        lengths = graph.kept(f"lengths.{computed}", runner.place, make)
         indptr, indices = graph.adjacency("csr", runner.place)
-        return Compressed(indptr, indices, csr.weights)
+        return Edges(Compressed(indptr, indices, lengths), encoded=True)
 
     outcome = runner.run(FromOneSource(made, ask, PATIENCE if ask.negative else None), edges, made, progress)
     if outcome.arrays["doubt"][0]:
         _refuse_negative_cycles(graph, source)
         outcome = runner.run(FromOneSource(made, ask, None), edges, made, progress)
-    home = devices.find(graph.device)
     parents = outcome.arrays.get("predecessors")
     return SsspResult(
         home.asarray(outcome.arrays["distances"]),
@@ -207,6 +214,13 @@ class SsspResult:
         return vertices[::-1]
 
 
+class Edges(NamedTuple):
+    """A shard's edges by source, and whether their weights are as the kernels want them."""
+
+    edges: Compressed
+    encoded: bool = False
+
+
 @dataclass(frozen=True)
 class Ask:
     """What a search is asked for.
@@ -241,6 +255,8 @@ class Search:
         The edges by source, only those into the shard's vertices, with encoded weights.
     distances : array, shape (n,)
         Zero at the vertices to start from, else the kernels' infinity.
+    seeds : array of int32
+        The vertices to start from.
     ranges : tuple of (int, int)
         The vertices of each shard.
     shard : int
@@ -261,6 +277,7 @@ class Search:
         device: devices.Device,
         edges: Compressed,
         distances: Array,
+        seeds: Array,
         ranges: tuple[tuple[int, int], ...],
         shard: int,
         *,
@@ -280,17 +297,13 @@ class Search:
         most = kernel_infinity(dtype)
         self.bounds = min(window, most), min(limit, most), target
         first, last = ranges[shard]
-        seeds = xp.flatnonzero(distances < most)
         words = -(-n // 32)
         self.pieces = xp.empty((self.kernels.piece_capacity(len(edges.indices)), 2), np.int32)
         self.control = xp.zeros(self.kernels.CONTROL_WORDS, np.int32)
         bound = xp.full(1, self.bounds[0], dtype)
         if self.masked:
-            flags = xp.zeros(words * 32, bool)
-            flags[seeds] = True
             self.mask = xp.zeros(words, np.uint32)
-            for bit in range(32):
-                self.mask |= flags[bit::32].astype(np.uint32) << np.uint32(bit)
+            device.kernels("bfs").seed(seeds, 0, 0, distances, self.mask, self.mask)
             self.work = (first, last, distances, distances[first:last].copy(), self.mask, self.pieces, bound)
             self.run = self.kernels.masks
         else:
@@ -350,15 +363,17 @@ class FromOneSource:
         #: The most rounds to run: no path of least weight has more edges than there are vertices.
         self.most = min(patience or plan.n + 1, plan.n + 1) if ask.negative else None
 
-    def load(self, shard: int, piece: Compressed, device: devices.Device) -> Shard:
+    def load(self, shard: int, piece: Edges, device: devices.Device) -> Shard:
         """Return the shard with nothing but the source reached."""
         xp, dtype, ask = device.xp, np.dtype(self.plan.dtype), self.ask
-        weights = edge_lengths(piece, None, dtype, device)
-        edges = Compressed(device.asarray(piece.indptr), device.asarray(piece.indices), weights)
+        edges = piece.edges
+        if not piece.encoded:
+            weights = edge_lengths(edges, None, dtype, device)
+            edges = Compressed(device.asarray(edges.indptr), device.asarray(edges.indices), weights)
         distances = xp.full(self.plan.n, kernel_infinity(dtype), dtype)
         distances[ask.source] = 0
         search = Search(
-            *(device, edges, distances, self.plan.ranges, shard),
+            *(device, edges, distances, device.asarray(np.full(1, ask.source, np.int32)), self.plan.ranges, shard),
             masked=self.plan.method == "mask",
             window=ask.window,
             # A path with negative weights may return from beyond the limit, which prunes nothing there.
@@ -421,7 +436,8 @@ class FromOneSource:
             lengths = xp.empty(len(edges.indices), np.int32)
             kernels.tight(*edges, first, distances, parent, lengths, search.pieces, search.control)
             tight = edges._replace(weights=lengths)
-            second = Search(device, tight, hops, ranges, state.number, masked=search.masked)
+            seeds = xp.flatnonzero(hops == 0).astype(np.int32)
+            second = Search(device, tight, hops, seeds, ranges, state.number, masked=search.masked)
             while second.advance(len(hops) + 1, comm):
                 pass
             kernels.parents(*tight, first, hops, parent, second.pieces, second.control)
@@ -455,8 +471,11 @@ def device_bytes(n: int, m: int, own: int, dtype: np.dtype, predecessors: bool, 
         return n * itemsize + m * itemsize + state + words + pieces
 
     lists = 4 * m + (n + 1) * (4 if m < 2**31 else 8)
-    encoding = 13 * m if dtype.kind == "i" else 0  # integers are looked at for what is too large
-    return lists + max(encoding, search(dtype.itemsize) + (4 * own + search(4) if predecessors else 0))
+    # Integers are looked at for what is too large, and all weights compared with the graph's own.
+    encoding = 13 * m if dtype.kind == "i" else m * (dtype.itemsize + 1)
+    # Beside the second search: the first results, marks, and the vertices that it starts from.
+    more = 4 * own + 4 * n + 4 * own + search(4) if predecessors else 5 * own * (dtype.kind == "i")
+    return lists + max(encoding, search(dtype.itemsize) + more)
 
 
 def _cut(distances: Array, ask: Ask) -> None:
@@ -501,6 +520,17 @@ def _window(csr: Compressed, n: int) -> float:
     if csr.weights is None or csr.weights.dtype.kind == "i":
         width = max(1.0, width)
     return width if width > float(np.finfo(np.float32).tiny) else float("inf")
+
+
+def _lengths(csr: Compressed, dtype: np.dtype, device: devices.Device) -> Array:
+    """Return the weights as the kernels want them, which the graph's own hardly ever are not."""
+    with device.active():
+        lengths = edge_lengths(csr, None, dtype, device)
+        own = csr.weights
+        if own is None or own.dtype != dtype or devices.of(own) is not device:
+            return lengths
+        bits = f"i{dtype.itemsize}"
+        return own if bool((own.view(bits) == lengths.view(bits)).all()) else lengths
 
 
 def _incoming(csr: Compressed) -> np.ndarray:
