@@ -36,8 +36,8 @@ enum Method { HYBRID = 0, PUSH = 1, PULL = 2 };
 // What the blocks tell one another in a phase, the time between two grid-wide barriers.
 struct Phase {
     int count;                 // vertices found, or counted
-    int levels;                // levels run by the one block of a thin stretch
-    int appended;              // and what it appended to the queue
+    int level;                 // reached by the one block of a thin stretch,
+    int tail;                  // and the end of the queue then
     unsigned long long edges;  // out-degrees of the vertices found
     unsigned long long hubs;   // hubs put off, and in the lower half their pieces
 };
@@ -125,13 +125,11 @@ template <typename Offset> struct Search {
     int* queue;
     int lo;
 
-    // Mark v as visited; true for the one caller that comes first.
-    __device__ __forceinline__ bool mark(int v) const {
-        const unsigned bit = 1u << ((v - lo) % 32);
-        return !(atomicOr(visited + (v - lo) / 32, bit) & bit);
-    }
-    // A look before the atomic: whether v may still be unvisited.
-    __device__ __forceinline__ bool open(int v) const { return !(visited[(v - lo) / 32] >> ((v - lo) % 32) & 1u); }
+    __device__ __forceinline__ int word(int v) const { return (v - lo) / 32; }
+    __device__ __forceinline__ unsigned bit(int v) const { return 1u << (v & 31); }  // lo is a multiple of 32
+    // Mark v as visited; who finds its bit unset in the word that was there has come first. The word and not the
+    // answer is returned, or the compiler would wait for one before it asks for the next.
+    __device__ __forceinline__ unsigned mark(int v) const { return atomicOr(visited + word(v), bit(v)); }
 };
 
 // Vertices that a warp found, gathered in shared memory and appended to the queue 32 at a time.
@@ -185,17 +183,24 @@ __device__ __forceinline__ void follow_wide(const Search<Offset>& search, Offset
     for (Offset base = begin; base < end; base += 32 * WIDTH) {
         const Offset e = base + threadIdx.x % 32;
         int v[WIDTH];
-        bool won[WIDTH];
-#pragma unroll
-        for (int i = 0; i < WIDTH; ++i) v[i] = e + 32 * i < end ? search.out_indices[e + 32 * i] : -1;
-#pragma unroll
-        for (int i = 0; i < WIDTH; ++i) won[i] = v[i] >= 0 && search.open(v[i]);
-#pragma unroll
-        for (int i = 0; i < WIDTH; ++i) won[i] = won[i] && search.mark(v[i]);
+        unsigned known[WIDTH];
 #pragma unroll
         for (int i = 0; i < WIDTH; ++i) {
-            if (won[i]) search.distance[v[i]] = level;
-            append.add(won[i], v[i]);
+            v[i] = search.lo;
+            known[i] = e + 32 * i < end ? 0 : ALL;
+            if (!known[i]) v[i] = search.out_indices[e + 32 * i];
+        }
+#pragma unroll
+        for (int i = 0; i < WIDTH; ++i)
+            if (!known[i]) known[i] = search.visited[search.word(v[i])];
+#pragma unroll
+        for (int i = 0; i < WIDTH; ++i)
+            if (!(known[i] & search.bit(v[i]))) known[i] = search.mark(v[i]);
+#pragma unroll
+        for (int i = 0; i < WIDTH; ++i) {
+            const bool won = !(known[i] & search.bit(v[i]));
+            if (won) search.distance[v[i]] = level;
+            append.add(won, v[i]);
         }
     }
 }
@@ -225,11 +230,12 @@ __global__ void __launch_bounds__(THREADS, 1)
 
     unsigned* const own_frontier = frontier + lo / 32;
     const bool whole = own_words == words;
-    unsigned* current = frontier;  // the bitmap of the frontier, if it is up to date
-    unsigned* other = next;        // where a pull writes
+    bool turned = false;  // after a pull the two bitmaps change places
+    auto current = [&]() { return turned ? next : frontier; };  // the frontier's, if it is up to date
     bool have_bitmap = true, have_queue = false;
-    int head = 0, tail = 0, level = control->level, phase = control->phase, done = 0;
-    int count = 0;
+    int tail = 0, level = control->level, phase = control->phase;
+    const int stop = limit < 0x7fffffff - level ? level + limit : 0x7fffffff;
+    int count = 0;  // the frontier: where there is a queue, the last so many of it
     unsigned long long edges = 0;
 
     auto record = [&]() { return control->phases + phase % 3; };
@@ -260,14 +266,14 @@ __global__ void __launch_bounds__(THREADS, 1)
     }
     count = end_phase().count;
 
-    while (done < limit && count > 0) {
+    while (level < stop && count > 0) {
         auto heavy = [&]() { return edges > static_cast<unsigned long long>(out_indptr[n]) / PULL_SHARE; };
         bool pull = method == PULL || (method == HYBRID && (have_queue ? heavy() : count > n / PULL_COUNT));
         if (!pull && !have_queue) {  // a queue from the bitmap
             begin_phase();
             Appender<Offset> append{search, staged[warp], queue + tail, &record()->count};
             for (int base = global_warp * 32; base < words; base += global_warps * 32) {
-                unsigned bits = base + lane < words ? current[base + lane] : 0;
+                unsigned bits = base + lane < words ? current()[base + lane] : 0;
                 while (__any_sync(ALL, bits != 0)) {
                     const bool has = bits != 0;
                     append.add(has, (base + lane) * 32 + (has ? __ffs(bits) - 1 : 0));
@@ -277,7 +283,6 @@ __global__ void __launch_bounds__(THREADS, 1)
             append.finish(&block_edges);
             add_block_edges();
             Phase built = end_phase();
-            head = tail;
             tail += built.count;
             edges = built.edges;
             have_queue = true;
@@ -285,21 +290,22 @@ __global__ void __launch_bounds__(THREADS, 1)
         }
         if (pull && !have_bitmap) {  // a bitmap from the queue; only a shard of all vertices comes here
             begin_phase();
-            for (int w = thread; w < words; w += threads) current[w] = 0;
+            for (int w = thread; w < words; w += threads) current()[w] = 0;
             end_phase();
             begin_phase();
-            for (int q = head + thread; q < tail; q += threads) atomicOr(current + queue[q] / 32, 1u << (queue[q] % 32));
+            for (int q = tail - count + thread; q < tail; q += threads) atomicOr(current() + queue[q] / 32, 1u << (queue[q] % 32));
             end_phase();
             have_bitmap = true;
         }
 
         if (pull) {
             begin_phase();
+            unsigned* const other = turned ? frontier : next;
             int mine = 0;
             for (int w = global_warp; w < own_words; w += global_warps) {
                 const unsigned known = visited[w];
                 const int v = lo + w * 32 + lane;
-                const InBitmap in_frontier{current};
+                const InBitmap in_frontier{current()};
                 bool open = v < hi && !(known >> lane & 1u);
                 unsigned found = 0;
                 if (heads && __any_sync(ALL, open)) {
@@ -323,76 +329,74 @@ __global__ void __launch_bounds__(THREADS, 1)
             __syncthreads();
             if (threadIdx.x == 0 && block_count) atomicAdd(&record()->count, block_count);
             count = end_phase().count;
-            unsigned* turned = current;
-            current = other;
-            other = turned;
+            turned = !turned;
             have_bitmap = true;
             have_queue = false;
-            ++level, ++done;
+            ++level;
         } else if (count <= THIN && edges <= THIN_EDGES) {  // one block, as long as the frontier stays thin
             begin_phase();
             if (blockIdx.x == 0) {
-                int size = count, end_of_queue = tail, ran = 0, from = 0;
-                int size_edges = static_cast<int>(edges);
-                for (int q = threadIdx.x; q < size; q += THREADS) {
-                    const int v = queue[head + q];
-                    thin_begin[0][q] = out_indptr[v];
-                    thin_end[0][q] = out_indptr[v + 1];
+                int coming_edges = static_cast<int>(edges);
+                for (int q = threadIdx.x; q < count; q += THREADS) {
+                    const int v = queue[tail - count + q];
+                    thin_begin[level % 2][q] = out_indptr[v];
+                    thin_end[level % 2][q] = out_indptr[v + 1];
                 }
                 if (threadIdx.x < 3) thin_count[threadIdx.x] = thin_edges[threadIdx.x] = thin_longs[threadIdx.x] = 0;
                 __syncthreads();
-                while (done + ran < limit && size > 0 && size <= THIN && size_edges <= THIN_EDGES) {
-                    const int to = from ^ 1, slot = ran % 3;
+                while (level < stop && count > 0 && count <= THIN && coming_edges <= THIN_EDGES) {
+                    const int from = level % 2, to = from ^ 1, slot = level % 3;
                     if (threadIdx.x == 0) {
-                        const int coming = (ran + 1) % 3;
+                        const int coming = (level + 1) % 3;
                         thin_count[coming] = thin_edges[coming] = thin_longs[coming] = 0;
                     }
-                    // Lanes of a warp follow some edges each, stage by stage, so that latencies overlap. Where a
-                    // vertex's edges are is read before it is known whether the vertex is new. One lane speaks for
-                    // all to the counters, which else were what a level waits for.
+                    // Lanes of a warp follow some edges each, stage by stage, so that latencies overlap. One speaks
+                    // for all to the counters, which would else be waited for by one after the other.
                     auto follow = [&](Offset e, Offset end, Offset stride) {
                         constexpr int WIDTH = sizeof(Offset) == 8 ? 2 : 4;
                         for (; __any_sync(ALL, e < end); e += WIDTH * stride) {
                             int v[WIDTH];
-                            Offset first[WIDTH];
+                            Offset first[WIDTH], last[WIDTH];
                             unsigned won[WIDTH];
 #pragma unroll
                             for (int i = 0; i < WIDTH; ++i)
                                 v[i] = e + i * stride < end ? out_indices[e + i * stride] : -1;
 #pragma unroll
-                            for (int i = 0; i < WIDTH; ++i)
-                                if (v[i] >= 0) first[i] = out_indptr[v[i]];
+                            for (int i = 0; i < WIDTH; ++i) {
+                                won[i] = ALL;
+                                if (v[i] >= 0) won[i] = search.mark(v[i]);
+                            }
                             int found = 0;
 #pragma unroll
-                            for (int i = 0; i < WIDTH; ++i) won[i] = v[i] >= 0 && search.mark(v[i]);
-#pragma unroll
                             for (int i = 0; i < WIDTH; ++i) {
-                                won[i] = __ballot_sync(ALL, won[i]);
+                                won[i] = __ballot_sync(ALL, !(won[i] & search.bit(v[i])));
                                 found += __popc(won[i]);
                             }
                             if (!found) continue;
+#pragma unroll
+                            for (int i = 0; i < WIDTH; ++i)
+                                if (won[i] >> lane & 1u) first[i] = out_indptr[v[i]], last[i] = out_indptr[v[i] + 1];
                             int at = 0, degrees = 0;
                             if (lane == 0) at = atomicAdd(&thin_count[slot], found);
                             at = __shfl_sync(ALL, at, 0);
 #pragma unroll
                             for (int i = 0; i < WIDTH; ++i) {
-                                if (won[i] >> lane & 1u) {
-                                    const int place = at + __popc(won[i] & ((1u << lane) - 1));
-                                    const Offset last = out_indptr[v[i] + 1], degree = last - first[i];
-                                    distance[v[i]] = level + ran + 1;
-                                    queue[end_of_queue + place] = v[i];
-                                    if (place < THIN) thin_begin[to][place] = first[i], thin_end[to][place] = last;
-                                    degrees += degree <= THIN_EDGES ? static_cast<int>(degree) : THIN_EDGES + 1;
-                                }
+                                const int place = at + __popc(won[i] & ((1u << lane) - 1));
                                 at += __popc(won[i]);
+                                if (!(won[i] >> lane & 1u)) continue;
+                                const Offset degree = last[i] - first[i];
+                                distance[v[i]] = level + 1;
+                                queue[tail + place] = v[i];
+                                if (place < THIN) thin_begin[to][place] = first[i], thin_end[to][place] = last[i];
+                                degrees += degree <= THIN_EDGES ? static_cast<int>(degree) : THIN_EDGES + 1;
                             }
                             degrees = __reduce_add_sync(ALL, min(degrees, THIN_EDGES + 1));
                             if (lane == 0) atomicAdd(&thin_edges[slot], degrees);
                         }
                     };
-                    for (int base = warp * 32; base < size; base += THREADS) {
+                    for (int base = warp * 32; base < count; base += THREADS) {
                         Offset begin = 0, end = 0;
-                        if (base + lane < size) begin = thin_begin[from][base + lane], end = thin_end[from][base + lane];
+                        if (base + lane < count) begin = thin_begin[from][base + lane], end = thin_end[from][base + lane];
                         if (end - begin > SERIAL) {
                             thin_long[atomicAdd(&thin_longs[slot], 1)] = base + lane;
                             end = begin;
@@ -404,33 +408,30 @@ __global__ void __launch_bounds__(THREADS, 1)
                     for (int l = 0; l < longs; ++l)
                         follow(thin_begin[from][thin_long[l]] + threadIdx.x, thin_end[from][thin_long[l]], THREADS);
                     if (longs) __syncthreads();
-                    size = thin_count[slot];
-                    size_edges = thin_edges[slot];
-                    end_of_queue += size;
-                    from = to;
-                    ++ran;
+                    count = thin_count[slot];
+                    coming_edges = thin_edges[slot];
+                    tail += count;
+                    ++level;
                 }
                 if (threadIdx.x == 0) {
                     Phase* result = record();
-                    result->count = size;
-                    result->edges = size_edges;
-                    result->levels = ran;
-                    result->appended = end_of_queue - tail;
+                    result->count = count;
+                    result->edges = coming_edges;
+                    result->level = level;
+                    result->tail = tail;
                 }
             }
             const Phase ran = end_phase();
             count = ran.count;
             edges = ran.edges;
-            level += ran.levels;
-            done += ran.levels;
-            tail += ran.appended;
-            head = tail - count;
+            level = ran.level;
+            tail = ran.tail;
             have_bitmap = false;
         } else {  // push with all blocks: a thread, a warp or a block to a vertex, by its degree
             begin_phase();
             Appender<Offset> append{search, staged[warp], queue + tail, &record()->count};
-            const int take = min(32, (tail - head + global_warps - 1) / global_warps);
-            for (int base = head + global_warp * take; base < tail; base += global_warps * take) {
+            const int take = min(32, (count + global_warps - 1) / global_warps);
+            for (int base = tail - count + global_warp * take; base < tail; base += global_warps * take) {
                 Offset begin = 0, end = 0;
                 if (lane < take && base + lane < tail) {
                     const int u = queue[base + lane];
@@ -465,7 +466,9 @@ __global__ void __launch_bounds__(THREADS, 1)
                     const int before = __shfl_sync(ALL, after - degree, owner);
                     const bool active = want < total;
                     const int v = active ? out_indices[start + (want - before)] : lo;
-                    const bool won = active && search.open(v) && search.mark(v);
+                    unsigned known = active ? visited[search.word(v)] : ALL;
+                    if (!(known & search.bit(v))) known = search.mark(v);
+                    const bool won = !(known & search.bit(v));
                     if (won) distance[v] = level + 1;
                     append.add(won, v);
                 }
@@ -499,24 +502,23 @@ __global__ void __launch_bounds__(THREADS, 1)
                 count += rest.count;
                 edges += rest.edges;
             }
-            head = tail;
             tail += count;
             have_bitmap = false;
-            ++level, ++done;
+            ++level;
         }
         if (!whole) break;  // the others' part of the frontier must come first
     }
 
     // Leave the new frontier in the shard's own words of `frontier`.
-    if (done > 0) {
+    if (level > control->level) {
         if (have_bitmap) {  // the last level was a pull, its result at `current`, which may be `frontier` itself
-            if (current != own_frontier)
-                for (int w = thread; w < own_words; w += threads) own_frontier[w] = current[w];
+            if (current() != own_frontier)
+                for (int w = thread; w < own_words; w += threads) own_frontier[w] = current()[w];
         } else {
             begin_phase();
             for (int w = thread; w < own_words; w += threads) own_frontier[w] = 0;
             end_phase();
-            for (int q = head + thread; q < tail; q += threads) atomicOr(frontier + queue[q] / 32, 1u << (queue[q] % 32));
+            for (int q = tail - count + thread; q < tail; q += threads) atomicOr(frontier + queue[q] / 32, 1u << (queue[q] % 32));
         }
     }
     begin_phase();
