@@ -14,7 +14,9 @@
 // row v - lo) and by source (out_*, row u, only targets in the range). `frontier` is a bitmap of all n
 // vertices and the only thing shards exchange; a launch starts from it and leaves the new frontier in the
 // shard's own words of it. `visited` and `next` are bitmaps of the shard's own vertices, `distance` has all n
-// vertices, of which the shard writes its own. A vertex enters `queue` at most once a launch. `heads` may be null.
+// vertices, of which the shard writes its own. A vertex enters `queue` at most once a launch. `heads` may be null, and
+// `quads`: of graphs with few neighbours everywhere, roads, the rows side by side in 16 bytes each, so that a thin
+// level asks for one word a vertex and not for six; what one multiprocessor can ask for is what bounds it.
 //
 // Cost. n + m operations in all with pushing; pulling touches few of the edges of a wide level. Bound by
 // random reads of bitmaps (L2) where the graph is wide, by the latency of a level where it is long.
@@ -29,6 +31,7 @@ constexpr int LOOK = 4;            // neighbours that a thread looks at together
 constexpr int HUB = 512;           // edges from which on a vertex is pushed for in pieces of so many, by all warps
 constexpr int PULL_SHARE = 20;     // pull if the frontier has more than 1/20 of the edges, or
 constexpr int PULL_COUNT = 24;     // more than 1/24 of the vertices
+constexpr int LONGER = -2;         // in a row of four, of a vertex with more neighbours
 constexpr unsigned ALL = 0xffffffffu;
 
 enum Method { HYBRID = 0, PUSH = 1, PULL = 2 };
@@ -210,7 +213,7 @@ template <typename Offset>
 __global__ void __launch_bounds__(THREADS, 1)
     levels(const Offset* __restrict__ out_indptr, const int* __restrict__ out_indices,
            const Offset* __restrict__ in_indptr, const int* __restrict__ in_indices, const int* __restrict__ heads,
-           int n, int lo, int hi, int* distance, unsigned* visited, unsigned* frontier, unsigned* next, int* queue,
+           const int4* __restrict__ quads, int n, int lo, int hi, int* distance, unsigned* visited, unsigned* frontier, unsigned* next, int* queue,
            Hub* hubs, Control* control, int limit, int method) {
     constexpr int THIN = sizeof(Offset) == 8 ? 1024 : 2048;  // vertices of a frontier that one block handles
     __shared__ int staged[WARPS][64];
@@ -339,7 +342,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                 int coming_edges = static_cast<int>(edges);
                 for (int q = threadIdx.x; q < count; q += THREADS) {
                     const int v = queue[tail - count + q];
-                    thin_begin[level % 2][q] = out_indptr[v];
+                    thin_begin[level % 2][q] = quads ? v : out_indptr[v];
                     thin_end[level % 2][q] = out_indptr[v + 1];
                 }
                 if (threadIdx.x < 3) thin_count[threadIdx.x] = thin_edges[threadIdx.x] = thin_longs[threadIdx.x] = 0;
@@ -350,63 +353,80 @@ __global__ void __launch_bounds__(THREADS, 1)
                         const int coming = (level + 1) % 3;
                         thin_count[coming] = thin_edges[coming] = thin_longs[coming] = 0;
                     }
-                    // Lanes of a warp follow some edges each, stage by stage, so that latencies overlap. One speaks
+                    // Lanes of a warp look at some vertices each, stage by stage, so that latencies overlap. One speaks
                     // for all to the counters, which would else be waited for by one after the other.
-                    auto follow = [&](Offset e, Offset end, Offset stride) {
-                        constexpr int WIDTH = sizeof(Offset) == 8 ? 2 : 4;
+                    constexpr int WIDTH = sizeof(Offset) == 8 ? 2 : 4;
+                    auto claim = [&](const int (&v)[WIDTH], bool with_rows) {
+                        unsigned won[WIDTH];
+#pragma unroll
+                        for (int i = 0; i < WIDTH; ++i) {
+                            won[i] = ALL;
+                            if (v[i] >= 0) won[i] = search.mark(v[i]);
+                        }
+                        int found = 0;
+#pragma unroll
+                        for (int i = 0; i < WIDTH; ++i) {
+                            won[i] = __ballot_sync(ALL, !(won[i] & search.bit(v[i])));
+                            found += __popc(won[i]);
+                        }
+                        if (!found) return;
+                        Offset first[WIDTH], last[WIDTH];
+#pragma unroll
+                        for (int i = 0; i < WIDTH; ++i)
+                            if (with_rows && won[i] >> lane & 1u) first[i] = out_indptr[v[i]], last[i] = out_indptr[v[i] + 1];
+                        int at = 0, degrees = 0;
+                        if (lane == 0) at = atomicAdd(&thin_count[slot], found);
+                        at = __shfl_sync(ALL, at, 0);
+#pragma unroll
+                        for (int i = 0; i < WIDTH; ++i) {
+                            const int place = at + __popc(won[i] & ((1u << lane) - 1));
+                            at += __popc(won[i]);
+                            if (!(won[i] >> lane & 1u)) continue;
+                            distance[v[i]] = level + 1;
+                            queue[tail + place] = v[i];
+                            if (!with_rows) {
+                                if (place < THIN) thin_begin[to][place] = v[i];
+                                continue;
+                            }
+                            const Offset degree = last[i] - first[i];
+                            if (place < THIN) thin_begin[to][place] = first[i], thin_end[to][place] = last[i];
+                            degrees += degree <= THIN_EDGES ? static_cast<int>(degree) : THIN_EDGES + 1;
+                        }
+                        if (!with_rows) return;
+                        degrees = __reduce_add_sync(ALL, min(degrees, THIN_EDGES + 1));
+                        if (lane == 0) atomicAdd(&thin_edges[slot], degrees);
+                    };
+                    auto follow = [&](Offset e, Offset end, Offset stride, bool with_rows) {
                         for (; __any_sync(ALL, e < end); e += WIDTH * stride) {
                             int v[WIDTH];
-                            Offset first[WIDTH], last[WIDTH];
-                            unsigned won[WIDTH];
 #pragma unroll
-                            for (int i = 0; i < WIDTH; ++i)
-                                v[i] = e + i * stride < end ? out_indices[e + i * stride] : -1;
-#pragma unroll
-                            for (int i = 0; i < WIDTH; ++i) {
-                                won[i] = ALL;
-                                if (v[i] >= 0) won[i] = search.mark(v[i]);
-                            }
-                            int found = 0;
-#pragma unroll
-                            for (int i = 0; i < WIDTH; ++i) {
-                                won[i] = __ballot_sync(ALL, !(won[i] & search.bit(v[i])));
-                                found += __popc(won[i]);
-                            }
-                            if (!found) continue;
-#pragma unroll
-                            for (int i = 0; i < WIDTH; ++i)
-                                if (won[i] >> lane & 1u) first[i] = out_indptr[v[i]], last[i] = out_indptr[v[i] + 1];
-                            int at = 0, degrees = 0;
-                            if (lane == 0) at = atomicAdd(&thin_count[slot], found);
-                            at = __shfl_sync(ALL, at, 0);
-#pragma unroll
-                            for (int i = 0; i < WIDTH; ++i) {
-                                const int place = at + __popc(won[i] & ((1u << lane) - 1));
-                                at += __popc(won[i]);
-                                if (!(won[i] >> lane & 1u)) continue;
-                                const Offset degree = last[i] - first[i];
-                                distance[v[i]] = level + 1;
-                                queue[tail + place] = v[i];
-                                if (place < THIN) thin_begin[to][place] = first[i], thin_end[to][place] = last[i];
-                                degrees += degree <= THIN_EDGES ? static_cast<int>(degree) : THIN_EDGES + 1;
-                            }
-                            degrees = __reduce_add_sync(ALL, min(degrees, THIN_EDGES + 1));
-                            if (lane == 0) atomicAdd(&thin_edges[slot], degrees);
+                            for (int i = 0; i < WIDTH; ++i) v[i] = e + i * stride < end ? out_indices[e + i * stride] : -1;
+                            claim(v, with_rows);
                         }
                     };
-                    for (int base = warp * 32; base < count; base += THREADS) {
+                    if constexpr (sizeof(Offset) == 4) {
+                        for (int base = warp * 32; quads && base < count; base += THREADS) {
+                            int4 row = make_int4(-1, -1, -1, -1);
+                            if (base + lane < count) row = quads[thin_begin[from][base + lane]];
+                            const bool longer = row.x == LONGER;
+                            const int v[4] = {longer ? -1 : row.x, longer ? -1 : row.y, longer ? -1 : row.z, row.w};
+                            claim(v, false);
+                            follow(longer ? row.y : 0, longer ? row.z : 0, 1, false);
+                        }
+                    }
+                    for (int base = warp * 32; !quads && base < count; base += THREADS) {
                         Offset begin = 0, end = 0;
                         if (base + lane < count) begin = thin_begin[from][base + lane], end = thin_end[from][base + lane];
                         if (end - begin > SERIAL) {
                             thin_long[atomicAdd(&thin_longs[slot], 1)] = base + lane;
                             end = begin;
                         }
-                        follow(begin, end, 1);
+                        follow(begin, end, 1, true);
                     }
                     __syncthreads();
                     const int longs = thin_longs[slot];
                     for (int l = 0; l < longs; ++l)
-                        follow(thin_begin[from][thin_long[l]] + threadIdx.x, thin_end[from][thin_long[l]], THREADS);
+                        follow(thin_begin[from][thin_long[l]] + threadIdx.x, thin_end[from][thin_long[l]], THREADS, true);
                     if (longs) __syncthreads();
                     count = thin_count[slot];
                     coming_edges = thin_edges[slot];
@@ -416,7 +436,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                 if (threadIdx.x == 0) {
                     Phase* result = record();
                     result->count = count;
-                    result->edges = coming_edges;
+                    result->edges = quads ? 4 * count : coming_edges;
                     result->level = level;
                     result->tail = tail;
                 }
@@ -540,6 +560,21 @@ __global__ void seed(const int* __restrict__ sources, int count, int lo, int hi,
     if (v < lo || v >= hi) return;
     atomicOr(visited + (v - lo) / 32, bit);
     distance[v] = 0;
+}
+
+// quads[v] = the neighbours of v and -1 behind them, where it has four or fewer; else LONGER, the row's begin and end, -1.
+// most[0] = the greatest degree.
+__global__ void quads(const int* __restrict__ indptr, const int* __restrict__ indices, int n, int4* quads, int* most) {
+    const int v = blockIdx.x * blockDim.x + threadIdx.x;
+    int degree = 0;
+    if (v < n) {
+        const int begin = indptr[v], end = indptr[v + 1];
+        degree = end - begin;
+        auto at = [&](int i) { return i < degree ? indices[begin + i] : -1; };
+        quads[v] = degree > 4 ? make_int4(LONGER, begin, end, -1) : make_int4(at(0), at(1), at(2), at(3));
+    }
+    degree = __reduce_max_sync(ALL, degree);
+    if (threadIdx.x % 32 == 0 && degree > *most) atomicMax(most, degree);
 }
 
 // heads[v - lo] = the in-neighbour of v with the most edges out of it, the least of several; -1 if there is none.

@@ -19,7 +19,7 @@ from .comm import Communicator
 from .engine import Progress, checked_span, executor
 from .errors import InputError
 from .graph import as_graph
-from .plan import Plan, looks_at_heads, plan
+from .plan import Plan, has_rows_of_four, looks_at_heads, plan
 
 Array = Any
 
@@ -109,10 +109,11 @@ def bfs(
     def edges(shard: int) -> Edges:
         if len(made.ranges) == 1:
             by_target, by_source = (graph.adjacency(order, runner.place) for order in ("csc", "csr"))
-            if runner.place is None or not looks_at_heads(made.method, graph.n, graph.m):
+            heads = looks_at_heads(made.method, graph.n, graph.m)
+            if runner.place is None or not (heads or has_rows_of_four(made.method, graph.n, graph.m, 1)):
                 return Edges(by_target, by_source)
-            make = partial(_heads, runner.place, by_target, by_source)
-            return Edges(by_target, by_source, graph.kept("heads", runner.place, make))
+            make = partial(_prepared, made, runner.place, by_target, by_source)
+            return Edges(by_target, by_source, graph.kept("heads" if heads else "rows of four", runner.place, make))
         first, last = made.ranges[shard]
         indptr, indices = graph.adjacency("csc")
         start, end = int(indptr[first]), int(indptr[last])
@@ -166,11 +167,11 @@ class BfsResult:
 
 
 class Edges(NamedTuple):
-    """The edges into a shard's vertices, by target and, where that is at hand, by source, with the heads."""
+    """The edges into a shard's vertices, by target and, where that is at hand, by source, with what is kept of them."""
 
     by_target: tuple[Array, Array]
     by_source: tuple[Array, Array] | None = None
-    heads: Array | None = None
+    prepared: tuple[Array, Array] | None = None
 
 
 @dataclass
@@ -184,6 +185,7 @@ class Shard:
     by_source: tuple[Array, Array]
     by_target: tuple[Array, Array]
     heads: Array
+    quads: Array
     distances: Array
     visited: Array
     frontier: Array
@@ -219,10 +221,7 @@ class Search:
         by_source = device.asarray(by_source[0]), device.asarray(by_source[1])
         by_target = device.asarray(piece.by_target[0]), device.asarray(piece.by_target[1])
 
-        heads = piece.heads
-        if heads is None:
-            wanted = looks_at_heads(self.plan.method, n, self.plan.m)
-            heads = _heads(device, by_target, by_source) if wanted else xp.empty(0, np.int32)
+        heads, quads = piece.prepared or _prepared(self.plan, device, by_target, by_source)
         state = Shard(
             device=device,
             kernels=kernels,
@@ -231,6 +230,7 @@ class Search:
             by_source=by_source,
             by_target=by_target,
             heads=heads,
+            quads=quads,
             distances=xp.full(n, -1, np.int32),
             visited=xp.zeros(own_words, np.uint32),
             frontier=xp.zeros(words, np.uint32),
@@ -259,6 +259,7 @@ class Search:
                 *state.by_source,
                 *state.by_target,
                 state.heads,
+                state.quads,
                 *(state.first, state.last, state.distances, state.visited, state.frontier, state.found),
                 *(state.queue, state.hubs, state.control, horizon),
                 state.kernels.METHODS[self.plan.method],
@@ -291,12 +292,22 @@ class Search:
         return results
 
 
-def _heads(device: devices.Device, by_target: tuple[Array, Array], by_source: tuple[Array, Array]) -> Array:
-    """Return each vertex's in-neighbour of most edges, which a search that pulls looks at first; -1 without any."""
+def _prepared(
+    plan: Plan, device: devices.Device, by_target: tuple[Array, Array], by_source: tuple[Array, Array]
+) -> tuple[Array, Array]:
+    """Return what searches find their way by, empty where it would not help; ``kernels/bfs.cu`` tells what it is.
+
+    The heads, of graphs of many edges; the rows of four, of those of few, where a launch runs all levels.
+    """
+    xp, kernels = device.xp, device.kernels("bfs")
     with device.active():
-        heads = device.xp.empty(len(by_target[0]) - 1, np.int32)
-        device.kernels("bfs").heads(*by_target, by_source[0], heads)
-        return heads
+        heads, quads = xp.empty(0, np.int32), xp.empty((0, 4), np.int32)
+        if looks_at_heads(plan.method, plan.n, plan.m):
+            heads = xp.empty(len(by_target[0]) - 1, np.int32)
+            kernels.heads(*by_target, by_source[0], heads)
+        elif has_rows_of_four(plan.method, plan.n, plan.m, len(plan.ranges)):
+            quads = kernels.rows_of_four(xp, *by_source)
+        return heads, quads
 
 
 def _transposed(by_target: tuple[Array, Array], n: int, first: int) -> tuple[np.ndarray, np.ndarray]:

@@ -765,6 +765,14 @@ def looks_at_heads(method: str, n: int, m: int) -> bool:
     return method != "frontier" and m >= _HEADS_FROM * n
 
 
+def has_rows_of_four(method: str, n: int, m: int, shards: int) -> bool:
+    """Return whether a search lays a graph's rows side by side, unless one of them is long.
+
+    It pays for thin levels, of which a launch must run many.
+    """
+    return shards == 1 and m < _HEADS_FROM * n and method != "pull"
+
+
 def _plan_bfs(
     n: int,
     m: int,
@@ -791,7 +799,8 @@ def _plan_bfs(
         own = -(-(last - first) // 32) * 4
         hubs = 4 * kernel_module(kind, "bfs").hub_capacity(own_edges)
         heads = 4 * (last - first) if looks_at_heads(method, n, m) else 0
-        state = 8 * n + words + 2 * own + hubs + heads
+        quads = 16 * n if kind == "cuda" and has_rows_of_four(method, n, m, len(specs)) else 0
+        state = 8 * n + words + 2 * own + hubs + heads + quads
         peaks.append(lists + state + (4 * (last - first) if predecessors else 0))
     return Plan(
         algorithm="bfs",

@@ -9,7 +9,7 @@ from ..device import cuda_attribute, cuda_function
 SOURCE = "bfs.cu"
 INSTANCES = (
     *(f"{kernel}<{offset}>" for kernel in ("levels", "heads", "parents") for offset in ("int", "long long")),
-    "seed",
+    *("seed", "quads"),
 )
 
 #: Where the host finds the number of the frontier's level, in the control words.
@@ -23,12 +23,20 @@ METHODS = {"hybrid": 0, "frontier": 1, "pull": 2}
 _HUB = 512
 _THREADS = 1024
 
+#: The most neighbours of a vertex in a graph whose rows are laid side by side.
+_FEW = 16
+
 Array = Any
 
 
 def hub_capacity(edges: int) -> int:
     """Return the words that the hubs of a graph with so many edges can take."""
     return 2 * (edges // _HUB + 1)
+
+
+def _there(array: Array) -> Any:
+    """Return an array as a kernel's argument: a null pointer for one that is empty."""
+    return array if array.size else np.uintp(0)
 
 
 def _offset(indptr: Array) -> str:
@@ -48,12 +56,23 @@ def heads(in_indptr: Array, in_indices: Array, out_indptr: Array, head: Array) -
         kernel((-(-len(head) // 256),), (256,), (in_indptr, in_indices, out_indptr, np.int32(len(head)), head))
 
 
+def rows_of_four(xp: Any, indptr: Array, indices: Array) -> Array:
+    """Return the rows of a graph side by side, four words each; none if some are far longer."""
+    n = len(indptr) - 1
+    if indptr.dtype != np.int32 or not n:
+        return xp.empty((0, 4), np.int32)
+    made, most = xp.empty((n, 4), np.int32), xp.zeros(1, np.int32)
+    cuda_function(SOURCE, "quads")((-(-n // 256),), (256,), (indptr, indices, np.int32(n), made, most))
+    return made if int(most[0]) <= _FEW else xp.empty((0, 4), np.int32)
+
+
 def levels(
     out_indptr: Array,
     out_indices: Array,
     in_indptr: Array,
     in_indices: Array,
     heads: Array,
+    quads: Array,
     first: int,
     last: int,
     distances: Array,
@@ -69,7 +88,7 @@ def levels(
     """Run up to `limit` levels of the search for the vertices from `first` to `last`, in one launch."""
     kernel = cuda_function(SOURCE, f"levels<{_offset(out_indptr)}>", cooperative=True)
     arguments = (
-        *(out_indptr, out_indices, in_indptr, in_indices, heads),
+        *(out_indptr, out_indices, in_indptr, in_indices, _there(heads), _there(quads)),
         *(np.int32(len(distances)), np.int32(first), np.int32(last)),
         *(distances, visited, frontier, found, queue, hubs, control),
         *(np.int32(min(limit, 2**31 - 1)), np.int32(method)),

@@ -27,6 +27,11 @@ def hub_capacity(edges):
     return 0
 
 
+def rows_of_four(xp, indptr, indices):
+    """Return nothing: a core reads a row at once as it is."""
+    return xp.empty((0, 4), np.int32)
+
+
 @njit(nogil=True, cache=True)
 def seed(sources, first, last, distances, visited, frontier):
     """Start from the sources: distance 0 and a bit in the bitmaps, for those from `first` to `last` in both."""
@@ -58,6 +63,7 @@ def levels(
     in_indptr,
     in_indices,
     heads,
+    quads,
     first,
     last,
     distances,
