@@ -31,7 +31,8 @@ constexpr int LOOK = 4;            // neighbours that a thread looks at together
 constexpr int HUB = 512;           // edges from which on a vertex is pushed for in pieces of so many, by all warps
 constexpr int PULL_SHARE = 20;     // pull if the frontier has more than 1/20 of the edges, or
 constexpr int PULL_COUNT = 24;     // more than 1/24 of the vertices
-constexpr int LONGER = -2;         // in a row of four, of a vertex with more neighbours
+constexpr int PARTS = 29;          // bits of a vertex in a word of quads; above them, how many rows it has there beyond one
+constexpr int VERTEX = (1 << PARTS) - 1;
 constexpr unsigned ALL = 0xffffffffu;
 
 enum Method { HYBRID = 0, PUSH = 1, PULL = 2 };
@@ -134,6 +135,9 @@ template <typename Offset> struct Search {
     // answer is returned, or the compiler would wait for one before it asks for the next.
     __device__ __forceinline__ unsigned mark(int v) const { return atomicOr(visited + word(v), bit(v)); }
 };
+
+// The word of a vertex in quads.
+__device__ __forceinline__ int with_parts(int v, int degree) { return v | (degree > 4 ? degree / 4 : 0) << PARTS; }
 
 // Vertices that a warp found, gathered in shared memory and appended to the queue 32 at a time.
 template <typename Offset> struct Appender {
@@ -339,15 +343,32 @@ __global__ void __launch_bounds__(THREADS, 1)
         } else if (count <= THIN && edges <= THIN_EDGES) {  // one block, as long as the frontier stays thin
             begin_phase();
             if (blockIdx.x == 0) {
+                // With quads: the vertices' words, and apart from them those of the rest of long rows, for other lanes.
                 int coming_edges = static_cast<int>(edges);
-                for (int q = threadIdx.x; q < count; q += THREADS) {
-                    const int v = queue[tail - count + q];
-                    thin_begin[level % 2][q] = quads ? v : out_indptr[v];
-                    thin_end[level % 2][q] = out_indptr[v + 1];
-                }
+                auto put_rest = [&](int word, int to, int slot) {
+                    const int parts = word >> PARTS;
+                    if (!parts) return;
+                    const int at = atomicAdd(&thin_edges[slot], parts);
+                    for (int i = 0; i < parts && at + i < THIN; ++i)
+                        thin_end[to][at + i] = (word & VERTEX) | (i + 1) << PARTS;
+                };
                 if (threadIdx.x < 3) thin_count[threadIdx.x] = thin_edges[threadIdx.x] = thin_longs[threadIdx.x] = 0;
                 __syncthreads();
-                while (level < stop && count > 0 && count <= THIN && coming_edges <= THIN_EDGES) {
+                for (int q = threadIdx.x; q < count; q += THREADS) {
+                    const int v = queue[tail - count + q];
+                    const Offset begin = out_indptr[v], end = out_indptr[v + 1];
+                    if (quads) {
+                        const int word = with_parts(v, static_cast<int>(end - begin));
+                        thin_begin[level % 2][q] = word;
+                        put_rest(word, level % 2, (level + 2) % 3);
+                    } else {
+                        thin_begin[level % 2][q] = begin;
+                        thin_end[level % 2][q] = end;
+                    }
+                }
+                __syncthreads();
+                if (quads) coming_edges = thin_edges[(level + 2) % 3];
+                while (level < stop && count > 0 && count <= THIN && coming_edges <= (quads ? THIN : THIN_EDGES)) {
                     const int from = level % 2, to = from ^ 1, slot = level % 3;
                     if (threadIdx.x == 0) {
                         const int coming = (level + 1) % 3;
@@ -361,7 +382,7 @@ __global__ void __launch_bounds__(THREADS, 1)
 #pragma unroll
                         for (int i = 0; i < WIDTH; ++i) {
                             won[i] = ALL;
-                            if (v[i] >= 0) won[i] = search.mark(v[i]);
+                            if (v[i] >= 0) won[i] = search.mark(with_rows ? v[i] : v[i] & VERTEX);
                         }
                         int found = 0;
 #pragma unroll
@@ -382,10 +403,12 @@ __global__ void __launch_bounds__(THREADS, 1)
                             const int place = at + __popc(won[i] & ((1u << lane) - 1));
                             at += __popc(won[i]);
                             if (!(won[i] >> lane & 1u)) continue;
-                            distance[v[i]] = level + 1;
-                            queue[tail + place] = v[i];
+                            const int own = with_rows ? v[i] : v[i] & VERTEX;
+                            distance[own] = level + 1;
+                            queue[tail + place] = own;
                             if (!with_rows) {
                                 if (place < THIN) thin_begin[to][place] = v[i];
+                                put_rest(v[i], to, slot);
                                 continue;
                             }
                             const Offset degree = last[i] - first[i];
@@ -396,22 +419,29 @@ __global__ void __launch_bounds__(THREADS, 1)
                         degrees = __reduce_add_sync(ALL, min(degrees, THIN_EDGES + 1));
                         if (lane == 0) atomicAdd(&thin_edges[slot], degrees);
                     };
-                    auto follow = [&](Offset e, Offset end, Offset stride, bool with_rows) {
+                    auto follow = [&](Offset e, Offset end, Offset stride) {
                         for (; __any_sync(ALL, e < end); e += WIDTH * stride) {
                             int v[WIDTH];
 #pragma unroll
                             for (int i = 0; i < WIDTH; ++i) v[i] = e + i * stride < end ? out_indices[e + i * stride] : -1;
-                            claim(v, with_rows);
+                            claim(v, true);
                         }
                     };
                     if constexpr (sizeof(Offset) == 4) {
-                        for (int base = warp * 32; quads && base < count; base += THREADS) {
+                        const int firsts = (count + 31) / 32, rests = (coming_edges + 31) / 32;
+                        for (int c = warp; quads && c < firsts + rests; c += WARPS) {
+                            const int q = (c < firsts ? c : c - firsts) * 32 + lane;
                             int4 row = make_int4(-1, -1, -1, -1);
-                            if (base + lane < count) row = quads[thin_begin[from][base + lane]];
-                            const bool longer = row.x == LONGER;
-                            const int v[4] = {longer ? -1 : row.x, longer ? -1 : row.y, longer ? -1 : row.z, row.w};
+                            if (c < firsts && q < count) {
+                                const int own = thin_begin[from][q];
+                                row = quads[own & VERTEX];
+                                if (own >> PARTS) row.w = -1;
+                            } else if (c >= firsts && q < coming_edges) {
+                                const int own = thin_end[from][q];
+                                row = quads[n + quads[own & VERTEX].w + (own >> PARTS) - 1];
+                            }
+                            const int v[4] = {row.x, row.y, row.z, row.w};
                             claim(v, false);
-                            follow(longer ? row.y : 0, longer ? row.z : 0, 1, false);
                         }
                     }
                     for (int base = warp * 32; !quads && base < count; base += THREADS) {
@@ -421,12 +451,12 @@ __global__ void __launch_bounds__(THREADS, 1)
                             thin_long[atomicAdd(&thin_longs[slot], 1)] = base + lane;
                             end = begin;
                         }
-                        follow(begin, end, 1, true);
+                        follow(begin, end, 1);
                     }
                     __syncthreads();
                     const int longs = thin_longs[slot];
                     for (int l = 0; l < longs; ++l)
-                        follow(thin_begin[from][thin_long[l]] + threadIdx.x, thin_end[from][thin_long[l]], THREADS, true);
+                        follow(thin_begin[from][thin_long[l]] + threadIdx.x, thin_end[from][thin_long[l]], THREADS);
                     if (longs) __syncthreads();
                     count = thin_count[slot];
                     coming_edges = thin_edges[slot];
@@ -436,7 +466,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                 if (threadIdx.x == 0) {
                     Phase* result = record();
                     result->count = count;
-                    result->edges = quads ? 4 * count : coming_edges;
+                    result->edges = !quads ? coming_edges : coming_edges > THIN ? THIN_EDGES + 1 : 4 * count;  // about
                     result->level = level;
                     result->tail = tail;
                 }
@@ -562,19 +592,22 @@ __global__ void seed(const int* __restrict__ sources, int count, int lo, int hi,
     distance[v] = 0;
 }
 
-// quads[v] = the neighbours of v and -1 behind them, where it has four or fewer; else LONGER, the row's begin and end, -1.
-// most[0] = the greatest degree.
-__global__ void quads(const int* __restrict__ indptr, const int* __restrict__ indices, int n, int4* quads, int* most) {
+// quads[v] = the words of the neighbours of v and -1 behind them, where it has four or fewer; else of three, and
+// links[v], from where on quads[n + links[v]] and so on have the rest, four by four.
+__global__ void quads(const int* __restrict__ indptr, const int* __restrict__ indices, const int* __restrict__ links, int n,
+                      int4* quads) {
     const int v = blockIdx.x * blockDim.x + threadIdx.x;
-    int degree = 0;
-    if (v < n) {
-        const int begin = indptr[v], end = indptr[v + 1];
-        degree = end - begin;
-        auto at = [&](int i) { return i < degree ? indices[begin + i] : -1; };
-        quads[v] = degree > 4 ? make_int4(LONGER, begin, end, -1) : make_int4(at(0), at(1), at(2), at(3));
-    }
-    degree = __reduce_max_sync(ALL, degree);
-    if (threadIdx.x % 32 == 0 && degree > *most) atomicMax(most, degree);
+    if (v >= n) return;
+    const int begin = indptr[v], end = indptr[v + 1];
+    auto word = [&](int e) {
+        if (e >= end) return -1;
+        const int u = indices[e];
+        return with_parts(u, indptr[u + 1] - indptr[u]);
+    };
+    const bool longer = end - begin > 4;
+    quads[v] = make_int4(word(begin), word(begin + 1), word(begin + 2), longer ? links[v] : word(begin + 3));
+    for (int e = begin + 3, at = n + links[v]; longer && e < end; e += 4, ++at)
+        quads[at] = make_int4(word(e), word(e + 1), word(e + 2), word(e + 3));
 }
 
 // heads[v - lo] = the in-neighbour of v with the most edges out of it, the least of several; -1 if there is none.

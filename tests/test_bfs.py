@@ -141,6 +141,28 @@ def test_wide_frontiers_after_thin_ones(device):
             verify(graph, 0, result)
 
 
+def test_few_neighbours_everywhere(device):
+    # Each vertex is joined with those so many places on, but for some edges: no more than 14, rows of any length.
+    random = np.random.default_rng(6)
+    for n, steps, farthest in (
+        (3000, 2, 60),
+        (4000, 7, 40),
+        (40_000, 7, 300),
+        (40_000, 4, 40_000),
+        (60_000, 7, 60_000),
+    ):
+        src = np.tile(np.arange(n), steps)
+        dst = (src + np.repeat(random.choice(farthest - 1, steps, replace=False) + 1, n)) % n
+        kept = random.random(len(src)) < 0.8
+        graph = mgraph.Graph.from_edges(src[kept], dst[kept], n=n, directed=False)
+        assert np.diff(graph.csr().indptr).max() <= 15
+        for method in ("hybrid", "frontier"):
+            for source in random.integers(0, n, 3).tolist():
+                result = mgraph.bfs(graph, source, method=method, device=device, predecessors=True)
+                assert np.array_equal(result.distances, scipys(graph, source))
+                verify(graph, source, result)
+
+
 def test_offsets_of_64_bits(device):
     graph = rmat(10, directed=True)
     indptr, indices, _ = graph.csr()

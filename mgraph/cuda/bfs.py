@@ -23,8 +23,9 @@ METHODS = {"hybrid": 0, "frontier": 1, "pull": 2}
 _HUB = 512
 _THREADS = 1024
 
-#: The most neighbours of a vertex in a graph whose rows are laid side by side.
-_FEW = 16
+#: The most neighbours of a vertex, and vertices, of a graph whose rows are laid side by side.
+_FEW = 15
+_MOST_WORDS = 1 << 29
 
 Array = Any
 
@@ -57,13 +58,20 @@ def heads(in_indptr: Array, in_indices: Array, out_indptr: Array, head: Array) -
 
 
 def rows_of_four(xp: Any, indptr: Array, indices: Array) -> Array:
-    """Return the rows of a graph side by side, four words each; none if some are far longer."""
-    n = len(indptr) - 1
-    if indptr.dtype != np.int32 or not n:
-        return xp.empty((0, 4), np.int32)
-    made, most = xp.empty((n, 4), np.int32), xp.zeros(1, np.int32)
-    cuda_function(SOURCE, "quads")((-(-n // 256),), (256,), (indptr, indices, np.int32(n), made, most))
-    return made if int(most[0]) <= _FEW else xp.empty((0, 4), np.int32)
+    """Return the rows of a graph side by side, four words each; none if there are long ones."""
+    n, none = len(indptr) - 1, xp.empty((0, 4), np.int32)
+    if indptr.dtype != np.int32 or not 0 < n <= _MOST_WORDS:
+        return none
+    degrees = indptr[1:] - indptr[:-1]
+    if int(degrees.max()) > _FEW:
+        return none
+    degrees[degrees <= 4] = 0
+    degrees //= 4
+    links = degrees.cumsum(dtype=np.int32)
+    made = xp.empty((n + int(links[-1]), 4), np.int32)
+    links -= degrees
+    cuda_function(SOURCE, "quads")((-(-n // 256),), (256,), (indptr, indices, links, np.int32(n), made))
+    return made
 
 
 def levels(
