@@ -405,7 +405,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                             if (!(won[i] >> lane & 1u)) continue;
                             const int own = with_rows ? v[i] : v[i] & VERTEX;
                             distance[own] = level + 1;
-                            queue[tail + place] = own;
+                            if (with_rows || place >= THIN) queue[tail + place] = own;
                             if (!with_rows) {
                                 if (place < THIN) thin_begin[to][place] = v[i];
                                 put_rest(v[i], to, slot);
@@ -463,6 +463,8 @@ __global__ void __launch_bounds__(THREADS, 1)
                     tail += count;
                     ++level;
                 }
+                for (int q = threadIdx.x; quads && q < min(count, THIN); q += THREADS)
+                    queue[tail - count + q] = static_cast<int>(thin_begin[level % 2][q]) & VERTEX;
                 if (threadIdx.x == 0) {
                     Phase* result = record();
                     result->count = count;
