@@ -48,9 +48,12 @@ def bfs(
         The vertex to start from, 0 to n-1.
     sources : sequence of int, optional
         Instead of `source`, several to start from at once.
-    method : {"auto", "hybrid", "frontier", "pull"}
-        ``"frontier"`` expands the queue of a level [1]_, ``"pull"`` lets unvisited vertices look for a
-        neighbour in it, ``"hybrid"`` takes whichever is cheaper at each level [2]_.
+    method : {"auto", "hybrid", "frontier", "pull", "edge", "vertex", "mask", "privatized", "scan", "sequential"}
+        ``"frontier"`` expands the queue of a level, ``"pull"`` lets unvisited vertices look for a neighbour in
+        it, ``"hybrid"`` takes whichever is cheaper at each level [1]_; it is what ``"auto"`` takes. The others
+        are there to compare: every level looks at each ``"edge"`` or ``"vertex"`` [2]_, or at two ``"mask"``
+        arrays of them [3]_; blocks find the next level in ``"privatized"`` queues [4]_, or by the prefix sums of a
+        ``"scan"`` in linear work [5]_; ``"sequential"`` is the queue on one core of a CPU.
     predecessors : bool
         Whether to return each vertex's predecessor: the least that lies on a shortest path.
     max_depth : int, optional
@@ -74,14 +77,17 @@ def bfs(
     Raises
     ------
     InputError
-        If `source` is not a vertex, and for input that cannot be used.
+        If `source` is not a vertex, for input that cannot be used, and for a method that the devices do not have.
     MemoryLimitError
         If no plan fits; raised before anything is allocated.
 
     References
     ----------
-    .. [1] Luo, Wong and Hwu, "An effective GPU implementation of breadth-first search", 2010.
-    .. [2] Beamer, Asanović and Patterson, "Direction-optimizing breadth-first search", 2012.
+    .. [1] Beamer, Asanović and Patterson, "Direction-optimizing breadth-first search", 2012.
+    .. [2] Jia, Lu, Hoberock, Garland and Hart, "Edge v. node parallelism for graph centrality metrics", 2011.
+    .. [3] Harish and Narayanan, "Accelerating large graph algorithms on the GPU using CUDA", 2007.
+    .. [4] Luo, Wong and Hwu, "An effective GPU implementation of breadth-first search", 2010.
+    .. [5] Merrill, Garland and Grimshaw, "Scalable GPU graph traversal", 2012.
     """
     graph = as_graph(graph)
     if (source is None) == (sources is None):
@@ -106,15 +112,25 @@ def bfs(
         indptr=devices.to_host(graph.adjacency("csc")[0]) if len(runner.specs) > 1 else None,
     )
 
+    from . import bfs_by_level  # which knows of this module
+
+    program = (bfs_by_level.SearchByLevel if made.method in bfs_by_level.METHODS else Search)(
+        made, start, max_depth, target
+    )
+
     def edges(shard: int) -> Edges:
         if len(made.ranges) == 1:
-            return Edges(graph.adjacency("csc", runner.place), graph.adjacency("csr", runner.place))
+            by_target, by_source = program.lists
+            return Edges(
+                graph.adjacency("csc", runner.place) if by_target else None,
+                graph.adjacency("csr", runner.place) if by_source else None,
+            )
         first, last = made.ranges[shard]
         indptr, indices = graph.adjacency("csc")
         start, end = int(indptr[first]), int(indptr[last])
         return Edges((indptr[first : last + 1] - indptr[first], indices[start:end]), None)
 
-    outcome = runner.run(Search(made, start, max_depth, target), edges, made, progress)
+    outcome = runner.run(program, edges, made, progress)
     home = devices.find(graph.device)
     results = {name: home.asarray(value) for name, value in outcome.arrays.items()}
     return BfsResult(results["distances"], results.get("predecessors"), made, outcome.timings)
@@ -162,9 +178,12 @@ class BfsResult:
 
 
 class Edges(NamedTuple):
-    """The edges into a shard's vertices, by target and, where it is at hand, by source."""
+    """The edges into a shard's vertices by target, and by source: where they are needed, and at hand.
 
-    by_target: tuple[Array, Array]
+    From those by target a shard makes the others.
+    """
+
+    by_target: tuple[Array, Array] | None
     by_source: tuple[Array, Array] | None
 
 
@@ -203,13 +222,19 @@ class Search:
         self.max_depth = max_depth
         self.target = target
 
+    @property
+    def lists(self) -> tuple[bool, bool]:
+        """Whether the program needs the edges by target, and whether by source."""
+        return True, True
+
     def load(self, shard: int, piece: Edges, device: devices.Device) -> Shard:
         """Return the shard with the source as its frontier."""
         xp, n = device.xp, self.plan.n
         kernels = device.kernels("bfs")
         first, last = self.plan.ranges[shard]
         words, own_words = -(-n // 32), -(-(last - first) // 32)
-        by_source = piece.by_source or _transposed(piece.by_target, n, first)
+        assert piece.by_target is not None
+        by_source = piece.by_source or transposed(piece.by_target, n, first)
         state = Shard(
             device=device,
             kernels=kernels,
@@ -225,12 +250,10 @@ class Search:
             hubs=xp.empty(kernels.hub_capacity(len(piece.by_target[1])), np.int32),
             control=xp.zeros(kernels.CONTROL_WORDS, np.int32),
         )
-        bits: dict[int, int] = {}
         for source in self.sources:
-            bits[source // 32] = bits.get(source // 32, 0) | 1 << source % 32
             if first <= source < last:
                 state.distances[source] = 0
-        for word, own in bits.items():
+        for word, own in bitmap(self.sources).items():
             state.frontier[word] = np.uint32(own)
             if first <= 32 * word < last:  # ranges begin with a word
                 state.visited[word - first // 32] = np.uint32(own)
@@ -278,12 +301,20 @@ class Search:
         if self.plan.predecessors:
             comm.allgather(state.distances, self.plan.ranges)
             parent = state.device.xp.empty(state.last - state.first, np.int32)
-            state.kernels.parents(*state.by_target, state.first, state.last, state.distances, parent)
+            state.device.kernels("bfs").parents(*state.by_target, state.first, state.last, state.distances, parent)
             results["predecessors"] = parent
         return results
 
 
-def _transposed(by_target: tuple[Array, Array], n: int, first: int) -> tuple[np.ndarray, np.ndarray]:
+def bitmap(vertices: Sequence[int]) -> dict[int, int]:
+    """Return the words of a bitmap of these vertices that are not zero, by their places."""
+    words: dict[int, int] = {}
+    for vertex in vertices:
+        words[vertex // 32] = words.get(vertex // 32, 0) | 1 << vertex % 32
+    return words
+
+
+def transposed(by_target: tuple[Array, Array], n: int, first: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the same edges by source: ``indices`` are targets, rows are all n vertices."""
     indptr, indices = devices.to_host(by_target[0]), devices.to_host(by_target[1])
     rows = len(indptr) - 1

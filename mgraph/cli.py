@@ -216,7 +216,12 @@ def apsp(**given: Any) -> None:
 @_source_option
 @click.option("--max-depth", type=int, metavar="N", help="Search no farther than this.")
 @click.option("--target", type=int, metavar="V", help="Search no farther than this vertex.")
-@click.option("--method", default="auto", metavar="NAME", help="auto, hybrid, frontier or pull.")
+@click.option(
+    "--method",
+    default="auto",
+    metavar="NAME",
+    help="auto, hybrid, frontier, pull, edge, vertex, mask, privatized, scan or sequential.",
+)
 @_predecessors_option
 @_run_options
 def bfs(**given: Any) -> None:

@@ -67,6 +67,12 @@ METHODS = ("blocked", "naive", "squaring", "sssp", "johnson")
 #: Those that search from every source, and do not compute in int16.
 SEARCHES = ("sssp", "johnson")
 
+#: What `mgraph.bfs` can do in one launch; `mgraph.bfs_by_level` has the others.
+BFS_METHODS = ("hybrid", "frontier", "pull")
+
+#: Levels that a search is taken to have, which only the graph can tell.
+DEPTH = 20
+
 #: What `mgraph.connected_components` can do.
 COMPONENTS_METHODS = ("afforest", "shiloach-vishkin", "sequential")
 
@@ -764,15 +770,31 @@ def _plan_bfs(
     directed: bool,
     indptr: Any,
 ) -> Plan:
-    if method not in ("auto", "hybrid", "frontier", "pull"):
-        raise InputError(f"method={method!r} is not known for bfs: use 'auto', 'hybrid', 'frontier' or 'pull'")
+    from . import bfs_by_level  # which knows of plans
+
     kind = specs[0].kind
+    if method not in ("auto", *BFS_METHODS, *bfs_by_level.METHODS):
+        known = ", ".join(map(repr, (*BFS_METHODS, *bfs_by_level.METHODS)))
+        raise InputError(f"method={method!r} is not known for bfs: use 'auto', {known}")
+    by_level = method in bfs_by_level.METHODS
+    if by_level and method not in kernel_module(kind, "bfs_by_level").METHODS:
+        raise InputError(f"method={method!r} runs on one core of a CPU: add device='cpu', or use method='auto'")
     ranges, edges = _shares(n, m, len(specs), indptr)
     per_level = EXCHANGE["solo" if len(specs) == 1 else kind] + (5e-6 if kind == "cuda" else 20e-6)
     shared = len(specs) == 1 and not directed
     offset = 4 if m < 2**31 else 8
+    search = rates(kind, specs[0].model).search
+    seconds = m / (search * len(specs))
+    if by_level:  # two launches and the host's look at what they found
+        per_level += 3 * rates(kind, specs[0].model).launch
+        cores = 1 if method == "sequential" else specs[0].cores
+        seconds = bfs_by_level.touches(n, max(edges), method, DEPTH) / (search * cores)
     peaks = []
     for (first, last), own_edges in zip(ranges, edges, strict=True):
+        if by_level:
+            what = n, last - first, own_edges, method, predecessors
+            peaks.append(bfs_by_level.device_bytes(*what, offset=offset, shared=shared))
+            continue
         lists = own_edges * 4 + (last - first + 1) * offset
         if not shared:
             lists += own_edges * 4 + (n + 1) * offset
@@ -793,7 +815,7 @@ def _plan_bfs(
         steps=None,
         span=span or max(1, int(SPAN_SECONDS / per_level)),
         peak_bytes=tuple(peaks),
-        seconds=m / (rates(kind, specs[0].model).search * len(specs)) + 20 * per_level,
+        seconds=seconds + DEPTH * per_level,
     )
 
 
