@@ -18,7 +18,7 @@ from . import device as devices
 from .comm import Communicator
 from .engine import Progress, checked_span, executor
 from .errors import InputError
-from .graph import as_graph
+from .graph import Graph, as_graph
 from .plan import Plan, plan
 
 Array = Any
@@ -92,13 +92,11 @@ def bfs(
     graph = as_graph(graph)
     if (source is None) == (sources is None):
         raise InputError("give either source, a vertex, or sources, several")
-    start = _vertices("source" if sources is None else "sources", [source] if sources is None else sources, graph.n)
+    name, several = ("source", [source]) if sources is None else ("sources", sources)
+    start = checked_vertices(name, several, graph.n)
     if target is not None:
-        _vertices("target", [target], graph.n)
-    if max_depth is not None and (
-        isinstance(max_depth, bool) or not isinstance(max_depth, (int, np.integer)) or max_depth < 0
-    ):
-        raise InputError(f"max_depth={max_depth!r} is no distance: give 0 or more")
+        checked_vertices("target", [target], graph.n)
+    check_depth(max_depth)
     runner = executor(device, client, graph.device)
     made = plan(
         "bfs",
@@ -119,16 +117,7 @@ def bfs(
     )
 
     def edges(shard: int) -> Edges:
-        if len(made.ranges) == 1:
-            by_target, by_source = program.lists
-            return Edges(
-                graph.adjacency("csc", runner.place) if by_target else None,
-                graph.adjacency("csr", runner.place) if by_source else None,
-            )
-        first, last = made.ranges[shard]
-        indptr, indices = graph.adjacency("csc")
-        start, end = int(indptr[first]), int(indptr[last])
-        return Edges((indptr[first : last + 1] - indptr[first], indices[start:end]), None)
+        return piece(graph, made.ranges, shard, program.lists, runner.place)
 
     outcome = runner.run(program, edges, made, progress)
     home = devices.find(graph.device)
@@ -136,7 +125,7 @@ def bfs(
     return BfsResult(results["distances"], results.get("predecessors"), made, outcome.timings)
 
 
-def _vertices(name: str, values: Sequence[Any], n: int) -> tuple[int, ...]:
+def checked_vertices(name: str, values: Sequence[Any], n: int) -> tuple[int, ...]:
     """Return the vertices that an argument names, or raise InputError."""
     if not len(values):
         raise InputError(f"{name} is empty: give a vertex or more")
@@ -147,6 +136,14 @@ def _vertices(name: str, values: Sequence[Any], n: int) -> tuple[int, ...]:
             there = f"vertices 0 to {n - 1}" if n else "no vertices"
             raise InputError(f"{name}={value} is not in the graph, which has {there}")
     return tuple(int(value) for value in values)
+
+
+def check_depth(max_depth: int | None) -> None:
+    """Raise InputError for a greatest distance that is none."""
+    if max_depth is not None and (
+        isinstance(max_depth, bool) or not isinstance(max_depth, (int, np.integer)) or max_depth < 0
+    ):
+        raise InputError(f"max_depth={max_depth!r} is no distance: give 0 or more")
 
 
 @dataclass(frozen=True)
@@ -185,6 +182,25 @@ class Edges(NamedTuple):
 
     by_target: tuple[Array, Array] | None
     by_source: tuple[Array, Array] | None
+
+
+def piece(
+    graph: Graph,
+    ranges: tuple[tuple[int, int], ...],
+    shard: int,
+    lists: tuple[bool, bool],
+    place: devices.Device | None,
+) -> Edges:
+    """Return the edges into a shard's vertices; those of the only shard, as `lists` asks for them, on its device."""
+    if len(ranges) == 1:
+        by_target, by_source = lists
+        return Edges(
+            graph.adjacency("csc", place) if by_target else None, graph.adjacency("csr", place) if by_source else None
+        )
+    first, last = ranges[shard]
+    indptr, indices = graph.adjacency("csc")
+    start, end = int(indptr[first]), int(indptr[last])
+    return Edges((indptr[first : last + 1] - indptr[first], indices[start:end]), None)
 
 
 @dataclass

@@ -59,7 +59,7 @@ SPACING = 1024
 MAX_ELEMENTS = 2**32 - 1
 
 #: What can be planned.
-ALGORITHMS = ("apsp", "bfs", "closure", "components", "list_rank", "sssp")
+ALGORITHMS = ("apsp", "bfs", "bfs_many", "closure", "components", "list_rank", "sssp")
 
 #: What `mgraph.apsp` can do.
 METHODS = ("blocked", "naive", "squaring", "sssp", "johnson")
@@ -257,7 +257,7 @@ class Plan:
         lines.append(f"supersteps: {steps}, in spans of {self.span:,}")
         columns = self.columns or ((0, self.n),) * len(self.ranges)
         for own, across, spec, peak in zip(self.ranges, columns, self.devices, self.peak_bytes, strict=True):
-            part = f"{noun} {own[0]:,} to {own[1] - 1:,}"
+            part = f"{'sources' if self.algorithm == 'bfs_many' else noun} {own[0]:,} to {own[1] - 1:,}"
             if self.grid[1] > 1:
                 part += f" by {across[0]:,} to {across[1] - 1:,}"
             if own[0] == own[1] or across[0] == across[1]:
@@ -292,17 +292,18 @@ def plan(
     components: Sequence[int] = (),
     directed: bool = True,
     indptr: Any = None,
+    sources: int = 1,
 ) -> Plan:
     """Plan a call.
 
     Parameters
     ----------
-    algorithm : {"apsp", "bfs", "closure", "components", "list_rank", "sssp"}
+    algorithm : {"apsp", "bfs", "bfs_many", "closure", "components", "list_rank", "sssp"}
         The call to plan; what it needs of the host's memory, or disk, is held against this machine's.
     n : int
         Number of vertices, or of a list's elements.
     m : int, optional
-        Number of stored directed edges; needed for ``"bfs"``, ``"components"`` and ``"sssp"``, and for methods of
+        Number of stored directed edges; needed for searches, ``"components"`` and ``"sssp"``, and for methods of
         ``"apsp"`` that work on edges.
     devices : int, str, DeviceSpec or a sequence of these, optional
         What to plan for: a device's name, so many of this machine's best device, or descriptions of
@@ -330,6 +331,8 @@ def plan(
         components need not look at all of it.
     indptr : array of int, shape (n + 1,), optional
         Where each vertex's edges begin, to balance the shards by edges; even by default.
+    sources : int
+        Number of sources of ``"bfs_many"``.
 
     Raises
     ------
@@ -341,7 +344,7 @@ def plan(
     if algorithm not in ALGORITHMS:
         known = ", ".join(map(repr, ALGORITHMS))
         raise InputError(f"algorithm {algorithm!r} is not known: use one of {known}")
-    for name, value in (("n", n), ("m", m), ("memory_limit", memory_limit)):
+    for name, value in (("n", n), ("m", m), ("memory_limit", memory_limit), ("sources", sources)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0):
             raise InputError(f"{name}={value!r} is no number: give 0 or more")
     most = MAX_ELEMENTS if algorithm == "list_rank" else MAX_VERTICES
@@ -376,6 +379,10 @@ def plan(
     elif algorithm == "sssp":
         kept = distance_dtype(None, dtype), predecessors, nonnegative
         made = _plan_sssp(int(n), int(m), specs, method, *kept, span, indptr)
+    elif algorithm == "bfs_many":
+        if method not in ("auto", "words") or not sources:
+            raise InputError("a plan for bfs_many has one method, 'words', and a source or more")
+        made = _plan_bfs_many(int(n), int(m), int(sources), specs, predecessors, span, directed, indptr, memory_limit)
     else:
         made = _plan_bfs(int(n), int(m), specs, method, predecessors, span, directed, indptr)
     hindrance = _hindrance(made, memory_limit)
@@ -817,6 +824,57 @@ def _plan_bfs(
         peak_bytes=tuple(peaks),
         seconds=seconds + DEPTH * per_level,
     )
+
+
+def _plan_bfs_many(
+    n: int,
+    m: int,
+    sources: int,
+    specs: tuple[DeviceSpec, ...],
+    predecessors: bool,
+    span: int | None,
+    directed: bool,
+    indptr: Any,
+    memory_limit: int | None,
+) -> Plan:
+    """Plan searches from many sources: as many words of 64 at a time as there are, and as fit."""
+    kind, shards = specs[0].kind, len(specs)
+    columns, edges = _shares(n, m, shards, indptr)
+    r, offset, both = rates(kind, specs[0].model), 4 if m < 2**31 else 8, directed or shards > 1
+    per_level = EXCHANGE["solo" if shards == 1 else kind] + 3 * r.launch
+
+    def made(words: int) -> Plan:
+        batches, peaks = -(-sources // (64 * words)), []
+        for (first, last), own_edges in zip(columns, edges, strict=True):
+            own = last - first
+            lists = 4 * own_edges + offset * (own + 1) + both * (4 * own_edges + offset * (n + 1))
+            found = 4 * own * sources * (1 + predecessors) + predecessors * 4 * n
+            peaks.append(lists + 8 * words * (n + 2 * own) + found)
+        # An edge is looked at in some levels, the words of a vertex in all; a distance is written once.
+        passes = DEPTH * 24 * words * n / (r.memory * shards) + DEPTH * per_level
+        seconds = batches * (3 * max(edges) / (r.search * specs[0].cores) + passes)
+        return Plan(
+            algorithm="bfs_many",
+            method="words",
+            n=n,
+            m=m,
+            dtype="int32",
+            predecessors=predecessors,
+            block=0,
+            ranges=((0, sources),) * shards,
+            columns=columns,
+            grid=(1, shards),
+            devices=specs,
+            steps=None,
+            span=span or max(1, int(SPAN_SECONDS * DEPTH * batches / seconds)),
+            peak_bytes=tuple(peaks),
+            seconds=seconds + 8 * sources * n / (r.memory * shards),
+            batch=64 * words,
+        )
+
+    # No more words than there are sources for, but for a power of two.
+    ways = [made(words) for words in kernel_module(kind, "bfs_many").WORDS if words < 2 * -(-sources // 64)]
+    return next((way for way in ways if not _hindrance(way, memory_limit)), ways[-1])
 
 
 def _plan_components(
