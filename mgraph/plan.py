@@ -791,11 +791,12 @@ def _plan_bfs(
     shared = len(specs) == 1 and not directed
     offset = 4 if m < 2**31 else 8
     search = rates(kind, specs[0].model).search
-    seconds = m / (search * len(specs))
+    seconds, level = m / (search * len(specs)), per_level
     if by_level:  # two launches and the host's look at what they found
         per_level += 3 * rates(kind, specs[0].model).launch
         cores = 1 if method == "sequential" else specs[0].cores
         seconds = bfs_by_level.touches(n, max(edges), method, DEPTH) / (search * cores)
+        level = per_level + seconds / DEPTH
     peaks = []
     for (first, last), own_edges in zip(ranges, edges, strict=True):
         if by_level:
@@ -820,7 +821,7 @@ def _plan_bfs(
         ranges=ranges,
         devices=specs,
         steps=None,
-        span=span or max(1, int(SPAN_SECONDS / per_level)),
+        span=span or max(1, int(SPAN_SECONDS / level)),
         peak_bytes=tuple(peaks),
         seconds=seconds + DEPTH * per_level,
     )
