@@ -46,7 +46,7 @@ class Levels:
     @property
     def own_words(self) -> slice:
         """Where the shard's vertices are in the bitmap."""
-        return slice(self.first // 32, -(-self.last // 32))
+        return slice(self.first // 32, self.first // 32 - (self.first - self.last) // 32)
 
     def told(self, launch: Callable[..., None], *arguments: Any) -> tuple[int, ...]:
         """Launch an operation that takes the control words last, and return what it told."""
