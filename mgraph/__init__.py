@@ -10,6 +10,7 @@ Importing it loads neither Numba, nor Dask, nor CuPy: each is imported by the fi
 
 from .apsp import ApspResult, apsp
 from .bfs import BfsResult, bfs
+from .bfs_many import BfsManyResult, bfs_many
 from .closure import ClosureResult, transitive_closure
 from .components import ComponentsResult, connected_components
 from .errors import (
@@ -34,6 +35,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ApspResult",
+    "BfsManyResult",
     "BfsResult",
     "ClosureResult",
     "ComponentsResult",
@@ -54,6 +56,7 @@ __all__ = [
     "WorkerLostError",
     "apsp",
     "bfs",
+    "bfs_many",
     "connected_components",
     "list_rank",
     "plan",

@@ -18,8 +18,8 @@ from . import device as devices
 from .comm import Communicator
 from .engine import Progress, checked_span, executor
 from .errors import InputError
-from .graph import as_graph
-from .plan import Plan, has_rows_of_four, looks_at_heads, plan
+from .graph import Graph, as_graph
+from .plan import Plan, plan, prepared_for
 
 Array = Any
 
@@ -48,9 +48,12 @@ def bfs(
         The vertex to start from, 0 to n-1.
     sources : sequence of int, optional
         Instead of `source`, several to start from at once.
-    method : {"auto", "hybrid", "frontier", "pull"}
-        ``"frontier"`` expands the queue of a level [1]_, ``"pull"`` lets unvisited vertices look for a
-        neighbour in it, ``"hybrid"`` takes whichever is cheaper at each level [2]_.
+    method : {"auto", "hybrid", "frontier", "pull", "edge", "vertex", "mask", "privatized", "scan", "sequential"}
+        ``"frontier"`` expands the queue of a level, ``"pull"`` lets unvisited vertices look for a neighbour in
+        it, ``"hybrid"`` takes whichever is cheaper at each level [1]_; it is what ``"auto"`` takes. The others
+        are there to compare: every level looks at each ``"edge"`` or ``"vertex"`` [2]_, or at two ``"mask"``
+        arrays of them [3]_; blocks find the next level in ``"privatized"`` queues [4]_, or by the prefix sums of a
+        ``"scan"`` in linear work [5]_; ``"sequential"`` is the queue on one core of a CPU.
     predecessors : bool
         Whether to return each vertex's predecessor: the least that lies on a shortest path.
     max_depth : int, optional
@@ -74,25 +77,26 @@ def bfs(
     Raises
     ------
     InputError
-        If `source` is not a vertex, and for input that cannot be used.
+        If `source` is not a vertex, for input that cannot be used, and for a method that the devices do not have.
     MemoryLimitError
         If no plan fits; raised before anything is allocated.
 
     References
     ----------
-    .. [1] Luo, Wong and Hwu, "An effective GPU implementation of breadth-first search", 2010.
-    .. [2] Beamer, Asanović and Patterson, "Direction-optimizing breadth-first search", 2012.
+    .. [1] Beamer, Asanović and Patterson, "Direction-optimizing breadth-first search", 2012.
+    .. [2] Jia, Lu, Hoberock, Garland and Hart, "Edge v. node parallelism for graph centrality metrics", 2011.
+    .. [3] Harish and Narayanan, "Accelerating large graph algorithms on the GPU using CUDA", 2007.
+    .. [4] Luo, Wong and Hwu, "An effective GPU implementation of breadth-first search", 2010.
+    .. [5] Merrill, Garland and Grimshaw, "Scalable GPU graph traversal", 2012.
     """
     graph = as_graph(graph)
     if (source is None) == (sources is None):
         raise InputError("give either source, a vertex, or sources, several")
-    start = _vertices("source" if sources is None else "sources", [source] if sources is None else sources, graph.n)
+    name, several = ("source", [source]) if sources is None else ("sources", sources)
+    start = checked_vertices(name, several, graph.n)
     if target is not None:
-        _vertices("target", [target], graph.n)
-    if max_depth is not None and (
-        isinstance(max_depth, bool) or not isinstance(max_depth, (int, np.integer)) or max_depth < 0
-    ):
-        raise InputError(f"max_depth={max_depth!r} is no distance: give 0 or more")
+        checked_vertices("target", [target], graph.n)
+    check_depth(max_depth)
     runner = executor(device, client, graph.device)
     made = plan(
         "bfs",
@@ -106,26 +110,28 @@ def bfs(
         indptr=devices.to_host(graph.adjacency("csc")[0]) if len(runner.specs) > 1 else None,
     )
 
-    def edges(shard: int) -> Edges:
-        if len(made.ranges) == 1:
-            by_target, by_source = (graph.adjacency(order, runner.place) for order in ("csc", "csr"))
-            heads = looks_at_heads(made.method, graph.n, graph.m)
-            if runner.place is None or not (heads or has_rows_of_four(made.method, graph.n, graph.m, 1)):
-                return Edges(by_target, by_source)
-            make = partial(_prepared, made, runner.place, by_target, by_source)
-            return Edges(by_target, by_source, graph.kept("heads" if heads else "rows of four", runner.place, make))
-        first, last = made.ranges[shard]
-        indptr, indices = graph.adjacency("csc")
-        start, end = int(indptr[first]), int(indptr[last])
-        return Edges((indptr[first : last + 1] - indptr[first], indices[start:end]))
+    from . import bfs_by_level  # which knows of this module
 
-    outcome = runner.run(Search(made, start, max_depth, target), edges, made, progress)
+    program = (bfs_by_level.SearchByLevel if made.method in bfs_by_level.METHODS else Search)(
+        made, start, max_depth, target
+    )
+
+    prepared = prepared_for(made.method, graph.n, graph.m, len(made.ranges))
+
+    def edges(shard: int) -> Edges:
+        taken = piece(graph, made.ranges, shard, program.lists, runner.place)
+        if runner.place is None or prepared is None or len(made.ranges) > 1:
+            return taken
+        make = partial(_prepared, prepared, runner.place, taken.by_target, taken.by_source)
+        return taken._replace(prepared=graph.kept(prepared, runner.place, make))
+
+    outcome = runner.run(program, edges, made, progress)
     home = devices.find(graph.device)
     results = {name: home.asarray(value) for name, value in outcome.arrays.items()}
     return BfsResult(results["distances"], results.get("predecessors"), made, outcome.timings)
 
 
-def _vertices(name: str, values: Sequence[Any], n: int) -> tuple[int, ...]:
+def checked_vertices(name: str, values: Sequence[Any], n: int) -> tuple[int, ...]:
     """Return the vertices that an argument names, or raise InputError."""
     if not len(values):
         raise InputError(f"{name} is empty: give a vertex or more")
@@ -136,6 +142,14 @@ def _vertices(name: str, values: Sequence[Any], n: int) -> tuple[int, ...]:
             there = f"vertices 0 to {n - 1}" if n else "no vertices"
             raise InputError(f"{name}={value} is not in the graph, which has {there}")
     return tuple(int(value) for value in values)
+
+
+def check_depth(max_depth: int | None) -> None:
+    """Raise InputError for a greatest distance that is none."""
+    if max_depth is not None and (
+        isinstance(max_depth, bool) or not isinstance(max_depth, (int, np.integer)) or max_depth < 0
+    ):
+        raise InputError(f"max_depth={max_depth!r} is no distance: give 0 or more")
 
 
 @dataclass(frozen=True)
@@ -167,11 +181,33 @@ class BfsResult:
 
 
 class Edges(NamedTuple):
-    """The edges into a shard's vertices, by target and, where that is at hand, by source, with what is kept of them."""
+    """The edges into a shard's vertices by target, and by source: where they are needed, and at hand.
 
-    by_target: tuple[Array, Array]
+    From those by target a shard makes the others. What it has `prepared`, it makes of both.
+    """
+
+    by_target: tuple[Array, Array] | None
     by_source: tuple[Array, Array] | None = None
     prepared: tuple[Array, Array] | None = None
+
+
+def piece(
+    graph: Graph,
+    ranges: tuple[tuple[int, int], ...],
+    shard: int,
+    lists: tuple[bool, bool],
+    place: devices.Device | None,
+) -> Edges:
+    """Return the edges into a shard's vertices; those of the only shard, as `lists` asks for them, on its device."""
+    if len(ranges) == 1:
+        by_target, by_source = lists
+        return Edges(
+            graph.adjacency("csc", place) if by_target else None, graph.adjacency("csr", place) if by_source else None
+        )
+    first, last = ranges[shard]
+    indptr, indices = graph.adjacency("csc")
+    start, end = int(indptr[first]), int(indptr[last])
+    return Edges((indptr[first : last + 1] - indptr[first], indices[start:end]))
 
 
 @dataclass
@@ -211,17 +247,23 @@ class Search:
         self.max_depth = max_depth
         self.target = target
 
+    @property
+    def lists(self) -> tuple[bool, bool]:
+        """Whether the program needs the edges by target, and whether by source."""
+        return True, True
+
     def load(self, shard: int, piece: Edges, device: devices.Device) -> Shard:
         """Return the shard with the source as its frontier."""
         xp, n = device.xp, self.plan.n
         kernels = device.kernels("bfs")
         first, last = self.plan.ranges[shard]
         words, own_words = -(-n // 32), -(-(last - first) // 32)
-        by_source = piece.by_source or _transposed(piece.by_target, n, first)
+        assert piece.by_target is not None
+        by_source = piece.by_source or transposed(piece.by_target, n, first)
         by_source = device.asarray(by_source[0]), device.asarray(by_source[1])
         by_target = device.asarray(piece.by_target[0]), device.asarray(piece.by_target[1])
-
-        heads, quads = piece.prepared or _prepared(self.plan, device, by_target, by_source)
+        wanted = prepared_for(self.plan.method, n, self.plan.m, len(self.plan.ranges))
+        heads, quads = piece.prepared or _prepared(wanted, device, by_target, by_source)
         state = Shard(
             device=device,
             kernels=kernels,
@@ -287,30 +329,31 @@ class Search:
         if self.plan.predecessors:
             comm.allgather(state.distances, self.plan.ranges)
             parent = state.device.xp.empty(state.last - state.first, np.int32)
-            state.kernels.parents(*state.by_target, state.first, state.last, state.distances, parent)
+            state.device.kernels("bfs").parents(*state.by_target, state.first, state.last, state.distances, parent)
             results["predecessors"] = parent
         return results
 
 
 def _prepared(
-    plan: Plan, device: devices.Device, by_target: tuple[Array, Array], by_source: tuple[Array, Array]
+    what: str | None, device: devices.Device, by_target: tuple[Array, Array], by_source: tuple[Array, Array]
 ) -> tuple[Array, Array]:
-    """Return what searches find their way by, empty where it would not help; ``kernels/bfs.cu`` tells what it is.
-
-    The heads, of graphs of many edges; the rows of four, of those of few, where a launch runs all levels.
-    """
+    """Return the heads and the rows of four, empty but for `what` is wanted."""
     xp, kernels = device.xp, device.kernels("bfs")
     with device.active():
-        heads, quads = xp.empty(0, np.int32), xp.empty((0, 4), np.int32)
-        if looks_at_heads(plan.method, plan.n, plan.m):
-            heads = xp.empty(len(by_target[0]) - 1, np.int32)
-            kernels.heads(*by_target, by_source[0], heads)
-        elif has_rows_of_four(plan.method, plan.n, plan.m, len(plan.ranges)):
-            quads = kernels.rows_of_four(xp, *by_source)
-        return heads, quads
+        heads = xp.empty(0 if what != "heads" else len(by_target[0]) - 1, np.int32)
+        kernels.heads(*by_target, by_source[0], heads)
+        return heads, kernels.rows_of_four(xp, *by_source) if what == "rows of four" else xp.empty((0, 4), np.int32)
 
 
-def _transposed(by_target: tuple[Array, Array], n: int, first: int) -> tuple[np.ndarray, np.ndarray]:
+def bitmap(vertices: Sequence[int]) -> dict[int, int]:
+    """Return the words of a bitmap of these vertices that are not zero, by their places."""
+    words: dict[int, int] = {}
+    for vertex in vertices:
+        words[vertex // 32] = words.get(vertex // 32, 0) | 1 << vertex % 32
+    return words
+
+
+def transposed(by_target: tuple[Array, Array], n: int, first: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the same edges by source: ``indices`` are targets, rows are all n vertices."""
     indptr, indices = devices.to_host(by_target[0]), devices.to_host(by_target[1])
     rows = len(indptr) - 1

@@ -216,7 +216,12 @@ def apsp(**given: Any) -> None:
 @_source_option
 @click.option("--max-depth", type=int, metavar="N", help="Search no farther than this.")
 @click.option("--target", type=int, metavar="V", help="Search no farther than this vertex.")
-@click.option("--method", default="auto", metavar="NAME", help="auto, hybrid, frontier or pull.")
+@click.option(
+    "--method",
+    default="auto",
+    metavar="NAME",
+    help="auto, hybrid, frontier, pull, edge, vertex, mask, privatized, scan or sequential.",
+)
 @_predecessors_option
 @_run_options
 def bfs(**given: Any) -> None:
@@ -537,14 +542,15 @@ def _levels(graph: Graph, result: mgraph.BfsResult) -> tuple[dict[str, Any], str
 @_pairs_options("The type to compute in; by default float32.")
 @_predecessors_option
 @_span_option
-@click.option("--directed/--undirected", default=True, help="Whether the graph is; for bfs.")
+@click.option("--directed/--undirected", default=True, help="Whether the graph is; for bfs and bfs_many.")
+@click.option("--sources", type=int, default=1, metavar="N", help="Number of sources; for bfs_many.")
 @_json_option
 def plan(
     algorithm: str, n: int, m: int | None, wanted: str | None, memory: int | None, as_json: bool, **options: Any
 ) -> None:
     """Tell how a call would be run, how long it would take and how much memory it needs.
 
-    ALGORITHM is apsp, bfs, closure, components, list_rank or sssp.
+    ALGORITHM is apsp, bfs, bfs_many, closure, components, list_rank or sssp.
     """
     made = mgraph.plan(algorithm, n, m, _specs(wanted, memory), **options)
     click.echo(_json(dataclasses.asdict(made)) if as_json else made.explain())

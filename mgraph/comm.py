@@ -147,6 +147,7 @@ class Nccl:
             np.dtype(np.int32): self._nccl.NCCL_INT32,
             np.dtype(np.int64): self._nccl.NCCL_INT64,
             np.dtype(np.uint32): self._nccl.NCCL_UINT32,
+            np.dtype(np.uint64): self._nccl.NCCL_UINT64,
         }
         return array.data.ptr, array.size, kinds[np.dtype(array.dtype)]
 

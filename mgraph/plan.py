@@ -62,13 +62,19 @@ MAX_ELEMENTS = 2**32 - 1
 _HEADS_FROM = 8
 
 #: What can be planned.
-ALGORITHMS = ("apsp", "bfs", "closure", "components", "list_rank", "sssp")
+ALGORITHMS = ("apsp", "bfs", "bfs_many", "closure", "components", "list_rank", "sssp")
 
 #: What `mgraph.apsp` can do.
 METHODS = ("blocked", "naive", "squaring", "sssp", "johnson")
 
 #: Those that search from every source, and do not compute in int16.
 SEARCHES = ("sssp", "johnson")
+
+#: What `mgraph.bfs` can do in one launch; `mgraph.bfs_by_level` has the others.
+BFS_METHODS = ("hybrid", "frontier", "pull")
+
+#: Levels that a search is taken to have, which only the graph can tell.
+DEPTH = 20
 
 #: What `mgraph.connected_components` can do.
 COMPONENTS_METHODS = ("afforest", "shiloach-vishkin", "sequential")
@@ -254,7 +260,7 @@ class Plan:
         lines.append(f"supersteps: {steps}, in spans of {self.span:,}")
         columns = self.columns or ((0, self.n),) * len(self.ranges)
         for own, across, spec, peak in zip(self.ranges, columns, self.devices, self.peak_bytes, strict=True):
-            part = f"{noun} {own[0]:,} to {own[1] - 1:,}"
+            part = f"{'sources' if self.algorithm == 'bfs_many' else noun} {own[0]:,} to {own[1] - 1:,}"
             if self.grid[1] > 1:
                 part += f" by {across[0]:,} to {across[1] - 1:,}"
             if own[0] == own[1] or across[0] == across[1]:
@@ -289,17 +295,18 @@ def plan(
     components: Sequence[int] = (),
     directed: bool = True,
     indptr: Any = None,
+    sources: int = 1,
 ) -> Plan:
     """Plan a call.
 
     Parameters
     ----------
-    algorithm : {"apsp", "bfs", "closure", "components", "list_rank", "sssp"}
+    algorithm : {"apsp", "bfs", "bfs_many", "closure", "components", "list_rank", "sssp"}
         The call to plan; what it needs of the host's memory, or disk, is held against this machine's.
     n : int
         Number of vertices, or of a list's elements.
     m : int, optional
-        Number of stored directed edges; needed for ``"bfs"``, ``"components"`` and ``"sssp"``, and for methods of
+        Number of stored directed edges; needed for searches, ``"components"`` and ``"sssp"``, and for methods of
         ``"apsp"`` that work on edges.
     devices : int, str, DeviceSpec or a sequence of these, optional
         What to plan for: a device's name, so many of this machine's best device, or descriptions of
@@ -327,6 +334,8 @@ def plan(
         components need not look at all of it.
     indptr : array of int, shape (n + 1,), optional
         Where each vertex's edges begin, to balance the shards by edges; even by default.
+    sources : int
+        Number of sources of ``"bfs_many"``.
 
     Raises
     ------
@@ -338,7 +347,7 @@ def plan(
     if algorithm not in ALGORITHMS:
         known = ", ".join(map(repr, ALGORITHMS))
         raise InputError(f"algorithm {algorithm!r} is not known: use one of {known}")
-    for name, value in (("n", n), ("m", m), ("memory_limit", memory_limit)):
+    for name, value in (("n", n), ("m", m), ("memory_limit", memory_limit), ("sources", sources)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0):
             raise InputError(f"{name}={value!r} is no number: give 0 or more")
     most = MAX_ELEMENTS if algorithm == "list_rank" else MAX_VERTICES
@@ -373,6 +382,10 @@ def plan(
     elif algorithm == "sssp":
         kept = distance_dtype(None, dtype), predecessors, nonnegative
         made = _plan_sssp(int(n), int(m), specs, method, *kept, span, indptr)
+    elif algorithm == "bfs_many":
+        if method not in ("auto", "words") or not sources:
+            raise InputError("a plan for bfs_many has one method, 'words', and a source or more")
+        made = _plan_bfs_many(int(n), int(m), int(sources), specs, predecessors, span, directed, indptr, memory_limit)
     else:
         made = _plan_bfs(int(n), int(m), specs, method, predecessors, span, directed, indptr)
     hindrance = _hindrance(made, memory_limit)
@@ -757,20 +770,15 @@ def _naive(ask: _Ask) -> Plan:
     )
 
 
-def looks_at_heads(method: str, n: int, m: int) -> bool:
-    """Return whether a search that pulls looks at each vertex's neighbour of most edges first.
+def prepared_for(method: str, n: int, m: int, shards: int) -> str | None:
+    """Return what a search makes of a graph once, to find its way by; ``kernels/bfs.cu`` tells what it is.
 
-    Where vertices have few edges each is as quickly found without, or never pulled at all.
+    Who pulls looks at the heads of vertices, where these have many edges; with few, the rows of four serve thin
+    levels, of which a launch must run many for it to pay.
     """
-    return method != "frontier" and m >= _HEADS_FROM * n
-
-
-def has_rows_of_four(method: str, n: int, m: int, shards: int) -> bool:
-    """Return whether a search lays a graph's rows side by side, unless one of them is long.
-
-    It pays for thin levels, of which a launch must run many.
-    """
-    return shards == 1 and m < _HEADS_FROM * n and method != "pull"
+    if m >= _HEADS_FROM * n:
+        return "heads" if method in ("auto", "hybrid", "pull") else None
+    return "rows of four" if method in ("auto", "hybrid", "frontier") and shards == 1 else None
 
 
 def _plan_bfs(
@@ -783,24 +791,40 @@ def _plan_bfs(
     directed: bool,
     indptr: Any,
 ) -> Plan:
-    if method not in ("auto", "hybrid", "frontier", "pull"):
-        raise InputError(f"method={method!r} is not known for bfs: use 'auto', 'hybrid', 'frontier' or 'pull'")
+    from . import bfs_by_level  # which knows of plans
+
     kind = specs[0].kind
+    if method not in ("auto", *BFS_METHODS, *bfs_by_level.METHODS):
+        known = ", ".join(map(repr, (*BFS_METHODS, *bfs_by_level.METHODS)))
+        raise InputError(f"method={method!r} is not known for bfs: use 'auto', {known}")
+    by_level = method in bfs_by_level.METHODS
+    if by_level and method not in kernel_module(kind, "bfs_by_level").METHODS:
+        raise InputError(f"method={method!r} runs on one core of a CPU: add device='cpu', or use method='auto'")
     ranges, edges = _shares(n, m, len(specs), indptr)
     per_level = EXCHANGE["solo" if len(specs) == 1 else kind] + (5e-6 if kind == "cuda" else 20e-6)
     shared = len(specs) == 1 and not directed
     offset = 4 if m < 2**31 else 8
+    search = rates(kind, specs[0].model).search
+    seconds, level = m / (search * len(specs)), per_level
+    if by_level:  # two launches and the host's look at what they found
+        per_level += 3 * rates(kind, specs[0].model).launch
+        cores = 1 if method == "sequential" else specs[0].cores
+        seconds = bfs_by_level.touches(n, max(edges), method, DEPTH) / (search * cores)
+        level = per_level + seconds / DEPTH
     peaks = []
     for (first, last), own_edges in zip(ranges, edges, strict=True):
+        if by_level:
+            what = n, last - first, own_edges, method, predecessors
+            peaks.append(bfs_by_level.device_bytes(*what, offset=offset, shared=shared))
+            continue
         lists = own_edges * 4 + (last - first + 1) * offset
         if not shared:
             lists += own_edges * 4 + (n + 1) * offset
         words = -(-n // 32) * 4
         own = -(-(last - first) // 32) * 4
         hubs = 4 * kernel_module(kind, "bfs").hub_capacity(own_edges)
-        heads = 4 * (last - first) if looks_at_heads(method, n, m) else 0
-        quads = 16 * n if kind == "cuda" and has_rows_of_four(method, n, m, len(specs)) else 0
-        state = 8 * n + words + 2 * own + hubs + heads + quads
+        once = {"heads": 4 * (last - first), "rows of four": 16 * n if kind == "cuda" else 0, None: 0}
+        state = 8 * n + words + 2 * own + hubs + once[prepared_for(method, n, m, len(specs))]
         peaks.append(lists + state + (4 * (last - first) if predecessors else 0))
     return Plan(
         algorithm="bfs",
@@ -813,10 +837,61 @@ def _plan_bfs(
         ranges=ranges,
         devices=specs,
         steps=None,
-        span=span or max(1, int(SPAN_SECONDS / per_level)),
+        span=span or max(1, int(SPAN_SECONDS / level)),
         peak_bytes=tuple(peaks),
-        seconds=m / (rates(kind, specs[0].model).search * len(specs)) + 20 * per_level,
+        seconds=seconds + DEPTH * per_level,
     )
+
+
+def _plan_bfs_many(
+    n: int,
+    m: int,
+    sources: int,
+    specs: tuple[DeviceSpec, ...],
+    predecessors: bool,
+    span: int | None,
+    directed: bool,
+    indptr: Any,
+    memory_limit: int | None,
+) -> Plan:
+    """Plan searches from many sources: as many words of 64 at a time as there are, and as fit."""
+    kind, shards = specs[0].kind, len(specs)
+    columns, edges = _shares(n, m, shards, indptr)
+    r, offset, both = rates(kind, specs[0].model), 4 if m < 2**31 else 8, directed or shards > 1
+    per_level = EXCHANGE["solo" if shards == 1 else kind] + 3 * r.launch
+
+    def made(words: int) -> Plan:
+        batches, peaks = -(-sources // (64 * words)), []
+        for (first, last), own_edges in zip(columns, edges, strict=True):
+            own = last - first
+            lists = 4 * own_edges + offset * (own + 1) + both * (4 * own_edges + offset * (n + 1))
+            found = 4 * own * sources * (1 + predecessors) + predecessors * 4 * n
+            peaks.append(lists + 8 * words * (n + 2 * own) + found)
+        # An edge is looked at in some levels, the words of a vertex in all; a distance is written once.
+        passes = DEPTH * 24 * words * n / (r.memory * shards) + DEPTH * per_level
+        seconds = batches * (3 * max(edges) / (r.search * specs[0].cores) + passes)
+        return Plan(
+            algorithm="bfs_many",
+            method="words",
+            n=n,
+            m=m,
+            dtype="int32",
+            predecessors=predecessors,
+            block=0,
+            ranges=((0, sources),) * shards,
+            columns=columns,
+            grid=(1, shards),
+            devices=specs,
+            steps=None,
+            span=span or max(1, int(SPAN_SECONDS * DEPTH * batches / seconds)),
+            peak_bytes=tuple(peaks),
+            seconds=seconds + 8 * sources * n / (r.memory * shards),
+            batch=64 * words,
+        )
+
+    # No more words than there are sources for, but for a power of two.
+    ways = [made(words) for words in kernel_module(kind, "bfs_many").WORDS if words < 2 * -(-sources // 64)]
+    return next((way for way in ways if not _hindrance(way, memory_limit)), ways[-1])
 
 
 def _plan_components(

@@ -7,14 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse.csgraph import shortest_path
+from test_apsp import poison
+from test_plan import measured
 
 import mgraph
 from mgraph import device as devices
 from mgraph.generate import rmat
 from mgraph.graph import Compressed
+from mgraph.plan import DeviceSpec, plan
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
-METHODS = ["hybrid", "frontier", "pull"]
+FUSED = ["hybrid", "frontier", "pull"]
+BY_LEVEL = ["edge", "vertex", "mask", "privatized", "scan"]
+METHODS = {"cpu": [*FUSED, *BY_LEVEL, "sequential"], "cuda": [*FUSED, *BY_LEVEL]}
 DATA = next(
     (d for d in (Path(__file__).parents[2] / "shared" / "data", Path(__file__).parents[1] / ".data") if d.is_dir()),
     None,
@@ -23,6 +28,15 @@ DATA = next(
 
 @pytest.fixture(params=DEVICES)
 def device(request):
+    if request.param == "cuda":
+        poison()
+    return request.param
+
+
+@pytest.fixture(params=METHODS["cpu"])
+def method(request, device):
+    if request.param not in METHODS[device]:
+        pytest.skip(f"{request.param} is for a CPU")
     return request.param
 
 
@@ -68,7 +82,7 @@ def searches(draw):
 def check(graph, source, span, device):
     expected = scipys(graph, source)
     parents = None
-    for method in METHODS:
+    for method in METHODS[device]:
         result = mgraph.bfs(graph, source, method=method, device=device, span=span, predecessors=True)
         assert np.array_equal(result.distances, expected)
         verify(graph, source, result)
@@ -87,7 +101,6 @@ def test_small_graphs_on_a_gpu(case):
     check(*case, "cuda")
 
 
-@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("directed", [False, True])
 def test_rmat(method, directed, device):
     graph = rmat(14, directed=directed)
@@ -116,10 +129,14 @@ def shapes():
     leaves = np.random.default_rng(0).integers(5, 20000, len(hubs))
     src, dst = np.concatenate([[4] * 4, hubs]), np.concatenate([np.arange(4), leaves])
     yield "hubs", mgraph.Graph.from_edges(src, dst, n=20000), 4
+    # A hub whose edges a whole block copies, and that finds more than a block's own queue holds; loops and repeats.
+    src, dst = np.r_[np.zeros(9000, int), 1, 1, 5, 5], np.r_[np.arange(9000) % 4500 + 2, 0, 0, 5, 1]
+    yield "repeated edges", mgraph.Graph.from_edges(src, dst, n=5000), 1
     yield "one vertex", mgraph.Graph.from_edges([0], [0], n=1), 0
+    yield "one vertex without edges", mgraph.Graph.from_edges([], [], n=1), 0
+    yield "isolated", mgraph.Graph.from_edges([0], [1], n=77), 76
 
 
-@pytest.mark.parametrize("method", METHODS)
 def test_shapes(method, device):
     for name, graph, source in shapes():
         result = mgraph.bfs(graph, source, method=method, device=device, predecessors=True)
@@ -134,11 +151,12 @@ def test_wide_frontiers_after_thin_ones(device):
     src, dst = random.integers(tail, n - tail, (2, 300_000))
     ends = np.concatenate([np.arange(tail), np.arange(n - tail - 1, n - 1)])
     graph = mgraph.Graph.from_edges(np.r_[src, ends], np.r_[dst, ends + 1], n=n)
-    for method in METHODS:
-        for span in (None, 7):
-            result = mgraph.bfs(graph, 0, method=method, device=device, span=span, predecessors=True)
-            assert np.array_equal(result.distances, scipys(graph, 0))
-            verify(graph, 0, result)
+    expected = scipys(graph, 0)
+    for method in [*FUSED, "scan"]:
+        result = mgraph.bfs(graph, 0, method=method, device=device, predecessors=True)
+        assert np.array_equal(result.distances, expected)
+        verify(graph, 0, result)
+        assert np.array_equal(mgraph.bfs(graph, 0, method=method, device=device, span=7).distances, expected)
 
 
 def test_few_neighbours_everywhere(device):
@@ -170,7 +188,7 @@ def test_offsets_of_64_bits(device):
     _, _, _ = wide.csc()
     for part in ("csc.indptr", "csr.indptr"):
         wide._views[part, "cpu"] = wide._views[part, "cpu"].astype(np.int64)
-    for method in METHODS:
+    for method in METHODS[device]:
         result = mgraph.bfs(wide, 5, method=method, device=device, predecessors=True)
         assert np.array_equal(result.distances, scipys(graph, 5))
         verify(graph, 5, result)
@@ -190,7 +208,6 @@ def limited(expected, depth):
     return np.where(expected > depth, -1, expected)
 
 
-@pytest.mark.parametrize("method", METHODS)
 def test_several_sources_a_depth_and_a_target(method, device):
     graph = mgraph.Graph.from_edges(*np.random.default_rng(4).integers(0, 3000, (2, 3600)), n=3000, directed=False)
     sources = [7, 8, 2999, 7, 40]
@@ -244,6 +261,48 @@ def test_graph_without_vertices():
 def test_method_that_is_none():
     with pytest.raises(mgraph.InputError, match="sideways"):
         mgraph.bfs(mgraph.Graph.from_edges([0], [1]), 0, method="sideways", device="cpu")
+
+
+def test_the_queue_is_for_a_cpu():
+    gpu = DeviceSpec("a GPU", "cuda", 1 << 37)
+    with pytest.raises(mgraph.InputError, match="method='sequential' runs on one core of a CPU"):
+        plan("bfs", 10, 20, gpu, method="sequential")
+
+
+@pytest.mark.parametrize("method", [*BY_LEVEL, "sequential"])
+def test_plans_say_what_they_are(method):
+    made = plan("bfs", 1000, 5000, "cpu", method=method)
+    assert made.method == method and f"bfs, method {method!r}" in made.explain()
+    assert plan("bfs", 10**6, 10**8, "cpu", method=method).seconds > made.seconds > 0
+
+
+@pytest.mark.parametrize("predecessors", [False, True])
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("method", [*BY_LEVEL, "sequential"])
+def test_predicted_peak_is_the_measured_one(method, directed, predecessors):
+    graph = rmat(17, directed=directed)
+    graph.csc()
+    options = {"method": method, "device": "cpu", "predecessors": predecessors}
+    mgraph.bfs(rmat(5, directed=directed), 0, **options)  # compiles
+    result, peak = measured(lambda: mgraph.bfs(graph, 1, **options))
+    # On the CPU the edges are the input's own arrays, by target and by source where both are needed.
+    both = directed and predecessors and method != "edge"
+    edges = (1 + both) * (4 * graph.m + 4 * (graph.n + 1))
+    assert result.plan.peak_bytes[0] - edges == pytest.approx(peak, rel=0.05)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("predecessors", [False, True])
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("method", BY_LEVEL)
+def test_predicted_peak_is_the_measured_one_on_a_gpu(method, directed, predecessors):
+    pool = devices.find("cuda").xp.get_default_memory_pool()
+    mgraph.bfs(rmat(5, directed=directed), 0, method=method, device="cuda", predecessors=predecessors)  # compiles
+    graph = rmat(17, directed=directed)
+    pool.free_all_blocks()
+    before = pool.total_bytes()
+    result = mgraph.bfs(graph, 1, method=method, device="cuda", predecessors=predecessors)
+    assert result.plan.peak_bytes[0] == pytest.approx(pool.total_bytes() - before, rel=0.05)
 
 
 @pytest.mark.skipif(DATA is None, reason="the real graphs are not beside the checkout")

@@ -368,6 +368,7 @@ def test_how_far_a_search_goes(cycle):
     assert facts("bfs", cycle, "--device", "cpu", "--max-depth", 1)["reached"] == 2
     assert facts("bfs", cycle, "--device", "cpu", "--target", 1)["reached"] == 2
     assert "target=7" in failed(invoke("bfs", cycle, "--target", 7), 2)
+    assert facts("bfs", cycle, "--device", "cpu", "--method", "scan", "--max-depth", 1)["reached"] == 2
 
 
 def test_sssp_and_components(cycle, tmp_path):
@@ -424,6 +425,7 @@ def test_plan():
     found = facts("plan", *arguments)
     assert found["peak_bytes"] == list(expected.peak_bytes) and len(found["ranges"]) == 4
     search = ("bfs", "--n", 1000, "--m", 5000, "--devices", "cpu")
+    assert facts("plan", "bfs_many", *search[1:], "--sources", 100)["batch"] == 128
     assert facts("plan", *search, "--undirected")["peak_bytes"] < facts("plan", *search)["peak_bytes"]
     assert len(facts("plan", "apsp", "--n", 1000, "--devices", "3")["devices"]) == 3
     (spec,) = facts("plan", "apsp", "--n", 1000, "--devices", "cpu", "--memory", "1000000000")["devices"]

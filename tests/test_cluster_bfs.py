@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_bfs import METHODS, verify
+from test_bfs import BY_LEVEL, FUSED, METHODS, verify
 from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens Dask's warnings here too)
 
 import mgraph
@@ -29,9 +29,9 @@ def graphs():
     yield rmat(8)
 
 
-def check(client, device, method="auto"):
-    for graph in graphs():
-        for span in (None, 1, 5):
+def check(client, device, method="auto", spans=(None, 1, 5), given=None):
+    for graph in given or graphs():
+        for span in spans:
             found = mgraph.bfs(graph, 0, client=client, device=device, method=method, span=span, predecessors=True)
             direct = mgraph.bfs(graph, 0, device=device, predecessors=True)
             assert np.array_equal(found.distances, direct.distances), (graph, span)
@@ -39,16 +39,25 @@ def check(client, device, method="auto"):
             verify(graph, 0, found)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", FUSED)
 def test_the_same_as_direct(client, method):
     check(client, "cpu", method)
 
 
+def test_the_same_as_direct_by_level(client):
+    for number, graph in enumerate(graphs()):
+        for place, method in enumerate([*BY_LEVEL, "sequential"][number % 3 :: 3]):
+            check(client, "cpu", method, ((None, 1)[(place + number // 3) % 2],), [graph])
+
+
 def test_several_sources_a_depth_and_a_target(client):
     graph = mgraph.Graph.from_edges(*np.random.default_rng(4).integers(0, 900, (2, 1000)), n=900, directed=False)
-    for options in ({}, {"max_depth": 4}, {"target": 700}, {"target": 3, "span": 1}, {"max_depth": 0}):
-        direct = mgraph.bfs(graph, sources=[1, 899, 450], device="cpu", predecessors=True, **options)
-        found = mgraph.bfs(graph, sources=[1, 899, 450], client=client, device="cpu", predecessors=True, **options)
+    cases = ({}, {"max_depth": 4}, {"target": 700}, {"target": 3, "span": 1}, {"max_depth": 0})
+    for number, options in enumerate(cases * 2):
+        method = METHODS["cpu"][number % len(METHODS["cpu"])]
+        wanted = {"sources": [1, 899, 450], "device": "cpu", "predecessors": True, **options}
+        direct = mgraph.bfs(graph, **wanted)
+        found = mgraph.bfs(graph, client=client, method=method, **wanted)
         assert np.array_equal(found.distances, direct.distances)
         assert np.array_equal(found.predecessors, direct.predecessors)
 
@@ -59,7 +68,8 @@ def test_the_same_as_direct_on_gpus(workers):
     if workers > gpu_count():
         pytest.skip(f"needs {workers} GPUs")
     with local_client(workers, "cuda") as client:
-        check(client, "cuda")
+        for method in METHODS["cuda"]:
+            check(client, "cuda", method, spans=(None, 1))
         graph = rmat(16, directed=True)
         for source in (0, 77):
             found = mgraph.bfs(graph, source, client=client, predecessors=True)

@@ -286,7 +286,7 @@ def test_predicted_peak_of_bfs_is_the_measured_one(predecessors):
 @pytest.mark.parametrize(
     ("arguments", "options", "says"),
     [
-        (("dijkstra", 10), {}, "'dijkstra' is not known: use one of 'apsp', 'bfs', 'closure'"),
+        (("dijkstra", 10), {}, "'dijkstra' is not known: use one of 'apsp', 'bfs', 'bfs_many', 'closure'"),
         (("apsp", -1), {}, "n=-1"),
         (("apsp", 1.5), {}, "n=1.5"),
         (("apsp", True), {}, "n=True"),

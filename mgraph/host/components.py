@@ -5,9 +5,9 @@ compares and swaps here too; `unite_all` alone, on one core, need not: it is the
 """
 
 import numpy as np
-from numba import njit, prange, types
-from numba.core import cgutils
-from numba.extending import intrinsic
+from numba import njit, prange
+
+from .atomics import compare_and_swap
 
 #: What of `mgraph.connected_components` there is here.
 METHODS = ("sequential", "afforest", "shiloach-vishkin")
@@ -16,20 +16,6 @@ _SAMPLED = 2  # edges of a vertex that `sample` looks at
 _PROBES = 1024  # vertices that `largest` looks at
 _GOLDEN = 2654435769  # 2^32 over the golden ratio: its multiples are spread evenly
 _CHUNK = 1024  # vertices that a core takes at a time
-
-
-@intrinsic
-def _compare_and_swap(typing, array, index, expected, value):
-    """Set an element if it is `expected`, and return what was there, in one atomic step."""
-
-    def build(context, builder, signature, arguments):
-        kind = signature.args[0]
-        made = context.make_array(kind)(context, builder, arguments[0])
-        place = cgutils.get_item_pointer(context, builder, kind, made, [arguments[1]], wraparound=False)
-        swapped = builder.cmpxchg(place, arguments[2], arguments[3], "monotonic", "monotonic")
-        return builder.extract_value(swapped, 0)
-
-    return types.int32(array, types.intp, types.int32, types.int32), build
 
 
 @njit(nogil=True, cache=True)
@@ -54,7 +40,7 @@ def _unite(parent, u, v):
     a, b = _root(parent, u), _root(parent, v)
     while a != b:
         high, low = max(a, b), min(a, b)
-        seen = _compare_and_swap(parent, high, high, low)
+        seen = compare_and_swap(parent, high, high, low)
         if seen == high:
             return
         a, b = _root(parent, seen), low

@@ -1,0 +1,328 @@
+// Breadth-first search a level at a time: the published ways of finding the next level, each a launch or two.
+//
+// Algorithms. `edge` looks at every edge in each level, a thread an edge, `vertex` at every vertex: those of the
+// level push. `expand` and `update` are the two kernels of Harish and Narayanan (2007): the vertices of the level
+// mark whom they reach first, then the marks become the next level. `privatized` has a queue of the level, and lets
+// each block gather what it finds in a queue of its own in shared memory, which it appends to the next level's with
+// one atomic; what does not fit goes there one by one (Luo, Wong and Hwu 2010; Kirk and Hwu 2016). `gather` and
+// `filter` do linear work (Merrill, Garland and Grimshaw 2012): the degrees of a block's vertices are summed up to
+// each one's place in a list of edges, to which their targets are copied, a long list by the whole block; then those
+// visited before are dropped, and prefix sums bring the rest together. A level that one block can handle goes the
+// short way, `thin`, without the list: it takes as many levels as stay so in one launch.
+//
+// Encoding. A shard owns the vertices [lo, hi), lo a multiple of 32, and the edges into them: by source (out_*, row
+// u, only targets in the range), for `edge` both ends of each. `frontier` is a bitmap of all n vertices and the only
+// thing shards exchange; the new one is left in the shard's own words of it. `distance` has all n vertices, of which
+// the shard writes its own; -1 is unvisited. A vertex enters `queue` at most once from one listing of the frontier to
+// the next, as it is visited once: n elements are enough. `edges` holds the edges out of one level, all of the
+// shard's at most.
+//
+// Races. In `edge`, `vertex` and `expand` threads write the same value to a distance or a mark, whoever comes last; one
+// that still reads the old value writes it once more. Elsewhere an atomic decides who is first, and a look before it
+// may be stale, which only costs the atomic.
+//
+// Cost. With D levels: `edge` D m looks at a distance, and at the frontier for the unvisited; `vertex` and the two
+// kernels of the masks D n and m; the others n + m, of which `gather` and `filter` write and read each edge once more.
+//
+// Predecessors are found afterwards from the distances, by `parents` in bfs.cu.
+//
+// Sources. P. Harish, P. J. Narayanan, "Accelerating large graph algorithms on the GPU using CUDA", 2007. L. Luo, M.
+// Wong, W. Hwu, "An effective GPU implementation of breadth-first search", 2010. D. Merrill, M. Garland, A. Grimshaw,
+// "Scalable GPU graph traversal", 2012. Y. Jia, V. Lu, J. Hoberock, M. Garland, J. Hart, "Edge v. node parallelism for
+// graph centrality metrics", 2011. D. Kirk, W. Hwu, "Programming massively parallel processors", 3rd edition, 2016.
+
+constexpr int THREADS = 256;
+constexpr int HELD = 2048;         // vertices of a block's own queue
+constexpr int THIN = 1024;         // threads of the one block of a thin level, and the vertices it takes,
+constexpr int THIN_EDGES = 16384;  // and the edges out of them
+constexpr unsigned ALL = 0xffffffffu;
+
+// What launches tell the host, which clears it before.
+struct Control {
+    unsigned long long found;   // vertices found, or counted
+    unsigned long long levels;  // run by `thin`,
+    unsigned long long last;    // and the vertices of the last of them
+    unsigned long long edges;   // out of the vertices of a level
+};
+
+__device__ __forceinline__ bool in(const unsigned* bits, int v) { return bits[v / 32] >> (v % 32) & 1u; }
+
+// Mark the vertex numbered v in the shard as visited; true for the one caller that comes first.
+__device__ __forceinline__ bool claim(unsigned* visited, int v) {
+    const unsigned bit = 1u << (v % 32);
+    return !(visited[v / 32] & bit) && !(atomicOr(visited + v / 32, bit) & bit);
+}
+
+// The sum of `mine` over the threads before, and of all. `sums` has room for each of the N / 32 warps.
+template <int N> __device__ __forceinline__ int sum_before(int mine, int* sums, int* all) {
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    int end = mine;
+    for (int step = 1; step < 32; step *= 2) {
+        const int left = __shfl_up_sync(ALL, end, step);
+        if (lane >= step) end += left;
+    }
+    if (lane == 31) sums[warp] = end;
+    __syncthreads();
+    int before = end - mine, total = 0;
+    for (int w = 0; w < N / 32; ++w) {
+        if (w < warp) before += sums[w];
+        total += sums[w];
+    }
+    __syncthreads();  // `sums` may be written again
+    *all = total;
+    return before;
+}
+
+// The first of N ascending ends that lies behind e.
+template <int N> __device__ __forceinline__ int owner(const int* ends, int e) {
+    int at = 0;
+#pragma unroll
+    for (int step = N / 2; step; step /= 2)
+        if (ends[at + step - 1] <= e) at += step;
+    return at;
+}
+
+// Add what the lanes of a warp have to the vertices found.
+__device__ __forceinline__ void add(Control* control, int mine) {
+    mine = __reduce_add_sync(ALL, mine);
+    if (threadIdx.x % 32 == 0 && mine) atomicAdd(&control->found, static_cast<unsigned long long>(mine));
+}
+
+// Count the vertices of the frontier.
+__global__ void __launch_bounds__(THREADS) count(int words, const unsigned* __restrict__ frontier, Control* control) {
+    const int w = blockIdx.x * THREADS + threadIdx.x;
+    add(control, w < words ? __popc(frontier[w]) : 0);
+}
+
+// Write the vertices of the frontier to the queue.
+__global__ void __launch_bounds__(THREADS) list(int words, const unsigned* __restrict__ frontier, int* queue,
+                                                Control* control) {
+    __shared__ int sums[THREADS / 32];
+    __shared__ unsigned long long place;
+    const int w = blockIdx.x * THREADS + threadIdx.x;
+    unsigned bits = w < words ? frontier[w] : 0;
+    int all;
+    const int before = sum_before<THREADS>(__popc(bits), sums, &all);
+    if (threadIdx.x == 0) place = atomicAdd(&control->found, static_cast<unsigned long long>(all));
+    __syncthreads();
+    for (int* at = queue + place + before; bits; bits &= bits - 1) *at++ = w * 32 + __ffs(bits) - 1;
+}
+
+// Set the bits of the queue's vertices.
+__global__ void __launch_bounds__(THREADS) mark(int size, const int* __restrict__ queue, unsigned* frontier) {
+    const int q = blockIdx.x * THREADS + threadIdx.x;
+    if (q < size) atomicOr(frontier + queue[q] / 32, 1u << (queue[q] % 32));
+}
+
+// targets[e] = the vertex whose edges by target the edge e is among.
+template <typename Offset>
+__global__ void __launch_bounds__(THREADS)
+    rows(const Offset* __restrict__ in_indptr, int lo, int hi, long long m, int* targets) {
+    const long long e = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
+    if (e >= m) return;
+    int low = 0, high = hi - lo - 1;  // the last vertex that begins at e or before
+    while (low < high) {
+        const int middle = low + (high - low + 1) / 2;
+        if (in_indptr[middle] <= e)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    targets[e] = lo + low;
+}
+
+// A thread an edge.
+__global__ void __launch_bounds__(THREADS) edge(long long m, const int* __restrict__ sources,
+                                                const int* __restrict__ targets, const unsigned* __restrict__ frontier,
+                                                int level, int* distance) {
+    const long long e = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
+    if (e < m && distance[targets[e]] < 0 && in(frontier, sources[e])) distance[targets[e]] = level;
+}
+
+// A thread a vertex.
+template <typename Offset>
+__global__ void __launch_bounds__(THREADS)
+    vertex(const Offset* __restrict__ out_indptr, const int* __restrict__ out_indices, int n,
+           const unsigned* __restrict__ frontier, int level, int* distance) {
+    const int u = blockIdx.x * THREADS + threadIdx.x;
+    if (u >= n || !in(frontier, u)) return;
+    for (Offset e = out_indptr[u]; e < out_indptr[u + 1]; ++e) {
+        const int v = out_indices[e];
+        if (distance[v] < 0) distance[v] = level;
+    }
+}
+
+// The vertices at distance `level` are the frontier, and counted.
+__global__ void __launch_bounds__(THREADS)
+    settle(int lo, int hi, int level, const int* __restrict__ distance, unsigned* frontier, Control* control) {
+    const int own = blockIdx.x * THREADS + threadIdx.x, v = lo + own;
+    const unsigned bits = __ballot_sync(ALL, own < hi - lo && distance[v] == level);
+    if (threadIdx.x % 32 == 0 && own < hi - lo) frontier[v / 32] = bits;
+    add(control, bits >> (threadIdx.x % 32) & 1u);
+}
+
+// Kernel 1 of the masks: reach the neighbours of the frontier that were not visited.
+template <typename Offset>
+__global__ void __launch_bounds__(THREADS)
+    expand(const Offset* __restrict__ out_indptr, const int* __restrict__ out_indices, int n, int lo,
+           const unsigned* __restrict__ frontier, const unsigned char* __restrict__ visited, int level,
+           unsigned char* updating, int* distance) {
+    const int u = blockIdx.x * THREADS + threadIdx.x;
+    if (u >= n || !in(frontier, u)) return;
+    for (Offset e = out_indptr[u]; e < out_indptr[u + 1]; ++e) {
+        const int v = out_indices[e];
+        if (visited[v - lo]) continue;
+        distance[v] = level;
+        updating[v - lo] = 1;
+    }
+}
+
+// Kernel 2 of the masks: those reached are visited, the frontier, and counted.
+__global__ void __launch_bounds__(THREADS)
+    update(int lo, int hi, unsigned char* visited, unsigned char* updating, unsigned* frontier, Control* control) {
+    const int own = blockIdx.x * THREADS + threadIdx.x;
+    const bool reached = own < hi - lo && updating[own];
+    if (reached) {
+        visited[own] = 1;
+        updating[own] = 0;
+    }
+    const unsigned bits = __ballot_sync(ALL, reached);
+    if (threadIdx.x % 32 == 0 && own < hi - lo) frontier[(lo + own) / 32] = bits;
+    add(control, reached);
+}
+
+// A thread a vertex of the queue, which are `size`; `next` is where the next level begins.
+template <typename Offset>
+__global__ void __launch_bounds__(THREADS)
+    privatized(const Offset* __restrict__ out_indptr, const int* __restrict__ out_indices, int size,
+               const int* __restrict__ queue, int level, int* distance, int* next, Control* control) {
+    __shared__ int held[HELD];
+    __shared__ int found;
+    __shared__ unsigned long long place;
+    if (threadIdx.x == 0) found = 0;
+    __syncthreads();
+    const int q = blockIdx.x * THREADS + threadIdx.x;
+    if (q < size) {
+        const int u = queue[q];
+        for (Offset e = out_indptr[u]; e < out_indptr[u + 1]; ++e) {
+            const int v = out_indices[e];
+            if (distance[v] >= 0 || atomicCAS(distance + v, -1, level) >= 0) continue;
+            const int at = atomicAdd(&found, 1);
+            if (at < HELD)
+                held[at] = v;
+            else
+                next[atomicAdd(&control->found, 1ULL)] = v;
+        }
+    }
+    __syncthreads();
+    const int kept = min(found, HELD);
+    if (threadIdx.x == 0) place = atomicAdd(&control->found, static_cast<unsigned long long>(kept));
+    __syncthreads();
+    for (int i = threadIdx.x; i < kept; i += THREADS) next[place + i] = held[i];
+}
+
+// Copy the targets of the queue's edges to a list.
+template <typename Offset>
+__global__ void __launch_bounds__(THREADS)
+    gather(const Offset* __restrict__ out_indptr, const int* __restrict__ out_indices, int size,
+           const int* __restrict__ queue, int* edges, Control* control) {
+    __shared__ int ends[THREADS];       // where a vertex's edges end among those of the block,
+    __shared__ Offset shifts[THREADS];  // and what is added to an edge's number there to find it in out_indices
+    __shared__ int sums[THREADS / 32], wides;
+    __shared__ int wide[THREADS];  // vertices with so many edges that the whole block copies them
+    __shared__ unsigned long long wide_place[THREADS], place;
+    if (threadIdx.x == 0) wides = 0;
+    __syncthreads();
+    const int q = blockIdx.x * THREADS + threadIdx.x;
+    Offset begin = 0, degree = 0;
+    if (q < size) {
+        const int u = queue[q];
+        begin = out_indptr[u];
+        degree = out_indptr[u + 1] - begin;
+        if (degree >= THREADS) {
+            const int at = atomicAdd(&wides, 1);
+            wide[at] = u;
+            wide_place[at] = atomicAdd(&control->edges, static_cast<unsigned long long>(degree));
+            degree = 0;
+        }
+    }
+    int all;
+    const int before = sum_before<THREADS>(static_cast<int>(degree), sums, &all);
+    ends[threadIdx.x] = before + static_cast<int>(degree);
+    shifts[threadIdx.x] = begin - before;
+    if (threadIdx.x == 0) place = atomicAdd(&control->edges, static_cast<unsigned long long>(all));
+    __syncthreads();
+    for (int e = threadIdx.x; e < all; e += THREADS) edges[place + e] = out_indices[shifts[owner<THREADS>(ends, e)] + e];
+    for (int w = 0; w < wides; ++w) {
+        const Offset first = out_indptr[wide[w]], last = out_indptr[wide[w] + 1];
+        for (Offset e = first + threadIdx.x; e < last; e += THREADS) edges[wide_place[w] + (e - first)] = out_indices[e];
+    }
+}
+
+// Keep those of the list that were not visited, each once.
+__global__ void __launch_bounds__(THREADS) filter(const int* __restrict__ edges, int lo, int level, unsigned* visited,
+                                                  int* distance, int* next, Control* control) {
+    __shared__ int sums[THREADS / 32];
+    __shared__ unsigned long long place;
+    const unsigned long long total = control->edges, stride = static_cast<unsigned long long>(gridDim.x) * THREADS;
+    for (unsigned long long base = static_cast<unsigned long long>(blockIdx.x) * THREADS; base < total; base += stride) {
+        int v = -1;
+        if (base + threadIdx.x < total) {
+            v = edges[base + threadIdx.x];
+            if (claim(visited, v - lo))
+                distance[v] = level;
+            else
+                v = -1;
+        }
+        int all;
+        const int before = sum_before<THREADS>(v >= 0, sums, &all);
+        if (threadIdx.x == 0) place = atomicAdd(&control->found, static_cast<unsigned long long>(all));
+        __syncthreads();
+        if (v >= 0) next[place + before] = v;
+    }
+}
+
+// Run up to `limit` levels in one block, as long as they stay thin; the first is queue[head..tail), and what is found
+// is appended to it.
+template <typename Offset>
+__global__ void __launch_bounds__(THIN)
+    thin(const Offset* __restrict__ out_indptr, const int* __restrict__ out_indices, int lo, unsigned* visited,
+         int* distance, int* queue, int head, int tail, int level, int limit, Control* control) {
+    __shared__ int ends[THIN];       // as in `gather`
+    __shared__ Offset shifts[THIN];
+    __shared__ int sums[THIN / 32], found;
+    const int start = tail;
+    int size = tail - head, ran = 0;
+    while (ran < limit && size > 0 && size <= THIN) {
+        Offset begin = 0, degree = 0;
+        if (threadIdx.x < size) {
+            const int u = queue[head + threadIdx.x];
+            begin = out_indptr[u];
+            degree = out_indptr[u + 1] - begin;
+        }
+        if (__syncthreads_or(degree > THIN_EDGES)) break;
+        int all;
+        const int before = sum_before<THIN>(static_cast<int>(degree), sums, &all);
+        if (all > THIN_EDGES) break;
+        ends[threadIdx.x] = before + static_cast<int>(degree);
+        shifts[threadIdx.x] = begin - before;
+        if (threadIdx.x == 0) found = 0;
+        __syncthreads();
+        for (int e = threadIdx.x; e < all; e += THIN) {
+            const int v = out_indices[shifts[owner<THIN>(ends, e)] + e];
+            if (!claim(visited, v - lo)) continue;
+            distance[v] = level + ran;
+            queue[tail + atomicAdd(&found, 1)] = v;
+        }
+        __syncthreads();
+        size = found;
+        head = tail;
+        tail += size;
+        ++ran;
+    }
+    if (threadIdx.x == 0) {
+        control->found = tail - start;
+        control->levels = ran;
+        control->last = size;
+    }
+}

@@ -1,0 +1,173 @@
+// Breadth-first searches from many sources at a time, 64 to a word.
+//
+// Algorithm. A bit of a word belongs to a search: one look at an edge serves all that have its vertex in their
+// frontiers, which in graphs of small diameter most of the searches of a batch have at the same levels (Then et al.
+// 2014; Liu, Huang and Hu 2016). A level is two launches. The first finds `next`, whom the edges out of the frontiers
+// lead to: `pull` lets each vertex gather the words of its in-neighbours until all searches have seen it, `push` lets
+// those in a frontier send theirs. The host takes the second where few vertices are in any frontier. Then `settle`
+// keeps of `next` what was not seen before, writes the distances, and makes it the new frontier.
+//
+// Encoding. A batch is W words a vertex. A shard owns the vertices [lo, hi) and the edges into them, by target (in_*,
+// row v - lo) and by source (out_*, row u, only targets in the range). `frontier` has the words of all n vertices and
+// is what shards exchange; `seen` and `next` have those of the shard's own. Bits that no search of the batch has count
+// as seen everywhere, so a vertex is done when its words are all ones. `distance` is a row of the shard's vertices for
+// each search; `first` is the row of the batch's first bit.
+//
+// Cost. A level reads at most W words for each edge, at random, and passes W words of each vertex thrice; distances
+// are written once each. `settle` takes the bits of a warp's vertices in turn, so that its writes lie side by side.
+//
+// Sources. M. Then, M. Kaufmann, F. Chirigati, T. Hoang-Vu, K. Pham, A. Kemper, T. Neumann, H. Vo, "The more the
+// merrier: efficient multi-source graph traversal", 2014. H. Liu, H. Huang, Y. Hu, "iBFS: concurrent breadth-first
+// search on GPUs", 2016.
+
+constexpr int THREADS = 256;
+constexpr int SERIAL = 32;  // edges from which on a warp looks at them together
+constexpr unsigned ALL = 0xffffffffu;
+
+typedef unsigned long long Word;
+
+template <int W> struct alignas(W == 1 ? 8 : 16) Words {
+    Word at[W];
+
+    __device__ __forceinline__ void operator|=(const Words& other) {
+#pragma unroll
+        for (int w = 0; w < W; ++w) at[w] |= other.at[w];
+    }
+    __device__ __forceinline__ bool any() const {
+        Word bits = 0;
+#pragma unroll
+        for (int w = 0; w < W; ++w) bits |= at[w];
+        return bits != 0;
+    }
+    __device__ __forceinline__ bool full() const {
+        Word bits = ~0ULL;
+#pragma unroll
+        for (int w = 0; w < W; ++w) bits &= at[w];
+        return bits == ~0ULL;
+    }
+    // What the lane `owner` has, or what all lanes of the warp have together.
+    __device__ __forceinline__ Words of(int owner) const {
+        Words theirs;
+#pragma unroll
+        for (int w = 0; w < W; ++w) theirs.at[w] = __shfl_sync(ALL, at[w], owner);
+        return theirs;
+    }
+    __device__ __forceinline__ Words together() const {
+        Words all;
+#pragma unroll
+        for (int w = 0; w < W; ++w)
+            all.at[w] = static_cast<Word>(__reduce_or_sync(ALL, static_cast<unsigned>(at[w] >> 32))) << 32 |
+                        __reduce_or_sync(ALL, static_cast<unsigned>(at[w]));
+        return all;
+    }
+};
+
+// Start the searches of a batch: search i from sources[i], which several may share.
+template <int W>
+__global__ void __launch_bounds__(THREADS)
+    plant(int count, const int* __restrict__ sources, int lo, int hi, Words<W>* frontier, Words<W>* seen, int first,
+          int* distance) {
+    const int i = blockIdx.x * THREADS + threadIdx.x;
+    if (i >= count) return;
+    const int v = sources[i];
+    const Word bit = 1ULL << (i % 64);
+    atomicOr(&frontier[v].at[i / 64], bit);
+    if (v < lo || v >= hi) return;
+    atomicOr(&seen[v - lo].at[i / 64], bit);
+    distance[static_cast<long long>(first + i) * (hi - lo) + (v - lo)] = 0;
+}
+
+// next[v - lo] = the words of all in-neighbours of v, until with those that have seen it they are all ones.
+template <typename Offset, int W>
+__global__ void __launch_bounds__(THREADS)
+    pull(const Offset* __restrict__ in_indptr, const int* __restrict__ in_indices, int own_count,
+         const Words<W>* __restrict__ frontier, const Words<W>* __restrict__ seen, Words<W>* next) {
+    const int own = blockIdx.x * THREADS + threadIdx.x, lane = threadIdx.x % 32;
+    Offset e = 0, end = 0;
+    Words<W> found{}, known{};
+    if (own < own_count) {
+        known = seen[own];
+        if (!known.full()) e = in_indptr[own], end = in_indptr[own + 1];
+    }
+    if (end - e <= SERIAL)
+        for (; e < end; ++e) {
+            const Words<W> theirs = frontier[in_indices[e]];
+            found |= theirs;
+            known |= theirs;
+            if (known.full()) e = end - 1;
+        }
+    for (unsigned left = __ballot_sync(ALL, e < end); left; left &= left - 1) {
+        const int owner = __ffs(left) - 1;
+        const Offset stop = __shfl_sync(ALL, end, owner);
+        const Words<W> before = known.of(owner);
+        Words<W> mine{}, all{};
+        for (Offset base = __shfl_sync(ALL, e, owner); base < stop; base += 32) {
+            if (base + lane < stop) mine |= frontier[in_indices[base + lane]];
+            all = mine.together();
+            Words<W> then = before;
+            then |= all;
+            if (then.full()) break;
+        }
+        if (lane == owner) found = all;
+    }
+    if (own < own_count) next[own] = found;
+}
+
+// Send the words of the frontier's vertices along their edges. `next` is zero before. A look before the atomic may
+// be stale, and then costs the atomic.
+template <typename Offset, int W>
+__global__ void __launch_bounds__(THREADS)
+    push(const Offset* __restrict__ out_indptr, const int* __restrict__ out_indices, int n, int lo,
+         const Words<W>* __restrict__ frontier, const Words<W>* __restrict__ seen, Words<W>* next) {
+    const int u = blockIdx.x * THREADS + threadIdx.x, lane = threadIdx.x % 32;
+    Offset e = 0, end = 0;
+    Words<W> own{};
+    if (u < n) own = frontier[u];
+    if (own.any()) e = out_indptr[u], end = out_indptr[u + 1];
+    auto send = [&](const Words<W>& words, int v) {
+#pragma unroll
+        for (int w = 0; w < W; ++w) {
+            const Word bits = words.at[w] & ~seen[v].at[w];
+            if (bits & ~next[v].at[w]) atomicOr(&next[v].at[w], bits);
+        }
+    };
+    if (end - e <= SERIAL)
+        for (; e < end; ++e) send(own, out_indices[e] - lo);
+    for (unsigned left = __ballot_sync(ALL, e < end); left; left &= left - 1) {
+        const int owner = __ffs(left) - 1;
+        const Offset stop = __shfl_sync(ALL, end, owner);
+        const Words<W> theirs = own.of(owner);
+        for (Offset at = __shfl_sync(ALL, e, owner) + lane; at < stop; at += 32) send(theirs, out_indices[at] - lo);
+    }
+}
+
+// Make what is new in `next` the frontier, at distance `level`, and count its vertices; `next` is zero then.
+template <int W>
+__global__ void __launch_bounds__(THREADS)
+    settle(int lo, int hi, int level, Words<W>* next, Words<W>* seen, Words<W>* frontier, int first, int* distance,
+           Word* active) {
+    const int own = blockIdx.x * THREADS + threadIdx.x, lane = threadIdx.x % 32;
+    Words<W> fresh{};
+    if (own < hi - lo) {
+        Words<W> known = seen[own];
+        fresh = next[own];
+#pragma unroll
+        for (int w = 0; w < W; ++w) fresh.at[w] &= ~known.at[w];
+        frontier[lo + own] = fresh;
+        if (next[own].any()) next[own] = Words<W>{};
+        if (fresh.any()) {
+            known |= fresh;
+            seen[own] = known;
+        }
+    }
+    const Words<W> all = fresh.together();
+#pragma unroll
+    for (int w = 0; w < W; ++w)
+        for (Word bits = all.at[w]; bits; bits &= bits - 1) {
+            const int bit = __ffsll(bits) - 1;
+            if (fresh.at[w] >> bit & 1ULL)
+                distance[static_cast<long long>(first + 64 * w + bit) * (hi - lo) + own] = level;
+        }
+    const unsigned there = __ballot_sync(ALL, fresh.any());
+    if (lane == 0 && there) atomicAdd(active, static_cast<Word>(__popc(there)));
+}

@@ -1,0 +1,245 @@
+"""Searches from many sources: each row against SciPy and against the search from that source alone."""
+
+import importlib
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.sparse.csgraph import shortest_path
+from test_apsp import poison
+from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens Dask's warnings here too)
+from test_plan import measured
+
+import mgraph
+from mgraph import device as devices
+from mgraph.cluster import local_client
+from mgraph.device import gpu_count
+from mgraph.errors import InputError, MemoryLimitError
+from mgraph.generate import rmat
+from mgraph.graph import Compressed
+from mgraph.plan import DeviceSpec, plan
+
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+GPU = DeviceSpec("a GPU", "cuda", 140 << 30)
+
+#: Shares of the vertices from which on to pull: as it is, never, always.
+SHARES = {"as it comes": 16, "push": 0, "pull": 1 << 40}
+
+
+@pytest.fixture(params=DEVICES)
+def device(request):
+    if request.param == "cuda":
+        poison()
+    return request.param
+
+
+def scipys(graph, sources):
+    indptr, indices, _ = (devices.to_host(part) if part is not None else None for part in graph.csr())
+    matrix = sparse.csr_matrix((np.ones(len(indices)), indices, indptr), shape=(graph.n, graph.n))
+    distances = shortest_path(matrix, unweighted=True, indices=sources)
+    return np.where(np.isinf(distances), -1, distances)
+
+
+def check(graph, sources, device, **options):
+    """The distances are SciPy's, and the predecessors those of the searches one by one."""
+    result = mgraph.bfs_many(graph, sources, device=device, predecessors=True, **options)
+    distances, parents = (np.asarray(devices.to_host(part)) for part in (result.distances, result.predecessors))
+    assert distances.dtype == parents.dtype == np.int32
+    assert result.sources == tuple(sources)
+    assert np.array_equal(distances, scipys(graph, sources))
+    for row in {0, len(sources) // 2, len(sources) - 1}:
+        alone = mgraph.bfs(graph, sources[row], device="cpu", predecessors=True)
+        assert np.array_equal(distances[row], alone.distances)
+        assert np.array_equal(parents[row], alone.predecessors)
+
+
+@st.composite
+def searches(draw):
+    n = draw(st.integers(1, 90))
+    m = draw(st.integers(0, 3 * n))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    graph = mgraph.Graph.from_edges(*random.integers(0, n, (2, m)), n=n, directed=draw(st.booleans()))
+    sources = random.integers(0, n, draw(st.sampled_from([1, 2, 63, 64, 65, 130, 300])))
+    return graph, sources.tolist(), draw(st.sampled_from([None, 1, 3]))
+
+
+@settings(max_examples=40)
+@given(searches())
+def test_small_graphs(case):
+    graph, sources, span = case
+    check(graph, sources, "cpu", span=span)
+
+
+@pytest.mark.gpu
+@settings(max_examples=40)
+@given(searches())
+def test_small_graphs_on_a_gpu(case):
+    graph, sources, span = case
+    check(graph, sources, "cuda", span=span)
+
+
+def shapes():
+    n = 1500
+    path = np.arange(n - 1)
+    yield "path", path, path + 1
+    yield "path back", path + 1, path
+    yield "star", np.zeros(n - 1, int), path + 1  # a hub that a warp looks at
+    yield "star of the last", np.full(n - 1, n - 1), path
+    side = 38
+    cell = np.arange(side * side).reshape(side, side)
+    yield "grid", np.r_[cell[:, :-1].ravel(), cell[:-1].ravel()], np.r_[cell[:, 1:].ravel(), cell[1:].ravel()]
+    yield "complete", *np.nonzero(~np.eye(100, dtype=bool))
+    yield "loops and repeats", np.r_[path, path, np.zeros(4000, int)], np.r_[path, path + 1, np.arange(4000) % n]
+    yield "nothing", [], []
+
+
+@pytest.mark.parametrize("share", SHARES)
+def test_shapes(share, device, monkeypatch):
+    monkeypatch.setattr(importlib.import_module("mgraph.bfs_many"), "_PULL_SHARE", SHARES[share])
+    sources = [*np.random.default_rng(5).integers(0, 1501, 70).tolist(), 0, 0, 1500]
+    for number, (_, src, dst) in enumerate(shapes()):
+        check(mgraph.Graph.from_edges(src, dst, n=1501, directed=bool(number % 2)), sources, device)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_rmat(directed, device):
+    check(rmat(11, directed=directed), list(range(0, 2048, 7)), device)
+
+
+def test_offsets_of_64_bits(device):
+    graph = rmat(9, directed=True)
+    indptr, indices, _ = graph.csr()
+    wide = mgraph.Graph(graph.n, csr=Compressed(indptr.astype(np.int64), indices, None))
+    _, _, _ = wide.csc()
+    for part in ("csc.indptr", "csr.indptr"):
+        wide._views[part, "cpu"] = wide._views[part, "cpu"].astype(np.int64)
+    check(wide, [5, 7, 5], device)
+
+
+def test_a_depth(device):
+    graph = mgraph.Graph.from_edges(*np.random.default_rng(4).integers(0, 700, (2, 900)), n=700, directed=False)
+    sources = list(range(0, 700, 5))
+    expected = scipys(graph, sources)
+    for depth in (0, 1, 4, 10**6):
+        found = mgraph.bfs_many(graph, sources, max_depth=depth, device=device).distances
+        assert np.array_equal(devices.to_host(found), np.where(expected > depth, -1, expected))
+
+
+def test_progress_counts_levels_of_batches():
+    seen = []
+    graph = mgraph.Graph.from_edges([0, 1], [1, 2], n=3)
+    mgraph.bfs_many(graph, [0] * 257, device="cpu", span=1, progress=lambda *now: seen.append(now))
+    # Two batches, of two levels and one that finds nothing.
+    assert seen == [(1, None), (2, None), (3, None), (4, None), (5, None), (6, None), (6, None)]
+
+
+@pytest.mark.parametrize(
+    ("sources", "options", "message"),
+    [
+        ([], {}, "sources is empty"),
+        ([0, 9], {}, "sources=9"),
+        ([0, 1.5], {}, "sources=1.5"),
+        ([0], {"max_depth": -1}, "max_depth=-1"),
+        ([0], {"span": 0}, "span=0"),
+    ],
+)
+def test_what_cannot_be_searched(sources, options, message):
+    with pytest.raises(InputError, match=message):
+        mgraph.bfs_many(mgraph.Graph.from_edges([0], [1], n=3), sources, device="cpu", **options)
+
+
+def test_a_graph_without_vertices():
+    with pytest.raises(InputError, match="no vertices"):
+        mgraph.bfs_many(mgraph.Graph.from_edges([], []), [0], device="cpu")
+
+
+# Plans
+
+
+def test_batches_are_as_wide_as_the_sources_and_the_memory_allow():
+    assert [plan("bfs_many", 10**6, 10**7, GPU, sources=k).batch for k in (1, 64, 65, 128, 129, 256, 10**4)] == [
+        64, 64, 128, 128, 256, 256, 256,
+    ]  # fmt: skip
+    wide = plan("bfs_many", 10**7, 10**7, GPU, sources=256)
+    narrow = plan("bfs_many", 10**7, 10**7, GPU, sources=256, memory_limit=max(wide.peak_bytes) - 1)
+    assert narrow.batch == 128 and max(narrow.peak_bytes) < max(wide.peak_bytes) and narrow.seconds > wide.seconds
+    with pytest.raises(MemoryLimitError, match="bfs_many"):
+        plan("bfs_many", 10**7, 10**7, GPU, sources=10**5)
+    text = wide.explain()
+    assert "bfs_many, method 'words'" in text and "sources: 256 at a time" in text
+
+
+@pytest.mark.parametrize(("options", "message"), [({"method": "scan"}, "'words'"), ({"sources": 0}, "a source")])
+def test_what_cannot_be_planned(options, message):
+    with pytest.raises(InputError, match=message):
+        plan("bfs_many", 10, 20, GPU, **options)
+
+
+@pytest.mark.parametrize("predecessors", [False, True])
+@pytest.mark.parametrize("sources", [20, 200])
+def test_predicted_peak_is_the_measured_one(sources, predecessors):
+    graph = rmat(15)
+    options = {"device": "cpu", "predecessors": predecessors}
+    mgraph.bfs_many(rmat(5), [0], **options)  # compiles
+    result, peak = measured(lambda: mgraph.bfs_many(graph, list(range(sources)), **options))
+    # On the CPU the edges are the input's own arrays.
+    edges = 4 * graph.m + 4 * (graph.n + 1)
+    assert result.plan.peak_bytes[0] - edges == pytest.approx(peak, rel=0.05)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("predecessors", [False, True])
+@pytest.mark.parametrize("directed", [False, True])
+def test_predicted_peak_is_the_measured_one_on_a_gpu(directed, predecessors):
+    pool = devices.find("cuda").xp.get_default_memory_pool()
+    mgraph.bfs_many(rmat(5), [0], device="cuda", predecessors=predecessors)  # compiles
+    graph = rmat(15, directed=directed)
+    pool.free_all_blocks()
+    before = pool.total_bytes()
+    result = mgraph.bfs_many(graph, list(range(300)), device="cuda", predecessors=predecessors)
+    assert result.plan.peak_bytes[0] == pytest.approx(pool.total_bytes() - before, rel=0.05)
+
+
+# Workers
+
+
+@pytest.fixture(scope="module", params=[1, 2, 3, 5])
+def client(request):
+    """Workers in this process."""
+    with cluster(request.param, processes=False) as made:
+        yield made
+
+
+def check_workers(client, device):
+    random = np.random.default_rng(7)
+    for n in (1, 2, 31, 33, 65, 130, 199):  # of no more words than there are shards, and of more
+        src, dst = random.integers(0, n, (2, n))
+        graph = mgraph.Graph.from_edges(src, dst, n=n, directed=bool(n % 2))
+        check(graph, random.integers(0, n, 9).tolist(), device, client=client, span=(None, 1)[n % 2])
+    check(rmat(8), [*range(0, 256, 3), *[1] * 200], device, client=client)
+
+
+def test_the_same_as_direct(client):
+    check_workers(client, "cpu")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_same_as_direct_on_gpus(workers):
+    if workers > gpu_count():
+        pytest.skip(f"needs {workers} GPUs")
+    with local_client(workers, "cuda") as client:
+        check_workers(client, "cuda")
+        check(rmat(13, directed=True), list(range(100)), "cuda", client=client)
+
+
+@pytest.mark.gpu
+def test_cupy_in_cupy_out():
+    xp = devices.find("cuda").xp
+    found = mgraph.bfs_many(rmat(10, device="cuda"), [1, 2], predecessors=True)
+    assert isinstance(found.distances, xp.ndarray) and isinstance(found.predecessors, xp.ndarray)
+    same = mgraph.bfs_many(rmat(10), [1, 2], predecessors=True, device="cpu")
+    assert np.array_equal(found.distances.get(), same.distances)
+    assert np.array_equal(found.predecessors.get(), same.predecessors)
