@@ -21,7 +21,7 @@ import numpy as np
 from . import device as devices
 from .errors import InputError, MemoryLimitError
 from .graph import MAX_VERTICES
-from .rates import EXCHANGE, Rates, rates
+from .rates import EXCHANGE, SHORT, Rates, rates
 from .weights import chunk_rows, distance_dtype
 
 #: Seconds that a span of supersteps shall take: between spans lie the progress report and Dask's barrier.
@@ -57,6 +57,9 @@ SPACING = 1024
 
 #: Elements of a list whose numbers, and distances, have 32 bits.
 MAX_ELEMENTS = 2**32 - 1
+
+#: Times that a list of vertices is shorter than the bitmap that it stands for.
+LISTS = 16
 
 #: What can be planned.
 ALGORITHMS = ("apsp", "bfs", "closure", "components", "list_rank", "sssp")
@@ -166,6 +169,8 @@ class Plan:
         Sources at a time; 0 where it is not done by sources.
     spacing : int
         Elements among which one is picked as a splitter of a list; 0 where there are none.
+    listed : int
+        Vertices of a level up to which a shard sends a list of them, not a bitmap; 0 where it never does.
     alternatives : tuple of Alternative
         The ways that were weighed, quickest first.
     """
@@ -195,6 +200,7 @@ class Plan:
     groups: tuple[int, ...] = ()
     batch: int = 0
     spacing: int = 0
+    listed: int = 0
     alternatives: tuple[Alternative, ...] = ()
 
     @property
@@ -244,6 +250,8 @@ class Plan:
             lines.append(f"sources: {self.batch:,} at a time")
         if self.spacing:
             lines.append(f"splitters: {-(-self.n // self.spacing):,}, one among {self.spacing:,} elements")
+        if self.listed:
+            lines.append(f"exchanged: up to {self.listed:,} vertices of a shard as a list, more as a bitmap")
         if self.grid[1] > 1:
             lines.append(f"a grid of {self.grid[0]} x {self.grid[1]} shards")
         steps = "as many as " + ("the graph has levels" if self.algorithm == "bfs" else "it takes")
@@ -769,6 +777,7 @@ def _plan_bfs(
     kind = specs[0].kind
     ranges, edges = _shares(n, m, len(specs), indptr)
     per_level = EXCHANGE["solo" if len(specs) == 1 else kind] + (5e-6 if kind == "cuda" else 20e-6)
+    listed = 0 if method == "pull" else _listed(n, len(specs), kind)
     shared = len(specs) == 1 and not directed
     offset = 4 if m < 2**31 else 8
     peaks = []
@@ -778,7 +787,7 @@ def _plan_bfs(
             lists += own_edges * 4 + (n + 1) * offset
         words = -(-n // 32) * 4
         own = -(-(last - first) // 32) * 4
-        state = 8 * n + words + 2 * own
+        state = 8 * n + words + 2 * own + 4 * len(specs) * (1 + listed)
         peaks.append(lists + state + (4 * (last - first) if predecessors else 0))
     return Plan(
         algorithm="bfs",
@@ -794,7 +803,20 @@ def _plan_bfs(
         span=span or max(1, int(SPAN_SECONDS / per_level)),
         peak_bytes=tuple(peaks),
         seconds=m / (rates(kind, specs[0].model).search * len(specs)) + 20 * per_level,
+        listed=listed,
     )
+
+
+def _listed(n: int, shards: int, kind: str) -> int:
+    """Return the most vertices of a level that a shard of a search shall send as a list; 0 where lists do not pay.
+
+    They do not where a shard's part of the bitmap is little to send itself. A list always travels in full length, and
+    in vain if the level does not fit it: so it is a small part of the bitmap, and short.
+    """
+    bitmap = n // 8 // shards
+    if shards == 1 or bitmap <= SHORT[kind] // 2:
+        return 0
+    return min(bitmap // LISTS, SHORT[kind]) // 4 - 1
 
 
 def _plan_components(
