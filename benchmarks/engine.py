@@ -10,10 +10,12 @@ import argparse
 import json
 import os
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from scipy import sparse
@@ -21,7 +23,7 @@ from scipy.sparse.csgraph import dijkstra, floyd_warshall, shortest_path
 
 import mgraph
 from mgraph import device as devices
-from mgraph.generate import random_matrix, rmat
+from mgraph.generate import grid, random_matrix, rmat
 
 Row = dict[str, Any]
 DATA = next(p for p in (Path("../shared/data"), Path(".data")) if p.is_dir())
@@ -250,6 +252,38 @@ def bfs_spans() -> Iterator[Row]:
     }  # fmt: skip
 
 
+def bfs_lists() -> Iterator[Row]:
+    """Milliseconds a level on 2 CPU workers with lists of thin frontiers, and with bitmaps only, in turn."""
+    from mgraph.cluster import local_client
+
+    planner = sys.modules["mgraph.plan"]  # of which the function hides the name
+    planned = planner._listed
+    with local_client(2, "cpu") as client:
+        for rows, columns, sources in (
+            (512, 1024, [0]),
+            (1000, 1000, [0]),
+            (2000, 2000, [0]),
+            (2828, 2828, [0]),
+            (8192, 512, range(0, 8192 * 512, 512)),  # one vertex more than a list holds, at every level
+        ):
+            graph = grid(rows, columns, weights=None)
+            expected = mgraph.bfs(graph, sources=sources, device="cpu")
+            mgraph.bfs(graph, sources=sources, client=client)
+            times: dict[str, list[float]] = {"lists": [], "bitmaps": []}
+            for _ in range(3):
+                for way, listed in (("lists", planned), ("bitmaps", lambda *_: 0)):
+                    with mock.patch.object(planner, "_listed", listed):
+                        result = mgraph.bfs(graph, sources=sources, client=client)
+                    assert np.array_equal(result.distances, expected.distances)
+                    times[way].append(result.timings["solve"] / len(expected.levels) * 1e3)
+            yield {
+                "row": "bfs-lists", "n": graph.n, "levels": len(expected.levels), "widest": int(expected.levels.max()),
+                "listed": planned(graph.n, 2, "cpu"),
+                **{f"{way}_ms": statistics.median(each) for way, each in times.items()},
+                "ratios": [b / a for a, b in zip(*times.values(), strict=True)],
+            }  # fmt: skip
+
+
 def memory_cpu() -> Iterator[Row]:
     """Peak memory of the CPU path against the plan, by tracemalloc."""
     import tracemalloc
@@ -318,6 +352,7 @@ ROWS: dict[str, Callable[[], Iterator[Row]]] = {
     "fw-cpu": fw_cpu,
     "bfs-gpu": bfs_gpu,
     "bfs-spans": bfs_spans,
+    "bfs-lists": bfs_lists,
     "memory-cpu": memory_cpu,
     "memory-gpu": memory_gpu,
 }

@@ -8,6 +8,7 @@ with it is timed beside (`first_call_ms`). `solve_ms` runs from the first launch
 quick enough by SciPy. Road graphs: New York, and grids made like one.
 """
 
+import os
 import statistics
 import time
 from collections.abc import Callable, Iterator
@@ -20,7 +21,10 @@ from scipy.sparse import csgraph
 import mgraph
 from benchmarks.engine import DATA, Row, print_rows
 from mgraph import device as devices
-from mgraph.generate import grid, linked_list, rmat
+from mgraph.bfs import Edges, Search
+from mgraph.generate import EDGES_AT_A_TIME, grid, linked_list, rmat, rmat_edges
+from mgraph.plan import plan
+from mgraph.ranking import Walking
 
 SOURCES = 8
 
@@ -214,12 +218,180 @@ def generators() -> Iterator[Row]:
     yield {"row": "rmat", "scale": 24, "m": m, "first_s": times[0], "seconds": min(times[1:])}
 
 
+class Timed:
+    """What measures a program's supersteps on a shard, all of which start together; in seconds."""
+
+    seconds = 0.0
+
+    def step(self, state: Any, first: int, limit: int, comm: Any) -> int:
+        """Run the program's superstep and add what it took."""
+        together = state.device.xp.zeros(1, np.int32)
+        comm.allreduce(together, "max")
+        state.device.synchronize()
+        started = time.perf_counter()
+        ran = super().step(state, first, limit, comm)  # type: ignore[misc]
+        state.device.synchronize()
+        self.seconds += time.perf_counter() - started
+        return int(ran)
+
+
+class KroneckerSearch(Timed, Search):
+    """Searches one after the other over a Kronecker graph of which each shard makes the edges into its vertices."""
+
+    scale = 0
+    starts: tuple[int, ...] = ()
+
+    def load(self, shard: int, piece: None, device: devices.Device) -> Any:
+        """Return the shard with its edges, drawn on its device."""
+        first, last = self.plan.ranges[shard]
+        xp, count, scale = device.xp, 16 << self.scale, self.scale
+        keys, at_a_time = [], EDGES_AT_A_TIME[device.kind]
+        for start in range(0, count, at_a_time):
+            ends = rmat_edges(xp, scale, start, min(at_a_time, count - start), 0)
+            for u, v in (ends, ends[::-1]):
+                there = (u != v) & (v >= first) & (v < last)
+                keys.append((v[there] - np.uint64(first)) << np.uint64(scale) | u[there])
+        key = xp.concatenate(keys)
+        keys.clear()
+        key.sort()
+        key = key[xp.concatenate([xp.ones(1, bool), key[1:] != key[:-1]])]
+        by_target = rows(xp, key, scale, last - first)
+        u, v = key & np.uint64((1 << scale) - 1), key >> np.uint64(scale)
+        key = u << np.uint64(scale) | (v + np.uint64(first))
+        del u, v
+        key.sort()
+        by_source = rows(xp, key, scale, 1 << scale)
+        del key
+        return super().load(shard, Edges(by_target, by_source), device)
+
+    def step(self, state: Any, first: int, limit: int, comm: Any) -> int:
+        """Run all searches; each takes fewer levels than are launched at a time."""
+        if state.finished:
+            return 0
+        times = []
+        for start in self.starts:
+            state.distances.fill(-1)
+            for bits in (state.visited, state.frontier):
+                bits.fill(0)
+            state.control.fill(0)
+            state.finished, self.seconds = False, 0.0
+            source = state.device.asarray(np.full(1, start, np.int32))
+            state.kernels.seed(source, state.first, state.last, state.distances, state.visited, state.frontier)
+            ran = super().step(state, 0, limit, comm)
+            assert state.finished and ran < self.BATCH
+            times.append(self.seconds)
+        self.times = times
+        return ran
+
+    def collect(self, state: Any, comm: Any) -> dict[str, Any]:
+        """Return the times, and the last search's edges and faults: it is a tree of shortest paths, or it has some."""
+        xp, own = state.device.xp, state.distances[state.first : state.last].copy()
+        comm.allgather(state.distances, self.plan.ranges)
+        indptr, indices = state.by_target
+        parents = xp.empty(len(own), np.int32)
+        state.kernels.parents(*state.by_target, state.first, state.last, state.distances, parents)
+        faults = int(((parents >= 0) != (own > 0)).sum())
+        degrees = indptr[1:] - indptr[:-1]
+        for start in range(0, len(own), 1 << 21):
+            some = slice(start, min(start + (1 << 21), len(own)))
+            to = xp.repeat(own[some], degrees[some].tolist() if xp is np else devices.to_host(degrees[some]).tolist())
+            there = state.distances[indices[int(indptr[some.start]) : int(indptr[some.stop])]]
+            faults += int(((there >= 0) & ((to < 0) | (to > there + 1))).sum())
+        edges = int(degrees[own >= 0].sum())
+        return {name: np.array([value]) for name, value in (("faults", faults), ("edges", edges))} | {
+            "times": np.array(self.times)
+        }
+
+
+def rows(xp: Any, keys: Any, bits: int, count: int) -> tuple[Any, Any]:
+    """Return sorted keys of row and column as row offsets and columns."""
+    starts = xp.arange(count + 1, dtype=np.uint64) << np.uint64(bits)
+    dtype = np.int32 if len(keys) < 2**31 else np.int64
+    return xp.searchsorted(keys, starts).astype(dtype), (keys & np.uint64((1 << bits) - 1)).astype(np.int32)
+
+
+def bfs_scaling() -> Iterator[Row]:
+    """Searches of a Kronecker graph (SCALE, 27) on all GPUs of this host: slowest shard's times, mean of 8 sources."""
+    from mgraph.cluster import Cluster, local_client
+
+    scale, gpus = int(os.environ.get("SCALE", "27")), devices.gpu_count() or 2
+    kind = "cuda" if devices.gpu_count() else "cpu"
+    hub_like = np.random.default_rng(scale).choice(1 << scale, 200, replace=False)
+    with local_client(gpus, kind) as client:
+        runner = Cluster(client, kind)
+        made = plan("bfs", 1 << scale, 32 << scale, devices=runner.specs)
+        program = KroneckerSearch(made, (0,))
+        program.scale, program.starts = scale, (*hub_like[:12].tolist(),)
+        outcome = runner.run(program, lambda shard: None, made, None)
+    times = np.array(outcome.arrays["times"]).reshape(gpus, -1).max(axis=0)
+    edges = int(np.sum(outcome.arrays["edges"])) // 2
+    assert not np.sum(outcome.arrays["faults"])
+    times = times[1:]  # the first warms up
+    reached = times[times > np.median(times) / 4]  # the others began at vertices without neighbours
+    yield {
+        "row": "bfs-scaling", "gpus": gpus, "scale": scale, "edges": edges, "times_ms": (times * 1e3).tolist(),
+        "mean_ms": float(reached.mean() * 1e3), "gteps": edges / float(reached.mean()) / 1e9,
+        "load_seconds": outcome.timings["load"],
+    }  # fmt: skip
+
+
+class RandomListRanking(Timed, Walking):
+    """The ranking of a random list that each shard makes."""
+
+    def load(self, shard: int, piece: None, device: devices.Device) -> Any:
+        """Return the shard with the list."""
+        xp, n = device.xp, self.plan.n
+        order = xp.random.RandomState(7).permutation(n).astype(np.int32)
+        succ = xp.empty(n, np.int32)
+        succ[order[:-1]] = order[1:]
+        succ[order[-1]] = order[-1]
+        self.order = devices.to_host(order[:: max(1, n >> 20)])
+        del order
+        self.seconds = 0.0
+        return super().load(shard, succ, device)
+
+    def collect(self, state: Any, comm: Any) -> dict[str, Any]:
+        """Return the time, and how many of some ranks are wrong."""
+        found, xp = super().collect(state, comm), state.device.xp
+        picked = xp.asarray(self.order)
+        n = self.plan.n
+        expected = n - 1 - xp.arange(0, n, max(1, n >> 20))
+        first, last = self.plan.ranges[comm.rank]
+        own = (picked >= first) & (picked < last)
+        wrong = int((found["ranks"][picked[own] - first] != expected[own]).sum())
+        return {"wrong": np.array([wrong]), "amiss": found["amiss"], "seconds": np.array([self.seconds])}
+
+
+def list_rank_scaling() -> Iterator[Row]:
+    """Ranking a random list (SCALE, 30) on one GPU and on all of this host."""
+    from mgraph.cluster import Cluster, local_client
+
+    n, gpus = 1 << int(os.environ.get("SCALE", "30")), devices.gpu_count() or 2
+    kind = "cuda" if devices.gpu_count() else "cpu"
+    one = 0.0
+    for workers in dict.fromkeys((1, gpus)):
+        with local_client(workers, kind) as client:
+            runner = Cluster(client, kind)
+            made = plan("list_rank", n, devices=runner.specs, method="splitter64")
+            for _ in range(2):
+                outcome = runner.run(RandomListRanking(made), lambda shard: None, made, None)
+                assert not np.any(outcome.arrays["wrong"]) and not np.any(outcome.arrays["amiss"])
+        seconds = float(np.max(outcome.arrays["seconds"]))
+        one = one or seconds
+        yield {
+            "row": "list-rank-scaling", "gpus": workers, "n": n, "seconds": seconds, "times_one": one / seconds,
+            "elements_per_second": n / seconds, "predicted_seconds": made.seconds,
+        }  # fmt: skip
+
+
 ROWS: dict[str, Callable[[], Iterator[Row]]] = {
     "bfs": bfs,
     "sssp": sssp,
     "components": components,
     "list-rank": list_rank,
     "rmat": generators,
+    "bfs-scaling": bfs_scaling,
+    "list-rank-scaling": list_rank_scaling,
 }
 
 if __name__ == "__main__":

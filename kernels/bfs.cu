@@ -11,12 +11,15 @@
 // back by the host in between.
 //
 // Encoding. A shard owns the vertices [lo, hi), lo a multiple of 32, and the edges into them: by target (in_*,
-// row v - lo) and by source (out_*, row u, only targets in the range). `frontier` is a bitmap of all n
-// vertices and the only thing shards exchange; a launch starts from it and leaves the new frontier in the
-// shard's own words of it. `visited` and `next` are bitmaps of the shard's own vertices, `distance` has all n
-// vertices, of which the shard writes its own. A vertex enters `queue` at most once a launch. `heads` may be null, and
-// `quads`: of graphs with few neighbours everywhere, roads, the rows side by side in 16 bytes each, so that a thin
-// level asks for one word a vertex and not for six; what one multiprocessor can ask for is what bounds it.
+// row v - lo) and by source (out_*, row u, only targets in the range). Shards exchange nothing but frontiers.
+// `frontier` is a bitmap of all n vertices. A launch starts from it, or, if `listed`, from the shards' lists
+// (never if it is only to pull). It leaves the new frontier in the shard's own words of the bitmap, and in its
+// list if that has room and the level was pushed. A list has `length` words, the first of which counts the
+// vertices behind it; `length` itself says that they are not there. `visited` and `next` are bitmaps of the
+// shard's own vertices, `distance` has all n vertices, of which the shard writes its own. A vertex enters
+// `queue` at most once a launch. `heads` may be null, and `quads`: of graphs with few neighbours everywhere, roads,
+// the rows side by side in 16 bytes each, so that a thin level asks for one word a vertex and not for six; what one
+// multiprocessor can ask for is what bounds it.
 //
 // Cost. n + m operations in all with pushing; pulling touches few of the edges of a wide level. Bound by
 // random reads of bitmaps (L2) where the graph is wide, by the latency of a level where it is long.
@@ -217,8 +220,9 @@ template <typename Offset>
 __global__ void __launch_bounds__(THREADS, 1)
     levels(const Offset* __restrict__ out_indptr, const int* __restrict__ out_indices,
            const Offset* __restrict__ in_indptr, const int* __restrict__ in_indices, const int* __restrict__ heads,
-           const int4* __restrict__ quads, int n, int lo, int hi, int* distance, unsigned* visited, unsigned* frontier, unsigned* next, int* queue,
-           Hub* hubs, Control* control, int limit, int method) {
+           const int4* __restrict__ quads, int n, int lo, int hi, int* distance, unsigned* visited, unsigned* frontier,
+           unsigned* next, int* queue, Hub* hubs, int* lists, Control* control, int limit, int method, int shards,
+           int length, int shard, bool listed) {
     constexpr int THIN = sizeof(Offset) == 8 ? 1024 : 2048;  // vertices of a frontier that one block handles
     __shared__ int staged[WARPS][64];
     __shared__ Offset thin_begin[2][THIN];
@@ -239,7 +243,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     const bool whole = own_words == words;
     bool turned = false;  // after a pull the two bitmaps change places
     auto current = [&]() { return turned ? next : frontier; };  // the frontier's, if it is up to date
-    bool have_bitmap = true, have_queue = false;
+    bool have_bitmap = !listed, have_queue = false;
     int tail = 0, level = control->level, phase = control->phase;
     const int stop = limit < 0x7fffffff - level ? level + limit : 0x7fffffff;
     int count = 0;  // the frontier: where there is a queue, the last so many of it
@@ -262,24 +266,33 @@ __global__ void __launch_bounds__(THREADS, 1)
         if (threadIdx.x == 0 && block_edges) atomicAdd(&record()->edges, block_edges);
     };
 
-    begin_phase();  // count the frontier
-    {
+    if (listed) {
+        for (int s = 0; s < shards; ++s) count += lists[s * length];
+    } else {  // count the frontier
+        begin_phase();
         int mine = 0;
         for (int w = thread; w < words; w += threads) mine += __popc(frontier[w]);
         mine = __reduce_add_sync(ALL, mine);
         if (lane == 0 && mine) atomicAdd(&block_count, mine);
         __syncthreads();
         if (threadIdx.x == 0 && block_count) atomicAdd(&record()->count, block_count);
+        count = end_phase().count;
     }
-    count = end_phase().count;
 
     while (level < stop && count > 0) {
         auto heavy = [&]() { return edges > static_cast<unsigned long long>(out_indptr[n]) / PULL_SHARE; };
         bool pull = method == PULL || (method == HYBRID && (have_queue ? heavy() : count > n / PULL_COUNT));
-        if (!pull && !have_queue) {  // a queue from the bitmap
+        if (!pull && !have_queue) {  // a queue from the bitmap or the lists
             begin_phase();
             Appender<Offset> append{search, staged[warp], queue + tail, &record()->count};
-            for (int base = global_warp * 32; base < words; base += global_warps * 32) {
+            for (int s = 0; s < shards && !have_bitmap; ++s) {
+                const int* const list = lists + s * length;
+                for (int base = global_warp * 32 + 1; base <= list[0]; base += global_warps * 32) {
+                    const bool has = base + lane <= list[0];
+                    append.add(has, has ? list[base + lane] : 0);
+                }
+            }
+            for (int base = global_warp * 32; base < words && have_bitmap; base += global_warps * 32) {
                 unsigned bits = base + lane < words ? current()[base + lane] : 0;
                 while (__any_sync(ALL, bits != 0)) {
                     const bool has = bits != 0;
@@ -295,7 +308,7 @@ __global__ void __launch_bounds__(THREADS, 1)
             have_queue = true;
             pull = method == HYBRID && heavy();
         }
-        if (pull && !have_bitmap) {  // a bitmap from the queue; only a shard of all vertices comes here
+        if (pull && !have_bitmap) {  // a bitmap from the queue, which began with lists or holds all vertices
             begin_phase();
             for (int w = thread; w < words; w += threads) current()[w] = 0;
             end_phase();
@@ -575,7 +588,11 @@ __global__ void __launch_bounds__(THREADS, 1)
     }
     begin_phase();
     end_phase();
+    const bool fits = count == 0 || (!have_bitmap && count < length);
+    if (fits)
+        for (int q = thread; q < count; q += threads) lists[shard * length + 1 + q] = queue[tail - count + q];
     if (thread == 0) {
+        lists[shard * length] = fits ? count : length;
         control->level = level;
         control->phase = phase;
     }

@@ -1,9 +1,16 @@
 """Breadth-first search: the public call, its result, and its program over vertex ranges.
 
 The algorithm is told in ``kernels/bfs.cu``. A shard owns a range of vertices and the edges into them. A
-superstep is a level: every shard knows the whole frontier, as a bitmap, finds which of its own vertices
-come next, and gets the others' part of the new bitmap. Where there are no others, a launch runs as many
-levels as the span allows.
+superstep is a level: every shard knows the whole frontier, finds which of its own vertices come next, and
+gets the others' part of the new frontier. Where there are no others, a launch runs as many levels as the
+span allows.
+
+A frontier is exchanged as a bitmap of all vertices, or, where that is long and the frontier thin, as lists
+of fixed length that open with their counts. A count beyond the length says that the list did not fit; then
+the bitmap follows, and bitmaps are exchanged for the rest of the batch without trying lists. All shards see
+all counts and nothing else decides, so they agree. Whether to try lists at all is the plan's to say: a short
+bitmap takes no longer than a list, and on GPUs the host, which otherwise reads nothing back within a batch,
+must wait for the counts (`mgraph.plan`).
 """
 
 from collections.abc import Sequence
@@ -115,14 +122,14 @@ def bfs(
     program = (bfs_by_level.SearchByLevel if made.method in bfs_by_level.METHODS else Search)(
         made, start, max_depth, target
     )
-
     prepared = prepared_for(made.method, graph.n, graph.m, len(made.ranges))
 
     def edges(shard: int) -> Edges:
-        taken = piece(graph, made.ranges, shard, program.lists, runner.place)
+        taken = piece(graph, made.ranges, shard, program.needed, runner.place)
         if runner.place is None or prepared is None or len(made.ranges) > 1:
             return taken
-        make = partial(_prepared, prepared, runner.place, taken.by_target, taken.by_source)
+        both = (graph.adjacency(order, runner.place) for order in ("csc", "csr"))
+        make = partial(_prepared, prepared, runner.place, *both)
         return taken._replace(prepared=graph.kept(prepared, runner.place, make))
 
     outcome = runner.run(program, edges, made, progress)
@@ -228,7 +235,9 @@ class Shard:
     found: Array
     queue: Array
     hubs: Array
+    lists: Array
     control: Array
+    listed: bool = False
     finished: bool = False
 
 
@@ -246,9 +255,13 @@ class Search:
         self.sources = sources
         self.max_depth = max_depth
         self.target = target
+        # Each shard's words of the bitmap, and of the lists.
+        self._words = tuple((lo // 32, -(-hi // 32)) if hi > lo else (0, 0) for lo, hi in plan.ranges)
+        length = 1 + plan.listed
+        self._lists = tuple((shard * length, (shard + 1) * length) for shard in range(len(plan.ranges)))
 
     @property
-    def lists(self) -> tuple[bool, bool]:
+    def needed(self) -> tuple[bool, bool]:
         """Whether the program needs the edges by target, and whether by source."""
         return True, True
 
@@ -279,6 +292,7 @@ class Search:
             found=xp.empty(own_words, np.uint32),
             queue=xp.empty(n, np.int32),
             hubs=xp.empty(kernels.hub_capacity(len(by_target[1])), np.int32),
+            lists=xp.zeros((len(self.plan.ranges), 1 + self.plan.listed), np.int32),
             control=xp.zeros(kernels.CONTROL_WORDS, np.int32),
         )
         sources = device.asarray(np.array(self.sources, np.int32))
@@ -294,8 +308,8 @@ class Search:
         if self.target is not None:
             limit = min(limit, self.BATCH)
         horizon = comm.horizon(limit)
-        words = tuple((lo // 32, -(-hi // 32)) if hi > lo else (0, 0) for lo, hi in self.plan.ranges)
         launches = min(self.BATCH, -(-limit // horizon))
+        listing = self.plan.listed > 0
         for _ in range(launches):
             state.kernels.levels(
                 *state.by_source,
@@ -303,14 +317,22 @@ class Search:
                 state.heads,
                 state.quads,
                 *(state.first, state.last, state.distances, state.visited, state.frontier, state.found),
-                *(state.queue, state.hubs, state.control, horizon),
-                state.kernels.METHODS[self.plan.method],
+                *(state.queue, state.hubs, state.lists, state.control, horizon),
+                *(state.kernels.METHODS[self.plan.method], comm.rank, state.listed),
             )
-            comm.allgather(state.frontier, words)
+            listing = listing and self._exchange_lists(state, comm)
+            state.listed = listing
+            if not listing:
+                comm.allgather(state.frontier, self._words)
         ran = int(devices.to_host(state.control)[state.kernels.LEVEL]) - first
         # Levels end when the frontier of all shards is empty, so all come to the same conclusion.
         state.finished = ran < launches * horizon or (self.target is not None and self._found(state, comm) >= 0)
         return ran
+
+    def _exchange_lists(self, state: Shard, comm: Communicator) -> bool:
+        """Complete the lists of the new frontier; return whether all of it fitted them."""
+        comm.allgather(state.lists.reshape(-1), self._lists)
+        return int(devices.to_host(state.lists[:, 0]).max()) <= self.plan.listed
 
     def _found(self, state: Shard, comm: Communicator) -> int:
         """Return the target's distance, which its owner knows; -1 if it has not been reached."""

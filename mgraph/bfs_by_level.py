@@ -104,7 +104,7 @@ class SearchByLevel(Search):
     """Breadth-first search by one of `METHODS` over ranges of vertices."""
 
     @property
-    def lists(self) -> tuple[bool, bool]:
+    def needed(self) -> tuple[bool, bool]:
         """Whether the program needs the edges by target, and whether by source."""
         return lists(self.plan.method, self.plan.predecessors)
 
@@ -112,7 +112,7 @@ class SearchByLevel(Search):
         """Return the shard with the sources as its frontier."""
         xp, n = device.xp, self.plan.n
         first, last = self.plan.ranges[shard]
-        needs_target, needs_source = self.lists
+        needs_target, needs_source = self.needed
         by_source, by_target = piece.by_source if needs_source else None, piece.by_target if needs_target else None
         if needs_source and by_source is None:
             assert piece.by_target is not None

@@ -68,8 +68,7 @@ def rmat(
         keys = xp.empty(edges, np.uint64)
         kept = 0
         for first in range(0, edges, at_a_time):
-            src, dst = _quadrants(xp, scale, first, min(at_a_time, edges - first), seed)
-            src, dst = _renamed(src, scale, seed), _renamed(dst, scale, seed)
+            src, dst = rmat_edges(xp, scale, first, min(at_a_time, edges - first), seed)
             if not directed:
                 src, dst = xp.minimum(src, dst), xp.maximum(src, dst)
             chunk = ((src << np.uint64(scale)) | dst)[src != dst]
@@ -83,6 +82,15 @@ def rmat(
         dst = (keys & np.uint64((1 << scale) - 1)).astype(np.int32)
         del keys
         return Graph.from_edges(src, dst, n=1 << scale, directed=directed)
+
+
+def rmat_edges(xp: Any, scale: int, first: int, count: int, seed: int) -> tuple[Array, Array]:
+    """Return the edges of `rmat` that are drawn as number `first` and so on, as sources and targets of uint64.
+
+    `first` is a multiple of 4; `xp` is NumPy or CuPy.
+    """
+    src, dst = _quadrants(xp, scale, first, count, seed)
+    return _renamed(src, scale, seed), _renamed(dst, scale, seed)
 
 
 def _quadrants(xp: Any, scale: int, first: int, count: int, seed: int) -> tuple[Array, Array]:

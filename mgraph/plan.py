@@ -21,7 +21,7 @@ import numpy as np
 from . import device as devices
 from .errors import InputError, MemoryLimitError
 from .graph import MAX_VERTICES
-from .rates import EXCHANGE, Rates, rates
+from .rates import EXCHANGE, SHORT, Rates, rates
 from .weights import chunk_rows, distance_dtype
 
 #: Seconds that a span of supersteps shall take: between spans lie the progress report and Dask's barrier.
@@ -60,6 +60,9 @@ MAX_ELEMENTS = 2**32 - 1
 
 #: Edges a vertex from which on a search looks at its neighbour of most edges first.
 _HEADS_FROM = 8
+
+#: Times that a list of vertices is shorter than the bitmap that it stands for.
+LISTS = 16
 
 #: What can be planned.
 ALGORITHMS = ("apsp", "bfs", "bfs_many", "closure", "components", "list_rank", "sssp")
@@ -175,6 +178,8 @@ class Plan:
         Sources at a time; 0 where it is not done by sources.
     spacing : int
         Elements among which one is picked as a splitter of a list; 0 where there are none.
+    listed : int
+        Vertices of a level up to which a shard sends a list of them, not a bitmap; 0 where it never does.
     alternatives : tuple of Alternative
         The ways that were weighed, quickest first.
     """
@@ -204,6 +209,7 @@ class Plan:
     groups: tuple[int, ...] = ()
     batch: int = 0
     spacing: int = 0
+    listed: int = 0
     alternatives: tuple[Alternative, ...] = ()
 
     @property
@@ -253,6 +259,8 @@ class Plan:
             lines.append(f"sources: {self.batch:,} at a time")
         if self.spacing:
             lines.append(f"splitters: {-(-self.n // self.spacing):,}, one among {self.spacing:,} elements")
+        if self.listed:
+            lines.append(f"exchanged: up to {self.listed:,} vertices of a shard as a list, more as a bitmap")
         if self.grid[1] > 1:
             lines.append(f"a grid of {self.grid[0]} x {self.grid[1]} shards")
         steps = "as many as " + ("the graph has levels" if self.algorithm == "bfs" else "it takes")
@@ -802,6 +810,7 @@ def _plan_bfs(
         raise InputError(f"method={method!r} runs on one core of a CPU: add device='cpu', or use method='auto'")
     ranges, edges = _shares(n, m, len(specs), indptr)
     per_level = EXCHANGE["solo" if len(specs) == 1 else kind] + (5e-6 if kind == "cuda" else 20e-6)
+    listed = 0 if by_level or method == "pull" else _listed(n, len(specs), kind)
     shared = len(specs) == 1 and not directed
     offset = 4 if m < 2**31 else 8
     search = rates(kind, specs[0].model).search
@@ -824,7 +833,14 @@ def _plan_bfs(
         own = -(-(last - first) // 32) * 4
         hubs = 4 * kernel_module(kind, "bfs").hub_capacity(own_edges)
         once = {"heads": 4 * (last - first), "rows of four": 16 * n if kind == "cuda" else 0, None: 0}
-        state = 8 * n + words + 2 * own + hubs + once[prepared_for(method, n, m, len(specs))]
+        state = (
+            8 * n
+            + words
+            + 2 * own
+            + hubs
+            + 4 * len(specs) * (1 + listed)
+            + once[prepared_for(method, n, m, len(specs))]
+        )
         peaks.append(lists + state + (4 * (last - first) if predecessors else 0))
     return Plan(
         algorithm="bfs",
@@ -840,7 +856,20 @@ def _plan_bfs(
         span=span or max(1, int(SPAN_SECONDS / level)),
         peak_bytes=tuple(peaks),
         seconds=seconds + DEPTH * per_level,
+        listed=listed,
     )
+
+
+def _listed(n: int, shards: int, kind: str) -> int:
+    """Return the most vertices of a level that a shard of a search shall send as a list; 0 where lists do not pay.
+
+    They do not where a shard's part of the bitmap is little to send itself. A list always travels in full length, and
+    in vain if the level does not fit it: so it is a small part of the bitmap, and short.
+    """
+    bitmap = n // 8 // shards
+    if shards == 1 or bitmap <= SHORT[kind] // 2:
+        return 0
+    return min(bitmap // LISTS, SHORT[kind]) // 4 - 1
 
 
 def _plan_bfs_many(

@@ -1,9 +1,10 @@
 """What a device can do in a second: the figures that the planner predicts with.
 
 Those below come from runs on one H200 and on one core of a server's CPU (benchmarks/NOTES.md), but for what is
-only assumed: the seconds between launches, a temporary file's rate, and the CPU's rates for int16 and for
-searches. ``mgraph calibrate`` measures another device once (`mgraph.calibrate`) and keeps its figures in the
-user's cache folder, by the name of the hardware. Closures and list ranking have theirs in `mgraph.plan`.
+only assumed: the seconds between launches, a temporary file's rate, the CPU's rates for int16 and for
+searches, and what is short between GPUs. ``mgraph calibrate`` measures another device once
+(`mgraph.calibrate`) and keeps its figures in the user's cache folder, by the name of the hardware. Closures
+and list ranking have theirs in `mgraph.plan`.
 """
 
 import dataclasses
@@ -82,6 +83,10 @@ DEFAULT = {
 
 #: Seconds of one exchange between shards: within one device, by NCCL, and by Dask's messages.
 EXCHANGE = {"solo": 0.0, "cuda": 60e-6, "cpu": 2e-3}
+
+#: Bytes from each shard that make an exchange half as long again as one of none; between GPUs, longer by some 30 µs,
+#: which a host takes to look at what came.
+SHORT = {"cuda": 1 << 24, "cpu": 1 << 16}
 
 
 def cache_file() -> Path:

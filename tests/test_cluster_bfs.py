@@ -1,5 +1,7 @@
 """Searches on Dask workers equal the direct ones, however the vertices fall to the shards."""
 
+import sys
+
 import numpy as np
 import pytest
 from test_bfs import BY_LEVEL, FUSED, METHODS, verify
@@ -7,8 +9,9 @@ from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens D
 
 import mgraph
 from mgraph.cluster import local_client
+from mgraph.cluster.comm import DaskComm
 from mgraph.device import gpu_count
-from mgraph.generate import rmat
+from mgraph.generate import grid, rmat
 
 
 @pytest.fixture(scope="module", params=[1, 2, 3, 5])
@@ -62,16 +65,67 @@ def test_several_sources_a_depth_and_a_target(client):
         assert np.array_equal(found.predecessors, direct.predecessors)
 
 
+def always_listed(monkeypatch, vertices):
+    """Let shards send lists of so many vertices, however small the graph."""
+    planner = sys.modules["mgraph.plan"]  # of which the function hides the name
+    monkeypatch.setattr(planner, "_listed", lambda n, shards, kind: vertices if shards > 1 else 0)
+
+
+def thin_wide_thin():
+    """A path to a hub, whose many neighbours are met by a pull, and a path from one of these."""
+    path, neighbours, far = np.arange(21), np.arange(21, 621), np.r_[21, np.arange(621, 700)]
+    src = np.concatenate([path[:-1], np.full(600, 20), far[:-1]])
+    return mgraph.Graph.from_edges(src, np.concatenate([path[1:], neighbours, far[1:]]), n=700)
+
+
+@pytest.mark.parametrize("vertices", [2, 40])
+def test_the_same_with_lists(client, monkeypatch, vertices):
+    always_listed(monkeypatch, vertices)
+    ways = ({}, {"span": 1}, {"method": "frontier"}, {"max_depth": 23}, {"target": 690}, {"source": 450})
+    cases = [(graph, {}) for graph in graphs()]
+    cases += [(graph, options) for graph in (thin_wide_thin(), grid(40, 30, weights=None)) for options in ways]
+    for graph, options in cases:
+        options = {"source": 0} | options
+        direct = mgraph.bfs(graph, device="cpu", predecessors=True, **options)
+        found = mgraph.bfs(graph, client=client, device="cpu", predecessors=True, **options)
+        assert np.array_equal(found.distances, direct.distances), (graph, options)
+        assert np.array_equal(found.predecessors, direct.predecessors), (graph, options)
+
+
+def test_a_thin_level_sends_a_list(client, monkeypatch):
+    sent = []
+    allgather = DaskComm.allgather
+
+    def counting(self, whole, parts):
+        if self.rank == 0:
+            sent.append(whole.nbytes)
+        allgather(self, whole, parts)
+
+    monkeypatch.setattr(DaskComm, "allgather", counting)
+    always_listed(monkeypatch, 3)
+    n, shards = 6400, len(client.scheduler_info(n_workers=-1)["workers"])
+    lists, bitmap = 16 * shards, n // 8
+    path = mgraph.Graph.from_edges(np.arange(n - 1), np.arange(n - 1) + 1)
+    mgraph.bfs(path, 0, client=client, device="cpu", max_depth=40)
+    assert sent == ([lists] * 40 if shards > 1 else sent)
+    sent.clear()
+    star = mgraph.Graph.from_edges(np.zeros(n - 1, int), np.arange(n - 1) + 1)
+    mgraph.bfs(star, 0, client=client, device="cpu", max_depth=2)
+    assert sent == ([lists, bitmap, bitmap] if shards > 1 else sent)
+
+
 @pytest.mark.gpu
+@pytest.mark.parametrize("vertices", [0, 1, 100])
 @pytest.mark.parametrize("workers", [1, 2])
-def test_the_same_as_direct_on_gpus(workers):
+def test_the_same_as_direct_on_gpus(workers, vertices, monkeypatch):
+    always_listed(monkeypatch, vertices)
     if workers > gpu_count():
         pytest.skip(f"needs {workers} GPUs")
     with local_client(workers, "cuda") as client:
         for method in METHODS["cuda"]:
             check(client, "cuda", method, spans=(None, 1))
-        graph = rmat(16, directed=True)
-        for source in (0, 77):
+        wide, mixed = rmat(16, directed=True), thin_wide_thin()
+        for graph, source in ((wide, 0), (wide, 77), (mixed, 0)):
             found = mgraph.bfs(graph, source, client=client, predecessors=True)
             direct = mgraph.bfs(graph, source, device="cuda", predecessors=True)
             assert np.array_equal(found.distances, direct.distances)

@@ -91,6 +91,22 @@ def test_a_search_is_cut_by_edges():
     assert made.ranges[0][1] < 320 < made.ranges[3][0]
 
 
+def test_searches_of_many_vertices_send_lists():
+    n, m = 1 << 24, 5 << 24
+    made = plan("bfs", n, m, cpus(2))
+    assert made.listed == n // 8 // 2 // 16 // 4 - 1 == 16383
+    assert "up to 16,383 vertices of a shard as a list" in made.explain()
+    assert plan("bfs", 8 * n, m, cpus(2)).listed == 16383  # a short message
+    for other in (
+        plan("bfs", n, m, cpus(1)),
+        plan("bfs", n, m, cpus(2), method="pull"),
+        plan("bfs", n, m, cpus(64)),
+        plan("bfs", n, m, gpus(2)),
+    ):
+        assert other.listed == 0 and "as a list" not in other.explain()
+    assert plan("bfs", 16 * n, m, gpus(2)).listed > 2**17
+
+
 def test_grids_are_as_square_as_they_can_be():
     assert [best_grid(shards) for shards in (1, 2, 3, 4, 5, 6, 8, 9, 12)] == [
         (1, 1), (2, 1), (3, 1), (2, 2), (5, 1), (3, 2), (4, 2), (3, 3), (4, 3),

@@ -20,10 +20,11 @@ import numpy as np
 from distributed.protocol import to_serialize
 from distributed.worker import Worker
 
+from .. import rates
 from ..errors import MgraphError
 
 #: Bytes up to which a message is copied and sent without waiting for an answer.
-SHORT = 1 << 16
+SHORT = rates.SHORT["cpu"]
 
 #: The operation by which workers send each other messages; `mgraph.cluster.worker` handles it.
 OPERATION = "mgraph_receive"

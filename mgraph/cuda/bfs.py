@@ -89,17 +89,21 @@ def levels(
     found: Array,
     queue: Array,
     hubs: Array,
+    lists: Array,
     control: Array,
     limit: int,
     method: int,
+    shard: int,
+    listed: bool,
 ) -> None:
     """Run up to `limit` levels of the search for the vertices from `first` to `last`, in one launch."""
     kernel = cuda_function(SOURCE, f"levels<{_offset(out_indptr)}>", cooperative=True)
     arguments = (
         *(out_indptr, out_indices, in_indptr, in_indices, _there(heads), _there(quads)),
         *(np.int32(len(distances)), np.int32(first), np.int32(last)),
-        *(distances, visited, frontier, found, queue, hubs, control),
+        *(distances, visited, frontier, found, queue, hubs, lists, control),
         *(np.int32(min(limit, 2**31 - 1)), np.int32(method)),
+        *(np.int32(lists.shape[0]), np.int32(lists.shape[1]), np.int32(shard), np.bool_(listed)),
     )
     kernel((cuda_attribute("MultiProcessorCount"),), (_THREADS,), arguments)
 

@@ -72,9 +72,12 @@ def levels(
     found,
     queue,
     hubs,
+    lists,
     control,
     limit,
     method,
+    shard,
+    listed,
 ):
     """Run up to `limit` levels of the search for the vertices from `first` to `last`."""
     n = len(distances)
@@ -83,8 +86,13 @@ def levels(
     all_edges = out_indptr[n]
     level = control[LEVEL]
     done, head, tail, edges = 0, 0, 0, 0
-    count = _bits(frontier)
-    have_bitmap, have_queue = True, False
+    if listed:
+        tail = _queue_up_lists(lists, queue)
+        edges = _degrees(out_indptr, queue, head, tail)
+        count = tail
+    else:
+        count = _bits(frontier)
+    have_bitmap, have_queue = not listed, listed
     while done < limit and count > 0:
         if have_queue:
             pull = method == _PULL or (method == _HYBRID and edges > all_edges // _PULL_SHARE)
@@ -92,9 +100,7 @@ def levels(
             pull = method == _PULL or (method == _HYBRID and count > n // _PULL_COUNT)
         if not pull and not have_queue:
             head, tail = tail, _queue_up(frontier, queue, tail)
-            edges = 0
-            for q in range(head, tail):
-                edges += out_indptr[queue[q] + 1] - out_indptr[queue[q]]
+            edges = _degrees(out_indptr, queue, head, tail)
             have_queue = True
         if pull:
             if not have_bitmap:
@@ -126,8 +132,18 @@ def levels(
         if not whole:
             break
     if done > 0 and not have_bitmap:
-        own[:] = np.uint32(0)
+        if listed:  # then only the words of its own list are not zero
+            for i in range(1, lists[shard, 0] + 1):
+                frontier[lists[shard, i] >> 5] = np.uint32(0)
+        else:
+            own[:] = np.uint32(0)
         _mark(frontier, queue, head, tail)
+    capacity = lists.shape[1] - 1
+    if count > capacity or (count > 0 and have_bitmap):
+        lists[shard, 0] = capacity + 1
+    else:
+        lists[shard, 0] = count
+        lists[shard, 1 : count + 1] = queue[tail - count : tail]
     control[LEVEL] = level
 
 
@@ -152,6 +168,24 @@ def _queue_up(frontier, queue, end):
                     queue[end] = w * 32 + b
                     end += 1
     return end
+
+
+@njit(nogil=True, cache=True)
+def _queue_up_lists(lists, queue):
+    end = 0
+    for s in range(len(lists)):
+        for i in range(1, lists[s, 0] + 1):
+            queue[end] = lists[s, i]
+            end += 1
+    return end
+
+
+@njit(nogil=True, cache=True)
+def _degrees(indptr, queue, head, tail):
+    total = 0
+    for q in range(head, tail):
+        total += indptr[queue[q] + 1] - indptr[queue[q]]
+    return total
 
 
 @njit(nogil=True, cache=True)
