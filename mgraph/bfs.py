@@ -244,9 +244,11 @@ class Shard:
 class Search:
     """Breadth-first search from one source or more over ranges of vertices."""
 
-    #: Levels launched before the host looks whether the frontier is empty, where each needs an exchange, or
-    #: whether the target was found.
+    #: Levels before the host looks whether the target was found.
     BATCH = 16
+    #: Launches before it looks whether the frontier is empty, where each level needs an exchange, which takes longer
+    #: than a look: so few are in vain.
+    LAUNCHES = 4
 
     def __init__(
         self, plan: Plan, sources: tuple[int, ...], max_depth: int | None = None, target: int | None = None
@@ -308,7 +310,7 @@ class Search:
         if self.target is not None:
             limit = min(limit, self.BATCH)
         horizon = comm.horizon(limit)
-        launches = min(self.BATCH, -(-limit // horizon))
+        launches = min(self.LAUNCHES, -(-limit // horizon))
         listing = self.plan.listed > 0
         for _ in range(launches):
             state.kernels.levels(

@@ -122,8 +122,8 @@ def test_the_same_as_direct_on_gpus(workers, vertices, monkeypatch):
     if workers > gpu_count():
         pytest.skip(f"needs {workers} GPUs")
     with local_client(workers, "cuda") as client:
-        for method in METHODS["cuda"]:
-            check(client, "cuda", method, spans=(None, 1))
+        for number, method in enumerate(FUSED if vertices else METHODS["cuda"]):
+            check(client, "cuda", method, (None, 1), list(graphs())[number % 6 :: 6])
         wide, mixed = rmat(16, directed=True), thin_wide_thin()
         for graph, source in ((wide, 0), (wide, 77), (mixed, 0)):
             found = mgraph.bfs(graph, source, client=client, predecessors=True)
