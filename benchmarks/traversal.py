@@ -124,6 +124,35 @@ def bfs() -> Iterator[Row]:
     yield search("grid 1,024 x 1,024", grid(1024, 1024, device="cuda"))
 
 
+def bfs_methods() -> Iterator[Row]:
+    """Every published method, one source."""
+    for name, graph in (("kronecker 20", kronecker(20)), ("New York", new_york(weighted=False))):
+        source = starts(graph, 1)[0]
+        expected = mgraph.bfs(graph, source, device="cuda").distances
+        for method in ("hybrid", "frontier", "pull", "edge", "vertex", "mask", "privatized", "scan"):
+            result, row = timed(lambda g=graph, s=source, m=method: mgraph.bfs(g, s, method=m, device="cuda"), 3)
+            assert bool((result.distances == expected).all())
+            yield {
+                "row": "bfs-methods", "graph": name, "method": method, **row,
+                "predicted_ms": result.plan.seconds * 1e3,
+            }  # fmt: skip
+
+
+def bfs_many() -> Iterator[Row]:
+    """Searches from many sources at a time; some are checked against searches from one."""
+    graph = kronecker(20)
+    for count in (64, 256, 1024):
+        sources = starts(graph, count)
+        result, row = timed(lambda sources=sources: mgraph.bfs_many(graph, sources, device="cuda"), 3)
+        for i in (0, count // 2, count - 1):
+            assert bool((result.distances[i] == mgraph.bfs(graph, sources[i], device="cuda").distances).all())
+        edges = reached_edges(graph, result.distances[0]) * count
+        yield {
+            "row": "bfs-many", "graph": "kronecker 20", "sources": count, **row, "gteps": edges / row["solve_ms"] / 1e6,
+            "predicted_ms": result.plan.seconds * 1e3,
+        }  # fmt: skip
+
+
 def sssp() -> Iterator[Row]:
     """Shortest paths from one source, weights 1 to 255, mean of four sources; the first is checked by SciPy or twin."""
     for name, graph in (("kronecker 22", with_weights(kronecker(22))), ("New York", new_york())):
@@ -387,6 +416,8 @@ def list_rank_scaling() -> Iterator[Row]:
 
 ROWS: dict[str, Callable[[], Iterator[Row]]] = {
     "bfs": bfs,
+    "bfs-methods": bfs_methods,
+    "bfs-many": bfs_many,
     "sssp": sssp,
     "components": components,
     "list-rank": list_rank,

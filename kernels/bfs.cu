@@ -18,8 +18,8 @@
 // vertices behind it; `length` itself says that they are not there. `visited` and `next` are bitmaps of the
 // shard's own vertices, `distance` has all n vertices, of which the shard writes its own. A vertex enters
 // `queue` at most once a launch. `heads` may be null, and `quads`: of graphs with few neighbours everywhere, roads,
-// the rows side by side in 16 bytes each, so that a thin level asks for one word a vertex and not for six; what one
-// multiprocessor can ask for is what bounds it.
+// the rows side by side in 16 bytes each, so that a thin level asks for one word a vertex and not for six, and a
+// history of the last vertices met, as Merrill et al. have it: what one multiprocessor can ask for bounds such a level.
 //
 // Cost. n + m operations in all with pushing; pulling touches few of the edges of a wide level. Bound by
 // random reads of bitmaps (L2) where the graph is wide, by the latency of a level where it is long.
@@ -34,6 +34,7 @@ constexpr int LOOK = 4;            // neighbours that a thread looks at together
 constexpr int HUB = 512;           // edges from which on a vertex is pushed for in pieces of so many, by all warps
 constexpr int PULL_SHARE = 20;     // pull if the frontier has more than 1/20 of the edges, or
 constexpr int PULL_COUNT = 24;     // more than 1/24 of the vertices
+constexpr int HISTORY = WARPS * 64;
 constexpr int PARTS = 29;          // bits of a vertex in a word of quads; above them, how many rows it has there beyond one
 constexpr int VERTEX = (1 << PARTS) - 1;
 constexpr unsigned ALL = 0xffffffffu;
@@ -231,7 +232,8 @@ __global__ void __launch_bounds__(THREADS, 1)
     __shared__ unsigned long long block_edges;
 
     static_assert(sizeof(staged) >= THIN * sizeof(int));
-    int* const thin_long = staged[0];  // a phase uses one or the other
+    int* const thin_long = staged[0];  // a phase uses one or the other,
+    int* const history = staged[0];    // or this: vertices that were asked for of late and need not be again
 
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int thread = blockIdx.x * THREADS + threadIdx.x, threads = gridDim.x * THREADS;
@@ -380,7 +382,11 @@ __global__ void __launch_bounds__(THREADS, 1)
                     }
                 }
                 __syncthreads();
-                if (quads) coming_edges = thin_edges[(level + 2) % 3];
+                if (quads) {
+                    coming_edges = thin_edges[(level + 2) % 3];
+                    for (int i = threadIdx.x; i < HISTORY; i += THREADS) history[i] = -1;
+                    __syncthreads();
+                }
                 while (level < stop && count > 0 && count <= THIN && coming_edges <= (quads ? THIN : THIN_EDGES)) {
                     const int from = level % 2, to = from ^ 1, slot = level % 3;
                     if (threadIdx.x == 0) {
@@ -395,7 +401,9 @@ __global__ void __launch_bounds__(THREADS, 1)
 #pragma unroll
                         for (int i = 0; i < WIDTH; ++i) {
                             won[i] = ALL;
-                            if (v[i] >= 0) won[i] = search.mark(with_rows ? v[i] : v[i] & VERTEX);
+                            bool asks = v[i] >= 0;
+                            if (asks && !with_rows) asks = atomicExch(history + v[i] % HISTORY, v[i]) != v[i];
+                            if (asks) won[i] = search.mark(with_rows ? v[i] : v[i] & VERTEX);
                         }
                         int found = 0;
 #pragma unroll
