@@ -25,6 +25,8 @@ from mgraph.distance_matrix import Part
 from mgraph.floyd_warshall import FloydWarshall
 from mgraph.generate import random_matrix
 from mgraph.plan import kernel_module, plan
+from tests.compile_kernels import cooperative
+from tests.kernel_resources import families
 
 SAMPLED = 64
 
@@ -69,10 +71,10 @@ def check_rows(weights: Any, row: Callable[[int], Any], rows: int = SAMPLED) -> 
 def kernels() -> Iterator[Row]:
     """Registers, shared memory and spills of every kernel, as the driver of this GPU has them."""
     devices.find("cuda")
-    for family in ("minplus", "sssp", "closure"):
+    for family in sorted({source.removesuffix(".cu") for source in families()}):
         module = kernel_module("cuda", family)
         for name in module.INSTANCES:
-            function = devices.cuda_function(module.SOURCE, name)
+            function = devices.cuda_function(module.SOURCE, name, cooperative=cooperative(module.SOURCE, name))
             yield {
                 "row": "kernels", "kernel": name, "registers": function.num_regs,
                 "shared": function.shared_size_bytes, "local": function.local_size_bytes,

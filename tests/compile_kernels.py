@@ -13,14 +13,19 @@ from concurrent.futures import ProcessPoolExecutor
 from mgraph import device
 from tests.kernel_resources import families
 
-#: Kernels that are launched with all blocks resident, which they are compiled for.
-COOPERATIVE = ("levels<", "distances<")
+#: How the names of kernels begin that are launched with all blocks resident, which they are compiled for.
+COOPERATIVE = {"bfs.cu": "levels<", "sssp.cu": "distances<", "single_source.cu": ""}
+
+
+def cooperative(source: str, name: str) -> bool:
+    """Return whether a kernel is launched with all blocks resident."""
+    return source in COOPERATIVE and name.startswith(COOPERATIVE[source])
 
 
 def compiled(source: str, name: str) -> str:
     """Compile one kernel; return its name."""
     with device.find("cuda").active():
-        device._module(0, source, (name,), name.startswith(COOPERATIVE)).get_function(name)
+        device._module(0, source, (name,), cooperative(source, name)).get_function(name)
     return name
 
 
