@@ -1095,10 +1095,10 @@ def _plan_list_rank(n: int, specs: tuple[DeviceSpec, ...], method: str, span: in
         units = sum(spec.processors for spec in specs) if kind == "cuda" else cores
         walkers = units * kernel_module(kind, "ranking").WALKERS
         spacing = min(SPACING, 1 << max(0, (n // (WALKS * walkers)).bit_length() - 1))
-        # Shards reduce their ranks part by part; CPUs keep each other's parts meanwhile, which are as long as one list.
-        heard = lists if shards > 1 and kind == "cpu" else 0
-        each = 8 if method == "splitter64" else 6
-        steps, peaks = 4, (2 * lists + each * n + 8 * -(-n // spacing) + heard,) * shards
+        # A CPU may receive all others' ranks of its range while it still ranks; GPUs reduce in place.
+        heard = dtype.itemsize * (shards - 1) if kind == "cpu" else 0
+        each = 2 * lists + (8 if method == "splitter64" else 6) * n + 8 * -(-n // spacing)
+        steps, peaks = 4, tuple(each + heard * (last - first) for first, last in ranges)
         seconds = seconds / cores + 4 * (rates(kind, specs[0].model).launch + exchange)
     return Plan(
         algorithm="list_rank",
