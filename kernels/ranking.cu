@@ -23,8 +23,8 @@
 // Ends. On a random list a walk is longer than PATIENCE strata with a probability of exp(-PATIENCE). One that is
 // gives up, as it may be on a cycle, and those after it are not begun: control[TANGLED]; their words of the chain stay
 // as they were set before, all bits, which is an end. A cycle with a splitter leaves its chain open after all rounds,
-// one without leaves elements that nothing reaches. So whatever the input holds, the time is bounded, and somebody
-// else has to look at what is amiss.
+// one without leaves elements that nothing reaches, or their own list open. So whatever the input holds, the time is
+// bounded, and somebody else has to look at what is amiss.
 //
 // Cost. n + n / 2^shift log n operations. A hop is a random read that the next one waits for, and a random write
 // that nothing waits for; `aggregate` streams but for a read of the chain, which is to stay in the L2. Jumping on all
