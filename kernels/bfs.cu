@@ -283,7 +283,7 @@ __global__ void __launch_bounds__(THREADS, 1)
 
     while (level < stop && count > 0) {
         auto heavy = [&]() { return edges > static_cast<unsigned long long>(out_indptr[n]) / PULL_SHARE; };
-        bool pull = method == PULL || (method == HYBRID && (have_queue ? heavy() : count > n / PULL_COUNT));
+        bool pull = method == PULL || (method == HYBRID && (have_queue ? heavy() : have_bitmap && count > n / PULL_COUNT));
         if (!pull && !have_queue) {  // a queue from the bitmap or the lists
             begin_phase();
             Appender<Offset> append{search, staged[warp], queue + tail, &record()->count};

@@ -6,9 +6,10 @@
 // found of the splitters is a list of them, shorter by 2^shift and weighted by the steps between them: `chain`.
 // `jump` ranks that: each element adds the distance of the one it points to, and points where that one points
 // (Wylie 1979). `aggregate` subtracts from the distance of an element's splitter the steps from there. What lies
-// before the first splitter of its list, no walk has passed: `mark` finds the elements among those that nothing
-// points to, and `complete` walks from each until it meets a known rank, and once more to write. The method of
-// Wylie is `link` and `jump` on the elements themselves.
+// before the first splitter of its list, no walk has passed: `sift` lists it. If it is little, it is a list of its own,
+// which `jump` ranks; else `mark` finds the elements among it that nothing points to, and `complete` walks from each
+// until it meets a known rank, and once more to write. The method of Wylie is `link` and `jump` on the elements
+// themselves.
 //
 // Which element is a splitter, and of which number, is computed, not looked up: number and place are i >> shift and
 // a hash of that. So a hop reads one word and writes one, and neither splitters nor a bitmap of them are stored.
@@ -22,8 +23,8 @@
 // Ends. On a random list a walk is longer than PATIENCE strata with a probability of exp(-PATIENCE). One that is
 // gives up, as it may be on a cycle, and those after it are not begun: control[TANGLED]; their words of the chain stay
 // as they were set before, all bits, which is an end. A cycle with a splitter leaves its chain open after all rounds,
-// one without leaves elements that nothing reaches. So whatever the input holds, the time is bounded, and somebody
-// else has to look at what is amiss.
+// one without leaves elements that nothing reaches, or their own list open. So whatever the input holds, the time is
+// bounded, and somebody else has to look at what is amiss.
 //
 // Cost. n + n / 2^shift log n operations. A hop is a random read that the next one waits for, and a random write
 // that nothing waits for; `aggregate` streams but for a read of the chain, which is to stay in the L2. Jumping on all
@@ -33,7 +34,7 @@ constexpr int THREADS = 256;
 constexpr int PATIENCE = 64;
 constexpr unsigned END = 0xffffffffu;
 
-enum Control { CLAIMED = 0, TANGLED = 1, WALKED = 2, UNREACHED = 3 };
+enum Control { CLAIMED = 0, TANGLED = 1, WALKED = 2, UNRANKED = 3 };
 
 using Word = unsigned long long;
 
@@ -171,18 +172,35 @@ __global__ void __launch_bounds__(THREADS)
     ranks[i] = owner == END ? -1 : static_cast<Index>(static_cast<unsigned>(chain[owner]) - distance);
 }
 
-// Count the elements without a rank, and mark in a bitmap what they point to: the first ones of a list stay unmarked.
+// Count the elements without a rank, and list them, in any order, if there is room; the first of the ranks is that of
+// element `first`.
 template <typename Index>
 __global__ void __launch_bounds__(THREADS)
-    mark(const Index* __restrict__ succ, const Index* __restrict__ ranks, Index n, unsigned* marks, Word* control) {
+    sift(const Index* __restrict__ ranks, Index first, Index count, Index* unranked, Word room, Word* control) {
+    __shared__ Word begin;
+    __shared__ unsigned taken;
     const long long i = own_element();
-    const bool unreached = i < n && ranks[i] < 0;
-    if (unreached) {
-        const Index next = succ[i];
-        if (next != i) atomicOr(marks + next / 32, 1u << (next % 32));
+    const bool found = i < count && ranks[i] < 0;
+    const int together = __syncthreads_count(found);
+    if (!together) return;
+    if (threadIdx.x == 0) {
+        begin = atomicAdd(control + UNRANKED, static_cast<Word>(together));
+        taken = 0;
     }
-    const int count = __syncthreads_count(unreached);
-    if (count && threadIdx.x == 0) atomicAdd(control + UNREACHED, static_cast<Word>(count));
+    __syncthreads();
+    if (!found) return;
+    const Word place = begin + atomicAdd(&taken, 1u);
+    if (place < room) unranked[place] = first + static_cast<Index>(i);
+}
+
+// Mark in a bitmap what the elements without a rank point to: the first ones of a list stay unmarked.
+template <typename Index>
+__global__ void __launch_bounds__(THREADS)
+    mark(const Index* __restrict__ succ, const Index* __restrict__ ranks, Index n, unsigned* marks) {
+    const long long i = own_element();
+    if (i >= n || ranks[i] >= 0) return;
+    const Index next = succ[i];
+    if (next != i) atomicOr(marks + next / 32, 1u << (next % 32));
 }
 
 // Rank what lies between an unmarked element and the first rank on its way. Where ways meet, whoever comes second

@@ -25,7 +25,7 @@ from . import device as devices
 from .comm import Communicator
 from .engine import Progress, checked_span, executor
 from .errors import InputError
-from .graph import Graph, as_graph
+from .graph import MAX_VERTICES, Graph, as_graph
 from .plan import Plan, plan, prepared_for
 
 Array = Any
@@ -102,9 +102,13 @@ def bfs(
     name, several = ("source", [source]) if sources is None else ("sources", sources)
     start = checked_vertices(name, several, graph.n)
     if target is not None:
-        checked_vertices("target", [target], graph.n)
-    check_depth(max_depth)
+        [target] = checked_vertices("target", [target], graph.n)
+    max_depth = checked_depth(max_depth)
     runner = executor(device, client, graph.device)
+    rows = None
+    if runner.place is not None and prepared_for(method, graph.n, graph.m, 1) == "rows of four":
+        needed = runner.place.kernels("bfs").rows_needed
+        rows = graph.kept("rows needed", runner.place, lambda: needed(graph.adjacency("csr")[0]))
     made = plan(
         "bfs",
         graph.n,
@@ -114,6 +118,7 @@ def bfs(
         predecessors=predecessors,
         span=checked_span(span, progress),
         directed=graph.directed,
+        rows=rows,
         indptr=devices.to_host(graph.adjacency("csc")[0]) if len(runner.specs) > 1 else None,
     )
 
@@ -138,8 +143,10 @@ def bfs(
     return BfsResult(results["distances"], results.get("predecessors"), made, outcome.timings)
 
 
-def checked_vertices(name: str, values: Sequence[Any], n: int) -> tuple[int, ...]:
+def checked_vertices(name: str, values: Any, n: int) -> tuple[int, ...]:
     """Return the vertices that an argument names, or raise InputError."""
+    if not isinstance(values, Sequence | np.ndarray) or isinstance(values, str):
+        raise InputError(f"{name}={values!r} is no sequence of vertices: give a list, or for one vertex source=")
     if not len(values):
         raise InputError(f"{name} is empty: give a vertex or more")
     for value in values:
@@ -151,12 +158,13 @@ def checked_vertices(name: str, values: Sequence[Any], n: int) -> tuple[int, ...
     return tuple(int(value) for value in values)
 
 
-def check_depth(max_depth: int | None) -> None:
-    """Raise InputError for a greatest distance that is none."""
-    if max_depth is not None and (
-        isinstance(max_depth, bool) or not isinstance(max_depth, (int, np.integer)) or max_depth < 0
-    ):
+def checked_depth(max_depth: Any) -> int | None:
+    """Return a greatest distance, if any, or raise InputError for one that is none."""
+    if max_depth is None:
+        return None
+    if isinstance(max_depth, bool) or not isinstance(max_depth, (int, np.integer)) or max_depth < 0:
         raise InputError(f"max_depth={max_depth!r} is no distance: give 0 or more")
+    return min(int(max_depth), MAX_VERTICES)
 
 
 @dataclass(frozen=True)
@@ -244,7 +252,7 @@ class Shard:
 class Search:
     """Breadth-first search from one source or more over ranges of vertices."""
 
-    #: Levels before the host looks whether the target was found.
+    #: Levels on one device before the host looks whether the target was found.
     BATCH = 16
     #: Launches before it looks whether the frontier is empty, where each level needs an exchange, which takes longer
     #: than a look: so few are in vain.

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import device as devices
-from .bfs import Edges, check_depth, checked_vertices, piece, transposed
+from .bfs import Edges, checked_depth, checked_vertices, piece, transposed
 from .comm import Communicator
 from .engine import Progress, checked_span, executor
 from .graph import as_graph
@@ -79,7 +79,7 @@ def bfs_many(
     """
     graph = as_graph(graph)
     start = checked_vertices("sources", sources, graph.n)
-    check_depth(max_depth)
+    max_depth = checked_depth(max_depth)
     runner = executor(device, client, graph.device)
     made = plan(
         "bfs_many",

@@ -41,6 +41,13 @@ class Communicator(Protocol):
         """Replace `array` by its elementwise ``"sum"``, ``"min"`` or ``"max"`` over all shards."""
         ...
 
+    def reduce_scatter(self, whole: Array, parts: tuple[tuple[int, int], ...], op: str) -> None:
+        """Reduce ``whole[slice(*parts[r])]`` as `allreduce` does, on shard ``r`` only.
+
+        The parts follow one another from the first to the last element. The rest of `whole` stays as it was.
+        """
+        ...
+
     def close(self) -> None:
         """Free what the communicator holds; all shards have made their last call."""
         ...
@@ -67,6 +74,9 @@ class Solo:
         """Do nothing: the only part is the whole."""
 
     def allreduce(self, array: Array, op: str) -> None:
+        """Do nothing: there is one operand."""
+
+    def reduce_scatter(self, whole: Array, parts: tuple[tuple[int, int], ...], op: str) -> None:
         """Do nothing: there is one operand."""
 
     def close(self) -> None:
@@ -137,8 +147,25 @@ class Nccl:
     def allreduce(self, array: Array, op: str) -> None:
         """Reduce `array` in place, in stream order."""
         pointer, count, kind = self._describe(array)
-        code = getattr(self._nccl, f"NCCL_{op.upper()}")
-        self._comm.allReduce(pointer, pointer, count, kind, code, devices.current_stream())
+        self._comm.allReduce(pointer, pointer, count, kind, self._operation(op), devices.current_stream())
+
+    def reduce_scatter(self, whole: Array, parts: tuple[tuple[int, int], ...], op: str) -> None:
+        """Reduce each part in place on its shard, in stream order; parts may differ in length or be empty."""
+        code, stream = self._operation(op), devices.current_stream()
+        if len({last - first for first, last in parts}) == 1:
+            pointer, count, kind = self._describe(whole[slice(*parts[self.rank])])
+            if count:
+                self._comm.reduceScatter(whole.data.ptr, pointer, count, kind, code, stream)
+            return
+        self._nccl.groupStart()
+        for root, (first, last) in enumerate(parts):
+            if last > first:
+                pointer, count, kind = self._describe(whole[first:last])
+                self._comm.reduce(pointer, pointer, count, kind, code, root, stream)
+        self._nccl.groupEnd()
+
+    def _operation(self, op: str) -> int:
+        return int(getattr(self._nccl, f"NCCL_{op.upper()}"))
 
     def _describe(self, array: Array) -> tuple[int, int, int]:
         kinds = {

@@ -151,4 +151,4 @@ def checked_span(span: Any, progress: Any) -> int | None:
         return None
     if isinstance(span, bool) or not isinstance(span, (int, np.integer)) or span < 1:
         raise InputError(f"span={span!r} is no number of supersteps: give 1 or more, or None for the planner's")
-    return int(span)
+    return min(int(span), 2**31 - 1)

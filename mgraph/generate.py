@@ -10,7 +10,7 @@ import numpy as np
 
 from . import device as devices
 from .errors import InputError
-from .graph import MAX_VERTICES, Compressed, Graph
+from .graph import MAX_VERTICES, Compressed, Graph, offset_type
 from .plan import MAX_ELEMENTS
 from .weights import distance_dtype, infinity
 
@@ -255,7 +255,7 @@ def random_density(
         present = np.zeros((last - first, n), bool)
         present[src - first, cycle[(place[src] + 1 + strides[src] * number) % n]] = True
         indices[indptr[first] : indptr[last]] = present.nonzero()[1]
-    offsets = indptr.astype(np.int32 if len(indices) < 2**31 else np.int64)
+    offsets = indptr.astype(offset_type(len(indices)))
     return _moved(Graph(n, csr=Compressed(offsets, indices, None), nonnegative=True), device)
 
 

@@ -20,6 +20,9 @@ Array = Any
 #: Vertex ids are int32; a little is kept free, so that a kernel may count past the last one.
 MAX_VERTICES = 2**31 - 2**20
 
+#: Edges from which on their numbers have 64 bits: kernels step some way beyond the last one of 32.
+MANY_EDGES = 2**31 - 2**16
+
 
 class Compressed(NamedTuple):
     """Edges grouped by one end: those of vertex ``v`` are ``indices[indptr[v]:indptr[v + 1]]``.
@@ -396,6 +399,11 @@ def _check_square(shape: tuple[int, ...]) -> None:
         raise InputError(f"{shape[0]} vertices are beyond int32: at most {MAX_VERTICES}")
 
 
+def offset_type(m: int) -> np.dtype:
+    """Return the type of the offsets into the lists of so many edges."""
+    return np.dtype(np.int32 if m < MANY_EDGES else np.int64)
+
+
 def _check_memory(n: int, edges: int, home: devices.Device) -> None:
     """Refuse a graph whose sorting does not fit: three lists of offsets, and copies of the edges."""
     needed, there = 12 * n + 40 * edges, home.available_memory()
@@ -451,7 +459,7 @@ def _checked_weights(weights: Array, edges: int) -> Array | None:
 
 def _compress(rows: Array, columns: Array, weights: Array | None, n: int, xp: Any) -> Compressed:
     """Group edges by row, columns ascending; repeated edges stay."""
-    offsets = np.int32 if len(rows) < 2**31 else np.int64
+    offsets = offset_type(len(rows))
     if xp is np:
         # SciPy's conversions are counting sorts: two transpositions leave every row sorted, in O(m).
         order = np.arange(len(rows), dtype=offsets)

@@ -20,7 +20,7 @@ import numpy as np
 
 from . import device as devices
 from .errors import InputError, MemoryLimitError
-from .graph import MAX_VERTICES
+from .graph import MAX_VERTICES, offset_type
 from .rates import EXCHANGE, SHORT, Rates, rates
 from .weights import chunk_rows, distance_dtype
 
@@ -47,8 +47,9 @@ LIST_RANK_RATE = {
     "cpu": {"sequential": 7.5e6, "splitter64": 45e6, "splitter48": 42e6, "wylie": 250e6},
 }
 
-#: Elements up to which one core of a CPU goes along a list as fast as it jumps: its caches hold them.
-SHORT_LIST = 1 << 16
+#: Elements of a short list: up to which one core of a CPU goes along it as fast as it jumps, as its caches hold them,
+#: and up to which jumping on all takes a GPU no longer than the launches for splitters.
+SHORT_LIST = {"cpu": 1 << 16, "cuda": 1 << 21}
 
 #: Walks that each of a device's threads makes at least, so that few wait for the longest, and the most elements
 #: among which one splitter is picked: then 16 bits hold the steps of a walk.
@@ -307,6 +308,7 @@ def plan(
     directed: bool = True,
     indptr: Any = None,
     sources: int = 1,
+    rows: int | None = None,
 ) -> Plan:
     """Plan a call.
 
@@ -347,6 +349,8 @@ def plan(
         Where each vertex's edges begin, to balance the shards by edges; even by default.
     sources : int
         Number of sources of ``"bfs_many"``.
+    rows : int, optional
+        Rows of four words that a GPU keeps of a graph of few neighbours for ``"bfs"``; by default one a vertex.
 
     Raises
     ------
@@ -398,7 +402,7 @@ def plan(
             raise InputError("a plan for bfs_many has one method, 'words', and a source or more")
         made = _plan_bfs_many(int(n), int(m), int(sources), specs, predecessors, span, directed, indptr, memory_limit)
     else:
-        made = _plan_bfs(int(n), int(m), specs, method, predecessors, span, directed, indptr)
+        made = _plan_bfs(int(n), int(m), specs, method, predecessors, span, directed, indptr, rows)
     hindrance = _hindrance(made, memory_limit)
     if hindrance:
         raise MemoryLimitError(_refusal(made, hindrance, memory_limit))
@@ -801,6 +805,7 @@ def _plan_bfs(
     span: int | None,
     directed: bool,
     indptr: Any,
+    rows: int | None,
 ) -> Plan:
     from . import bfs_by_level  # which knows of plans
 
@@ -815,9 +820,10 @@ def _plan_bfs(
     per_level = EXCHANGE["solo" if len(specs) == 1 else kind] + (5e-6 if kind == "cuda" else 20e-6)
     listed = 0 if by_level or method == "pull" else _listed(n, len(specs), kind)
     shared = len(specs) == 1 and not directed
-    offset = 4 if m < 2**31 else 8
+    offset = offset_type(m).itemsize
     search = rates(kind, specs[0].model).search
-    looked = m / _LOOKED if kind == "cuda" and prepared_for(method, n, m, len(specs)) == "heads" else m
+    few = kind == "cuda" and method != "pull" and prepared_for(method, n, m, len(specs)) == "heads"
+    looked = m / _LOOKED if few else m
     seconds, level = looked / (search * len(specs)), per_level
     if by_level:  # two launches and the host's look at what they found
         per_level += 3 * rates(kind, specs[0].model).launch
@@ -836,7 +842,8 @@ def _plan_bfs(
         words = -(-n // 32) * 4
         own = -(-(last - first) // 32) * 4
         hubs = 4 * kernel_module(kind, "bfs").hub_capacity(own_edges)
-        once = {"heads": 4 * (last - first), "rows of four": 16 * n if kind == "cuda" else 0, None: 0}
+        rows = (n if kind == "cuda" else 0) if rows is None else rows
+        once = {"heads": 4 * (last - first), "rows of four": 16 * rows, None: 0}
         state = (
             8 * n
             + words
@@ -890,7 +897,7 @@ def _plan_bfs_many(
     """Plan searches from many sources: as many words of 64 at a time as there are, and as fit."""
     kind, shards = specs[0].kind, len(specs)
     columns, edges = _shares(n, m, shards, indptr)
-    r, offset, both = rates(kind, specs[0].model), 4 if m < 2**31 else 8, directed or shards > 1
+    r, offset, both = rates(kind, specs[0].model), offset_type(m).itemsize, directed or shards > 1
     per_level = EXCHANGE["solo" if shards == 1 else kind] + 3 * r.launch
 
     def made(words: int) -> Plan:
@@ -940,7 +947,7 @@ def _plan_components(
         raise InputError(f"method={method!r} runs on one core of a CPU: add device='cpu', or use method='auto'")
     ranges, edges = _shares(n, m, shards, indptr)
     rounds = method == "shiloach-vishkin"
-    offset = 4 if m < 2**31 else 8
+    offset = offset_type(m).itemsize
     forests = 3 if rounds else 1 + (shards > 1)
     most = max(edges)
     if method == "sequential":
@@ -1082,7 +1089,8 @@ def _plan_list_rank(n: int, specs: tuple[DeviceSpec, ...], method: str, span: in
     if method == "sequential" and kind == "cuda":
         raise InputError("method='sequential' goes along a list on one core of a CPU: give device='cpu' with it")
     if method == "auto":
-        method = "sequential" if kind == "cpu" and shards == 1 and n <= SHORT_LIST else "splitter64"
+        short = shards == 1 and n <= SHORT_LIST[kind]
+        method = {"cpu": "sequential", "cuda": "wylie"}[kind] if short else "splitter64"
     dtype = np.dtype(np.int32 if n < 2**31 else np.int64)
     ranges, spacing, lists = even_ranges(n, shards, 1), 0, n * dtype.itemsize
     exchange = EXCHANGE[kind] if shards > 1 else 0
@@ -1099,10 +1107,10 @@ def _plan_list_rank(n: int, specs: tuple[DeviceSpec, ...], method: str, span: in
         units = sum(spec.processors for spec in specs) if kind == "cuda" else cores
         walkers = units * kernel_module(kind, "ranking").WALKERS
         spacing = min(SPACING, 1 << max(0, (n // (WALKS * walkers)).bit_length() - 1))
-        # Shards reduce their ranks part by part; CPUs keep each other's parts meanwhile, which are as long as one list.
-        heard = lists if shards > 1 and kind == "cpu" else 0
-        each = 8 if method == "splitter64" else 6
-        steps, peaks = 4, (2 * lists + each * n + 8 * -(-n // spacing) + heard,) * shards
+        # A CPU may receive all others' ranks of its range while it still ranks; GPUs reduce in place.
+        heard = dtype.itemsize * (shards - 1) if kind == "cpu" else 0
+        each = 2 * lists + (8 if method == "splitter64" else 6) * n + 8 * -(-n // spacing)
+        steps, peaks = 4, tuple(each + heard * (last - first) for first, last in ranges)
         seconds = seconds / cores + 4 * (rates(kind, specs[0].model).launch + exchange)
     return Plan(
         algorithm="list_rank",

@@ -2,9 +2,10 @@
 
 The algorithms are told in ``kernels/ranking.cu``. By splitters, every shard has all of the list, as a walk leads
 anywhere, and walks from its own part of the splitters; then all shards learn the list of splitters, and each rank
-comes from the one shard whose walk passed the element. By jumping, a shard has a range of the elements. The
-kernels notice what is no list and leave it in bounded time; then one core looks at the input, element by element,
-and names what is wrong.
+comes from the one shard whose walk passed the element to the one that has it in its range. The few elements that no
+walk passes are a list of their own, which all shards learn and rank; if they are many, all learn all ranks. By
+jumping, a shard has a range of the elements. The kernels notice what is no list and leave it in bounded time; then one
+core looks at the input, element by element, and names what is wrong.
 """
 
 from dataclasses import dataclass
@@ -19,6 +20,12 @@ from .errors import InputError
 from .plan import Plan, even_ranges, plan, rounds
 
 Array = Any
+
+#: Elements of which at most one without a rank is few: a list of these takes little of the time and memory of all.
+FEW = 256
+
+#: The end of a chain, as in ``kernels/ranking.cu``.
+END = 0xFFFFFFFF
 
 
 def list_rank(
@@ -226,7 +233,6 @@ class Strata:
     owners: Array
     steps: Array
     chain: Array
-    open_words: Array
     control: Array
     ranks: Array = None
     amiss: bool = False
@@ -254,7 +260,6 @@ class Walking:
             owners=owners.view(np.uint64 if packed else np.uint32),
             steps=xp.empty(0 if packed else n, np.uint16),
             chain=chain.view(np.uint64),
-            open_words=xp.zeros(rounds(self.splitters), np.uint32),
             control=xp.zeros(kernels.CONTROL_WORDS, np.uint64),
         )
 
@@ -279,38 +284,72 @@ class Walking:
 
     def _rank_splitters(self, state: Strata, comm: Communicator) -> None:
         """Rank all splitters, on every shard: they are too few to hear of one another round by round."""
-        for number in range(rounds(self.splitters)):
-            state.kernels.jump(state.chain, 0, self.splitters, number, state.open_words)
+        open_words = _jump(state, state.chain)
+        state.control[state.kernels.TANGLED] += open_words.sum()
 
     def _aggregate(self, state: Strata, comm: Communicator) -> None:
-        """Rank what the shard's walks have passed, and hear of the rest: elsewhere a shard has -1."""
+        """Rank what the shard's walks have passed, and hear of the rest of its range: elsewhere a shard has -1."""
         state.ranks = state.device.xp.empty(self.plan.n, self.plan.dtype)
         state.kernels.aggregate(state.owners, state.steps, state.chain, state.ranks)
         state.owners = state.steps = None
-        for first, last in self.plan.ranges:  # one by one, as a reduction may take as much memory as all it reduces
-            if last > first:
-                comm.allreduce(state.ranks[first:last], "max")
+        comm.reduce_scatter(state.ranks, self.plan.ranges, "max")
 
     def _complete(self, state: Strata, comm: Communicator) -> None:
         """Rank what lies before the first splitters, and find out whether something is amiss."""
-        kernels = state.kernels
-        marks, unranked = self._unranked(state)
-        walked = state.control[kernels.WALKED : kernels.WALKED + 1].astype(np.float64)
-        comm.allreduce(walked, "sum")
-        overlap = int(walked[0]) != self.plan.n - unranked and self.plan.method == "splitter48"
-        state.amiss = overlap or bool(state.control[kernels.TANGLED]) or bool(state.open_words[-1:].any())
-        if unranked and not state.amiss:
-            kernels.complete(state.succ, self.shift, marks, state.ranks, state.control)
-            _, unranked = self._unranked(state)
-            state.amiss = unranked > 0
+        kernels, xp, few = state.kernels, state.device.xp, self.plan.n // FEW
+        first, last = self.plan.ranges[comm.rank]
+        unranked = xp.empty(few, self.plan.dtype)
+        kernels.sift(state.ranks[first:last], first, unranked, state.control)
+        controls = xp.zeros((comm.size, kernels.CONTROL_WORDS), np.uint64)
+        controls[comm.rank] = state.control
+        comm.allgather(controls, tuple((shard, shard + 1) for shard in range(comm.size)))
+        controls = devices.to_host(controls).astype(np.int64)
+        tangled, walked = controls[:, kernels.TANGLED].any(), controls[:, kernels.WALKED].sum()
+        counts = controls[:, kernels.UNRANKED]
+        overlap = walked != self.plan.n - counts.sum() and self.plan.method == "splitter48"
+        state.amiss = bool(tangled or overlap)
+        if state.amiss or not counts.any():
+            return
+        if counts.sum() <= few:
+            self._complete_few(state, comm, unranked, counts)
+        else:
+            self._complete_many(state, comm)
 
-    def _unranked(self, state: Strata) -> tuple[Array, int]:
-        """Return marks of what the elements without a rank point to, and how many these are."""
-        kernels = state.kernels
+    def _complete_few(self, state: Strata, comm: Communicator, unranked: Array, counts: np.ndarray) -> None:
+        """Rank a list of all elements without a rank, of which shard ``r`` has found ``counts[r]``, on every shard."""
+        xp, ends = state.device.xp, np.cumsum(counts)
+        parts = tuple(zip((ends - counts).tolist(), ends.tolist(), strict=True))
+        first, last = parts[comm.rank]
+        elements = xp.empty(parts[-1][1], self.plan.dtype)
+        elements[first:last] = xp.sort(unranked[: last - first])
+        comm.allgather(elements, parts)  # ascending, as the ranges are
+        succ = state.succ[elements]
+        beyond = state.ranks[succ]
+        comm.allreduce(beyond, "max")
+        linked = (beyond < 0) & (succ != elements)  # to another one that has no rank
+        following = xp.where(linked, xp.searchsorted(elements, succ), END).astype(np.uint64)
+        chain = following << np.uint64(32) | xp.where(linked, 1, beyond + 1).astype(np.uint64)
+        state.amiss = bool(_jump(state, chain).any())
+        state.ranks[elements] = (chain & np.uint64(0xFFFFFFFF)).astype(self.plan.dtype)
+
+    def _complete_many(self, state: Strata, comm: Communicator) -> None:
+        """Rank elements without a rank on their ways to a rank, all on every shard."""
+        kernels, ranks = state.kernels, state.ranks
+        comm.allgather(ranks, self.plan.ranges)
         marks = kernels.marks(state.device.xp, self.plan.n)
-        state.control[kernels.UNREACHED] = 0
-        kernels.mark(state.succ, state.ranks, marks, state.control)
-        return marks, int(state.control[kernels.UNREACHED])
+        kernels.mark(state.succ, ranks, marks)
+        kernels.complete(state.succ, self.shift, marks, ranks, state.control)
+        state.control[kernels.UNRANKED] = 0
+        kernels.sift(ranks[slice(*self.plan.ranges[comm.rank])], 0, ranks[:0], state.control)
+        state.amiss = bool(state.control[kernels.UNRANKED])
+
+
+def _jump(state: Strata, chain: Array) -> Array:
+    """Let all words of a chain jump; return whether one is on a cycle or leads there, as a vector of one word or none."""
+    open_words = state.device.xp.zeros(rounds(len(chain)), np.uint32)
+    for number in range(len(open_words)):
+        state.kernels.jump(chain, 0, len(chain), number, open_words)
+    return open_words[-1:]
 
 
 def _halves(chain: Array, ranges: tuple[tuple[int, int], ...]) -> tuple[Array, tuple[tuple[int, int], ...]]:

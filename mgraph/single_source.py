@@ -21,7 +21,7 @@ from .bfs import bfs
 from .comm import Communicator
 from .engine import Progress, checked_span, executor
 from .errors import InputError
-from .graph import Compressed, Graph, as_graph
+from .graph import Compressed, Graph, as_graph, offset_type
 from .plan import Plan, kernel_module, plan
 from .sources import edge_lengths, potentials
 from .weights import NO_PREDECESSOR, band, decode, distance_dtype, infinity, kernel_infinity
@@ -470,7 +470,7 @@ def device_bytes(n: int, m: int, own: int, dtype: np.dtype, predecessors: bool, 
         state = own * itemsize if masked else 20 * n
         return n * itemsize + m * itemsize + state + words + pieces
 
-    lists = 4 * m + (n + 1) * (4 if m < 2**31 else 8)
+    lists = 4 * m + (n + 1) * offset_type(m).itemsize
     # Integers are looked at for what is too large, and all weights compared with the graph's own.
     encoding = 13 * m if dtype.kind == "i" else m * (dtype.itemsize + 1)
     # Beside the second search: the first results, marks, and the vertices that it starts from.

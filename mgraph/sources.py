@@ -21,7 +21,7 @@ import numpy as np
 from . import device as devices
 from .comm import Communicator
 from .errors import DistanceOverflowError, NegativeCycleError
-from .graph import Compressed, Graph
+from .graph import Compressed, Graph, offset_type
 from .plan import Plan, kernel_module
 from .weights import band, chunk_rows, decode, encode, kernel_infinity
 
@@ -127,7 +127,7 @@ def device_bytes(
     """
     result, dtype = dtype.itemsize + 4 * predecessors, np.dtype(np.float64) if shifted else dtype
     batch = min(rows, batch_size(n, dtype, kind))
-    offset = 4 if m < 2**31 else 8
+    offset = offset_type(m).itemsize
     lists = (2 if directed else 1) * ((n + 1) * offset + 4 * m)
     work = kernel_module(kind, "sssp").workspace_bytes(n, batch, dtype.itemsize)
     kept = rows if home == kind else _SLOTS * batch

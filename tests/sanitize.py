@@ -1,9 +1,10 @@
-"""Runs every kernel on small inputs under NVIDIA's compute-sanitizer and records what it finds.
+"""Runs every family of kernels on small inputs under NVIDIA's compute-sanitizer and records what it finds.
 
     python -m tests.sanitize [--out FILE]
 
 memcheck finds accesses out of bounds, racecheck hazards in shared memory, synccheck barriers that not all threads
-reach. Each family of kernels runs by itself under each; the exit status says whether anything was found.
+reach. Each family of kernels runs by itself under each; the exit status says whether anything was found. Whether the
+results are right is for the tests.
 """
 
 import argparse
@@ -21,6 +22,7 @@ import numpy as np
 
 import mgraph
 from mgraph.generate import grid, linked_list, random_matrix, rmat
+from mgraph.graph import Compressed
 
 TOOLS = ("memcheck", "racecheck", "synccheck")
 SECONDS = 400
@@ -30,7 +32,15 @@ def graphs() -> list[mgraph.Graph]:
     """Return small graphs with hubs, with few neighbours everywhere, and directed ones with a long way."""
     star = mgraph.Graph.from_edges(np.zeros(3000, int), np.arange(1, 3001), directed=False)
     path = mgraph.Graph.from_edges(np.arange(120), np.arange(120) + 1)
-    return [rmat(9), star, grid(24, 20, weights=None), path]
+    steps = np.arange(1, 8)[:, None]  # rows of up to 14, of which a thin level soon has too many
+    ring = mgraph.Graph.from_edges(
+        np.tile(np.arange(3000), 7), ((np.arange(3000) + 59 * steps) % 3000).ravel(), directed=False
+    )
+    indptr, indices, _ = rmat(8, directed=True).csr()
+    wide = mgraph.Graph(256, csr=Compressed(indptr.astype(np.int64), indices, None))
+    wide.csc()
+    wide._views["csc.indptr", "cpu"] = wide._views["csc.indptr", "cpu"].astype(np.int64)
+    return [rmat(9), star, grid(24, 20, weights=None), path, ring, wide]
 
 
 def minplus() -> None:
@@ -46,7 +56,7 @@ def minplus() -> None:
 def sssp() -> None:
     """All-pairs shortest paths by searches."""
     for dtype in ("float32", "float64", "int32"):
-        for graph in graphs()[::2]:
+        for graph in graphs()[:3:2]:
             mgraph.apsp(graph, device="cuda", dtype=dtype, method="sssp", predecessors=True)
 
 
@@ -66,9 +76,9 @@ def bfs() -> None:
 
 def bfs_by_level() -> None:
     """Searches by the other published methods."""
-    for graph in graphs()[:3]:
+    for graph in graphs():
         for method in ("edge", "vertex", "mask", "privatized", "scan"):
-            mgraph.bfs(graph, 1, device="cuda", method=method)
+            mgraph.bfs(graph, 1, device="cuda", method=method, predecessors=graph.n < 600)
 
 
 def bfs_many() -> None:
@@ -79,7 +89,7 @@ def bfs_many() -> None:
 
 def single_source() -> None:
     """Shortest paths from one source by every method and type, some edges of weight zero."""
-    for graph in graphs():
+    for graph in graphs()[:4]:
         src, dst, _ = graph.coo()
         for dtype in ("float32", "float64", "int32"):
             weights = np.random.default_rng(1).integers(0, 5, len(src)).astype(dtype)
@@ -124,7 +134,8 @@ def found(tool: str, family: str) -> dict[str, object]:
     errors = [line for line in done.stderr.splitlines() if line.strip()]
     # CuPy's own kernels are not looked into: that of nonzero() has hazards that do no harm.
     places = set(re.findall(r"access at (?:\w+ )*?([\w:]+)(?:[<(].*?)?\+0x", done.stdout))
-    if places and all(place.startswith("cupy_") for place in places):
+    ended = "returned an error" not in done.stdout and "Traceback" not in done.stderr
+    if tool == "racecheck" and ended and places and all(place.startswith("cupy_") for place in places):
         return {"tool": tool, "family": family, "clean": True, "said": [f"0 hazards but in {', '.join(places)}"]}
     clean = done.returncode == 0 and any(" 0 " in line for line in said[-1:])
     return {

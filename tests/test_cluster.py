@@ -27,7 +27,7 @@ from mgraph.errors import (
     SchedulerError,
     WorkerLostError,
 )
-from mgraph.plan import plan
+from mgraph.plan import even_ranges, plan
 
 # What a cluster that closes, or loses a worker, leaves to the garbage collector.
 pytestmark = [
@@ -314,6 +314,13 @@ def collectives(state, k, comm):
                 array = np.full(length, 1 + comm.rank, dtype)
                 comm.allreduce(array, op)
                 assert (array == getattr(1 + ranks, op)()).all()
+                for cut in (parts, even_ranges(length // comm.size * comm.size, comm.size, 1)):
+                    array = np.full((cut[-1][1], 2), 1 + comm.rank, dtype)
+                    expected = array.copy()
+                    expected[slice(*cut[comm.rank])] = getattr(1 + ranks, op)()
+                    comm.reduce_scatter(array, cut, op)
+                    assert (array == expected).all()
+                    array[...] = 77  # may be changed at once
     return np.ones(1)
 
 

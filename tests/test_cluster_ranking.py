@@ -1,17 +1,24 @@
 """Ranks found by Dask workers equal the direct ones, however the splitters fall to the shards."""
 
+import gc
+import tracemalloc
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens Dask's warnings here too)
-from test_ranking import METHODS, PARALLEL, check_cycle, lists, rings, verify
+from test_ranking import METHODS, PARALLEL, SPLITTERS, check_cycle, completions, lists, rings, verify
 
 import mgraph
-from mgraph.cluster import local_client
+from mgraph.cluster import Cluster, local_client
+from mgraph.cluster.tasks import present
 from mgraph.device import gpu_count
 from mgraph.generate import linked_list
+from mgraph.plan import plan
+from mgraph.ranking import Walking
 
 
-@pytest.fixture(scope="module", params=[1, 2, 3, 5])
+@pytest.fixture(scope="module", params=[1, 2, 3, 4, 5])
 def client(request):
     """Workers in this process."""
     with cluster(request.param, processes=False) as made:
@@ -50,6 +57,94 @@ def test_trees(client):
     succ = np.maximum(np.arange(30_000) - random.integers(0, 6, 30_000), 0)
     for method in METHODS:
         verify(succ, mgraph.list_rank(succ, method=method, client=client, device="cpu").ranks)
+
+
+def walked(client, succ, method, spacing):
+    """Run the splitters with a spacing of one's own; return the ranks and whether something is amiss."""
+    runner = Cluster(client, "cpu")
+    made = replace(plan("list_rank", len(succ), devices=runner.specs, method=method), spacing=spacing)
+    arrays = runner.run(Walking(made), lambda shard: succ.astype(np.int32), made, None).arrays
+    return arrays["ranks"], bool(arrays["amiss"].any())
+
+
+@pytest.mark.parametrize("method", SPLITTERS)
+@pytest.mark.parametrize(("few", "way"), [(1, "few"), (1 << 40, "many")])
+def test_elements_on_every_shard_that_no_walk_passes(client, few, way, method, monkeypatch):
+    ways = completions(monkeypatch, few)
+    shards = len(present(client))
+    random = np.random.default_rng(3)
+    tree = np.maximum(np.arange(9000) - random.integers(0, 4, 9000), 0)
+    bush = np.where(np.arange(9000) < 3000, 0, np.arange(9000) % 3000)  # a root, 3000 below it, twice as many below
+    inputs = [lists(lengths) for lengths in ([1] * 3000, [2] * 2000, [7] * 900, [9_000, *[3] * 300])]
+    for succ in (*inputs, tree, bush):
+        for spacing in (8, 64):
+            ranks, amiss = walked(client, succ, method, spacing)
+            if amiss:  # walks that meet, with the steps apart
+                assert method == "splitter48" and (succ is tree or succ is bush)
+            else:
+                verify(succ, ranks)
+    assert set(ways) == {way} and len(ways) % shards == 0  # all shards take the same way
+
+
+def test_few_and_many_elements_in_turn(client, monkeypatch):
+    ways = completions(monkeypatch, 256)
+    n, shards = 256 * 64, len(present(client))
+    for singles in (100, 1000):  # of which half are no splitter
+        succ = lists([n - singles, *[1] * singles])
+        ranks, amiss = walked(client, succ, "splitter64", 2)
+        assert not amiss
+        verify(succ, ranks)
+    assert ways == ["few"] * shards + ["many"] * shards
+
+
+@pytest.mark.parametrize("method", SPLITTERS)
+@pytest.mark.parametrize("few", [1, 1 << 40])
+def test_cycles_across_shards(client, few, method, monkeypatch):
+    completions(monkeypatch, few)
+    for succ, spacing in (
+        (rings(3000, 1), 64),  # with splitters
+        (rings(128, 1), 128),  # with one, which meets itself
+        (rings(6000, 3000), 64),  # most without
+        (np.where(np.arange(5000) < 2, 1 - np.arange(5000), np.arange(5000)), 1024),  # one, without
+        (np.where(np.arange(5000) == 4000, 0, np.minimum(np.arange(5000) + 1000, 4999)), 1024),  # and ways into one
+    ):
+        assert walked(client, succ, method, spacing)[1]
+
+
+@pytest.mark.parametrize("method", SPLITTERS)
+def test_a_plan_knows_the_peak_memory_of_a_shard(method):
+    def begin():
+        gc.collect()
+        tracemalloc.start()
+
+    def peak():
+        try:
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    succ = linked_list(1 << 20)
+    with cluster(2, processes=True) as client:
+        mgraph.list_rank(succ, method=method, client=client, device="cpu")  # what is compiled at first use
+        client.run(begin)
+        made = mgraph.list_rank(succ, method=method, client=client, device="cpu").plan
+        for bytes_used in client.run(peak).values():
+            # A shard that ranks while the other is done has the other's part of its range in addition.
+            assert 0.95 * (made.peak_bytes[0] - 2 * len(succ)) < bytes_used < 1.05 * made.peak_bytes[0]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("few", [1, 1 << 40])
+@pytest.mark.parametrize("n", [20_000, 20_001])
+def test_a_reduction_between_gpus(n, few, monkeypatch):
+    """Of equal parts, and of others."""
+    if gpu_count() < 2:
+        pytest.skip("needs 2 GPUs")
+    with local_client(2, "cuda") as client:
+        client.run(setattr, mgraph.ranking, "FEW", few)
+        for lengths in ([n], [1] * n, [n - 900, *[3] * 300]):
+            succ = lists(lengths)
+            verify(succ, mgraph.list_rank(succ, method="splitter64", client=client, device="cuda").ranks)
 
 
 @pytest.mark.gpu

@@ -166,6 +166,74 @@ def test_spacings(method, spacing, device):
         verify(succ, ranks)
 
 
+def completions(monkeypatch, few):
+    """Take one element of so many without a rank for few; return a list of the ways that shards complete ranks in."""
+    ways = []
+    monkeypatch.setattr(mgraph.ranking, "FEW", few)
+
+    def note(name, complete):
+        def noted(*arguments):
+            ways.append(name)
+            complete(*arguments)
+
+        monkeypatch.setattr(Walking, f"_complete_{name}", noted)
+
+    note("few", Walking._complete_few)
+    note("many", Walking._complete_many)
+    return ways
+
+
+@pytest.mark.parametrize("method", SPLITTERS)
+@pytest.mark.parametrize(("few", "way"), [(1, "few"), (1 << 40, "many")])
+def test_few_or_many_elements_that_no_walk_passes(few, way, method, device, monkeypatch):
+    ways = completions(monkeypatch, few)
+    for lengths in ([30_000], [1] * 3000, [7] * 900, [1, 9_000, 20, 3_000], [2] * 5000 + [50_000]):
+        succ = lists(lengths)
+        for spacing in (4, 64):
+            ranks, amiss = walked(succ, method, spacing, device)
+            assert not amiss
+            verify(succ, ranks)
+    assert set(ways) == {way}
+
+
+def test_what_is_few(device, monkeypatch):
+    ways = completions(monkeypatch, mgraph.ranking.FEW)
+    n = 256 * 64
+    for singles in (100, 1000):  # of which half are no splitter
+        walked(lists([n - singles, *[1] * singles]), "splitter64", 2, device)
+    assert ways == ["few", "many"]
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_elements_without_a_rank_are_listed(dtype, device):
+    place = devices.find(device)
+    kernels = place.kernels("ranking")
+    random = np.random.default_rng(5)
+    for n, share in ((0, 0), (1, 1), (255, 0.5), (70_000, 0), (70_000, 1e-3), (200_000, 1e-4), (200_000, 1)):
+        ranks = np.where(random.random(n) < share, -1, random.integers(0, 9, n)).astype(dtype)
+        expected = 1000 + np.flatnonzero(ranks < 0)
+        for room in (len(expected), len(expected) + 5, len(expected) // 2, 0):
+            unranked = place.asarray(np.full(room, -7, dtype))
+            control = place.asarray(np.zeros(kernels.CONTROL_WORDS, np.uint64))
+            kernels.sift(place.asarray(ranks), 1000, unranked, control)
+            assert int(control[kernels.UNRANKED]) == len(expected)
+            if room >= len(expected):
+                found = devices.to_host(unranked)
+                assert np.array_equal(np.sort(found[: len(expected)]), expected)
+                assert (found[len(expected) :] == -7).all()
+
+
+@pytest.mark.parametrize("few", [1, 1 << 40])
+def test_cycles_that_no_walk_passes(few, device, monkeypatch):
+    completions(monkeypatch, few)
+    check_cycle(rings(60_000, 20_000), "splitter64", device)
+    check_cycle(rings(60_000, 30_000), "splitter48", device)
+    succ = lists([40_000, 1, 500, 1])
+    a, b = np.flatnonzero(succ == np.arange(len(succ)))[:2]
+    succ[a], succ[b] = b, a
+    check_cycle(succ, "splitter64", device)
+
+
 @pytest.mark.parametrize("method", SPLITTERS)
 def test_one_splitter_on_a_cycle_of_all(method, device):
     assert walked(rings(100, 1), method, 128, device)[1]
@@ -327,8 +395,10 @@ def test_numbers_of_64_bits(method, device, monkeypatch):
 
 def test_auto_and_progress():
     seen = []
-    short = mgraph.list_rank(linked_list(SHORT_LIST), device="cpu")
-    long = mgraph.list_rank(linked_list(SHORT_LIST + 1), device="cpu", span=1, progress=lambda *at: seen.append(at))
+    short = mgraph.list_rank(linked_list(SHORT_LIST["cpu"]), device="cpu")
+    long = mgraph.list_rank(
+        linked_list(SHORT_LIST["cpu"] + 1), device="cpu", span=1, progress=lambda *at: seen.append(at)
+    )
     assert (short.plan.method, long.plan.method) == ("sequential", "splitter64")
     assert seen[:4] == [(1, 4), (2, 4), (3, 4), (4, 4)]
 

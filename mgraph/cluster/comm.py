@@ -11,8 +11,9 @@ shard to another are numbered, so that no call takes another's. Invariants:
 """
 
 import asyncio
+import contextlib
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
 from typing import Any
 
@@ -144,6 +145,21 @@ class DaskComm:
         for source in range(1, self.size):
             _REDUCTIONS[op](array, operands[source], out=array)
 
+    def reduce_scatter(self, whole: np.ndarray, parts: tuple[tuple[int, int], ...], op: str) -> None:
+        """Reduce each part in place on its shard; parts may differ in length or be empty.
+
+        The operands are heard one after the other, in one shard's room.
+        """
+        pieces = {shard: whole[first:last] for shard, (first, last) in enumerate(parts) if last > first}
+        own = pieces.pop(self.rank, whole[:0])
+        with self._sending_out(pieces):
+            if own.size:
+                heard = np.empty_like(own)
+                for source in self._everyone:
+                    if source != self.rank:
+                        self._take(source, heard)
+                        _REDUCTIONS[op](own, heard, out=own)
+
     def close(self) -> None:
         """Do nothing: the connections are the worker's."""
 
@@ -155,11 +171,21 @@ class DaskComm:
 
     def _exchange(self, own: np.ndarray | None, arrays: dict[int, np.ndarray], among: Sequence[int]) -> None:
         """Send `own` to the others `among` while receiving their arrays; all of them do so at a time."""
-        sending = None if own is None else self._send(own, [other for other in among if other != self.rank])
-        for source, array in arrays.items():
-            if source != self.rank:
-                self._taken[source] += 1
-                self._mailbox.take(source, self._taken[source], array)
+        outgoing = {} if own is None else {other: own for other in among if other != self.rank}
+        with self._sending_out(outgoing):
+            for source, array in arrays.items():
+                if source != self.rank:
+                    self._take(source, array)
+
+    def _take(self, source: int, array: np.ndarray) -> None:
+        self._taken[source] += 1
+        self._mailbox.take(source, self._taken[source], array)
+
+    @contextlib.contextmanager
+    def _sending_out(self, arrays: dict[int, np.ndarray]) -> Iterator[None]:
+        """Send other shards an array each while the block receives; leave when all have been taken."""
+        sending = self._send(arrays) if arrays else None
+        yield
         if sending is not None:
             try:
                 sending.result()
@@ -168,25 +194,23 @@ class DaskComm:
             except OSError as error:
                 raise Aborted(f"{self._addresses[self.rank]} cannot reach another worker: {error}") from error
 
-    def _send(self, array: np.ndarray, receivers: list[int]) -> "Future[None]":
-        for receiver in receivers:
+    def _send(self, arrays: dict[int, np.ndarray]) -> "Future[None]":
+        for receiver in arrays:
             self._sent[receiver] += 1
-        numbers = [self._sent[receiver] for receiver in receivers]
-        short = array.nbytes <= SHORT
-        payload = array.tobytes() if short else to_serialize(np.ascontiguousarray(array))
-        posting = self._post(receivers, numbers, payload, reply=not short)
-        sending = asyncio.run_coroutine_threadsafe(posting, self._loop)
+        messages = [self._message(receiver, array) for receiver, array in arrays.items()]
+        sending = asyncio.run_coroutine_threadsafe(self._post(messages), self._loop)
         self._sending = sending
         if self._mailbox.aborted:
             sending.cancel()
         return sending
 
-    async def _post(self, receivers: list[int], numbers: list[int], payload: Any, reply: bool) -> None:
-        message = {"session": self._session, "source": self.rank, "payload": payload}
-        peers = (self._worker.rpc(self._addresses[receiver]) for receiver in receivers)
-        await asyncio.gather(
-            *(
-                getattr(peer, OPERATION)(reply=reply, number=number, **message)
-                for peer, number in zip(peers, numbers, strict=True)
-            )
-        )
+    def _message(self, receiver: int, array: np.ndarray) -> tuple[int, dict[str, Any]]:
+        """Return the next message to a shard; of a long one, the answer tells that it has been copied out."""
+        short = array.nbytes <= SHORT
+        payload = array.tobytes() if short else to_serialize(np.ascontiguousarray(array))
+        return receiver, {"number": self._sent[receiver], "payload": payload, "reply": not short}
+
+    async def _post(self, messages: list[tuple[int, dict[str, Any]]]) -> None:
+        common = {"session": self._session, "source": self.rank}
+        peers = ((self._worker.rpc(self._addresses[receiver]), message) for receiver, message in messages)
+        await asyncio.gather(*(getattr(peer, OPERATION)(**common, **message) for peer, message in peers))

@@ -25,7 +25,7 @@ _THREADS = 1024
 
 #: The most neighbours of a vertex, and vertices, of a graph whose rows are laid side by side.
 _FEW = 15
-_MOST_WORDS = 1 << 29
+_MOST_VERTICES = 1 << 29
 
 Array = Any
 
@@ -57,18 +57,24 @@ def heads(in_indptr: Array, in_indices: Array, out_indptr: Array, head: Array) -
         kernel((-(-len(head) // 256),), (256,), (in_indptr, in_indices, out_indptr, np.int32(len(head)), head))
 
 
+def rows_needed(indptr: Array) -> int:
+    """Return how many rows of four words a graph takes, as NumPy or CuPy has it; 0 if there are long ones."""
+    n = len(indptr) - 1
+    if indptr.dtype != np.int32 or not 0 < n <= _MOST_VERTICES:
+        return 0
+    degrees = indptr[1:] - indptr[:-1]
+    return 0 if int(degrees.max()) > _FEW else n + int((degrees[degrees > 4] // 4).sum())
+
+
 def rows_of_four(xp: Any, indptr: Array, indices: Array) -> Array:
     """Return the rows of a graph side by side, four words each; none if there are long ones."""
-    n, none = len(indptr) - 1, xp.empty((0, 4), np.int32)
-    if indptr.dtype != np.int32 or not 0 < n <= _MOST_WORDS:
-        return none
+    n, made = len(indptr) - 1, xp.empty((rows_needed(indptr), 4), np.int32)
+    if not made.size:
+        return made
     degrees = indptr[1:] - indptr[:-1]
-    if int(degrees.max()) > _FEW:
-        return none
     degrees[degrees <= 4] = 0
     degrees //= 4
     links = degrees.cumsum(dtype=np.int32)
-    made = xp.empty((n + int(links[-1]), 4), np.int32)
     links -= degrees
     cuda_function(SOURCE, "quads")((-(-n // 256),), (256,), (indptr, indices, links, np.int32(n), made))
     return made

@@ -16,12 +16,12 @@ INSTANCES = (
         for index in _INDICES.values()
         for owner in _OWNERS.values()
     ),
-    *(f"{kernel}<{index}>" for kernel in ("link", "mark", "complete") for index in _INDICES.values()),
+    *(f"{kernel}<{index}>" for kernel in ("link", "sift", "mark", "complete") for index in _INDICES.values()),
     "jump",
 )
 
 #: Where the host finds what the kernels count, in the control words.
-TANGLED, WALKED, UNREACHED = 1, 2, 3
+TANGLED, WALKED, UNRANKED = 1, 2, 3
 CONTROL_WORDS = 4
 
 # As in the source, and blocks of a multiprocessor.
@@ -71,11 +71,19 @@ def aggregate(owners: Array, steps: Array, chain: Array, ranks: Array) -> None:
         kernel((_blocks(len(ranks)),), (_THREADS,), (owners, steps, chain, _length(ranks), ranks))
 
 
-def mark(succ: Array, ranks: Array, marked: Array, control: Array) -> None:
-    """Count the elements without a rank and mark those that they point to."""
+def sift(ranks: Array, first: int, unranked: Array, control: Array) -> None:
+    """Count the elements from `first` on without a rank, and list them, in any order, if there is room."""
+    if len(ranks):
+        kernel = cuda_function(SOURCE, f"sift<{_index(ranks)}>")
+        arguments = ranks, ranks.dtype.type(first), _length(ranks), unranked, np.uint64(len(unranked)), control
+        kernel((_blocks(len(ranks)),), (_THREADS,), arguments)
+
+
+def mark(succ: Array, ranks: Array, marked: Array) -> None:
+    """Mark the elements that those without a rank point to."""
     if len(succ):
         kernel = cuda_function(SOURCE, f"mark<{_index(succ)}>")
-        kernel((_blocks(len(succ)),), (_THREADS,), (succ, ranks, _length(succ), marked, control))
+        kernel((_blocks(len(succ)),), (_THREADS,), (succ, ranks, _length(succ), marked))
 
 
 def complete(succ: Array, shift: int, marked: Array, ranks: Array, control: Array) -> None:

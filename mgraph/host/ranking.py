@@ -9,14 +9,14 @@ import numpy as np
 from numba import njit, prange
 
 #: Where the host finds what the kernels count, in the control words.
-TANGLED, WALKED, UNREACHED = 1, 2, 3
+TANGLED, WALKED, UNRANKED = 1, 2, 3
 CONTROL_WORDS = 4
 
 #: Walks of a core at a time.
 WALKERS = 32
 
 _STRATA = 1024  # that a core takes at a time
-_ALONE = 1 << 16  # words that one core lets jump, before a second has woken up
+_ALONE = 1 << 16  # words that one core takes, before a second has woken up
 
 # As in kernels/ranking.cu.
 _PATIENCE = 64
@@ -188,15 +188,28 @@ def aggregate(owners, steps, chain, ranks):
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def mark(succ, ranks, marked, control):
-    """Count the elements without a rank and mark those that they point to."""
-    unreached = 0
+def sift(ranks, first, unranked, control):
+    """Count the elements from `first` on without a rank, and list them if there is room."""
+    parts = (len(ranks) + _ALONE - 1) // _ALONE
+    counts = np.zeros(parts, np.int64)
+    for part in prange(parts):
+        counts[part] = (ranks[part * _ALONE : (part + 1) * _ALONE] < 0).sum()
+    ends = np.cumsum(counts)
+    total = counts.sum()
+    control[UNRANKED] += np.uint64(total)
+    if total <= len(unranked):
+        for part in prange(parts):
+            if counts[part]:
+                found = np.flatnonzero(ranks[part * _ALONE : (part + 1) * _ALONE] < 0)
+                unranked[ends[part] - counts[part] : ends[part]] = first + part * _ALONE + found
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def mark(succ, ranks, marked):
+    """Mark the elements that those without a rank point to."""
     for i in prange(len(succ)):
-        if ranks[i] < 0:
-            unreached += 1
-            if succ[i] != i:
-                marked[succ[i]] = 1
-    control[UNREACHED] += np.uint64(unreached)
+        if ranks[i] < 0 and succ[i] != i:
+            marked[succ[i]] = 1
 
 
 @njit(parallel=True, nogil=True, cache=True)
