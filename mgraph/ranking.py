@@ -345,7 +345,7 @@ class Walking:
 
 
 def _jump(state: Strata, chain: Array) -> Array:
-    """Let all words of a chain jump; return whether one is on a cycle or leads there, as a vector of one word or none."""
+    """Let all words of a chain jump; return whether one leads to no end, as a vector of one word or none."""
     open_words = state.device.xp.zeros(rounds(len(chain)), np.uint32)
     for number in range(len(open_words)):
         state.kernels.jump(chain, 0, len(chain), number, open_words)
