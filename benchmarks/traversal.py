@@ -343,7 +343,7 @@ def rows(xp: Any, keys: Any, bits: int, count: int) -> tuple[Any, Any]:
 
 
 def bfs_scaling() -> Iterator[Row]:
-    """Searches of a Kronecker graph (SCALE, 27) on all GPUs of this host: the slowest shard's times, mean of some sources."""
+    """Searches of a Kronecker graph (SCALE, 27) on all GPUs: the slowest shard's times, mean of some sources."""
     from mgraph.cluster import Cluster, local_client
 
     scale, gpus = int(os.environ.get("SCALE", "27")), devices.gpu_count() or 2

@@ -12,6 +12,7 @@ from test_plan import measured
 
 import mgraph
 from mgraph import device as devices
+from mgraph.errors import InputError
 from mgraph.generate import rmat
 from mgraph.graph import Compressed
 from mgraph.plan import DeviceSpec, plan
@@ -179,6 +180,20 @@ def test_few_neighbours_everywhere(device):
                 result = mgraph.bfs(graph, source, method=method, device=device, predecessors=True)
                 assert np.array_equal(result.distances, scipys(graph, source))
                 verify(graph, source, result)
+
+
+def test_arguments_of_numpy_are_numbers_as_any():
+    path = mgraph.Graph.from_edges(np.arange(299), np.arange(1, 300))
+    for depth in (np.uint8(200), np.uint64(100), np.int16(0), 2**70):
+        found = mgraph.bfs(path, 0, max_depth=depth, device="cpu").distances
+        assert found.max() == min(int(depth), 299)
+    assert mgraph.bfs(path, np.uint8(0), target=np.uint8(255), device="cpu").distances.max() == 255
+    for sources in (3, {1, 2}, None, "12"):
+        if sources is not None:
+            with pytest.raises(InputError, match="sources"):
+                mgraph.bfs(path, sources=sources, device="cpu")
+        with pytest.raises(InputError, match="sources"):
+            mgraph.bfs_many(path, sources, device="cpu")
 
 
 def test_offsets_of_64_bits(device):
