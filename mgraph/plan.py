@@ -1106,7 +1106,8 @@ def _plan_list_rank(n: int, specs: tuple[DeviceSpec, ...], method: str, span: in
     else:
         units = sum(spec.processors for spec in specs) if kind == "cuda" else cores
         walkers = units * kernel_module(kind, "ranking").WALKERS
-        spacing = min(SPACING, 1 << max(0, (n // (WALKS * walkers)).bit_length() - 1))
+        walks = WALKS if shards == 1 else WALKS // 2  # each shard ranks the splitters of all
+        spacing = min(SPACING, 1 << max(0, (n // (walks * walkers)).bit_length() - 1))
         # A CPU may receive all others' ranks of its range while it still ranks; GPUs reduce in place.
         heard = dtype.itemsize * (shards - 1) if kind == "cpu" else 0
         each = 2 * lists + (8 if method == "splitter64" else 6) * n + 8 * -(-n // spacing)
