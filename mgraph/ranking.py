@@ -131,9 +131,9 @@ def _check_range(succ: Array) -> None:
     n = len(succ)
     if not n:
         return
-    for where in (int(succ.argmin()), int(succ.argmax())):
-        if not 0 <= int(succ[where]) < n:
-            raise InputError(f"succ[{where}] is {int(succ[where])}, and the elements are 0 to {n - 1}")
+    if int(succ.min()) < 0 or int(succ.max()) >= n:
+        where = int(((succ < 0) | (succ >= n)).argmax())
+        raise InputError(f"succ[{where}] is {int(succ[where])}, and the elements are 0 to {n - 1}")
 
 
 def _one_by_one(succ: Array) -> np.ndarray:

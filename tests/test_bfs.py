@@ -182,6 +182,13 @@ def test_few_neighbours_everywhere(device):
                 verify(graph, source, result)
 
 
+@pytest.mark.parametrize("method", ["hybrid", "frontier", "scan", "sequential"])
+def test_path_of_a_million(method):
+    n = 1_000_000
+    graph = mgraph.Graph.from_edges(np.arange(n - 1), np.arange(1, n), directed=False)
+    assert np.array_equal(mgraph.bfs(graph, 0, method=method, device="cpu").distances, np.arange(n))
+
+
 def test_arguments_of_numpy_are_numbers_as_any():
     path = mgraph.Graph.from_edges(np.arange(299), np.arange(1, 300))
     for depth in (np.uint8(200), np.uint64(100), np.int16(0), 2**70):

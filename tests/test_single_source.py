@@ -395,6 +395,13 @@ def test_predicted_peak_is_the_measured_one(method, dtype):
                 assert planned == pytest.approx(first, rel=0.05) and second < first / 2
 
 
+@pytest.mark.parametrize("method", ["nearfar", "bellman-ford"])
+def test_path_of_a_million(method):
+    n = 1_000_000
+    graph = mgraph.Graph.from_edges(np.arange(n - 1), np.arange(1, n), np.ones(n - 1, np.int32), directed=False)
+    assert np.array_equal(mgraph.sssp(graph, 0, method=method, device="cpu").distances, np.arange(n))
+
+
 def test_plan():
     gpus = [mgraph.DeviceSpec(f"cuda:{i}", "cuda", 140 << 30) for i in range(4)]
     made = mgraph.plan("sssp", 10**6, 10**7, gpus, predecessors=True)
