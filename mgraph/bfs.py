@@ -23,7 +23,7 @@ from scipy import sparse
 
 from . import device as devices
 from .comm import Communicator
-from .engine import Progress, checked_span, executor
+from .engine import Progress, checked_span, executor, specs_beside
 from .errors import InputError
 from .graph import MAX_VERTICES, Graph, as_graph
 from .plan import Plan, plan, prepared_for
@@ -113,7 +113,7 @@ def bfs(
         "bfs",
         graph.n,
         graph.m,
-        runner.specs,
+        specs_beside(runner, graph, "heads", "rows of four"),
         method=method,
         predecessors=predecessors,
         span=checked_span(span, progress),

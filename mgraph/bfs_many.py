@@ -14,7 +14,7 @@ import numpy as np
 from . import device as devices
 from .bfs import Edges, checked_depth, checked_vertices, piece, transposed
 from .comm import Communicator
-from .engine import Progress, checked_span, executor
+from .engine import Progress, checked_span, executor, specs_beside
 from .graph import as_graph
 from .plan import Plan, plan
 
@@ -85,7 +85,7 @@ def bfs_many(
         "bfs_many",
         graph.n,
         graph.m,
-        runner.specs,
+        specs_beside(runner, graph),
         sources=len(start),
         predecessors=predecessors,
         span=checked_span(span, progress),

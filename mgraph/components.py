@@ -19,7 +19,7 @@ from scipy import sparse
 
 from . import device as devices
 from .comm import Communicator
-from .engine import Progress, checked_span, executor
+from .engine import Progress, checked_span, executor, specs_beside
 from .errors import InputError
 from .graph import as_graph
 from .plan import Plan, plan
@@ -96,7 +96,7 @@ def connected_components(
         "components",
         graph.n,
         graph.m,
-        runner.specs,
+        specs_beside(runner, graph),
         method=method,
         span=checked_span(span, progress),
         directed=graph.directed,

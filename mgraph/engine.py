@@ -7,7 +7,7 @@ worker. Both call `advance` for a span of supersteps at a time; progress is repo
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from . import device as devices
 from .comm import Communicator, Solo
 from .errors import InputError
+from .graph import Graph
 from .plan import DeviceSpec, Plan, spec_of
 
 Array = Any
@@ -141,6 +142,17 @@ def executor(device: str | None, client: Any, home: str) -> Executor:
 
         return Cluster(client, device)
     return Direct(devices.find(home if device is None and home != "cpu" else device))
+
+
+def specs_beside(runner: Executor, graph: Graph, *kept: str) -> tuple[DeviceSpec, ...]:
+    """Return an executor's devices, with room for what one in this process holds already of a graph.
+
+    A plan counts the lists of neighbours, and what is `kept` with the graph by these names, wherever they are.
+    """
+    if runner.place is None:
+        return runner.specs
+    held = graph.held(runner.place, "csr.indptr", "csr.indices", "csc.indptr", "csc.indices", *kept)
+    return tuple(replace(spec, memory=spec.memory + held) for spec in runner.specs)
 
 
 def checked_span(span: Any, progress: Any) -> int | None:

@@ -80,7 +80,8 @@ class Graph:
         #: The distance matrix that the graph was made from, if it was.
         self.dense = dense
         self._home = devices.of(dense if csr is None else csr.indptr)
-        self._views: dict[tuple[str, str], Array] = {}
+        #: What is kept on a device: arrays, tuples of them, and numbers.
+        self._views: dict[tuple[str, str], Any] = {}
         if csr is not None:
             self._keep("csr", csr, self._home.name)
 
@@ -272,6 +273,12 @@ class Graph:
         if key not in self._views:
             self._views[key] = make()
         return self._views[key]
+
+    def held(self, device: devices.Device, *names: str) -> int:
+        """Return the bytes that what is kept under these names takes on a device."""
+        held = (self._views.get((name, device.name)) for name in names)
+        arrays = (array for value in held for array in (value if isinstance(value, tuple) else (value,)))
+        return sum(getattr(array, "nbytes", 0) for array in arrays)
 
     def unweighted(self) -> "Graph":
         """Return the same graph without its weights."""

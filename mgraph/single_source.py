@@ -19,7 +19,7 @@ import numpy as np
 from . import device as devices
 from .bfs import bfs
 from .comm import Communicator
-from .engine import Progress, checked_span, executor
+from .engine import Progress, checked_span, executor, specs_beside
 from .errors import InputError
 from .graph import Compressed, Graph, as_graph, offset_type
 from .plan import Plan, kernel_module, plan
@@ -126,7 +126,7 @@ def sssp(
         "sssp",
         graph.n,
         graph.m,
-        runner.specs,
+        specs_beside(runner, graph, f"lengths.{computed}"),
         method=method,
         dtype=computed,
         predecessors=predecessors,

@@ -13,6 +13,7 @@ import mgraph
 from mgraph import device as devices
 from mgraph.generate import rmat
 from mgraph.graph import Compressed
+from mgraph.plan import USABLE
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 METHODS = ["nearfar", "bellman-ford", "mask"]
@@ -400,6 +401,17 @@ def test_path_of_a_million(method):
     n = 1_000_000
     graph = mgraph.Graph.from_edges(np.arange(n - 1), np.arange(1, n), np.ones(n - 1, np.int32), directed=False)
     assert np.array_equal(mgraph.sssp(graph, 0, method=method, device="cpu").distances, np.arange(n))
+
+
+def test_what_is_kept_is_not_counted_twice(monkeypatch):
+    n = 100_000
+    graph = mgraph.Graph.from_edges(np.arange(n - 1), np.arange(1, n), np.ones(n - 1, np.float32))
+    needed = mgraph.sssp(graph, 0, device="cpu").plan.peak_bytes[0]
+    there = int(needed / USABLE) - graph.held(devices.find("cpu"), "csr.indptr", "csr.indices", "lengths.float32") + 2
+    monkeypatch.setattr(devices.HostDevice, "available_memory", lambda self: there)
+    assert mgraph.sssp(graph, 0, device="cpu").distances[-1] == n - 1
+    with pytest.raises(mgraph.MemoryLimitError):
+        mgraph.sssp(graph, 0, device="cpu", dtype="float64")
 
 
 def test_plan():
