@@ -19,7 +19,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 import click
 import numpy as np
@@ -79,15 +79,28 @@ class Command(click.Command):
                 warnings.showwarning = _show_warning
                 return super().invoke(ctx)
         except KeyboardInterrupt:
-            click.echo("mgraph: interrupted", err=True)
-            ctx.exit(130)
+            _stop(ctx)
         except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
             raise  # click knows what to do
         except Exception as error:
+            if _interrupted(error):
+                _stop(ctx)
             if debug:
                 traceback.print_exc()
             misuse = isinstance(error, (InputError, OutputExistsError)) and not isinstance(error, FormatError)
             raise (Misuse if misuse else Failure)(error) from error
+
+
+def _stop(ctx: click.Context) -> NoReturn:
+    click.echo("mgraph: interrupted", err=True)
+    ctx.exit(130)
+
+
+def _interrupted(error: BaseException | None) -> bool:
+    """Return whether an error comes of Ctrl-C, which compiled code turns into errors of its own."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _show_warning(

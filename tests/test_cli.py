@@ -564,6 +564,16 @@ def test_interrupted_at_work(workers):
     assert "interrupted" in shown and "Traceback" not in shown
 
 
+def test_an_interrupt_that_compiled_code_has_made_an_error(capsys):
+    def interrupted(*_, **__):
+        raise SystemError("a result with an exception set") from KeyboardInterrupt()
+
+    command = cli.Command("job", callback=interrupted)
+    with pytest.raises(SystemExit) as ended:
+        command.main([], standalone_mode=True)
+    assert ended.value.code == 130 and "interrupted" in capsys.readouterr().err
+
+
 # The main jobs, on real graphs
 
 
