@@ -160,13 +160,12 @@ class SearchByLevel(Search):
         if self.target is not None:
             limit = min(limit, self.BATCH)
         horizon = comm.horizon(limit)
-        words = tuple((lo // 32, -(-hi // 32)) if hi > lo else (0, 0) for lo, hi in self.plan.ranges)
         advance = _along_a_queue if "queue" in state.work else _by_the_bitmap
         ran = 0
         while ran < limit and not state.finished:
             asked = min(horizon, limit - ran)
             done = advance(state, self.plan.method, first + ran + 1, asked)
-            comm.allgather(state.frontier, words)
+            comm.allgather(state.frontier, self._words)
             ran += done
             # The frontier of all shards is empty, so all come to the same conclusion.
             state.finished = done < asked
