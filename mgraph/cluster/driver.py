@@ -232,18 +232,20 @@ def _survey(client: Client, device: str | None) -> dict[str, DeviceSpec]:
     tasks.present(client)
     client.register_plugin(worker.Sessions())
     end = time.monotonic() + NO_WORKERS
+    # Not by `Client.wait_for_workers`: that replaces what a LocalCluster knows of its workers, and a worker's
+    # removal that arrives after it is an error when the cluster is closed (`SpecCluster._update_worker_status`).
     while True:
+        addresses = sorted(tasks.present(client))
+        if not addresses:
+            if time.monotonic() > end:
+                raise SchedulerError(f"the scheduler at {client.scheduler.address} has no workers: start some")
+            time.sleep(0.1)
+            continue
         try:
-            client.wait_for_workers(1, timeout=NO_WORKERS)
-            addresses = sorted(tasks.present(client))
             seen = tasks.results(
                 client, {address: tasks.submit(client, address, worker.look, device) for address in addresses}
             )
             break
-        except TimeoutError as error:
-            if isinstance(error, MgraphError):
-                raise
-            raise SchedulerError(f"the scheduler at {client.scheduler.address} has no workers: start some") from error
         except WorkerLostError:
             # It went away before the call began, which does not matter.
             if time.monotonic() > end:
