@@ -18,6 +18,9 @@
 // then finds an ancestor that was, and still is, one. A shard has the edges of the vertices [lo, hi), row v - lo, and a
 // forest of all n vertices; `join` adds another shard's.
 //
+// Launch. A thread a vertex, or, where the edges of 256 vertices are dealt to a block, a block for these. Fewer blocks
+// do it too, in several passes: a limit that only measurements set (Device.limited).
+//
 // Cost. Afforest: seven passes over the vertices, each with a few random touches of `parent`, and the edges outside
 // the giant component. Shiloach and Vishkin: each round two passes over all edges, with two random touches or more.
 //
@@ -30,6 +33,10 @@ constexpr int THREADS = 256, WARPS = THREADS / 32;
 constexpr int SAMPLED = 2;       // edges of a vertex that `sample` looks at
 constexpr int PROBES = 1024;     // vertices that `largest` looks at
 constexpr unsigned ALL = 0xffffffffu;
+
+// A thread's first vertex, and how far its next is from there. Unsigned, as the sum of the two may be above 2^31.
+__device__ __forceinline__ unsigned own() { return blockIdx.x * THREADS + threadIdx.x; }
+__device__ __forceinline__ unsigned stride() { return gridDim.x * THREADS; }
 
 // The root above v. Paths are split on the way: every vertex is moved to its grandparent.
 __device__ __forceinline__ int root(int* parent, int v) {
@@ -51,8 +58,8 @@ __device__ __forceinline__ void unite(int* parent, int u, int v) {
     }
 }
 
-// Call visit(v, u) for each edge from a vertex v of the block's 256 that is `wanted`. The edges are laid end to end
-// and dealt to the threads, so that a vertex of many neighbours is the whole block's.
+// Call visit(v, u) for each edge from a vertex v of the block's that is `wanted`, of 256 vertices at a time. The edges
+// of these are laid end to end and dealt to the threads, so that a vertex of many neighbours is the whole block's.
 template <typename Offset, typename Wanted, typename Visit>
 __device__ __forceinline__ void each_edge(const Offset* __restrict__ indptr, const int* __restrict__ indices, int lo,
                                           int hi, Wanted wanted, Visit visit) {
@@ -60,30 +67,34 @@ __device__ __forceinline__ void each_edge(const Offset* __restrict__ indptr, con
     __shared__ Offset shifts[THREADS];  // and what is added to an edge's number there to find it in `indices`
     __shared__ Offset sums[WARPS];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int base = blockIdx.x * THREADS, own = base + threadIdx.x;
-    Offset first = 0, degree = 0;
-    if (own < hi - lo && wanted(lo + own)) {
-        first = indptr[own];
-        degree = indptr[own + 1] - first;
-    }
-    if (!__syncthreads_or(degree > 0)) return;
-    Offset end = degree;
-    for (int step = 1; step < 32; step *= 2) {
-        const Offset left = __shfl_up_sync(ALL, end, step);
-        if (lane >= step) end += left;
-    }
-    if (lane == 31) sums[warp] = end;
-    __syncthreads();
-    for (int w = 0; w < warp; ++w) end += sums[w];
-    ends[threadIdx.x] = end;
-    shifts[threadIdx.x] = first - (end - degree);
-    __syncthreads();
-    for (Offset e = threadIdx.x; e < ends[THREADS - 1]; e += THREADS) {
-        int at = 0;  // the first vertex whose edges end behind e
+#pragma unroll 1
+    for (unsigned base = blockIdx.x * THREADS; base < hi - lo; base += stride()) {
+        const unsigned mine = base + threadIdx.x;
+        Offset first = 0, degree = 0;
+        if (mine < hi - lo && wanted(lo + mine)) {
+            first = indptr[mine];
+            degree = indptr[mine + 1] - first;
+        }
+        // Behind this all have done with what is shared of the vertices before.
+        if (!__syncthreads_or(degree > 0)) continue;
+        Offset end = degree;
+        for (int step = 1; step < 32; step *= 2) {
+            const Offset left = __shfl_up_sync(ALL, end, step);
+            if (lane >= step) end += left;
+        }
+        if (lane == 31) sums[warp] = end;
+        __syncthreads();
+        for (int w = 0; w < warp; ++w) end += sums[w];
+        ends[threadIdx.x] = end;
+        shifts[threadIdx.x] = first - (end - degree);
+        __syncthreads();
+        for (Offset e = threadIdx.x; e < ends[THREADS - 1]; e += THREADS) {
+            int at = 0;  // the first vertex whose edges end behind e
 #pragma unroll
-        for (int step = THREADS / 2; step; step /= 2)
-            if (ends[at + step - 1] <= e) at += step;
-        visit(lo + base + at, indices[shifts[at] + e]);
+            for (int step = THREADS / 2; step; step /= 2)
+                if (ends[at + step - 1] <= e) at += step;
+            visit(lo + base + at, indices[shifts[at] + e]);
+        }
     }
 }
 
@@ -91,36 +102,40 @@ __device__ __forceinline__ void each_edge(const Offset* __restrict__ indptr, con
 template <typename Offset>
 __global__ void __launch_bounds__(THREADS) plant(const Offset* __restrict__ indptr, const int* __restrict__ indices,
                                                  int n, int lo, int hi, int* parent) {
-    const int v = blockIdx.x * THREADS + threadIdx.x;
-    if (v >= n) return;
-    int above = v;
-    if (v >= lo && v < hi) {
-        const Offset first = indptr[v - lo];
-        if (first < indptr[v - lo + 1]) above = min(v, indices[first]);
+#pragma unroll 1
+    for (unsigned i = own(); i < n; i += stride()) {
+        const int v = i;
+        int above = v;
+        if (v >= lo && v < hi) {
+            const Offset first = indptr[v - lo];
+            if (first < indptr[v - lo + 1]) above = min(v, indices[first]);
+        }
+        parent[v] = above;
     }
-    parent[v] = above;
 }
 
 // Link each vertex with its first neighbours; `plant` has linked it with the very first if that is smaller.
 template <typename Offset>
 __global__ void __launch_bounds__(THREADS) sample(const Offset* __restrict__ indptr, const int* __restrict__ indices,
                                                   int lo, int hi, int* parent) {
-    const int own = blockIdx.x * THREADS + threadIdx.x;
-    if (own >= hi - lo) return;
-    const Offset first = indptr[own], degree = indptr[own + 1] - first;
-    const int few = degree < SAMPLED ? static_cast<int>(degree) : SAMPLED;
-    for (int e = 0; e < few; ++e) {
-        const int u = indices[first + e];
-        if (e > 0 || u > lo + own) unite(parent, lo + own, u);
+#pragma unroll 1
+    for (unsigned i = own(); i < hi - lo; i += stride()) {
+        const int v = lo + i;
+        const Offset first = indptr[i], degree = indptr[i + 1] - first;
+        const int few = degree < SAMPLED ? static_cast<int>(degree) : SAMPLED;
+        for (int e = 0; e < few; ++e) {
+            const int u = indices[first + e];
+            if (e > 0 || u > v) unite(parent, v, u);
+        }
     }
 }
 
 // parent[v] = the root above v.
 __global__ void __launch_bounds__(THREADS) compress(int n, int* parent) {
-    const int v = blockIdx.x * THREADS + threadIdx.x;
-    if (v >= n) return;
     // Each step is written, so that those below take it too: a long path is halved by all of its vertices at once.
-    for (int above = parent[v], next; (next = parent[above]) != above; above = next) parent[v] = next;
+#pragma unroll 1
+    for (unsigned v = own(); v < n; v += stride())
+        for (int above = parent[v], next; (next = parent[above]) != above; above = next) parent[v] = next;
 }
 
 // giant[0] = the root that most of the probed vertices have, the least of those; one block, of a compressed forest.
@@ -153,26 +168,29 @@ __global__ void __launch_bounds__(THREADS) link(const Offset* __restrict__ indpt
 
 // Add the trees of another forest.
 __global__ void __launch_bounds__(THREADS) join(int n, const int* __restrict__ other, int* parent) {
-    const int v = blockIdx.x * THREADS + threadIdx.x;
-    if (v < n && other[v] != v) unite(parent, v, other[v]);
+#pragma unroll 1
+    for (unsigned v = own(); v < n; v += stride())
+        if (other[v] != v) unite(parent, v, other[v]);
 }
 
 // Kernel 1 of Shiloach and Vishkin: every vertex is a root, and nothing has happened to it.
 __global__ void __launch_bounds__(THREADS) initialise(int n, int* parent, int* marks) {
-    const int v = blockIdx.x * THREADS + threadIdx.x;
-    if (v >= n) return;
-    parent[v] = v;
-    marks[v] = 0;
+#pragma unroll 1
+    for (unsigned v = own(); v < n; v += stride()) {
+        parent[v] = v;
+        marks[v] = 0;
+    }
 }
 
 // Kernel 2: short-cut, and mark whom it has brought somebody.
 __global__ void __launch_bounds__(THREADS) shortcut_and_mark(int n, const int* __restrict__ parent, int* next,
                                                              int* marks, int round) {
-    const int v = blockIdx.x * THREADS + threadIdx.x;
-    if (v >= n) return;
-    const int above = parent[v], top = parent[above];
-    next[v] = top;
-    if (top != above) marks[top] = round;
+#pragma unroll 1
+    for (unsigned v = own(); v < n; v += stride()) {
+        const int above = parent[v], top = parent[above];
+        next[v] = top;
+        if (top != above) marks[top] = round;
+    }
 }
 
 // Kernel 3: hook the roots whose trees have a smaller neighbour, and mark whom they are hooked to: one alone, as a
@@ -198,9 +216,9 @@ __global__ void __launch_bounds__(THREADS) hook(const Offset* __restrict__ indpt
 
 // Kernel 4: hook the stagnant roots. No two of their trees are neighbours, or the greater had been hooked.
 template <typename Offset>
-__global__ void __launch_bounds__(THREADS) hook_stagnant(const Offset* __restrict__ indptr,
-                                                         const int* __restrict__ indices, int lo, int hi, int* next,
-                                                         const int* __restrict__ marks, int round) {
+__global__ void __launch_bounds__(THREADS, 8)
+    hook_stagnant(const Offset* __restrict__ indptr, const int* __restrict__ indices, int lo, int hi, int* next,
+                  const int* __restrict__ marks, int round) {
     auto hooked = [=](int i, int j) {
         const int x = next[i], y = next[j];
         if (x != y && marks[x] < round && next[x] == x) next[x] = y;
@@ -216,29 +234,34 @@ __global__ void __launch_bounds__(THREADS) hook_stagnant(const Offset* __restric
 // Kernel 5: short-cut, and check whether anything has happened in this round.
 __global__ void __launch_bounds__(THREADS) shortcut_and_check(int n, const int* __restrict__ next, int* parent,
                                                               const int* __restrict__ marks, int round, int* active) {
-    const int v = blockIdx.x * THREADS + threadIdx.x;
-    if (v >= n) return;
-    parent[v] = next[next[v]];
-    if (marks[v] == round) *active = 1;
+#pragma unroll 1
+    for (unsigned v = own(); v < n; v += stride()) {
+        parent[v] = next[next[v]];
+        if (marks[v] == round) *active = 1;
+    }
 }
 
 // Kernel 6: count the roots among the vertices [lo, hi).
 __global__ void __launch_bounds__(THREADS) count_roots(int lo, int hi, const int* __restrict__ parent, int* count) {
-    const int v = lo + blockIdx.x * THREADS + threadIdx.x;
-    const int roots = __syncthreads_count(v < hi && parent[v] == v);
-    if (threadIdx.x == 0 && roots) atomicAdd(count, roots);
+#pragma unroll 1
+    for (unsigned base = blockIdx.x * THREADS; base < hi - lo; base += stride()) {
+        const int v = lo + base + threadIdx.x;
+        const int roots = __syncthreads_count(v < hi && parent[v] == v);
+        if (threadIdx.x == 0 && roots) atomicAdd(count, roots);
+    }
 }
 
 // next[r] = the least vertex of the tree of the root r, where it was r; every vertex points to its root.
 __global__ void __launch_bounds__(THREADS) least(int n, const int* __restrict__ parent, int* next) {
-    const int v = blockIdx.x * THREADS + threadIdx.x;
-    if (v >= n) return;
-    const int top = parent[v];
-    if (v < next[top]) atomicMin(next + top, v);  // a look before the atomic, of which one root may get millions
+#pragma unroll 1
+    for (unsigned i = own(); i < n; i += stride()) {
+        const int v = i, top = parent[v];
+        if (v < next[top]) atomicMin(next + top, v);  // a look before the atomic, of which one root may get millions
+    }
 }
 
 // Name every vertex's parent anew.
 __global__ void __launch_bounds__(THREADS) rename(int n, const int* __restrict__ names, int* parent) {
-    const int v = blockIdx.x * THREADS + threadIdx.x;
-    if (v < n) parent[v] = names[parent[v]];
+#pragma unroll 1
+    for (unsigned v = own(); v < n; v += stride()) parent[v] = names[parent[v]];
 }

@@ -23,8 +23,10 @@
 // Ends. On a random list a walk is longer than PATIENCE strata with a probability of exp(-PATIENCE). One that is
 // gives up, as it may be on a cycle, and those after it are not begun: control[TANGLED]; their words of the chain stay
 // as they were set before, all bits, which is an end. A cycle with a splitter leaves its chain open after all rounds,
-// one without leaves elements that nothing reaches, or their own list open. So whatever the input holds, the time is
-// bounded, and somebody else has to look at what is amiss.
+// one without leaves elements that nothing reaches, or their own list open. A successor that is no element is noticed
+// where it is first read, before anything is looked up by it: a walk gives up there too, `sift` raises the same flag for
+// the elements that it lists, and `link` lets the element point to itself, which stays open. So whatever the input
+// holds, the time is bounded, and somebody else has to look at what is amiss.
 //
 // Cost. n + n / 2^shift log n operations. A hop is a random read that the next one waits for, and a random write
 // that nothing waits for; `aggregate` streams but for a read of the chain, which is to stay in the L2. Jumping on all
@@ -52,6 +54,10 @@ __device__ __forceinline__ Word load(const Word* address) {
 __device__ __forceinline__ void store(Word* address, Word value) {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
 }
+
+// Whether a successor is an element: a negative one is a great one without a sign.
+__device__ __forceinline__ bool exists(int i, int n) { return static_cast<unsigned>(i) < static_cast<unsigned>(n); }
+__device__ __forceinline__ bool exists(long long i, long long n) { return static_cast<Word>(i) < static_cast<Word>(n); }
 
 __device__ __forceinline__ bool raised(const Word* control, int flag) {
     return load(control + flag) != 0;
@@ -104,9 +110,9 @@ __global__ void __launch_bounds__(THREADS, 8)
             steps[i] = static_cast<unsigned short>(distance);
         }
         const Index next = succ[i];
-        const bool ends = next == i, arrives = splitters.contains(next);
+        const bool ends = next == i, lost = !exists(next, n), arrives = !lost && splitters.contains(next);
         ++distance;
-        if (ends || arrives || distance == longest) {
+        if (ends || arrives || lost || distance == longest) {
             if (ends)
                 chain[own] = word(END, distance - 1);
             else if (arrives)
@@ -133,7 +139,7 @@ __global__ void __launch_bounds__(THREADS) link(const Index* __restrict__ succ, 
     const long long i = own_element();
     if (i >= n) return;
     const Index next = succ[i];
-    chain[i] = next == i ? word(END, 0) : word(static_cast<unsigned>(next), 1);
+    chain[i] = next == i ? word(END, 0) : word(static_cast<unsigned>(exists(next, n) ? next : i), 1);
 }
 
 // A round: each word of a chain from first to last - 1 adds the one it points to, in place. Another thread may have
@@ -173,10 +179,11 @@ __global__ void __launch_bounds__(THREADS)
 }
 
 // Count the elements without a rank, and list them, in any order, if there is room; the first of the ranks is that of
-// element `first`.
+// element `first`. No walk has read their successors.
 template <typename Index>
 __global__ void __launch_bounds__(THREADS)
-    sift(const Index* __restrict__ ranks, Index first, Index count, Index* unranked, Word room, Word* control) {
+    sift(const Index* __restrict__ succ, Index n, const Index* __restrict__ ranks, Index first, Index count,
+         Index* unranked, Word room, Word* control) {
     __shared__ Word begin;
     __shared__ unsigned taken;
     const long long i = own_element();
@@ -189,6 +196,7 @@ __global__ void __launch_bounds__(THREADS)
     }
     __syncthreads();
     if (!found) return;
+    if (!exists(succ[first + i], n)) store(control + TANGLED, 1);
     const Word place = begin + atomicAdd(&taken, 1u);
     if (place < room) unranked[place] = first + static_cast<Index>(i);
 }

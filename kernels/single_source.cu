@@ -76,7 +76,7 @@ template <typename T> struct Phase {
 };
 
 // Three records in turn: one is read, one written, one cleared. What stands before them outlives a launch; the host
-// sets `near` and reads `round`: where fewer rounds ran than were asked for, all is done.
+// reads `round`: where fewer rounds ran than were asked for, all is done.
 template <typename T> struct Control {
     unsigned arrived;
     int round;
@@ -578,6 +578,21 @@ __global__ void __launch_bounds__(THREADS, 1)
         control->far = far;
         control->side = side;
         bounds[0] = bound;
+    }
+}
+
+// Begin with the seeds as the near pile, at distance zero, and with the first bound: the control words are zero before.
+template <typename T>
+__global__ void __launch_bounds__(THREADS, 1)
+    start(const int* __restrict__ seeds, int count, T window, T* distance, int* near, T* bounds, Control<T>* control) {
+    const int own = blockIdx.x * THREADS + threadIdx.x;
+    for (int i = own; i < count; i += gridDim.x * THREADS) {
+        distance[seeds[i]] = T(0);
+        near[i] = seeds[i];
+    }
+    if (own == 0) {
+        control->near = count;
+        bounds[0] = window;
     }
 }
 

@@ -16,7 +16,7 @@ must wait for the counts (`mgraph.plan`).
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -249,14 +249,25 @@ class Shard:
     finished: bool = False
 
 
-class Search:
-    """Breadth-first search from one source or more over ranges of vertices."""
+class Searched(Protocol):
+    """What the state of a shard holds whatever the method."""
+
+    device: devices.Device
+    first: int
+    last: int
+    distances: Array
+
+    @property
+    def by_target(self) -> tuple[Array, Array] | None:
+        """The edges into the shard's vertices, if they are needed."""
+        ...
+
+
+class FromSources:
+    """What all searches over ranges of vertices share: where they begin and end, and what is collected."""
 
     #: Levels on one device before the host looks whether the target was found.
     BATCH = 16
-    #: Launches before it looks whether the frontier is empty, where each level needs an exchange, which takes longer
-    #: than a look: so few are in vain.
-    LAUNCHES = 4
 
     def __init__(
         self, plan: Plan, sources: tuple[int, ...], max_depth: int | None = None, target: int | None = None
@@ -265,10 +276,38 @@ class Search:
         self.sources = sources
         self.max_depth = max_depth
         self.target = target
-        # Each shard's words of the bitmap, and of the lists.
+        # Each shard's words of the bitmap.
         self._words = tuple((lo // 32, -(-hi // 32)) if hi > lo else (0, 0) for lo, hi in plan.ranges)
-        length = 1 + plan.listed
-        self._lists = tuple((shard * length, (shard + 1) * length) for shard in range(len(plan.ranges)))
+
+    def _found(self, state: Searched, comm: Communicator) -> int:
+        """Return the target's distance, which its owner knows; -1 if it has not been reached."""
+        assert self.target is not None
+        found = state.distances[self.target : self.target + 1].copy()
+        comm.allreduce(found, "max")
+        return int(found[0])
+
+    def collect(self, state: Searched, comm: Communicator) -> dict[str, Array]:
+        """Return the shard's part of the distances and predecessors."""
+        own = slice(state.first, state.last)
+        depth = -1 if self.target is None else self._found(state, comm)
+        if depth >= 0:  # some levels more may have been searched than were asked for
+            state.distances[own][state.distances[own] > depth] = -1
+        results = {"distances": state.distances[own]}
+        if self.plan.predecessors:
+            comm.allgather(state.distances, self.plan.ranges)
+            assert state.by_target is not None
+            parent = state.device.xp.empty(state.last - state.first, np.int32)
+            state.device.kernels("bfs").parents(*state.by_target, state.first, state.last, state.distances, parent)
+            results["predecessors"] = parent
+        return results
+
+
+class Search(FromSources):
+    """Breadth-first search from one source or more over ranges of vertices."""
+
+    #: Launches before it looks whether the frontier is empty, where each level needs an exchange, which takes longer
+    #: than a look: so few are in vain.
+    LAUNCHES = 4
 
     @property
     def needed(self) -> tuple[bool, bool]:
@@ -341,29 +380,9 @@ class Search:
 
     def _exchange_lists(self, state: Shard, comm: Communicator) -> bool:
         """Complete the lists of the new frontier; return whether all of it fitted them."""
-        comm.allgather(state.lists.reshape(-1), self._lists)
+        length = state.lists.shape[1]
+        comm.allgather(state.lists.reshape(-1), tuple((r * length, (r + 1) * length) for r in range(comm.size)))
         return int(devices.to_host(state.lists[:, 0]).max()) <= self.plan.listed
-
-    def _found(self, state: Shard, comm: Communicator) -> int:
-        """Return the target's distance, which its owner knows; -1 if it has not been reached."""
-        assert self.target is not None
-        found = state.distances[self.target : self.target + 1].copy()
-        comm.allreduce(found, "max")
-        return int(found[0])
-
-    def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
-        """Return the shard's part of the distances and predecessors."""
-        own = slice(state.first, state.last)
-        depth = -1 if self.target is None else self._found(state, comm)
-        if depth >= 0:  # some levels more may have been searched than were asked for
-            state.distances[own][state.distances[own] > depth] = -1
-        results = {"distances": state.distances[own]}
-        if self.plan.predecessors:
-            comm.allgather(state.distances, self.plan.ranges)
-            parent = state.device.xp.empty(state.last - state.first, np.int32)
-            state.device.kernels("bfs").parents(*state.by_target, state.first, state.last, state.distances, parent)
-            results["predecessors"] = parent
-        return results
 
 
 def _prepared(
@@ -372,8 +391,9 @@ def _prepared(
     """Return the heads and the rows of four, empty but for `what` is wanted."""
     xp, kernels = device.xp, device.kernels("bfs")
     with device.active():
-        heads = xp.empty(0 if what != "heads" else len(by_target[0]) - 1, np.int32)
-        kernels.heads(*by_target, by_source[0], heads)
+        heads = xp.empty(len(by_target[0]) - 1 if what == "heads" else 0, np.int32)
+        if what == "heads":
+            kernels.heads(*by_target, by_source[0], heads)
         return heads, kernels.rows_of_four(xp, *by_source) if what == "rows of four" else xp.empty((0, 4), np.int32)
 
 

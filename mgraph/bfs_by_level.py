@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import device as devices
-from .bfs import Edges, Search, bitmap, transposed
+from .bfs import Edges, FromSources, bitmap, transposed
 from .comm import Communicator
 
 Array = Any
@@ -100,7 +100,7 @@ def touches(n: int, edges: int, method: str, depth: int) -> int:
     return depth * each.get(method, 0) + once.get(method, n + edges)
 
 
-class SearchByLevel(Search):
+class SearchByLevel(FromSources):
     """Breadth-first search by one of `METHODS` over ranges of vertices."""
 
     @property
@@ -108,7 +108,7 @@ class SearchByLevel(Search):
         """Whether the program needs the edges by target, and whether by source."""
         return lists(self.plan.method, self.plan.predecessors)
 
-    def load(self, shard: int, piece: Edges, device: devices.Device) -> Levels:  # type: ignore[override]
+    def load(self, shard: int, piece: Edges, device: devices.Device) -> Levels:
         """Return the shard with the sources as its frontier."""
         xp, n = device.xp, self.plan.n
         first, last = self.plan.ranges[shard]
@@ -151,7 +151,7 @@ class SearchByLevel(Search):
             work["edges"] = xp.empty(len(state.by_source[1]), np.int32)
         return state
 
-    def step(self, state: Levels, first: int, limit: int, comm: Communicator) -> int:  # type: ignore[override]
+    def step(self, state: Levels, first: int, limit: int, comm: Communicator) -> int:
         """Run some levels, one after the other."""
         if self.max_depth is not None:
             limit = min(limit, self.max_depth - first)
@@ -169,7 +169,7 @@ class SearchByLevel(Search):
             ran += done
             # The frontier of all shards is empty, so all come to the same conclusion.
             state.finished = done < asked
-        if self.target is not None and self._found(state, comm) >= 0:  # type: ignore[arg-type]
+        if self.target is not None and self._found(state, comm) >= 0:
             state.finished = True
         return ran
 

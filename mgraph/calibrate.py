@@ -5,15 +5,14 @@ product from the time that a round takes in any case.
 """
 
 import dataclasses
-import statistics
-import time
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from . import device as devices
 from .apsp import apsp
+from .bench.measure import median_seconds, repeated
 from .bfs import bfs
 from .generate import random_matrix, rmat
 from .graph import Graph
@@ -96,24 +95,8 @@ def _matrix(device: devices.Device, n: int, dtype: str, negative: bool) -> Any:
 
 
 def _solve_seconds(device: devices.Device, matrix: Any, dtype: str, paths: bool) -> float:
-    def solve() -> float:
-        result = apsp(matrix, dtype=dtype, predecessors=paths, method="blocked", device=device.name)
-        return result.timings["solve"]
-
-    solve()
-    return statistics.median(solve() for _ in range(3))
-
-
-def _seconds(device: devices.Device, work: Callable[[], object]) -> float:
-    """Return the median time of some work after a warm-up."""
-    times = []
-    for _ in range(4):
-        device.synchronize()
-        started = time.perf_counter()
-        work()
-        device.synchronize()
-        times.append(time.perf_counter() - started)
-    return statistics.median(times[1:])
+    solve = partial(apsp, matrix, dtype=dtype, predecessors=paths, method="blocked", device=device.name)
+    return repeated(solve, 3)[1].seconds
 
 
 def _memory(device: devices.Device, cores: int) -> float:
@@ -122,7 +105,7 @@ def _memory(device: devices.Device, cores: int) -> float:
     D = device.asarray(random_matrix(n, density=1.0, dtype="float32"))
     row = D[7:8].copy()
     through = device.kernels("minplus").through
-    return 2 * D.nbytes / _seconds(device, lambda: through(D, None, 7, row, None, 7)) / cores
+    return 2 * D.nbytes / median_seconds(device, lambda: through(D, None, 7, row, None, 7)) / cores
 
 
 def _copy(device: devices.Device) -> float:
@@ -144,15 +127,14 @@ def _copy(device: devices.Device) -> float:
         for stream in streams:
             stream.synchronize()
 
-    return host[0].nbytes / _seconds(device, both_ways)
+    return host[0].nbytes / median_seconds(device, both_ways)
 
 
 def _searched(device: devices.Device) -> float:
     """Return the edges a second that a breadth-first search passes."""
     graph = rmat(_SCALE[device.kind])
     source = int(np.diff(devices.to_host(graph.adjacency("csr")[0])).argmax())
-    bfs(graph, source, device=device.name)
-    return graph.m / statistics.median(bfs(graph, source, device=device.name).timings["solve"] for _ in range(5))
+    return graph.m / repeated(partial(bfs, graph, source, device=device.name))[1].seconds
 
 
 def _relaxed(device: devices.Device, known: Rates) -> float:
@@ -164,6 +146,5 @@ def _relaxed(device: devices.Device, known: Rates) -> float:
     random = np.random.default_rng(1)
     src, dst = random.integers(0, n, (2, 6 * n))
     graph = Graph.from_edges(src, dst, random.integers(1, 11, 6 * n).astype(np.float32), n=n)
-    apsp(graph, method="sssp", device=device.name)
-    result = apsp(graph, method="sssp", device=device.name)
-    return result.plan.seconds / result.timings["solve"] * known.relaxations
+    result, taken = repeated(partial(apsp, graph, method="sssp", device=device.name), 3)
+    return result.plan.seconds / taken.seconds * known.relaxations

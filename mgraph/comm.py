@@ -44,7 +44,7 @@ class Communicator(Protocol):
     def reduce_scatter(self, whole: Array, parts: tuple[tuple[int, int], ...], op: str) -> None:
         """Reduce ``whole[slice(*parts[r])]`` as `allreduce` does, on shard ``r`` only.
 
-        The parts follow one another from the first to the last element. The rest of `whole` stays as it was.
+        The parts are in order and do not overlap. The rest of `whole` stays as it was.
         """
         ...
 
@@ -152,7 +152,8 @@ class Nccl:
     def reduce_scatter(self, whole: Array, parts: tuple[tuple[int, int], ...], op: str) -> None:
         """Reduce each part in place on its shard, in stream order; parts may differ in length or be empty."""
         code, stream = self._operation(op), devices.current_stream()
-        if len({last - first for first, last in parts}) == 1:
+        lengths = [last - first for first, last in parts]
+        if len(set(lengths)) == 1 and sum(lengths) == len(whole):
             pointer, count, kind = self._describe(whole[slice(*parts[self.rank])])
             if count:
                 self._comm.reduceScatter(whole.data.ptr, pointer, count, kind, code, stream)

@@ -45,8 +45,8 @@ def connected_components(
         Read as `mgraph.apsp` does; weights do not matter.
     method : {"auto", "afforest", "shiloach-vishkin", "sequential"}
         ``"afforest"`` links every vertex with some neighbours, then all but those of the giant component with
-        the rest [1]_; it is what ``"auto"`` takes. ``"shiloach-vishkin"`` hooks and short-cuts all trees in
-        rounds [2]_ [3]_; ``"sequential"`` is union-find on one core of a CPU.
+        the rest [1]_. ``"shiloach-vishkin"`` hooks and short-cuts all trees in rounds [2]_ [3]_; ``"sequential"``
+        is union-find on one core of a CPU. ``"auto"`` takes the first, and for few edges on a CPU the last.
     connection : {"weak", "strong"}
         Whether the two ends of a directed edge are connected, or only two vertices that reach each other.
         Strong components of a directed graph are found on one core of a CPU [4]_.
@@ -208,22 +208,23 @@ class Components:
         self.directed = directed
 
     def load(self, shard: int, piece: Edges, device: devices.Device) -> Shard:
-        """Return the shard with every vertex a tree by itself."""
+        """Return the shard with room for its forest, which a method's first kernel plants."""
         xp, n = device.xp, self.plan.n
         rounds = self.plan.method == "shiloach-vishkin"
         first, last = self.plan.ranges[shard]
+        giant, active, count = xp.zeros((3, 1), np.int32)
         return Shard(
             device=device,
             kernels=device.kernels("components"),
             first=first,
             last=last,
             edges=Edges(device.asarray(piece.indptr), device.asarray(piece.indices)),
-            parent=xp.arange(n, dtype=np.int32),
+            parent=xp.empty(n, np.int32),
             other=xp.empty(n, np.int32) if rounds or len(self.plan.ranges) > 1 else None,
             marks=xp.empty(n, np.int32) if rounds else None,
-            giant=xp.full(1, -1, np.int32),
-            active=xp.zeros(1, np.int32),
-            count=xp.zeros(1, np.int32),
+            giant=giant,
+            active=active,
+            count=count,
         )
 
     def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
@@ -239,14 +240,15 @@ class Components:
             state.finished = self._round(state, first + 1, comm)
         if state.finished or self.plan.method == "afforest":
             _join(state, comm)
+        if state.finished:
+            state.kernels.count_roots(state.first, state.last, state.parent, state.count)
         return 1
 
     def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
         """Return the shard's part of the labels, and how many of its vertices are their component's smallest."""
-        state.kernels.count_roots(state.first, state.last, state.parent, state.count)
         return {
             "labels": state.parent[state.first : state.last],
-            "count": state.count,
+            "count": devices.to_host(state.count),
             "iterations": np.array([state.iterations]),
         }
 
@@ -258,7 +260,9 @@ class Components:
             k.compress(state.parent)
             k.sample(*state.own, state.parent)
             return False
-        if not self.directed:
+        if self.directed:
+            state.giant.fill(-1)  # none
+        else:
             k.largest(state.parent, state.giant)
         k.link(*state.own, state.giant, state.parent)
         return True

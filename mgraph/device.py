@@ -12,8 +12,12 @@ import itertools
 import os
 import platform
 import threading
+import time
+import tracemalloc
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -25,6 +29,9 @@ from .errors import DeviceError, InputError
 
 Array = Any
 
+#: A moment in the order of a device's work: the host's clock, or a CUDA event.
+Mark = Any
+
 #: Where the CUDA sources are: beside the modules in a wheel, at the top of a checkout.
 KERNELS = next(
     (
@@ -34,6 +41,9 @@ KERNELS = next(
     ),
     Path(__file__).parent / "kernels",
 )
+
+#: The most blocks of a launch: at first what a grid can have.
+_MOST_BLOCKS = ContextVar("_MOST_BLOCKS", default=2**31 - 1)
 
 #: Numba's portable threading layer aborts the process when two Python threads enter it at once.
 _HOST_KERNELS = threading.RLock()
@@ -47,6 +57,8 @@ class HostDevice:
     xp: Any = np
     #: Rows of a matrix start on multiples of this many elements.
     row_alignment = 1
+    #: Who hears of the operations of kernel families, if anybody does.
+    recorder: "Recorder | None" = None
 
     def model(self) -> str:
         """Return the name of the hardware."""
@@ -58,7 +70,27 @@ class HostDevice:
 
     def kernels(self, family: str) -> Any:
         """Return the operations of a kernel family, e.g. ``"minplus"``."""
-        return _Guarded(importlib.import_module(f"mgraph.host.{family}"))
+        guarded = _Guarded(importlib.import_module(f"mgraph.host.{family}"))
+        return guarded if self.recorder is None else _Recorded(guarded, self, self.recorder)
+
+    def mark(self) -> Mark:
+        """Return the moment at which the work so far is done."""
+        return time.perf_counter()
+
+    def seconds_between(self, start: Mark, end: Mark) -> float:
+        """Return the seconds between two marks; waits for the second."""
+        return float(end - start)
+
+    @contextlib.contextmanager
+    def peak_memory(self) -> Iterator["Peak"]:
+        """Measure the most memory that the block takes: what NumPy and Python allocate, as tracemalloc counts it."""
+        peak = Peak()
+        tracemalloc.start()
+        try:
+            yield peak
+            peak.bytes = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
 
     def asarray(self, array: Array) -> Array:
         """Return `array` as an array of this device, without a copy where it is one."""
@@ -83,10 +115,21 @@ class HostDevice:
         """Return the stream that work goes to unless another is chosen."""
         return Immediate()
 
+    def active(self) -> contextlib.AbstractContextManager[Any]:
+        """Return a context in which this is the current device."""
+        return contextlib.nullcontext()
+
     @contextlib.contextmanager
-    def active(self) -> Iterator[None]:
-        """Run the block with this as the current device."""
-        yield
+    def limited(self, blocks: int) -> Iterator[None]:
+        """Run the block with at most so many threads: see `CudaDevice.limited`."""
+        import numba
+
+        before = numba.get_num_threads()
+        numba.set_num_threads(min(_checked_blocks(blocks), before))
+        try:
+            yield
+        finally:
+            numba.set_num_threads(before)
 
 
 class Immediate:
@@ -107,6 +150,68 @@ class Immediate:
 
     def synchronize(self) -> None:
         """Wait for the work so far."""
+
+
+@dataclass
+class Peak:
+    """What a block has taken at its fullest moment, in bytes; complete when the block ends."""
+
+    bytes: int = 0
+
+
+class Recorder:
+    """Hears of every operation of a device's kernel families; `seconds` is what each has taken in all.
+
+    It is for measuring, by one thread: a mark before and after each operation costs a GPU some microseconds, and
+    operations of several streams, which would overlap, wait for one another.
+    """
+
+    def __init__(self, device: "Device") -> None:
+        self.device = device
+        self.operations: list[tuple[str, Mark, Mark]] = []
+        self._stream: Any = None
+
+    def __enter__(self) -> "Recorder":
+        self.device.recorder = self
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.device.recorder = None
+
+    def begin(self) -> Mark:
+        """Return the mark at which an operation begins; those of other streams are done by then."""
+        stream = self.device.current_stream()
+        if self._stream is not None and stream != self._stream:
+            self._stream.synchronize()
+        self._stream = stream
+        return self.device.mark()
+
+    def seconds(self) -> dict[str, float]:
+        """Return the seconds of each operation, in the order of their first calls."""
+        taken: dict[str, float] = {}
+        for name, start, end in self.operations:
+            taken[name] = taken.get(name, 0.0) + self.device.seconds_between(start, end)
+        return taken
+
+
+class _Recorded:
+    """A kernel family whose operations are told to a recorder."""
+
+    def __init__(self, family: Any, device: "Device", recorder: Recorder) -> None:
+        self._family, self._device, self._recorder = family, device, recorder
+
+    def __getattr__(self, name: str) -> Any:
+        attribute = getattr(self._family, name)
+        if not callable(attribute):
+            return attribute
+
+        def call(*arguments: Any) -> Any:
+            start = self._recorder.begin()
+            result = attribute(*arguments)
+            self._recorder.operations.append((name, start, self._device.mark()))
+            return result
+
+        return call
 
 
 class _Guarded:
@@ -134,6 +239,8 @@ class CudaDevice:
     kind = "cuda"
     #: 16 bytes of the narrowest distance type, the width of one vector load.
     row_alignment = 8
+    #: Who hears of the operations of kernel families, if anybody does.
+    recorder: "Recorder | None" = None
 
     def __init__(self, index: int) -> None:
         self.index = index
@@ -152,7 +259,34 @@ class CudaDevice:
 
     def kernels(self, family: str) -> Any:
         """Return the operations of a kernel family, e.g. ``"minplus"``."""
-        return importlib.import_module(f"mgraph.cuda.{family}")
+        module = importlib.import_module(f"mgraph.cuda.{family}")
+        return module if self.recorder is None else _Recorded(module, self, self.recorder)
+
+    def mark(self) -> Mark:
+        """Return an event of the current stream: the moment at which the work so far is done."""
+        event = self.xp.cuda.Event()
+        event.record()
+        return event
+
+    def seconds_between(self, start: Mark, end: Mark) -> float:
+        """Return the seconds between two marks of a stream; waits for the second."""
+        end.synchronize()
+        return float(self.xp.cuda.get_elapsed_time(start, end)) * 1e-3
+
+    @contextlib.contextmanager
+    def peak_memory(self) -> Iterator["Peak"]:
+        """Measure the most memory that the block takes of CuPy's pool, beside what is taken before."""
+        pool = self.xp.get_default_memory_pool()
+        peak, before = Peak(), pool.used_bytes()
+
+        class Watch(self.xp.cuda.MemoryHook):  # type: ignore[name-defined]
+            name = "mgraph: peak memory"
+
+            def malloc_postprocess(self, **_: Any) -> None:
+                peak.bytes = max(peak.bytes, pool.used_bytes() - before)
+
+        with self.active(), Watch():
+            yield peak
 
     def asarray(self, array: Array) -> Array:
         """Return `array` as an array of this device, without a copy where it is one."""
@@ -206,11 +340,49 @@ class CudaDevice:
         """Return the stream that work goes to unless another is chosen."""
         return self.xp.cuda.get_current_stream()
 
+    def active(self) -> contextlib.AbstractContextManager[Any]:
+        """Return a context in which this is the current device."""
+        context: contextlib.AbstractContextManager[Any] = self.xp.cuda.Device(self.index)
+        return context
+
     @contextlib.contextmanager
-    def active(self) -> Iterator[None]:
-        """Run the block with this as the current device."""
-        with self.xp.cuda.Device(self.index):
+    def limited(self, blocks: int) -> Iterator[None]:
+        """Run the block with at most so many thread blocks a launch, to measure how an algorithm scales with them.
+
+        It holds for what this thread launches on GPUs of connected components, but for the one block that looks for
+        the giant one, and of the walks of list ranking; on a CPU, for the threads of every kernel.
+
+        Parameters
+        ----------
+        blocks : int
+            1 or more; more than would be launched anyway change nothing.
+
+        Raises
+        ------
+        InputError
+            If `blocks` is no such number.
+
+        References
+        ----------
+        F. Dehne and K. Yogaratnam, "Exploring the limits of GPUs with parallel graph algorithms", 2010: times by
+        the number of blocks.
+        """
+        before = _MOST_BLOCKS.set(min(_checked_blocks(blocks), _MOST_BLOCKS.get()))
+        try:
             yield
+        finally:
+            _MOST_BLOCKS.reset(before)
+
+
+def launched_blocks(wanted: int) -> int:
+    """Return how many blocks to launch of a kernel that would have so many, and does its work with fewer too."""
+    return min(wanted, _MOST_BLOCKS.get())
+
+
+def _checked_blocks(blocks: int) -> int:
+    if isinstance(blocks, bool) or not isinstance(blocks, (int, np.integer)) or blocks < 1:
+        raise InputError(f"blocks={blocks!r} is no number of blocks: give 1 or more")
+    return int(blocks)
 
 
 def _address(array: Array) -> int:
@@ -309,9 +481,10 @@ def to_host(array: Array) -> np.ndarray:
     """Return `array` as a NumPy array, without a copy where it is one."""
     if not _is_cupy(array):
         return np.asarray(array)
-    if array.ndim == 2 and _STAGED < array.nbytes and _rows_can_be_copied(array):
+    if array.ndim == 2 and _LARGE < array.nbytes and _rows_can_be_copied(array):
         result = np.empty(array.shape, array.dtype)
-        carry_home(of(array), array, result)
+        for carried in carry_home(of(array), array, result):
+            carried.result()
         return result
     if array.ndim < 2 or array.flags.c_contiguous:
         return array.get()
@@ -324,50 +497,70 @@ def to_host(array: Array) -> np.ndarray:
 
 
 def _rows_can_be_copied(array: Array) -> bool:
-    """Whether the rows of a matrix lie one behind the other, each in one piece that a buffer has room for."""
-    width = array.shape[1] * array.itemsize
-    return array.strides[1] == array.itemsize and width <= min(array.strides[0], _STAGED)
+    """Whether the rows of a matrix lie one behind the other, each in one piece."""
+    return bool(array.strides[1] == array.itemsize and array.shape[1] * array.itemsize <= array.strides[0])
 
 
-def carry_home(device: Device, source: Array, target: np.ndarray) -> None:
-    """Copy a large matrix of a device to the host, through page-locked memory and by several threads.
+def carry_home(device: Device, source: Array, target: np.ndarray) -> list[Future[None]]:
+    """Begin to copy a matrix of a device to the host, through page-locked memory and by several threads.
 
     Copied directly, each page of a fresh array is made, and written to, by one thread: 2.4 GB/s on a machine
     where 16 threads reach 39 GB/s (benchmarks/NOTES.md).
+
+    Parameters
+    ----------
+    device : Device
+        Where `source` lives; the work of its current stream so far is waited for.
+    source, target : array of two dimensions
+        Of equal shape and type, with contiguous rows, which may be padded.
+
+    Returns
+    -------
+    list of Future
+        What to wait for before `source` is written to and `target` is read.
     """
-    rows = max(1, _STAGED // (source.shape[1] * source.itemsize))
-    with _CARRYING, device.active(), ThreadPoolExecutor(CARRIERS, "mgraph-carry") as pool:
-        carried: list[list[Future[None]]] = [[], []]
-        for number, first in enumerate(range(0, len(source), rows)):
-            part = source[first : first + rows]
-            for done in carried[number % 2]:
-                done.result()
-            buffer = _staging(device, number % 2)[: part.shape[0] * part.shape[1] * part.itemsize]
-            staged = buffer.view(part.dtype).reshape(part.shape)
-            device.copy(staged, part)
-            arrived = device.current_stream().record()
-
-            def carry(top: int, bottom: int, staged: Any = staged, first: int = first, arrived: Any = arrived) -> None:
-                arrived.synchronize()
-                np.copyto(target[first + top : first + bottom], staged[top:bottom])
-
-            cuts = np.linspace(0, len(part), min(len(part), CARRIERS) + 1).astype(int)
-            carried[number % 2] = [pool.submit(carry, *cut) for cut in itertools.pairwise(cuts)]
-        for done in itertools.chain(*carried):
-            done.result()
+    with device.active():
+        ready = device.current_stream().record()
+    parts = max(1, min(len(source), CARRIERS, source.size * source.itemsize // _LEAST))
+    cuts = np.linspace(0, len(source), parts + 1).astype(int).tolist()
+    return [
+        _CARRIERS.submit(_carry, device, ready, source[top:bottom], target[top:bottom])
+        for top, bottom in itertools.pairwise(cuts)
+    ]
 
 
-#: Threads that carry rows home, and the bytes of each of the two page-locked buffers that they carry from.
+def _carry(device: Device, ready: Any, source: Array, target: np.ndarray) -> None:
+    """Copy rows home that are `ready` by this thread's own stream and buffer, as much at a time as that holds."""
+    ready.synchronize()
+    stream, buffer = _staging(device, threading.get_ident())
+    room = len(buffer) // source.itemsize
+    columns = max(1, min(room, source.shape[1]))
+    rows = room // columns
+    with device.active(), stream:
+        for top in range(0, len(source), rows):
+            for left in range(0, source.shape[1], columns):
+                piece = np.s_[top : top + rows, left : left + columns]
+                part = source[piece]
+                staged = buffer[: part.size * part.itemsize].view(part.dtype).reshape(part.shape)
+                device.copy(staged, part)
+                stream.synchronize()
+                np.copyto(target[piece], staged)
+
+
+#: Threads that carry rows home: while some wait for their copies, the others write to the host's pages.
 CARRIERS = min(16, os.cpu_count() or 1)
-_STAGED = 1 << 25
+_CARRIERS = ThreadPoolExecutor(CARRIERS, "mgraph-carrier")
 
-#: The buffers are kept, and serve one matrix at a time.
-_CARRYING = threading.Lock()
+#: Bytes of each one's page-locked buffer, bytes that are worth waking one for, and bytes of a matrix from which on it
+#: is carried.
+_STAGED, _LEAST, _LARGE = 1 << 22, 1 << 18, 1 << 25
 
 
 @functools.cache
-def _staging(device: Device, number: int) -> np.ndarray:
-    return device.pinned((_STAGED,), np.uint8)
+def _staging(device: Device, thread: int) -> tuple[Any, np.ndarray]:
+    """Return the stream and the page-locked buffer of a thread that carries, which keeps them."""
+    with device.active():
+        return device.stream(), device.pinned((_STAGED,), np.uint8)
 
 
 @functools.cache

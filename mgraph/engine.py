@@ -5,7 +5,6 @@ executor runs it: `Direct` on one device in this process, `mgraph.cluster.Cluste
 worker. Both call `advance` for a span of supersteps at a time; progress is reported between spans.
 """
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -106,22 +105,27 @@ class Direct:
 
     def run(self, program: Program, piece: Callable[[int], Any], plan: Plan, progress: Progress | None) -> Outcome:
         """Run `program` on the device; results are arrays of it."""
-        comm = Solo()
-        started = time.perf_counter()
+        comm, mark = Solo(), self.device.mark
         with self.device.active():
+            begun = mark()
             state = program.load(0, piece(0), self.device)
-            self.device.synchronize()
-            loaded = time.perf_counter()
+            loaded = mark()
             k, finished = 0, False
             while not finished:
                 k, finished = advance(program, state, k, plan.span, comm)
-                self.device.synchronize()
+                solved = mark()
+                if progress is not None or not finished:  # else there is no need to wait before collecting
+                    self.device.synchronize()
                 if progress is not None:
                     progress(k, plan.steps)
-            solved = time.perf_counter()
             arrays = program.collect(state, comm)
+            collected = mark()
             self.device.synchronize()
-        timings = {"load": loaded - started, "solve": solved - loaded, "collect": time.perf_counter() - solved}
+            timings = {
+                "load": self.device.seconds_between(begun, loaded),
+                "solve": self.device.seconds_between(loaded, solved),
+                "collect": self.device.seconds_between(solved, collected),
+            }
         return Outcome(arrays, timings)
 
 

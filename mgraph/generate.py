@@ -1,9 +1,11 @@
 """Made graphs, lists and matrices for tests and benchmarks, the same from the same seed on every device.
 
 R-MAT graphs are made where they shall live, from a hash of the numbers of their edges. The others are those of the
-studies that the benchmarks measure again; NumPy's generator draws them on the host, and they then move.
+studies that the benchmarks measure again: NumPy's generator draws on the host, and what follows from that is computed,
+and sorted, where the graph shall live.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -22,8 +24,11 @@ A, B, C = 0.57, 0.19, 0.19
 #: The largest scale whose 2**scale vertices have int32 ids.
 MAX_SCALE = 30
 
-#: Edges made at a time: on the CPU what its caches hold, on a GPU what keeps it busy.
+#: Edges, or elements of a list, made at a time: on the CPU what its caches hold, on a GPU what keeps it busy.
 EDGES_AT_A_TIME = {"cpu": 1 << 16, "cuda": 1 << 24}
+
+#: Pairs of vertices among which edges are marked at a time, likewise.
+PAIRS_AT_A_TIME = {"cpu": 1 << 18, "cuda": 1 << 24}
 
 #: Elements of a random matrix drawn at a time. Which numbers are drawn depends on it.
 ELEMENTS_AT_A_TIME = 1 << 22
@@ -238,25 +243,43 @@ def random_density(
         raise InputError(f"density={density} gives {density * n * n / 100:.0f} edges: {n} vertices need {n} or more")
     random = np.random.default_rng(seed)
     cycle = random.permutation(n)
-    place = np.empty(n, np.int64)
-    place[cycle] = np.arange(n)
     strides = np.arange(1, max(n, 2))
     strides = random.choice(strides[np.gcd(strides, n) == 1], n) if n else strides  # they come by every vertex
     k = (most - 1) / (mean - 1) - 1 if mean > 1 else np.inf
     shares = 1 + (most - 1) * ((np.arange(n) + 0.5) / max(n, 1)) ** k
     degrees = random.permutation(np.diff(np.rint(shares.cumsum()), prepend=0).astype(np.int64))
     indptr = np.concatenate([[0], degrees.cumsum()])
-    indices = np.empty(indptr[-1], np.int32)
-    rows = max(1, ELEMENTS_AT_A_TIME // max(1, n))
+    place = devices.find("cpu" if device is None else device)
+    with place.active():
+        offsets = place.asarray(indptr.astype(offset_type(int(indptr[-1]))))
+        csr = Compressed(offsets, _progressions(place, cycle, strides, indptr), None)
+    return Graph(n, csr=csr, nonnegative=True)
+
+
+def _progressions(place: devices.Device, cycle: np.ndarray, strides: np.ndarray, indptr: np.ndarray) -> Array:
+    """Return each vertex's neighbours, ascending: of a cycle, from the vertex's successor on, one in every stride."""
+    xp, n = place.xp, len(cycle)
+    wide = np.uint32 if n <= 2**16 else np.uint64  # holds n²
+    successors = np.empty(n, wide)
+    successors[cycle] = np.arange(1, n + 1)
+    indices = xp.empty(int(indptr[-1]), np.int32)
+    rows = max(1, PAIRS_AT_A_TIME[place.kind] // max(1, n))
+    present = xp.empty(min(rows, n) * n, bool)
+    there, cycle, strides, successors = map(place.asarray, (indptr, cycle, strides.astype(wide), successors))
     for first in range(0, n, rows):
         last = min(n, first + rows)
-        src = np.repeat(np.arange(first, last), degrees[first:last])
-        number = np.arange(indptr[first], indptr[last]) - indptr[src]
-        present = np.zeros((last - first, n), bool)
-        present[src - first, cycle[(place[src] + 1 + strides[src] * number) % n]] = True
-        indices[indptr[first] : indptr[last]] = present.nonzero()[1]
-    offsets = indptr.astype(offset_type(len(indices)))
-    return _moved(Graph(n, csr=Compressed(offsets, indices, None), nonnegative=True), device)
+        begin, end = int(indptr[first]), int(indptr[last])
+        starts = there[first:last] - begin
+        # An edge's row is the number of rows, less one, that begin at it or before.
+        row = xp.bincount(starts, minlength=end - begin)[: end - begin].cumsum() - 1
+        number = xp.arange(end - begin, dtype=wide) - starts.astype(wide)[row]
+        at = cycle[(successors[first:last][row] + strides[first:last][row] * number) % wide(n)]
+        row *= n
+        marks = present[: (last - first) * n]
+        marks.fill(False)
+        marks[row + at] = True
+        indices[begin:end] = xp.flatnonzero(marks) - row
+    return indices
 
 
 def random_degree(
@@ -359,15 +382,21 @@ def grid(
     rows, columns = _integer("rows", rows, 0, MAX_VERTICES), _integer("columns", columns, 0, MAX_VERTICES)
     if rows * columns > MAX_VERTICES:
         raise InputError(f"rows={rows} and columns={columns} make {rows * columns} vertices: at most {MAX_VERTICES}")
-    cell = np.arange(rows * columns, dtype=np.int32).reshape(rows, columns)
-    src = np.concatenate([cell[:, :-1].ravel(), cell[:-1].ravel()])
-    dst = np.concatenate([cell[:, 1:].ravel(), cell[1:].ravel()])
-    lengths = _weights(len(src), weights, np.random.default_rng(seed))
-    return _moved(Graph.from_edges(src, dst, lengths, n=rows * columns, directed=False), device)
+    lengths = _weights(rows * max(0, columns - 1) + max(0, rows - 1) * columns, weights, np.random.default_rng(seed))
+    place = devices.find("cpu" if device is None else device)
+    with place.active():
+        xp = place.xp
+        cell = xp.arange(rows * columns, dtype=np.int32).reshape(rows, columns)
+        src = xp.concatenate([cell[:, :-1].ravel(), cell[:-1].ravel()])
+        dst = xp.concatenate([cell[:, 1:].ravel(), cell[1:].ravel()])
+        return Graph.from_edges(src, dst, lengths, n=rows * columns, directed=False)
 
 
 def linked_list(n: int, *, seed: int = 0, device: str | None = None) -> Array:
     """Return one list of all elements in random order, for `mgraph.list_rank`.
+
+    The order is a pseudo-random permutation that gives each element from its place alone: a Feistel network of four
+    rounds on the two digits of the place to a base of about the root of `n`, walked on where it leads beyond `n` [1]_.
 
     Parameters
     ----------
@@ -385,15 +414,54 @@ def linked_list(n: int, *, seed: int = 0, device: str | None = None) -> Array:
 
     References
     ----------
-    Yogaratnam, a study of list ranking and connected components on GPUs, 2010: random lists of 1 to 64 million.
+    .. [1] J. Black and P. Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002: the generalized Feistel
+       cipher, with cycle walking.
+    .. [2] Yogaratnam, a study of list ranking and connected components on GPUs, 2010: random lists of 1 to 64 million.
     """
     n = _integer("n", n, 0, MAX_ELEMENTS)
     dtype = np.dtype(np.int32 if n < 2**31 else np.int64)
-    order = np.random.default_rng(seed).permutation(np.arange(n, dtype=dtype))
-    succ = np.empty(n, dtype)
-    succ[order[:-1]] = order[1:]
-    succ[order[-1:]] = order[-1:]
-    return devices.find("cpu" if device is None else device).asarray(succ)
+    place = devices.find("cpu" if device is None else device)
+    at_a_time = EDGES_AT_A_TIME[place.kind]
+    with place.active():
+        xp = place.xp
+        rounds = [(place.asarray(of_high), place.asarray(of_low)) for of_high, of_low in _rounds(n, seed)]
+        succ = xp.empty(n, dtype)
+        for first in range(0, n, at_a_time):
+            places = xp.arange(first, min(n, first + at_a_time) + 1, dtype=np.uint32)
+            order = _permuted(xp.minimum(places, np.uint32(n - 1)), n, rounds)
+            xp.put(succ, order[:-1], order[1:], mode="wrap")  # CuPy assigns to 2**31 elements in no other way
+        return succ
+
+
+def _rounds(n: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Draw the functions of a permutation of the numbers below `n`: two of each of a number's digits."""
+    base = math.isqrt(max(n - 1, 0)) + 1  # of the low digit: the root, rounded up
+    rest = max(1, -(-n // base))  # numbers that the high one can be
+    random = np.random.default_rng(seed)
+    return [(random.integers(0, base, rest, np.uint32), random.integers(0, rest, base, np.uint32)) for _ in range(2)]
+
+
+def _permuted(numbers: Array, n: int, rounds: list[tuple[Array, Array]]) -> Array:
+    """Permute numbers of uint32 below `n`: one that is led beyond is led on, until it is back."""
+    permuted = _two_digits_permuted(numbers, rounds)
+    beyond = (permuted >= np.uint32(n)).nonzero()[0]
+    while len(beyond):
+        permuted[beyond] = _two_digits_permuted(permuted[beyond], rounds)
+        beyond = beyond[permuted[beyond] >= np.uint32(n)]
+    return permuted
+
+
+def _two_digits_permuted(numbers: Array, rounds: list[tuple[Array, Array]]) -> Array:
+    """Permute numbers of two digits: to each in turn is added, modulo its base, a random function of the other."""
+    base, rest = (np.uint32(len(table)) for table in reversed(rounds[0]))
+    high = numbers // base
+    low = numbers - high * base
+    for of_high, of_low in rounds:
+        low += of_high[high]
+        low %= base
+        high += of_low[low]
+        high %= rest
+    return high * base + low
 
 
 def list_graph(n: int, count: int, *, seed: int = 0, device: str | None = None) -> Graph:
@@ -430,12 +498,16 @@ def tree_graph(n: int, count: int, k: int, *, seed: int = 0, device: str | None 
     """
     n = _integer("n", n, 0, MAX_VERTICES)
     count, k = _integer("count", count, min(n, 1), n), _integer("k", k, 1, MAX_VERTICES)
-    bounds = np.arange(count + 1) * n // max(count, 1)
-    root = np.repeat(bounds[:-1], np.diff(bounds))
-    child = np.flatnonzero(np.arange(n) > root)
-    parent = root[child] + (child - root[child] - 1) // k
-    names = np.random.default_rng(seed).permutation(n)
-    return _moved(Graph.from_edges(names[parent], names[child], n=n, directed=False), device)
+    names = np.random.default_rng(seed).permutation(np.arange(n, dtype=np.int32))
+    place = devices.find("cpu" if device is None else device)
+    with place.active():
+        xp = place.xp
+        child = xp.arange(n)
+        root = _firsts(_parts(child, n, count), n, count)
+        child, root = child[child > root], root[child > root]
+        parent = root + (child - root - 1) // k
+        names = place.asarray(names)
+        return Graph.from_edges(names[parent], names[child], n=n, directed=False)
 
 
 def random_graph(m: int, density: float, count: int, *, seed: int = 0, device: str | None = None) -> Graph:
@@ -466,25 +538,37 @@ def random_graph(m: int, density: float, count: int, *, seed: int = 0, device: s
     count = _integer("count", count, min(m, 1), m)
     if not 0 < density <= 1:
         raise InputError(f"density={density} is no share of the pairs: use a number above 0 and up to 1")
-    bounds = np.arange(count + 1) * m // max(count, 1)
-    edges = np.diff(bounds)  # of each graph
-    wanted = int(edges.max(initial=0)) / density
+    wanted = -(-m // max(count, 1)) / density
     size = max(2, int(np.ceil((1 + np.sqrt(1 + 8 * wanted)) / 2)))
     if count * size > MAX_VERTICES:
         raise InputError(f"density={density} makes {count * size} vertices of {m} edges: at most {MAX_VERTICES}")
     pairs = size * (size - 1) // 2
-    graph = np.repeat(np.arange(count), edges)
-    number, of = np.arange(m) - bounds[graph], edges[graph]
+    graph = _parts(np.arange(m), m, count)
+    begins = _firsts(graph, m, count)
+    number, of = np.arange(m) - begins, _firsts(graph + 1, m, count) - begins
     random = np.random.default_rng(seed)
     pair = random.integers(_scaled(number, of, pairs), _scaled(number + 1, of, pairs))
-    # The pairs (high, low) with low < high, in order: the root is right but for its rounding.
-    high = ((1 + np.sqrt(1 + 8.0 * pair)) / 2).astype(np.int64)
-    high -= high * (high - 1) // 2 > pair
-    high += high * (high + 1) // 2 <= pair
-    low = pair - high * (high - 1) // 2
-    names = random.permutation(count * size)
-    base = graph * size
-    return _moved(Graph.from_edges(names[base + high], names[base + low], n=count * size, directed=False), device)
+    names = random.permutation(np.arange(count * size, dtype=np.int32))
+    place = devices.find("cpu" if device is None else device)
+    with place.active():
+        xp = place.xp
+        names, pair, base = place.asarray(names), place.asarray(pair), place.asarray(graph) * size
+        # The pairs (high, low) with low < high, in order: the root is right but for its rounding.
+        high = ((1 + xp.sqrt(1 + 8.0 * pair)) / 2).astype(np.int64)
+        high -= high * (high - 1) // 2 > pair
+        high += high * (high + 1) // 2 <= pair
+        low = pair - high * (high - 1) // 2
+        return Graph.from_edges(names[base + high], names[base + low], n=count * size, directed=False)
+
+
+def _firsts(part: Array, whole: int, parts: int) -> Array:
+    """Return the first of each part's numbers where those below `whole` are cut into parts of about equal length."""
+    return part * whole // max(parts, 1)
+
+
+def _parts(number: Array, whole: int, parts: int) -> Array:
+    """Return in which of these parts each number is."""
+    return ((number + 1) * parts - 1) // max(whole, 1)
 
 
 def _scaled(part: Array, whole: Array, to: int) -> Array:
@@ -522,13 +606,7 @@ def _to_random_targets(
     n, m = len(degrees), int(degrees.sum())
     src = np.repeat(np.arange(n, dtype=np.int32), degrees)
     dst = random.integers(0, max(n, 1), m, np.int32)
-    return _moved(Graph.from_edges(src, dst, _weights(m, weights, random), n=n), device)
-
-
-def _moved(graph: Graph, device: str | None) -> Graph:
-    """Return a graph of the host on a device; by default there."""
+    lengths = _weights(m, weights, random)
     place = devices.find("cpu" if device is None else device)
-    if place.name == graph.device:
-        return graph
-    csr = Compressed(*(None if part is None else place.asarray(part) for part in graph.csr()))
-    return Graph(graph.n, csr=csr, directed=graph.directed, nonnegative=graph.nonnegative)
+    with place.active():
+        return Graph.from_edges(place.asarray(src), place.asarray(dst), lengths, n=n)

@@ -1,4 +1,4 @@
-"""Graphs from files, and results into files: text is checked line by line, no result is left half written.
+"""Graphs and lists from files, and results into files: text is checked line by line, no result is left half written.
 
 Text is parsed in blocks of whole lines; every check holds or fails for a line by itself, so the line at
 fault is found by bisecting the block that failed.
@@ -17,7 +17,7 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from io import BufferedReader, BytesIO
+from io import BufferedReader, BytesIO, TextIOWrapper
 from pathlib import Path
 from types import SimpleNamespace
 from typing import IO, Any, NamedTuple
@@ -123,6 +123,39 @@ def read(
         except _BROKEN as error:
             raise FormatError(f"{path}: the file is cut off or corrupt: {error}") from error
     return _graph(path, content, options)
+
+
+def read_list(path: str | os.PathLike[str]) -> np.ndarray:
+    """Read the successors of linked lists, as `mgraph.list_rank` takes them.
+
+    Parameters
+    ----------
+    path : str or path-like
+        An array saved by `numpy.save`, or a text with a number a line, blank but for comments behind ``#``; compressed
+        with gzip or xz or not.
+
+    Returns
+    -------
+    array of int64, shape (n,), or what a saved array is
+        Not checked for being a list.
+
+    Raises
+    ------
+    FormatError
+        If the file is neither.
+    """
+    path = Path(path)
+    with _opened(path) as stream:
+        try:
+            if stream.peek(6).startswith(b"\x93NUMPY"):
+                return _saved_array(path, stream)
+            with warnings.catch_warnings(), TextIOWrapper(stream, "utf-8") as text:
+                warnings.simplefilter("ignore", UserWarning)  # that there is no number
+                return np.loadtxt(text, np.int64, ndmin=1)
+        except _BROKEN as error:
+            raise FormatError(f"{path}: the file is cut off or corrupt: {error}") from error
+        except ValueError as error:
+            raise FormatError(f"{path}: {error}: give a saved array (.npy), or a text with a number a line") from error
 
 
 class _Options(NamedTuple):
@@ -601,19 +634,24 @@ def _read_dense(path: Path, stream: Stream, options: _Options) -> Graph:
     if options.relabel or options.directed is False:
         option = "relabel=True" if options.relabel else "directed=False"
         raise InputError(f"{option} does not go with {path}, a dense matrix: it has an entry for each direction")
-    matrix: np.ndarray
     try:
-        if isinstance(stream, BufferedReader) and path.is_file():
-            matrix = np.lib.format.open_memmap(path, mode="r")
-        else:
-            # NumPy seeks in what it knows as a file, which fails for a pipe: show it the reading only.
-            matrix = np.lib.format.read_array(SimpleNamespace(read=stream.read), allow_pickle=False)
-        graph = Graph.from_dense(matrix)
+        graph = Graph.from_dense(_saved_array(path, stream))
     except ValueError as error:
         raise FormatError(f"{path}: {error}") from error
     if options.n is not None and options.n != graph.n:
         raise FormatError(f"{path} holds a matrix of {graph.n} vertices, not n={options.n}")
     return graph.unweighted() if options.weighted is False else graph
+
+
+def _saved_array(path: Path, stream: Stream) -> np.ndarray:
+    """Return an array saved by NumPy, as a memory map where that can be."""
+    array: np.ndarray
+    if isinstance(stream, BufferedReader) and path.is_file():
+        array = np.lib.format.open_memmap(path, mode="r")
+    else:
+        # NumPy seeks in what it knows as a file, which fails for a pipe: show it the reading only.
+        array = np.lib.format.read_array(SimpleNamespace(read=stream.read), allow_pickle=False)
+    return array
 
 
 _READERS: dict[str, Callable[[Path, Stream, _Options], _Content]] = {

@@ -3,6 +3,9 @@
 A plan is made before anything is allocated. A distance matrix is cut into a grid of whole blocks, or into
 ranges of rows, a graph into ranges of vertices with about equal numbers of edges. The predicted peak is the
 sum of what the program allocates on a device at its fullest moment, the input's own memory not counted.
+
+Shards of all pairs also wait for each other, on one node or, to plan for machines that are not there, on many:
+`_Ask.exchange` is the model.
 """
 
 import bisect
@@ -12,7 +15,7 @@ import math
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -40,12 +43,15 @@ WORTH = 0.01
 CLOSURE_RATE = {"cuda": 3.0e15, "cpu": 4.2e12}
 CLOSURE_PIVOTS = {"cuda": 50e-6, "cpu": 300e-6}
 
-#: Elements a second that list ranking passes on a GPU (predicted, not measured yet), and on a CPU's core; by
-#: jumping, in each round.
+#: Elements a second that list ranking passes on a GPU, of many millions, and on a CPU's core; by jumping, in each
+#: round.
 LIST_RANK_RATE = {
     "cuda": {"splitter64": 10e9, "splitter48": 7e9, "wylie": 35e9},
     "cpu": {"sequential": 7.5e6, "splitter64": 45e6, "splitter48": 42e6, "wylie": 250e6},
 }
+
+#: Launches of a GPU that ranks by splitters, most of them to rank the splitters and what no walk has passed.
+RANKING_LAUNCHES = 80
 
 #: Elements of a short list: up to which one core of a CPU goes along it as fast as it jumps, as its caches hold them,
 #: and up to which jumping on all takes a GPU no longer than the launches for splitters.
@@ -83,11 +89,17 @@ BFS_METHODS = ("hybrid", "frontier", "pull")
 #: Levels that a search is taken to have, which only the graph can tell.
 DEPTH = 20
 
+#: Edges up to which one core of a CPU joins components as fast as all do, as these may take longer to wake up.
+FEW_EDGES = 1 << 17
+
 #: What `mgraph.connected_components` can do.
 COMPONENTS_METHODS = ("afforest", "shiloach-vishkin", "sequential")
 
 #: Out of core, strips on the device at a time, where they fit: one computed, one arriving, one leaving.
 ROOMS = 3
+
+#: Devices from which on they are told as one, not a line each.
+MANY = 17
 
 #: Vertices that components are grouped up to, to be solved together: a smaller matrix leaves a device idle.
 GROUP = 2048
@@ -108,7 +120,8 @@ class DeviceSpec:
     cores : int
         CPU cores that its kernels may use; 1 for a GPU.
     model : str
-        The hardware's name, by which `mgraph calibrate` keeps what it measured.
+        The hardware's name, by which `mgraph calibrate` keeps what it measured, and `mgraph.rates.PUBLISHED` has what
+        others published.
     processors : int
         Multiprocessors of a GPU, unless given those of an H200; how much it takes to keep them busy.
     """
@@ -184,6 +197,9 @@ class Plan:
         Elements among which one is picked as a splitter of a list; 0 where there are none.
     listed : int
         Vertices of a level up to which a shard sends a list of them, not a bitmap; 0 where it never does.
+    update, exchange : float
+        Predicted seconds of a round of ``"blocked"`` all pairs that the update takes, and that shards take to
+        exchange the pivots; 0 where there are no such rounds, or nobody to exchange with.
     alternatives : tuple of Alternative
         The ways that were weighed, quickest first.
     """
@@ -214,6 +230,8 @@ class Plan:
     batch: int = 0
     spacing: int = 0
     listed: int = 0
+    update: float = 0.0
+    exchange: float = 0.0
     alternatives: tuple[Alternative, ...] = ()
 
     @property
@@ -270,14 +288,10 @@ class Plan:
         steps = "as many as " + ("the graph has levels" if self.algorithm == "bfs" else "it takes")
         steps = steps if self.steps is None else f"{self.steps:,}"
         lines.append(f"supersteps: {steps}, in spans of {self.span:,}")
-        columns = self.columns or ((0, self.n),) * len(self.ranges)
-        for own, across, spec, peak in zip(self.ranges, columns, self.devices, self.peak_bytes, strict=True):
-            part = f"{'sources' if self.algorithm == 'bfs_many' else noun} {own[0]:,} to {own[1] - 1:,}"
-            if self.grid[1] > 1:
-                part += f" by {across[0]:,} to {across[1] - 1:,}"
-            if own[0] == own[1] or across[0] == across[1]:
-                part = f"no {noun}"
-            lines.append(f"{spec.name}: {part}, peak {_size(peak)} of {_size(spec.memory)}")
+        if self.exchange:
+            how = "at the same time" if self.look_ahead else "one after the other"
+            lines.append(f"a round: update {_duration(self.update)}, exchange {_duration(self.exchange)}, {how}")
+        lines += self._parts(noun)
         lines.append(f"predicted time of the solve: {_duration(self.seconds)}")
         if self.alternatives:
             lines.append("weighed:")
@@ -287,6 +301,25 @@ class Plan:
                 for way in self.alternatives
             )
         return "\n".join(lines)
+
+    def _parts(self, noun: str) -> Iterator[str]:
+        """Yield a line a device, its part of the vertices and its memory; of many devices one for all."""
+        noun = "sources" if self.algorithm == "bfs_many" else noun
+        columns = self.columns or ((0, self.n),) * len(self.ranges)
+        if len(self.devices) >= MANY:
+            part = _between((last - first for first, last in self.ranges), "{:,}".format)
+            if self.grid[1] > 1:
+                part += " by " + _between((last - first for first, last in columns), "{:,}".format)
+            peak, memory = _between(self.peak_bytes, _size), _between((spec.memory for spec in self.devices), _size)
+            yield f"{len(self.devices):,} x {self.devices[0].kind}: {part} {noun} each, peak {peak} of {memory}"
+            return
+        for own, across, spec, peak_bytes in zip(self.ranges, columns, self.devices, self.peak_bytes, strict=True):
+            part = f"{noun} {own[0]:,} to {own[1] - 1:,}"
+            if self.grid[1] > 1:
+                part += f" by {across[0]:,} to {across[1] - 1:,}"
+            if own[0] == own[1] or across[0] == across[1]:
+                part = f"no {noun}"
+            yield f"{spec.name}: {part}, peak {_size(peak_bytes)} of {_size(spec.memory)}"
 
 
 def plan(
@@ -309,6 +342,9 @@ def plan(
     indptr: Any = None,
     sources: int = 1,
     rows: int | None = None,
+    network: float | None = None,
+    gpus_per_node: int = 8,
+    splitters: int | None = None,
 ) -> Plan:
     """Plan a call.
 
@@ -351,13 +387,25 @@ def plan(
         Number of sources of ``"bfs_many"``.
     rows : int, optional
         Rows of four words that a GPU keeps of a graph of few neighbours for ``"bfs"``; by default one a vertex.
+    network : float, optional
+        For ``"apsp"``: bytes a second that enter one node, and at the same time leave it, over the network between
+        nodes. The node's devices share them: a node of Summit has two ports of 12.5 GB/s for six GPUs, 25e9. By
+        default all devices are of one node. What is sent to many is taken to be passed on from one to the next, as
+        `mgraph.comm` does not do yet on grids of more than two rows or columns.
+    gpus_per_node : int
+        Devices of a node, consecutive ones; as many as a host of H200s has by default. Only ``network`` makes use
+        of it.
+    splitters : int, optional
+        About how many splitters ``"list_rank"`` walks from. One is picked among `spacing` elements, which is
+        ``n // splitters`` rounded down to a power of two, at least 1 and at most 1024, as 16 bits hold the steps of a
+        walk; by default what keeps the devices busy.
 
     Raises
     ------
     MemoryLimitError
         If no way of doing it fits the devices.
     InputError
-        For an unknown algorithm, method, block or device.
+        For an unknown algorithm, method, block or device, and for splitters where there are none.
     """
     if algorithm not in ALGORITHMS:
         known = ", ".join(map(repr, ALGORITHMS))
@@ -375,13 +423,22 @@ def plan(
         raise InputError(f"span={span!r} is no number of supersteps: give 1 or more")
     if isinstance(dtype, str) and dtype == "auto":
         raise InputError("dtype='auto' depends on the weights, which a plan does not know: name a type")
+    if network is not None:
+        if isinstance(network, bool) or not isinstance(network, (int, float, np.number)) or not network > 0:
+            raise InputError(f"network={network!r} is no number of bytes a second: give more than 0, such as 25e9")
+        if algorithm != "apsp":
+            raise InputError(f"network={network!r} is for apsp: a plan for {algorithm} is for devices of one node")
+    if isinstance(gpus_per_node, bool) or not isinstance(gpus_per_node, (int, np.integer)) or gpus_per_node < 1:
+        raise InputError(f"gpus_per_node={gpus_per_node!r} is no number of devices: give 1 or more")
+    if splitters is not None and algorithm != "list_rank":
+        raise InputError(f"splitters={splitters!r} is for list_rank: {algorithm} has none")
     specs = _specs(devices)
     if algorithm == "apsp":
         if predecessors and intermediate:
             raise InputError("predecessors=True and intermediate=True exclude each other: ask for one of them")
         ask = _Ask(
             *(int(n), int(m or 0), specs, distance_dtype(None, dtype), predecessors, intermediate, block, span),
-            *(memory_limit, nonnegative, exact, tuple(components)),
+            *(memory_limit, nonnegative, exact, tuple(components), network, int(gpus_per_node)),
         )
         return _plan_apsp(ask, method)
     if algorithm == "closure":
@@ -389,7 +446,7 @@ def plan(
             raise InputError("a plan for closure has one method, 'blocked', and neither predecessors nor intermediate")
         made = _plan_closure(int(n), int(m or 0), specs, block, span)
     elif algorithm == "list_rank":
-        made = _plan_list_rank(int(n), specs, method, span)
+        made = _plan_list_rank(int(n), specs, method, span, splitters)
     elif m is None:
         raise InputError(f"a plan for {algorithm} needs m=, the number of edges")
     elif algorithm == "components":
@@ -424,6 +481,8 @@ class _Ask(NamedTuple):
     nonnegative: bool
     exact: bool
     components: tuple[int, ...]
+    network: float | None
+    gpus_per_node: int
 
     @property
     def kind(self) -> str:
@@ -452,6 +511,28 @@ class _Ask(NamedTuple):
         name = "nonnegative" if self.nonnegative and dtype == np.float32 else dtype.name
         per_core = (self.rates.labelled if labelled else self.rates.minplus)[name]
         return rows * columns * depth / (per_core * self.specs[0].cores)
+
+    def exchange(self, grid: tuple[int, int], rows: int, columns: int = 0) -> float:
+        """Predict the seconds in which every shard of a grid gets its part of the pivots' rows and columns.
+
+        `rows` and `columns` are the bytes of such a part: one shard of each of the grid's columns sends its part of
+        the rows down that, one of each of its rows a part of the columns along it. A message is passed on from
+        shard to shard in pieces, so that its length costs what it takes to receive once, and reaches twice as
+        many with every latency. All nodes receive at a time, each a part once, however many of its devices need
+        it; what else loads the network is left out. (`mgraph.comm.Nccl` sends to each of a grid's row or column
+        instead: the same on grids of two rows and columns, on longer ones the owner's link carries every copy.)
+        """
+        high, wide = grid
+        if high * wide == 1:
+            return 0.0
+        seconds = (rows * (high > 1) + columns * (wide > 1)) / self.rates.link
+        if self.network is not None:
+            # Shards are numbered along the grid's rows: a node has so many consecutive ones of so many rows.
+            across = min(self.gpus_per_node, wide)
+            down = min(high, -(-(wide - math.gcd(self.gpus_per_node, wide) + self.gpus_per_node) // wide))
+            entering = across * rows * (high > down) + down * columns * (wide > across)
+            seconds = max(seconds, entering / self.network)
+        return EXCHANGE[self.kind] * (max(grid) - 1).bit_length() + seconds
 
 
 def _plan_apsp(ask: _Ask, method: str) -> Plan:
@@ -546,13 +627,14 @@ def _blocked(ask: _Ask, derived: bool) -> Plan:
     high = max((last - first for first, last in bands), default=0)
     wide = max((last - first for first, last in strips), default=0)
     update = ask.product_seconds(high, wide, min(block, n), labelled)
-    pivots = r.pivots + (EXCHANGE[ask.kind] if shards > 1 else 0)
+    M, R, C = _panel_sizes(ask, high, wide, labelled, block)
+    exchange = ask.exchange(grid, M + R, M + C)
+    pivots = r.pivots + exchange
     seconds = max(update, pivots) + r.strips if look_ahead else update + pivots
     edges = ask.m * high * wide // max(n, 1) ** 2
-    peaks = tuple(
-        _matrix_bytes(ask, band[1] - band[0], strip[1] - strip[0], labelled, 2 if look_ahead else 1, edges, derived)
-        for band, strip in zip(ranges, columns, strict=True)
-    )
+    shapes = [(band[1] - band[0], strip[1] - strip[0]) for band in bands for strip in strips]
+    sets = 2 if look_ahead else 1
+    peaks = {shape: _matrix_bytes(ask, *shape, labelled, sets, edges, derived) for shape in set(shapes)}
     derivation = ask.m * n / (r.relaxations * ask.specs[0].cores * shards) if derived else 0
     return _plan_of(
         ask,
@@ -565,8 +647,10 @@ def _blocked(ask: _Ask, derived: bool) -> Plan:
         derived=derived,
         steps=3 * rounds,
         step_seconds=seconds / 3,
-        peak_bytes=peaks,
+        peak_bytes=tuple(peaks[shape] for shape in shapes),
         seconds=rounds * seconds + derivation,
+        update=update,
+        exchange=exchange,
     )
 
 
@@ -601,11 +685,15 @@ def _conversion_bytes(ask: _Ask, rows: int, columns: int, labelled: bool) -> int
 
 
 def _panel_bytes(ask: _Ask, rows: int, columns: int, labelled: bool, block: int) -> int:
-    kernels = kernel_module(ask.kind, "minplus")
+    return sum(_panel_sizes(ask, rows, columns, labelled, block))
+
+
+def _panel_sizes(ask: _Ask, rows: int, columns: int, labelled: bool, block: int) -> tuple[int, int, int]:
+    """Return the bytes of the pivots' factored block, of their rows with the labels, and of their columns."""
     dtype, _ = ask.cell(labelled)
-    made = kernels.panels(_Shapes, dtype, rows, columns, block)
-    labels = 4 * made[1].size if labelled and ask.predecessors else 0
-    return sum(array.nbytes for array in made) + labels
+    M, R, C = kernel_module(ask.kind, "minplus").panels(_Shapes, dtype, rows, columns, block)
+    labels = 4 * R.size if labelled and ask.predecessors else 0
+    return M.nbytes, R.nbytes + labels, C.nbytes
 
 
 class _Shapes:
@@ -741,7 +829,8 @@ def _squaring(ask: _Ask) -> Plan:
     ranges = even_ranges(n, len(ask.specs), block)
     high = max((last - first for first, last in ranges), default=0)
     steps = products(n, ask.nonnegative) * -(-n // block)
-    exchange = EXCHANGE[ask.kind] if len(ask.specs) > 1 else 0
+    _, R, _ = _panel_sizes(ask, 0, n, labelled, block)
+    exchange = ask.exchange((len(ask.specs), 1), R)
     step_seconds = ask.product_seconds(high, n, min(block, n), labelled) + ask.rates.pivots + exchange
     _, cell = ask.cell(labelled)
     return _plan_of(
@@ -767,8 +856,8 @@ def _naive(ask: _Ask) -> Plan:
     labelled = ask.intermediate or ask.predecessors
     ranges = even_ranges(n, len(ask.specs), 1)
     high = max((last - first for first, last in ranges), default=0)
-    exchange = EXCHANGE[ask.kind] if len(ask.specs) > 1 else 0
-    dtype, _ = ask.cell(labelled)
+    dtype, cell = ask.cell(labelled)
+    exchange = ask.exchange((len(ask.specs), 1), n * cell)
     # Labels are written where a distance falls, which few do.
     step_seconds = 2 * high * n * dtype.itemsize / (ask.rates.memory * ask.specs[0].cores)
     step_seconds += 2 * ask.rates.launch + exchange
@@ -942,7 +1031,8 @@ def _plan_components(
         known = ", ".join(map(repr, COMPONENTS_METHODS))
         raise InputError(f"method={method!r} is not known for components: use 'auto', {known}")
     kind, shards = specs[0].kind, len(specs)
-    method = "afforest" if method == "auto" else method
+    if method == "auto":
+        method = "sequential" if kind == "cpu" and m <= FEW_EDGES else "afforest"
     if method not in kernel_module(kind, "components").METHODS:
         raise InputError(f"method={method!r} runs on one core of a CPU: add device='cpu', or use method='auto'")
     ranges, edges = _shares(n, m, shards, indptr)
@@ -951,13 +1041,14 @@ def _plan_components(
     forests = 3 if rounds else 1 + (shards > 1)
     most = max(edges)
     if method == "sequential":
-        touches, cores = most + n, 1
-    elif rounds:  # it took some ten of them, of two passes over the edges
-        touches, cores = 20 * most + 80 * n, specs[0].cores
+        touches, cores, launches = most + n, 1, 1
+    elif rounds:  # it took some ten of them, of two passes over the edges and four launches
+        touches, cores, launches = 20 * most + 80 * n, specs[0].cores, 40
     else:
-        touches, cores = (most if directed else min(most, 2 * n)) + 6 * n, specs[0].cores
+        touches, cores, launches = (most if directed else min(most, 2 * n)) + 6 * n, specs[0].cores, 8
     exchanges = 0 if shards == 1 else EXCHANGE[kind] * shards
-    seconds = touches / (rates(kind, specs[0].model).search * cores) + exchanges
+    able = rates(kind, specs[0].model)
+    seconds = touches / (able.search * cores) + launches * able.launch + exchanges
     return Plan(
         algorithm="components",
         method=method,
@@ -1080,7 +1171,9 @@ def _plan_closure(n: int, m: int, specs: tuple[DeviceSpec, ...], block: int | No
     )
 
 
-def _plan_list_rank(n: int, specs: tuple[DeviceSpec, ...], method: str, span: int | None) -> Plan:
+def _plan_list_rank(
+    n: int, specs: tuple[DeviceSpec, ...], method: str, span: int | None, splitters: int | None
+) -> Plan:
     """Plan a list ranking: strata of the elements by splitters, ranges of them by jumping."""
     kind, shards = specs[0].kind, len(specs)
     known = ("auto", "sequential", "wylie", "splitter64", "splitter48")
@@ -1088,8 +1181,13 @@ def _plan_list_rank(n: int, specs: tuple[DeviceSpec, ...], method: str, span: in
         raise InputError(f"method={method!r} is not known for list_rank: use one of {', '.join(map(repr, known))}")
     if method == "sequential" and kind == "cuda":
         raise InputError("method='sequential' goes along a list on one core of a CPU: give device='cpu' with it")
+    if splitters is not None:
+        if isinstance(splitters, bool) or not isinstance(splitters, (int, np.integer)) or splitters < 1:
+            raise InputError(f"splitters={splitters!r} is no number of splitters: give 1 or more")
+        if method in ("sequential", "wylie"):
+            raise InputError(f"method={method!r} has no splitters: give splitters= with 'splitter64' or 'splitter48'")
     if method == "auto":
-        short = shards == 1 and n <= SHORT_LIST[kind]
+        short = shards == 1 and n <= SHORT_LIST[kind] and splitters is None
         method = {"cpu": "sequential", "cuda": "wylie"}[kind] if short else "splitter64"
     dtype = np.dtype(np.int32 if n < 2**31 else np.int64)
     ranges, spacing, lists = even_ranges(n, shards, 1), 0, n * dtype.itemsize
@@ -1104,15 +1202,23 @@ def _plan_list_rank(n: int, specs: tuple[DeviceSpec, ...], method: str, span: in
         peaks = tuple(lists + 8 * n + (last - first) * dtype.itemsize for first, last in ranges)
         seconds = steps * (seconds / cores + exchange)
     else:
-        units = sum(spec.processors for spec in specs) if kind == "cuda" else cores
-        walkers = units * kernel_module(kind, "ranking").WALKERS
-        walks = WALKS if shards == 1 else WALKS // 2  # each shard ranks the splitters of all
-        spacing = min(SPACING, 1 << max(0, (n // (walks * walkers)).bit_length() - 1))
+        if splitters is None:
+            units = sum(spec.processors for spec in specs) if kind == "cuda" else cores
+            walks = WALKS if shards == 1 else WALKS // 2  # each shard ranks the splitters of all
+            splitters = walks * units * kernel_module(kind, "ranking").WALKERS
+        spacing = min(SPACING, 1 << max(0, (n // int(splitters)).bit_length() - 1))
         # A CPU may receive all others' ranks of its range while it still ranks; GPUs reduce in place.
         heard = dtype.itemsize * (shards - 1) if kind == "cpu" else 0
         each = 2 * lists + (8 if method == "splitter64" else 6) * n + 8 * -(-n // spacing)
         steps, peaks = 4, tuple(each + heard * (last - first) for first, last in ranges)
-        seconds = seconds / cores + 4 * (rates(kind, specs[0].model).launch + exchange)
+        able = rates(kind, specs[0].model)
+        if kind == "cuda":  # each shard sets and reads the words of all elements, whichever it has walked
+            passes = 20 * n / able.memory
+            seconds = passes + (seconds - passes) / cores + (n * dtype.itemsize / able.link if shards > 1 else 0)
+            launches = RANKING_LAUNCHES
+        else:
+            seconds, launches = seconds / cores, steps
+        seconds += launches * able.launch + steps * exchange
     return Plan(
         algorithm="list_rank",
         method=method,
@@ -1274,6 +1380,13 @@ def _size(size: float) -> str:
             return f"{size:.3g} {unit}" if unit != "B" else f"{int(size)} B"
         size /= 1024
     return f"{size:,.2f} GiB"
+
+
+def _between(values: Iterable[int], words: Callable[[int], str]) -> str:
+    """Return in words between what and what some values lie."""
+    there = set(values)
+    least, most = words(min(there)), words(max(there))
+    return least if least == most else f"{least} to {most}"
 
 
 def _duration(seconds: float) -> str:

@@ -4,8 +4,8 @@ The algorithms are told in ``kernels/ranking.cu``. By splitters, every shard has
 anywhere, and walks from its own part of the splitters; then all shards learn the list of splitters, and each rank
 comes from the one shard whose walk passed the element to the one that has it in its range. The few elements that no
 walk passes are a list of their own, which all shards learn and rank; if they are many, all learn all ranks. By
-jumping, a shard has a range of the elements. The kernels notice what is no list and leave it in bounded time; then one
-core looks at the input, element by element, and names what is wrong.
+jumping, a shard has a range of the elements. The kernels notice what is no list, a successor that is no element too,
+and leave it in bounded time; then one core looks at the input, element by element, and names what is wrong.
 """
 
 from dataclasses import dataclass
@@ -24,6 +24,9 @@ Array = Any
 #: Elements of which at most one without a rank is few: a list of these takes little of the time and memory of all.
 FEW = 256
 
+#: Bytes of ranks that are on their way to their owners while the next are made.
+AT_A_TIME = 1 << 28
+
 #: The end of a chain, as in ``kernels/ranking.cu``.
 END = 0xFFFFFFFF
 
@@ -32,6 +35,7 @@ def list_rank(
     succ: Any,
     *,
     method: str = "auto",
+    splitters: int | None = None,
     device: str | None = None,
     client: Any = None,
     span: int | None = None,
@@ -48,6 +52,10 @@ def list_rank(
         points, round by round [1]_, ``"splitter64"`` walks from many splitters at a time and ranks these first [2]_,
         ``"splitter48"`` does so with an element's splitter and its steps from there in arrays apart, 6 bytes
         instead of 8 [3]_.
+    splitters : int, optional
+        About how many splitters the latter two walk from; by default what keeps the device busy. One is picked among
+        ``len(succ) // splitters`` elements, rounded down to a power of two, at least 1 and at most 1024: of a list that
+        is longer than 1024 times as many, there are more. With it, ``"auto"`` is ``"splitter64"``.
     device : {"cpu", "cuda", "cuda:N"}, optional
         By default that of `succ` where it is a GPU's array, else a GPU where there is one. With `client`, what its
         workers shall use.
@@ -65,7 +73,8 @@ def list_rank(
     Raises
     ------
     InputError
-        If `succ` is no vector of elements, or has a cycle without an end; the error names an element on it.
+        If `succ` is no vector of elements, or has a cycle without an end; the error names an element on it. For
+        splitters that are no number of 1 or more, or with a method that has none.
     MemoryLimitError
         If no plan fits; raised before anything is allocated.
 
@@ -82,9 +91,11 @@ def list_rank(
     succ = _elements(succ)
     home = devices.of(succ)
     runner = executor(device, client, home.name)
-    made = plan("list_rank", len(succ), devices=runner.specs, method=method, span=checked_span(span, progress))
+    span = checked_span(span, progress)
+    made = plan("list_rank", len(succ), devices=runner.specs, method=method, span=span, splitters=splitters)
     with home.active():
-        _check_range(succ)
+        if not np.can_cast(succ.dtype, made.dtype):
+            _check_range(succ)  # what is no element might be cut to one
         succ = home.xp.ascontiguousarray(succ, dtype=made.dtype)
     programs: dict[str, type[OneByOne | Jumping | Walking]] = {"sequential": OneByOne, "wylie": Jumping}
     program: Program = programs.get(made.method, Walking)(made)
@@ -127,18 +138,18 @@ def _elements(succ: Any) -> Array:
 
 
 def _check_range(succ: Array) -> None:
-    """Raise InputError if a successor is no element."""
+    """Raise InputError if a successor is no element; `succ` is of a type that holds more numbers than there are."""
     n = len(succ)
-    if not n:
-        return
-    if int(succ.min()) < 0 or int(succ.max()) >= n:
+    # A negative number is a great one without a sign: one look is enough.
+    if n and int(succ.view(succ.dtype.str.replace("i", "u")).max()) >= n:
         where = int(((succ < 0) | (succ >= n)).argmax())
         raise InputError(f"succ[{where}] is {int(succ[where])}, and the elements are 0 to {n - 1}")
 
 
 def _one_by_one(succ: Array) -> np.ndarray:
-    """Return the ranks as one core of the host finds them; raises InputError for a cycle."""
+    """Return the ranks as one core of the host finds them; raises InputError for what is no list."""
     succ = devices.to_host(succ)
+    _check_range(succ)
     ranks, way = np.empty_like(succ), np.empty_like(succ)
     cycle = devices.find("cpu").kernels("ranking").sequential(succ, ranks, way)
     if cycle >= 0:
@@ -220,12 +231,19 @@ class Jumping:
         """Return the ranks of the shard's range, and whether they are not to be trusted."""
         first, last = self.plan.ranges[comm.rank]
         ranks = state.chain[first:last].view(np.uint32)[::2].astype(self.plan.dtype)  # the words' lower halves
-        return {"ranks": ranks, "amiss": state.open_words[-1:] != 0}
+        return {"ranks": ranks, "amiss": devices.to_host(state.open_words[-1:]) != 0}
 
 
 @dataclass
 class Strata:
-    """The state of a shard that walks; ``kernels/ranking.cu`` tells what the arrays mean."""
+    """The state of a shard that walks; ``kernels/ranking.cu`` tells what the arrays mean.
+
+    Attributes
+    ----------
+    controls : array of uint64, shape (shards, words)
+        Each shard's control words, and behind them those of 32 bits that say after which round of jumps a splitter
+        was open, the last one last: together, as they are exchanged and looked at once.
+    """
 
     device: devices.Device
     kernels: Any
@@ -233,7 +251,9 @@ class Strata:
     owners: Array
     steps: Array
     chain: Array
+    controls: Array
     control: Array
+    open_words: Array
     ranks: Array = None
     amiss: bool = False
 
@@ -248,19 +268,21 @@ class Walking:
         self.strata = even_ranges(self.splitters, len(plan.ranges), 1)
 
     def load(self, shard: int, piece: Array, device: devices.Device) -> Strata:
-        """Return the shard with all of the lists, which no walk has passed yet."""
+        """Return the shard with all of the lists, and room for what its walks leave."""
         xp, n, kernels = device.xp, self.plan.n, device.kernels("ranking")
         packed = self.plan.method == "splitter64"
-        # All bits set: at an element that no walk has passed, in a chain the end, where walks gave up before.
-        owners, chain = xp.full(n, -1, np.int64 if packed else np.int32), xp.full(self.splitters, -1, np.int64)
+        number = rounds(self.splitters)
+        controls = xp.zeros((len(self.plan.ranges), kernels.CONTROL_WORDS + -(-number // 2)), np.uint64)
         return Strata(
             device=device,
             kernels=kernels,
             succ=device.asarray(piece),
-            owners=owners.view(np.uint64 if packed else np.uint32),
+            owners=xp.empty(n, np.uint64 if packed else np.uint32),
             steps=xp.empty(0 if packed else n, np.uint16),
-            chain=chain.view(np.uint64),
-            control=xp.zeros(kernels.CONTROL_WORDS, np.uint64),
+            chain=xp.empty(self.splitters, np.uint64),
+            controls=controls,
+            control=controls[shard, : kernels.CONTROL_WORDS],
+            open_words=controls[shard, kernels.CONTROL_WORDS :].view(np.uint32)[-number:],
         )
 
     def step(self, state: Strata, first: int, limit: int, comm: Communicator) -> int:
@@ -279,35 +301,52 @@ class Walking:
     def _walk(self, state: Strata, comm: Communicator) -> None:
         """Walk from the shard's splitters, and hear where the others' walks have ended."""
         strata = self.strata[comm.rank]
+        # All bits set: at an element that no walk has passed, in a chain the end, where walks gave up before.
+        for words in (state.owners, state.chain):
+            words.view(f"i{words.itemsize}").fill(-1)
         state.kernels.walk(state.succ, self.shift, *strata, state.owners, state.steps, state.chain, state.control)
         comm.allgather(*_halves(state.chain, self.strata))
 
     def _rank_splitters(self, state: Strata, comm: Communicator) -> None:
         """Rank all splitters, on every shard: they are too few to hear of one another round by round."""
-        open_words = _jump(state, state.chain)
-        state.control[state.kernels.TANGLED] += open_words.sum()
+        _jump(state, state.chain, state.open_words)
 
     def _aggregate(self, state: Strata, comm: Communicator) -> None:
-        """Rank what the shard's walks have passed, and hear of the rest of its range: elsewhere a shard has -1."""
-        state.ranks = state.device.xp.empty(self.plan.n, self.plan.dtype)
-        state.kernels.aggregate(state.owners, state.steps, state.chain, state.ranks)
+        """Rank what the shard's walks have passed, and hear of the rest of its range: elsewhere a shard has -1.
+
+        While some of every range are on their way to its owner, the next are ranked.
+        """
+        device = state.device
+        state.ranks = device.xp.empty(self.plan.n, self.plan.dtype)
+        parts = max(1, state.ranks.nbytes // comm.size * (comm.size - 1) // AT_A_TIME)
+        beside = device.stream() if parts > 1 else device.current_stream()
+        cut = [[(low + a, low + b) for a, b in even_ranges(high - low, parts, 1)] for low, high in self.plan.ranges]
+        made = []
+        for pieces in zip(*cut, strict=True):
+            for first, last in pieces:
+                own = slice(first, last)
+                state.kernels.aggregate(state.owners[own], state.steps[own], state.chain, state.ranks[own])
+            made.append((pieces, device.current_stream().record()))
         state.owners = state.steps = None
-        comm.reduce_scatter(state.ranks, self.plan.ranges, "max")
+        for pieces, ready in made:
+            beside.wait_event(ready)
+            with beside:
+                comm.reduce_scatter(state.ranks, pieces, "max")
+        device.current_stream().wait_event(beside.record())
 
     def _complete(self, state: Strata, comm: Communicator) -> None:
         """Rank what lies before the first splitters, and find out whether something is amiss."""
         kernels, xp, few = state.kernels, state.device.xp, self.plan.n // FEW
         first, last = self.plan.ranges[comm.rank]
         unranked = xp.empty(few, self.plan.dtype)
-        kernels.sift(state.ranks[first:last], first, unranked, state.control)
-        controls = xp.zeros((comm.size, kernels.CONTROL_WORDS), np.uint64)
-        controls[comm.rank] = state.control
-        comm.allgather(controls, tuple((shard, shard + 1) for shard in range(comm.size)))
-        controls = devices.to_host(controls).astype(np.int64)
+        kernels.sift(state.succ, state.ranks[first:last], first, unranked, state.control)
+        comm.allgather(state.controls, tuple((shard, shard + 1) for shard in range(comm.size)))
+        controls = devices.to_host(state.controls).astype(np.int64)
         tangled, walked = controls[:, kernels.TANGLED].any(), controls[:, kernels.WALKED].sum()
+        still_open = controls.view(np.uint32)[:, -1].any()
         counts = controls[:, kernels.UNRANKED]
         overlap = walked != self.plan.n - counts.sum() and self.plan.method == "splitter48"
-        state.amiss = bool(tangled or overlap)
+        state.amiss = bool(tangled or still_open or overlap)
         if state.amiss or not counts.any():
             return
         if counts.sum() <= few:
@@ -329,7 +368,9 @@ class Walking:
         linked = (beyond < 0) & (succ != elements)  # to another one that has no rank
         following = xp.where(linked, xp.searchsorted(elements, succ), END).astype(np.uint64)
         chain = following << np.uint64(32) | xp.where(linked, 1, beyond + 1).astype(np.uint64)
-        state.amiss = bool(_jump(state, chain).any())
+        open_words = xp.zeros(rounds(len(chain)), np.uint32)
+        _jump(state, chain, open_words)
+        state.amiss = bool(open_words[-1:].any())
         state.ranks[elements] = (chain & np.uint64(0xFFFFFFFF)).astype(self.plan.dtype)
 
     def _complete_many(self, state: Strata, comm: Communicator) -> None:
@@ -340,16 +381,15 @@ class Walking:
         kernels.mark(state.succ, ranks, marks)
         kernels.complete(state.succ, self.shift, marks, ranks, state.control)
         state.control[kernels.UNRANKED] = 0
-        kernels.sift(ranks[slice(*self.plan.ranges[comm.rank])], 0, ranks[:0], state.control)
+        first, last = self.plan.ranges[comm.rank]
+        kernels.sift(state.succ, ranks[first:last], first, ranks[:0], state.control)
         state.amiss = bool(state.control[kernels.UNRANKED])
 
 
-def _jump(state: Strata, chain: Array) -> Array:
-    """Let all words of a chain jump; return whether one leads to no end, as a vector of one word or none."""
-    open_words = state.device.xp.zeros(rounds(len(chain)), np.uint32)
+def _jump(state: Strata, chain: Array, open_words: Array) -> None:
+    """Let all words of a chain jump, in as many rounds as `open_words` has; the last says if one leads to no end."""
     for number in range(len(open_words)):
         state.kernels.jump(chain, 0, len(chain), number, open_words)
-    return open_words[-1:]
 
 
 def _halves(chain: Array, ranges: tuple[tuple[int, int], ...]) -> tuple[Array, tuple[tuple[int, int], ...]]:

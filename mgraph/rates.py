@@ -5,6 +5,8 @@ only assumed: the seconds between launches, a temporary file's rate, the CPU's r
 searches, and what is short between GPUs. ``mgraph calibrate`` measures another device once
 (`mgraph.calibrate`) and keeps its figures in the user's cache folder, by the name of the hardware. Closures
 and list ranking have theirs in `mgraph.plan`.
+
+Of a GPU that was never measured here, `PUBLISHED` has what others published, to plan for their machines.
 """
 
 import dataclasses
@@ -40,6 +42,8 @@ class Rates:
         Edges a second that a breadth-first search passes.
     relaxations : float
         Relaxations a second of an edge for one of many sources, of as many as `plan` counts.
+    link : float
+        Bytes a second that a shard receives from others of its node; `calibrate` does not measure it.
     """
 
     minplus: dict[str, float]
@@ -52,6 +56,7 @@ class Rates:
     disk: float
     search: float
     relaxations: float
+    link: float
 
 
 DEFAULT = {
@@ -66,6 +71,7 @@ DEFAULT = {
         disk=1e9,
         search=100e9,
         relaxations=1.3e12,
+        link=358e9,
     ),
     "cpu": Rates(
         minplus={"nonnegative": 36e9, "float32": 36e9, "int32": 34e9, "int16": 60e9, "float64": 20e9},
@@ -78,6 +84,29 @@ DEFAULT = {
         disk=1e9,
         search=0.2e9,
         relaxations=5e9,
+        link=0.8e9,
+    ),
+}
+
+#: (Min, +) sums a second of the V100 that P. Sao et al. ("Scalable all-pairs shortest paths for huge graphs on
+#: multi-GPU clusters", 2021) ran on. The peak is NVIDIA's 15.7 TFLOPS of multiplications and additions, a fourth of
+#: it where a sum and a minimum are two instructions. One GPU attains seven eighths, as they tell 70% of the peak
+#: at a parallel efficiency of 80%; R. Kannan et al. (2020) tell 70% at 90%, which would be 3.05e12.
+_V100 = 0.70 / 0.80 * 15.7e12 / 4
+
+#: What was published of other GPUs, by model. Of the V100 that is its product of float32 and its memory, 0.9 TB/s. The
+#: rest is assumed: integers as fast, float64 half as fast (NVIDIA's 7.8 TFLOPS), labels at the H200's share,
+#: NVLink's two links of 25 GB/s to a neighbour, and PCIe 3; searches in proportion to the memory.
+PUBLISHED = {
+    "Tesla V100-SXM2-16GB": dataclasses.replace(
+        DEFAULT["cuda"],
+        minplus={"nonnegative": _V100, "float32": _V100, "int32": _V100, "int16": _V100, "float64": _V100 / 2},
+        labelled={"nonnegative": 0.6 * _V100, "float32": 0.6 * _V100, "int32": 0.6 * _V100, "float64": 0.3 * _V100},
+        memory=0.8e12,
+        copy=12e9,
+        search=20e9,
+        relaxations=0.25e12,
+        link=50e9,
     ),
 }
 
@@ -96,15 +125,15 @@ def cache_file() -> Path:
 
 
 def rates(kind: str, model: str) -> Rates:
-    """Return the figures of a device: those measured on its model, else those built in for its kind."""
-    return _kept(cache_file()).get(model, DEFAULT[kind])
+    """Return the figures of a device: those measured on its model, else published of it, else those of its kind."""
+    return _kept(os.environ.get("XDG_CACHE_HOME")).get(model) or PUBLISHED.get(model) or DEFAULT[kind]
 
 
 def keep(model: str, measured: Rates) -> None:
     """Keep the figures measured on a model for later calls."""
     path = cache_file()
     _kept.cache_clear()
-    everything = {name: dataclasses.asdict(kept) for name, kept in _kept(path).items()}
+    everything = {name: dataclasses.asdict(kept) for name, kept in _kept(os.environ.get("XDG_CACHE_HOME")).items()}
     everything[model] = dataclasses.asdict(measured)
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_suffix(f".{os.getpid()}")
@@ -114,8 +143,9 @@ def keep(model: str, measured: Rates) -> None:
 
 
 @functools.cache
-def _kept(path: Path) -> dict[str, Rates]:
+def _kept(folder: str | None) -> dict[str, Rates]:
+    """Return what is kept, once for each folder that the environment names: to make a path takes a plan's time."""
     try:
-        return {name: Rates(**figures) for name, figures in json.loads(path.read_text()).items()}
+        return {name: Rates(**figures) for name, figures in json.loads(cache_file().read_text()).items()}
     except (OSError, ValueError, TypeError):  # none yet, or of another version
         return {}

@@ -254,7 +254,7 @@ class Search:
     edges : Compressed
         The edges by source, only those into the shard's vertices, with encoded weights.
     distances : array, shape (n,)
-        Zero at the vertices to start from, else the kernels' infinity.
+        The kernels' infinity, but where it starts.
     seeds : array of int32
         The vertices to start from.
     ranges : tuple of (int, int)
@@ -299,19 +299,20 @@ class Search:
         first, last = ranges[shard]
         words = -(-n // 32)
         self.pieces = xp.empty((self.kernels.piece_capacity(len(edges.indices)), 2), np.int32)
-        self.control = xp.zeros(self.kernels.CONTROL_WORDS, np.int32)
-        bound = xp.full(1, self.bounds[0], dtype)
         if self.masked:
-            self.mask = xp.zeros(words, np.uint32)
+            self.control = xp.zeros(self.kernels.CONTROL_WORDS, np.int32)
+            self.mask, bound = xp.zeros(words, np.uint32), xp.full(1, self.bounds[0], dtype)
+            distances[seeds] = 0
             device.kernels("bfs").seed(seeds, 0, 0, distances, self.mask, self.mask)
             self.work = (first, last, distances, distances[first:last].copy(), self.mask, self.pieces, bound)
             self.run = self.kernels.masks
         else:
-            near = xp.empty((2, n), np.int32)
-            near[0, : len(seeds)] = seeds
-            self.control[self.kernels.NEAR] = len(seeds)
-            piles = near.reshape(-1), xp.empty(2 * n, np.int32), xp.zeros(n, np.int32), xp.zeros(words, np.uint32)
-            self.work = (distances, *piles, self.pieces, bound)
+            control = self.kernels.CONTROL_WORDS
+            zeros = xp.zeros(control + n + words, np.int32)  # what must be cleared, in one go
+            self.control, stamps, waits = zeros[:control], zeros[control : control + n], zeros[control + n :]
+            near, far, bound = xp.empty(2 * n, np.int32), xp.empty(2 * n, np.int32), xp.empty(1, dtype)
+            self.kernels.start(seeds, self.bounds[0], distances, near, bound, self.control)
+            self.work = (distances, near, far, stamps, waits.view(np.uint32), self.pieces, bound)
             self.run = self.kernels.piles
 
     def advance(self, limit: int, comm: Communicator) -> int:
@@ -371,9 +372,8 @@ class FromOneSource:
             weights = edge_lengths(edges, None, dtype, device)
             edges = Compressed(device.asarray(edges.indptr), device.asarray(edges.indices), weights)
         distances = xp.full(self.plan.n, kernel_infinity(dtype), dtype)
-        distances[ask.source] = 0
         search = Search(
-            *(device, edges, distances, device.asarray(np.full(1, ask.source, np.int32)), self.plan.ranges, shard),
+            *(device, edges, distances, xp.full(1, ask.source, np.int32), self.plan.ranges, shard),
             masked=self.plan.method == "mask",
             window=ask.window,
             # A path with negative weights may return from beyond the limit, which prunes nothing there.

@@ -12,7 +12,7 @@ float32 is searched in float64.
 
 import itertools
 import math
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -138,8 +138,7 @@ def device_bytes(
 class RowStream:
     """A matrix whose rows a device computes batch by batch, and which may live on the host.
 
-    There, a batch is written to one of two matrices of the device, copied to one of two in pinned memory
-    beside the work on the next, and carried into the result by several threads.
+    There, a batch is written to one of two matrices of the device, and carried home beside the work on the next.
     """
 
     def __init__(self, device: devices.Device, home: str, shape: tuple[int, int], batch: int, dtype: Any) -> None:
@@ -149,51 +148,31 @@ class RowStream:
         self.whole: Array = (device.xp if self.stays else np).empty(shape, dtype)
         if self.stays:
             return
-        batch = min(batch, rows)
-        self.made = [device.xp.empty((batch, n), dtype) for _ in range(_SLOTS)]
-        self.staged = [device.pinned((batch, n), dtype) for _ in range(_SLOTS)]
-        self.beside = device.stream()
-        self.copied: list[Any] = [None] * _SLOTS
+        self.made = [device.xp.empty((min(batch, rows), n), dtype) for _ in range(_SLOTS)]
         self.carried: list[list[Future[None]]] = [[] for _ in range(_SLOTS)]
-        self.carriers = ThreadPoolExecutor(devices.CARRIERS, "mgraph-rows")
         self.slot = 0
 
     def batch(self, first: int, last: int) -> Array:
         """Return the matrix of the device to write rows `first` to `last` to."""
         if self.stays:
             return self.whole[first:last]
-        if self.copied[self.slot] is not None:
-            self.device.current_stream().wait_event(self.copied[self.slot])
+        for carried in self.carried[self.slot]:
+            carried.result()
         return self.made[self.slot][: last - first]
 
     def send(self, first: int, last: int) -> None:
         """Bring the rows home that `batch` was asked for, once the work launched so far is done."""
         if self.stays:
             return
-        slot, rows = self.slot, last - first
-        self.slot = (slot + 1) % _SLOTS
-        for carried in self.carried[slot]:
-            carried.result()
-        source, target = self.made[slot][:rows], self.staged[slot][:rows]
-        self.beside.wait_event(self.device.current_stream().record())
-        with self.beside:
-            self.device.copy(target, source)
-            copied = self.beside.record()
-
-        def carry(top: int, bottom: int) -> None:
-            copied.synchronize()
-            np.copyto(self.whole[first + top : first + bottom], target[top:bottom])
-
-        self.copied[slot] = copied
-        parts = np.linspace(0, rows, min(rows, devices.CARRIERS) + 1).astype(int)
-        self.carried[slot] = [self.carriers.submit(carry, *part) for part in itertools.pairwise(parts)]
+        made = self.made[self.slot][: last - first]
+        self.carried[self.slot] = devices.carry_home(self.device, made, self.whole[first:last])
+        self.slot = (self.slot + 1) % _SLOTS
 
     def complete(self) -> Array:
         """Return the matrix once all rows that were sent have arrived."""
         if not self.stays:
             for carried in itertools.chain(*self.carried):
                 carried.result()
-            self.carriers.shutdown()
         return self.whole
 
 

@@ -13,8 +13,9 @@ from test_plan import measured
 import mgraph
 from mgraph import device as devices
 from mgraph.errors import InputError
-from mgraph.generate import rmat
+from mgraph.generate import random_degree, rmat
 from mgraph.graph import Compressed
+from mgraph.host.small import GRAPH, is_small
 from mgraph.plan import DeviceSpec, plan
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
@@ -187,6 +188,29 @@ def test_path_of_a_million(method):
     n = 1_000_000
     graph = mgraph.Graph.from_edges(np.arange(n - 1), np.arange(1, n), directed=False)
     assert np.array_equal(mgraph.bfs(graph, 0, method=method, device="cpu").distances, np.arange(n))
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_a_graph_that_all_cores_pull(directed):
+    # Of as few edges as that takes: what is smaller one core does alone.
+    graph = rmat(17, 18, directed=directed) if directed else random_degree(300_000, 8)
+    assert not is_small(graph.csr().indptr) and not is_small(graph.csc().indptr)
+    source = int(np.diff(graph.csr().indptr).argmax())
+    expected = mgraph.bfs(graph, source, method="sequential", device="cpu").distances
+    assert np.array_equal(expected, scipys(graph, source))
+    src, dst, _ = graph.coo()
+    least, tree = np.full(graph.n, graph.n), (expected[src] >= 0) & (expected[dst] == expected[src] + 1)
+    np.minimum.at(least, dst[tree], src[tree])
+    for method in FUSED:
+        result = mgraph.bfs(graph, source, method=method, device="cpu", predecessors=True)
+        assert np.array_equal(result.distances, expected), method
+        assert np.array_equal(result.predecessors, np.where(least < graph.n, least, -9999)), method
+
+
+def test_which_graphs_are_small():
+    most = GRAPH - 4
+    assert is_small(np.array([0, 0, 7, most])) and not is_small(np.array([0, 0, 7, most + 1]))
+    assert is_small(np.array([0]))
 
 
 def test_arguments_of_numpy_are_numbers_as_any():

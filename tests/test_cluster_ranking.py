@@ -10,6 +10,7 @@ from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens D
 from test_ranking import METHODS, PARALLEL, SPLITTERS, check_cycle, completions, lists, rings, verify
 
 import mgraph
+from mgraph import InputError
 from mgraph.cluster import Cluster, local_client
 from mgraph.cluster.tasks import present
 from mgraph.device import gpu_count
@@ -46,10 +47,26 @@ def test_the_same_as_direct(client, method):
     check(client, "cpu", method)
 
 
+@pytest.mark.parametrize("method", SPLITTERS)
+def test_ranks_on_their_way_while_others_are_made(client, method, monkeypatch):
+    monkeypatch.setattr(mgraph.ranking, "AT_A_TIME", 64)
+    check(client, "cpu", method)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_cycles_are_named(client, method):
     for succ in (rings(3000, 1), rings(600, 200), np.array([1, 0])):
         check_cycle(succ, method, "cpu", client)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_successors_that_are_no_elements_are_named(client, method):
+    for lengths in ([3], [7] * 90, [3000]):
+        for wrong in (-1, sum(lengths)):
+            succ = lists(lengths)
+            succ[2] = wrong
+            with pytest.raises(InputError, match=rf"succ\[2\] is {wrong}, and the elements are"):
+                mgraph.list_rank(succ, method=method, client=client, device="cpu")
 
 
 def test_trees(client):
@@ -135,13 +152,15 @@ def test_a_plan_knows_the_peak_memory_of_a_shard(method):
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("few", [1, 1 << 40])
+@pytest.mark.parametrize("at_a_time", [1 << 28, 1 << 10])
 @pytest.mark.parametrize("n", [20_000, 20_001])
-def test_a_reduction_between_gpus(n, few, monkeypatch):
-    """Of equal parts, and of others."""
+def test_a_reduction_between_gpus(n, at_a_time, few):
+    """Of equal parts, and of others, at a time or while the next are ranked."""
     if gpu_count() < 2:
         pytest.skip("needs 2 GPUs")
     with local_client(2, "cuda") as client:
         client.run(setattr, mgraph.ranking, "FEW", few)
+        client.run(setattr, mgraph.ranking, "AT_A_TIME", at_a_time)
         for lengths in ([n], [1] * n, [n - 900, *[3] * 300]):
             succ = lists(lengths)
             verify(succ, mgraph.list_rank(succ, method="splitter64", client=client, device="cuda").ranks)

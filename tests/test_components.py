@@ -19,9 +19,10 @@ from mgraph.cluster import local_client
 from mgraph.components import Components
 from mgraph.device import gpu_count
 from mgraph.errors import InputError, MemoryLimitError
-from mgraph.generate import rmat
+from mgraph.generate import random_degree, rmat
 from mgraph.graph import Compressed
-from mgraph.plan import DeviceSpec, plan
+from mgraph.host.small import VERTICES, is_small
+from mgraph.plan import FEW_EDGES, DeviceSpec, plan
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 METHODS = {"cpu": ["sequential", "afforest", "shiloach-vishkin"], "cuda": ["afforest", "shiloach-vishkin"]}
@@ -185,7 +186,8 @@ def test_every_input_of_apsp(device):
 def test_progress_counts_the_supersteps(device):
     graph = rmat(8, 1)
     seen = []
-    mgraph.connected_components(graph, device=device, span=1, progress=lambda done, steps: seen.append((done, steps)))
+    told = {"span": 1, "progress": lambda done, steps: seen.append((done, steps))}
+    mgraph.connected_components(graph, method="afforest", device=device, **told)
     assert seen == [(1, 2), (2, 2), (2, 2)]
     seen.clear()
     found = mgraph.connected_components(
@@ -247,11 +249,28 @@ def test_union_find_is_for_a_cpu():
 
 @pytest.mark.parametrize("method", ["auto", *METHODS["cpu"]])
 def test_plans_say_what_they_are(method):
-    made = plan("components", 1000, 5000, "cpu", method=method)
+    made = plan("components", 1000, 500_000, "cpu", method=method)
     assert made.method == ("afforest" if method == "auto" else method)
     text = made.explain()
     assert f"components, method {made.method!r}" in text and "labels int32" in text
     assert ("as many as it takes" in text) == (method == "shiloach-vishkin")
+
+
+def test_one_core_joins_few_edges():
+    gpu, cpu = DeviceSpec("a GPU", "cuda", 1 << 37), DeviceSpec("a CPU", "cpu", 1 << 37, 2)
+    for specs, few in (([cpu], "sequential"), ([cpu, cpu], "sequential"), ([gpu], "afforest")):
+        assert plan("components", 1000, FEW_EDGES, specs).method == few
+        assert plan("components", 1000, FEW_EDGES + 1, specs).method == "afforest"
+    graph = rmat(10)
+    result = mgraph.connected_components(graph, device="cpu")
+    assert result.plan.method == "sequential"
+    verify(graph, result)
+
+
+@pytest.mark.parametrize("graph", [rmat(18, 8), random_degree(300_000, 8)], ids=["undirected", "directed"])
+def test_a_graph_for_all_cores(graph):
+    assert not is_small(graph.csr().indptr) and graph.n > VERTICES
+    check(graph, "cpu")
 
 
 def test_what_does_not_fit_is_refused(monkeypatch):

@@ -1,27 +1,69 @@
-"""Arrays come home from a device as they were, by whatever way."""
+"""Arrays come home from a device as they were, by whatever way; and what limits its blocks."""
 
+import threading
+
+import numba
 import numpy as np
 import pytest
 
+import mgraph
+import mgraph.cuda.components
+import mgraph.cuda.ranking
 from mgraph import device as devices
+from mgraph.device import CudaDevice, launched_blocks
+from mgraph.errors import InputError
+from mgraph.generate import linked_list, list_graph, rmat
+from mgraph.graph import Compressed
+
+ALL = 1 << 30  # blocks, more than any of these launches has
 
 
 @pytest.fixture(autouse=True)
 def small_buffers(monkeypatch):
-    """Let a matrix of some kilobytes take the way of large ones."""
-    monkeypatch.setattr(devices, "_STAGED", 4096)
+    """Let a matrix of some kilobytes take the way of large ones, and some rows not fit a buffer."""
+    for name, size in (("_STAGED", 1024), ("_LEAST", 512), ("_LARGE", 4096)):
+        monkeypatch.setattr(devices, name, size)
     devices._staging.cache_clear()
     yield
     devices._staging.cache_clear()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int16, np.uint32])
-@pytest.mark.parametrize("shape", [(1, 3), (7, 100), (333, 17), (100, 256), (5, 512)])
+@pytest.mark.parametrize("shape", [(1, 3), (0, 5), (5, 0), (7, 100), (333, 17), (100, 256), (5, 513)])
 def test_rows_are_carried_home(shape, dtype):
     source = np.random.default_rng(1).integers(0, 100, (shape[0], shape[1] + 3)).astype(dtype)[:, : shape[1]]
     target = np.full(shape, 77, dtype)
-    devices.carry_home(devices.find("cpu"), source, target)
+    for carried in devices.carry_home(devices.find("cpu"), source, target):
+        carried.result()
     assert np.array_equal(target, source)
+
+
+def test_matrices_are_carried_home_side_by_side():
+    random, cpu = np.random.default_rng(4), devices.find("cpu")
+    sources = [random.integers(0, 100, (50 + number, 60)) for number in range(8)]
+    targets = [np.empty_like(source) for source in sources]
+    waiting = [devices.carry_home(cpu, source, target) for source, target in zip(sources, targets, strict=True)]
+    assert len(waiting[0]) == min(devices.CARRIERS, 50)
+    for carried in waiting:
+        for part in carried:
+            part.result()
+    assert all(np.array_equal(target, source) for source, target in zip(sources, targets, strict=True))
+
+
+def test_who_carries_keeps_its_buffer():
+    cpu = devices.find("cpu")
+    source = np.arange(4000).reshape(40, 100)
+    for _ in range(3):
+        for carried in devices.carry_home(cpu, source, np.empty_like(source)):
+            carried.result()
+    assert 1 <= devices._staging.cache_info().currsize <= devices.CARRIERS
+
+
+def test_what_fails_on_the_way_home_is_told():
+    source = np.ones((4, 5))
+    with pytest.raises(TypeError, match="cast"):
+        for carried in devices.carry_home(devices.find("cpu"), source, np.empty((4, 5), np.int32)):
+            carried.result()
 
 
 @pytest.mark.gpu
@@ -49,5 +91,124 @@ def test_every_part_of_a_matrix_comes_home(dtype):
 
 def test_what_can_be_copied_row_by_row():
     whole = np.zeros((30, 40), np.int32)
-    assert all(map(devices._rows_can_be_copied, (whole, whole[:, :39], whole[3:9, 8:10], whole[::2])))
-    assert not any(map(devices._rows_can_be_copied, (whole.T, whole[::-1], whole[:, ::2], np.zeros((2, 2000)))))
+    assert all(
+        map(devices._rows_can_be_copied, (whole, whole[:, :39], whole[3:9, 8:10], whole[::2], np.zeros((2, 2000))))
+    )
+    assert not any(map(devices._rows_can_be_copied, (whole.T, whole[::-1], whole[:, ::2])))
+
+
+# Limited blocks
+
+
+def a_gpu():
+    """Return a device that can do nothing but be limited, which needs no GPU."""
+    return object.__new__(CudaDevice)
+
+
+def test_fewer_threads_on_a_cpu():
+    cpu, before = devices.find("cpu"), numba.get_num_threads()
+    with cpu.limited(1):
+        assert numba.get_num_threads() == 1
+        with cpu.limited(ALL):
+            assert numba.get_num_threads() == 1
+    assert numba.get_num_threads() == before
+    with cpu.limited(ALL):
+        assert numba.get_num_threads() == before
+    with pytest.raises(KeyError), cpu.limited(1):
+        raise KeyError
+    assert numba.get_num_threads() == before
+
+
+def test_fewer_blocks_on_a_gpu():
+    gpu, most = a_gpu(), 2**31 - 1
+    assert launched_blocks(most) == most
+    with gpu.limited(7):
+        assert (launched_blocks(most), launched_blocks(7), launched_blocks(6)) == (7, 7, 6)
+        with gpu.limited(9):
+            assert launched_blocks(most) == 7
+        with gpu.limited(np.int64(2)):
+            assert launched_blocks(most) == 2
+        elsewhere = []
+        other = threading.Thread(target=lambda: elsewhere.append(launched_blocks(most)))
+        other.start()
+        other.join()
+        assert elsewhere == [most] and launched_blocks(most) == 7
+    with pytest.raises(KeyError), gpu.limited(1):
+        raise KeyError
+    assert launched_blocks(most) == most
+
+
+@pytest.mark.parametrize("blocks", [0, -3, 1.0, True, None])
+@pytest.mark.parametrize("place", [devices.find("cpu"), a_gpu()])
+def test_blocks_that_are_no_number(place, blocks):
+    with pytest.raises(InputError, match=f"blocks={blocks!r} is no number of blocks"), place.limited(blocks):
+        pass
+
+
+def launches(monkeypatch, module):
+    """Note the blocks of each kernel that a module launches; return them by the kernel's name."""
+    found = {}
+
+    def function(source, name):
+        return lambda blocks, threads, arguments: found.update({name.partition("<")[0]: blocks[0]})
+
+    monkeypatch.setattr(module, "cuda_function", function)
+    monkeypatch.setattr(module, "cuda_attribute", lambda name: 4, raising=False)
+    return found
+
+
+@pytest.mark.parametrize(("limit", "blocks", "of_walks"), [(1, 1, 1), (7, 7, 7), (ALL, 11, 32)])
+def test_which_launches_are_limited(limit, blocks, of_walks, monkeypatch):
+    indptr, parent, one = np.zeros(2562, np.int32), np.zeros(2561, np.int32), np.zeros(1, np.int32)
+    components, ranking = mgraph.cuda.components, mgraph.cuda.ranking
+    by_components, by_ranking = launches(monkeypatch, components), launches(monkeypatch, ranking)
+    edges, forest = (indptr, one, 0, 2561), (parent, parent, parent, 1)
+    with a_gpu().limited(limit):
+        for kernel in (components.plant, components.sample):
+            kernel(*edges, parent)
+        components.compress(parent)
+        components.largest(parent, one)
+        components.link(*edges, one, parent)
+        components.join(parent, parent)
+        components.initialise(parent, parent)
+        components.shortcut_and_mark(*forest)
+        components.hook(*edges, *forest)
+        components.hook_stagnant(*edges, parent, parent, 1)
+        components.shortcut_and_check(*forest, one)
+        components.count_roots(0, 2561, parent, one)
+        components.least(parent, parent)
+        components.rename(parent, parent)
+        words = np.zeros(100_000, np.uint64)
+        ranking.walk(np.zeros(100_000, np.int32), 0, 0, 100_000, words, words[:0], words, words)
+    assert by_components.pop("largest") == 1
+    assert by_components == {name.partition("<")[0]: blocks for name in components.INSTANCES if name != "largest"}
+    assert by_ranking == {"walk": of_walks}
+
+
+def graphs():
+    yield rmat(13, 1)
+    yield rmat(12, 16, directed=True)
+    yield list_graph(20_000, 3)
+    hub = np.arange(1, 30_000, 2)
+    yield mgraph.Graph.from_edges(np.full(len(hub), 29_999), hub, n=30_000, directed=False)
+    yield mgraph.Graph.from_edges([], [], n=3000)
+    indptr, indices, _ = rmat(13, 2).csr()
+    yield mgraph.Graph(2**13, csr=Compressed(indptr.astype(np.int64), indices, None), directed=False)
+
+
+@pytest.mark.parametrize("limit", [1, 7])
+@pytest.mark.parametrize("name", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_a_limit_changes_no_result(name, limit):
+    place = devices.find(name)
+    for graph in graphs():
+        for method in place.kernels("components").METHODS:
+            expected = mgraph.connected_components(graph, method=method, device=name)
+            with place.limited(limit):
+                found = mgraph.connected_components(graph, method=method, device=name)
+            assert found.count == expected.count and np.array_equal(found.labels, expected.labels), (graph, method)
+    succ = linked_list(300_000)
+    for method in ("sequential", "wylie", "splitter64", "splitter48")[name == "cuda" :]:
+        expected = mgraph.list_rank(succ, method=method, device=name).ranks
+        with place.limited(limit):
+            found = mgraph.list_rank(succ, method=method, device=name).ranks
+        assert np.array_equal(found, expected) and np.array_equal(np.sort(found), np.arange(len(succ)))

@@ -1,3 +1,5 @@
+import zlib
+
 import hypothesis
 import numpy as np
 import pytest
@@ -201,8 +203,9 @@ def test_degrees_of_random_density_differ_the_more_the_higher_the_greatest_may_b
 
 def test_random_density_in_several_parts(monkeypatch):
     graph = random_density(200, 30)
-    monkeypatch.setattr(mgraph.generate, "ELEMENTS_AT_A_TIME", 1000)
-    assert same(graph, random_density(200, 30))
+    for pairs in (1, 1000, 39_999):
+        monkeypatch.setitem(mgraph.generate.PAIRS_AT_A_TIME, "cpu", pairs)
+        assert same(graph, random_density(200, 30))
 
 
 def test_random_degree():
@@ -239,17 +242,70 @@ def test_grid(rows, columns):
     assert not grid(rows, columns, weights=None).weighted
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 1000])
+def order(succ):
+    """Return the elements of a list from its first to its last, followed one by one; -1 where that is not all."""
+    succ = succ.tolist()
+    order = [-1] * len(succ)
+    at = next(iter(set(range(len(succ))) - {after for i, after in enumerate(succ) if after != i}), -1)
+    for place in range(len(succ)):
+        order[place] = at
+        if succ[at] == at:
+            break
+        at = succ[at]
+    return np.array(order, int)
+
+
+LENGTHS = [0, 1, 2, 3, 4, 5, 10, 1000, *(2**k + d for k in (5, 10, 16, 17) for d in (-1, 0, 1))]
+
+
+@pytest.mark.parametrize("n", LENGTHS)
 def test_linked_list(n):
     succ = linked_list(n)
     assert succ.dtype == np.int32 and succ.shape == (n,)
-    if n:
-        at, seen = int(np.setdiff1d(np.arange(n), succ[succ != np.arange(n)])[0]), []
-        while at not in seen[-1:]:
-            seen.append(at)
-            at = int(succ[at])
-        assert sorted(seen) == list(range(n))
-    assert n < 1000 or (np.abs(np.diff(seen)) == 1).mean() < 0.01
+    assert np.array_equal(np.sort(order(succ)), np.arange(n))
+
+
+@hypothesis.given(st.integers(1, 3000), st.integers(0, 2**32))
+def test_linked_lists_of_any_length(n, seed):
+    assert np.array_equal(np.sort(order(linked_list(n, seed=seed))), np.arange(n))
+
+
+@pytest.mark.parametrize("n", [90_001, 2**17, 200_000])
+def test_linked_lists_are_in_random_order(n):
+    succ, numbers = linked_list(n, seed=1), np.arange(n)
+    places = order(succ)
+    for steps in (1, 2, int(n**0.5), n // 2):  # neighbours, and who are so many places apart
+        apart = np.abs(places[steps:] - places[:-steps])
+        assert abs(apart.mean() / (n / 3) - 1) < 0.02
+        assert (apart == 1).sum() < 20
+    assert np.abs(np.diff(succ)).min() > 0 and (np.abs(np.diff(succ)) == 1).sum() < 20
+    assert abs(np.corrcoef(numbers, succ)[0, 1]) < 0.015 and abs(np.corrcoef(numbers, places)[0, 1]) < 0.015
+    # All parts of the list are met in all parts of the array, and after all remainders come all.
+    for there, then in ((numbers * 16 // n, places * 16 // n), (numbers % 16, succ % 16)):
+        pairs = np.bincount(there * 16 + then, minlength=256) / (n / 256)
+        assert 0.75 < pairs.min() and pairs.max() < 1.25
+
+
+def test_the_longest_list_is_a_permutation_where_it_is_looked_at():
+    n = 2**32 - 1
+    rounds = mgraph.generate._rounds(n, 5)
+    random = np.random.default_rng(5)
+    places = np.unique(np.r_[random.integers(0, n, 100_000, np.uint32), np.arange(n - 1000, n, dtype=np.uint32)])
+    permuted = mgraph.generate._permuted(places, n, rounds)
+    assert permuted.dtype == np.uint32 and permuted.max() < n and len(np.unique(permuted)) == len(places)
+    assert np.bincount(permuted >> np.uint32(28), minlength=16).min() > 5500
+
+
+def test_linked_lists_are_made_in_parts(monkeypatch):
+    lists = [linked_list(n, seed=2) for n in (1, 6, 1000)]
+    for part in (1, 7, 999):
+        monkeypatch.setitem(mgraph.generate.EDGES_AT_A_TIME, "cpu", part)
+        for succ in lists:
+            assert np.array_equal(linked_list(len(succ), seed=2), succ)
+
+
+def test_linked_lists_stay_the_same_between_versions():
+    assert linked_list(12, seed=1).tolist() == [10, 6, 11, 0, 1, 4, 2, 7, 5, 3, 7, 9]
 
 
 @hypothesis.given(st.integers(1, 300), st.integers(1, 20), st.integers(1, 20))
@@ -308,6 +364,23 @@ def same_weights(one, other):
     return (a is None and b is None) or np.array_equal(devices.to_host(a), devices.to_host(b))
 
 
+def test_made_graphs_stay_the_same_between_versions():
+    sums = {}
+    for name, made in {**MADE, "of many vertices": lambda seed: random_density(70_000, 0.004, 0.02, seed=seed)}.items():
+        parts = (part for part in made(seed=3).csr() if part is not None)
+        sums[name] = zlib.crc32(b"".join(part.astype(part.dtype.newbyteorder("<")).tobytes() for part in parts))
+    assert sums == {
+        "random_density": 35978953,
+        "random_degree": 836757544,
+        "scale_free": 1180015034,
+        "grid": 1591415700,
+        "list_graph": 809500205,
+        "tree_graph": 3834989700,
+        "random_graph": 2993774757,
+        "of many vertices": 3456953391,
+    }
+
+
 @pytest.mark.parametrize("name", MADE)
 def test_made_graphs_depend_on_the_seed_only(name):
     made = MADE[name]
@@ -329,10 +402,55 @@ def test_made_graphs_are_the_same_on_a_gpu(name):
     assert same(graph, here) and same_weights(graph, here)
 
 
+LARGER = {
+    "random_density": lambda **options: random_density(3000, 25, **options),
+    "random_density of many vertices": lambda **options: random_density(70_000, 0.004, 0.02, **options),
+    "random_density of one vertex": lambda **options: random_density(1, 100, **options),
+    "random_degree": lambda **options: random_degree(100_000, 6.5, weights=(1, 10), **options),
+    "scale_free": lambda **options: scale_free(100_000, 6, weights=(-3, 3), **options),
+    "grid": lambda **options: grid(300, 1, **options),
+    "list_graph": lambda **options: list_graph(200_000, 7, **options),
+    "tree_graph": lambda **options: tree_graph(200_000, 200_000, 2, **options),
+    "random_graph": lambda **options: random_graph(300_000, 0.01, 7, **options),
+    "nothing": lambda **options: tree_graph(0, 0, 1, **options),
+    "no density": lambda **options: random_density(0, 5, **options),
+    "no degree": lambda **options: random_degree(0, 5, **options),
+    "no grid": lambda **options: grid(0, 5, **options),
+    "no graph": lambda **options: random_graph(0, 0.5, 0, **options),
+}
+
+
 @pytest.mark.gpu
-def test_linked_lists_are_the_same_on_a_gpu():
-    there = linked_list(1000, seed=3, device="cuda")
-    assert devices.of(there).name == "cuda:0" and np.array_equal(there.get(), linked_list(1000, seed=3))
+@pytest.mark.parametrize("name", LARGER)
+def test_larger_and_empty_graphs_are_the_same_on_a_gpu(name, monkeypatch):
+    monkeypatch.setitem(mgraph.generate.PAIRS_AT_A_TIME, "cuda", 1 << 21)  # several parts
+    graph, here = LARGER[name](seed=5, device="cuda"), LARGER[name](seed=5)
+    assert graph.device == "cuda:0" and same(graph, here) and same_weights(graph, here)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("n", LENGTHS)
+def test_linked_lists_are_the_same_on_a_gpu(n, monkeypatch):
+    for part in (1 << 24, 4099):
+        monkeypatch.setitem(mgraph.generate.EDGES_AT_A_TIME, "cuda", part)
+        there = linked_list(n, seed=3, device="cuda")
+        assert devices.of(there).name == "cuda:0" and there.dtype == np.int32
+        assert np.array_equal(there.get(), linked_list(n, seed=3))
+
+
+@pytest.mark.gpu
+def test_a_list_of_64_bits_on_a_gpu():
+    n = 2**31 + 1000
+    if devices.find("cuda").available_memory() < 12 * n:
+        pytest.skip("needs 24 GiB of a GPU")
+    xp, succ = devices.find("cuda").xp, linked_list(n, device="cuda")
+    assert succ.dtype == np.int64 and int(succ.min()) == 0 and int(succ.max()) == n - 1
+    followed, lasts = xp.zeros(n, bool), 0
+    for first in range(0, n, 1 << 28):
+        part = succ[first : first + (1 << 28)]
+        xp.put(followed, part, xp.ones(1, bool), mode="wrap")
+        lasts += int((part == xp.arange(first, first + len(part))).sum())
+    assert lasts == 1 and int(followed.sum()) == n - 1  # all but the first
 
 
 @pytest.mark.parametrize(

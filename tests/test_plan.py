@@ -1,11 +1,15 @@
 """Plans are made without the devices they are for, cover every vertex once, and know their peak memory."""
 
 import json
+import math
 import shutil
 import subprocess
 import sys
+import tomllib
 import tracemalloc
+from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,8 +23,10 @@ from mgraph.device import HostDevice
 from mgraph.floyd_warshall import FloydWarshall
 from mgraph.generate import random_matrix, rmat
 from mgraph.plan import USABLE, balanced_ranges, best_grid, even_ranges, grouped, products
+from mgraph.rates import DEFAULT, EXCHANGE, PUBLISHED
 
 GIB = 1 << 30
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
 
 def gpus(count, memory=140 * GIB):
@@ -194,6 +200,104 @@ print(json.dumps([[list(made.peak_bytes) for made in plans], loaded]))
     assert loaded == []
 
 
+# What shards wait for
+
+
+def rows_of(file, *names):
+    """Return the measured rows of some names."""
+    rows = map(json.loads, (BENCHMARKS / "results" / file).read_text().splitlines())
+    found = [row for row in rows if row["row"] in names]
+    assert {row["row"] for row in found} == set(names)
+    return found
+
+
+def test_predicted_times_are_those_measured_on_one_to_four_gpus():
+    measured = [(row["gpus"], row["n"], {}, row["seconds"]) for row in rows_of("apsp.jsonl", "scaling")]
+    measured += [(2, row["n"], {}, row["two"]) for row in rows_of("engine.jsonl", "fw-two")]
+    for row in rows_of("apsp.jsonl", "types"):
+        labels = {name: row[name] for name in ("predecessors", "intermediate") if name in row}
+        options = {"dtype": row["dtype"], "nonnegative": not row["negative"], **labels}
+        measured.append((1, row["n"], options, row["seconds"]))
+    assert {1, 2, 4} <= {count for count, *_ in measured}
+    for count, n, options, seconds in measured:
+        made = plan("apsp", n, devices=gpus(count), method="blocked", **options)
+        assert made.seconds == pytest.approx(seconds, rel=0.15), (count, n, options)
+
+
+def test_an_exchange_takes_what_the_link_and_the_network_take():
+    n, block, link = 262_144, 128, DEFAULT["cuda"].link
+    bytes_of = block * (4 * n // 8) + 64 * 1024  # a part of the pivots' rows, or columns, and their factored block
+    on_one = plan("apsp", n, devices=gpus(64))
+    assert on_one.grid == (8, 8)
+    assert on_one.exchange == pytest.approx(3 * EXCHANGE["cuda"] + 2 * bytes_of / link)
+    # A node of eight is a row of the grid: eight parts of the rows enter, and one of the columns is its own.
+    rows = plan("apsp", n, devices=gpus(64), network=1e9)
+    assert rows.exchange == pytest.approx(3 * EXCHANGE["cuda"] + 8 * bytes_of / 1e9)
+    # One of four is half a row.
+    halves = plan("apsp", n, devices=gpus(64), network=1e9, gpus_per_node=4)
+    assert halves.exchange == pytest.approx(3 * EXCHANGE["cuda"] + 5 * bytes_of / 1e9)
+    # One of six lies in two rows, now and then.
+    across = plan("apsp", n, devices=gpus(64), network=1e9, gpus_per_node=6)
+    assert across.exchange == pytest.approx(3 * EXCHANGE["cuda"] + 8 * bytes_of / 1e9)
+    # Sixteen are two rows, which need their parts once.
+    two_rows = plan("apsp", n, devices=gpus(64), network=1e9, gpus_per_node=16)
+    assert two_rows.exchange == rows.exchange
+    # All on one node, or a network that is no bottleneck.
+    for other in ({"network": 1e3, "gpus_per_node": 64}, {"network": 1e15}):
+        assert plan("apsp", n, devices=gpus(64), **other).exchange == on_one.exchange
+    assert plan("apsp", n // 8, devices=gpus(1), network=1.0).exchange == 0
+
+
+def test_an_exchange_hides_behind_the_update_when_looking_ahead():
+    n, rates = 262_144, DEFAULT["cuda"]
+    rounds = n // 128
+    hidden = plan("apsp", n, devices=gpus(64), network=25e9)
+    assert hidden.look_ahead and hidden.exchange < hidden.update
+    assert hidden.seconds == pytest.approx(rounds * (hidden.update + rates.strips))
+    slow = plan("apsp", n, devices=gpus(64), network=1e9)
+    assert slow.seconds == pytest.approx(rounds * (slow.exchange + rates.pivots + rates.strips))
+    plain = plan("apsp", n, devices=gpus(64), network=25e9, block=96)
+    assert not plain.look_ahead
+    assert plain.seconds == pytest.approx(-(-n // 96) * (plain.update + plain.exchange + rates.pivots))
+    assert "at the same time" in hidden.explain() and "one after the other" in plain.explain()
+    for method in ("squaring", "naive"):
+        one, many = (plan("apsp", n, devices=gpus(64), method=method, **o) for o in ({}, {"network": 1e9}))
+        assert many.seconds > one.seconds
+
+
+def test_thousands_of_devices_are_told_in_a_few_lines():
+    made = plan("apsp", 1_660_000, devices=gpus(4608), network=25e9)
+    check_cover(made.ranges[:: made.grid[1]], 1_660_000, made.grid[0], made.block)
+    check_cover(made.columns[: made.grid[1]], 1_660_000, made.grid[1], made.block)
+    assert len(made.peak_bytes) == 4608 and max(made.peak_bytes) < 3 * GIB
+    assert min(made.peak_bytes) == made.peak_bytes[0] < max(made.peak_bytes)
+    lines = made.explain().splitlines()
+    (line,) = (line for line in lines if line.startswith("4,608 x cuda: 23,040 to 23,168 by 25,856 to 25,984 vertices"))
+    assert line.endswith("of 140.00 GiB") and len(lines) < 14
+    assert "20 x cuda: 6,400 vertices each" in plan("bfs", 128_000, 10**6, gpus(20)).explain()
+    assert "sources each" in plan("bfs_many", 128_000, 10**6, gpus(20), sources=64).explain()
+
+
+def test_predictions_for_summit_are_above_what_was_published_there():
+    published = tomllib.loads((BENCHMARKS / "published" / "summit.toml").read_text())["run"]
+    assert len(published) == 2
+    for run in published:
+        specs = [DeviceSpec("V100", "cuda", 16 * 10**9, model="Tesla V100-SXM2-16GB")] * run["gpus"]
+        for n in (run["gpus"] * 300, 8 * math.isqrt(run["gpus"]) * 6000):  # few to a GPU, and half its memory
+            made = plan("apsp", n, devices=specs, network=run["network"], gpus_per_node=6, method="blocked")
+            predicted = n**3 / made.seconds
+            # The model has nothing of what loads a network besides, so less than published cannot be right.
+            assert run["minplus_per_second"] < predicted < 1.35 * run["minplus_per_second"]
+            assert predicted < run["minplus_per_second"] / run["share_of_peak"]
+
+
+def test_a_model_has_the_rates_published_of_it():
+    a_v100 = replace(gpus(1)[0], model="Tesla V100-SXM2-16GB")
+    ratio = plan("apsp", 65_536, devices=a_v100).seconds / plan("apsp", 65_536, devices=gpus(1)).seconds
+    figures = PUBLISHED[a_v100.model].minplus["nonnegative"], DEFAULT["cuda"].minplus["nonnegative"]
+    assert ratio == pytest.approx(figures[1] / figures[0], rel=0.02)
+
+
 # What does not fit
 
 
@@ -320,6 +424,12 @@ def test_predicted_peak_of_bfs_is_the_measured_one(predecessors):
         (("apsp", 10), {"devices": []}, "devices="),
         (("apsp", 10), {"devices": 1.5}, "devices=1.5"),
         (("apsp", 10), {"devices": "tpu"}, "tpu"),
+        (("apsp", 10), {"network": 0}, "network=0"),
+        (("apsp", 10), {"network": float("nan")}, "network=nan"),
+        (("apsp", 10), {"network": "25e9"}, "network='25e9'"),
+        (("apsp", 10), {"network": True}, "network=True"),
+        (("bfs", 10, 9), {"network": 25e9}, "is for apsp"),
+        (("apsp", 10), {"gpus_per_node": 0}, "gpus_per_node=0"),
     ],
 )
 def test_bad_arguments(arguments, options, says):

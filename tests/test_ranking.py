@@ -128,6 +128,50 @@ def test_splitters_are_picked_for_the_device():
     assert "splitters" in plan("list_rank", n, devices="cpu").explain()
 
 
+@pytest.mark.parametrize(
+    ("n", "splitters", "spacing"),
+    [
+        (10_000, 10_000, 1),
+        (10_000, 5001, 1),
+        (10_000, 5000, 2),
+        (10_000, 100, 64),
+        (10_000, np.int64(1), SPACING),
+        (10_000, 1 << 40, 1),
+        (2**32 - 1, 1, SPACING),
+        (0, 7, 1),
+    ],
+)
+def test_splitters_may_be_chosen(n, splitters, spacing):
+    for spec in (*gpu_threads(), DeviceSpec("cpu", "cpu", 1 << 42, 2), [DeviceSpec("cpu", "cpu", 1 << 42, 2)] * 3):
+        for method in ("auto", *SPLITTERS):
+            made = plan("list_rank", n, devices=spec, method=method, splitters=splitters)
+            assert made.spacing == spacing and made.method == ("splitter64" if method == "auto" else method)
+            assert f"splitters: {-(-n // spacing):,}, one among {spacing:,} elements" in made.explain()
+
+
+@pytest.mark.parametrize("splitters", [1, 7, 300, 20_000, 1_000_000])
+@pytest.mark.parametrize("method", ["auto", *SPLITTERS])
+def test_any_number_of_splitters(method, splitters, device):
+    for succ in (lists([20_000]), lists([1, 9_000, 20, 3_000]), lists([7] * 900)):
+        result = mgraph.list_rank(succ, method=method, splitters=splitters, device=device)
+        verify(succ, result.ranks)
+        assert result.plan.spacing == plan("list_rank", len(succ), devices=device, splitters=splitters).spacing
+
+
+@pytest.mark.parametrize("splitters", [0, -1, True, 2.0, "many"])
+def test_splitters_that_are_no_number(splitters):
+    with pytest.raises(InputError, match=f"splitters={splitters!r} is no number of splitters"):
+        mgraph.list_rank([0], splitters=splitters, device="cpu")
+
+
+def test_splitters_where_there_are_none():
+    for method in ("sequential", "wylie"):
+        with pytest.raises(InputError, match=f"method='{method}' has no splitters"):
+            mgraph.list_rank([0], method=method, splitters=1, device="cpu")
+    with pytest.raises(InputError, match="components has none"):
+        plan("components", 5, 5, devices="cpu", splitters=2)
+
+
 @given(st.integers(0, 2**32 - 1), st.integers(1, 9), st.sampled_from(["auto", *METHODS]))
 def test_plans_cover_the_elements(n, shards, method):
     made = plan("list_rank", n, devices=[DeviceSpec("cpu", "cpu", 1 << 42, 2)] * shards, method=method)
@@ -215,8 +259,9 @@ def test_elements_without_a_rank_are_listed(dtype, device):
         for room in (len(expected), len(expected) + 5, len(expected) // 2, 0):
             unranked = place.asarray(np.full(room, -7, dtype))
             control = place.asarray(np.zeros(kernels.CONTROL_WORDS, np.uint64))
-            kernels.sift(place.asarray(ranks), 1000, unranked, control)
-            assert int(control[kernels.UNRANKED]) == len(expected)
+            succ = place.asarray(np.arange(1000 + n).astype(dtype))
+            kernels.sift(succ, place.asarray(ranks), 1000, unranked, control)
+            assert int(control[kernels.UNRANKED]) == len(expected) and not int(control[kernels.TANGLED])
             if room >= len(expected):
                 found = devices.to_host(unranked)
                 assert np.array_equal(np.sort(found[: len(expected)]), expected)
@@ -355,6 +400,38 @@ def test_input_that_is_no_list(succ, words):
         mgraph.list_rank(succ, device="cpu")
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_a_successor_that_is_no_element_is_named(method, dtype, device):
+    """Whoever reads it first: a walk, or nobody before what is left over is listed; it may be where a list begins."""
+    if method not in methods(device):
+        pytest.skip("one core of a CPU")
+    random = np.random.default_rng(11)
+    for lengths in ([1], [5], [60_000], [1] * 3000, [2] * 5000 + [50_000]):
+        for wrong in (-1, -(2**31), sum(lengths), 2**31 - 1):
+            succ = lists(lengths).astype(dtype)
+            where = int(random.integers(len(succ)))
+            succ[where] = wrong
+            with pytest.raises(
+                InputError, match=rf"succ\[{where}\] is {wrong}, and the elements are 0 to {len(succ) - 1}"
+            ):
+                mgraph.list_rank(succ, method=method, device=device)
+
+
+@pytest.mark.parametrize("method", SPLITTERS)
+@pytest.mark.parametrize("few", [1, 1 << 40])
+@pytest.mark.parametrize("spacing", [4, 1024])
+def test_no_successor_that_is_no_element_is_followed(method, few, spacing, device, monkeypatch):
+    """Wherever it is: a splitter's, one that a walk passes, one that none does."""
+    completions(monkeypatch, few)
+    for lengths in ([3000], [1, 2, 4000], [3] * 900):
+        for where in range(0, sum(lengths), 251):
+            for wrong in (-1, -(2**31), sum(lengths), 2**31 - 1):
+                succ = lists(lengths)
+                succ[where] = wrong
+                assert walked(succ, method, spacing, device)[1]
+
+
 def test_method_that_is_none():
     with pytest.raises(InputError, match="sideways"):
         mgraph.list_rank([0], method="sideways", device="cpu")
@@ -403,13 +480,15 @@ def test_auto_and_progress():
     assert seen[:4] == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_a_plan_knows_its_peak_memory(method):
+@pytest.mark.parametrize(
+    ("method", "splitters"), [*((method, None) for method in METHODS), *((method, 1 << 20) for method in SPLITTERS)]
+)
+def test_a_plan_knows_its_peak_memory(method, splitters):
     succ = linked_list(1 << 20).astype(np.int64)
-    mgraph.list_rank(succ, method=method, device="cpu")  # what is compiled at first use
-    made = plan("list_rank", len(succ), devices="cpu", method=method)
+    mgraph.list_rank(succ, method=method, splitters=splitters, device="cpu")  # what is compiled at first use
+    made = plan("list_rank", len(succ), devices="cpu", method=method, splitters=splitters)
     tracemalloc.start()
-    mgraph.list_rank(succ, method=method, device="cpu")
+    mgraph.list_rank(succ, method=method, splitters=splitters, device="cpu")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert 0.95 < peak / made.peak_bytes[0] < 1.05

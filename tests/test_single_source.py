@@ -11,8 +11,9 @@ from test_plan import measured
 
 import mgraph
 from mgraph import device as devices
-from mgraph.generate import rmat
+from mgraph.generate import random_degree, rmat
 from mgraph.graph import Compressed
+from mgraph.host.small import is_small
 from mgraph.plan import USABLE
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
@@ -335,6 +336,13 @@ def test_distances_beyond_integers(device):
 def test_dense_matrix(device):
     inf = np.inf
     assert mgraph.sssp([[0, 3, inf], [inf, 0, 4], [5, inf, 0]], 0, device=device).distances.tolist() == [0, 3, 7]
+
+
+def test_a_graph_for_all_cores():
+    # With many weights of zero, behind which predecessors take the pass that is for all cores.
+    graph = random_degree(300_000, 8, weights=(0, 2))
+    assert not is_small(graph.csr().indptr)
+    check(graph, 7, "cpu")
 
 
 @pytest.mark.parametrize("method", ["nearfar", "mask"])

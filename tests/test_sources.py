@@ -1,3 +1,5 @@
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -142,6 +144,23 @@ def test_many_batches(n, way, dtype, small_batches):
     random = np.random.default_rng(n)
     graph = mgraph.Graph.from_edges(*random.integers(0, n, (2, 3 * n)), random.integers(0, 30, 3 * n), n=n)
     check(graph, dtype, way)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_rows_leave_beside_the_next_batch(dtype, small_batches, monkeypatch):
+    # What a device computes while its rows before are carried home late must not be written over them.
+    copy = devices.HostDevice.copy
+
+    def late(device, target, source):
+        time.sleep(0.005)
+        copy(device, target, source)
+
+    random = np.random.default_rng(6)
+    graph = mgraph.Graph.from_edges(*random.integers(0, 450, (2, 1400)), random.integers(0, 30, 1400), n=450)
+    expected = solved(graph, dtype)
+    monkeypatch.setattr(devices.HostDevice, "copy", late)
+    for name, array in solved(graph, dtype, ("cpu", "another device's home")).items():
+        assert np.array_equal(array, expected[name]), name
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..device import cuda_function
+from ..device import cuda_function, launched_blocks
 
 SOURCE = "components.cu"
 
@@ -117,6 +117,6 @@ def _instance(kernel: str, indptr: Array) -> str:
 
 
 def _launch(name: str, threads: int, *arguments: Any) -> None:
-    """Launch a kernel with a thread for each vertex; nothing where there is none."""
+    """Launch a kernel with a thread for each vertex, unless blocks are limited; nothing where there is none."""
     if threads > 0:
-        cuda_function(SOURCE, name)((-(-threads // _THREADS),), (_THREADS,), arguments)
+        cuda_function(SOURCE, name)((launched_blocks(-(-threads // _THREADS)),), (_THREADS,), arguments)

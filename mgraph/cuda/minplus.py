@@ -1,6 +1,10 @@
 """Launching the (min, +) kernels of ``kernels/minplus.cu``; the operations are those of `mgraph.host.minplus`."""
 
+import contextlib
+import re
+from collections.abc import Iterator
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -28,6 +32,15 @@ _TILES = {
     ("int", True, False): (64, 64, 8, 4, 4),
     ("Pair", False, False): (64, 64, 8, 8, 4),
 }
+
+
+@contextlib.contextmanager
+def tiled(tile: str) -> Iterator[None]:
+    """Run the block with another tile of float32 without labels: ``"64x64 8x8 5"``, in the order of `_TILES`."""
+    rows, columns, high, wide, resident = map(int, re.findall(r"\d+", tile))
+    keys = [("float", False, pairs) for pairs in (False, True)]
+    with mock.patch.dict(_TILES, dict.fromkeys(keys, (rows, columns, high, wide, resident))):
+        yield
 
 
 def _update(key: tuple[str, bool, bool]) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..device import cuda_attribute, cuda_function
+from ..device import cuda_attribute, cuda_function, launched_blocks
 
 SOURCE = "ranking.cu"
 _INDICES = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
@@ -47,7 +47,7 @@ def walk(
     kernel = cuda_function(SOURCE, f"walk<{_index(succ)}, {_OWNERS[owners.dtype]}>")
     blocks = min(_RESIDENT * cuda_attribute("MultiProcessorCount"), _blocks(last - first))
     arguments = succ, _length(succ), np.int32(shift), np.uint32(first), np.uint32(last), owners, steps, chain, control
-    kernel((blocks,), (_THREADS,), arguments)
+    kernel((launched_blocks(blocks),), (_THREADS,), arguments)
 
 
 def link(succ: Array, chain: Array) -> None:
@@ -71,12 +71,12 @@ def aggregate(owners: Array, steps: Array, chain: Array, ranks: Array) -> None:
         kernel((_blocks(len(ranks)),), (_THREADS,), (owners, steps, chain, _length(ranks), ranks))
 
 
-def sift(ranks: Array, first: int, unranked: Array, control: Array) -> None:
+def sift(succ: Array, ranks: Array, first: int, unranked: Array, control: Array) -> None:
     """Count the elements from `first` on without a rank, and list them, in any order, if there is room."""
     if len(ranks):
         kernel = cuda_function(SOURCE, f"sift<{_index(ranks)}>")
-        arguments = ranks, ranks.dtype.type(first), _length(ranks), unranked, np.uint64(len(unranked)), control
-        kernel((_blocks(len(ranks)),), (_THREADS,), arguments)
+        own = ranks, ranks.dtype.type(first), _length(ranks), unranked, np.uint64(len(unranked))
+        kernel((_blocks(len(ranks)),), (_THREADS,), (succ, _length(succ), *own, control))
 
 
 def mark(succ: Array, ranks: Array, marked: Array) -> None:

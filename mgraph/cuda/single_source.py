@@ -8,15 +8,18 @@ from ..device import cuda_attribute, cuda_function
 
 SOURCE = "single_source.cu"
 _TYPES = {np.dtype(np.float32): "float", np.dtype(np.float64): "double", np.dtype(np.int32): "int"}
-INSTANCES = tuple(
-    f"{kernel}<{t}, {offset}>"
-    for kernel in ("piles", "masks", "parents", "tight")
-    for t in _TYPES.values()
-    for offset in ("int", "long long")
+INSTANCES = (
+    *(
+        f"{kernel}<{t}, {offset}>"
+        for kernel in ("piles", "masks", "parents", "tight")
+        for t in _TYPES.values()
+        for offset in ("int", "long long")
+    ),
+    *(f"start<{t}>" for t in _TYPES.values()),
 )
 
-#: Where the host finds the rounds that were run, and sets the size of the near pile, in the control words.
-ROUND, NEAR = 1, 2
+#: Where the host finds the rounds that were run, in the control words.
+ROUND = 1
 CONTROL_WORDS = 64
 
 #: What `parents` leaves where it finds none.
@@ -35,9 +38,20 @@ def piece_capacity(edges: int) -> int:
 
 def _launch(kernel: str, indptr: Array, distances: Array, arguments: tuple[Any, ...]) -> None:
     offset = "int" if indptr.dtype == np.int32 else "long long"
-    name = f"{kernel}<{_TYPES[np.dtype(distances.dtype)]}, {offset}>"
+    _launch_all(f"{kernel}<{_TYPES[np.dtype(distances.dtype)]}, {offset}>", arguments)
+
+
+def _launch_all(name: str, arguments: tuple[Any, ...]) -> None:
+    """Launch a kernel with a block for each multiprocessor."""
     blocks = cuda_attribute("MultiProcessorCount")
     cuda_function(SOURCE, name, cooperative=True)((blocks,), (_THREADS,), arguments)
+
+
+def start(seeds: Array, window: float, distances: Array, near: Array, bound: Array, control: Array) -> None:
+    """Begin with the seeds as the near pile, at distance zero, and with the first bound."""
+    scalar = distances.dtype.type
+    arguments = seeds, np.int32(len(seeds)), scalar(window), distances, near, bound, control
+    _launch_all(f"start<{_TYPES[np.dtype(distances.dtype)]}>", arguments)
 
 
 def piles(

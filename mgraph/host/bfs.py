@@ -2,11 +2,13 @@
 
 The same operations on the same arrays; that file's opening explains the algorithm and the encoding. A push
 is a walk along the queue, which a road network's thin frontiers make fast on one core; a pull owns a word
-of the bitmap at a time, so cores never write to the same place.
+of the bitmap at a time, so cores never write to the same place. In a small graph one core pulls too.
 """
 
 import numpy as np
 from numba import njit, prange
+
+from .small import is_small, unless
 
 #: Where the caller finds the number of the frontier's level, in the control words.
 LEVEL = 2
@@ -48,7 +50,7 @@ def seed(sources, first, last, distances, visited, frontier):
             distances[v] = 0
 
 
-@njit(parallel=True, nogil=True, cache=True)
+@unless(is_small)
 def heads(in_indptr, in_indices, out_indptr, head):
     """Write each row's in-neighbour that has the most edges out of it, or -1."""
     for own in prange(len(head)):
@@ -111,7 +113,12 @@ def levels(
             if not have_bitmap:
                 frontier[:] = np.uint32(0)
                 _mark(frontier, queue, head, tail)
-            _pull(in_indptr, in_indices, heads, first, last, distances, visited, frontier, found, level + 1)
+            if is_small(in_indptr):
+                _pull_alone(in_indptr, in_indices, heads, first, last, distances, visited, frontier, found, level + 1)
+            else:
+                _pull_together(
+                    in_indptr, in_indices, heads, first, last, distances, visited, frontier, found, level + 1
+                )
             own[:] = found
             count = _bits(found)
             have_bitmap, have_queue = True, False
@@ -199,13 +206,16 @@ def _mark(frontier, queue, head, tail):
         frontier[queue[q] >> 5] |= _ONE << np.uint32(queue[q] & 31)
 
 
-@njit(parallel=True, nogil=True, cache=True)
+@unless(is_small)
 def _pull(in_indptr, in_indices, heads, first, last, distances, visited, frontier, found, level):
     chunk = 64
     for part in prange((len(found) + chunk - 1) // chunk):
         for w in range(part * chunk, min(len(found), part * chunk + chunk)):
             found[w] = _pull_word(in_indptr, in_indices, heads, first, last, distances, visited[w], frontier, w, level)
             visited[w] |= found[w]
+
+
+_pull_alone, _pull_together = _pull.alone, _pull.together
 
 
 @njit(nogil=True, cache=True)
@@ -236,7 +246,7 @@ def _pull_word(in_indptr, in_indices, heads, first, last, distances, known, fron
     return new
 
 
-@njit(parallel=True, nogil=True, cache=True)
+@unless(is_small)
 def parents(in_indptr, in_indices, first, last, distances, parent):
     """Write the least in-neighbour one level up of each vertex from `first` to `last`, or -9999."""
     for own in prange(last - first):

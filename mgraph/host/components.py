@@ -1,13 +1,15 @@
 """The kernels of ``kernels/components.cu`` for the CPU: the same operations on the same arrays, on all cores.
 
 That file's opening explains the algorithms and why cores may read and write the forest at the same time. Hooking
-compares and swaps here too; `unite_all` alone, on one core, need not: it is the textbook's union-find.
+compares and swaps here too; `unite_all` alone, on one core, need not: it is the textbook's union-find. What
+``"auto"`` takes goes through a small graph on one core.
 """
 
 import numpy as np
 from numba import njit, prange
 
 from .atomics import compare_and_swap
+from .small import VERTICES, is_small, unless
 
 #: What of `mgraph.connected_components` there is here.
 METHODS = ("sequential", "afforest", "shiloach-vishkin")
@@ -48,7 +50,12 @@ def _unite(parent, u, v):
 
 @njit(nogil=True, cache=True)
 def unite_all(indptr, indices, first, last, parent):
-    """Put the ends of all edges of the vertices `first` to `last` into one tree, one edge after the other."""
+    """Put the ends of all edges of the vertices `first` to `last` into one tree, one edge after the other.
+
+    Every vertex is a tree by itself before.
+    """
+    for v in range(len(parent)):
+        parent[v] = v
     for own in range(last - first):
         a = _root(parent, np.int32(first + own))
         for e in range(indptr[own], indptr[own + 1]):
@@ -60,7 +67,7 @@ def unite_all(indptr, indices, first, last, parent):
                 a = b
 
 
-@njit(parallel=True, nogil=True, cache=True)
+@unless(is_small)
 def plant(indptr, indices, first, last, parent):
     """Let the vertices `first` to `last` start below their first neighbours, where these are smaller."""
     for v in prange(len(parent)):
@@ -70,7 +77,7 @@ def plant(indptr, indices, first, last, parent):
         parent[v] = above
 
 
-@njit(parallel=True, nogil=True, cache=True)
+@unless(is_small)
 def sample(indptr, indices, first, last, parent):
     """Link the vertices `first` to `last` with their first neighbours."""
     for own in prange(last - first):
@@ -81,7 +88,7 @@ def sample(indptr, indices, first, last, parent):
                 _unite(parent, v, indices[e])
 
 
-@njit(parallel=True, nogil=True, cache=True)
+@unless(lambda parent: len(parent) <= VERTICES)
 def compress(parent):
     """Let every vertex point to its root."""
     for v in prange(len(parent)):
@@ -111,7 +118,7 @@ def largest(parent, giant):
             begin = i
 
 
-@njit(parallel=True, nogil=True, cache=True)
+@unless(is_small)
 def link(indptr, indices, first, last, giant, parent):
     """Link the vertices `first` to `last` with all their neighbours, unless they are in the giant component."""
     skipped = giant[0]
@@ -192,7 +199,7 @@ def shortcut_and_check(after, parent, marks, number, active):
             active[0] = 1
 
 
-@njit(parallel=True, nogil=True, cache=True)
+@unless(lambda first, last, *_: last - first <= VERTICES)
 def count_roots(first, last, parent, count):
     """Add the roots among the vertices `first` to `last` to `count`."""
     roots = 0

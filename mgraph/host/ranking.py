@@ -27,18 +27,22 @@ _HALF = np.uint64(32)
 
 @njit(nogil=True, cache=True)
 def sequential(succ, ranks, way):
-    """Rank by going along each list; return an element on a cycle, or -1 if there is none.
+    """Rank by going along each list; return an element that leads to no end, on a cycle if there is one, or -1.
 
     `way` has room for the elements of a list. Ranks are -1 until an element is met, -2 until the end is known.
     """
+    n = len(succ)
     ranks[:] = -1
-    for start in range(len(succ)):
+    for start in range(n):
         at, length = start, 0
         while ranks[at] == -1:
             ranks[at] = -2
             way[length] = at
             length += 1
-            at = succ[at]
+            following = succ[at]
+            if not 0 <= following < n:
+                return at
+            at = following
         if length == 0:
             continue
         rank = ranks[at]
@@ -116,8 +120,9 @@ def _walk_together(succ, shift, first, last, owners, steps, chain):
             coming_to = following[k]
             distance[k] += 1
             ends = coming_to == at[k]
-            arrives = coming_to == _splitter(coming_to >> shift, shift, n)
-            if not (ends or arrives or distance[k] == longest):
+            out = not 0 <= coming_to < n
+            arrives = not out and coming_to == _splitter(coming_to >> shift, shift, n)
+            if not (ends or arrives or out or distance[k] == longest):
                 at[k] = coming_to
                 continue
             if ends:
@@ -142,7 +147,8 @@ def _walk_together(succ, shift, first, last, owners, steps, chain):
 def link(succ, chain):
     """Write the chain of the elements themselves."""
     for i in prange(len(succ)):
-        chain[i] = _word(_END, 0) if succ[i] == i else _word(succ[i], 1)
+        following = succ[i] if 0 <= succ[i] < len(succ) else i
+        chain[i] = _word(_END, 0) if succ[i] == i else _word(following, 1)
 
 
 def jump(chain, first, last, step, open_words):
@@ -188,15 +194,20 @@ def aggregate(owners, steps, chain, ranks):
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def sift(ranks, first, unranked, control):
+def sift(succ, ranks, first, unranked, control):
     """Count the elements from `first` on without a rank, and list them if there is room."""
     parts = (len(ranks) + _ALONE - 1) // _ALONE
     counts = np.zeros(parts, np.int64)
+    out = 0
     for part in prange(parts):
-        counts[part] = (ranks[part * _ALONE : (part + 1) * _ALONE] < 0).sum()
+        for i in range(part * _ALONE, min(len(ranks), (part + 1) * _ALONE)):
+            if ranks[i] < 0:
+                counts[part] += 1
+                out += not 0 <= succ[first + i] < len(succ)
     ends = np.cumsum(counts)
     total = counts.sum()
     control[UNRANKED] += np.uint64(total)
+    control[TANGLED] |= np.uint64(out > 0)
     if total <= len(unranked):
         for part in prange(parts):
             if counts[part]:

@@ -8,12 +8,13 @@ import numpy as np
 from numba import njit, prange
 
 from ..weights import kernel_infinity
+from .small import is_small, unless
 
-#: Where the caller finds the rounds that were run, and sets the size of the near pile, in the control words.
-ROUND, NEAR = 0, 1
+#: Where the caller finds the rounds that were run, in the control words.
+ROUND = 0
 CONTROL_WORDS = 4
 
-_FAR, _SIDE = 2, 3
+_NEAR, _FAR, _SIDE = 1, 2, 3
 
 #: What `parents` leaves where it finds none.
 OPEN = 2**31 - 1
@@ -30,6 +31,14 @@ def _extremes(dtype):
     """Return infinity, and the least that a sum can be."""
     infinity = kernel_infinity(dtype)
     return dtype.type(infinity), dtype.type(-infinity if dtype.kind == "f" else -infinity - 1)
+
+
+def start(seeds, window, distances, near, bound, control):
+    """Begin with the seeds as the near pile, at distance zero, and with the first bound."""
+    distances[seeds] = 0
+    near[: len(seeds)] = seeds
+    control[_NEAR] = len(seeds)
+    bound[0] = window
 
 
 def piles(
@@ -75,7 +84,7 @@ def _piles(
     floor,
 ):
     n = len(distances)
-    number, size, waiting, side = control[ROUND], control[NEAR], control[_FAR], control[_SIDE]
+    number, size, waiting, side = control[ROUND], control[_NEAR], control[_FAR], control[_SIDE]
     bound = bounds[0]
     origin = bound
     done = 0
@@ -129,7 +138,7 @@ def _piles(
         size = found
         number += 1
         done += 1
-    control[ROUND], control[NEAR], control[_FAR], control[_SIDE] = number, size, waiting, side
+    control[ROUND], control[_NEAR], control[_FAR], control[_SIDE] = number, size, waiting, side
     bounds[0] = bound
 
 
@@ -266,7 +275,7 @@ def tight(indptr, indices, weights, first, distances, parent, hops, pieces, cont
     _tight(indptr, indices, weights, first, distances, parent, hops, *_extremes(distances.dtype))
 
 
-@njit(parallel=True, nogil=True, cache=True)
+@unless(is_small)
 def _tight(indptr, indices, weights, first, distances, parent, hops, infinity, floor):
     for u in prange(len(distances)):
         d = distances[u]
