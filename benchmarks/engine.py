@@ -23,6 +23,7 @@ from scipy.sparse.csgraph import dijkstra, floyd_warshall, shortest_path
 
 import mgraph
 from mgraph import device as devices
+from mgraph.bench.measure import repeated, spread
 from mgraph.generate import grid, random_matrix, rmat
 
 Row = dict[str, Any]
@@ -57,10 +58,8 @@ def check_rows(matrix: Any, distances: Any, rows: int = 8) -> None:
 
 def solve_seconds(call: Callable[[], Any], repeats: int = 5) -> tuple[Any, float, float]:
     """Return a call's result, and the median and spread of its solve time after a warm-up."""
-    call()
-    results = [call() for _ in range(repeats)]
-    times = [r.timings["solve"] for r in results]
-    return results[-1], statistics.median(times), (max(times) - min(times)) / statistics.median(times)
+    result, taken = repeated(call, repeats)
+    return result, taken.seconds, spread(taken.solves)
 
 
 def fw_gpu() -> Iterator[Row]:
@@ -286,39 +285,25 @@ def bfs_lists() -> Iterator[Row]:
 
 def memory_cpu() -> Iterator[Row]:
     """Peak memory of the CPU path against the plan, by tracemalloc."""
-    import tracemalloc
-
     for n, paths in ((4096, False), (4096, True)):
         matrix = random_matrix(n, seed=2)
         mgraph.apsp(matrix[:64, :64], device="cpu", predecessors=paths)
-        tracemalloc.start()
-        result = mgraph.apsp(matrix, device="cpu", predecessors=paths)
-        _, peak = tracemalloc.get_traced_memory()
-        tracemalloc.stop()
+        with devices.find("cpu").peak_memory() as peak:
+            result = mgraph.apsp(matrix, device="cpu", predecessors=paths)
         planned = result.plan.peak_bytes[0]
         yield {
             "row": "memory-cpu",
             "n": n,
             "predecessors": paths,
-            "peak": peak,
+            "peak": peak.bytes,
             "planned": planned,
-            "ratio": peak / planned,
+            "ratio": peak.bytes / planned,
         }
 
 
 def memory_gpu() -> Iterator[Row]:
     """Peak memory of the GPU path against the plan, by CuPy's pool."""
-    xp = devices.find("cuda").xp
-    pool = xp.get_default_memory_pool()
-
-    class Watch(xp.cuda.MemoryHook):
-        name = "watch"
-        peak = 0
-        before = 0
-
-        def malloc_postprocess(self, **_: Any) -> None:
-            self.peak = max(self.peak, pool.used_bytes() - self.before)
-
+    pool = devices.find("cuda").xp.get_default_memory_pool()
     calls: list[tuple[str, Callable[[], Any]]] = []
     for n, paths in ((4096, False), (4096, True), (10001, False), (16384, False)):
         matrix = random_matrix(n, seed=2)
@@ -336,12 +321,10 @@ def memory_gpu() -> Iterator[Row]:
     for name, call in calls:
         graph._views = {key: value for key, value in graph._views.items() if key[1] == "cpu"}
         pool.free_all_blocks()
-        watch = Watch()
-        watch.before = pool.used_bytes()
-        with watch:
+        with devices.find("cuda").peak_memory() as peak:
             result = call()
         planned = result.plan.peak_bytes[0]
-        yield {"row": "memory-gpu", "what": name, "peak": watch.peak, "planned": planned, "ratio": watch.peak / planned}
+        yield {"row": "memory-gpu", "what": name, "peak": peak.bytes, "planned": planned, "ratio": peak.bytes / planned}
 
 
 ROWS: dict[str, Callable[[], Iterator[Row]]] = {

@@ -21,6 +21,8 @@ from scipy.sparse import csgraph
 import mgraph
 from benchmarks.engine import DATA, Row, print_rows
 from mgraph import device as devices
+from mgraph.bench.inputs import weighted
+from mgraph.bench.measure import repeated, spread
 from mgraph.bfs import Edges, Search
 from mgraph.generate import EDGES_AT_A_TIME, grid, linked_list, rmat, rmat_edges
 from mgraph.graph import offset_type
@@ -32,19 +34,12 @@ SOURCES = 8
 
 def timed(call: Callable[[], Any], repeats: int = 7) -> tuple[Any, Row]:
     """Return a call's last result, and its first time, and the medians of the rest, in ms."""
-    solves, calls = [], []
-    for _ in range(repeats + 1):
-        devices.find("cuda").synchronize()
-        started = time.perf_counter()
-        result = call()
-        devices.find("cuda").synchronize()
-        calls.append(time.perf_counter() - started)
-        solves.append(result.timings["solve"])
+    result, taken = repeated(call, repeats)
     return result, {
-        "solve_ms": statistics.median(solves[1:]) * 1e3,
-        "call_ms": statistics.median(calls[1:]) * 1e3,
-        "first_call_ms": calls[0] * 1e3,
-        "spread": (max(solves[1:]) - min(solves[1:])) / statistics.median(solves[1:]),
+        "solve_ms": taken.seconds * 1e3,
+        "call_ms": statistics.median(taken.calls) * 1e3,
+        "first_call_ms": taken.first_call * 1e3,
+        "spread": spread(taken.solves),
     }
 
 
@@ -53,26 +48,12 @@ def kronecker(scale: int) -> mgraph.Graph:
     return rmat(scale, device="cuda")
 
 
-def new_york(weighted: bool = True) -> mgraph.Graph:
+def new_york(lengths: bool = True) -> mgraph.Graph:
     """Return the roads of New York on the GPU, with weights from 1 to 255 if any."""
     read = mgraph.read(DATA / "NY.gr.xz")
     src, dst, _ = read.coo()
     graph = mgraph.Graph.from_edges(*(devices.find("cuda").asarray(ends) for ends in (src, dst)), n=read.n)
-    return with_weights(graph) if weighted else graph
-
-
-def with_weights(graph: mgraph.Graph, dtype: str = "float32") -> mgraph.Graph:
-    """Return a graph on the GPU with uniform weights from 1 to 255, one per undirected edge."""
-    src, dst, _ = graph.coo()
-    a, b = np.minimum(src, dst).astype(np.uint64), np.maximum(src, dst).astype(np.uint64)
-    mixed = (a * np.uint64(0x9E3779B97F4A7C15)) ^ (b * np.uint64(0xC2B2AE3D27D4EB4F))
-    mixed ^= mixed >> np.uint64(29)
-    mixed *= np.uint64(0xBF58476D1CE4E5B9)
-    weights = ((mixed >> np.uint64(33)) % np.uint64(255) + np.uint64(1)).astype(dtype)
-    indptr, indices, _ = graph.csr()
-    return mgraph.Graph(
-        graph.n, csr=mgraph.graph.Compressed(indptr, indices, weights), directed=graph.directed, nonnegative=True
-    )
+    return weighted(graph, (1, 255)) if lengths else graph
 
 
 def starts(graph: mgraph.Graph, count: int = SOURCES) -> list[int]:
@@ -121,13 +102,13 @@ def bfs() -> Iterator[Row]:
             yield search("kronecker 22", graph, predecessors=True)
         del graph
         devices.find("cuda").xp.get_default_memory_pool().free_all_blocks()
-    yield search("New York", new_york(weighted=False))
+    yield search("New York", new_york(lengths=False))
     yield search("grid 1,024 x 1,024", grid(1024, 1024, device="cuda"))
 
 
 def bfs_methods() -> Iterator[Row]:
     """Every published method, one source."""
-    for name, graph in (("kronecker 20", kronecker(20)), ("New York", new_york(weighted=False))):
+    for name, graph in (("kronecker 20", kronecker(20)), ("New York", new_york(lengths=False))):
         source = starts(graph, 1)[0]
         expected = mgraph.bfs(graph, source, device="cuda").distances
         for method in ("hybrid", "frontier", "pull", "edge", "vertex", "mask", "privatized", "scan"):
@@ -156,7 +137,7 @@ def bfs_many() -> Iterator[Row]:
 
 def sssp() -> Iterator[Row]:
     """Shortest paths from one source, weights 1 to 255, mean of four sources; the first is checked by SciPy or twin."""
-    for name, graph in (("kronecker 22", with_weights(kronecker(22))), ("New York", new_york())):
+    for name, graph in (("kronecker 22", weighted(kronecker(22), (1, 255))), ("New York", new_york())):
         for predecessors in (False, True):
             rows = []
             for source in starts(graph, 4):
@@ -208,7 +189,7 @@ def components() -> Iterator[Row]:
             "predicted_ms": result.plan.seconds * 1e3,
         }  # fmt: skip
         del graph, result, other
-    roads = new_york(weighted=False)
+    roads = new_york(lengths=False)
     _, row = timed(lambda: mgraph.connected_components(roads, device="cuda"))
     yield {"row": "components", "graph": "New York", **row}
 

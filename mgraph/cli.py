@@ -31,12 +31,19 @@ from . import device as devices
 from . import generate
 from .errors import DeviceError, FormatError, InputError, OutputExistsError
 from .graph import Graph
-from .io import FORMATS, check_output, read, save
+from .io import FORMATS, check_output, read, read_list, save
 from .plan import METHODS, SEARCHES, spec_of
 from .rates import cache_file
 from .weights import DISTANCE_TYPES, infinity
 
-Result = mgraph.ApspResult | mgraph.BfsResult | mgraph.ClosureResult | mgraph.ComponentsResult | mgraph.SsspResult
+Result = (
+    mgraph.ApspResult
+    | mgraph.BfsResult
+    | mgraph.ClosureResult
+    | mgraph.ComponentsResult
+    | mgraph.ListRankResult
+    | mgraph.SsspResult
+)
 
 #: Elements of a distance matrix summed up at a time.
 ELEMENTS_AT_A_TIME = 1 << 22
@@ -138,7 +145,7 @@ _json_option = click.option("--json", "as_json", is_flag=True, help="Print one J
 
 
 class Bytes(click.ParamType):
-    """A number of bytes: 150000000000, 150GB or 140GiB."""
+    """A number of bytes: 150000000000, 1.5e11, 150GB or 140GiB."""
 
     name = "bytes"
 
@@ -146,7 +153,7 @@ class Bytes(click.ParamType):
         """Return the number."""
         if isinstance(value, int):
             return value
-        size = re.fullmatch(r"(\d+(?:\.\d+)?) *(?:([KMGT])(i?))?B?", value, re.IGNORECASE)
+        size = re.fullmatch(r"(\d+(?:\.\d+)?(?:e\d\d?)?) *(?:([KMGT])(i?))?B?", value, re.IGNORECASE)
         if size is None:
             self.fail(f"{value} is no number of bytes: write 150000000000 or 140GiB", param, ctx)
         return int(float(size[1]) * (1024 if size[3] else 1000) ** (" KMGT".index((size[2] or " ").upper())))
@@ -275,6 +282,19 @@ def closure(**given: Any) -> None:
     _run(mgraph.transitive_closure, _reachable, **given)
 
 
+@main.command(epilog="Example: mgraph rank successors.npy --out ranks.npy")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--method", default="auto", metavar="NAME", help="auto, sequential, wylie, splitter64 or splitter48.")
+@_run_options
+def rank(file: Path, **given: Any) -> None:
+    """Find every element's distance to the last of its list.
+
+    FILE holds the successor of each element, the last of a list names itself: an array (.npy), or text, a number a
+    line. Elements are numbered from 0.
+    """
+    _perform(mgraph.list_rank, lambda: read_list(file), _described_list, _ranked, **given)
+
+
 def _run(
     call: Callable[..., Result],
     summary: Callable[[Graph, Any], tuple[dict[str, Any], str]],
@@ -286,6 +306,29 @@ def _run(
     directed: bool | None,
     unweighted: bool,
     relabel: bool,
+    **options: Any,
+) -> None:
+    """Perform a call on the graph that the options name."""
+    if (file is None) == (rmat is None):
+        raise click.UsageError("give either FILE or --rmat SCALE")
+    if rmat is not None and (format is not None or n is not None or relabel):
+        raise click.UsageError("--format, --n and --relabel say how to read FILE: they do not go with --rmat")
+
+    def graph() -> Graph:
+        if rmat is not None:
+            return generate.rmat(rmat, directed=bool(directed))
+        assert file is not None
+        return read(file, format, n, directed, False if unweighted else None, relabel)
+
+    _perform(call, graph, _described, summary, **options)
+
+
+def _perform(
+    call: Callable[..., Result],
+    read_input: Callable[[], Any],
+    describe: Callable[[Any], tuple[dict[str, Any], str]],
+    summary: Callable[[Any, Any], tuple[dict[str, Any], str]],
+    *,
     device: str | None,
     workers: int | None,
     scheduler: str | None,
@@ -296,11 +339,7 @@ def _run(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Read the graph, make the call, save and print what it returned."""
-    if (file is None) == (rmat is None):
-        raise click.UsageError("give either FILE or --rmat SCALE")
-    if rmat is not None and (format is not None or n is not None or relabel):
-        raise click.UsageError("--format, --n and --relabel say how to read FILE: they do not go with --rmat")
+    """Read the input, make the call, save and print what it returned."""
     if sum(option is not None for option in (workers, scheduler, scheduler_file)) > 1:
         raise click.UsageError("give only one of --workers, --scheduler and --scheduler-file")
     if out is not None:
@@ -309,11 +348,7 @@ def _run(
             if options.get(name) and out.suffix == ".npy":
                 raise click.UsageError(f"a .npy file holds the distances only: with --{name}, give a .npz file")
     started = time.perf_counter()
-    if rmat is not None:
-        graph = generate.rmat(rmat, directed=bool(directed))
-    else:
-        assert file is not None
-        graph = read(file, format, n, directed, False if unweighted else None, relabel)
+    given = read_input()
     seconds = {"read": time.perf_counter() - started}
     with _client(workers, scheduler, scheduler_file, device) as client:
         # disable=None: shown on a terminal only.
@@ -327,24 +362,22 @@ def _run(
                 bar.update(done - bar.n)
                 look()
 
-            result = call(graph, device=device, client=client, progress=progress, **options)
+            result = call(given, device=device, client=client, progress=progress, **options)
             look()
         seconds |= {part: result.timings[part] for part in ("load", "solve", "collect")}
         if out is not None:
-            _save(out, result, graph, overwrite)
+            _save(out, result, getattr(given, "ids", None), overwrite)
         if quiet and not as_json:
             return
-        found, words = summary(graph, result)
+        found, words = summary(given, result)
     plan = result.plan
+    known, description = describe(given)
     if as_json:
         facts = {
             "version": mgraph.__version__,
             "algorithm": plan.algorithm,
             "method": plan.method,
-            "n": graph.n,
-            "m": _edges(graph),
-            "directed": graph.directed,
-            "weighted": graph.weighted,
+            **known,
             "dtype": plan.dtype,
             "predecessors": plan.predecessors,
             "intermediate": plan.intermediate,
@@ -357,7 +390,7 @@ def _run(
         }
         click.echo(_json(facts))
         return
-    click.echo(_words(graph))
+    click.echo(description)
     click.echo(plan.explain())
     click.echo("time: " + ", ".join(f"{part} {taken:.3g} s" for part, taken in seconds.items()))
     click.echo(words)
@@ -417,17 +450,19 @@ def _local_client(workers: int, device: str | None) -> Iterator[Any]:
         signal.signal(signal.SIGINT, heard)
 
 
-def _save(out: Path, result: Result, graph: Graph, overwrite: bool) -> None:
+def _save(out: Path, result: Result, ids: np.ndarray | None, overwrite: bool) -> None:
     """Save what was found: one matrix or vector (.npy), or everything by name (.npz)."""
     found: tuple[str, ...] = ("distances", "predecessors", "intermediate")
     if isinstance(result, mgraph.ClosureResult):
         found = ("words",)
     elif isinstance(result, mgraph.ComponentsResult):
         found = ("labels",)
+    elif isinstance(result, mgraph.ListRankResult):
+        found = ("ranks",)
     if out.suffix == ".npy":
         save(out, getattr(result, found[0]), overwrite)
         return
-    arrays = {name: getattr(result, name, None) for name in found} | {"ids": graph.ids}
+    arrays = {name: getattr(result, name, None) for name in found} | {"ids": ids}
     save(out, {name: array for name, array in arrays.items() if array is not None}, overwrite)
 
 
@@ -441,11 +476,18 @@ def _edges(graph: Graph) -> int | None:
     return None if graph.dense is not None else graph.m
 
 
-def _words(graph: Graph) -> str:
+def _described(graph: Graph) -> tuple[dict[str, Any], str]:
+    """Return what is known of a graph, as values and in words."""
     m = _edges(graph)
+    facts = {"n": graph.n, "m": m, "directed": graph.directed, "weighted": graph.weighted}
     edges = "a dense matrix" if m is None else f"{m:,} stored edges"
     kind = "directed" if graph.directed else "undirected"
-    return f"graph: {graph.n:,} vertices, {edges}, {kind}, {'weighted' if graph.weighted else 'unweighted'}"
+    return facts, f"graph: {graph.n:,} vertices, {edges}, {kind}, {'weighted' if graph.weighted else 'unweighted'}"
+
+
+def _described_list(succ: np.ndarray) -> tuple[dict[str, Any], str]:
+    """Return what is known of lists, as values and in words."""
+    return {"n": len(succ)}, f"lists: {len(succ):,} elements in all"
 
 
 def _pairs(graph: Graph, result: mgraph.ApspResult) -> tuple[dict[str, Any], str]:
@@ -510,6 +552,13 @@ def _sizes(graph: Graph, result: mgraph.ComponentsResult) -> tuple[dict[str, Any
     return facts, f"components: {result.count:,}, the largest with {sizes.max():,} of {graph.n:,} vertices"
 
 
+def _ranked(succ: np.ndarray, result: mgraph.ListRankResult) -> tuple[dict[str, Any], str]:
+    """Sum up the ranks: what was found, as values and in words."""
+    ranks = devices.to_host(result.ranks)
+    count, largest = int((ranks == 0).sum()), int(ranks.max(initial=0))
+    return {"lists": count, "largest_rank": largest}, f"ranked: {count:,} lists, the largest rank is {largest:,}"
+
+
 def _reachable(graph: Graph, result: mgraph.ClosureResult) -> tuple[dict[str, Any], str]:
     """Sum up a closure: what was found, as values and in words."""
     facts = {"reachable_pairs": result.count}
@@ -539,9 +588,13 @@ def _levels(graph: Graph, result: mgraph.BfsResult) -> tuple[dict[str, Any], str
     return facts, words
 
 
-@main.command(epilog="Example: mgraph plan apsp --n 100000 --devices 4xcuda --memory 140GiB")
+#: A GPU that need not exist: the one of the built-in rates.
+H200 = mgraph.DeviceSpec("cuda", "cuda", 140 << 30, model="NVIDIA H200")
+
+
+@main.command(epilog="Example: mgraph plan apsp -n 1660000 --gpus 4608 --network 25e9")
 @click.argument("algorithm", metavar="ALGORITHM")
-@click.option("--n", type=int, required=True, metavar="N", help="Number of vertices.")
+@click.option("-n", "--n", type=int, required=True, metavar="N", help="Number of vertices.")
 @click.option("--m", type=int, metavar="M", help="Number of stored directed edges; bfs needs it.")
 @click.option(
     "--devices",
@@ -552,6 +605,21 @@ def _levels(graph: Graph, result: mgraph.BfsResult) -> tuple[dict[str, Any], str
 @click.option(
     "--memory", type=Bytes(), metavar="BYTES", help="Free memory of each device, e.g. 140GiB; it need not exist then."
 )
+@click.option(
+    "--gpus",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Instead of --devices: N H200s, which need not exist, of 140GiB or --memory.",
+)
+@click.option(
+    "--network",
+    type=Bytes(),
+    metavar="BYTES",
+    help="Bytes a second into a node, which its GPUs share, e.g. 25e9; by default all are of one node. For apsp.",
+)
+@click.option(
+    "--gpus-per-node", type=int, default=8, show_default=True, metavar="N", help="GPUs of a node; with --network."
+)
 @_pairs_options("The type to compute in; by default float32.")
 @_predecessors_option
 @_span_option
@@ -559,13 +627,26 @@ def _levels(graph: Graph, result: mgraph.BfsResult) -> tuple[dict[str, Any], str
 @click.option("--sources", type=int, default=1, metavar="N", help="Number of sources; for bfs_many.")
 @_json_option
 def plan(
-    algorithm: str, n: int, m: int | None, wanted: str | None, memory: int | None, as_json: bool, **options: Any
+    algorithm: str,
+    n: int,
+    m: int | None,
+    wanted: str | None,
+    memory: int | None,
+    gpus: int | None,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Tell how a call would be run, how long it would take and how much memory it needs.
 
     ALGORITHM is apsp, bfs, bfs_many, closure, components, list_rank or sssp.
     """
-    made = mgraph.plan(algorithm, n, m, _specs(wanted, memory), **options)
+    if gpus is None:
+        specs = _specs(wanted, memory)
+    elif wanted is None:
+        specs = [dataclasses.replace(H200, memory=H200.memory if memory is None else memory)] * gpus
+    else:
+        raise click.UsageError("give only one of --devices and --gpus")
+    made = mgraph.plan(algorithm, n, m, specs, **options)
     click.echo(_json(dataclasses.asdict(made)) if as_json else made.explain())
 
 
@@ -599,6 +680,77 @@ def calibrate(device: str | None, as_json: bool) -> None:
         for kind, value in figure.items() if isinstance(figure, dict) else [("", figure)]:
             click.echo(f"{name:12} {kind:12} {value:.4g}")
     click.echo(f"kept in {cache_file()}")
+
+
+class Suites(click.Group):
+    """The command ``bench``: with the word ``report`` the report, else the measuring."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Let all words but ``report`` name suites."""
+        return super().parse_args(ctx, args if args[:1] == ["report"] else ["run", *args])
+
+
+@main.group(cls=Suites, no_args_is_help=False, options_metavar="", subcommand_metavar="[SUITE]... | report DIR")
+def bench() -> None:
+    """Measure the benchmark suites, or report on what was measured."""
+
+
+bench.command_class = Command
+
+
+@bench.command("run", epilog="Example: mgraph bench bfs-size rank-scaling --quick --out here")
+@click.argument("suites", nargs=-1, metavar="[SUITE]...")
+@click.option("--device", metavar="NAME", help="Measure on this device only: cpu, cuda or cuda:N.")
+@click.option("--workers", type=int, metavar="N", help="Run what does not say it on N Dask workers of this machine.")
+@click.option("--scheduler", metavar="ADDRESS", help="Run what is for workers on those of this Dask scheduler.")
+@click.option("--quick", is_flag=True, help="Shrink every sweep to seconds.")
+@click.option("--limit", type=float, metavar="SECONDS", help="Begin no row after so long.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default="bench", show_default=True)
+@click.option("--data", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Where graphs' files are.")
+def bench_run(suites: tuple[str, ...], **options: Any) -> None:
+    """Measure suites, all by default, and write a row for each case to a folder.
+
+    What the folder has already is kept: a run that was interrupted goes on where it is called again.
+    """
+    from .bench.run import bench
+
+    ended = bench(suites, tell=_told, **options)
+    click.echo(
+        f"{ended.measured} measured, {ended.kept} kept, {ended.skipped} skipped, {ended.wrong} wrong"
+        + (", stopped by --limit: call again to go on" if ended.limited else ""),
+        err=True,
+    )
+    if ended.wrong:
+        raise click.exceptions.Exit(1)
+
+
+def _told(row: dict[str, Any]) -> None:
+    """Print a row of a benchmark in a line."""
+    if row["kind"] == "ceilings":
+        click.echo(f"ceilings of {row['device']['model']}: copy {tqdm.format_sizeof(row['copy'])}B/s")
+        return
+    asked = " ".join(f"{name}={value}" for part in ("graph", "run", "call") for name, value in row[part].items())
+    what = f"{row['suite']} {row['algorithm']} {asked}: "
+    if row["kind"] != "case":
+        click.echo(f"{what}{row['kind']}: {row['why']}")
+        return
+    click.echo(
+        f"{what}{row['method']} on {row['device']['count']} x {row['device']['kind']} {row['seconds'] * 1e3:.4g} ms, "
+        f"{tqdm.format_sizeof(row['rate'])} {row['unit']}"
+    )
+
+
+@bench.command("report", epilog="Example: mgraph bench report here --baseline before")
+@click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option(
+    "--baseline", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Tell what is slower than there."
+)
+def bench_report(folder: Path, baseline: Path | None) -> None:
+    """Write report.html and report.md into a folder of runs."""
+    from .bench.report import report
+
+    for path in report(folder, baseline):
+        click.echo(path)
 
 
 _PACKAGES = ("numpy", "scipy", "numba", "dask", "distributed", "cupy", "dask-cuda")

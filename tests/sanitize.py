@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import mgraph
+from mgraph import device as devices
 from mgraph.generate import grid, linked_list, random_matrix, rmat
 from mgraph.graph import Compressed
 
@@ -99,10 +100,12 @@ def single_source() -> None:
 
 
 def components() -> None:
-    """Connected components by every method, of directed graphs too."""
+    """Connected components by every method, of directed graphs too, by all blocks and by few."""
     for graph in graphs():
         for method in ("afforest", "shiloach-vishkin"):
             mgraph.connected_components(graph, device="cuda", method=method)
+            with devices.find("cuda").limited(2):
+                mgraph.connected_components(graph, device="cuda", method=method)
 
 
 def ranking() -> None:
@@ -114,9 +117,20 @@ def ranking() -> None:
             mgraph.list_rank(succ, device="cuda", method=method)
 
 
+def ceilings() -> None:
+    """What a device does at best, of every type: whole blocks, and a last one of some words."""
+    device = devices.find("cuda")
+    kernels, xp = device.kernels("ceilings"), device.xp
+    for dtype in (np.float32, np.float64, np.int32, np.int16):
+        for nonnegative in (False, True)[: 2 if dtype == np.float32 else 1]:
+            kernels.relaxations(xp.ones(10_000, dtype), dtype(3), dtype(2), dtype(90), 9, nonnegative)
+    kernels.reads(xp.arange(1 << 12, dtype=np.uint32), 10_000, xp.zeros(1, np.uint32))
+    device.synchronize()
+
+
 FAMILIES: dict[str, Callable[[], None]] = {
     run.__name__: run
-    for run in (minplus, sssp, closure, bfs, bfs_by_level, bfs_many, single_source, components, ranking)
+    for run in (minplus, sssp, closure, bfs, bfs_by_level, bfs_many, single_source, components, ranking, ceilings)
 }
 
 

@@ -1,6 +1,7 @@
 """The command line gives what the library gives, says what went wrong in a line, and exits as promised."""
 
 import dataclasses
+import gzip
 import json
 import lzma
 import os
@@ -277,6 +278,9 @@ def test_existing_output_is_refused_before_anything_is_computed(cycle, tmp_path,
         (["plan", "apsp", "--n", "8", "--devices", "0"], "1 or more"),
         (["plan", "apsp", "--n", "8", "--devices", "0xcuda"], "1 or more"),
         (["plan", "apsp", "--n", "8", "--memory", "much"], "much"),
+        (["plan", "apsp", "-n", "8", "--gpus", "0"], "--gpus"),
+        (["plan", "apsp", "-n", "8", "--gpus", "2", "--devices", "cpu"], "only one of --devices and --gpus"),
+        (["plan", "apsp", "-n", "8", "--gpus", "2", "--network", "fast"], "fast"),
         (["dijkstra", "FILE"], "No such command"),
     ],
 )
@@ -300,6 +304,8 @@ def test_calls_that_click_refuses(cycle, arguments, says):
         (["plan", "sssp", "--n", "8"], "sssp"),
         (["plan", "bfs", "--n", "8"], "m="),
         (["plan", "apsp", "--n", "8", "--block", "7"], "block=7"),
+        (["plan", "apsp", "-n", "8", "--gpus", "2", "--network", "0"], "network=0"),
+        (["plan", "bfs", "-n", "8", "--m", "9", "--gpus", "2", "--network", "25e9"], "is for apsp"),
     ],
 )
 def test_calls_that_the_library_refuses(cycle, arguments, says):
@@ -396,6 +402,43 @@ def test_closure(cycle, tmp_path):
     assert "reachable: 3 of 9 pairs" in ok("closure", path, "--device", "cpu", "--irreflexive")
 
 
+def test_rank(tmp_path):
+    out, ranks = tmp_path / "all.npz", tmp_path / "ranks.npy"
+    text = tmp_path / "lists.txt"
+    text.write_text("# two lists\n1\n2\n2\n3  # alone\n")
+    found = facts("rank", text, "--device", "cpu", "--out", ranks)
+    assert (found["n"], found["lists"], found["largest_rank"]) == (4, 2, 2)
+    assert np.load(ranks).tolist() == [2, 1, 0, 0]
+    saved = tmp_path / "lists.npy"
+    np.save(saved, np.array([1, 2, 2, 3], np.int32))
+    packed = tmp_path / "lists.npy.gz"
+    packed.write_bytes(gzip.compress(saved.read_bytes()))
+    for path in (saved, packed):
+        words = ok("rank", path, "--device", "cpu", "--method", "wylie", "--out", out, "--overwrite")
+        assert "lists: 4 elements" in words and "2 lists, the largest rank is 2" in words
+        with np.load(out) as found:
+            assert list(found) == ["ranks"] and found["ranks"].tolist() == [2, 1, 0, 0]
+    text.write_text("")
+    assert facts("rank", text, "--device", "cpu")["lists"] == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "says"),
+    [
+        (b"1\n2\n0\n", 2, "on a cycle"),
+        (b"1\n7\n", 2, "succ[1] is 7"),
+        (b"0 1\n1 1\n", 2, "shape (2, 2)"),
+        (b"1\ntwo\n", 1, "a number a line"),
+        (b"\x93NUMPY\x01", 1, "lists"),
+        (b"\x1f\x8b\x08", 1, "cut off"),
+    ],
+)
+def test_files_that_hold_no_list(content, code, says, tmp_path):
+    path = tmp_path / "lists"
+    path.write_bytes(content)
+    assert says in failed(invoke("rank", path, "--device", "cpu"), code)
+
+
 # The other commands
 
 
@@ -430,6 +473,17 @@ def test_plan():
     assert len(facts("plan", "apsp", "--n", 1000, "--devices", "3")["devices"]) == 3
     (spec,) = facts("plan", "apsp", "--n", 1000, "--devices", "cpu", "--memory", "1000000000")["devices"]
     assert (spec["kind"], spec["memory"]) == ("cpu", 10**9)
+
+
+def test_plan_for_gpus_that_no_machine_here_has():
+    arguments = ("apsp", "-n", 1_660_000, "--gpus", 4608, "--network", "25e9")
+    specs = [mgraph.DeviceSpec("cuda", "cuda", 140 << 30, model="NVIDIA H200")] * 4608
+    expected = mgraph.plan("apsp", 1_660_000, devices=specs, network=25e9)
+    assert ok("plan", *arguments) == expected.explain() + "\n"
+    assert facts("plan", *arguments, "--gpus-per-node", 4)["exchange"] < expected.exchange
+    found = facts("plan", *arguments, "--memory", "16GB")
+    assert found["devices"][4607]["memory"] == 16 * 10**9 and found["seconds"] == expected.seconds
+    assert "needs" in failed(invoke("plan", *arguments, "--memory", "1GiB"), 1)
 
 
 def test_info():

@@ -1,0 +1,27 @@
+"""Benchmarks: suites that sweep an algorithm over its parameters, and the report of what was measured.
+
+`suite` reads a suite's file, `inputs` makes its graphs, `checks` proves a result before its time counts, `measure`
+takes the times, `work` counts what was done, `ceilings` measures what a device can do at best, `peers` calls other
+libraries, `case` puts these together to a row, `run` goes through the sweeps and writes the rows, `report` draws them.
+
+A row is a JSON object. Its ``kind`` is ``"case"``, ``"skipped"`` or ``"wrong"``, both with a ``why``, or
+``"ceilings"``, what `ceilings.ceilings` returns. What was asked, and where:
+
+- ``suite``, ``algorithm``, ``graph``, ``call``, ``run``: the case, as the suite has it; ``quick``
+- ``device``: ``name``, ``kind``, ``model``, ``cores`` and, of workers, the ``count``
+- ``versions``, ``commit``, ``date``
+
+What a case has in addition; times are in seconds:
+
+- ``method``: what ran, another library's name; ``called``: that library's call; ``n``, ``m``
+- ``seconds``: the median solve, by device events on a GPU, of several sources their mean; ``times``: each; ``spread``:
+  the greatest less the least, over the median
+- ``call_seconds``, ``first_call_seconds``: the median of the whole calls, and the first, with what is prepared once
+- ``transfers``: ``load`` and ``collect``, medians, apart from the solve; None of other libraries
+- ``phases``: time by operation, in one more run; ``phase_rates``: bytes a second, where a suite tells the traffic
+- ``iterations``: supersteps, rounds or levels, None where none are counted
+- ``work``, ``unit``, ``rate``: of several sources the harmonic mean (Graph500's rule); ``bytes``: the least traffic
+- ``ceiling``, ``fraction``: the rate that the measured ceilings allow, and how much of it was reached
+- ``peak_bytes``, ``predicted_bytes``, ``predicted_seconds``: None of another library, on workers, or without a plan
+- ``checked``: how the result was proved
+"""

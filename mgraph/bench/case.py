@@ -1,0 +1,278 @@
+"""Measuring one case: making its input, calling, proving the result, and the row of what was found."""
+
+import contextlib
+import json
+import statistics
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import mgraph
+
+from .. import device as devices
+from ..graph import Graph
+from ..plan import spec_of
+from . import checks, inputs, peers
+from .ceilings import ceiling_of
+from .measure import Times, repeated, spread
+from .suite import Case, Suite
+from .work import LEAVE_OUT, Work, iterations, work
+
+Array = Any
+
+#: The public calls, by the names that suites and plans give them.
+CALLS: dict[str, Callable[..., Any]] = {
+    "apsp": mgraph.apsp,
+    "bfs": mgraph.bfs,
+    "sssp": mgraph.sssp,
+    "components": mgraph.connected_components,
+    "list_rank": mgraph.list_rank,
+}
+
+#: Those that start from a vertex.
+FROM_A_SOURCE = ("bfs", "sssp")
+
+
+class Unfit(Exception):
+    """A case that this machine cannot measure; the message says why."""
+
+
+@dataclass
+class Bench:
+    """What cases share: the latest input, and the answers that were proved right.
+
+    Attributes
+    ----------
+    folder : path or None
+        Where the files of graphs are.
+    client : callable
+        Returns the Dask client of so many workers on a kind of device, or of a scheduler's address; None for none.
+    ceilings : dict of str to dict
+        What devices can do at best, by their models.
+    """
+
+    folder: Path | None = None
+    client: Callable[[int | str | None, str], Any] = lambda workers, kind: None
+    ceilings: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _latest: tuple[str, Any] = ("", None)
+    _proved: dict[str, tuple[str, list[np.ndarray]]] = field(default_factory=dict)
+
+    def input(self, case: Case, place: devices.Device) -> Any:
+        """Return a case's input where it shall lie; the latest one is kept, and what was proved of it."""
+        device = "cpu" if case.run.get("where") == "host" or "peer" in case.run else place.name
+        key = json.dumps([case.graph, device], sort_keys=True)
+        if key != self._latest[0]:
+            self._latest = ("", None)
+            self._proved.clear()
+            if place.kind == "cuda":
+                place.xp.get_default_memory_pool().free_all_blocks()
+            self._latest = (key, inputs.made(case.graph, device, self.folder))
+        return self._latest[1]
+
+    def prove(self, case: Case, graph: Any, method: str, arrays: dict[str, Any], source: int | None) -> str:
+        """Raise unless a result is right: by its properties, or as it equals one that was proved."""
+        names = {"bfs": ("distances",), "sssp": ("distances",), "components": ("labels", "count")}.get(case.algorithm)
+        if names is None:
+            return checks.check(case.algorithm, graph, arrays, source)
+        found = [devices.to_host(arrays[name]) for name in names]
+        key = f"{case.algorithm} {source}"
+        by, proved = self._proved.get(key, ("", []))
+        if proved and all(map(np.array_equal, found, proved)):
+            return f"equal to {by}"
+        proof = checks.check(case.algorithm, graph, arrays, source)
+        self._proved[key] = (method, found)
+        return proof
+
+
+def row(case: Case, suite: Suite, bench: Bench, place: devices.Device) -> dict[str, Any]:
+    """Measure a case on a device and return what was found: the part of a row that is not asked.
+
+    Raises
+    ------
+    Unfit, MgraphError
+        If this machine cannot: it lacks a device, a library, a file, or enough memory.
+    WrongResultError
+        If a result is wrong.
+    """
+    if str(case.run.get("device", "cpu")).startswith("cuda") and place.kind == "cpu":
+        raise Unfit("needs a GPU")
+    if "tile" in case.run and place.kind == "cpu":
+        raise Unfit("tiles are those of a GPU's product")
+    client = bench.client(case.run.get("workers"), place.kind)
+    graph = bench.input(case, place)
+    with _tuned(case, place):
+        if "peer" in case.run:
+            found = _peer_row(case, graph, bench)
+        else:
+            found = _own_row(case, suite, graph, place, client, bench)
+    return {
+        "kind": "case",
+        "n": graph.n if isinstance(graph, Graph) else len(graph),
+        "m": graph.m if isinstance(graph, Graph) and graph.dense is None else None,
+        "device": described(place, client),
+        **found,
+    }
+
+
+def described(place: devices.Device, client: Any = None) -> dict[str, Any]:
+    """Return what a row says of the device: that of a client's workers, where there is a client."""
+    kind, cores = place.kind, spec_of(place).cores
+    count = 1 if client is None else len(client.scheduler_info(n_workers=-1)["workers"])
+    return {"name": place.name, "kind": kind, "model": place.model(), "cores": cores, "count": count}
+
+
+@contextlib.contextmanager
+def _tuned(case: Case, place: devices.Device) -> Iterator[None]:
+    """Run the block with the blocks a launch, and the tile of the product, that a case asks for."""
+    with contextlib.ExitStack() as stack:
+        if "blocks" in case.run:
+            stack.enter_context(place.limited(case.run["blocks"]))
+        if "tile" in case.run:
+            from ..cuda import minplus
+
+            stack.enter_context(minplus.tiled(case.run["tile"]))
+        yield
+
+
+def _sources(case: Case, graph: Any) -> list[int | None]:
+    """Return where a search starts: random vertices that have neighbours, the same for every method."""
+    if case.algorithm not in FROM_A_SOURCE:
+        return [None]
+    degrees = np.diff(devices.to_host(graph.adjacency("csr")[0]))
+    candidates = np.flatnonzero(degrees)
+    count = min(case.run.get("sources", 1), len(candidates))
+    return [int(v) for v in np.random.default_rng(graph.n).choice(candidates, count, replace=False)]
+
+
+def _own_row(case: Case, suite: Suite, graph: Any, place: devices.Device, client: Any, bench: Bench) -> dict[str, Any]:
+    """Measure the library's own call."""
+    call = partial(CALLS[case.algorithm], device=place.name, **case.call)
+    if client is not None:
+        call = partial(CALLS[case.algorithm], client=client, device=place.kind, **case.call)
+    times: list[Times] = []
+    amounts: list[Work] = []
+    proof = ""
+    for source in _sources(case, graph):
+        from_here = call if source is None else partial(call, source=source)
+        result, taken = repeated(partial(from_here, graph))
+        proof = bench.prove(case, graph, result.plan.method, _arrays(result), source)
+        times.append(taken)
+        amounts.append(work(case.algorithm, graph, result.plan, _arrays(result)))
+    made, rounds = result.plan, iterations(result.plan, result)
+    peak: int | None = None
+    phases: dict[str, float] = {}
+    if client is None:
+        del result
+        peak, phases = _inside(from_here, graph, place)
+    ceiling = None
+    bounded = amounts[-1].unit != "pairs/s" and made.method not in ("sequential", *LEAVE_OUT)
+    if bounded and place.model() in bench.ceilings:
+        nonnegative = graph.nonnegative if isinstance(graph, Graph) else not bool((graph < 0).any())
+        ceiling = ceiling_of(bench.ceilings[place.model()], case.algorithm, made.dtype, nonnegative, made.n)
+        if ceiling is not None:  # measured with all cores of a CPU, which its workers share
+            ceiling *= sum(spec.cores for spec in made.devices) / spec_of(place).cores
+    traffic = suite.traffic.get(made.method, {})
+    return {
+        "method": made.method,
+        **_timed(times),
+        "transfers": {
+            "load": statistics.median([t for taken in times for t in taken.loads]),
+            "collect": statistics.median([t for taken in times for t in taken.collects]),
+        },
+        "phases": phases,
+        "phase_rates": {name: traffic[name] * made.n / phases[name] for name in traffic if phases.get(name)},
+        "iterations": rounds,
+        **_rated(amounts, times, ceiling),
+        "peak_bytes": peak,
+        "predicted_bytes": max(made.peak_bytes),
+        "predicted_seconds": None if "blocks" in case.run else made.seconds,  # of which plans know nothing
+        "checked": proof,
+    }
+
+
+def _peer_row(case: Case, graph: Any, bench: Bench) -> dict[str, Any]:
+    """Measure another library's call."""
+    name = case.run["peer"]
+    times: list[Times] = []
+    amounts: list[Work] = []
+    proof = ""
+    found: dict[str, Any] = {}
+    for source in _sources(case, graph):
+        given = case.call if source is None else {**case.call, "source": source}
+        peer = peers.solver(name, case.algorithm, graph, **given)
+        result, taken = repeated(peer.solve)
+        found = peer.arrays(result)
+        if "labels" in found:
+            found.setdefault("count", len(np.unique(found["labels"])))  # not every library counts them
+        proof = bench.prove(case, graph, name, found, source)
+        times.append(taken)
+        amounts.append(work(case.algorithm, graph, None, found))
+    return {
+        "method": name,
+        **_timed(times),
+        "transfers": None,
+        "phases": {},
+        "phase_rates": {},
+        "iterations": None,
+        **_rated(amounts, times, None),
+        "peak_bytes": None,
+        "predicted_bytes": None,
+        "predicted_seconds": None,
+        "checked": proof,
+        "called": peer.called,
+    }
+
+
+def _arrays(result: Any) -> dict[str, Any]:
+    """Return what a result holds, by the names that checks know."""
+    names = ("distances", "labels", "count", "ranks")
+    return {name: getattr(result, name) for name in names if hasattr(result, name)}
+
+
+def _inside(call: Callable[..., Any], graph: Any, place: devices.Device) -> tuple[int, dict[str, float]]:
+    """Return the most memory that a call takes, as plans count it, and its time by operation.
+
+    Of a graph that is the first call, which prepares what is kept with it, and the lists of neighbours beside: with
+    them, and with a list that is ranked, a plan counts the input.
+    """
+    given, fresh = 0, graph
+    if isinstance(graph, Graph) and graph.dense is None:
+        fresh = Graph(graph.n, csr=graph.csr(), directed=graph.directed, nonnegative=graph.nonnegative)
+        if graph.device == place.name:
+            given = graph.held(place, "csr.indptr", "csr.indices")
+    elif graph.ndim == 1 and devices.of(graph) is place:
+        given = graph.nbytes
+    with place.peak_memory() as peak:
+        call(fresh)
+    with devices.Recorder(place) as recorder:
+        call(graph)
+    return peak.bytes + given, recorder.seconds()
+
+
+def _timed(times: list[Times]) -> dict[str, Any]:
+    """Return a row's times: of several sources the mean of the medians."""
+    return {
+        "seconds": statistics.mean(taken.seconds for taken in times),
+        "times": [t for taken in times for t in taken.solves],
+        "spread": statistics.mean(spread(taken.solves) for taken in times),
+        "call_seconds": statistics.mean(statistics.median(taken.calls) for taken in times),
+        "first_call_seconds": times[0].first_call,
+    }
+
+
+def _rated(amounts: list[Work], times: list[Times], ceiling: float | None) -> dict[str, Any]:
+    """Return a row's rate: of several sources the harmonic mean, as Graph500 has it."""
+    rates = [amount.amount / taken.seconds for amount, taken in zip(amounts, times, strict=True)]
+    rate = statistics.harmonic_mean(rates) if all(rates) else 0.0
+    return {
+        "work": amounts[-1].amount,
+        "unit": amounts[-1].unit,
+        "rate": rate,
+        "bytes": amounts[-1].bytes,
+        "ceiling": ceiling,
+        "fraction": None if ceiling is None else rate / ceiling,
+    }

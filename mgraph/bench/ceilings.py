@@ -1,0 +1,134 @@
+"""What a device can do at best, measured, to say which fraction of it an algorithm reaches: the roofs of a roofline.
+
+Three things bound the algorithms here: sums and minima in registers, reads at random of a table that a cache holds or
+does not, and memory read and written in order. Short kernels that do one of them each are timed, with nothing else in
+their way (``kernels/ceilings.cu``).
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import device as devices
+from .measure import REPEATS, median_seconds
+
+#: What is measured of the (min, +) product: the type, and whether nothing is negative.
+_MINPLUS = {
+    "float32": (np.float32, False),
+    "nonnegative": (np.float32, True),
+    "int32": (np.int32, False),
+    "int16": (np.int16, False),
+    "float64": (np.float64, False),
+}
+
+#: Bytes of the tables that are read: from what a core has beside it to what no cache holds.
+_TABLES = tuple(1 << bits for bits in (15, 18, 21, 24, 27, 30, 33))
+
+#: How much is done at a time, for some milliseconds: rounds, reads, and bytes of the largest table and of a copy.
+_EFFORT = {
+    "cuda": (1 << 15, 1 << 27, 1 << 33, 1 << 30),
+    "cpu": (1 << 17, 1 << 23, 1 << 27, 1 << 28),
+}
+_QUICK = {
+    "cuda": (1 << 8, 1 << 20, 1 << 24, 1 << 24),
+    "cpu": (1 << 8, 1 << 14, 1 << 18, 1 << 20),
+}
+
+#: Random reads that an element or edge takes at least, and the bits of the table for each vertex or element.
+_READS = {"bfs": (1, 1), "sssp": (1, 32), "components": (1, 32), "list_rank": (3, 32)}
+
+
+def ceilings(device: devices.Device, quick: bool = False) -> dict[str, Any]:
+    """Measure what a device can do at best; it takes a second or two on a GPU, a few on a CPU.
+
+    Parameters
+    ----------
+    device : Device
+        Of a CPU, all cores that Numba uses.
+    quick : bool
+        Measure for a fraction of a second, and small tables only: the figures are rough.
+
+    Returns
+    -------
+    dict
+        ``"minplus"``: sums and minima a second, by the type of distances and ``"nonnegative"``, float32 where nothing
+        is negative. ``"copy"``: bytes a second read plus written. ``"reads"``: pairs of a table's bytes and of the
+        random reads of four bytes a second, ascending.
+    """
+    rounds, reads, largest, copied = (_QUICK if quick else _EFFORT)[device.kind]
+    repeats = 1 if quick else REPEATS
+    room = device.available_memory() // 4
+    with device.active():
+        return {
+            "minplus": {name: _minplus(device, name, rounds, repeats) for name in _MINPLUS},
+            "copy": _copy(device, min(copied, room), repeats),
+            "reads": _reads(device, reads, min(largest, room), repeats),
+        }
+
+
+def ceiling_of(measured: dict[str, Any], algorithm: str, dtype: Any, nonnegative: bool, n: int) -> float | None:
+    """Return the most work a second that a device's ceilings allow an algorithm; None where they say nothing of it.
+
+    For all pairs that is the (min, +) product. The others pass an edge, or an element of a list, by random reads: of
+    a bitmap of the visited vertices in a breadth-first search, of a word for each vertex in `sssp` and
+    `components`, and in `list_rank` three words an element.
+
+    Parameters
+    ----------
+    measured : dict
+        What `ceilings` returned.
+    algorithm : str
+        ``"apsp"``, ``"bfs"``, ``"sssp"``, ``"components"`` or ``"list_rank"``; any other has no ceiling here.
+    dtype : dtype-like
+        The type of the distances; only `apsp` looks at it.
+    nonnegative : bool
+        Whether no weight is negative.
+    n : int
+        Vertices, or elements of the list.
+    """
+    if algorithm == "apsp":
+        name = np.dtype(dtype).name
+        return float(measured["minplus"]["nonnegative" if nonnegative and name == "float32" else name])
+    if algorithm not in _READS:
+        return None
+    touches, bits = _READS[algorithm]
+    return _interpolated(measured["reads"], max(1.0, n * bits / 8)) / touches
+
+
+def _interpolated(reads: list[list[float]], size: float) -> float:
+    """Return the rate of reads from a table of so many bytes: on a line between those measured, both as logarithms."""
+    sizes, rates = np.log(np.array(reads, float)).T
+    return math.exp(np.interp(math.log(size), sizes, rates))
+
+
+def _minplus(device: devices.Device, name: str, rounds: int, repeats: int) -> float:
+    dtype, nonnegative = _MINPLUS[name]
+    kernels = device.kernels("ceilings")
+    values = kernels.values(device.xp, dtype)
+    # Up and down again, so that all values go on changing; what is not negative goes up only.
+    steps = (3, 5, 16000) if nonnegative else (3, -3, 50)
+    first, second, limit = (dtype(step) for step in steps)
+
+    def work() -> None:
+        kernels.relaxations(values, first, second, limit, rounds, nonnegative)
+
+    return 2 * rounds * len(values) / median_seconds(device, work, repeats)
+
+
+def _copy(device: devices.Device, size: int, repeats: int) -> float:
+    copy = device.kernels("ceilings").copy
+    source, target = (device.xp.full(size // 4, value, np.uint32) for value in (7, 3))
+    return (source.nbytes + target.nbytes) / median_seconds(device, lambda: copy(target, source), repeats)
+
+
+def _reads(device: devices.Device, count: int, largest: int, repeats: int) -> list[list[float]]:
+    read = device.kernels("ceilings").reads
+    sizes = [size for size in _TABLES if size <= largest]
+    table = device.xp.arange(sizes[-1] // 4, dtype=np.uint32)
+    total = device.xp.zeros(1, np.uint32)
+
+    def rate(size: int) -> float:
+        return count / median_seconds(device, lambda: read(table[: size // 4], count, total), repeats)
+
+    return [[size, rate(size)] for size in sizes]

@@ -1,0 +1,140 @@
+"""The inputs that suites name: made graphs, matrices and lists, and the graphs of files.
+
+A suite's ``graph`` names a maker of `MAKERS` and its arguments. All are seeded: the same arguments give the same input
+on every device.
+"""
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import device as devices
+from .. import generate
+from ..errors import InputError
+from ..graph import Compressed, Graph
+from ..io import read as read_file
+
+Array = Any
+
+#: Where files of graphs are looked for, unless a folder is named.
+DATA = (Path("data"), Path("../shared/data"), Path(".data"))
+
+
+def star(n: int, *, device: str | None = None) -> Graph:
+    """Return the undirected star: one vertex with an edge to each of the others."""
+    place = devices.find("cpu" if device is None else device)
+    leaves = place.xp.arange(1, max(n, 1), dtype=np.int32)
+    return Graph.from_edges(place.xp.zeros_like(leaves), leaves, n=n, directed=False)
+
+
+def random_matrix(n: int, *, device: str | None = None, **given: Any) -> Array:
+    """Return `mgraph.generate.random_matrix` on a device."""
+    return devices.find("cpu" if device is None else device).asarray(generate.random_matrix(n, **given))
+
+
+def read(
+    file: str, *, core: int | None = None, folder: Path | None = None, device: str | None = None, **given: Any
+) -> Graph:
+    """Return the graph of a file of the data folder, or of its vertices of most edges.
+
+    Parameters
+    ----------
+    file : str
+        The file's name, in `folder`.
+    core : int, optional
+        Keep so many vertices only, those of most edges, in the order of their numbers.
+    folder : path, optional
+        By default the first of `DATA` that is there.
+    device : {"cpu", "cuda", "cuda:N"}, optional
+        Where the graph shall live; by default on the CPU.
+    **given
+        As `mgraph.read` takes it.
+
+    Raises
+    ------
+    InputError
+        If the file is not there.
+    """
+    folder = next((place for place in ([folder] if folder else DATA) if place.is_dir()), DATA[0])
+    if not (folder / file).is_file():
+        raise InputError(f"{file} is not in {folder}: put it there, or name its folder (--data)")
+    graph = read_file(folder / file, **given)
+    if core is not None:
+        graph = _core(graph, core)
+    place = devices.find("cpu" if device is None else device)
+    if place.kind == "cpu":
+        return graph
+    csr = Compressed(*(None if part is None else place.asarray(part) for part in graph.csr()))
+    return Graph(graph.n, csr=csr, directed=graph.directed, nonnegative=graph.nonnegative)
+
+
+def _core(graph: Graph, n: int) -> Graph:
+    """Return the graph of the `n` vertices of most edges."""
+    if n > graph.n:
+        raise InputError(f"core={n} vertices are more than the {graph.n} that there are")
+    src, dst, weights = graph.coo()
+    degrees = np.bincount(src, minlength=graph.n) + np.bincount(dst, minlength=graph.n)
+    kept = np.sort(np.argsort(-degrees, kind="stable")[:n])
+    number = np.full(graph.n, -1, np.int32)
+    number[kept] = np.arange(n, dtype=np.int32)
+    there = (number[src] >= 0) & (number[dst] >= 0)
+    lengths = None if weights is None else weights[there]
+    made = Graph.from_edges(number[src[there]], number[dst[there]], lengths, n=n)
+    made.directed = graph.directed
+    return made
+
+
+def weighted(graph: Graph, weights: tuple[int, int], dtype: str = "float32") -> Graph:
+    """Return a graph with uniform integer weights between two, one per undirected edge, whatever the device."""
+    low, high = weights
+    src, dst, _ = graph.coo()
+    a, b = np.minimum(src, dst).astype(np.uint64), np.maximum(src, dst).astype(np.uint64)
+    mixed = (a * np.uint64(0x9E3779B97F4A7C15)) ^ (b * np.uint64(0xC2B2AE3D27D4EB4F))
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    lengths = ((mixed >> np.uint64(33)) % np.uint64(high - low + 1) + np.uint64(low)).astype(dtype)
+    indptr, indices, _ = graph.csr()
+    return Graph(graph.n, csr=Compressed(indptr, indices, lengths), directed=graph.directed, nonnegative=low >= 0)
+
+
+MAKERS: dict[str, Callable[..., Any]] = {
+    "rmat": generate.rmat,
+    "grid": generate.grid,
+    "star": star,
+    "random_matrix": random_matrix,
+    "random_density": generate.random_density,
+    "random_degree": generate.random_degree,
+    "scale_free": generate.scale_free,
+    "linked_list": generate.linked_list,
+    "list_graph": generate.list_graph,
+    "tree_graph": generate.tree_graph,
+    "random_graph": generate.random_graph,
+    "read": read,
+}
+
+
+def made(graph: dict[str, Any], device: str, folder: Path | None = None) -> Any:
+    """Return the input that a suite describes, on a device; ``weights`` are those of a graph that has none itself.
+
+    Raises
+    ------
+    InputError
+        If there is no such maker, or it takes no such arguments, or the file is not there.
+    """
+    given = {name: tuple(value) if isinstance(value, list) else value for name, value in graph.items()}
+    name = given.pop("make", None)
+    if name not in MAKERS:
+        raise InputError(f"make={name!r} is not known: use one of {', '.join(MAKERS)}")
+    maker = MAKERS[name]
+    weights = None if "weights" in inspect.signature(maker).parameters else given.pop("weights", None)
+    if maker is read:
+        given["folder"] = folder
+    try:
+        inspect.signature(maker).bind(**given, device=device)
+    except TypeError as error:
+        raise InputError(f"{name} cannot be made of {given}: {error}") from error
+    found = maker(**given, device=device)
+    return found if weights is None or found.weighted else weighted(found, weights)

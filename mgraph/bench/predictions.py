@@ -1,0 +1,123 @@
+"""What the planner predicted beside what was measured: of all rows, and of all pairs on several devices."""
+
+import statistics
+
+from . import amounts
+from .document import Block, Column, Plot, Section, Table, Words
+from .plots import over_predictions
+from .rows import Row, Rows, case_name, device_name
+
+#: What a prediction of a time shall be within, and one for several devices.
+WITHIN = 0.20
+WITHIN_SEVERAL = 0.15
+
+
+def within(row: Row, share: float, name: str = "seconds") -> bool:
+    """Return whether prediction and measurement are within a share: neither is so much more than the other."""
+    measured, predicted = _pair(row, name)
+    return predicted / (1 + share) <= measured <= predicted * (1 + share)
+
+
+def section(rows: Rows) -> Section | None:
+    """Return the section of predictions; None where no row has one."""
+    timed = [row for row in rows.cases if row.get("predicted_seconds") and row.get("seconds")]
+    sized = [row for row in rows.cases if row.get("predicted_bytes") and row.get("peak_bytes")]
+    if not timed and not sized:
+        return None
+    blocks: list[Block] = []
+    if timed:
+        good = sum(within(row, WITHIN) for row in timed)
+        blocks.append(
+            Words(
+                f"{good} of {len(timed)} times ({amounts.share(good / len(timed))}) are within"
+                f" {amounts.share(WITHIN)} of what the planner predicted before the call"
+                + (_memory_words(sized) if sized else ".")
+            )
+        )
+        groups: dict[str, list[tuple[float, float]]] = {}
+        for row in timed:
+            groups.setdefault(f"{row['algorithm']}, {device_name(row, False)}", []).append(
+                (row["predicted_seconds"], row["seconds"])
+            )
+        drawing = over_predictions("predictions", "Predicted times over measured times", list(groups.items()), WITHIN)
+        caption = (
+            f"Predicted times of the solve over measured ones; the band is {amounts.share(WITHIN)} to either side."
+        )
+        blocks.append(Plot("predictions", drawing, caption))
+    blocks.append(_table(timed, sized))
+    several = sorted(_several(timed), key=lambda row: (device_name(row, False), row["n"], row["device"]["count"]))
+    if several:
+        blocks.append(_several_table(several))
+    return Section("predictions", "Prediction and measurement", tuple(blocks))
+
+
+def _memory_words(sized: list[Row]) -> str:
+    good = sum(within(row, WITHIN, "bytes") for row in sized)
+    return f", and {good} of {len(sized)} peaks of memory ({amounts.share(good / len(sized))})."
+
+
+def _pair(row: Row, name: str) -> tuple[float, float]:
+    return (row["seconds"] if name == "seconds" else row["peak_bytes"]), row[f"predicted_{name}"]
+
+
+def _table(timed: list[Row], sized: list[Row]) -> Table:
+    groups: dict[tuple[str, str], None] = dict.fromkeys(
+        (row["suite"], device_name(row, False)) for row in (*timed, *sized)
+    )
+    lines = []
+    for suite, model in groups:
+        line = [suite, model]
+        for rows, name in ((timed, "seconds"), (sized, "bytes")):
+            own = [row for row in rows if (row["suite"], device_name(row, False)) == (suite, model)]
+            ratios = [predicted / measured for measured, predicted in (_pair(row, name) for row in own)]
+            good = sum(within(row, WITHIN, name) for row in own)
+            line += [f"{good} of {len(own)}"] if own else [amounts.NONE]
+            line += [amounts.digits(statistics.median(ratios)) if own else amounts.NONE]
+            line += [f"{amounts.digits(min(ratios))} to {amounts.digits(max(ratios))}" if own else amounts.NONE]
+        lines.append(tuple(line))
+    share = amounts.share(WITHIN)
+    columns = (
+        *(Column("Suite", False), Column("Device", False)),
+        *(Column(f"Times within {share}"), Column("median"), Column("range", brief=False)),
+        *(Column(f"Peaks within {share}"), Column("median"), Column("range", brief=False)),
+    )
+    return Table(
+        columns,
+        tuple(lines),
+        "Predicted over measured, of times and of peaks of memory: above 1 the plan expected more.",
+    )
+
+
+def _several(timed: list[Row]) -> list[Row]:
+    """Return the rows of all pairs, by a method of a suite that ran on several devices, those on one of them too."""
+    found = [row for row in timed if row["algorithm"] == "apsp"]
+    families: dict[tuple[str, str, str], set[int]] = {}
+    for row in found:
+        families.setdefault(_family(row), set()).add(row["device"]["count"])
+    return [row for row in found if max(families[_family(row)]) > 1]
+
+
+def _family(row: Row) -> tuple[str, str, str]:
+    return row["suite"], str(row.get("method")), device_name(row, False)
+
+
+def _several_table(rows: list[Row]) -> Table:
+    columns = (
+        *(Column("Device", False), Column("Devices"), Column("Case", False), Column("Predicted"), Column("Measured")),
+        *(Column("Predicted over measured"), Column(f"Within {amounts.share(WITHIN_SEVERAL)}", False)),
+    )
+    lines = tuple(
+        (
+            device_name(row, False),
+            str(row["device"]["count"]),
+            case_name(row),
+            amounts.seconds(row["predicted_seconds"]),
+            amounts.seconds(row["seconds"]),
+            amounts.digits(row["predicted_seconds"] / row["seconds"]),
+            "yes" if within(row, WITHIN_SEVERAL) else "no",
+        )
+        for row in rows
+    )
+    good = sum(within(row, WITHIN_SEVERAL) for row in rows)
+    caption = f"All pairs on several devices: {good} of {len(rows)} within {amounts.share(WITHIN_SEVERAL)}."
+    return Table(columns, lines, caption)

@@ -1,0 +1,222 @@
+"""Rows: what runs have left in a folder, the newest of each case on each device.
+
+A folder holds one run or several, such as one of a GPU and one of a CPU; all its ``*.jsonl`` are read, whatever folders
+they lie in. `mgraph.bench` tells what a row has.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError
+from .amounts import count, digits
+from .suite import value
+
+Row = dict[str, Any]
+
+#: What a row may be of.
+KINDS = ("case", "skipped", "wrong", "ceilings")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What a folder holds.
+
+    Attributes
+    ----------
+    cases, skipped, wrong, ceilings : list of dict
+        The rows of each kind, those of GPUs first, else in order of appearance. What a machine without a GPU has
+        skipped and another run has measured is not among them.
+    others : int
+        Lines that are no rows of these kinds.
+    """
+
+    cases: list[Row]
+    skipped: list[Row]
+    wrong: list[Row]
+    ceilings: list[Row]
+    others: int = 0
+
+    @property
+    def suites(self) -> list[str]:
+        """The names of the suites, in order of appearance."""
+        return list(dict.fromkeys(row["suite"] for row in (*self.cases, *self.skipped, *self.wrong)))
+
+    def of(self, suite: str) -> list[Row]:
+        """Return the cases of a suite."""
+        return [row for row in self.cases if row["suite"] == suite]
+
+
+def read(folder: Path) -> Rows:
+    """Return the rows under a folder: of each case on a device, and of each device's ceilings, the newest.
+
+    Raises
+    ------
+    InputError
+        If the folder is none, holds no rows, or a line of its files cannot be read.
+    """
+    if not folder.is_dir():
+        raise InputError(f"{str(folder)!r} is no folder: name one that `mgraph bench` has written rows to")
+    newest: dict[str, Row] = {}
+    others = 0
+    for path in sorted(folder.rglob("*.jsonl")):
+        for row in rows_of(path):
+            if row.get("kind") not in KINDS:
+                others += 1
+            elif (known := newest.get(key(row))) is None:
+                newest[key(row)] = row
+            elif row.get("date", "") >= known.get("date", ""):
+                newest[key(row)] = row
+    if not newest:
+        raise InputError(f"{str(folder)!r} holds no rows (*.jsonl): measure first, with `mgraph bench`")
+    kinds: dict[str, list[Row]] = {kind: [] for kind in KINDS}
+    for row in sorted(newest.values(), key=_on_a_cpu):
+        kinds[row["kind"]].append(row)
+    measured = set(map(_case, kinds["case"]))
+    skipped = [row for row in kinds["skipped"] if _is_there(row) or _case(row) not in measured]
+    return Rows(kinds["case"], skipped, kinds["wrong"], kinds["ceilings"], others)
+
+
+def rows_of(path: Path) -> Iterator[Row]:
+    """Yield the rows of a file; a last line that was cut off is none.
+
+    Raises
+    ------
+    InputError
+        If another line is no row.
+    """
+    text = path.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            if number == len(lines) and not text.endswith("\n"):
+                return  # a run that was cut off while it wrote
+            raise InputError(f"{path}, line {number} is no row: {error}; remove the line, or measure again") from error
+        if not isinstance(row, dict):
+            raise InputError(f"{path}, line {number} is no row but {line[:40]!r}; remove the line, or measure again")
+        yield row
+
+
+def _is_there(row: Row) -> bool:
+    """Return whether a case was skipped on the kind of device that it is for."""
+    wanted, _, _ = (row["run"].get("device") or "").partition(":")
+    return wanted in ("", (row.get("device") or {}).get("kind"))
+
+
+def _on_a_cpu(row: Row) -> bool:
+    return (row.get("device") or {}).get("kind") == "cpu"
+
+
+def key(row: Row) -> str:
+    """Return what a row shares with those of the same case on the same kind of device, and with no others."""
+    on = row.get("device") or {}
+    device = [on.get("kind"), on.get("model"), on.get("count")]
+    if row["kind"] == "ceilings":
+        return json.dumps(["ceilings", device])
+    return json.dumps([_case(row), device], sort_keys=True)
+
+
+def _case(row: Row) -> str:
+    """Return what a row shares with those of the same case on any device."""
+    parts = [row[name] for name in ("suite", "algorithm", "graph", "call", "run")]
+    return json.dumps([*parts, bool(row.get("quick"))], sort_keys=True)
+
+
+def device_name(row: Row, counted: bool = True) -> str:
+    """Return the model of a row's device and, unless it is not to be counted, how many there are."""
+    on = row.get("device") or {}
+    model = re.sub(
+        r"^NVIDIA |^Intel|^AMD |\((R|TM)\)|Tesla | CPU| Processor| \d+-Core|@.*",
+        "",
+        on.get("model") or on.get("kind") or "no device",
+    )
+    model = " ".join(model.split())
+    number = on.get("count", 1)
+    return f"{number} × {model}" if counted and number != 1 else model
+
+
+def file_name(words: str) -> str:
+    """Return words as part of a file's name."""
+    return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
+
+
+def is_peer(row: Row) -> bool:
+    """Return whether another library was measured."""
+    return bool(row["run"].get("peer"))
+
+
+def figures(row: Row, name: str) -> list[tuple[str, float]]:
+    """Return what a row has by a name, as (phase, value): of a field by phases one for each, else one of no phase."""
+    if name in ("phases", "phase_rates"):
+        return list((row.get(name) or {}).items())
+    found = value(row, name)
+    return [] if found is None else [("", found)]
+
+
+def parameters(rows: list[Row]) -> tuple[dict[str, Any], list[str]]:
+    """Return what all rows have in common, and the names of what tells them apart, of graph, call and run.
+
+    The method, ``n`` and the device are left out: every row has them anyway.
+    """
+    said = [{**row["graph"], **row["call"], **row["run"]} for row in rows]
+    names = dict.fromkeys(name for table in said for name in table if name not in ("method", "n", "device", "peer"))
+    common, varying = {}, []
+    for name in names:
+        values = [table.get(name) for table in said]
+        if any(other != values[0] for other in values):
+            varying.append(name)
+        elif values[0] is not None:
+            common[name] = values[0]
+    return common, varying
+
+
+def in_words(name: str, what: Any) -> str:
+    """Return a parameter and its name, where the name is needed to understand it."""
+    if isinstance(what, list):
+        what = " to ".join(map(count, what))
+    elif isinstance(what, str) and name != "where":
+        return what
+    return f"{name.replace('_', ' ')} {count(what)}"
+
+
+def case_name(row: Row) -> str:
+    """Return what tells a case from others of its suite, in words."""
+    said = {**row["graph"], **row["call"], **row["run"]}
+    method = row.get("method")
+    words = [] if method is None or said.get("method") == method or is_peer(row) else [method]
+    return ", ".join(
+        words + [in_words(name, what) for name, what in said.items() if what is not None and name != "device"]
+    )
+
+
+def label(row: Row, names: tuple[str, ...], models: int = 1, counts: int = 1) -> str:
+    """Return the name of a row's series: what it has of `names`, and its device where there are several.
+
+    Parameters
+    ----------
+    row : dict
+        The row.
+    names : tuple of str
+        What tells series apart.
+    models, counts : int
+        How many models of devices, and how many numbers of them, are shown together.
+    """
+    found = [(name, value(row, name)) for name in names if name not in ("model", "devices")]
+    words = [in_words(name, what) for name, what in found if what is not None]
+    if models > 1 or "model" in names:
+        words.append(device_name(row, counts > 1 or "devices" in names))
+    elif counts > 1 or "devices" in names:
+        words.append(f"{count(row['device']['count'])} devices")
+    return ", ".join(words) or device_name(row)
+
+
+def ratio_words(ratio: float) -> str:
+    """Return how many times as long something takes, as a change."""
+    return f"{digits(ratio)} times" if ratio >= 2 or ratio <= 0.5 else f"{100 * (ratio - 1):+.0f} %".replace("-", "−")

@@ -1,0 +1,265 @@
+"""Going through suites: what was measured already is kept, what cannot be measured here is said, the rest is.
+
+A run is a folder: ``rows.jsonl`` has a row a line, each written as soon as it is measured, ``rows.csv`` the same as a
+table. A run that was interrupted, or that a limit of time ended, goes on where it is called again with the same folder.
+"""
+
+import contextlib
+import csv
+import dataclasses
+import functools
+import json
+import platform
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import mgraph
+
+from .. import device as devices
+from ..errors import DeviceError
+from ..plan import spec_of
+from . import ceilings
+from .case import Bench, Unfit, described, row
+from .checks import WrongResultError
+from .rows import Row, rows_of
+from .suite import Case, Suite, load, names
+
+#: What the versions of are told in every row.
+PACKAGES = ("numpy", "scipy", "numba", "dask", "distributed", "cupy-cuda13x", "cupy-cuda12x")
+
+
+@dataclass
+class Ended:
+    """How a run has ended: rows measured, kept from before, skipped, and wrong; whether the limit of time ended it."""
+
+    measured: int = 0
+    kept: int = 0
+    skipped: int = 0
+    wrong: int = 0
+    limited: bool = False
+
+
+def bench(
+    suites: Iterable[str] = (),
+    out: Path = Path("bench"),
+    *,
+    device: str | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    quick: bool = False,
+    limit: float | None = None,
+    data: Path | None = None,
+    tell: Callable[[Row], None] = lambda row: None,
+) -> Ended:
+    """Measure suites, and write their rows to a folder.
+
+    Parameters
+    ----------
+    suites : iterable of str
+        Names of suites; all by default.
+    out : path
+        The run's folder, made if it is not there. Cases that it has a row of, from this device, commit and versions,
+        are not measured again.
+    device : {"cpu", "cuda", "cuda:N"}, optional
+        Measure on this device only: what runs on another, as most other libraries do, is left out. By default cases
+        run where they say, and those that do not say it on a GPU where there is one.
+    workers : int, optional
+        Dask workers for the cases that do not say how many; by default none.
+    scheduler : str, optional
+        The address of a scheduler whose workers, all of them, take the cases that run on workers.
+    quick : bool
+        Shrink every sweep to seconds.
+    limit : float, optional
+        Seconds after which no further row is begun.
+    data : path, optional
+        Where files of graphs are; by default one of `mgraph.bench.inputs.DATA`.
+    tell : callable
+        Called with every row when it is there.
+
+    Raises
+    ------
+    InputError
+        If a suite, or the device, is not known.
+    DeviceError
+        If the device is not there.
+    """
+    began = time.monotonic()
+    devices.find(device)
+    chosen = [load(name) for name in (suites or names())]
+    out.mkdir(parents=True, exist_ok=True)
+    ended, facts = Ended(), {"versions": versions(), "commit": commit()}
+    _drop_half_a_line(out / "rows.jsonl")
+    known = {identity(found): found for found in read_rows(out)}
+    with ExitStack() as stack:
+        stack.callback(write_table, out)  # also of a run that is interrupted
+        lines = stack.enter_context((out / "rows.jsonl").open("a"))
+        clients = stack.enter_context(Clients())
+
+        def write(found: Row) -> None:
+            found = found | facts | {"date": datetime.now(UTC).isoformat(timespec="seconds")}
+            if known.get(identity(found), {}).get("why") != found.get("why", ""):
+                lines.write(json.dumps(found, allow_nan=False) + "\n")
+                lines.flush()
+            known[identity(found)] = found
+            tell(found)
+
+        shared = Bench(data, clients.client)
+        for suite, case in _cases(chosen, quick, workers, scheduler):
+            if limit is not None and time.monotonic() - began > limit:
+                ended.limited = True
+                break
+            place = _place(case, device)
+            named = case.run.get("device", place.kind).partition(":")[0]
+            if device is not None and named != devices.find(device).kind:
+                continue
+            asked = {**dataclasses.asdict(case), "device": described(place), "quick": quick}
+            if known.get(identity(asked | facts), {}).get("kind") == "case":
+                ended.kept += 1
+                continue
+            if place.kind == "cuda" or "peer" not in case.run:
+                shared.ceilings[place.model()] = _ceilings(place, quick, known, facts, write)
+            try:
+                write(asked | row(case, suite, shared, place))
+                ended.measured += 1
+            except WrongResultError as error:
+                write(asked | {"kind": "wrong", "why": str(error)})
+                ended.wrong += 1
+            except (Unfit, mgraph.MgraphError, MemoryError) as error:
+                write(asked | {"kind": "skipped", "why": str(error) or "not enough memory"})
+                ended.skipped += 1
+    return ended
+
+
+def identity(found: Row) -> str:
+    """Return what tells a row from others: the case, the device's model, the commit and the versions."""
+    model, count = found["device"]["model"], found["device"]["count"]
+    names = ("suite", "algorithm", "graph", "call", "run", "quick", "commit", "versions")
+    case = {name: found.get(name) for name in names}
+    return json.dumps([case, model, count if found.get("kind") == "ceilings" else None], sort_keys=True)
+
+
+def read_rows(folder: Path) -> Iterator[Row]:
+    """Yield the rows that a folder's run has, the oldest first."""
+    file = folder / "rows.jsonl"
+    if file.is_file():
+        yield from rows_of(file)
+
+
+def _drop_half_a_line(file: Path) -> None:
+    """Remove what is left of a last line that was cut off while it was written: its case is measured again."""
+    if file.is_file():
+        with file.open("r+b") as lines:
+            lines.truncate(lines.read().rfind(b"\n") + 1)
+
+
+def write_table(folder: Path) -> Path:
+    """Write a folder's rows as a table, a column for each field, those of fields that have fields by both names."""
+    flat = [dict(_flat(found)) for found in read_rows(folder) if found["kind"] == "case"]
+    columns = list(dict.fromkeys(name for found in flat for name in found))
+    file = folder / "rows.csv"
+    with file.open("w", newline="") as text:
+        writer = csv.DictWriter(text, columns)
+        writer.writeheader()
+        writer.writerows(flat)
+    return file
+
+
+def _flat(found: Row, before: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in found.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{before}{name}.")
+        else:
+            yield before + name, " ".join(map(str, value)) if isinstance(value, list) else value
+
+
+def _cases(
+    suites: list[Suite], quick: bool, workers: int | None, scheduler: str | None
+) -> Iterator[tuple[Suite, Case]]:
+    """Yield all cases, with the workers of the command line where they do not say it themselves.
+
+    Other libraries, and what is tuned in this process, stay without. Cases of as many workers follow one another:
+    starting these takes longer than making a graph again.
+    """
+    for suite in suites:
+        for case in sorted(suite.cases(quick), key=lambda case: case.run.get("workers", 0)):
+            run = case.run
+            if workers is not None and not run.keys() & {"peer", "blocks", "tile"}:
+                run = {"workers": workers} | run
+            if scheduler is not None and "workers" in run:
+                run = run | {"workers": scheduler}
+            yield suite, dataclasses.replace(case, run=run)
+
+
+def _place(case: Case, device: str | None) -> devices.Device:
+    """Return where a case runs: where it says, on a CPU if that is not there, else where the command line says."""
+    if case.run.get("peer", "cugraph") != "cugraph":
+        return devices.find("cpu")
+    named = case.run.get("device")
+    if named is None or devices.find(device).name.startswith(named):
+        return devices.find(device)
+    return devices.find("cpu" if named.startswith("cuda") and not devices.gpu_count() else named)
+
+
+def _ceilings(
+    place: devices.Device, quick: bool, known: dict[str, Row], facts: Row, write: Callable[[Row], None]
+) -> Row:
+    """Return what a device can do at best, from the run's own rows or measured now."""
+    asked = {"kind": "ceilings", "device": described(place), "quick": quick}
+    key = identity(asked | facts)
+    if key not in known:
+        write(asked | ceilings.ceilings(place, quick=quick))
+    return known[key]
+
+
+class Clients(ExitStack):
+    """Dask clients of local workers, one at a time, closed at the end; or one of a scheduler that runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.current: tuple[Any, Any] = (None, None)
+
+    def client(self, workers: int | str | None, kind: str) -> Any:
+        """Return a client of so many workers on a kind of device, or of the scheduler of an address; None for none."""
+        wanted = None if workers is None else (workers, kind)
+        if wanted != self.current[0]:
+            self.close()
+            self.current = (None, None)
+            if workers is not None:
+                self.current = (wanted, self._opened(workers, kind))
+        return self.current[1]
+
+    def _opened(self, workers: int | str, kind: str) -> Any:
+        from ..cluster import connect, local_client  # and Dask
+
+        if isinstance(workers, str):
+            return self.enter_context(connect(workers))
+        if kind == "cpu" and workers > spec_of(devices.find("cpu")).cores:
+            raise DeviceError(f"workers={workers} on a CPU need a core each")
+        return self.enter_context(local_client(workers, kind))
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what a row's time depends on."""
+    found = {"mgraph": mgraph.__version__, "python": platform.python_version()}
+    for name in PACKAGES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
+
+
+@functools.cache
+def commit() -> str | None:
+    """Return the commit of the checkout that this is run from; None elsewhere."""
+    try:
+        asked = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+        done = subprocess.run(asked, cwd=Path(__file__).parent, capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()

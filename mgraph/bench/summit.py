@@ -1,0 +1,73 @@
+"""Predictions beside what was published of all pairs on Summit, whose thousands of GPUs nobody here can measure on.
+
+``benchmarks/published/summit.toml`` has the runs. One that does not say its vertices is planned for a matrix of float32
+that fills half of the GPUs' memory: predicted rates hardly depend on n where GPUs are so full.
+"""
+
+import math
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from ..plan import DeviceSpec, plan
+from . import amounts
+from .document import Column, Section, Table, Words
+
+#: Where published runs are: beside the modules in a wheel, at the top of a checkout.
+PUBLISHED = tuple(
+    folder / "summit.toml"
+    for folder in (Path(__file__).parent / "published", Path(__file__).parents[2] / "benchmarks" / "published")
+)
+
+#: A GPU of Summit.
+V100 = DeviceSpec("cuda", "cuda", 16 * 10**9, model="Tesla V100-SXM2-16GB")
+
+
+def published() -> list[dict[str, Any]]:
+    """Return the published runs; none where their file is not installed."""
+    path = next((path for path in PUBLISHED if path.is_file()), None)
+    return [] if path is None else list(tomllib.loads(path.read_text(encoding="utf-8"))["run"])
+
+
+def predicted(run: dict[str, Any]) -> tuple[int, float]:
+    """Return the vertices that a published run is planned for, and the predicted (min, +) a second."""
+    n = run.get("n") or math.isqrt(run["gpus"] * V100.memory // 2 // 4)
+    made = plan(
+        "apsp",
+        n,
+        devices=[V100] * run["gpus"],
+        method="blocked",
+        network=run["network"],
+        gpus_per_node=run["gpus"] // run["nodes"],
+    )
+    return n, n**3 / made.seconds
+
+
+def section() -> Section | None:
+    """Return the section of the published runs; None where there are none."""
+    lines, sources = [], []
+    for run in published():
+        n, rate = predicted(run)
+        stated = run.get("minplus_per_second") or run["n"] ** 3 / run["seconds"]
+        lines.append(
+            (
+                f"{run['gpus']:,}",
+                f"{run['nodes']:,}",
+                f"{n:,}" if run.get("n") else f"{n:,} (assumed)",
+                amounts.rate(stated),
+                amounts.rate(rate),
+                amounts.times(rate / stated),
+            )
+        )
+        sources.append(Words(f"{run['gpus']:,} GPUs: {run['source']}"))
+    if not lines:
+        return None
+    columns = (
+        *(Column("V100s"), Column("Nodes"), Column("Vertices")),
+        *(Column("Published, min-plus/s"), Column("Predicted, min-plus/s"), Column("Predicted over published")),
+    )
+    words = Words(
+        "What the planner predicts for a machine that is not here, beside what others measured on it: all pairs by the"
+        " blocked algorithm on Summit, with six V100s a node. Nothing in this table was measured by this project."
+    )
+    return Section("summit", "Published runs on Summit", (words, Table(columns, tuple(lines)), *sources))

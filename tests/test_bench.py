@@ -1,0 +1,556 @@
+"""Benchmarks: suites are read and swept, results proved, rows complete; a run stops, goes on and tells what it left."""
+
+import csv
+import json
+import tomllib
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mgraph
+from mgraph import device as devices
+from mgraph.bench import checks, inputs
+from mgraph.bench.case import CALLS, Bench
+from mgraph.bench.case import row as measured
+from mgraph.bench.checks import WrongResultError, check
+from mgraph.bench.measure import median_seconds, repeated, spread
+from mgraph.bench.rows import read
+from mgraph.bench.run import _cases, bench, read_rows
+from mgraph.bench.suite import SUITES, Case, load, names, parsed, value
+from mgraph.bench.work import Work, work
+from mgraph.cli import main
+from mgraph.generate import grid, linked_list, random_matrix, rmat
+from mgraph.plan import ALGORITHMS
+
+PUBLISHED = {
+    "apsp-methods", "apsp-tile", "bfs-size", "bfs-density", "bfs-degree", "fw-overhead", "traversal-size",
+    "traversal-degree", "traversal-road", "apsp-sparse", "rank-scaling", "rank-threads", "rank-bandwidth",
+    "components-types", "components-threads", "bfs-strategies", "scaling", "peers", "span",
+}  # fmt: skip
+
+SMALL = """
+title = "A suite"
+source = "nowhere"
+about = "Nothing."
+algorithm = "bfs"
+
+[plot]
+x = "n"
+
+[[sweep]]
+graph = {make = "grid", rows = [3, 4], columns = 5}
+call = {method = ["hybrid", "frontier"]}
+run = {device = "cpu"}
+
+[quick]
+rows = [2]
+
+[[published]]
+series = "another machine"
+beside = {method = "hybrid"}
+x = [15, 20]
+milliseconds = [1, 2.5]
+"""
+
+
+@pytest.fixture
+def suites(tmp_path, monkeypatch):
+    """A folder of suites with one small one, ``small``."""
+    folder = tmp_path / "suites"
+    folder.mkdir()
+    (folder / "small.toml").write_text(SMALL)
+    monkeypatch.setattr("mgraph.bench.suite.SUITES", folder)
+    return folder
+
+
+def cpu_row(algorithm, graph, call=None, run=None, bench=None):
+    case = Case("small", algorithm, graph, call or {}, run or {})
+    place = devices.find("cpu")
+    return measured(case, parsed("small", tomllib.loads(SMALL)), bench or Bench(), place)
+
+
+class TestSuites:
+    def test_every_study_has_its_suite(self):
+        assert set(names()) == PUBLISHED
+
+    @pytest.mark.parametrize("name", sorted(PUBLISHED))
+    def test_every_case_can_be_asked_for(self, name):
+        suite = load(name)
+        for quick in (False, True):
+            cases = list(suite.cases(quick))
+            assert cases
+            for case in cases:
+                assert case.graph["make"] in inputs.MAKERS
+                assert case.algorithm in ALGORITHMS
+        assert suite.title and suite.source and suite.about
+
+    @pytest.mark.parametrize("name", sorted(PUBLISHED))
+    def test_published_figures_are_positive_and_beside_something(self, name):
+        for series in load(name).published:
+            assert len(series.x) == len(series.y) > 0
+            assert min(series.y) > 0 and series.beside
+
+    def test_lists_are_swept_in_all_combinations(self):
+        cases = list(parsed("small", tomllib.loads(SMALL)).cases())
+        swept = [(case.graph["rows"], case.call["method"]) for case in cases]
+        assert swept == [(3, "hybrid"), (3, "frontier"), (4, "hybrid"), (4, "frontier")]
+        assert all(case.run == {"device": "cpu"} and case.graph["columns"] == 5 for case in cases)
+
+    def test_quick_takes_the_place_of_what_has_its_name(self):
+        assert [case.graph["rows"] for case in parsed("small", tomllib.loads(SMALL)).cases(quick=True)] == [2, 2]
+
+    def test_published_times_are_seconds(self):
+        (series,) = parsed("small", tomllib.loads(SMALL)).published
+        assert series.y == (0.001, 0.0025) and series.of == "seconds"
+
+    def test_an_unknown_suite_is_refused_with_those_there_are(self):
+        with pytest.raises(mgraph.InputError, match=r"'nothing' is not known: use one of apsp-methods"):
+            load("nothing")
+
+    @pytest.mark.parametrize(
+        ("wrong", "words"),
+        [
+            (SMALL.replace('run = {device = "cpu"}', "run = {speed = 9}"), "speed"),
+            (SMALL.replace("title", "tilte"), "title"),
+            (SMALL.replace("[1, 2.5]", "[1]"), "another machine: 2 values of x and 1"),
+            (SMALL + "[[", "TOMLDecodeError"),
+        ],
+    )
+    def test_a_file_that_is_no_suite_is_refused(self, suites, wrong, words):
+        (suites / "small.toml").write_text(wrong)
+        with pytest.raises(mgraph.InputError, match=words):
+            load("small")
+
+
+class TestInputs:
+    def test_a_star(self):
+        indptr, indices = inputs.star(4).adjacency("csr")
+        assert indptr.tolist() == [0, 3, 4, 5, 6] and indices.tolist() == [1, 2, 3, 0, 0, 0]
+
+    def test_weights_are_the_same_both_ways(self):
+        graph = inputs.weighted(rmat(7), (3, 9))
+        src, dst, weights = graph.coo()
+        there = {(u, v): w for u, v, w in zip(src.tolist(), dst.tolist(), weights.tolist(), strict=True)}
+        assert set(there.values()) <= set(range(3, 10)) and len(set(there.values())) > 1
+        assert all(there[v, u] == w for (u, v), w in there.items())
+
+    def test_the_core_of_a_file_has_the_vertices_of_most_edges(self, tmp_path):
+        (tmp_path / "five.txt").write_text("0 1\n0 2\n0 3\n1 2\n4 3\n")
+        graph = inputs.made({"make": "read", "file": "five.txt", "core": 3}, "cpu", tmp_path)
+        src, dst, _ = graph.coo()
+        assert graph.n == 3 and list(zip(src.tolist(), dst.tolist(), strict=True)) == [(0, 1), (0, 2), (1, 2)]
+
+    @pytest.mark.parametrize(
+        ("graph", "words"),
+        [
+            ({"make": "mystery"}, "make='mystery' is not known: use one of rmat"),
+            ({"make": "rmat", "size": 3}, "rmat cannot be made of"),
+            ({"make": "read", "file": "nowhere.gr"}, r"nowhere.gr is not in .*: put it there"),
+        ],
+    )
+    def test_what_cannot_be_made_is_refused(self, graph, words):
+        with pytest.raises(mgraph.InputError, match=words):
+            inputs.made(graph, "cpu")
+
+
+class TestChecks:
+    """Each accepts the right answer, and refuses one that differs from it in one place."""
+
+    @pytest.mark.parametrize("change", [1, -1])
+    def test_levels(self, change):
+        graph = rmat(8)
+        distances = mgraph.bfs(graph, 5, device="cpu").distances.copy()
+        assert check("bfs", graph, {"distances": distances}, 5) == "Bellman's equations"
+        farthest = int(distances.argmax())
+        distances[farthest] += change
+        with pytest.raises(WrongResultError, match=f"vertex {farthest}|from vertex 5"):
+            check("bfs", graph, {"distances": distances}, 5)
+
+    def test_a_vertex_left_unreached_is_found(self):
+        graph = rmat(8)
+        distances = mgraph.bfs(graph, 5, device="cpu").distances.copy()
+        distances[int(distances.argmax())] = -1
+        with pytest.raises(WrongResultError):
+            check("bfs", graph, {"distances": distances}, 5)
+
+    @pytest.mark.parametrize("dtype", ["float32", "int32"])
+    def test_shortest_paths(self, dtype):
+        graph = inputs.weighted(rmat(8), (1, 20), dtype)
+        distances = mgraph.sssp(graph, 3, device="cpu").distances.copy()
+        check("sssp", graph, {"distances": distances}, 3)
+        reached = np.flatnonzero((distances > 0) & (distances < 1000))
+        distances[reached[-1]] += 1
+        with pytest.raises(WrongResultError):
+            check("sssp", graph, {"distances": distances}, 3)
+
+    @pytest.mark.parametrize("at_a_time", [1 << 26, 100])
+    def test_all_pairs_of_a_matrix(self, monkeypatch, at_a_time):
+        monkeypatch.setattr(checks, "AT_A_TIME", at_a_time)
+        matrix = random_matrix(40, density=0.3, seed=3)
+        distances = mgraph.apsp(matrix, device="cpu").distances.copy()
+        check("apsp", matrix, {"distances": distances})
+        distances[0, 7] *= np.float32(0.99)
+        with pytest.raises(WrongResultError, match="from vertex 0"):
+            check("apsp", matrix, {"distances": distances})
+
+    @pytest.mark.parametrize("at_a_time", [1 << 26, 50])
+    def test_all_pairs_of_a_graph(self, monkeypatch, at_a_time):
+        monkeypatch.setattr(checks, "AT_A_TIME", at_a_time)
+        graph = inputs.weighted(rmat(6), (1, 9))
+        distances = mgraph.apsp(graph, device="cpu").distances.copy()
+        check("apsp", graph, {"distances": distances})
+        there = np.isfinite(distances[-1])
+        there[-1] = False
+        distances[-1, there.argmax() if there.any() else 0] = 0
+        with pytest.raises(WrongResultError):
+            check("apsp", graph, {"distances": distances})
+
+    def test_components(self):
+        graph = rmat(7)
+        count, labels = mgraph.connected_components(graph, device="cpu")
+        check("components", graph, {"labels": labels, "count": count})
+        everything = np.zeros_like(labels)
+        with pytest.raises(WrongResultError, match="SciPy counts"):
+            check("components", graph, {"labels": everything, "count": 1})
+        other = labels.copy()
+        other[int(graph.coo().src[0])] = graph.n - 1
+        with pytest.raises(WrongResultError):
+            check("components", graph, {"labels": other, "count": count})
+
+    def test_ranks(self):
+        succ = linked_list(50)
+        ranks = mgraph.list_rank(succ, device="cpu").ranks.copy()
+        check("list_rank", succ, {"ranks": ranks})
+        for wrong in (ranks + 1, np.where(ranks == 20, 21, ranks)):
+            with pytest.raises(WrongResultError, match="has rank"):
+                check("list_rank", succ, {"ranks": wrong})
+
+    @given(st.integers(0, 2**32), st.integers(-(2**31), 2**31 - 1))
+    @settings(deadline=None, max_examples=60)
+    def test_no_value_but_the_right_one_passes_at_any_place(self, place, value):
+        graph = inputs.weighted(rmat(6), (1, 9))
+        v, source = place % graph.n, int(graph.coo().src[0])
+        count, labels = mgraph.connected_components(graph, device="cpu")
+        succ = linked_list(graph.n)
+        for algorithm, data, arrays, name in (
+            ("bfs", graph, {"distances": mgraph.bfs(graph, source, device="cpu").distances}, "distances"),
+            ("sssp", graph, {"distances": mgraph.sssp(graph, source, device="cpu").distances}, "distances"),
+            ("components", graph, {"labels": labels, "count": count}, "labels"),
+            ("list_rank", succ, {"ranks": mgraph.list_rank(succ, device="cpu").ranks}, "ranks"),
+        ):
+            check(algorithm, data, arrays, source)
+            wrong = arrays[name].copy()
+            wrong[v] = value
+            if wrong[v] != arrays[name][v]:
+                with pytest.raises(WrongResultError):
+                    check(algorithm, data, arrays | {name: wrong}, source)
+
+    @given(st.integers(0, 3), st.integers(0, 3), st.sampled_from([1e-3, 0.5, -3.0, np.inf]))
+    @settings(deadline=None, max_examples=40)
+    def test_no_wrong_tile_of_all_pairs_passes(self, i, j, more):
+        for data in (random_matrix(128, low=1, high=9), inputs.weighted(grid(8, 16), (1, 9))):
+            distances = mgraph.apsp(data, device="cpu").distances.copy()
+            distances[32 * i : 32 * i + 32, 32 * j : 32 * j + 32] += np.float32(more)
+            with pytest.raises(WrongResultError):
+                check("apsp", data, {"distances": distances})
+
+    def test_labels_below_zero_are_refused(self):
+        star = inputs.star(5)
+        with pytest.raises(WrongResultError, match="vertex 0 has label -1"):
+            check("components", star, {"labels": np.full(5, -1), "count": 1})
+
+    @pytest.mark.parametrize("algorithm", ["bfs", "sssp"])
+    def test_the_end_of_a_long_path_is_looked_at_as_closely(self, algorithm):
+        n = 300_000
+        path = mgraph.Graph.from_edges(np.arange(n - 1), np.arange(1, n), n=n)
+        distances = np.arange(n, dtype=np.int32 if algorithm == "bfs" else np.float32)
+        check(algorithm, path, {"distances": distances}, 0)
+        distances[-1] += 1
+        with pytest.raises(WrongResultError, match="from vertex 0 the distance of vertex 299999 is 300000"):
+            check(algorithm, path, {"distances": distances}, 0)
+
+    def test_rounding_of_a_search_is_none_of_its_errors(self):
+        random = np.random.default_rng(4)
+        src, dst = random.integers(0, 500, (2, 3000))
+        graph = mgraph.Graph.from_edges(src, dst, random.random(3000, np.float32) * 1000, n=500)
+        for dtype in ("float32", "float64"):
+            distances = mgraph.sssp(graph, 0, dtype=dtype, device="cpu").distances
+            check("sssp", graph, {"distances": distances}, 0)
+            check("sssp", graph, {"distances": distances.astype(np.float64)}, 0)
+
+    def test_what_is_held_against_a_proof_has_to_be_equal(self):
+        n = 300_000
+        path = mgraph.Graph.from_edges(np.arange(n - 2), np.arange(1, n - 1), n=n, directed=False)
+        shared, case = Bench(), Case("small", "components", {})
+        labels = np.zeros(n, np.int32)
+        labels[-1] = n - 1
+        assert shared.prove(case, path, "a", {"labels": labels, "count": 2}, None).startswith("equal across")
+        assert shared.prove(case, path, "b", {"labels": labels.copy(), "count": 2}, None) == "equal to a"
+        for wrong in ({"labels": labels, "count": 1}, {"labels": labels - (labels > 0), "count": 2}):
+            with pytest.raises(WrongResultError):
+                shared.prove(case, path, "c", wrong, None)
+
+
+class TestMeasuring:
+    def test_the_first_call_counts_apart_and_the_last_result_is_returned(self):
+        seen = []
+        result, times = repeated(lambda: seen.append(0) or len(seen), 5)
+        assert len(seen) == result == 6
+        assert len(times.calls) == len(times.solves) == 5 and times.first_call > 0
+
+    def test_a_result_tells_its_solve_from_what_is_moved(self):
+        _, times = repeated(lambda: mgraph.bfs(rmat(5), 1, device="cpu"), 5)
+        assert all(0 < solve < call for solve, call in zip(times.solves, times.calls, strict=True))
+        assert len(times.loads) == len(times.collects) == 5
+
+    def test_spread(self):
+        assert spread((1.0, 2.0, 4.0)) == 1.5
+
+    def test_work_is_done_once_more_than_it_is_timed(self):
+        done = []
+        assert median_seconds(devices.find("cpu"), lambda: done.append(0), 7) >= 0
+        assert len(done) == 8
+
+    def test_a_recorder_hears_of_every_operation(self):
+        place = devices.find("cpu")
+        matrix = random_matrix(200)
+        with devices.Recorder(place) as recorder:
+            mgraph.apsp(matrix, method="blocked", device="cpu")
+        assert {"factor", "solve_rows", "solve_columns", "update"} <= recorder.seconds().keys()
+        heard = len(recorder.operations)
+        assert all(taken >= 0 for taken in recorder.seconds().values())
+        mgraph.apsp(matrix, method="blocked", device="cpu")
+        assert len(recorder.operations) == heard
+
+    def test_operations_of_several_streams_are_recorded_one_after_the_other(self):
+        class Stream(devices.Immediate):
+            waited = 0
+
+            def synchronize(self):
+                self.waited += 1
+
+        class Streams(devices.HostDevice):
+            current = main = Stream()
+            aside = Stream()
+
+            def current_stream(self):
+                return self.current
+
+        place, matrix = Streams(), random_matrix(4)
+        with devices.Recorder(place):
+            through = place.kernels("minplus").through
+            for name, waits in (("main", (0, 0)), ("main", (0, 0)), ("aside", (1, 0)), ("main", (1, 1))):
+                place.current = getattr(place, name)
+                through(matrix, None, 0, matrix[:1].copy(), None, 0)
+                assert (place.main.waited, place.aside.waited) == waits
+
+    def test_peak_memory_is_what_a_block_takes(self):
+        with devices.find("cpu").peak_memory() as peak:
+            np.ones(1 << 20)
+        assert 8 << 20 <= peak.bytes < 9 << 20
+
+    @pytest.mark.gpu
+    def test_on_a_gpu(self):
+        place = devices.find("cuda")
+        with place.peak_memory() as peak:
+            place.xp.ones(1 << 20)
+        assert peak.bytes == 8 << 20
+        assert median_seconds(place, lambda: place.xp.ones(1 << 24)) > 0
+        with devices.Recorder(place) as recorder:
+            mgraph.apsp(random_matrix(300), method="blocked", device="cuda")
+        assert recorder.seconds()["update"] > 0
+
+    def test_work(self):
+        graph = rmat(6)
+        result = mgraph.bfs(graph, int(graph.coo().src[0]), device="cpu")
+        degrees = np.diff(graph.csr().indptr)
+        found = work("bfs", graph, result.plan, {"distances": result.distances})
+        assert (found.amount, found.unit) == (degrees[result.distances >= 0].sum() / 2, "TEPS")
+        matrix = random_matrix(64)
+        made = mgraph.plan("apsp", 64, devices="cpu", method="blocked", block=32)
+        assert work("apsp", matrix, made, {}) == Work(64**3, "min-plus/s", 2 * 4 * 64 * 64 * 2)
+        assert work("list_rank", linked_list(7), None, {}).amount == 7
+
+    @pytest.mark.parametrize(("method", "bounded"), [("frontier", True), ("hybrid", False), ("pull", False)])
+    def test_what_leaves_edges_out_is_not_bounded_by_reads_of_all(self, method, bounded):
+        place = devices.find("cpu")
+        shared = Bench(ceilings={place.model(): {"reads": [[1, 1e9], [2, 1e9]]}})
+        found = cpu_row("bfs", {"make": "rmat", "scale": 6}, {"method": method}, bench=shared)
+        assert all((found[name] is not None) is bounded for name in ("bytes", "ceiling", "fraction"))
+
+
+class TestRows:
+    def test_a_row_is_complete(self):
+        found = cpu_row("bfs", {"make": "rmat", "scale": 8}, {"method": "hybrid"}, {"sources": 3})
+        assert found["method"] == "hybrid" and found["n"] == 256 and found["m"] == rmat(8).m
+        assert len(found["times"]) == 15 and found["seconds"] > 0 and found["spread"] >= 0
+        assert found["call_seconds"] > found["seconds"]
+        assert found["unit"] == "TEPS" and found["rate"] > 0 and found["iterations"] > 1
+        assert found["transfers"].keys() == {"load", "collect"} and found["phases"]
+        assert found["peak_bytes"] > 0 and found["predicted_bytes"] > 0 and found["predicted_seconds"] > 0
+        assert found["checked"] == "Bellman's equations"
+        assert json.dumps(found, allow_nan=False)
+
+    def test_a_later_method_is_held_against_the_one_that_was_proved(self):
+        shared = Bench()
+        graph = {"make": "rmat", "scale": 7}
+        assert cpu_row("bfs", graph, {"method": "hybrid"}, bench=shared)["checked"] == "Bellman's equations"
+        assert cpu_row("bfs", graph, {"method": "scan"}, bench=shared)["checked"] == "equal to hybrid"
+
+    def test_another_library_may_be_the_first(self):
+        shared, graph = Bench(), {"make": "random_graph", "m": 300, "density": 0.01, "count": 3}
+        assert cpu_row("components", graph, run={"peer": "scipy"}, bench=shared)["checked"].startswith("equal across")
+        assert cpu_row("components", graph, bench=shared)["checked"] == "equal to scipy"
+
+    def test_a_wrong_result_has_no_row(self, monkeypatch):
+        monkeypatch.setitem(CALLS, "bfs", lambda *given, **named: mgraph.bfs(*given, max_depth=1, **named))
+        with pytest.raises(WrongResultError):
+            cpu_row("bfs", {"make": "grid", "rows": 4, "columns": 4})
+
+    @pytest.mark.parametrize(
+        ("algorithm", "graph", "call"),
+        [
+            ("apsp", {"make": "random_matrix", "n": 70}, {"method": "squaring"}),
+            ("apsp", {"make": "random_degree", "n": 70, "degree": 3, "weights": [1, 9]}, {"method": "sssp"}),
+            ("sssp", {"make": "grid", "rows": 9, "columns": 9}, {}),
+            ("components", {"make": "tree_graph", "n": 90, "count": 3, "k": 2}, {"method": "shiloach-vishkin"}),
+            ("list_rank", {"make": "linked_list", "n": 90}, {"method": "wylie"}),
+        ],
+    )
+    def test_every_algorithm(self, algorithm, graph, call):
+        found = cpu_row(algorithm, graph, call)
+        assert found["rate"] > 0 and found["checked"]
+        assert found["work"] / found["seconds"] == pytest.approx(found["rate"])
+
+    def test_value_finds_what_a_row_has(self):
+        found = {
+            "seconds": 2.0, "n": 4, "call": {"method": "a"}, "run": {"blocks": 7}, "graph": {"k": 5},
+            "device": {"count": 3, "model": "x"}, "transfers": {"load": 1.0, "collect": 2.0}, "method": "b",
+            "call_seconds": 5.0,
+        }  # fmt: skip
+        names = ("seconds", "blocks", "k", "devices", "model", "per_element", "overhead", "method", "nothing")
+        assert [value(found, name) for name in names] == [2.0, 7, 5, 3, "x", 0.5, 1.5, "b", None]
+
+
+class TestRuns:
+    def test_rows_are_written_and_kept(self, suites, tmp_path):
+        told = []
+        ended = bench(["small"], tmp_path / "out", device="cpu", quick=True, tell=told.append)
+        assert (ended.measured, ended.kept, ended.skipped, ended.wrong) == (2, 0, 0, 0)
+        rows = list(read_rows(tmp_path / "out"))
+        assert [row["kind"] for row in rows] == ["ceilings", "case", "case"] == [row["kind"] for row in told]
+        assert all(row["versions"]["mgraph"] == mgraph.__version__ and row["date"] for row in rows)
+        again = bench(["small"], tmp_path / "out", device="cpu", quick=True)
+        assert (again.measured, again.kept) == (0, 2)
+        assert list(read_rows(tmp_path / "out")) == rows
+
+    def test_a_run_goes_on_after_a_line_that_was_cut_off(self, suites, tmp_path):
+        bench(["small"], tmp_path, device="cpu", quick=True)
+        file = tmp_path / "rows.jsonl"
+        file.write_text(file.read_text()[:-100])
+        ended = bench(["small"], tmp_path, device="cpu", quick=True)
+        assert (ended.measured, ended.kept) == (1, 1)
+        assert len([row for row in read_rows(tmp_path) if row["kind"] == "case"]) == 2
+        assert len(read(tmp_path).cases) == 2
+
+    def test_an_interruption_leaves_a_folder_to_go_on_from(self, suites, tmp_path, monkeypatch):
+        def interrupted(*given, method, **named):
+            if method == "frontier":
+                raise KeyboardInterrupt
+            return mgraph.bfs(*given, method=method, **named)
+
+        asked = ["bench", "small", "--quick", "--device", "cpu", "--out", str(tmp_path)]
+        with monkeypatch.context() as patched:
+            patched.setitem(CALLS, "bfs", interrupted)
+            assert CliRunner().invoke(main, asked).exit_code == 130
+        assert len((tmp_path / "rows.csv").read_text().splitlines()) == 2
+        done = CliRunner().invoke(main, asked)
+        assert done.exit_code == 0 and "1 measured, 1 kept" in done.output
+
+    def test_a_case_that_memory_is_too_small_for_is_skipped(self, suites, tmp_path, monkeypatch):
+        def full(*given, method, **named):
+            if method == "hybrid":
+                raise MemoryError
+            return mgraph.bfs(*given, method=method, **named)
+
+        monkeypatch.setitem(CALLS, "bfs", full)
+        ended = bench(["small"], tmp_path, device="cpu", quick=True)
+        assert (ended.measured, ended.skipped) == (1, 1)
+        assert [row["why"] for row in read_rows(tmp_path) if row["kind"] == "skipped"] == ["not enough memory"]
+
+    def test_workers_are_for_what_does_not_say_it_and_is_not_tuned_in_this_process(self):
+        def runs(**asked):
+            return [case.run for _, case in _cases([swept], True, *map(asked.get, ("workers", "scheduler")))]
+
+        swept = parsed("small", tomllib.loads(SMALL.replace('{device = "cpu"}', "{blocks = [1, 2]}")))
+        assert runs(workers=2) == [{"blocks": 1}] * 2 + [{"blocks": 2}] * 2
+        swept = parsed("small", tomllib.loads(SMALL.replace('{device = "cpu"}', "{}")))
+        assert runs() == [{}] * 2 and runs(workers=2) == [{"workers": 2}] * 2
+        assert runs(workers=2, scheduler="tcp://a:1") == [{"workers": "tcp://a:1"}] * 2
+        assert runs(scheduler="tcp://a:1") == [{}] * 2
+
+    def test_a_limit_ends_a_run_between_rows(self, suites, tmp_path):
+        ended = bench(["small"], tmp_path, device="cpu", limit=0)
+        assert ended.limited and ended.measured == 0
+        assert not bench(["small"], tmp_path, device="cpu", limit=1000).limited
+
+    def test_the_table_has_a_line_for_each_case(self, suites, tmp_path):
+        bench(["small"], tmp_path, device="cpu")
+        with (tmp_path / "rows.csv").open() as text:
+            lines = list(csv.DictReader(text))
+        assert [(line["graph.rows"], line["method"]) for line in lines] == [
+            ("3", "hybrid"), ("3", "frontier"), ("4", "hybrid"), ("4", "frontier")
+        ]  # fmt: skip
+        assert all(float(line["seconds"]) > 0 for line in lines)
+
+    def test_what_cannot_be_measured_is_told_once(self, suites, tmp_path):
+        (suites / "small.toml").write_text(SMALL.replace('"hybrid", "frontier"', '"hybrid", "unheard-of"'))
+        for _ in range(2):
+            ended = bench(["small"], tmp_path, device="cpu", quick=True)
+            assert ended.skipped == 1
+        (skipped,) = (row for row in read_rows(tmp_path) if row["kind"] == "skipped")
+        assert "unheard-of" in skipped["why"]
+
+    def test_a_wrong_result_is_told_and_fails_the_command(self, suites, tmp_path, monkeypatch):
+        monkeypatch.setitem(CALLS, "bfs", lambda *given, **named: mgraph.bfs(*given, max_depth=1, **named))
+        done = CliRunner().invoke(main, ["bench", "small", "--quick", "--device", "cpu", "--out", str(tmp_path)])
+        assert done.exit_code == 1 and "wrong: from vertex" in done.output and "2 wrong" in done.output
+
+    def test_the_whole_set_quickly(self, tmp_path):
+        ended = bench(out=tmp_path, device="cpu", quick=True)
+        rows = list(read_rows(tmp_path))
+        assert ended.wrong == 0 and not ended.limited
+        measured = {row["suite"] for row in rows if row["kind"] == "case"}
+        assert measured == PUBLISHED - ({"traversal-road", "fw-overhead"} - measured)  # which need files
+        for row in rows:
+            if row["kind"] == "skipped":
+                assert any(
+                    word in row["why"] for word in ("tiles", "put it there", "pip install", "has no call for")
+                ), row["why"]
+
+    def test_a_suite_on_the_command_line(self, suites, tmp_path):
+        asked = ["bench", "small", "--quick", "--device", "cpu", "--out", str(tmp_path)]
+        done = CliRunner().invoke(main, asked)
+        assert done.exit_code == 0, done.output
+        assert "small bfs make=grid rows=2 columns=5 device=cpu method=hybrid: hybrid on 1 x cpu" in done.output
+        assert "2 measured, 0 kept, 0 skipped, 0 wrong" in done.output
+        assert "2 kept" in CliRunner().invoke(main, asked).output
+
+    def test_an_unknown_suite_on_the_command_line(self, tmp_path):
+        done = CliRunner().invoke(main, ["bench", "nothing", "--out", str(tmp_path)])
+        assert done.exit_code == 2 and "suite 'nothing' is not known" in done.output
+
+    @pytest.mark.gpu
+    def test_a_gpu_measures_its_cases(self, tmp_path):
+        ended = bench(["apsp-methods", "bfs-strategies", "components-threads"], tmp_path, device="cuda", quick=True)
+        assert ended.wrong == 0 and ended.measured > 20
+        for row in read_rows(tmp_path):
+            if row["kind"] == "case":
+                assert row["device"]["kind"] == "cuda" and row["seconds"] > 0 and row["phases"]
+
+
+def test_the_suites_are_where_the_package_looks():
+    assert SUITES.is_dir() and all(path.suffix == ".toml" for path in SUITES.iterdir())
