@@ -9,6 +9,7 @@ import contextlib
 import dataclasses
 import json
 import math
+import os
 import platform
 import re
 import signal
@@ -410,7 +411,9 @@ def _interrupted_between_spans() -> Iterator[Callable[[], None]]:
         nonlocal pressed
         pressed = True
         signal.signal(signal.SIGINT, heard)
-        tqdm.write("mgraph: stopping after this span; Ctrl-C again stops at once", sys.stderr)
+        # Not to sys.stderr: it may be in the middle of writing the bar, and refuses to be called again in there.
+        with contextlib.suppress(OSError):
+            os.write(2, b"\nmgraph: stopping after this span; Ctrl-C again stops at once\n")
 
     def look() -> None:
         if pressed:

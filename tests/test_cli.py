@@ -2,6 +2,7 @@
 
 import dataclasses
 import gzip
+import io
 import json
 import lzma
 import os
@@ -614,8 +615,26 @@ def test_interrupted_at_work(workers):
     code, output, shown = on_terminal(
         "apsp", "--rmat", 13, "--method", "blocked", "--span", 1, *workers, interrupt=True
     )
-    assert (code, output) == (130, "")
+    assert (code, output) == (130, ""), shown
     assert "interrupted" in shown and "Traceback" not in shown
+
+
+def test_an_interrupt_while_the_bar_is_written(monkeypatch, capfd):
+    class Terminal(io.RawIOBase):
+        def writable(self):
+            return True
+
+        def write(self, shown):
+            signal.raise_signal(signal.SIGINT)
+            return len(shown)
+
+    monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(io.BufferedWriter(Terminal())))
+    with cli._interrupted_between_spans() as look:
+        sys.stderr.write("apsp: 1%")
+        sys.stderr.flush()
+        with pytest.raises(KeyboardInterrupt):
+            look()
+    assert "stopping after this span" in capfd.readouterr().err
 
 
 def test_an_interrupt_that_compiled_code_has_made_an_error(capsys):
