@@ -15,7 +15,8 @@ from . import device as devices
 from .comm import Communicator, Solo
 from .errors import InputError
 from .graph import Graph
-from .plan import DeviceSpec, Plan, spec_of
+from .plan import DeviceSpec, Plan
+from .plan.devices import spec_of
 
 Array = Any
 

@@ -22,7 +22,8 @@ from .comm import Communicator
 from .engine import Progress, checked_span, executor, specs_beside
 from .errors import InputError
 from .graph import Compressed, Graph, as_graph, offset_type
-from .plan import Plan, kernel_module, plan
+from .plan import Plan, plan
+from .plan.kernels import kernel_module
 from .sources import edge_lengths, potentials
 from .weights import NO_PREDECESSOR, band, decode, distance_dtype, infinity, kernel_infinity
 

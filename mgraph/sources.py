@@ -22,7 +22,8 @@ from . import device as devices
 from .comm import Communicator
 from .errors import DistanceOverflowError, NegativeCycleError
 from .graph import Compressed, Graph, offset_type
-from .plan import Plan, kernel_module
+from .plan import Plan
+from .plan.kernels import kernel_module
 from .weights import band, chunk_rows, decode, encode, kernel_infinity
 
 Array = Any

@@ -22,7 +22,9 @@ from mgraph.bfs import Search
 from mgraph.device import HostDevice
 from mgraph.floyd_warshall import FloydWarshall
 from mgraph.generate import random_matrix, rmat
-from mgraph.plan import USABLE, balanced_ranges, best_grid, even_ranges, grouped, products
+from mgraph.plan.all_pairs import products
+from mgraph.plan.cut import balanced_ranges, best_grid, even_ranges, grouped
+from mgraph.plan.devices import USABLE
 from mgraph.rates import DEFAULT, EXCHANGE, PUBLISHED
 
 GIB = 1 << 30

@@ -14,7 +14,7 @@ from mgraph import device as devices
 from mgraph.generate import random_degree, rmat
 from mgraph.graph import Compressed
 from mgraph.host.small import is_small
-from mgraph.plan import USABLE
+from mgraph.plan.devices import USABLE
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 METHODS = ["nearfar", "bellman-ford", "mask"]

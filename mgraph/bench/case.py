@@ -15,7 +15,7 @@ import mgraph
 
 from .. import device as devices
 from ..graph import Graph
-from ..plan import spec_of
+from ..plan.devices import spec_of
 from . import checks, inputs, peers
 from .ceilings import ceiling_of
 from .measure import Times, repeated, spread

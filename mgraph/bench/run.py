@@ -24,7 +24,7 @@ import mgraph
 
 from .. import device as devices
 from ..errors import DeviceError
-from ..plan import spec_of
+from ..plan.devices import spec_of
 from . import ceilings
 from .case import Bench, Unfit, described, row
 from .checks import WrongResultError
