@@ -62,7 +62,8 @@ def network(graph: Graph, potentials: Array | None = None) -> Network:
 def potentials(graph: Graph) -> np.ndarray:
     """Return potentials ``h`` for which no ``weight + h[u] - h[v]`` of an edge from u to v is negative.
 
-    ``h[v]`` is the least length of a path to v, from anywhere: Bellman and Ford's relaxation, from zeros.
+    ``h[v]`` is the least length of a path to v, from anywhere: Bellman and Ford's relaxation, from zeros, in
+    Goldberg and Radzik's order.
 
     Raises
     ------
