@@ -102,11 +102,11 @@ class Claim:
     Attributes
     ----------
     words, published : str
-        What it is about, and the study's figure as it is to be read.
+        What it is about, and the study's figure as it is to be read; where that is in percent, so is ours.
     of : str
         The name of what is measured (see `value`).
     rows : dict
-        Which rows have it, by their values; a list is any of its values.
+        Which rows have it, by their values; a list is any of its values, an empty one none at all.
     over : dict or None
         Other rows, over whose figure that of `rows` is set, at each x that both have, the best row of each. Where these
         rows name the x themselves, the best of all. ``device`` lets the two be of different devices.
