@@ -133,10 +133,9 @@ def _in_options(text: str) -> str:
             continue
         argument, spelled = rf"(?<![\w./-]){option.name}=", max(option.opts, key=len)
         if option.is_flag:
-            given = bool(option.secondary_opts) or option.flag_value is not False
-            text = re.sub(rf"{argument}{given}\b", spelled, text)
+            text = re.sub(rf"{argument}True\b", spelled, text)
             for other in option.secondary_opts:
-                text = re.sub(rf"{argument}{not given}\b", other, text)
+                text = re.sub(rf"{argument}False\b", other, text)
         else:
             text = re.sub(rf"{argument}(?=[^\s,])", f"{spelled} ", text)
             text = re.sub(argument, spelled, text)
@@ -209,7 +208,7 @@ _input_options = _options(
     click.option("--format", type=click.Choice(list(FORMATS)), help="FILE's format; by default its suffix's."),
     click.option("--n", type=int, metavar="N", help="Number of vertices, where FILE does not say it."),
     click.option("--directed/--undirected", default=None, help="By default as FILE says, else directed."),
-    click.option("--unweighted", "weighted", is_flag=True, flag_value=False, default=None, help="Ignore the weights."),
+    click.option("--weighted/--unweighted", default=None, help="By default as FILE says, which may be ignored."),
     click.option("--relabel", is_flag=True, help="Number the ids in use from 0, in ascending order."),
 )
 

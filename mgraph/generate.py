@@ -14,7 +14,7 @@ import numpy as np
 
 from . import device as devices
 from .errors import InputError, MemoryLimitError
-from .graph import MAX_VERTICES, Compressed, Graph, _check_memory, offset_type
+from .graph import MAX_VERTICES, Compressed, Graph, check_memory, offset_type
 from .plan.ranking import MAX_ELEMENTS
 from .weights import distance_dtype, infinity
 
@@ -677,7 +677,7 @@ def _checked_range(weights: Any) -> tuple[int, int] | None:
 def _place(device: str | None, n: int, edges: int) -> devices.Device:
     """Return where a graph shall live, or raise MemoryLimitError if so many edges cannot be sorted there."""
     place = devices.find("cpu" if device is None else device)
-    _check_memory(n, edges, place)
+    check_memory(n, edges, place)
     return place
 
 

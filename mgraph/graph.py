@@ -129,7 +129,7 @@ class Graph:
             raise InputError(f"src has {len(src)} entries and dst has {len(dst)}: give one of each per edge")
         largest = max(int(src.max()), int(dst.max())) if len(src) else -1
         n = _vertex_count(n, largest)
-        _check_memory(n, len(src) if directed else 2 * len(src), devices.of(src))
+        check_memory(n, len(src) if directed else 2 * len(src), devices.of(src))
         if weights is not None:
             weights = _checked_weights(xp.asarray(weights), len(src))
         src, dst = src.astype(np.int32), dst.astype(np.int32)
@@ -314,7 +314,7 @@ class Graph:
             return _compress(src, dst, weights, self.n, self._home.xp)
         if self._home.kind == "cpu":
             return _transposed(*self.csr(), self.n)
-        _check_memory(self.n, self.m, self._home)
+        check_memory(self.n, self.m, self._home)
         src, dst, weights = self.coo()
         return _compress(dst, src, weights, self.n, self._home.xp)
 
@@ -419,13 +419,13 @@ def offset_type(m: int) -> np.dtype:
     return np.dtype(np.int32 if m < MANY_EDGES else np.int64)
 
 
-def _check_memory(n: int, edges: int, home: devices.Device) -> None:
+def check_memory(n: int, edges: int, home: devices.Device) -> None:
     """Refuse a graph whose sorting does not fit: three lists of offsets, and copies of the edges."""
     needed, there = 12 * n + 40 * edges, home.available_memory()
     if needed > there:
         raise MemoryLimitError(
             f"a graph of {n:,} vertices and {edges:,} edges needs about {needed / 2**30:.1f} GiB to be sorted, and "
-            f"{home.name} has {there / 2**30:.1f} GiB free: relabel sparse ids (relabel=True), or give a smaller n"
+            f"{home.name} has {there / 2**30:.1f} GiB free: relabel sparse ids (relabel=True), or take fewer of both"
         )
 
 
