@@ -434,6 +434,15 @@ class TestRows:
         names = ("seconds", "blocks", "k", "devices", "model", "per_element", "overhead", "method", "nothing")
         assert [value(found, name) for name in names] == [2.0, 7, 5, 3, "x", 0.5, 1.5, "b", None]
 
+    def test_quick_ceilings_never_stand_for_others(self, tmp_path):
+        device = {"name": "cpu", "kind": "cpu", "model": "a model", "cores": 2, "count": 1}
+        full = {"kind": "ceilings", "device": device, "quick": False, "copy": 2.0, "date": "2026-11-01"}
+        quick = full | {"quick": True, "copy": 1.0, "date": "2026-11-02"}
+        (tmp_path / "rows.jsonl").write_text(json.dumps(quick) + "\n")
+        assert read(tmp_path).ceilings == [quick]
+        (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in (full, quick)))
+        assert read(tmp_path).ceilings == [full]
+
 
 class TestRuns:
     def test_rows_are_written_and_kept(self, suites, tmp_path):

@@ -29,7 +29,7 @@ class Rows:
     ----------
     cases, skipped, wrong, ceilings : list of dict
         The rows of each kind, those of GPUs first, else in order of appearance. What a machine without a GPU has
-        skipped and another run has measured is not among them.
+        skipped and another run has measured is not among them, nor are quick ceilings of a device that has others.
     others : int
         Lines that are no rows of these kinds.
     """
@@ -77,7 +77,8 @@ def read(folder: Path) -> Rows:
         kinds[row["kind"]].append(row)
     measured = set(map(_case, kinds["case"]))
     skipped = [row for row in kinds["skipped"] if _is_there(row) or _case(row) not in measured]
-    return Rows(kinds["case"], skipped, kinds["wrong"], kinds["ceilings"], others)
+    ceilings = [row for row in kinds["ceilings"] if not row.get("quick") or key(row | {"quick": False}) not in newest]
+    return Rows(kinds["case"], skipped, kinds["wrong"], ceilings, others)
 
 
 def rows_of(path: Path) -> Iterator[Row]:
@@ -119,7 +120,7 @@ def key(row: Row) -> str:
     on = row.get("device") or {}
     device = [on.get("kind"), on.get("model"), on.get("count")]
     if row["kind"] == "ceilings":
-        return json.dumps(["ceilings", device])
+        return json.dumps(["ceilings", device, bool(row.get("quick"))])
     return json.dumps([_case(row), device], sort_keys=True)
 
 
