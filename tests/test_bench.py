@@ -1,7 +1,9 @@
 """Benchmarks: suites are read and swept, results proved, rows complete; a run stops, goes on and tells what it left."""
 
 import csv
+import functools
 import json
+import subprocess
 import tomllib
 
 import numpy as np
@@ -11,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mgraph
+import mgraph.cluster
 from mgraph import device as devices
 from mgraph.bench import checks, inputs
 from mgraph.bench.case import CALLS, Bench
@@ -18,7 +21,7 @@ from mgraph.bench.case import row as measured
 from mgraph.bench.checks import WrongResultError, check
 from mgraph.bench.measure import median_seconds, repeated, spread
 from mgraph.bench.rows import read
-from mgraph.bench.run import _cases, bench, read_rows
+from mgraph.bench.run import _cases, bench, commit, read_rows
 from mgraph.bench.suite import SUITES, Case, load, names, parsed, value
 from mgraph.bench.work import Work, work
 from mgraph.cli import main
@@ -489,6 +492,81 @@ class TestRuns:
         ended = bench(["small"], tmp_path, device="cpu", quick=True)
         assert (ended.measured, ended.skipped) == (1, 1)
         assert [row["why"] for row in read_rows(tmp_path) if row["kind"] == "skipped"] == ["not enough memory"]
+
+    def test_what_fails_unexpectedly_is_told_and_the_rest_is_measured(self, suites, tmp_path, monkeypatch):
+        def broken(*given, method, **named):
+            if method == "hybrid":
+                raise RuntimeError("no such\nluck")
+            return mgraph.bfs(*given, method=method, **named)
+
+        asked = ["bench", "small", "--quick", "--device", "cpu", "--out", str(tmp_path)]
+        with monkeypatch.context() as patched:
+            patched.setitem(CALLS, "bfs", broken)
+            done = CliRunner().invoke(main, asked)
+        assert done.exit_code == 1 and "1 measured, 0 kept, 0 skipped, 0 wrong, 1 failed" in done.output
+        (failed,) = (row for row in read_rows(tmp_path) if row["kind"] == "skipped")
+        assert failed["why"] == "failed with RuntimeError: no such luck" and failed["call"] == {"method": "hybrid"}
+        done = CliRunner().invoke(main, asked)
+        assert done.exit_code == 0 and "1 measured, 1 kept" in done.output
+
+    def test_an_interrupt_that_compiled_code_has_made_an_error_ends_a_run(self, suites, tmp_path, monkeypatch):
+        def interrupted(*given, **named):
+            raise SystemError("a result with an exception set") from KeyboardInterrupt()
+
+        monkeypatch.setitem(CALLS, "bfs", interrupted)
+        done = CliRunner().invoke(main, ["bench", "small", "--quick", "--device", "cpu", "--out", str(tmp_path)])
+        assert done.exit_code == 130 and not [row for row in read_rows(tmp_path) if row["kind"] != "ceilings"]
+
+    def test_a_gpu_that_is_not_there_is_no_end_of_the_run(self, suites, tmp_path):
+        (suites / "small.toml").write_text(SMALL.replace('"cpu"', '["cuda:77", "cpu"]'))
+        ended = bench(["small"], tmp_path, quick=True)
+        assert (ended.measured, ended.skipped) == (2, 2)
+
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            (["--workers", "0"], "workers=0 is no number of workers"),
+            (["--workers", "-1"], "workers=-1 is no number of workers"),
+            (["--limit", "-1"], r"limit=-1.0 is no number of seconds"),
+            (["--limit", "nan"], "limit=nan is no number of seconds"),
+            (["--scheduler", "garbage"], "scheduler='garbage' is no address"),
+            (["--scheduler", "tcp://10.0.0.1"], "scheduler='tcp://10.0.0.1' is no address"),
+        ],
+    )
+    def test_nonsense_is_refused_before_any_row(self, suites, tmp_path, options, words):
+        asked = ["bench", "small", "--quick", "--device", "cpu", "--out", str(tmp_path / "out"), *options]
+        done = CliRunner().invoke(main, asked)
+        assert done.exit_code == 2 and words in done.output
+        assert not (tmp_path / "out").exists()
+
+    def test_a_scheduler_that_does_not_answer_fails_before_any_row(self, suites, tmp_path, monkeypatch):
+        monkeypatch.setattr(mgraph.cluster, "connect", functools.partial(mgraph.cluster.connect, timeout=0.1))
+        asked = ["bench", "small", "--quick", "--workers", "2", "--scheduler", "tcp://127.0.0.1:1"]
+        done = CliRunner().invoke(main, [*asked, "--out", str(tmp_path / "out")])
+        assert done.exit_code == 1 and "no scheduler answers at tcp://127.0.0.1:1" in done.output
+        assert not (tmp_path / "out").exists()
+
+    def test_what_the_suites_make_no_use_of_is_told(self, suites, tmp_path, monkeypatch):
+        monkeypatch.setattr("mgraph.bench.run._look_at", lambda scheduler: None)
+        with pytest.warns(UserWarning, match="scheduler='tcp://a:1' is not used: no case .* runs on workers"):
+            bench(["small"], tmp_path, scheduler="tcp://a:1", limit=0)
+        (suites / "small.toml").write_text(SMALL.replace('{device = "cpu"}', "{blocks = 1}"))
+        with pytest.warns(UserWarning, match="workers=2 is not used: every case .* says itself"):
+            bench(["small"], tmp_path, workers=2, limit=0)
+        (suites / "small.toml").write_text(SMALL)
+        bench(["small"], tmp_path, workers=2, scheduler="tcp://a:1", limit=0)
+
+    def test_a_commit_is_that_of_the_checkout_itself(self, tmp_path):
+        def git(*asked):
+            said = ["-c", "user.name=a", "-c", "user.email=a@b", *asked]
+            return subprocess.run(["git", *said], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+
+        git("init", "--quiet")
+        git("commit", "--quiet", "--allow-empty", "--message", "one")
+        below = tmp_path / "env" / "site-packages"
+        below.mkdir(parents=True)
+        assert commit(tmp_path.resolve()) == git("rev-parse", "HEAD")[:12]
+        assert commit(below.resolve()) is None
 
     def test_workers_are_for_what_does_not_say_it_and_is_not_tuned_in_this_process(self):
         def runs(**asked):

@@ -99,7 +99,7 @@ def row(case: Case, suite: Suite, bench: Bench, place: devices.Device) -> dict[s
         If a result is wrong.
     """
     if str(case.run.get("device", "cpu")).startswith("cuda") and place.kind == "cpu":
-        raise Unfit("needs a GPU")
+        raise Unfit("needs a GPU" if case.run["device"] == "cuda" else f"needs the GPU {case.run['device']}")
     if "tile" in case.run and place.kind == "cpu":
         raise Unfit("tiles are those of a GPU's product")
     client = bench.client(case.run.get("workers"), place.kind)

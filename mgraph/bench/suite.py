@@ -46,11 +46,12 @@ from typing import Any
 
 from ..errors import InputError
 
+#: The checkout that this module lies in, if it lies in one.
+CHECKOUT = Path(__file__).resolve().parents[2]
+
 #: Where the suites are: beside the modules in a wheel, at the top of a checkout.
 SUITES = next(
-    folder
-    for folder in (Path(__file__).parent / "suites", Path(__file__).parents[2] / "benchmarks" / "suites")
-    if folder.is_dir()
+    folder for folder in (Path(__file__).parent / "suites", CHECKOUT / "benchmarks" / "suites") if folder.is_dir()
 )
 
 #: What a sweep may say of a run: the device; the library that is called instead of this one; Dask workers; random
