@@ -159,6 +159,13 @@ class TestInputs:
             inputs.made(graph, "cpu")
 
 
+#: All pairs of a graph and of a matrix, of 512 vertices each.
+PAIRS = [
+    (data, mgraph.apsp(data, device="cpu").distances)
+    for data in (inputs.weighted(grid(16, 32), (1, 9)), random_matrix(512, low=1, high=9))
+]
+
+
 class TestChecks:
     """Each accepts the right answer, and refuses one that differs from it in one place."""
 
@@ -259,6 +266,42 @@ class TestChecks:
             distances[32 * i : 32 * i + 32, 32 * j : 32 * j + 32] += np.float32(more)
             with pytest.raises(WrongResultError):
                 check("apsp", data, {"distances": distances})
+
+    @given(st.integers(0, 2**18 - 1), st.sampled_from([0.01, 0.5, -0.5, np.inf, np.nan]), st.booleans())
+    @settings(deadline=None, max_examples=25)
+    def test_no_wrong_element_of_all_pairs_passes(self, place, more, dense):
+        data, distances = PAIRS[dense]
+        wrong = distances.copy()
+        wrong.flat[place] += np.float32(more)
+        with pytest.raises(WrongResultError, match=f"from vertex {place // 512} "):
+            check("apsp", data, {"distances": wrong})
+
+    @pytest.mark.parametrize("dense", [False, True])
+    def test_beyond_the_sums_that_may_be_made_some_rows_and_all_of_the_diagonal_are_looked_at(self, monkeypatch, dense):
+        data, distances = PAIRS[dense]
+        assert "Bellman's equations of all rows" in check("apsp", data, {"distances": distances})
+        each = 512**2 if dense else 512 + data.m
+        monkeypatch.setattr(checks, "SUMS", 9 * each)
+        monkeypatch.setattr(checks, "TILE", 100)
+        monkeypatch.setattr(checks, "ELEMENTS", 2048)
+        assert "Bellman's equations of 9 rows" in check("apsp", data, {"distances": distances})
+        for i in (0, 301, 511):
+            wrong = distances.copy()
+            wrong[i, i] = 1e-3
+            with pytest.raises(WrongResultError, match=f"from vertex {i} the distance of vertex {i} is 0.001"):
+                check("apsp", data, {"distances": wrong}, names=["diagonal"])
+        wrong = distances.copy()
+        wrong[int(np.linspace(0, 511, 9)[5]), 77] += 1
+        with pytest.raises(WrongResultError, match="from vertex 319 "):
+            check("apsp", data, {"distances": wrong}, names=["rows"])
+
+    def test_only_what_is_asked_for_is_checked(self):
+        graph = rmat(5)
+        count, labels = mgraph.connected_components(graph, device="cpu")
+        wrong = {"labels": labels, "count": count + 1}
+        assert check("components", graph, wrong, names=["labels"]) == "equal across edges"
+        with pytest.raises(WrongResultError, match="SciPy counts"):
+            check("components", graph, wrong, names=["count"])
 
     def test_labels_below_zero_are_refused(self):
         star = inputs.star(5)

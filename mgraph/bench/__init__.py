@@ -23,5 +23,5 @@ What a case has in addition; times are in seconds:
 - ``work``, ``unit``, ``rate``: of several sources the harmonic mean (Graph500's rule); ``bytes``: the least traffic
 - ``ceiling``, ``fraction``: the rate that the measured ceilings allow, and how much of it was reached
 - ``peak_bytes``, ``predicted_bytes``, ``predicted_seconds``: None of another library, on workers, or without a plan
-- ``checked``: how the result was proved
+- ``checked``: how the last repetition's result was proved
 """

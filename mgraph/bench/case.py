@@ -73,17 +73,25 @@ class Bench:
             self._latest = (key, inputs.made(case.graph, device, self.folder))
         return self._latest[1]
 
-    def prove(self, case: Case, graph: Any, method: str, arrays: dict[str, Any], source: int | None) -> str:
-        """Raise unless a result is right: by its properties, or as it equals one that was proved."""
+    def prove(
+        self,
+        case: Case,
+        graph: Any,
+        method: str,
+        arrays: dict[str, Any],
+        source: int | None,
+        wanted: tuple[str, ...] = (),
+    ) -> str:
+        """Raise unless a result is right: by its wanted properties, or as it equals one that was proved by them."""
         names = {"bfs": ("distances",), "sssp": ("distances",), "components": ("labels", "count")}.get(case.algorithm)
         if names is None:
-            return checks.check(case.algorithm, graph, arrays, source)
+            return checks.check(case.algorithm, graph, arrays, source, wanted)
         found = [devices.to_host(arrays[name]) for name in names]
-        key = f"{case.algorithm} {source}"
+        key = f"{case.algorithm} {source} {wanted}"
         by, proved = self._proved.get(key, ("", []))
         if proved and all(map(np.array_equal, found, proved)):
             return f"equal to {by}"
-        proof = checks.check(case.algorithm, graph, arrays, source)
+        proof = checks.check(case.algorithm, graph, arrays, source, wanted)
         self._proved[key] = (method, found)
         return proof
 

@@ -281,7 +281,7 @@ class Clients(ExitStack):
         if isinstance(workers, str):
             return self.enter_context(connect(workers))
         if kind == "cpu" and workers > (cores := spec_of(devices.find("cpu")).cores):
-            raise DeviceError(f"workers={workers} on a CPU need a core each and this machine has {cores}: ask for fewer")
+            raise DeviceError(f"workers={workers} on a CPU need a core each and this machine has {cores}: use fewer")
         return self.enter_context(local_client(workers, kind))
 
 
