@@ -16,7 +16,7 @@ import mgraph
 import mgraph.cluster
 from mgraph import device as devices
 from mgraph.bench import checks, inputs
-from mgraph.bench.case import CALLS, Bench
+from mgraph.bench.case import CALLS, Bench, Unfit
 from mgraph.bench.case import row as measured
 from mgraph.bench.checks import WrongResultError, check
 from mgraph.bench.measure import median_seconds, repeated, spread
@@ -114,18 +114,98 @@ class TestSuites:
             load("nothing")
 
     @pytest.mark.parametrize(
-        ("wrong", "words"),
+        ("of", "by", "words"),
         [
-            (SMALL.replace('run = {device = "cpu"}', "run = {speed = 9}"), "speed"),
-            (SMALL.replace("title", "tilte"), "title"),
-            (SMALL.replace("[1, 2.5]", "[1]"), "another machine: 2 values of x and 1"),
-            (SMALL + "[[", "TOMLDecodeError"),
+            ("title", "tilte", "a suite has no 'tilte': use title, source"),
+            ('about = "Nothing."', "", "a suite lacks 'about'"),
+            ('"A suite"', "7", "title = 7 is no text"),
+            ('"bfs"', '"bfsx"', "algorithm = 'bfsx' is not known: use apsp, bfs"),
+            ('x = "n"', 'x = "nn"', r"\[plot\] x = 'nn' is not known: use device, n, m"),
+            ('x = "n"', 'y = "speed"', r"\[plot\] lacks 'x'"),
+            ('x = "n"', 'x = "n"\ny = "speed"', r"\[plot\] y = 'speed' is not known: use seconds"),
+            ('x = "n"', 'x = "n"\nkind = "pie"', r"\[plot\] kind = 'pie' is not known: use line, bars"),
+            ('x = "n"', 'x = "n"\nseries = ["colour"]', r"\[plot\] series = 'colour' is not known"),
+            ('x = "n"', 'x = "n"\nlog = ["z"]', r"\[plot\] log = 'z' is not known: use x, y"),
+            ('"grid"', '"gird"', "make = 'gird' is not known: use rmat, grid"),
+            ("columns = 5", "cols = 5", "graph, of make = 'grid', has no 'cols': use make, rows, columns, weights"),
+            (", columns = 5", "", "graph, of make = 'grid', lacks 'columns'"),
+            ("columns = 5", "columns = 5.5", "columns = 5.5 does not fit: it takes int"),
+            ("columns = 5", "columns = []", r"columns = \[\] leaves nothing to measure"),
+            (
+                "columns = 5",
+                "columns = 5, weights = [1, 9]",
+                r"weights = 1 does not fit.* write weights = \[\[1, 10\]\]",
+            ),
+            ("columns = 5", 'columns = 5, dtype = "float31"', "has no 'dtype'"),
+            ('"frontier"', '"frontire"', "method, of bfs, = 'frontire' is not known: use auto, hybrid"),
+            ("call = {", "call = {depth = 2, ", "call, of bfs, has no 'depth': use method, predecessors"),
+            ("call = {", "call = {source = 2, ", "call, of bfs, has no 'source'"),
+            ("call = {", 'call = {max_depth = "2", ', "max_depth = '2' does not fit: it takes int"),
+            ('{device = "cpu"}', "{speed = 9}", "run has no 'speed': use device, peer"),
+            ('{device = "cpu"}', '{device = "gpu"}', "device = 'gpu' is not known: use cpu, cuda or cuda:1"),
+            ('{device = "cpu"}', "{sources = 0}", "sources = 0 is no number of sources: use 1 or more"),
+            ('{device = "cpu"}', '{workers = "2"}', "workers = '2' is no number of workers"),
+            ('{device = "cpu"}', '{where = "hots"}', "where = 'hots' is not known: use host, device"),
+            ('{device = "cpu"}', '{peer = "nx"}', "peer = 'nx' is not known: use scipy"),
+            ('{device = "cpu"}', '{tile = "64"}', "tile = '64' is none"),
+            ("run = {", "runs = {", "a sweep has no 'runs': use algorithm, graph, call, run"),
+            ("rows = [2]", "columms = [2]", r"\[quick\] has no 'columms': use repeats, make, rows, columns"),
+            ("rows = [2]", 'rows = ["2"]', "rows = '2' does not fit: it takes int"),
+            ("rows = [2]", "rows = []", r"rows = \[\] leaves nothing to measure"),
+            ("rows = [2]", "repeats = 0", "repeats = 0 is too few or no number: use 1 or more"),
+            ("[plot]", "repeats = 4\n[plot]", "repeats = 4 is too few or no number: use 5 or more"),
+            ("[plot]", 'checks = ["rows"]\n[plot]', "checks = 'rows' is not known: use distances"),
+            ("[plot]", "checks = []\n[plot]", r"checks = \[\] is no list of names: use distances"),
+            ("[1, 2.5]", "[1]", "another machine: 2 values of x and 1 of milliseconds"),
+            ("[1, 2.5]", '["1", 2.5]', "another machine: x and milliseconds are lists, the latter of numbers"),
+            ("milliseconds", "hours", r"\[\[published\]\] has no 'hours': use series, beside, x, seconds"),
+            ("milliseconds = [1, 2.5]", "", "another machine has figures of nothing: give one of seconds"),
+            ('{method = "hybrid"}', '{methods = "hybrid"}', "another machine: beside has no 'methods'"),
+            ("[quick]", "[traffic.walking]\nwalk = 1\n[quick]", r"\[traffic\] has no 'walking': use hybrid"),
+            ("[[sweep]]", "[sweep]", "sweep = .* is no list of tables"),
+            ("[[published]]", "[[", "no TOML: .*line 18"),
         ],
     )
-    def test_a_file_that_is_no_suite_is_refused(self, suites, wrong, words):
-        (suites / "small.toml").write_text(wrong)
-        with pytest.raises(mgraph.InputError, match=words):
+    def test_a_file_that_is_no_suite_is_refused_in_its_own_words(self, suites, of, by, words):
+        assert of in SMALL
+        (suites / "small.toml").write_text(SMALL.replace(of, by))
+        with pytest.raises(mgraph.InputError, match=rf"^small\.toml.*{words}"):
             load("small")
+
+    @pytest.mark.parametrize(
+        ("algorithm", "make", "words"),
+        [
+            ("bfs", '"linked_list"', "bfs takes nothing of make = 'linked_list': that is for list_rank"),
+            ("list_rank", '"rmat"', "list_rank takes nothing of make = 'rmat': that is for apsp, bfs"),
+            ("components", '"random_matrix"', "that is for apsp"),
+            ("bfs", '"read", file = 3', "file = 3 does not fit: it takes str"),
+            ("apsp", '"random_matrix", dtype = "float31"', "dtype = 'float31' is not known: use auto, float32"),
+        ],
+    )
+    def test_an_algorithm_is_given_what_it_takes(self, algorithm, make, words):
+        text = f"""
+            title = ""
+            source = ""
+            about = ""
+            algorithm = "{algorithm}"
+            plot = {{x = "n"}}
+            sweep = [{{graph = {{make = {make}, n = 8}}}}]
+        """
+        with pytest.raises(mgraph.InputError, match=words):
+            parsed("small", tomllib.loads(text))
+
+    def test_a_suite_says_how_often_and_what_is_checked(self, suites, tmp_path, monkeypatch):
+        asked = []
+        monkeypatch.setattr("mgraph.bench.checks.check", lambda *given: asked.append(given[-1]) or "proved")
+        text = SMALL.replace("[plot]", 'repeats = 7\nchecks = ["distances"]\n[plot]')
+        (suites / "small.toml").write_text(text)
+        bench(["small"], tmp_path / "seven", device="cpu")
+        (suites / "small.toml").write_text(text.replace("[quick]", "[quick]\nrepeats = 2"))
+        bench(["small"], tmp_path / "two", device="cpu", quick=True)
+        for folder, times in (("seven", 7), ("two", 2)):
+            cases = [row for row in read_rows(tmp_path / folder) if row["kind"] == "case"]
+            assert cases and {len(row["times"]) for row in cases} == {times}
+        assert set(asked) == {("distances",)}
 
 
 class TestInputs:
@@ -440,6 +520,10 @@ class TestRows:
         assert found["checked"] == "Bellman's equations"
         assert json.dumps(found, allow_nan=False)
 
+    def test_a_graph_without_edges_is_no_place_to_search(self):
+        with pytest.raises(Unfit, match="no vertex has an edge"):
+            cpu_row("bfs", {"make": "star", "n": 1})
+
     def test_a_later_method_is_held_against_the_one_that_was_proved(self):
         shared = Bench()
         graph = {"make": "rmat", "scale": 7}
@@ -637,7 +721,9 @@ class TestRuns:
         assert all(float(line["seconds"]) > 0 for line in lines)
 
     def test_what_cannot_be_measured_is_told_once(self, suites, tmp_path):
-        (suites / "small.toml").write_text(SMALL.replace('"hybrid", "frontier"', '"hybrid", "unheard-of"'))
+        (suites / "small.toml").write_text(
+            SMALL.replace("[quick]", '[[sweep]]\ngraph = {make = "read", file = "unheard-of.gr"}\n[quick]')
+        )
         for _ in range(2):
             ended = bench(["small"], tmp_path, device="cpu", quick=True)
             assert ended.skipped == 1

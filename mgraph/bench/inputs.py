@@ -7,7 +7,7 @@ on every device.
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 
@@ -114,6 +114,26 @@ MAKERS: dict[str, Callable[..., Any]] = {
     "random_graph": generate.random_graph,
     "read": read,
 }
+
+#: Whose further arguments makers hand on.
+_BEHIND: dict[str, tuple[Callable[..., Any], ...]] = {"random_matrix": (generate.random_matrix,), "read": (read_file,)}
+
+
+def parameters_of(make: str) -> tuple[dict[str, Any], list[str]]:
+    """Return the parameters that suites may give a maker, with their types, and which of them it needs.
+
+    ``weights`` may be given to all that make graphs.
+    """
+    found, needed = {}, []
+    for call in (MAKERS[make], *_BEHIND.get(make, ())):
+        hints = get_type_hints(call)
+        for name, parameter in inspect.signature(call).parameters.items():
+            if parameter.kind is not parameter.VAR_KEYWORD and name not in ("path", "folder", "device"):
+                found[name] = hints[name]
+                needed += [name] * (parameter.default is parameter.empty and name not in needed)
+        if hints["return"] is Graph:
+            found.setdefault("weights", tuple[int, int])
+    return found, needed
 
 
 def made(graph: dict[str, Any], device: str, folder: Path | None = None) -> Any:

@@ -147,7 +147,7 @@ def bench(
             try:
                 if place.kind == "cuda" or "peer" not in case.run:
                     shared.ceilings[place.model()] = _ceilings(place, quick, known, facts, write)
-                found = row(case, suite, shared, place)
+                found = row(case, suite, shared, place, quick)
                 ended.measured += 1
             except WrongResultError as error:
                 found = {"kind": "wrong", "why": str(error)}
