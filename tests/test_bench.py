@@ -574,6 +574,15 @@ class TestRows:
         assert read(tmp_path).ceilings == [full]
 
 
+#: A row with what every reader needs.
+ROW = json.dumps(
+    {
+        "kind": "case", "suite": "small", "algorithm": "bfs", "graph": {"make": "star"}, "call": {}, "run": {},
+        "device": {"kind": "cpu", "model": "a model", "count": 1}, "n": 4, "seconds": 0.5, "call_seconds": 0.75,
+    }
+).encode()  # fmt: skip
+
+
 class TestRuns:
     def test_rows_are_written_and_kept(self, suites, tmp_path):
         told = []
@@ -594,6 +603,29 @@ class TestRuns:
         assert (ended.measured, ended.kept) == (1, 1)
         assert len([row for row in read_rows(tmp_path) if row["kind"] == "case"]) == 2
         assert len(read(tmp_path).cases) == 2
+
+    @pytest.mark.parametrize(
+        ("line", "words"),
+        [
+            (b"{}", "kind None is none of case, skipped"),
+            (b'{"kind": "case"}', "its device is null"),
+            (ROW.replace(b'"seconds": 0.5', b'"seconds": null'), "its seconds is null"),
+            (ROW.replace(b'"seconds": 0.5', b'"seconds": NaN'), "NaN is no number"),
+            (ROW.replace(b'"seconds": 0.5', b'"seconds": 0.0'), "its seconds is 0.0"),
+            (ROW.replace(b'"n": 4', b'"n": "4"'), 'its n is "4"'),
+            (ROW.replace(b'"count": 1', b'"count": true'), "its device's count is true"),
+            (ROW.replace(b"small", b"sm\xffll"), "can't decode byte 0xff"),
+        ],
+    )
+    def test_a_line_that_is_no_row_is_told_by_its_number(self, suites, tmp_path, line, words):
+        (tmp_path / "rows.jsonl").write_bytes(ROW + b"\n" + line + b"\n")
+        asked = ["bench", "small", "--quick", "--device", "cpu", "--out", str(tmp_path)]
+        for command in (asked, ["bench", "report", str(tmp_path)]):
+            if line == b"{}" and command is not asked:
+                continue  # which a report leaves out, and tells
+            done = CliRunner().invoke(main, command)
+            assert done.exit_code == 2 and len(done.output.splitlines()) == 1
+            assert f"{tmp_path / 'rows.jsonl'}, line 2 is no row: " in done.output and words in done.output
 
     def test_an_interruption_leaves_a_folder_to_go_on_from(self, suites, tmp_path, monkeypatch):
         def interrupted(*given, method, **named):

@@ -20,6 +20,17 @@ Row = dict[str, Any]
 #: What a row may be of.
 KINDS = ("case", "skipped", "wrong", "ceilings")
 
+#: What every row has, by type, what those have that are of a case, and what those of each kind have in addition.
+_EVERY: dict[str, type] = {"device": dict}
+_OF_A_CASE: dict[str, type] = {"suite": str, "algorithm": str, "graph": dict, "call": dict, "run": dict}
+_OF_KIND: dict[str, dict[str, type]] = {
+    "case": _OF_A_CASE | {"n": int, "seconds": float, "call_seconds": float},
+    "skipped": _OF_A_CASE | {"why": str},
+    "wrong": _OF_A_CASE | {"why": str},
+    "ceilings": {},
+}
+_OF_A_DEVICE: dict[str, type] = {"kind": str, "model": str, "count": int}
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -63,7 +74,7 @@ def read(folder: Path) -> Rows:
     newest: dict[str, Row] = {}
     others = 0
     for path in sorted(folder.rglob("*.jsonl")):
-        for row in rows_of(path):
+        for row in rows_of(path, others=True):
             if row.get("kind") not in KINDS:
                 others += 1
             elif (known := newest.get(key(row))) is None:
@@ -81,28 +92,60 @@ def read(folder: Path) -> Rows:
     return Rows(kinds["case"], skipped, kinds["wrong"], ceilings, others)
 
 
-def rows_of(path: Path) -> Iterator[Row]:
+def rows_of(path: Path, others: bool = False) -> Iterator[Row]:
     """Yield the rows of a file; a last line that was cut off is none.
+
+    Parameters
+    ----------
+    path : path
+        A file of JSON objects, one a line.
+    others : bool
+        Yield objects of other kinds too, as they are.
 
     Raises
     ------
     InputError
         If another line is no row.
     """
-    text = path.read_text(encoding="utf-8")
+    text = path.read_bytes()
     lines = text.splitlines()
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = json.loads(line.decode(), parse_constant=_no_number)
         except ValueError as error:
-            if number == len(lines) and not text.endswith("\n"):
+            if number == len(lines) and not text.endswith(b"\n"):
                 return  # a run that was cut off while it wrote
-            raise InputError(f"{path}, line {number} is no row: {error}; remove the line, or measure again") from error
+            raise _no_row(path, number, f": {error}") from error
         if not isinstance(row, dict):
-            raise InputError(f"{path}, line {number} is no row but {line[:40]!r}; remove the line, or measure again")
+            raise _no_row(path, number, f" but {line.decode()[:40]!r}")
+        lack = _lack(row)
+        if lack and not (others and row.get("kind") not in KINDS):
+            raise _no_row(path, number, f": {lack}")
         yield row
+
+
+def _no_row(path: Path, number: int, why: str) -> InputError:
+    return InputError(f"{path}, line {number} is no row{why}; remove the line, or measure again")
+
+
+def _no_number(word: str) -> None:
+    raise ValueError(f"{word} is no number of JSON")
+
+
+def _lack(row: Row) -> str:
+    """Return what a row lacks of what its kind has to have, in words; nothing where it lacks nothing."""
+    kind = row.get("kind")
+    if kind not in KINDS:
+        return f"kind {kind!r} is none of {', '.join(KINDS)}"
+    for table, fields, of in ((row, _EVERY | _OF_KIND[kind], ""), (row.get("device"), _OF_A_DEVICE, "device's ")):
+        for name, wanted in fields.items():
+            found: Any = table.get(name) if isinstance(table, dict) else None
+            right = isinstance(found, (int, float) if wanted is float else wanted) and not isinstance(found, bool)
+            if not right or (wanted is float and not found > 0):
+                return f"its {of}{name} is {json.dumps(found)[:40]}"
+    return ""
 
 
 def _is_there(row: Row) -> bool:
