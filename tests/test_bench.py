@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import mgraph
 import mgraph.cluster
 from mgraph import device as devices
-from mgraph.bench import checks, inputs
+from mgraph.bench import CHECKOUT, checks, inputs
 from mgraph.bench.case import CALLS, Bench, Unfit
 from mgraph.bench.case import row as measured
 from mgraph.bench.checks import WrongResultError, check
@@ -226,12 +226,24 @@ class TestInputs:
         src, dst, _ = graph.coo()
         assert graph.n == 3 and list(zip(src.tolist(), dst.tolist(), strict=True)) == [(0, 1), (0, 2), (1, 2)]
 
+    def test_files_are_looked_for_from_here_and_from_the_checkout(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        assert [place.is_absolute() for place in inputs.DATA] == [False] * 3 + [True] * 3
+        assert inputs.DATA[4] == CHECKOUT / "../shared/data" and (CHECKOUT / "mgraph" / "bench").is_dir()
+        monkeypatch.setattr(inputs, "DATA", (tmp_path / "data", tmp_path / "checkout" / "data"))
+        for name in ("data", "checkout/data"):
+            (tmp_path / name).mkdir(parents=True)
+        (tmp_path / "checkout" / "data" / "two.txt").write_text("0 1\n")
+        assert inputs.made({"make": "read", "file": "two.txt"}, "cpu").n == 2
+
     @pytest.mark.parametrize(
         ("graph", "words"),
         [
             ({"make": "mystery"}, "make='mystery' is not known: use one of rmat"),
             ({"make": "rmat", "size": 3}, "rmat cannot be made of"),
-            ({"make": "read", "file": "nowhere.gr"}, r"nowhere.gr is not in .*: put it there"),
+            ({"make": "read", "file": "nowhere.gr"}, r"nowhere.gr is not in data, .*: put it there.*\(--data\)$"),
+            ({"make": "read", "file": "XX.gr.xz"}, r"put it there.*; road networks: the ninth DIMACS challenge, http"),
+            ({"make": "read", "file": "as-caida1.txt"}, r"put it there.*; graphs of autonomous systems: SNAP, http"),
         ],
     )
     def test_what_cannot_be_made_is_refused(self, graph, words):
@@ -680,6 +692,18 @@ class TestRuns:
         (suites / "small.toml").write_text(SMALL.replace('"cpu"', '["cuda:77", "cpu"]'))
         ended = bench(["small"], tmp_path, quick=True)
         assert (ended.measured, ended.skipped) == (2, 2)
+
+    def test_help_names_the_report(self):
+        assert "mgraph bench report DIR" in CliRunner().invoke(main, ["bench", "--help"]).output
+
+    def test_a_folder_that_another_run_writes_to_is_left_alone(self, suites, tmp_path):
+        done, asked = [], ["bench", "small", "--quick", "--device", "cpu", "--out", str(tmp_path)]
+        ended = bench(
+            ["small"], tmp_path, device="cpu", quick=True, tell=lambda row: done.append(CliRunner().invoke(main, asked))
+        )
+        assert ended.measured == 2 and len(list(read_rows(tmp_path))) == len(done) == 3
+        assert {each.exit_code for each in done} == {2} and "another run writes to" in done[0].output
+        assert CliRunner().invoke(main, asked).exit_code == 0
 
     @pytest.mark.parametrize(
         ("options", "words"),

@@ -26,3 +26,8 @@ What a case has in addition; times are in seconds:
 - ``peak_bytes``, ``predicted_bytes``, ``predicted_seconds``: None of another library, on workers, or without a plan
 - ``checked``: how the last repetition's result was proved
 """
+
+from pathlib import Path
+
+#: The top of the checkout that this is run from; of an installed package, where it lies.
+CHECKOUT = Path(__file__).resolve().parents[2]

@@ -20,18 +20,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import mgraph
 
 from .. import device as devices
 from ..errors import DeviceError, InputError, interrupted
 from ..plan import spec_of
-from . import ceilings
+from . import CHECKOUT, ceilings
 from .case import Bench, Unfit, described, row
 from .checks import WrongResultError
 from .rows import Row, rows_of
-from .suite import CHECKOUT, Case, Suite, load, names
+from .suite import Case, Suite, load, names
 
 #: What the versions of are told in every row.
 PACKAGES = ("numpy", "scipy", "numba", "dask", "distributed", "cupy-cuda13x", "cupy-cuda12x")
@@ -90,7 +90,8 @@ def bench(
     Raises
     ------
     InputError
-        If a suite, or the device, is not known, its file is no suite, or an argument is not as above.
+        If a suite, or the device, is not known, its file is no suite, an argument is not as above, a line of the
+        folder's file is no row, or another run writes to it.
     DeviceError
         If the device is not there.
     SchedulerError
@@ -116,11 +117,12 @@ def bench(
         )
     out.mkdir(parents=True, exist_ok=True)
     ended, facts = Ended(), {"versions": versions(), "commit": commit()}
-    _drop_half_a_line(out / "rows.jsonl")
-    known = {identity(found): found for found in read_rows(out)}
     with ExitStack() as stack:
-        stack.callback(write_table, out)  # also of a run that is interrupted
         lines = stack.enter_context((out / "rows.jsonl").open("a"))
+        _lock(lines)
+        _drop_half_a_line(out / "rows.jsonl")
+        known = {identity(found): found for found in read_rows(out)}
+        stack.callback(write_table, out)  # also of a run that is interrupted
         clients = stack.enter_context(Clients())
 
         def write(found: Row) -> None:
@@ -189,11 +191,22 @@ def read_rows(folder: Path) -> Iterator[Row]:
         yield from rows_of(file)
 
 
+def _lock(lines: TextIO) -> None:
+    """Raise if another process writes to a run's file; until it is closed, others are refused."""
+    try:
+        import fcntl
+
+        fcntl.flock(lines, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise InputError(f"another run writes to {lines.name}: wait for its end, or name another folder") from error
+    except (ImportError, OSError):
+        pass  # a system, or a network's disk, that knows no locks
+
+
 def _drop_half_a_line(file: Path) -> None:
     """Remove what is left of a last line that was cut off while it was written: its case is measured again."""
-    if file.is_file():
-        with file.open("r+b") as lines:
-            lines.truncate(lines.read().rfind(b"\n") + 1)
+    with file.open("r+b") as lines:
+        lines.truncate(lines.read().rfind(b"\n") + 1)
 
 
 def write_table(folder: Path) -> Path:

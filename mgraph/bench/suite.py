@@ -52,11 +52,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
+from . import CHECKOUT
 from .measure import REPEATS
 from .schema import TIMES, check
-
-#: The checkout that this module lies in, if it lies in one.
-CHECKOUT = Path(__file__).resolve().parents[2]
 
 #: Where the suites are: beside the modules in a wheel, at the top of a checkout.
 SUITES = next(
