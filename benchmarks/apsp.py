@@ -24,7 +24,8 @@ from mgraph import device as devices
 from mgraph.distance_matrix import Part
 from mgraph.floyd_warshall import FloydWarshall
 from mgraph.generate import random_matrix
-from mgraph.plan import kernel_module, plan
+from mgraph.plan import plan
+from mgraph.plan.kernels import kernel_module
 from tests.compile_kernels import cooperative
 from tests.kernel_resources import families
 

@@ -20,7 +20,9 @@ from .floyd_warshall import FloydWarshall
 from .graph import Graph, as_graph, outline
 from .naive import Naive
 from .out_of_core import OutOfCore
-from .plan import GROUP, SEARCHES, Plan, plan
+from .plan import Plan, plan
+from .plan.all_pairs import SEARCHES
+from .plan.cut import GROUP
 from .sources import FromEverySource, network, potentials
 from .squaring import Squaring
 from .weights import NO_PREDECESSOR, distance_dtype, exact_types, infinity

@@ -26,7 +26,8 @@ from .comm import Communicator
 from .engine import Progress, checked_span, executor, specs_beside
 from .errors import InputError
 from .graph import MAX_VERTICES, Graph, as_graph
-from .plan import Plan, plan, prepared_for
+from .plan import Plan, plan
+from .plan.searches import prepared_for
 
 Array = Any
 

@@ -16,7 +16,7 @@ from .bench.measure import median_seconds, repeated
 from .bfs import bfs
 from .generate import random_matrix, rmat
 from .graph import Graph
-from .plan import spec_of
+from .plan.devices import spec_of
 from .rates import Rates, keep
 from .rates import rates as rates_of
 

@@ -33,7 +33,8 @@ from . import generate
 from .errors import DeviceError, FormatError, InputError, OutputExistsError, interrupted
 from .graph import Graph
 from .io import FORMATS, check_output, read, read_list, save
-from .plan import METHODS, SEARCHES, spec_of
+from .plan.all_pairs import METHODS, SEARCHES
+from .plan.devices import spec_of
 from .rates import cache_file
 from .weights import DISTANCE_TYPES, infinity
 

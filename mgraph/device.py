@@ -42,6 +42,9 @@ KERNELS = next(
     Path(__file__).parent / "kernels",
 )
 
+#: The least compute capability of a GPU that has what the kernels are written with: Ampere's.
+OLDEST = 8
+
 #: The most blocks of a launch: at first what a grid can have.
 _MOST_BLOCKS = ContextVar("_MOST_BLOCKS", default=2**31 - 1)
 
@@ -98,6 +101,9 @@ class HostDevice:
 
     def synchronize(self) -> None:
         """Wait for everything launched so far; on the host, nothing is outstanding."""
+
+    def settle(self) -> None:
+        """Wait for the work of all streams; on the host, nothing is outstanding."""
 
     def pinned(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         """Return an uninitialised array of the host that `copy` moves at full speed."""
@@ -300,6 +306,11 @@ class CudaDevice:
         with self.active():
             self.xp.cuda.get_current_stream().synchronize()
 
+    def settle(self) -> None:
+        """Wait for the work of all streams."""
+        with self.active():
+            self.xp.cuda.Device(self.index).synchronize()
+
     def pinned(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         """Return an uninitialised array of the host that `copy` moves at full speed: page-locked memory."""
         count = int(np.prod(shape))
@@ -423,10 +434,15 @@ def _cupy() -> Any:
 
 @functools.cache
 def gpu_count() -> int:
-    """Return the number of CUDA devices that CuPy can use: 0 without CuPy, a driver or a GPU."""
+    """Return the number of CUDA devices that can be used: 0 without CuPy, a driver or a GPU.
+
+    The kernels need compute capability 8.0. CUDA numbers the fastest GPUs first: those from one that is too old on
+    are left alone.
+    """
     try:
-        cupy = _cupy()
-        return int(cupy.cuda.runtime.getDeviceCount())
+        runtime = _cupy().cuda.runtime
+        majors = (runtime.getDeviceProperties(index)["major"] for index in range(runtime.getDeviceCount()))
+        return sum(1 for _ in itertools.takewhile(lambda major: major >= OLDEST, majors))
     except Exception:  # CuPy raises its own types, and OSError where the driver's library is missing
         return 0
 
@@ -464,6 +480,7 @@ def find(device: str | Device | None = None) -> Device:
     count = gpu_count()
     if int(index or 0) >= count:
         there = f"this machine has {count}, numbered from 0" if count else "this machine has no usable GPU"
+        there += f" (of compute capability {OLDEST}.0 or more)"
         raise DeviceError(f"device={device!r} is not there: {there}; device='cpu' needs none")
     return _cuda(int(index or 0))
 

@@ -5,6 +5,7 @@ executor runs it: `Direct` on one device in this process, `mgraph.cluster.Cluste
 worker. Both call `advance` for a span of supersteps at a time; progress is reported between spans.
 """
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -15,7 +16,8 @@ from . import device as devices
 from .comm import Communicator, Solo
 from .errors import InputError
 from .graph import Graph
-from .plan import DeviceSpec, Plan, spec_of
+from .plan import DeviceSpec, Plan
+from .plan.devices import spec_of
 
 Array = Any
 
@@ -106,21 +108,30 @@ class Direct:
     def run(self, program: Program, piece: Callable[[int], Any], plan: Plan, progress: Progress | None) -> Outcome:
         """Run `program` on the device; results are arrays of it."""
         comm, mark = Solo(), self.device.mark
+        state = None
         with self.device.active():
-            begun = mark()
-            state = program.load(0, piece(0), self.device)
-            loaded = mark()
-            k, finished = 0, False
-            while not finished:
-                k, finished = advance(program, state, k, plan.span, comm)
-                solved = mark()
-                if progress is not None or not finished:  # else there is no need to wait before collecting
-                    self.device.synchronize()
-                if progress is not None:
-                    progress(k, plan.steps)
-            arrays = program.collect(state, comm)
-            collected = mark()
-            self.device.synchronize()
+            try:
+                begun = mark()
+                state = program.load(0, piece(0), self.device)
+                loaded = mark()
+                k, finished = 0, False
+                while not finished:
+                    k, finished = advance(program, state, k, plan.span, comm)
+                    solved = mark()
+                    if progress is not None or not finished:  # else there is no need to wait before collecting
+                        self.device.synchronize()
+                    if progress is not None:
+                        progress(k, plan.steps)
+                arrays = program.collect(state, comm)
+                collected = mark()
+                self.device.synchronize()
+            except BaseException:
+                # Streams beside may still write to what the next call is given.
+                with contextlib.suppress(Exception):
+                    self.device.settle()
+                raise
+            finally:
+                state = None  # which the traceback of an error would hold on to
             timings = {
                 "load": self.device.seconds_between(begun, loaded),
                 "solve": self.device.seconds_between(loaded, solved),

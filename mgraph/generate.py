@@ -13,7 +13,7 @@ import numpy as np
 from . import device as devices
 from .errors import InputError
 from .graph import MAX_VERTICES, Compressed, Graph, offset_type
-from .plan import MAX_ELEMENTS
+from .plan.ranking import MAX_ELEMENTS
 from .weights import distance_dtype, infinity
 
 Array = Any

@@ -5,7 +5,9 @@ target. Its compressed forms by source (CSR) and by target (CSC) are made when f
 device that asks, and kept with the graph.
 """
 
-from collections.abc import Callable
+import os
+import threading
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +24,10 @@ MAX_VERTICES = 2**31 - 2**20
 
 #: Edges from which on their numbers have 64 bits: kernels step some way beyond the last one of 32.
 MANY_EDGES = 2**31 - 2**16
+
+
+#: Held while a view of a graph is made: whoever finds one, in another thread or stream, finds it finished.
+_MAKING = threading.RLock()
 
 
 class Compressed(NamedTuple):
@@ -123,7 +129,7 @@ class Graph:
             raise InputError(f"src has {len(src)} entries and dst has {len(dst)}: give one of each per edge")
         largest = max(int(src.max()), int(dst.max())) if len(src) else -1
         n = _vertex_count(n, largest)
-        _check_memory(n, len(src), devices.of(src))
+        _check_memory(n, len(src) if directed else 2 * len(src), devices.of(src))
         if weights is not None:
             weights = _checked_weights(xp.asarray(weights), len(src))
         src, dst = src.astype(np.int32), dst.astype(np.int32)
@@ -143,8 +149,8 @@ class Graph:
     def from_scipy(cls, matrix: Any, directed: bool = True) -> "Graph":
         """Return the graph whose edges are the stored entries of a SciPy (or CuPy) sparse matrix.
 
-        Stored zeros are edges of weight zero; a boolean matrix gives an unweighted graph; entries stored
-        twice are parallel edges.
+        Stored zeros are edges of weight zero, but for those of a matrix of diagonals (DIA), which cannot tell
+        them from no entry; a boolean matrix gives an unweighted graph; entries stored twice are parallel edges.
 
         Raises
         ------
@@ -154,7 +160,7 @@ class Graph:
         if not hasattr(matrix, "tocoo"):
             raise InputError(f"from_scipy takes a sparse matrix, not {type(matrix).__name__}")
         _check_square(matrix.shape)
-        coo = _dia_entries(matrix) if isinstance(matrix, sparse.dia_matrix | sparse.dia_array) else matrix.tocoo()
+        coo = matrix.tocoo()
         return cls.from_edges(coo.row, coo.col, coo.data, n=matrix.shape[0], directed=directed)
 
     @classmethod
@@ -170,6 +176,8 @@ class Graph:
         InputError
             If the matrix is not square, or holds NaN or something that is no number.
         """
+        if hasattr(matrix, "tocoo"):
+            raise InputError(f"{type(matrix).__name__} is a sparse matrix: give it to from_scipy")
         if isinstance(matrix, np.ma.MaskedArray):
             matrix = matrix.filled(infinity(matrix.dtype))
         if devices.of(matrix).kind == "cpu":
@@ -218,18 +226,11 @@ class Graph:
             weights = self.csr().weights
             if weights is None:
                 return 1, 1, True
-            pieces = [weights] if len(weights) else []
-        else:
-            rows = chunk_rows(self.n)
-            pieces = [self.dense[first : first + rows] for first in range(0, self.n, rows)]
-        least, most, whole = 0.0, 0.0, True
-        for piece in map(in_memory, pieces):
-            if self.dense is not None:
-                piece = piece[piece != infinity(np.dtype(piece.dtype))]
-            if piece.size:
-                least, most = min(least, piece.min().item()), max(most, piece.max().item())
-                whole = whole and (piece.dtype.kind in "iu" or bool((piece % 1 == 0).all()))
-        return least, most, whole
+            extremes: tuple[float, float, bool] = self.kept("extremes", self._home, lambda: _extremes([weights]))
+            return extremes
+        rows, missing = chunk_rows(self.n), infinity(np.dtype(self.dense.dtype))
+        blocks = (in_memory(self.dense[first : first + rows]) for first in range(0, self.n, rows))
+        return _extremes(block[block != missing] for block in blocks)
 
     @property
     def device(self) -> str:
@@ -271,7 +272,11 @@ class Graph:
         """Return what `make` derives from the graph on a device, kept for the next call under a name."""
         key = (name, device.name)
         if key not in self._views:
-            self._views[key] = make()
+            with _MAKING:
+                if key not in self._views:
+                    made = make()
+                    device.synchronize()
+                    self._views[key] = made
         return self._views[key]
 
     def held(self, device: devices.Device, *names: str) -> int:
@@ -290,26 +295,32 @@ class Graph:
         order, _, part = name.partition(".")
         if order == "csc" and not self.directed:
             name = f"csr.{part}"
-        if (f"{name.partition('.')[0]}.indptr", self._home.name) not in self._views:
-            self._build(name.partition(".")[0])
-        key = (name, device.name)
-        if key not in self._views:
-            home = self._views[name, self._home.name]
-            self._views[key] = None if home is None else device.asarray(home)
-        return self._views[key]
+        order = name.partition(".")[0]
+        if (f"{order}.indptr", self._home.name) not in self._views:
+            with _MAKING:
+                if (f"{order}.indptr", self._home.name) not in self._views:
+                    made = self._made(order)
+                    self._home.synchronize()
+                    self._keep(order, made, self._home.name)
+        home = self._views[name, self._home.name]
+        if device.name == self._home.name or home is None:
+            return home
+        return self.kept(name, device, lambda: device.asarray(home))
 
-    def _build(self, order: str) -> None:
+    def _made(self, order: str) -> Compressed:
         if order == "csr":
             assert self.dense is not None
             src, dst, weights = _dense_edges(in_memory(self.dense))
-            made = _compress(src, dst, weights, self.n, self._home.xp)
-        else:
-            src, dst, weights = self.coo()
-            made = _compress(dst, src, weights, self.n, self._home.xp)
-        self._keep(order, made, self._home.name)
+            return _compress(src, dst, weights, self.n, self._home.xp)
+        if self._home.kind == "cpu":
+            return _transposed(*self.csr(), self.n)
+        _check_memory(self.n, self.m, self._home)
+        src, dst, weights = self.coo()
+        return _compress(dst, src, weights, self.n, self._home.xp)
 
     def _keep(self, order: str, made: Compressed, place: str) -> None:
-        for part, array in made._asdict().items():
+        # What others look for, the offsets, comes last.
+        for part, array in reversed(made._asdict().items()):
             self._views[f"{order}.{part}", place] = array
 
     def __repr__(self) -> str:
@@ -381,22 +392,19 @@ def as_graph(value: Any) -> Graph:
         return value
     if hasattr(value, "tocoo"):
         return Graph.from_scipy(value)
-    try:
-        return Graph.from_dense(value)
-    except InputError:
-        raise
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{type(value).__name__} is no graph: give a Graph, a sparse or a dense matrix") from error
-
-
-def _dia_entries(matrix: Any) -> Any:
-    """Return a matrix of diagonals as COO with its stored zeros, which SciPy's own conversion drops."""
-    n = matrix.shape[0]
-    column = np.arange(min(matrix.data.shape[1], n))
-    row = column[None, :] - matrix.offsets[:, None]
-    inside = (row >= 0) & (row < n)
-    diagonal, column = np.nonzero(inside)
-    return sparse.coo_array((matrix.data[diagonal, column], (row[inside], column)), shape=matrix.shape)
+    advice = "give a Graph, a sparse or a dense matrix"
+    if isinstance(value, (str, os.PathLike)):
+        advice = "mgraph.read(path) reads one from a file"
+    elif hasattr(value, "adjacency"):
+        advice = "networkx.to_scipy_sparse_array(graph, weight=...) makes one of NetworkX's"
+    elif hasattr(value, "shape") or hasattr(value, "__array__") or isinstance(value, Sequence):
+        try:
+            return Graph.from_dense(value)
+        except InputError:
+            raise
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{type(value).__name__} is no graph: {advice}") from error
+    raise InputError(f"{type(value).__name__} is no graph: {advice}")
 
 
 def _check_square(shape: tuple[int, ...]) -> None:
@@ -481,6 +489,26 @@ def _compress(rows: Array, columns: Array, weights: Array | None, n: int, xp: An
         indices = columns[order]
     weights = None if weights is None else weights[order]
     return Compressed(indptr.astype(offsets, copy=False), indices.astype(np.int32, copy=False), weights)
+
+
+def _transposed(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None, n: int) -> Compressed:
+    """Group edges by their other end: SciPy's counting sort, which leaves every row sorted."""
+    data = np.zeros(len(indices), bool) if weights is None else weights
+    matrix = sparse.csr_array((data, indices, indptr), shape=(n, n)).tocsc()
+    return Compressed(
+        matrix.indptr.astype(indptr.dtype, copy=False),
+        matrix.indices.astype(np.int32, copy=False),
+        None if weights is None else matrix.data,
+    )
+
+
+def _extremes(pieces: Iterable[Array]) -> tuple[float, float, bool]:
+    least, most, whole = 0.0, 0.0, True
+    for piece in pieces:
+        if piece.size:
+            least, most = min(least, piece.min().item()), max(most, piece.max().item())
+            whole = whole and (piece.dtype.kind in "iu" or bool((piece % 1 == 0).all()))
+    return least, most, whole
 
 
 def _dense_edges(matrix: Array) -> Edges:

@@ -17,7 +17,9 @@ from . import device as devices
 from .comm import Communicator
 from .engine import Program, Progress, checked_span, executor
 from .errors import InputError
-from .plan import Plan, even_ranges, plan, rounds
+from .plan import Plan, plan
+from .plan.cut import even_ranges
+from .plan.ranking import rounds
 
 Array = Any
 

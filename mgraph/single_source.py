@@ -22,7 +22,8 @@ from .comm import Communicator
 from .engine import Progress, checked_span, executor, specs_beside
 from .errors import InputError
 from .graph import Compressed, Graph, as_graph, offset_type
-from .plan import Plan, kernel_module, plan
+from .plan import Plan, plan
+from .plan.kernels import kernel_module
 from .sources import edge_lengths, potentials
 from .weights import NO_PREDECESSOR, band, decode, distance_dtype, infinity, kernel_infinity
 
@@ -503,8 +504,7 @@ def _checked_limit(limit: Any, dtype: np.dtype) -> float:
         raise InputError(f"limit={limit!r} is no distance: give 0 or more, or None for no limit")
     if dtype.kind == "i":
         return float(limit) if limit == float("inf") else math.floor(limit)
-    with np.errstate(over="ignore"):
-        return float(dtype.type(limit))
+    return float("inf") if limit > np.finfo(dtype).max else float(dtype.type(limit))
 
 
 def _window(csr: Compressed, n: int) -> float:
@@ -514,7 +514,8 @@ def _window(csr: Compressed, n: int) -> float:
     more work, a narrower one takes more rounds, of which a graph of low degree has many: there it is worth more.
     """
     m = len(csr.indices)
-    mean = 1.0 if csr.weights is None else float(csr.weights.mean()) if m else 0.0
+    with np.errstate(over="ignore"):
+        mean = 1.0 if csr.weights is None else float(csr.weights.mean(dtype=np.float64)) if m else 0.0
     degree = max(1.0, m / n)
     width = mean * _WINDOW / degree * max(1.0, _SPARSE / degree)
     if csr.weights is None or csr.weights.dtype.kind == "i":

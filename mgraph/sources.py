@@ -22,7 +22,8 @@ from . import device as devices
 from .comm import Communicator
 from .errors import DistanceOverflowError, NegativeCycleError
 from .graph import Compressed, Graph, offset_type
-from .plan import Plan, kernel_module
+from .plan import Plan
+from .plan.kernels import kernel_module
 from .weights import band, chunk_rows, decode, encode, kernel_infinity
 
 Array = Any
@@ -61,7 +62,8 @@ def network(graph: Graph, potentials: Array | None = None) -> Network:
 def potentials(graph: Graph) -> np.ndarray:
     """Return potentials ``h`` for which no ``weight + h[u] - h[v]`` of an edge from u to v is negative.
 
-    ``h[v]`` is the least length of a path to v, from anywhere: Bellman and Ford's relaxation, from zeros.
+    ``h[v]`` is the least length of a path to v, from anywhere: Bellman and Ford's relaxation, from zeros, in
+    Goldberg and Radzik's order.
 
     Raises
     ------

@@ -21,7 +21,8 @@ from . import device as devices
 from .comm import Communicator
 from .distance_matrix import NO_CYCLE, Part, empty, fill, finished, on_diagonal, raise_negative_cycle
 from .floyd_warshall import Panels, panels
-from .plan import Plan, products
+from .plan import Plan
+from .plan.all_pairs import products
 from .weights import kernel_infinity
 
 Array = Any

@@ -123,8 +123,10 @@ def version(name):
 
 
 def commit():
+    """Return the commit that was tested, marked where files differ from it."""
+    describe = ["git", "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"]
     try:
-        git = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True)
+        git = subprocess.run(describe, cwd=ROOT, capture_output=True, text=True)
     except FileNotFoundError:
         return None
     return git.stdout.strip() if git.returncode == 0 else None

@@ -58,6 +58,16 @@ x = [15, 20]
 milliseconds = [1, 2.5]
 """
 
+CLAIM = """
+[[claim]]
+words = "it is"
+published = "10 to 20 ×"
+of = "seconds"
+rows = {method = "hybrid"}
+band = [10, 20]
+[quick]
+"""
+
 
 @pytest.fixture
 def suites(tmp_path, monkeypatch):
@@ -108,6 +118,10 @@ class TestSuites:
     def test_published_times_are_seconds(self):
         (series,) = parsed("small", tomllib.loads(SMALL)).published
         assert series.y == (0.001, 0.0025) and series.of == "seconds"
+
+    def test_a_claim_and_a_band_are_read(self):
+        suite = parsed("small", tomllib.loads(SMALL.replace("[quick]", CLAIM).replace("2.5]", "[2, 3]]")))
+        assert suite.claims[0].band == (10, 20) and suite.published[0].upper == (0.003,)
 
     def test_an_unknown_suite_is_refused_with_those_there_are(self):
         with pytest.raises(mgraph.InputError, match=r"'nothing' is not known: use one of apsp-methods"):
@@ -161,6 +175,11 @@ class TestSuites:
             ("milliseconds", "hours", r"\[\[published\]\] has no 'hours': use series, beside, x, seconds"),
             ("milliseconds = [1, 2.5]", "", "another machine has figures of nothing: give one of seconds"),
             ('{method = "hybrid"}', '{methods = "hybrid"}', "another machine: beside has no 'methods'"),
+            ("[1, 2.5]", "[1, [2.5]]", "numbers above 0, or of pairs"),
+            ("[quick]", CLAIM.replace("seconds", "hours"), "it is: of = 'hours' is not known: use seconds"),
+            ("[quick]", CLAIM.replace("rows", "row"), r"\[\[claim\]\] has no 'row': use words, published, of, rows"),
+            ("[quick]", CLAIM.replace("method", "colour"), "it is: rows has no 'colour'"),
+            ("[quick]", CLAIM.replace("10, 20", "10"), r"it is: band = \[10\] is no pair"),
             ("[quick]", "[traffic.walking]\nwalk = 1\n[quick]", r"\[traffic\] has no 'walking': use hybrid"),
             ("[[sweep]]", "[sweep]", "sweep = .* is no list of tables"),
             ("[[published]]", "[[", "no TOML: .*line 18"),

@@ -1,19 +1,23 @@
 """The report of `mgraph bench`: of made-up rows, as no test measures times."""
 
+import dataclasses
 import itertools
 import json
+import os
 import random
 import re
+import tomllib
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
-from mgraph.bench import amounts, suite, summit
+from mgraph.bench import amounts, claims, suite, summit
 from mgraph.bench.baseline import change, compared, noise
-from mgraph.bench.drawing import round_linear, round_log, short, spread_out
+from mgraph.bench.drawing import drawn, round_linear, round_log, short, spread_out, svg
 from mgraph.bench.report import report
-from mgraph.bench.rows import device_name, figures, read
+from mgraph.bench.rows import device_name, figures, key, read, rows_of
 from mgraph.bench.speedup import families
 from mgraph.errors import InputError
 
@@ -87,6 +91,10 @@ SUITES = {
         milliseconds = [50]
     """,
 }
+
+#: The suites themselves, and the rows that are kept of them.
+INSTALLED = suite.SUITES
+KEPT = Path(__file__).parents[1] / "benchmarks" / "results" / "suites"
 
 GPU = {"name": "cuda:0", "kind": "cuda", "model": "NVIDIA H200", "count": 1, "cores": 1}
 CPU = {"name": "cpu", "kind": "cpu", "model": "AMD EPYC 9654 96-Core Processor", "count": 1, "cores": 2}
@@ -295,6 +303,14 @@ def test_what_was_measured_where(made):
         assert what in words
 
 
+def test_versions_are_apart_and_words_of_tables_wrap_on_a_phone(made, folder):
+    text = (folder / "report.html").read_text()
+    table, versions = text.split("<summary>Versions</summary>")
+    assert "python 3.12.1" not in table and "H200: mgraph 0.1.0, python 3.12.1" in versions
+    assert re.search(r"max-width: 40rem\) \{[^@]*td:not\(\.n\), td\.l \{ white-space: normal", text)
+    assert '<td class="n l">6.00 to 8.00 ×</td>' in text and '<td class="n">268 Gmin-plus/s</td>' in text
+
+
 def test_headlines(made):
     words = made[0].sections["summary"]
     assert "8.00 ×" in words  # of 6 ms and 32 ms published, 1 and 4 ms measured: 6 to 8
@@ -352,7 +368,29 @@ def test_rooflines(made, folder):
 def test_predictions(made):
     words = " ".join(made[0].sections["predictions"].split())
     assert "11 of 11 times (100 %) are within 20 %" in words
-    assert "All pairs on several devices: 4 of 4 within 15 %" in words
+    assert "All pairs on several GPUs: 4 of 4 within 15 %." in words
+
+
+def test_gpus_that_are_not_there_and_other_devices_have_their_lines(tmp_path):
+    graph = {"make": "random_matrix", "n": 4096}
+    rows = [case("scaling", n=4096, devices=count, graph=graph) for count in (1, 2)]
+    rows += [case("scaling", n=4096, devices=count, graph=graph, device=CPU, predicted_seconds=9) for count in (1, 2)]
+    spans = {"call": {"method": "blocked", "span": 1}, "predicted_seconds": 9.0}
+    rows += [case("scaling", n=4096, devices=2, graph=graph, **spans)]
+    eight = {"kind": "skipped", "why": "8 GPUs are not here", "run": {"device": "cuda", "workers": 8}, "graph": graph}
+    rows += [case("scaling", call={"method": "blocked", "dtype": "float32"}) | eight]
+    words = report(write(tmp_path, rows))[1].read_text()
+    assert "All pairs on several GPUs: 2 of 2 within 15 %; 1 not measured: 8 GPUs are not here." in words
+    assert re.search(r"\| H200 \| 8 \| [^|]* \| [\d.]+ [mµ]s \| not measured \| – \| – \|", words)
+    assert "and by spans that the call asks for: 0 of 3 within 15 %." in words
+
+
+def test_faster_rows_that_a_roofline_leaves_out_are_told(tmp_path):
+    rows = [case(), case(method="hybrid", seconds=1e-4, bytes=None), ceilings()]
+    words = report(write(tmp_path, rows))[1].read_text()
+    assert "among those whose traffic to memory is known" in words
+    assert "no least traffic is known of them: methods: hybrid, 1.34 Tmin-plus/s." in words
+    assert "not drawn" not in report(write(tmp_path, [case(), ceilings()]))[1].read_text()
 
 
 def test_what_was_skipped_or_wrong_is_said(made):
@@ -395,6 +433,37 @@ def test_the_same_rows_give_the_same_files(tmp_path):
         plots = sorted((tmp_path / name / "plots").iterdir())
         texts.append([path.read_text() for path in (*written, *plots)])
     assert texts[0] == texts[1]
+
+
+def test_rows_in_another_order_give_the_same_report(tmp_path):
+    rows = [row for row in everything() if row.get("suite") == "methods"]
+    one, other = (report(write(tmp_path / name, each)) for name, each in (("a", rows), ("b", rows[::-1])))
+    assert one[1].read_text() == other[1].read_text()
+
+
+def test_a_report_keeps_the_rows_as_a_table_too(tmp_path):
+    write(tmp_path, [case()], "a/rows.jsonl")
+    write(tmp_path, [{"row": "of another program"}], "b/rows.jsonl")
+    report(tmp_path)
+    table = tmp_path / "a" / "rows.csv"
+    assert "seconds" in table.read_text().splitlines()[0] and len(table.read_text().splitlines()) == 2
+    assert not (tmp_path / "b" / "rows.csv").exists()
+    table.write_text("newer")
+    os.utime(tmp_path / "a" / "rows.jsonl", (1, 1))
+    report(tmp_path)
+    assert table.read_text() == "newer"
+    os.utime(table, (0, 0))
+    report(tmp_path)
+    assert "seconds" in table.read_text()
+
+
+def test_plots_have_short_coordinates_and_whole_texts():
+    with drawn("p", 300) as axes:
+        axes.plot([0.123456, 0.7], [0.3333333, 0.77777])
+        axes.annotate("density 0.001", (0.5, 0.5))
+        text = svg(axes.figure, "p", "of 0.0625")
+    assert ">density 0.001<" in text and "<title>of 0.0625</title>" in text
+    assert not re.search(r'="[^"]*\.\d{3}', text)
 
 
 def test_a_folder_without_rows_is_refused(tmp_path):
@@ -473,6 +542,99 @@ def test_published_figures_of_other_sizes_have_no_ratio(tmp_path):
     text = report(tmp_path)[1].read_text()
     assert "| blocked, Tesla M2090 | 512 | 6.00 ms | 1.00 ms (at 96) |" in text
     assert "| blocked, Tesla M2090 | 1,024" not in text
+
+
+def test_published_figures_of_another_field_have_a_plot(made, folder):
+    text = (folder / "plots" / "methods-iterations.svg").read_text()
+    assert "rounds, elsewhere (published)" in text and 'id="methods-iterations-published' in text
+    assert "plots/methods-iterations.svg" in made[1]
+
+
+def test_a_published_size_between_ours_has_both_neighbours(tmp_path, monkeypatch):
+    text = SUITES["methods"].replace("x = [1000]", "x = [724.0773439350247]")  # as far from 512 as from 1,024
+    (tmp_path / "methods.toml").write_text(text)
+    monkeypatch.setattr(suite, "SUITES", tmp_path)
+    rows = [case(n=512), case(n=1024, iterations=5), case(n=1024, iterations=7, call={"method": "blocked", "k": 2})]
+    words = report(write(tmp_path / "run", rows))[1].read_text()
+    assert "| 9 | 4 (at 512); 5 to 7 (at 1,024) |" in words
+
+
+def test_a_published_band_is_drawn_and_told(tmp_path, monkeypatch):
+    text = SUITES["methods"].replace("microseconds = [6000, 32000]", "milliseconds = [[5, 9], [20, 40]]")
+    (tmp_path / "methods.toml").write_text(text)
+    monkeypatch.setattr(suite, "SUITES", tmp_path)
+    page, short = report(write(tmp_path / "run", [case(n=512), case(n=1024)]))
+    assert "| blocked, Tesla M2090 | 512 | 5.00 ms to 9.00 ms | 1.00 ms |" in short.read_text()
+    plot = (tmp_path / "run" / "plots" / "methods.svg").read_text()
+    assert 'id="methods-published' in plot and "fill-opacity: 0.13" in plot
+    assert "Shaded: published" in page.read_text()
+
+
+# What studies tell in words
+
+
+def told(found, **claim):
+    """Return the cells of the lines of a claim: the measured figure, at which n, and on what."""
+    known = suite.parsed("methods", tomllib.loads(SUITES["methods"]))
+    one = suite.Claim("faster", claim.pop("published", "2 ×"), **{"of": "seconds"} | claim)
+    *_, table = claims.blocks(dataclasses.replace(known, claims=(one,)), found)
+    assert all(row[:2] == (one.words, one.published) for row in table.rows)
+    return [row[2:] for row in table.rows]
+
+
+def test_claims_are_set_beside_the_same_of_rows():
+    gpu = {"device": "cuda"}
+    rows = [case(n=n, seconds=t, run=gpu) for n, t in ((512, 1e-3), (1024, 4e-3), (2048, 16e-3))]
+    rows += [case(n=n, seconds=t, device=CPU, run={"device": "cpu"}) for n, t in ((512, 0.1), (1024, 0.2), (4096, 1))]
+    rows += [case(n=512, seconds=0.5, device=CPU, run={"device": "cpu", "blocks": 1}), ceilings()]
+    blocks = {"device": "cpu", "blocks": []}
+    both = "EPYC 9654 (2 cores) over H200"
+    assert told(rows, rows=blocks, over=gpu) == [("50.0 × to 100 ×", "n 512 to 1,024", both)]
+    one = ("500 ×", "n 512", "EPYC 9654 (1 core) over H200")
+    assert told(rows, rows={"blocks": 1, "device": "cpu"}, over=gpu) == [one]
+    assert told(rows, rows={"n": 2048}, over={"n": [512, 1024]}) == [("16.0 ×", "", "H200")]  # the best of them all
+    assert told(rows, rows={"n": 2048}, over={"n": 512}, published="90 %") == [("1600 %", "", "H200")]
+    assert told(rows, rows={"kind": "ceilings"}, of="copy") == [("4.30 TB/s", "", "H200")]
+    assert told(rows, rows={"n": [512, 1024], "device": "cpu", "blocks": []}) == [
+        ("100 ms to 200 ms", "n 512 to 1,024", "EPYC 9654 (2 cores)")
+    ]
+    most = told(rows, rows={}, of="n", by="rate")
+    assert most == [("2,048", "", "H200"), ("4,096", "", "EPYC 9654 (2 cores)")]
+    assert told(rows, rows={"method": "naive"}) == [("not measured", "", "")]
+
+
+def test_ratios_with_a_band_are_drawn():
+    known = suite.parsed("methods", tomllib.loads(SUITES["methods"]))
+    rows = [case(n=n, seconds=t, method=m) for n in (512, 1024) for m, t in (("naive", 8e-3), ("blocked", 1e-3))]
+    sides = {"of": "seconds", "rows": {"method": "naive"}, "over": {"method": "blocked"}}
+    one = suite.Claim("naive over blocked", "5 to 10 ×", band=(5, 10), **sides)
+    plot, table = claims.blocks(dataclasses.replace(known, claims=(one,)), rows)
+    assert plot.name == "methods-ratios" and "5 to 10 × (published)" in plot.svg and "fill-opacity: 0.13" in plot.svg
+    (table,) = claims.blocks(dataclasses.replace(known, claims=(one,)), rows[:2])
+    assert table.rows[0][2] == "8.00 ×"
+
+
+def test_the_suites_tell_what_was_published_and_the_kept_rows_have_it(monkeypatch):
+    monkeypatch.setattr(suite, "SUITES", INSTALLED)
+    rows = read(KEPT)
+    printed = {"bfs-strategies", "peers"}  # of which no figures are
+    for name in suite.names():
+        known = suite.load(name)
+        assert name in printed or known.published or known.claims, name
+        found = [finding.claim for finding in claims.findings(known, [*rows.of(name), *rows.ceilings])]
+        assert [claim.words for claim in known.claims if claim not in found] in ([], ["the same on 8 GPUs"]), name
+        for published in known.published:
+            phase = published.beside.get("phase")
+            drawn_only = name == "rank-bandwidth" and phase == "coalesced"
+            wanted = {what: value for what, value in published.beside.items() if what != "phase"}
+            same = [row for row in rows.of(name) if all(suite.value(row, what) == wanted[what] for what in wanted)]
+            assert drawn_only or any(dict(figures(row, published.of)).get(phase or "") for row in same), published
+
+
+def test_the_kept_rows_have_each_case_once():
+    for path in KEPT.glob("*/rows.jsonl"):
+        keys = [key(row) for row in rows_of(path)]
+        assert len(keys) == len(set(keys)), path
 
 
 # The baseline
@@ -596,7 +758,9 @@ def test_figures_of_operations():
     row = case(phase_rates={"walk": 2e10})
     assert figures(row, "phase_rates") == [("walk", 2e10)]
     assert figures(row, "iterations") == [("", 4)]
-    assert figures(row, "overhead") == [("", pytest.approx(1.0))]
+    assert figures(row, "overhead") == [("", pytest.approx(0.4))]  # 0.1 and 0.3 of 1 ms, whatever the whole call takes
+    assert figures(row, "per_iteration") == [("", 0.25e-3)]
+    assert figures(row, "edges") == [] and figures(row | {"unit": "edges/s", "work": 5.0}, "edges") == [("", 5)]
     assert figures(peer("scipy", 1), "overhead") == []
 
 

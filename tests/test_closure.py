@@ -14,7 +14,8 @@ from mgraph.closure import Closure
 from mgraph.cluster import local_client
 from mgraph.distance_matrix import parts
 from mgraph.engine import Direct
-from mgraph.plan import DeviceSpec, kernel_module
+from mgraph.plan import DeviceSpec
+from mgraph.plan.kernels import kernel_module
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 SIZES = [1, 2, 31, 32, 33, 127, 128, 129, 255, 257, 513, 1100]

@@ -28,7 +28,8 @@ from mgraph.errors import (
     SchedulerError,
     WorkerLostError,
 )
-from mgraph.plan import even_ranges, plan
+from mgraph.plan import plan
+from mgraph.plan.cut import even_ranges
 
 # What a cluster that closes, or loses a worker, leaves to the garbage collector.
 pytestmark = [

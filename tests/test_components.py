@@ -22,7 +22,8 @@ from mgraph.errors import InputError, MemoryLimitError
 from mgraph.generate import random_degree, rmat
 from mgraph.graph import Compressed
 from mgraph.host.small import VERTICES, is_small
-from mgraph.plan import FEW_EDGES, DeviceSpec, plan
+from mgraph.plan import DeviceSpec, plan
+from mgraph.plan.components import FEW_EDGES
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 METHODS = {"cpu": ["sequential", "afforest", "shiloach-vishkin"], "cuda": ["afforest", "shiloach-vishkin"]}

@@ -1,6 +1,7 @@
 """Arrays come home from a device as they were, by whatever way; and what limits its blocks."""
 
 import threading
+from types import SimpleNamespace
 
 import numba
 import numpy as np
@@ -11,7 +12,7 @@ import mgraph.cuda.components
 import mgraph.cuda.ranking
 from mgraph import device as devices
 from mgraph.device import CudaDevice, launched_blocks
-from mgraph.errors import InputError
+from mgraph.errors import DeviceError, InputError
 from mgraph.generate import linked_list, list_graph, rmat
 from mgraph.graph import Compressed
 
@@ -57,6 +58,25 @@ def test_who_carries_keeps_its_buffer():
         for carried in devices.carry_home(cpu, source, np.empty_like(source)):
             carried.result()
     assert 1 <= devices._staging.cache_info().currsize <= devices.CARRIERS
+
+
+@pytest.mark.parametrize(("majors", "count"), [([9, 9], 2), ([9, 8, 7], 2), ([7, 9], 0), ([], 0)])
+def test_gpus_that_are_too_old_are_left_alone(majors, count, monkeypatch):
+    class Runtime:
+        def getDeviceCount(self):
+            return len(majors)
+
+        def getDeviceProperties(self, index):
+            return {"major": majors[index], "minor": 0, "name": b"a GPU"}
+
+    cupy = SimpleNamespace(cuda=SimpleNamespace(runtime=Runtime()))
+    monkeypatch.setattr(devices, "_cupy", lambda: cupy)
+    monkeypatch.setattr(devices, "gpu_count", devices.gpu_count.__wrapped__)
+    assert devices.gpu_count() == count
+    if not count:
+        assert devices.find(None) is devices.find("cpu")
+    with pytest.raises(DeviceError, match=r"compute capability 8\.0"):
+        devices.find(f"cuda:{count}")
 
 
 def test_what_fails_on_the_way_home_is_told():

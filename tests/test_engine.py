@@ -16,10 +16,14 @@ class CountingDevice(HostDevice):
 
     def __init__(self):
         self.synchronized = 0
+        self.settled = False
         self.entered = 0
 
     def synchronize(self):
         self.synchronized += 1
+
+    def settle(self):
+        self.settled = True
 
     def active(self):
         self.entered += 1
@@ -125,8 +129,11 @@ def test_errors_reach_the_caller_as_they_are(part):
 
     setattr(Broken, part, fail)
     device = CountingDevice()
-    with pytest.raises(DeviceError, match=f"broken in {part}"):
+    with pytest.raises(DeviceError, match=f"broken in {part}") as caught:
         run(Broken(3), span=1, device=device)
+    assert device.settled  # no stream writes any more to what the next call is given
+    frame = next(entry.frame for entry in caught.traceback if "state" in entry.frame.f_locals)
+    assert frame.f_locals["state"] is None
 
 
 def test_an_error_in_progress_stops_the_run():

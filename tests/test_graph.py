@@ -1,10 +1,17 @@
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from test_plan import measured
 
-from mgraph.errors import InputError
+from mgraph import device as devices
+from mgraph.errors import InputError, MemoryLimitError
+from mgraph.generate import rmat
 from mgraph.graph import MAX_VERTICES, Graph, as_graph
 
 QUICK = settings(deadline=None, max_examples=60)
@@ -236,6 +243,62 @@ def test_ids_go_along():
     assert graph.ids is ids and graph.unweighted().ids is ids
 
 
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        ("roads.gr", r"str is no graph: mgraph.read\(path\)"),
+        (Path("roads.gr"), r"no graph: mgraph.read\(path\)"),
+        (None, "NoneType is no graph: give a Graph"),
+        (3, "int is no graph"),
+        ({}, "dict is no graph"),
+        (type("Graph", (), {"adjacency": None})(), r"Graph is no graph: networkx.to_scipy_sparse_array\("),
+        (["a", "b"], "the matrix has shape"),
+        ([[1, 2], [3]], "list is no graph: give a Graph"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_is_no_graph(value, says):
+    with pytest.raises(InputError, match=says):
+        as_graph(value)
+
+
+def test_a_sparse_matrix_is_not_dense():
+    with pytest.raises(InputError, match="csr_array is a sparse matrix: give it to from_scipy"):
+        Graph.from_dense(sparse.csr_array((2, 2)))
+
+
+@pytest.mark.parametrize("weights", [None, np.float64])
+def test_edges_by_target_are_made_in_little_memory(weights):
+    graph = rmat(15, directed=True)
+    src, dst, _ = graph.coo()
+    graph = Graph.from_edges(src, dst, None if weights is None else np.ones(graph.m, weights))
+    made, peak = measured(graph.csc)
+    kept = sum(part.nbytes for part in made if part is not None)
+    assert peak < kept + 3 * graph.m + 16 * graph.n
+
+
+def test_memory_is_checked_for_both_directions(monkeypatch):
+    edges = np.arange(1000)
+    room = 12 * 1001 + 40 * 1500
+    monkeypatch.setattr(devices.HostDevice, "available_memory", lambda self: room)
+    assert Graph.from_edges(edges, edges + 1).m == 1000
+    with pytest.raises(MemoryLimitError, match="2,000 edges"):
+        Graph.from_edges(edges, edges + 1, directed=False)
+
+
+def test_a_view_is_made_once_whoever_asks_first():
+    graph, made = rmat(8, directed=True), []
+
+    def make():
+        time.sleep(0.1)
+        made.append(np.ones(3))
+        return made[0]
+
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda _: graph.kept("there", devices.find("cpu"), make), range(4)))
+    assert len(made) == 1 and all(view is made[0] for view in found)
+
+
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
 def test_every_form_of_sparse_matrix(form):
     matrix = sparse.random(9, 9, 0.3, random_state=2, format="csr")
@@ -247,9 +310,10 @@ def test_every_form_of_sparse_matrix(form):
     assert np.array_equal(dense, matrix.toarray())
 
 
-def test_stored_zeros_of_diagonals():
-    matrix = sparse.dia_array((np.array([[1.0, 0.0, 3.0], [5.0, 0.0, 7.0]]), [0, 1]), shape=(3, 3))
-    assert triples(*Graph.from_scipy(matrix).coo()) == [(0, 0, 1), (0, 1, 0), (1, 1, 0), (1, 2, 7), (2, 2, 3)]
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
+def test_every_sparse_format_is_the_same_graph(form):
+    matrix = sparse.random_array((30, 30), density=0.05, rng=np.random.default_rng(0))
+    assert triples(*Graph.from_scipy(matrix.asformat(form)).coo()) == triples(*Graph.from_scipy(matrix).coo())
 
 
 def test_infinite_weights_are_no_edges():

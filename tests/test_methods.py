@@ -13,7 +13,7 @@ import mgraph
 from mgraph import device as devices
 from mgraph.by_component import components
 from mgraph.graph import StoredMatrix
-from mgraph.plan import plan
+from mgraph.plan import all_pairs, cut, plan
 from mgraph.squaring import Squaring
 from mgraph.weights import band, exact_types, infinity
 from tests.test_apsp import DEVICES, poison, textbook
@@ -297,7 +297,7 @@ def test_looking_ahead_changes_nothing(n, labels, monkeypatch):
     options = {labels: True} if labels else {}
     matrix = sprinkled(n, 0.1, 1, 30)
     plain = mgraph.apsp(matrix, device="cpu", method="blocked", block=32, **options)
-    monkeypatch.setattr(sys.modules["mgraph.plan"], "_looks_ahead", lambda kind, block, rounds: rounds > 1)
+    monkeypatch.setattr(all_pairs, "_looks_ahead", lambda kind, block, rounds: rounds > 1)
     limit = int(0.9 * n * n * (12 if labels else 8))
     for memory_limit in (None, limit):
         ahead = mgraph.apsp(matrix, device="cpu", method="blocked", block=32, memory_limit=memory_limit, **options)
@@ -384,11 +384,10 @@ def test_a_stored_matrix_is_read_in_parts():
 
 @pytest.mark.parametrize("dtype", [np.float64, np.int32, np.float32])
 def test_components_first(dtype, monkeypatch, device):
-    planner, call = sys.modules["mgraph.plan"], sys.modules["mgraph.apsp"]
-    monkeypatch.setattr(planner, "GROUP", 40)
-    monkeypatch.setattr(call, "GROUP", 40)
-    monkeypatch.setattr(planner, "WORTH", 0)
-    monkeypatch.setattr(planner, "ADVANTAGE", {"blocked, components first": 1e-9, "sssp": 1e9, "johnson": 1e9})
+    monkeypatch.setattr(cut, "GROUP", 40)
+    monkeypatch.setattr(sys.modules["mgraph.apsp"], "GROUP", 40)
+    monkeypatch.setattr(all_pairs, "WORTH", 0)
+    monkeypatch.setattr(all_pairs, "ADVANTAGE", {"blocked, components first": 1e-9, "sssp": 1e9, "johnson": 1e9})
     matrix = apart(60, 35, 12, 1, 1, 90)
     there = np.isfinite(matrix) & ~np.eye(len(matrix), dtype=bool)
     edges = sparse.coo_array((matrix[there].astype(dtype), there.nonzero()), shape=matrix.shape)

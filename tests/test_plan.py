@@ -22,7 +22,9 @@ from mgraph.bfs import Search
 from mgraph.device import HostDevice
 from mgraph.floyd_warshall import FloydWarshall
 from mgraph.generate import random_matrix, rmat
-from mgraph.plan import USABLE, balanced_ranges, best_grid, even_ranges, grouped, products
+from mgraph.plan.all_pairs import products
+from mgraph.plan.cut import balanced_ranges, best_grid, even_ranges, grouped
+from mgraph.plan.devices import USABLE
 from mgraph.rates import DEFAULT, EXCHANGE, PUBLISHED
 
 GIB = 1 << 30
@@ -393,7 +395,7 @@ def test_predicted_peak_of_apsp_of_edges_is_the_measured_one():
 def test_predicted_peak_of_bfs_is_the_measured_one(predecessors):
     graph = rmat(17, directed=True)
     graph.csc()
-    mgraph.bfs(rmat(5, directed=True), 0, device="cpu", predecessors=predecessors)  # compiles
+    mgraph.bfs(rmat(17, directed=True, seed=1), 0, device="cpu", predecessors=predecessors)  # compiles
     result, peak = measured(lambda: mgraph.bfs(graph, 1, device="cpu", predecessors=predecessors))
     # On the CPU the edges are the input's own arrays.
     edges = 2 * (4 * graph.m + 4 * (graph.n + 1))

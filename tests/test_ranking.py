@@ -17,7 +17,8 @@ from mgraph import device as devices
 from mgraph.engine import Direct
 from mgraph.generate import linked_list
 from mgraph.host.ranking import _splitter
-from mgraph.plan import SHORT_LIST, SPACING, WALKS, plan
+from mgraph.plan import plan
+from mgraph.plan.ranking import SHORT_LIST, SPACING, WALKS
 from mgraph.ranking import Walking
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]

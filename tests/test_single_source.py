@@ -14,7 +14,7 @@ from mgraph import device as devices
 from mgraph.generate import random_degree, rmat
 from mgraph.graph import Compressed
 from mgraph.host.small import is_small
-from mgraph.plan import USABLE
+from mgraph.plan.devices import USABLE
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 METHODS = ["nearfar", "bellman-ford", "mask"]
@@ -247,6 +247,17 @@ def test_negative_cycle_out_of_reach(device):
     assert mgraph.sssp(graph, 0, device=device).distances.tolist()[:2] == [0, 2]
     with pytest.raises(mgraph.NegativeCycleError):
         mgraph.sssp(graph, 2, device=device)
+
+
+def test_a_path_of_negative_weights_in_any_order(device):
+    # It takes as many rounds as there are vertices; to look for a negative cycle may not take that many passes.
+    n = 300_000
+    order = np.random.default_rng(1).permutation(n)
+    graph = mgraph.Graph.from_edges(order[:-1], order[1:], np.full(n - 1, -1))
+    assert np.array_equal(devices.to_host(mgraph.sssp(graph, order[0], device=device).distances)[order], -np.arange(n))
+    ring = mgraph.Graph.from_edges(order, np.roll(order, -1), np.where(order == 7, n - 2, -1))
+    with pytest.raises(mgraph.NegativeCycleError):
+        mgraph.sssp(ring, order[0], device=device)
 
 
 def test_deep_graph_with_negative_weights(device):

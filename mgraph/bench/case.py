@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import device as devices
 from ..graph import Graph
-from ..plan import spec_of
+from ..plan.devices import spec_of
 from . import checks, inputs, peers
 from .ceilings import ceiling_of
 from .measure import Times, repeated, spread

@@ -123,7 +123,9 @@ def _table(table: Table) -> str:
     lines = []
     for i, row in enumerate(table.rows):
         cells = [
-            f'<td class="n">{_amount(cell)}</td>' if column.amounts else f"<td{_wide(cell)}>{html.escape(cell)}</td>"
+            f'<td class="n{" l" * (" to " in cell)}">{_amount(cell)}</td>'
+            if column.amounts
+            else f"<td{_wide(cell)}>{html.escape(cell)}</td>"
             for column, cell in zip(table.columns, row, strict=True)
         ]
         if table.links and table.links[i] and row[0]:
@@ -194,6 +196,14 @@ tbody tr:hover td { background: color-mix(in srgb, var(--grid) 35%, transparent)
 .n { text-align: right }
 .u { display: inline-block; min-width: 1.75em; padding-left: .28em; text-align: left; color: var(--muted) }
 td.w { white-space: normal; min-width: 18rem }
+@media (max-width: 40rem) {
+  body { padding: 1rem .6rem 3rem }
+  table { font-size: .72rem }
+  th, td { padding: .25rem .25rem }
+  th, td:not(.n), td.l { white-space: normal }
+  td.w { min-width: 9rem }
+  .u { min-width: 0 }
+}
 details { margin: .6rem 0 }
 summary { cursor: pointer; color: var(--muted); font-size: .92rem }
 summary:hover { color: var(--ink) }

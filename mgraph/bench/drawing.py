@@ -111,6 +111,8 @@ def svg(drawing: "Figure", name: str, title: str) -> str:
     body = re.sub(r'( id="|href="#|url\(#)', rf"\g<1>{name}-", body)
     body = re.sub(r"font: ([^;\"]*?)'DejaVu Sans'[^;\"]*", rf"font: \g<1>{_FONT}", body)
     body = re.sub(r'(width|height)="([\d.]+)pt"', r'\g<1>="\g<2>"', body)
+    # Hundredths of a pixel do; texts are no attributes.
+    body = re.sub(r'="[^"]*"', lambda found: re.sub(r"(\.\d\d)\d+", r"\g<1>", found[0]), body)
     opening, _, rest = body.partition(">")
     alone = "\n".join(
         f'[style*="{what}: {light}"] {{ {what}: {dark} !important }}'
@@ -141,13 +143,22 @@ def words_of(name: str) -> Callable[[float], str]:
         "overhead": amounts.share,
         "rate": amounts.rate,
         "phase_rates": lambda value: amounts.rate(value, "B/s"),
+        "per_device": amounts.rate,
+        "edges": amounts.rate,
+        "times": amounts.times,
+        "copy": lambda value: amounts.rate(value, "B/s"),
         "peak_bytes": amounts.size,
         "bytes": amounts.size,
         "predicted_bytes": amounts.size,
     }
-    if name == "per_element" or name.endswith("seconds"):
+    if name in ("per_element", "per_iteration") or name.endswith("seconds"):
         return amounts.seconds
     return known.get(name, amounts.count)
+
+
+def ends(words: Callable[[float], str], values: Sequence[float]) -> str:
+    """Return values in words, of several the least and the most."""
+    return " to ".join(dict.fromkeys(map(words, (min(values), max(values)))))
 
 
 def short(text: str) -> str:

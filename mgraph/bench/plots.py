@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,7 +33,8 @@ from .drawing import (
 class Curve:
     """Points of one series, in order along x, and the place of its colour and marker.
 
-    Published ones are dashed; those of a further device are thinner lines of the same colour.
+    Published ones are dashed; those of a further device are thinner lines of the same colour. Where there are `upper`
+    values, it is a band from the points up to these.
     """
 
     label: str
@@ -40,6 +42,7 @@ class Curve:
     place: int = 0
     published: bool = False
     thin: bool = False
+    upper: tuple[float, ...] = ()
 
     @property
     def colour(self) -> str:
@@ -96,7 +99,7 @@ def curves(
     found = list(dict.fromkeys(point[0] for curve in series for point in curve.points))
     numeric = all(isinstance(what, (int, float)) and not isinstance(what, bool) for what in found)
     place = {what: float(what) if numeric else float(i) for i, what in enumerate(found)}
-    ys = [point[1] for curve in series for point in curve.points]
+    ys = [y for curve in series for y in (*(point[1] for point in curve.points), *curve.upper)]
     log_x = "x" in log and numeric and min(place.values()) > 0 and len(found) > 1
     log_y = "y" in log and min(ys) > 0
     labels = [wrapped(curve.label + (" (published)" if curve.published else "")) for curve in series]
@@ -112,9 +115,14 @@ def curves(
             ends = sorted(place.values())
             axes.plot(ends, [ideal(end) for end in ends], color=MUTED, linewidth=1, linestyle=(0, (1, 2)))
         for i, curve in enumerate(series):
+            xs, ends = [place[point[0]] for point in curve.points], [point[1] for point in curve.points]
+            if curve.upper:
+                band = axes.fill_between(xs, ends, curve.upper, color=curve.colour, alpha=0.13, linewidth=0)
+                band.set_gid(f"published-{i}")
+                continue
             (line,) = axes.plot(
-                [place[point[0]] for point in curve.points],
-                [point[1] for point in curve.points],
+                xs,
+                ends,
                 color=curve.colour,
                 marker=curve.marker,
                 linewidth=0.9 if curve.thin else 1.8,
@@ -136,7 +144,12 @@ def curves(
         label_beside(
             axes,
             [
-                (place[curve.points[-1][0]], curve.points[-1][1], text, curve.colour)
+                (
+                    place[curve.points[-1][0]],
+                    statistics.mean([curve.points[-1][1], *curve.upper[-1:]]),
+                    text,
+                    curve.colour,
+                )
                 for curve, text in zip(series, labels, strict=True)
             ],
         )

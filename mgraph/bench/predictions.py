@@ -1,7 +1,14 @@
-"""What the planner predicted beside what was measured: of all rows, and of all pairs on several devices."""
+"""What the planner predicted beside what was measured: of all rows, of all pairs on several GPUs, and elsewhere.
 
+`WITHIN_SEVERAL` is asked of the sweeps over the number of GPUs. Workers on CPUs, and spans that a call asks for, which
+no plan takes of itself, have a table of their own.
+"""
+
+import contextlib
 import statistics
 
+from ..errors import MgraphError
+from ..plan import DeviceSpec, plan
 from . import amounts
 from .document import Block, Column, Plot, Section, Table, Words
 from .plots import over_predictions
@@ -46,8 +53,15 @@ def section(rows: Rows) -> Section | None:
         blocks.append(Plot("predictions", drawing, caption))
     blocks.append(_table(timed, sized))
     several = sorted(_several(timed), key=lambda row: (device_name(row, False), row["n"], row["device"]["count"]))
-    if several:
-        blocks.append(_several_table(several))
+    on_gpus = [row for row in several if row["device"]["kind"] == "cuda" and row["call"].get("span") is None]
+    others = [row for row in several if row not in on_gpus]
+    missing = [row for row in rows.skipped if _for_gpus(row)]
+    if on_gpus or missing:
+        blocks.append(_several_table(on_gpus, missing, "All pairs on several GPUs"))
+    if others:
+        blocks.append(
+            _several_table(others, [], "All pairs on several CPU workers, and by spans that the call asks for")
+        )
     return Section("predictions", "Prediction and measurement", tuple(blocks))
 
 
@@ -101,7 +115,22 @@ def _family(row: Row) -> tuple[str, str, str]:
     return row["suite"], str(row.get("method")), device_name(row, False)
 
 
-def _several_table(rows: list[Row]) -> Table:
+def _for_gpus(row: Row) -> bool:
+    """Return whether a row that a machine with GPUs has skipped is of all pairs on more of them."""
+    on_workers = isinstance(row["run"].get("workers"), int) and row["call"].get("span") is None
+    return row["algorithm"] == "apsp" and row["device"]["kind"] == "cuda" and on_workers and "n" in row["graph"]
+
+
+def _predicted(row: Row) -> float | None:
+    """Return the time that the planner predicts of a row that was skipped, on as many GPUs of its device's model."""
+    n, workers = row["graph"]["n"], row["run"]["workers"]
+    gpu = DeviceSpec("cuda", "cuda", 16 * n * n, model=row["device"]["model"])  # so that the matrix surely fits
+    with contextlib.suppress(MgraphError):
+        return plan("apsp", n, devices=[gpu] * workers, **row["call"]).seconds
+    return None
+
+
+def _several_table(rows: list[Row], missing: list[Row], title: str) -> Table:
     columns = (
         *(Column("Device", False), Column("Devices"), Column("Case", False), Column("Predicted"), Column("Measured")),
         *(Column("Predicted over measured"), Column(f"Within {amounts.share(WITHIN_SEVERAL)}", False)),
@@ -118,6 +147,21 @@ def _several_table(rows: list[Row]) -> Table:
         )
         for row in rows
     )
+    lines += tuple(
+        (
+            device_name(row, False),
+            str(row["run"]["workers"]),
+            case_name(row),
+            amounts.seconds(_predicted(row)),
+            "not measured",
+            amounts.NONE,
+            amounts.NONE,
+        )
+        for row in missing
+    )
     good = sum(within(row, WITHIN_SEVERAL) for row in rows)
-    caption = f"All pairs on several devices: {good} of {len(rows)} within {amounts.share(WITHIN_SEVERAL)}."
+    caption = f"{title}: {good} of {len(rows)} within {amounts.share(WITHIN_SEVERAL)}"
+    caption += (
+        f"; {len(missing)} not measured: {'; '.join(dict.fromkeys(row['why'] for row in missing))}." if missing else "."
+    )
     return Table(columns, lines, caption)

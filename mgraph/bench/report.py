@@ -1,15 +1,17 @@
 """The report of what was measured: one page, a summary of it in Markdown, and the plots as files."""
 
+import dataclasses
+import json
 import math
 import statistics
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from . import amounts, predictions, speedup, summit
+from . import amounts, claims, predictions, speedup, summit
 from .baseline import Change, Comparison, compared
 from .document import Block, Column, Details, Plot, Section, Table, Words, page, plots_of, summary
-from .drawing import words_of
+from .drawing import ends, words_of
 from .plots import Bar, Curve, bars, curves, roofline
 from .rows import (
     Row,
@@ -24,7 +26,9 @@ from .rows import (
     parameters,
     ratio_words,
     read,
+    rows_of,
 )
+from .run import write_table
 from .suite import Plot as Drawn
 from .suite import Published, Suite, load, names, value
 
@@ -37,6 +41,7 @@ _Y_WORDS = {
     "seconds": "time of the solve",
     "call_seconds": "time of the call",
     "per_element": "time of the solve, an element",
+    "iterations": "rounds",
     "fraction": "share of the ceiling",
     "overhead": "load and collect, over the solve",
     "phase_rates": "bytes a second of each operation",
@@ -46,6 +51,8 @@ _Y_WORDS = {
 
 def report(folder: Path, baseline: Path | None = None) -> tuple[Path, Path]:
     """Write the report of the rows in a folder: ``report.html``, ``report.md`` and its ``plots/*.svg``.
+
+    Beside the rows of each run goes the same as a table, ``rows.csv``, where it is missing or older.
 
     Parameters
     ----------
@@ -65,7 +72,9 @@ def report(folder: Path, baseline: Path | None = None) -> tuple[Path, Path]:
     InputError
         If a folder has no rows or a line that is none, or Matplotlib is missing.
     """
-    rows = read(folder)
+    rows = _in_order(read(folder))
+    for run in sorted(folder.rglob("rows.jsonl")):
+        _keep_table(run)
     sections = list(_sections(rows, None if baseline is None else compared(rows, read(baseline))))
     (folder / "plots").mkdir(exist_ok=True)
     for section in sections:
@@ -75,6 +84,34 @@ def report(folder: Path, baseline: Path | None = None) -> tuple[Path, Path]:
     written[0].write_text(page(TITLE, sections), encoding="utf-8")
     written[1].write_text(summary(TITLE, sections), encoding="utf-8")
     return written
+
+
+def _in_order(rows: Rows) -> Rows:
+    """Return rows with the cases of GPUs first, in the suites' order: runs that went on later leave them in any."""
+    place = {name: i for i, name in enumerate(rows.suites)}
+    known: dict[str, int] = {}
+    for name in rows.suites:
+        for quick in (False, True):
+            for case in _suite(name).cases(quick):
+                known.setdefault(_key(dataclasses.asdict(case)), len(known))
+
+    def order(row: Row) -> tuple[bool, int, int, int]:
+        on = row["device"]
+        return on["kind"] == "cpu", place[row["suite"]], on["count"], known.get(_key(row), len(known))
+
+    return dataclasses.replace(rows, cases=sorted(rows.cases, key=order))
+
+
+def _key(case: Row) -> str:
+    return json.dumps([case[name] for name in ("suite", "algorithm", "graph", "call", "run")], sort_keys=True)
+
+
+def _keep_table(run: Path) -> None:
+    """Write a run's rows as a table beside them, unless it is there and no older: a run that was copied has none."""
+    table = run.with_suffix(".csv")
+    stale = not table.is_file() or table.stat().st_mtime < run.stat().st_mtime
+    if stale and all("kind" in row for row in rows_of(run)):  # else another program's
+        write_table(run.parent)
 
 
 def _sections(rows: Rows, comparison: Comparison | None) -> Iterator[Section]:
@@ -120,7 +157,7 @@ def _overview(rows: Rows) -> Section:
         counts += f"; {len(rows.wrong)} results were wrong"
     if rows.others:
         counts += f"; {rows.others} lines of the files are no rows and were left out"
-    lines = []
+    lines, versions = [], []
     for model in dict.fromkeys(device_name(row, False) for row in total):
         here = [row for row in total if device_name(row, False) == model]
         cases = [row for row in here if row["kind"] == "case"]
@@ -134,12 +171,13 @@ def _overview(rows: Rows) -> Section:
                 str(len({row["suite"] for row in cases})),
                 _dates(here),
                 _joined(row.get("commit") for row in here),
-                "; ".join(
-                    f"{name} {_joined(row.get('versions', {}).get(name) for row in here)}"
-                    for name in dict.fromkeys(name for row in here for name in row.get("versions", {}))
-                ),
             )
         )
+        installed = ", ".join(
+            f"{name} {_joined(row.get('versions', {}).get(name) for row in here)}"
+            for name in dict.fromkeys(name for row in here for name in row.get("versions", {}))
+        )
+        versions.append(Words(f"{model}: {installed or amounts.NONE}"))
     columns = (
         *(
             Column("Device", False),
@@ -148,9 +186,9 @@ def _overview(rows: Rows) -> Section:
             Column("Suites"),
             Column("Measured", False),
         ),
-        *(Column("Commit", False), Column("Versions", False, brief=False)),
+        Column("Commit", False),
     )
-    table: tuple[Block, ...] = (Table(columns, tuple(lines)),) if lines else ()
+    table: tuple[Block, ...] = (Table(columns, tuple(lines)), Details("Versions", tuple(versions))) if lines else ()
     checked = "Times are medians of the solve; every result was checked before its time counted."
     return Section("measured", "What was measured where", (Words(f"{counts}. {checked}"), *table))
 
@@ -237,8 +275,10 @@ def _suite_section(suite: Suite, rows: Rows) -> Section:
     own = rows.of(suite.name)
     blocks: list[Block] = [Words(suite.about)]
     if own:
-        blocks += _drawn(suite, own)
+        for drawing, shown in _drawings(suite, own):
+            blocks += _drawn(suite, drawing, shown)
         blocks += _published_table(suite, own)
+        blocks += claims.blocks(suite, [*own, *rows.ceilings])
         blocks += speedup.of_devices(suite.name, own)
         blocks += speedup.of_peers(suite.name, own)
         blocks.append(_rows_table(own))
@@ -255,12 +295,22 @@ def _label_of(suite: Suite, rows: list[Row], row: Row) -> str:
     return label(row, suite.plot.series, models, counts)
 
 
-def _drawn(suite: Suite, rows: list[Row]) -> list[Block]:
-    """Return the plot that a suite says, with what was published dashed."""
-    drawing = suite.plot
+def _drawings(suite: Suite, rows: list[Row]) -> Iterator[tuple[Drawn, list[Row]]]:
+    """Yield a suite's plots with their rows: what it says and, where another field was published, that."""
+    yield suite.plot, rows
+    for of in dict.fromkeys(published.of for published in suite.published):
+        if of != suite.plot.y and not (of == "seconds" and suite.plot.y in ("rate", "per_element")):
+            beside = [published for published in suite.published if published.of == of]
+            shown = [row for row in rows if any(_stands_beside(row, published) for published in beside)]
+            yield dataclasses.replace(suite.plot, y=of, log=tuple({*suite.plot.log} - {"y"})), shown
+
+
+def _drawn(suite: Suite, drawing: Drawn, rows: list[Row]) -> list[Block]:
+    """Return a plot of a suite, with what was published dashed, or shaded where it is a band."""
+    name_of_plot = suite.name if drawing.y == suite.plot.y else f"{suite.name}-{drawing.y.replace('_', '-')}"
     caption = f"{_Y_WORDS.get(drawing.y, drawing.y.replace('_', ' ')).capitalize()} by {drawing.x.replace('_', ' ')}."
     if drawing.y == "phases":
-        return _phase_bars(suite.name, rows, f"{suite.name}, {suite.title}")
+        return _phase_bars(name_of_plot, rows, f"{suite.name}, {suite.title}")
     found = [(row, value(row, drawing.x), what, y) for row in rows for what, y in figures(row, drawing.y)]
     units = list(dict.fromkeys(row["unit"] for row in rows if row.get("unit")))
     y_words = _Y_WORDS.get(drawing.y, drawing.y.replace("_", " "))
@@ -275,7 +325,7 @@ def _drawn(suite: Suite, rows: list[Row]) -> list[Block]:
     same_colour = [", ".join(filter(None, (without_device, what))) for _, what, without_device in series]
     places = {name: place for place, name in enumerate(dict.fromkeys(same_colour))}
     curves_drawn = [
-        Curve(", ".join(filter(None, (name, what))), _in_order(points), places[colour], thin=colour in same_colour[:i])
+        Curve(", ".join(filter(None, (name, what))), _by_x(points), places[colour], thin=colour in same_colour[:i])
         for i, (((name, what, _), points), colour) in enumerate(zip(series.items(), same_colour, strict=True))
     ]
     for published in suite.published:
@@ -288,17 +338,18 @@ def _drawn(suite: Suite, rows: list[Row]) -> list[Block]:
             place = next((places[name] for name in same if name in places), None)
             if place is None:
                 place = places[published.series] = len(places)
-            curves_drawn.append(Curve(published.series, converted, place, published=True))
+            upper = published.upper if converted == points else ()
+            curves_drawn.append(Curve(published.series, converted, place, published=True, upper=upper))
     if not curves_drawn:
         return []
     title = f"{suite.title} ({suite.name})"
     if drawing.kind == "bars":
-        svg = _grouped_bars(suite.name, title, curves_drawn, drawing, y_words)
+        svg = _grouped_bars(name_of_plot, title, curves_drawn, drawing, y_words)
     else:
-        svg = curves(suite.name, title, curves_drawn, drawing.x, drawing.y, drawing.log, y_words)
+        svg = curves(name_of_plot, title, curves_drawn, drawing.x, drawing.y, drawing.log, y_words)
     if any(curve.published for curve in curves_drawn):
-        caption += " Dashed: published."
-    return [Plot(suite.name, svg, caption)]
+        caption += " Shaded: published." if any(curve.upper for curve in curves_drawn) else " Dashed: published."
+    return [Plot(name_of_plot, svg, caption)]
 
 
 def _plain(x: Any) -> Any:
@@ -312,7 +363,7 @@ def _x_of(row: Row, rows: list[Row]) -> str:
     return ", ".join(in_words(name, value(row, name)) for name in varying if value(row, name) is not None) or "default"
 
 
-def _in_order(points: list[tuple[Any, float]]) -> tuple[tuple[Any, float], ...]:
+def _by_x(points: list[tuple[Any, float]]) -> tuple[tuple[Any, float], ...]:
     """Return points by x, where x are numbers; of several at one x the median."""
     at: dict[Any, list[float]] = {}
     for x, y in points:
@@ -358,10 +409,10 @@ def _as(
     return tuple(found)
 
 
-def _beside(suite: Suite, rows: list[Row]) -> Iterator[tuple[Published, Any, float, Row, float, float | None]]:
-    """Yield published figures beside ours: series, x, figure, our row, our figure, and how many times as fast ours is.
+def _beside(suite: Suite, rows: list[Row]) -> Iterator[tuple[Published, int, list[tuple[Row, float]], float | None]]:
+    """Yield published figures beside ours: series, which of its figures, our rows with theirs, how many times as fast.
 
-    Of a series none of whose x a device's rows have, the nearest is taken, and nothing is said of how fast.
+    Of a series none of whose x a device's rows have, the nearest are taken, and nothing is said of how fast.
     """
     x_name = suite.plot.x
     for published in suite.published:
@@ -374,18 +425,25 @@ def _beside(suite: Suite, rows: list[Row]) -> Iterator[tuple[Published, Any, flo
             if what == phase
         ]
         for model in dict.fromkeys(device_name(row) for row, _ in ours):
+            here = [(row, found) for row, found in ours if device_name(row) == model]
             near = []
-            for x, y in zip(published.x, published.y, strict=True):
-                here = [(row, found) for row, found in ours if device_name(row) == model]
-                row, found = min(here, key=lambda each: _distance(_plain(value(each[0], x_name)), x))
-                near.append((_distance(_plain(value(row, x_name)), x), x, y, row, found))
+            for i, x in enumerate(published.x):
+                distances = [_distance(_plain(value(row, x_name)), x) for row, _ in here]
+                most = min(distances) * 1.001  # 15,999,999 and 64,000,000 are as far from 32,000,000
+                near.append((min(distances), i, [one for one, far in zip(here, distances, strict=True) if far <= most]))
             least = min(distance for distance, *_ in near)
-            for distance, x, y, row, found in near:
-                if distance > 0 or published.of == "iterations":
-                    if distance == least < math.inf:
-                        yield published, x, y, row, found, None
-                else:
-                    yield published, x, y, row, found, y / found if published.of.endswith("seconds") else found / y
+            for distance, i, found in near:
+                if distance == 0 and published.of in _FASTER:
+                    yield published, i, found[:1], _FASTER[published.of](published.y[i], found[0][1])
+                elif distance == least < math.inf:
+                    yield published, i, found, None
+
+
+#: How many times as fast ours is, of a published figure and ours: of times, and of rates.
+_FASTER: dict[str, Callable[[float, float], float]] = {
+    "seconds": lambda published, ours: published / ours,
+    **dict.fromkeys(("rate", "phase_rates"), lambda published, ours: ours / published),
+}
 
 
 def _distance(ours: Any, published: Any) -> float:
@@ -401,16 +459,23 @@ def _published_table(suite: Suite, rows: list[Row]) -> list[Block]:
     found = list(_beside(suite, rows))
     if not found:
         return []
-    models = list(dict.fromkeys(device_name(row) for _, _, _, row, _, _ in found))
+    models = list(dict.fromkeys(device_name(row) for *_, ours, _ in found for row, _ in ours))
     compared = any(better is not None for *_, better in found)
     lines: dict[tuple[str, Any], list[str]] = {}
-    for published, x, y, row, figure, better in found:
-        words = words_of(published.of)
-        at = _plain(value(row, suite.plot.x))
+    x_of = words_of(suite.plot.x)
+    for published, i, rows_found, better in found:
+        words, x = words_of(published.of), published.x[i]
+        figure = ends(words, [published.y[i], *published.upper[i : i + 1]])
         empty = [amounts.NONE] * (len(models) * (2 if compared else 1))
-        line = lines.setdefault((published.series, x), [published.series, amounts.count(x), words(y), *empty])
-        place = 3 + models.index(device_name(row)) * (2 if compared else 1)
-        line[place] = words(figure) if at == x else f"{words(figure)} (at {amounts.count(at)})"
+        line = lines.setdefault((published.series, x), [published.series, x_of(x), figure, *empty])
+        place = 3 + models.index(device_name(rows_found[0][0])) * (2 if compared else 1)
+        at: dict[Any, list[float]] = {}
+        for row, ours_found in rows_found:
+            at.setdefault(_plain(value(row, suite.plot.x)), []).append(ours_found)
+        places = {where: f" (at {x_of(where)})" if where != x else "" for where in at}
+        line[place] = "; ".join(
+            dict.fromkeys(ends(words, figures_found) + places[where] for where, figures_found in sorted(at.items()))
+        )
         if compared:
             line[place + 1] = amounts.times(better)
     x_words = suite.plot.x.replace("_", " ")
@@ -519,31 +584,38 @@ def _rooflines(rows: Rows) -> Iterator[Section]:
     blocks: list[Block] = []
     for ceilings in rows.ceilings:
         model = device_name(ceilings, False)
-        points = []
+        points, faster = [], []
         for suite in rows.suites:
             own = [
                 row
                 for row in rows.of(suite)
                 if device_name(row, False) == model
                 and row["device"]["count"] == ceilings["device"]["count"]
-                and row.get("bytes")
                 and row.get("rate")
                 and not is_peer(row)
             ]
             for unit in dict.fromkeys(row["unit"] for row in own):
-                best = max((row for row in own if row["unit"] == unit), key=lambda row: row["rate"])
-                points.append(
-                    (
-                        f"{suite}: {best['method']}",
-                        best["work"] / best["bytes"],
-                        best["rate"],
-                    )
-                )
+                by_rate = sorted((row for row in own if row["unit"] == unit), key=lambda row: -row["rate"])
+                best = next((row for row in by_rate if row.get("bytes")), None)
+                if best is not None:
+                    points.append((f"{suite}: {best['method']}", best["work"] / best["bytes"], best["rate"]))
+                if best is not by_rate[0]:
+                    faster.append(f"{suite}: {by_rate[0]['method']}, {amounts.rate(by_rate[0]['rate'], unit)}")
         if not (points or ceilings.get("minplus") or ceilings.get("reads")):
             continue
         name = f"roofline-{file_name(device_name(ceilings))}"
-        caption = f"{device_name(ceilings)}: the best row of each suite, and what the device can do at best, measured."
+        caption = (
+            f"{device_name(ceilings)}: of each suite the row of the highest rate among those whose traffic to memory is"
+            " known, and what the device can do at best, measured."
+        )
         blocks.append(Plot(name, roofline(name, f"Roofline of {device_name(ceilings)}", ceilings, points), caption))
+        if faster:
+            blocks.append(
+                Words(
+                    "Of higher rate, but not drawn, as they leave out edges or vertices and no least traffic is known"
+                    f" of them: {'; '.join(faster)}."
+                )
+            )
     if blocks:
         yield Section("roofline", "Rooflines", tuple(blocks))
 

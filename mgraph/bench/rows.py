@@ -74,7 +74,7 @@ def read(folder: Path) -> Rows:
     newest: dict[str, Row] = {}
     others = 0
     for path in sorted(folder.rglob("*.jsonl")):
-        for row in rows_of(path, others=True):
+        for row in rows_of(path):
             if row.get("kind") not in KINDS:
                 others += 1
             elif (known := newest.get(key(row))) is None:
@@ -92,15 +92,15 @@ def read(folder: Path) -> Rows:
     return Rows(kinds["case"], skipped, kinds["wrong"], ceilings, others)
 
 
-def rows_of(path: Path, others: bool = False) -> Iterator[Row]:
+def rows_of(path: Path, own: bool = False) -> Iterator[Row]:
     """Yield the rows of a file; a last line that was cut off is none.
 
     Parameters
     ----------
     path : path
         A file of JSON objects, one a line.
-    others : bool
-        Yield objects of other kinds too, as they are.
+    own : bool
+        Only `mgraph bench` writes to the file: an object of another kind is no row, and not another program's either.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def rows_of(path: Path, others: bool = False) -> Iterator[Row]:
         if not isinstance(row, dict):
             raise _no_row(path, number, f" but {line.decode()[:40]!r}")
         lack = _lack(row)
-        if lack and not (others and row.get("kind") not in KINDS):
+        if lack and (own or row.get("kind") in KINDS):
             raise _no_row(path, number, f": {lack}")
         yield row
 

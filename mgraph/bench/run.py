@@ -26,7 +26,7 @@ import mgraph
 
 from .. import device as devices
 from ..errors import DeviceError, InputError, interrupted
-from ..plan import spec_of
+from ..plan.devices import spec_of
 from . import CHECKOUT, ceilings
 from .case import Bench, Unfit, described, row
 from .checks import WrongResultError
@@ -188,7 +188,7 @@ def read_rows(folder: Path) -> Iterator[Row]:
     """Yield the rows that a folder's run has, the oldest first."""
     file = folder / "rows.jsonl"
     if file.is_file():
-        yield from rows_of(file)
+        yield from rows_of(file, own=True)
 
 
 def _lock(lines: TextIO) -> None:
@@ -211,7 +211,7 @@ def _drop_half_a_line(file: Path) -> None:
 
 def write_table(folder: Path) -> Path:
     """Write a folder's rows as a table, a column for each field, those of fields that have fields by both names."""
-    flat = [dict(_flat(found)) for found in read_rows(folder) if found["kind"] == "case"]
+    flat = [dict(_flat(found)) for found in rows_of(folder / "rows.jsonl") if found.get("kind") == "case"]
     columns = list(dict.fromkeys(name for found in flat for name in found))
     file = folder / "rows.csv"
     with file.open("w", newline="") as text:

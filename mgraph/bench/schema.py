@@ -10,8 +10,9 @@ import mgraph
 
 from .. import bfs_by_level, single_source
 from ..errors import InputError
-from ..plan import BFS_METHODS, COMPONENTS_METHODS
-from ..plan import METHODS as APSP_METHODS
+from ..plan.all_pairs import METHODS as APSP_METHODS
+from ..plan.components import METHODS as COMPONENTS_METHODS
+from ..plan.searches import BFS_METHODS
 from ..weights import DISTANCE_TYPES
 from .checks import CHECKS
 from .inputs import MAKERS, parameters_of
@@ -23,7 +24,7 @@ Table = dict[str, Any]
 #: What a suite has.
 SUITE = (
     *("title", "source", "about", "algorithm", "repeats", "checks"),
-    *("plot", "sweep", "quick", "published", "traffic"),
+    *("plot", "sweep", "quick", "published", "claim", "traffic"),
 )
 
 #: The public calls, by the names that suites and plans give them.
@@ -57,10 +58,11 @@ TAKE_GRAPHS = ("apsp", "bfs", "sssp", "components")
 RUN = ("device", "peer", "workers", "sources", "blocks", "tile", "where")
 
 #: What rows have that tells them apart, beside the arguments of their cases, and the numbers that can be drawn.
-TOLD_APART = ("n", "m", "method", "algorithm", "model", "devices")
+TOLD_APART = ("n", "m", "edges", "method", "algorithm", "model", "devices")
 NUMBERS = (
-    "seconds", "call_seconds", "first_call_seconds", "spread", "per_element", "overhead", "phases", "phase_rates",
-    "iterations", "work", "rate", "bytes", "ceiling", "fraction", "peak_bytes", "predicted_bytes", "predicted_seconds",
+    "seconds", "call_seconds", "first_call_seconds", "spread", "per_element", "per_iteration", "overhead", "phases",
+    "phase_rates", "iterations", "work", "rate", "per_device", "bytes", "ceiling", "fraction", "peak_bytes",
+    "predicted_bytes", "predicted_seconds",
 )  # fmt: skip
 
 #: How published times may be given, in seconds.
@@ -192,9 +194,33 @@ def _check_drawing(text: Table, names: Iterable[str]) -> None:
         of = [name for name in series if name in units]
         _require(len(of) == 1, f"{where} has figures of {_words(of) or 'nothing'}: give one of {_words(units)}")
         x, y = series["x"], series[of[0]]
-        right = isinstance(x, list) and isinstance(y, list) and all(_fits(each, float) and each > 0 for each in y)
-        _require(right, f"{where}: x and {of[0]} are lists, the latter of numbers above 0")
+        right = isinstance(x, list) and isinstance(y, list) and all(map(_positive, y))
+        _require(right, f"{where}: x and {of[0]} are lists, the latter of numbers above 0, or of pairs of them")
         _require(len(x) == len(y), f"{where}: {len(x)} values of x and {len(y)} of {of[0]}")
+
+    for claim in _tables("claim", text.get("claim", [])):
+        _look_at(
+            "[[claim]]",
+            claim,
+            ("words", "published", "of", "rows", "over", "by", "band"),
+            ("words", "published", "of", "rows"),
+        )
+        where = f"[[claim]] {claim['words']}"
+        for name in ("words", "published"):
+            _require(isinstance(claim[name], str), f"{where}: {name} = {claim[name]!r} is no text")
+        _one_of(f"{where}: of", claim["of"], (*NUMBERS, *names, "copy"))
+        _one_of(f"{where}: by", claim.get("by", "rate"), NUMBERS)
+        for name in ("rows", "over"):
+            _look_at(f"{where}: {name}", claim.get(name, {}), ("kind", *names))
+        band = claim.get("band", [1, 1])
+        _require(_fits(band, tuple[float, float]), f"{where}: band = {band!r} is no pair of numbers")
+
+
+def _positive(value: Any) -> bool:
+    """Return whether a value is a number above 0, or a pair of them, the ends of a band."""
+    if isinstance(value, list):
+        return len(value) == 2 and all(map(_positive, value))
+    return _fits(value, float) and bool(value > 0)
 
 
 def _fits(value: Any, hint: Any) -> bool:

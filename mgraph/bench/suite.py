@@ -30,6 +30,13 @@ A suite is a TOML file in the folder of suites, named by it::
     x = [512, 1024]
     microseconds = [6558, 33225]
 
+    [[claim]]
+    words = "one core's time over the GPU's"
+    published = "100 to 200 ×"
+    of = "seconds"
+    rows = {method = "scipy"}
+    over = {method = "blocked", device = "cuda"}
+
     [traffic.splitter64]
     walk = 12
 
@@ -40,8 +47,9 @@ of the algorithm's.
 A sweep's ``graph`` names a maker of `mgraph.bench.inputs` and its arguments, ``call`` has the arguments of the public
 call, ``run`` what is around it (`mgraph.bench.schema.RUN`); its ``algorithm`` may be another than the suite's. Where an
 argument is a list, every value is taken, in all combinations. ``[quick]`` puts fewer and smaller values in the place of
-what has its name, so that the whole suite runs in seconds. ``[traffic]`` has the bytes that an operation of a method
-moves for an element, for the rates of operations. Whatever else a file has, or names that is not there, is an error.
+what has its name, so that the whole suite runs in seconds. A published y may be a pair, the ends of a band. A
+``[[claim]]`` is what a study tells in words (`Claim`). ``[traffic]`` has the bytes that an operation of a method moves
+for an element, for the rates of operations. Whatever else a file has, or names that is not there, is an error.
 """
 
 import itertools
@@ -75,13 +83,47 @@ class Plot:
 
 @dataclass(frozen=True)
 class Published:
-    """A series of figures that a study prints, and which of the rows it is set beside; times are in seconds."""
+    """A series of figures that a study prints, and which of the rows it is set beside; times are in seconds.
+
+    Of a band ``y`` is the lower end, ``upper`` the other.
+    """
 
     series: str
     beside: dict[str, Any]
     x: tuple[Any, ...]
     y: tuple[float, ...]
     of: str = "seconds"
+    upper: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a study tells in words, and how the rows of this suite tell the same.
+
+    Attributes
+    ----------
+    words, published : str
+        What it is about, and the study's figure as it is to be read; where that is in percent, so is ours.
+    of : str
+        The name of what is measured (see `value`).
+    rows : dict
+        Which rows have it, by their values; a list is any of its values, an empty one none at all.
+    over : dict or None
+        Other rows, over whose figure that of `rows` is set, at each x that both have, the best row of each. Where these
+        rows name the x themselves, the best of all. ``device`` lets the two be of different devices.
+    by : str
+        Where it is given, `of` is that of the row that has the most of this.
+    band : tuple of float
+        The published ratios as numbers, least and most, for a plot of the ratios by x.
+    """
+
+    words: str
+    published: str
+    of: str
+    rows: dict[str, Any]
+    over: dict[str, Any] | None = None
+    by: str = ""
+    band: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -108,6 +150,7 @@ class Suite:
     sweeps: tuple[dict[str, dict[str, Any]], ...]
     quick: dict[str, Any]
     published: tuple[Published, ...]
+    claims: tuple[Claim, ...] = ()
     traffic: dict[str, dict[str, float]] = field(default_factory=dict)
     repeats: int = REPEATS
     checks: tuple[str, ...] = ()
@@ -186,6 +229,7 @@ def parsed(name: str, text: dict[str, Any]) -> Suite:
         sweeps=tuple(text["sweep"]),
         quick=text.get("quick", {}),
         published=tuple(map(_published, text.get("published", []))),
+        claims=tuple(Claim(**claim | {"band": tuple(claim.get("band", ()))}) for claim in text.get("claim", [])),
         traffic=text.get("traffic", {}),
         repeats=text.get("repeats", REPEATS),
         checks=tuple(text.get("checks", ())),
@@ -195,26 +239,39 @@ def parsed(name: str, text: dict[str, Any]) -> Suite:
 def _published(table: dict[str, Any]) -> Published:
     (of,) = table.keys() - {"series", "beside", "x"}
     scale = TIMES.get(of, 1.0)
+    ends = [each if isinstance(each, list) else [each] for each in table[of]]
     return Published(
         series=table["series"],
         beside=table.get("beside", {}),
         x=tuple(table["x"]),
-        y=tuple(value * scale for value in table[of]),
+        y=tuple(least * scale for least, *_ in ends),
         of="seconds" if of in TIMES else of,
+        upper=tuple(most * scale for _, *upper in ends for most in upper),
     )
 
 
 def value(row: dict[str, Any], name: str) -> Any:
-    """Return what a row has by a name: a field, or an argument of its call, run or graph; None where there is none."""
+    """Return what a row has by a name: a field, or an argument of its call, run or graph; None where there is none.
+
+    Names of what is computed: ``devices``, ``model``; ``edges``, undirected ones counted once; ``per_element`` and
+    ``per_iteration``, the solve's time for each; ``per_device``, its rate on each; ``overhead``, load and collect over
+    the solve.
+    """
     if name == "devices":
         return row["device"]["count"]
     if name == "model":
         return row["device"]["model"]
     if name == "per_element":
         return row["seconds"] / row["n"] if row.get("n") else None
+    if name == "per_iteration":
+        return row["seconds"] / row["iterations"] if row.get("iterations") else None
+    if name == "per_device":
+        return row["rate"] / row["device"]["count"] if row.get("rate") else None
+    if name == "edges":
+        return round(row["work"]) if row.get("unit") == "edges/s" else None
     if name == "overhead":
-        return row["call_seconds"] / row["seconds"] - 1 if row.get("transfers") else None
-    for table in (row, row["call"], row["run"], row["graph"]):
+        return sum(row["transfers"].values()) / row["seconds"] if row.get("transfers") else None
+    for table in (row, *(row.get(part, {}) for part in ("call", "run", "graph"))):
         if table.get(name) is not None and not isinstance(table[name], dict):
             return table[name]
     return None

@@ -8,7 +8,8 @@ import numpy as np
 
 from .. import device as devices
 from ..graph import Graph
-from ..plan import SEARCHES, Plan, products
+from ..plan import Plan
+from ..plan.all_pairs import SEARCHES, products
 
 Array = Any
 

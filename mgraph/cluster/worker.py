@@ -27,7 +27,7 @@ from distributed.worker import Worker
 from .. import device as devices
 from .. import engine
 from ..comm import Communicator, Nccl, Solo
-from ..plan import USABLE, DeviceSpec, spec_of
+from ..plan.devices import USABLE, DeviceSpec, spec_of
 from .comm import OPERATION, Aborted, DaskComm, Mailbox
 from .matrix import OnDevice
 

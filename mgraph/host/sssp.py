@@ -228,39 +228,67 @@ def _pass(d, source, in_indptr, in_indices, weights, p):
 
 @njit(nogil=True, cache=True)
 def relax_all(indptr, indices, weights, h, parents, edges, fell):
-    """Relax the edges out of the vertices that `fell`, first in, first out, until none falls any more.
+    """Relax the edges out of the vertices that `fell`, pass by pass, until none falls any more.
 
-    Stops where the parents close a cycle, which is looked for once in so many steps as there are vertices;
-    returns a vertex on it, or -1. ``parents[v]`` is the source of the edge, ``edges[v]``, that v last fell
-    by, or -1.
+    A pass relaxes all that these lead to by edges that do not lengthen, each vertex after those that lead to it
+    unless they are on a cycle: so a chain falls in one pass, whatever its numbering [1]_. Stops where the
+    parents close a cycle, which is looked for once in so many steps as there are vertices; returns a vertex on it,
+    or -1. ``parents[v]`` is the source of the edge, ``edges[v]``, that v last fell by, or -1.
+
+    .. [1] Goldberg and Radzik, "A heuristic improvement of the Bellman-Ford algorithm", 1993.
     """
     n = len(h)
-    queue = np.empty(n, np.int64)
-    size = 0
-    for v in range(n):
-        if fell[v]:
-            queue[size] = v
-            size += 1
-    met = np.empty(n, np.int64)
-    head, steps = 0, 0
-    while size > 0:
-        u = queue[head]
-        head = (head + 1) % n
-        size -= 1
-        fell[u] = False
-        for e in range(indptr[u], indptr[u + 1]):
-            v = indices[e]
-            d = h[u] + weights[e]
-            if d < h[v]:
-                h[v] = d
-                parents[v] = u
-                edges[v] = e
-                if not fell[v]:
+    fallen = np.flatnonzero(fell)
+    order, stack, met = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    after = indptr[:-1].astype(np.int64)  # the edge of a vertex that the walk takes next
+    entered = np.zeros(n, np.bool_)
+    steps = 0
+    while len(fallen) > 0:
+        count = 0  # what is left behind, the farthest first
+        for start in fallen:
+            depth = 0
+            if not entered[start]:
+                entered[start] = True
+                stack[0] = start
+                depth = 1
+            while depth > 0:
+                u = stack[depth - 1]
+                if after[u] == indptr[u + 1]:
+                    after[u] = indptr[u]
+                    order[count] = u
+                    count += 1
+                    depth -= 1
+                    continue
+                v = indices[after[u]]
+                if not entered[v] and h[u] + weights[after[u]] <= h[v]:
+                    entered[v] = True
+                    stack[depth] = v
+                    depth += 1
+                after[u] += 1
+        beyond = 0  # what falls and is not passed any more, gathered where the stack was
+        for k in range(count - 1, -1, -1):
+            u = order[k]
+            fell[u] = False
+            for e in range(indptr[u], indptr[u + 1]):
+                v = indices[e]
+                d = h[u] + weights[e]
+                if d < h[v]:
+                    h[v] = d
+                    parents[v] = u
+                    edges[v] = e
+                    if not fell[v] and not entered[v]:
+                        stack[beyond] = v
+                        beyond += 1
                     fell[v] = True
-                    queue[(head + size) % n] = v
-                    size += 1
-        steps += 1
-        if steps % n == 0:
+        for u in order[:count]:
+            entered[u] = False
+            if fell[u]:
+                stack[beyond] = u
+                beyond += 1
+        fallen = stack[:beyond].copy()
+        steps += count
+        if steps >= n:
+            steps = 0
             vertex = _cycle(parents, met)
             if vertex >= 0:
                 return vertex

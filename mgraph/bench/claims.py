@@ -1,0 +1,132 @@
+"""What studies tell in words, set beside the same of what was measured: a line each, and a plot of ratios by x."""
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from . import amounts
+from .document import Block, Column, Plot, Table
+from .drawing import ends, words_of
+from .plots import Curve, curves
+from .rows import Row, device_name, is_peer
+from .suite import Claim, Suite, value
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What rows tell of a claim: figures by x, None where the claim names it, and what they were measured on."""
+
+    claim: Claim
+    points: tuple[tuple[Any, Any], ...]
+    on: str
+
+
+def blocks(suite: Suite, rows: list[Row]) -> list[Block]:
+    """Return the table of a suite's claims, after a plot of the ratios of those that have a band; none without any."""
+    if not suite.claims:
+        return []
+    found = list(findings(suite, rows))
+    lines = []
+    for claim in suite.claims:
+        own = [(*_measured(finding, suite.plot.x), finding.on) for finding in found if finding.claim is claim]
+        lines += [(claim.words, claim.published, *cells) for cells in own or [("not measured", "", "")]]
+    columns = (
+        *(Column("What the study tells", False), Column("Published", False), Column("Measured here")),
+        *(Column("At", False), Column("On", False)),
+    )
+    caption = "What was published in words, beside the same of what was measured here."
+    return [*_drawn(suite, found), Table(columns, tuple(lines), caption)]
+
+
+def findings(suite: Suite, rows: list[Row]) -> Iterator[Finding]:
+    """Yield what rows tell of a suite's claims, on each device or pair of devices that has such rows."""
+    for claim in suite.claims:
+        own = _by_device(claim, claim.rows, rows)
+        if claim.over is None:
+            for here in own.values():
+                chosen = [max(here, key=lambda row: value(row, claim.by))] if claim.by else here
+                points = sorted(((value(row, suite.plot.x), value(row, claim.of)) for row in chosen), key=repr)
+                yield Finding(claim, tuple(points), _on(chosen))
+            continue
+        across = "device" in claim.rows or "device" in claim.over
+        for (model, these), (other, those) in itertools.product(
+            own.items(), _by_device(claim, claim.over, rows).items()
+        ):
+            named = suite.plot.x in claim.rows or suite.plot.x in claim.over
+            above, below = (_best(claim.of, side, "" if named else suite.plot.x) for side in (these, those))
+            shared = [x for x in above if x in below]
+            if shared and (across or model == other):
+                ratios = tuple((x, value(above[x], claim.of) / value(below[x], claim.of)) for x in sorted(shared))
+                sides = ([side[x] for x in shared] for side in (above, below))
+                yield Finding(claim, ratios, " over ".join(dict.fromkeys(map(_on, sides))))
+
+
+def _by_device(claim: Claim, wanted: dict[str, Any], rows: list[Row]) -> dict[str, list[Row]]:
+    """Return the rows that have what is wanted and what the claim is of, by the model of their device."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        if value(row, claim.of) is not None and all(_has(row, name, what) for name, what in wanted.items()):
+            found.setdefault(device_name(row, False), []).append(row)
+    return found
+
+
+def _has(row: Row, name: str, what: Any) -> bool:
+    """Return whether a row has a value, one of a list, or, where that is empty, none."""
+    if isinstance(what, list):
+        return value(row, name) in (what or [None])
+    return bool(value(row, name) == what)
+
+
+def _best(of: str, rows: list[Row], x: str) -> dict[Any, Row]:
+    """Return the row of the least time, or else of the most of anything, at each x; of no name all have the same x."""
+    best: Callable[..., Row] = min if words_of(of) is amounts.seconds else max
+    at: dict[Any, list[Row]] = {}
+    for row in rows:
+        at.setdefault(value(row, x) if x else None, []).append(row)
+    return {place: best(here, key=lambda row: value(row, of)) for place, here in at.items()}
+
+
+def _on(rows: list[Row]) -> str:
+    """Return what rows were measured on: devices, cores of a CPU, another library."""
+    return ", ".join(dict.fromkeys(map(_place, rows)))
+
+
+def _place(row: Row) -> str:
+    name = device_name(row)
+    if row["kind"] == "case" and is_peer(row):
+        return f"{name} ({row['method']})"
+    if row["device"]["kind"] != "cpu" or row["device"]["count"] > 1:
+        return name
+    cores = value(row, "blocks") or row["device"].get("cores") or 1
+    return f"{name} ({cores} core{'s' * (cores > 1)})"
+
+
+def _measured(finding: Finding, x: str) -> tuple[str, str]:
+    """Return the figures of a finding in words, the least and the most of them, and at which x they are."""
+    claim = finding.claim
+    words = amounts.share if "%" in claim.published else amounts.times if claim.over is not None else words_of(claim.of)
+    figures = [figure for _, figure in finding.points]
+    if claim.by:
+        return words(figures[0]), ""
+    places = [at for at, _ in finding.points if at is not None]
+    where = f"{x.replace('_', ' ')} {ends(words_of(x), places)}" if places else ""
+    return ends(words, figures), where
+
+
+def _drawn(suite: Suite, found: list[Finding]) -> list[Block]:
+    """Return the plot of the ratios by x of the claims with a band; none where none has several x."""
+    several = [finding for finding in found if finding.claim.band and len(finding.points) > 1]
+    if not several:
+        return []
+    xs = [x for finding in several for x, _ in finding.points]
+    bands = list(dict.fromkeys((finding.claim.published, finding.claim.band) for finding in several))
+    series = [Curve(f"{each.claim.words}: {each.on}", each.points, i) for i, each in enumerate(several)]
+    for published, (least, most) in bands:
+        place = next(i for i, each in enumerate(several) if each.claim.published == published)
+        ends = tuple((x, least) for x in (min(xs), max(xs)))
+        series.append(Curve(published, ends, place, published=True, upper=(most, most) if most > least else ()))
+    name = f"{suite.name}-ratios"
+    drawing = curves(name, f"{suite.title}: ratios", series, suite.plot.x, "times", ("x", "y"), "times as fast")
+    caption = f"How many times as fast by {suite.plot.x.replace('_', ' ')}; shaded or dashed: published."
+    return [Plot(name, drawing, caption)]

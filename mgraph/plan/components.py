@@ -1,0 +1,63 @@
+"""Connected components."""
+
+from typing import Any
+
+from ..errors import InputError
+from ..graph import offset_type
+from ..rates import EXCHANGE, rates
+from .cut import shares, span_of
+from .devices import DeviceSpec
+from .kernels import kernel_module
+from .plans import Plan
+
+#: Edges up to which one core of a CPU joins components as fast as all do, as these may take longer to wake up.
+FEW_EDGES = 1 << 17
+
+#: What `mgraph.connected_components` can do.
+METHODS = ("afforest", "shiloach-vishkin", "sequential")
+
+
+def planned(
+    n: int, m: int, specs: tuple[DeviceSpec, ...], method: str, span: int | None, directed: bool, indptr: Any
+) -> Plan:
+    """Plan connected components: what a method touches of the vertices and edges, and the forests it keeps."""
+    if method not in ("auto", *METHODS):
+        known = ", ".join(map(repr, METHODS))
+        raise InputError(f"method={method!r} is not known for components: use 'auto', {known}")
+    kind, shards = specs[0].kind, len(specs)
+    if method == "auto":
+        method = "sequential" if kind == "cpu" and m <= FEW_EDGES else "afforest"
+    if method not in kernel_module(kind, "components").METHODS:
+        raise InputError(f"method={method!r} runs on one core of a CPU: add device='cpu', or use method='auto'")
+    ranges, edges = shares(n, m, shards, indptr)
+    rounds = method == "shiloach-vishkin"
+    offset = offset_type(m).itemsize
+    forests = 3 if rounds else 1 + (shards > 1)
+    most = max(edges)
+    if method == "sequential":
+        touches, cores, launches = most + n, 1, 1
+    elif rounds:  # it took some ten of them, of two passes over the edges and four launches
+        touches, cores, launches = 20 * most + 80 * n, specs[0].cores, 40
+    else:
+        touches, cores, launches = (most if directed else min(most, 2 * n)) + 6 * n, specs[0].cores, 8
+    exchanges = 0 if shards == 1 else EXCHANGE[kind] * shards
+    able = rates(kind, specs[0].model)
+    seconds = touches / (able.search * cores) + launches * able.launch + exchanges
+    return Plan(
+        algorithm="components",
+        method=method,
+        n=n,
+        m=m,
+        dtype="int32",
+        predecessors=False,
+        block=0,
+        ranges=ranges,
+        devices=specs,
+        steps={"sequential": 1, "afforest": 2}.get(method),
+        span=span or span_of(seconds / (10 if rounds else 1)),
+        peak_bytes=tuple(
+            4 * own + offset * (last - first + 1) + forests * 4 * n
+            for (first, last), own in zip(ranges, edges, strict=True)
+        ),
+        seconds=seconds,
+    )

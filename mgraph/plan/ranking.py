@@ -1,0 +1,101 @@
+"""List ranking."""
+
+import numpy as np
+
+from ..errors import InputError
+from ..rates import EXCHANGE, rates
+from .cut import even_ranges, span_of
+from .devices import DeviceSpec
+from .kernels import kernel_module
+from .plans import Plan
+
+#: Elements a second that list ranking passes on a GPU, of many millions, and on a CPU's core; by jumping, in each
+#: round.
+RATE = {
+    "cuda": {"splitter64": 10e9, "splitter48": 7e9, "wylie": 35e9},
+    "cpu": {"sequential": 7.5e6, "splitter64": 45e6, "splitter48": 42e6, "wylie": 250e6},
+}
+
+#: Launches of a GPU that ranks by splitters, most of them to rank the splitters and what no walk has passed.
+LAUNCHES = 80
+
+#: Elements of a short list: up to which one core of a CPU goes along it as fast as it jumps, as its caches hold them,
+#: and up to which jumping on all takes a GPU no longer than the launches for splitters.
+SHORT_LIST = {"cpu": 1 << 16, "cuda": 1 << 21}
+
+#: Walks that each of a device's threads makes at least, so that few wait for the longest, and the most elements
+#: among which one splitter is picked: then 16 bits hold the steps of a walk.
+WALKS = 4
+SPACING = 1024
+
+#: Elements of a list whose numbers, and distances, have 32 bits.
+MAX_ELEMENTS = 2**32 - 1
+
+
+def planned(n: int, specs: tuple[DeviceSpec, ...], method: str, span: int | None, splitters: int | None) -> Plan:
+    """Plan a list ranking: strata of the elements by splitters, ranges of them by jumping."""
+    kind, shards = specs[0].kind, len(specs)
+    known = ("auto", "sequential", "wylie", "splitter64", "splitter48")
+    if method not in known:
+        raise InputError(f"method={method!r} is not known for list_rank: use one of {', '.join(map(repr, known))}")
+    if method == "sequential" and kind == "cuda":
+        raise InputError("method='sequential' goes along a list on one core of a CPU: give device='cpu' with it")
+    if splitters is not None:
+        if isinstance(splitters, bool) or not isinstance(splitters, (int, np.integer)) or splitters < 1:
+            raise InputError(f"splitters={splitters!r} is no number of splitters: give 1 or more")
+        if method in ("sequential", "wylie"):
+            raise InputError(f"method={method!r} has no splitters: give splitters= with 'splitter64' or 'splitter48'")
+    if method == "auto":
+        short = shards == 1 and n <= SHORT_LIST[kind] and splitters is None
+        method = {"cpu": "sequential", "cuda": "wylie"}[kind] if short else "splitter64"
+    dtype = np.dtype(np.int32 if n < 2**31 else np.int64)
+    ranges, spacing, lists = even_ranges(n, shards, 1), 0, n * dtype.itemsize
+    exchange = EXCHANGE[kind] if shards > 1 else 0
+    cores = sum(spec.cores for spec in specs)
+    seconds = n / RATE[kind][method]
+    if method == "sequential":
+        ranges = ((0, n), *((n, n),) * (shards - 1))
+        steps, peaks = 1, (3 * lists, *(lists,) * (shards - 1))
+    elif method == "wylie":
+        steps = rounds(n)
+        peaks = tuple(lists + 8 * n + (last - first) * dtype.itemsize for first, last in ranges)
+        seconds = steps * (seconds / cores + exchange)
+    else:
+        if splitters is None:
+            units = sum(spec.processors for spec in specs) if kind == "cuda" else cores
+            walks = WALKS if shards == 1 else WALKS // 2  # each shard ranks the splitters of all
+            splitters = walks * units * kernel_module(kind, "ranking").WALKERS
+        spacing = min(SPACING, 1 << max(0, (n // int(splitters)).bit_length() - 1))
+        # A CPU may receive all others' ranks of its range while it still ranks; GPUs reduce in place.
+        heard = dtype.itemsize * (shards - 1) if kind == "cpu" else 0
+        each = 2 * lists + (8 if method == "splitter64" else 6) * n + 8 * -(-n // spacing)
+        steps, peaks = 4, tuple(each + heard * (last - first) for first, last in ranges)
+        able = rates(kind, specs[0].model)
+        if kind == "cuda":  # each shard sets and reads the words of all elements, whichever it has walked
+            passes = 20 * n / able.memory
+            seconds = passes + (seconds - passes) / cores + (n * dtype.itemsize / able.link if shards > 1 else 0)
+            launches = LAUNCHES
+        else:
+            seconds, launches = seconds / cores, steps
+        seconds += launches * able.launch + steps * exchange
+    return Plan(
+        algorithm="list_rank",
+        method=method,
+        n=n,
+        m=0,
+        dtype=dtype.name,
+        predecessors=False,
+        block=0,
+        ranges=ranges,
+        devices=specs,
+        steps=steps,
+        span=span or span_of(seconds / max(steps, 1)),
+        peak_bytes=peaks,
+        seconds=seconds,
+        spacing=spacing,
+    )
+
+
+def rounds(links: int) -> int:
+    """Return how many rounds of jumps bring every word of a chain to its end, and show a word on a cycle."""
+    return max(1, (links - 1).bit_length()) if links > 0 else 0

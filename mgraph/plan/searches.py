@@ -1,0 +1,178 @@
+"""Breadth-first search, from one source or from many at a time."""
+
+from typing import Any
+
+from ..errors import InputError
+from ..graph import offset_type
+from ..rates import EXCHANGE, SHORT, rates
+from .cut import shares, span_of
+from .devices import DeviceSpec
+from .fit import hindrance
+from .kernels import kernel_module
+from .plans import Plan
+
+#: Edges a vertex from which on a search looks at its neighbour of most edges first.
+_HEADS_FROM = 8
+
+#: How many edges a vertex it then looks at, however many there are: 3 to 6 were counted by time, on Kronecker
+#: graphs and on dense ones.
+_LOOKS = 5
+
+#: Times that a list of vertices is shorter than the bitmap that it stands for.
+LISTS = 16
+
+#: What `mgraph.bfs` can do in one launch; `mgraph.bfs_by_level` has the others.
+BFS_METHODS = ("hybrid", "frontier", "pull")
+
+#: Levels that a search is taken to have, which only the graph can tell.
+DEPTH = 20
+
+
+def prepared_for(method: str, n: int, m: int, shards: int) -> str | None:
+    """Return what a search makes of a graph once, to find its way by; ``kernels/bfs.cu`` tells what it is.
+
+    Who pulls looks at the heads of vertices, where these have many edges; with few, the rows of four serve thin
+    levels, of which a launch must run many for it to pay.
+    """
+    if m >= _HEADS_FROM * n:
+        return "heads" if method in ("auto", "hybrid", "pull") else None
+    return "rows of four" if method in ("auto", "hybrid", "frontier") and shards == 1 else None
+
+
+def planned(
+    n: int,
+    m: int,
+    specs: tuple[DeviceSpec, ...],
+    method: str,
+    predecessors: bool,
+    span: int | None,
+    directed: bool,
+    indptr: Any,
+    rows: int | None,
+) -> Plan:
+    """Plan a search from one source, or from a set of them: by levels, how many of which only the graph can tell."""
+    from .. import bfs_by_level  # which knows of plans
+
+    kind = specs[0].kind
+    if method not in ("auto", *BFS_METHODS, *bfs_by_level.METHODS):
+        known = ", ".join(map(repr, (*BFS_METHODS, *bfs_by_level.METHODS)))
+        raise InputError(f"method={method!r} is not known for bfs: use 'auto', {known}")
+    by_level = method in bfs_by_level.METHODS
+    if by_level and method not in kernel_module(kind, "bfs_by_level").METHODS:
+        raise InputError(f"method={method!r} runs on one core of a CPU: add device='cpu', or use method='auto'")
+    ranges, edges = shares(n, m, len(specs), indptr)
+    per_level = EXCHANGE["solo" if len(specs) == 1 else kind] + (5e-6 if kind == "cuda" else 20e-6)
+    listed = 0 if by_level or method == "pull" else _listed(n, len(specs), kind)
+    shared = len(specs) == 1 and not directed
+    offset = offset_type(m).itemsize
+    search = rates(kind, specs[0].model).search
+    few = method in ("auto", "hybrid") and m >= _HEADS_FROM * n
+    looked = _LOOKS * n if few else m
+    seconds, level = looked / (search * len(specs)), per_level
+    if by_level:  # two launches and the host's look at what they found
+        per_level += 3 * rates(kind, specs[0].model).launch
+        cores = 1 if method == "sequential" else specs[0].cores
+        seconds = bfs_by_level.touches(n, max(edges), method, DEPTH) / (search * cores)
+        level = per_level + seconds / DEPTH
+    peaks = []
+    for (first, last), own_edges in zip(ranges, edges, strict=True):
+        if by_level:
+            what = n, last - first, own_edges, method, predecessors
+            peaks.append(bfs_by_level.device_bytes(*what, offset=offset, shared=shared))
+            continue
+        lists = own_edges * 4 + (last - first + 1) * offset
+        if not shared:
+            lists += own_edges * 4 + (n + 1) * offset
+        words = -(-n // 32) * 4
+        own = -(-(last - first) // 32) * 4
+        hubs = 4 * kernel_module(kind, "bfs").hub_capacity(own_edges)
+        rows = (n if kind == "cuda" else 0) if rows is None else rows
+        once = {"heads": 4 * (last - first), "rows of four": 16 * rows, None: 0}
+        state = (
+            8 * n
+            + words
+            + 2 * own
+            + hubs
+            + 4 * len(specs) * (1 + listed)
+            + once[prepared_for(method, n, m, len(specs))]
+        )
+        peaks.append(lists + state + (4 * (last - first) if predecessors else 0))
+    return Plan(
+        algorithm="bfs",
+        method="hybrid" if method == "auto" else method,
+        n=n,
+        m=m,
+        dtype="int32",
+        predecessors=predecessors,
+        block=0,
+        ranges=ranges,
+        devices=specs,
+        steps=None,
+        span=span or span_of(level),
+        peak_bytes=tuple(peaks),
+        seconds=seconds + DEPTH * per_level,
+        listed=listed,
+    )
+
+
+def _listed(n: int, shards: int, kind: str) -> int:
+    """Return the most vertices of a level that a shard of a search shall send as a list; 0 where lists do not pay.
+
+    They do not where a shard's part of the bitmap is little to send itself. A list always travels in full length, and
+    in vain if the level does not fit it: so it is a small part of the bitmap, and short.
+    """
+    bitmap = n // 8 // shards
+    if shards == 1 or bitmap <= SHORT[kind] // 2:
+        return 0
+    return min(bitmap // LISTS, SHORT[kind]) // 4 - 1
+
+
+def planned_for_many(
+    n: int,
+    m: int,
+    sources: int,
+    specs: tuple[DeviceSpec, ...],
+    predecessors: bool,
+    span: int | None,
+    directed: bool,
+    indptr: Any,
+    memory_limit: int | None,
+) -> Plan:
+    """Plan searches from many sources: as many words of 64 at a time as there are, and as fit."""
+    kind, shards = specs[0].kind, len(specs)
+    columns, edges = shares(n, m, shards, indptr)
+    r, offset, both = rates(kind, specs[0].model), offset_type(m).itemsize, directed or shards > 1
+    per_level = EXCHANGE["solo" if shards == 1 else kind] + 3 * r.launch
+
+    def made(words: int) -> Plan:
+        batches, peaks = -(-sources // (64 * words)), []
+        for (first, last), own_edges in zip(columns, edges, strict=True):
+            own = last - first
+            lists = 4 * own_edges + offset * (own + 1) + both * (4 * own_edges + offset * (n + 1))
+            found = 4 * own * sources * (1 + predecessors) + predecessors * 4 * n
+            peaks.append(lists + 8 * words * (n + 2 * own) + found)
+        # An edge is looked at in some levels, the words of a vertex in all; a distance is written once.
+        passes = DEPTH * 24 * words * n / (r.memory * shards) + DEPTH * per_level
+        seconds = batches * (3 * max(edges) / (r.search * specs[0].cores) + passes)
+        return Plan(
+            algorithm="bfs_many",
+            method="words",
+            n=n,
+            m=m,
+            dtype="int32",
+            predecessors=predecessors,
+            block=0,
+            ranges=((0, sources),) * shards,
+            columns=columns,
+            grid=(1, shards),
+            devices=specs,
+            steps=None,
+            span=span or span_of(seconds / (DEPTH * batches)),
+            peak_bytes=tuple(peaks),
+            seconds=seconds + 8 * sources * n / (r.memory * shards),
+            batch=64 * words,
+        )
+
+    # No more words than there are sources for, but for a power of two.
+    ways = [made(words) for words in kernel_module(kind, "bfs_many").WORDS if words < 2 * -(-sources // 64)]
+    return next((way for way in ways if not hindrance(way, memory_limit)), ways[-1])
