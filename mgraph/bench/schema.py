@@ -36,10 +36,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "list_rank": mgraph.list_rank,
 }
 
-#: What a call is given by the run, and no suite says.
-GIVEN = ("source", "sources", "device", "client", "progress")
-
-#: What each of them can do, beside ``"auto"``.
+#: Their methods, beside ``"auto"``.
 METHODS: dict[str, tuple[str, ...]] = {
     "apsp": APSP_METHODS,
     "bfs": (*BFS_METHODS, *bfs_by_level.METHODS),
@@ -47,6 +44,9 @@ METHODS: dict[str, tuple[str, ...]] = {
     "components": COMPONENTS_METHODS,
     "list_rank": ("sequential", "wylie", "splitter64", "splitter48"),
 }
+
+#: What a call is given by the run, and no suite says.
+GIVEN = ("source", "sources", "device", "client", "progress")
 
 #: The algorithms that take what a maker makes where that is no graph.
 TAKEN_BY = {"linked_list": ("list_rank",), "random_matrix": ("apsp",)}
@@ -94,7 +94,12 @@ def check(text: Table) -> None:
     named = [name for sweep in text["sweep"] for name in _values(sweep.get("algorithm", text["algorithm"]))]
     algorithms = list(dict.fromkeys(named))
     _check_checks(text.get("checks"), algorithms)
-    _check_drawing(text, ("device", *TOLD_APART, *_names(text["sweep"])))
+    names = ("device", *TOLD_APART, *_names(text["sweep"]))
+    _check_plot(text["plot"], names)
+    for series in _tables("published", text.get("published", [])):
+        _check_published(series, names)
+    for claim in _tables("claim", text.get("claim", [])):
+        _check_claim(claim, names)
     _look_at("[traffic]", text.get("traffic", {}), [method for name in algorithms for method in METHODS[name]])
     for method, traffic in text.get("traffic", {}).items():
         right = isinstance(traffic, dict) and all(_fits(size, float) and size > 0 for size in traffic.values())
@@ -165,7 +170,7 @@ def _check_checks(names: Any, algorithms: Iterable[str]) -> None:
     """Raise unless the named checks are some of those of every algorithm."""
     if names is None:
         return
-    known = {name for algorithm in algorithms for name in CHECKS[algorithm]}
+    known = [name for algorithm in algorithms for name in CHECKS[algorithm]]
     _require(isinstance(names, list) and names != [], f"checks = {names!r} is no list of names: use {_words(known)}")
     for name in names:
         _one_of("checks", name, known)
@@ -174,9 +179,8 @@ def _check_checks(names: Any, algorithms: Iterable[str]) -> None:
         _require(bool(some.keys() & names), f"checks = {names!r} leaves {algorithm} unproved: add {_words(some)}")
 
 
-def _check_drawing(text: Table, names: Iterable[str]) -> None:
-    """Raise unless the plot, and what was published, name what rows have."""
-    drawing = text["plot"]
+def _check_plot(drawing: Any, names: Iterable[str]) -> None:
+    """Raise unless a plot names what rows have."""
     _look_at("[plot]", drawing, ("x", "y", "series", "log", "kind"), ("x",))
     _one_of("[plot] x", drawing["x"], names)
     _one_of("[plot] y", drawing.get("y", "seconds"), NUMBERS)
@@ -186,34 +190,35 @@ def _check_drawing(text: Table, names: Iterable[str]) -> None:
         _require(isinstance(found, list), f"[plot] {part} = {found!r} is no list")
         for name in found:
             _one_of(f"[plot] {part}", name, allowed)
-    units = (*TIMES, *(name for name in NUMBERS if name not in TIMES))
-    for series in _tables("published", text.get("published", [])):
-        _look_at("[[published]]", series, ("series", "beside", "x", *units), ("series", "x"))
-        where = f"[[published]] {series['series']}"
-        _look_at(f"{where}: beside", series.get("beside", {}), ("phase", *names))
-        of = [name for name in series if name in units]
-        _require(len(of) == 1, f"{where} has figures of {_words(of) or 'nothing'}: give one of {_words(units)}")
-        x, y = series["x"], series[of[0]]
-        right = isinstance(x, list) and isinstance(y, list) and all(map(_positive, y))
-        _require(right, f"{where}: x and {of[0]} are lists, the latter of numbers above 0, or of pairs of them")
-        _require(len(x) == len(y), f"{where}: {len(x)} values of x and {len(y)} of {of[0]}")
 
-    for claim in _tables("claim", text.get("claim", [])):
-        _look_at(
-            "[[claim]]",
-            claim,
-            ("words", "published", "of", "rows", "over", "by", "band"),
-            ("words", "published", "of", "rows"),
-        )
-        where = f"[[claim]] {claim['words']}"
-        for name in ("words", "published"):
-            _require(isinstance(claim[name], str), f"{where}: {name} = {claim[name]!r} is no text")
-        _one_of(f"{where}: of", claim["of"], (*NUMBERS, *names, "copy"))
-        _one_of(f"{where}: by", claim.get("by", "rate"), NUMBERS)
-        for name in ("rows", "over"):
-            _look_at(f"{where}: {name}", claim.get(name, {}), ("kind", *names))
-        band = claim.get("band", [1, 1])
-        _require(_fits(band, tuple[float, float]), f"{where}: band = {band!r} is no pair of numbers")
+
+def _check_published(series: Table, names: Iterable[str]) -> None:
+    """Raise unless published figures are numbers of what rows have."""
+    units = dict.fromkeys((*TIMES, *NUMBERS))
+    _look_at("[[published]]", series, ("series", "beside", "x", *units), ("series", "x"))
+    where = f"[[published]] {series['series']}"
+    _look_at(f"{where}: beside", series.get("beside", {}), ("phase", *names))
+    of = [name for name in series if name in units]
+    _require(len(of) == 1, f"{where} has figures of {_words(of) or 'nothing'}: give one of {_words(units)}")
+    x, y = series["x"], series[of[0]]
+    right = isinstance(x, list) and isinstance(y, list) and all(map(_positive, y))
+    _require(right, f"{where}: x and {of[0]} are lists, the latter of numbers above 0, or of pairs of them")
+    _require(len(x) == len(y), f"{where}: {len(x)} values of x and {len(y)} of {of[0]}")
+
+
+def _check_claim(claim: Table, names: Iterable[str]) -> None:
+    """Raise unless a claim is of what rows have; of ceilings that is their copy."""
+    needed = ("words", "published", "of", "rows")
+    _look_at("[[claim]]", claim, (*needed, "over", "by", "band"), needed)
+    where = f"[[claim]] {claim['words']}"
+    for name in ("words", "published"):
+        _require(isinstance(claim[name], str), f"{where}: {name} = {claim[name]!r} is no text")
+    _one_of(f"{where}: of", claim["of"], (*NUMBERS, *names, "copy"))
+    _one_of(f"{where}: by", claim.get("by", "rate"), NUMBERS)
+    for name in ("rows", "over"):
+        _look_at(f"{where}: {name}", claim.get(name, {}), ("kind", *names))
+    band = claim.get("band", [1, 1])
+    _require(_fits(band, tuple[float, float]), f"{where}: band = {band!r} is no pair of numbers")
 
 
 def _positive(value: Any) -> bool:
