@@ -28,6 +28,7 @@ from .errors import InputError
 from .graph import MAX_VERTICES, Graph, as_graph
 from .plan import Plan, plan
 from .plan.searches import prepared_for
+from .weights import NO_PREDECESSOR
 
 Array = Any
 
@@ -194,6 +195,27 @@ class BfsResult:
         """Number of vertices at each distance, from 0 on."""
         reached = self.distances[self.distances >= 0]
         return devices.of(reached).xp.bincount(reached)
+
+    def path(self, vertex: int) -> list[int]:
+        """Return the vertices of the shortest path to `vertex` from the source, or the nearest of them, both included.
+
+        Takes time linear in its length. Empty where there is no path.
+
+        Raises
+        ------
+        InputError
+            If predecessors were not asked for, or `vertex` is out of range.
+        """
+        if self.predecessors is None:
+            raise InputError("path() needs the predecessors: call bfs(..., predecessors=True)")
+        [vertex] = checked_vertices("vertex", [vertex], self.plan.n)
+        if self.distances[vertex] < 0:
+            return []
+        before, vertices = devices.to_host(self.predecessors), []
+        while vertex != NO_PREDECESSOR:
+            vertices.append(vertex)
+            vertex = int(before[vertex])
+        return vertices[::-1]
 
 
 class Edges(NamedTuple):

@@ -58,7 +58,9 @@ class Failure(click.ClickException):
         text = str(error)
         if isinstance(error, OSError) and error.strerror:
             text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-        elif not isinstance(error, mgraph.MgraphError):
+        elif isinstance(error, mgraph.MgraphError):
+            text = _in_options(text)
+        else:
             text = f"{type(error).__name__}: {text} (--debug shows where)"
         super().__init__(" ".join(text.split()))
 
@@ -113,7 +115,25 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    click.echo(f"mgraph: warning: {' '.join(str(message).split())}", err=True)
+    click.echo(f"mgraph: warning: {' '.join(_in_options(str(message)).split())}", err=True)
+
+
+def _in_options(text: str) -> str:
+    """Return what the library says with the options of the command in the place of the arguments that they give."""
+    context = click.get_current_context(silent=True)  # none where another thread warns
+    for option in context.command.params if context else ():
+        if not isinstance(option, click.Option):
+            continue
+        argument, spelled = rf"(?<![\w./-]){option.name}=", max(option.opts, key=len)
+        if option.is_flag:
+            given = bool(option.secondary_opts) or option.flag_value is not False
+            text = re.sub(rf"{argument}{given}\b", spelled, text)
+            for other in option.secondary_opts:
+                text = re.sub(rf"{argument}{not given}\b", other, text)
+        else:
+            text = re.sub(rf"{argument}(?=[^\s,])", f"{spelled} ", text)
+            text = re.sub(argument, spelled, text)
+    return text
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -178,22 +198,15 @@ _predecessors_option = click.option("--predecessors", is_flag=True, help="Find t
 
 _input_options = _options(
     click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)),
-    click.option("--rmat", type=int, metavar="SCALE", help="Make a graph of 2^SCALE vertices; needs no FILE."),
+    click.option("--rmat", "scale", type=int, metavar="SCALE", help="Make a graph of 2^SCALE vertices; needs no FILE."),
     click.option("--format", type=click.Choice(list(FORMATS)), help="FILE's format; by default its suffix's."),
     click.option("--n", type=int, metavar="N", help="Number of vertices, where FILE does not say it."),
     click.option("--directed/--undirected", default=None, help="By default as FILE says, else directed."),
-    click.option("--unweighted", is_flag=True, help="Ignore the weights."),
+    click.option("--unweighted", "weighted", is_flag=True, flag_value=False, default=None, help="Ignore the weights."),
     click.option("--relabel", is_flag=True, help="Number the ids in use from 0, in ascending order."),
 )
 
-_source_option = click.option(
-    "--source",
-    type=int,
-    default=0,
-    show_default=True,
-    metavar="V",
-    help="The vertex to start from: 0 to n-1 as mgraph numbers them, after --relabel and from 0 in every format.",
-)
+_SOURCE = "The vertex to start from: 0 to n-1 as mgraph numbers them, after --relabel and from 0 in every format."
 
 _run_options = _options(
     click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; by default a GPU where there is one."),
@@ -228,7 +241,16 @@ def apsp(**given: Any) -> None:
 
 @main.command(epilog="Example: mgraph bfs roads.gr --source 0 --predecessors --out tree.npz")
 @_input_options
-@_source_option
+@click.option(
+    "--source",
+    "sources",
+    type=int,
+    multiple=True,
+    default=(0,),
+    show_default="0",
+    metavar="V",
+    help=f"{_SOURCE} Give it again to start from several at once.",
+)
 @click.option("--max-depth", type=int, metavar="N", help="Search no farther than this.")
 @click.option("--target", type=int, metavar="V", help="Search no farther than this vertex.")
 @click.option(
@@ -240,13 +262,13 @@ def apsp(**given: Any) -> None:
 @_predecessors_option
 @_run_options
 def bfs(**given: Any) -> None:
-    """Find every vertex's distance in edges from one vertex of FILE's graph."""
+    """Find every vertex's distance in edges from one vertex of FILE's graph, or from the nearest of several."""
     _run(mgraph.bfs, _levels, **given)
 
 
 @main.command(epilog="Example: mgraph sssp roads.gr --source 0 --predecessors --out tree.npz")
 @_input_options
-@_source_option
+@click.option("--source", type=int, default=0, show_default=True, metavar="V", help=_SOURCE)
 @click.option("--dtype", type=click.Choice(["float32", "float64", "int32"]), help="By default that of the weights.")
 @click.option("--limit", type=float, metavar="D", help="What is farther counts as unreached.")
 @click.option("--target", type=int, metavar="V", help="Search no farther than this vertex.")
@@ -280,6 +302,7 @@ def closure(**given: Any) -> None:
 @main.command(epilog="Example: mgraph rank successors.npy --out ranks.npy")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--method", default="auto", metavar="NAME", help="auto, sequential, wylie, splitter64 or splitter48.")
+@click.option("--splitters", type=int, metavar="N", help="Walk from about so many; by default what the device can do.")
 @_run_options
 def rank(file: Path, **given: Any) -> None:
     """Find every element's distance to the last of its list.
@@ -295,25 +318,25 @@ def _run(
     summary: Callable[[Graph, Any], tuple[dict[str, Any], str]],
     *,
     file: Path | None,
-    rmat: int | None,
+    scale: int | None,
     format: str | None,
     n: int | None,
     directed: bool | None,
-    unweighted: bool,
+    weighted: bool | None,
     relabel: bool,
     **options: Any,
 ) -> None:
     """Perform a call on the graph that the options name."""
-    if (file is None) == (rmat is None):
+    if (file is None) == (scale is None):
         raise click.UsageError("give either FILE or --rmat SCALE")
-    if rmat is not None and (format is not None or n is not None or relabel):
+    if scale is not None and (format is not None or n is not None or relabel):
         raise click.UsageError("--format, --n and --relabel say how to read FILE: they do not go with --rmat")
 
     def graph() -> Graph:
-        if rmat is not None:
-            return generate.rmat(rmat, directed=bool(directed))
+        if scale is not None:
+            return generate.rmat(scale, directed=bool(directed))
         assert file is not None
-        return read(file, format, n, directed, False if unweighted else None, relabel)
+        return read(file, format, n, directed, weighted, relabel)
 
     _perform(call, graph, _described, summary, **options)
 
@@ -564,14 +587,15 @@ def _reachable(graph: Graph, result: mgraph.ClosureResult) -> tuple[dict[str, An
 
 def _levels(graph: Graph, result: mgraph.BfsResult) -> tuple[dict[str, Any], str]:
     """Sum up a search: what was found, as values and in words."""
-    levels = devices.to_host(result.levels)
+    levels, distances = devices.to_host(result.levels), devices.to_host(result.distances)
+    sources = np.flatnonzero(distances == 0).tolist()
     reached, widest = int(levels.sum()), int(levels.argmax())
     degrees = np.diff(devices.to_host(graph.adjacency("csr")[0]))
-    passed = int(degrees[devices.to_host(result.distances) >= 0].sum())
+    passed = int(degrees[distances >= 0].sum())
     rate = passed / max(result.timings["solve"], 1e-9)
     facts = {
         "rate": rate,
-        "source": int((result.distances == 0).argmax()),
+        **({"source": sources[0]} if len(sources) == 1 else {"sources": sources}),
         "reached": reached,
         "levels": len(levels),
         "widest_level": widest,

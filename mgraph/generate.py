@@ -5,14 +5,16 @@ studies that the benchmarks measure again: NumPy's generator draws on the host, 
 and sorted, where the graph shall live.
 """
 
+import contextlib
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from . import device as devices
-from .errors import InputError
-from .graph import MAX_VERTICES, Compressed, Graph, offset_type
+from .errors import InputError, MemoryLimitError
+from .graph import MAX_VERTICES, Compressed, Graph, _check_memory, offset_type
 from .plan.ranking import MAX_ELEMENTS
 from .weights import distance_dtype, infinity
 
@@ -66,7 +68,8 @@ def rmat(
     """
     scale = _integer("scale", scale, 0, MAX_SCALE)
     edges = _integer("edge_factor", edge_factor, 0, 2**31) << scale
-    place = devices.find("cpu" if device is None else device)
+    seed = _checked_seed(seed)
+    place = _place(device, 1 << scale, edges)
     at_a_time = EDGES_AT_A_TIME[place.kind]
     with place.active():
         xp = place.xp
@@ -167,22 +170,28 @@ def random_matrix(
     density : float
         The probability of an edge, 0 to 1; elsewhere the matrix is ``inf``, for integers the type's largest value.
     low, high : float
-        The weights' range, for integers both ends included.
+        The weights' range; for integers both are whole numbers, and included.
     dtype : {"float32", "float64", "int32", "int16"}
         Type of the matrix; the latter two draw integers.
     seed : int
         The same arguments give the same matrix.
     """
     kind = distance_dtype(None, dtype)
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
-        raise InputError(f"n={n!r} is no number of vertices")
-    if not 0 <= density <= 1:
+    n = _integer("n", n, 0, MAX_VERTICES)
+    if not 0 <= _number("density", density) <= 1:
         raise InputError(f"density={density} is no probability: use a number from 0 to 1")
-    if not low <= high:
+    if not _number("low", low) <= _number("high", high):
         raise InputError(f"low={low} is above high={high}: the weights are drawn from low to high")
-    if kind.kind == "i" and not np.iinfo(kind).min <= low <= high < np.iinfo(kind).max:
-        raise InputError(f"weights from {low} to {high} do not fit {kind.name}")
-    random = np.random.default_rng(seed)
+    if kind.kind == "i":
+        if not low % 1 == high % 1 == 0:
+            raise InputError(f"weights from {low} to {high} are no whole numbers, which {kind.name} asks for")
+        fit = np.iinfo(kind).min <= low <= high < np.iinfo(kind).max
+    else:
+        fit = max(-low, high, float(high) - float(low)) <= float(np.finfo(kind).max)
+    if not fit:
+        raise InputError(f"weights from {low} to {high} do not fit {kind.name}: give a narrower range")
+    random = _random(seed)
+    _check_room(f"a matrix of {n:,} vertices", n * n * kind.itemsize, devices.find("cpu"))
     matrix = np.empty((n, n), kind)
     rows = max(1, ELEMENTS_AT_A_TIME // max(1, n))
     for first in range(0, n, rows):
@@ -205,9 +214,10 @@ def random_density(
     """Return a directed graph that has a share of all possible edges, with degrees that differ.
 
     Every vertex can be reached from every other; an edge from a vertex to itself is as likely as any. The degrees
-    are those of 1 + (most - 1) u^k for u between 0 and 1, with the k that gives as many edges as asked for: all the
-    same where `max_degree` is `density`, the more unequal the farther it is above. The neighbours of a vertex are
-    an arithmetic progression through a random cycle of all vertices, from its successor there on.
+    are those of 1 + (most - 1) u^k for u between 0 and 1, with the k that gives as many edges as asked for, and of
+    edges there are as many, to the nearest whole number. All are the same where `max_degree` is `density`, and the more
+    unequal the farther it is above. The neighbours of a vertex are an arithmetic progression through a random cycle of
+    all vertices, from its successor there on.
 
     Parameters
     ----------
@@ -216,7 +226,8 @@ def random_density(
     density : float
         Edges in percent of all n² pairs.
     max_degree : float
-        The most edges out of a vertex in percent of n.
+        The most edges out of a vertex in percent of n, rounded down to a whole number of them, but up where fewer
+        would not do.
     seed : int
         The same arguments give the same graph, on every device.
     device : {"cpu", "cuda", "cuda:N"}, optional
@@ -225,7 +236,10 @@ def random_density(
     Raises
     ------
     InputError
-        If there are too few edges to connect the vertices, or more than `max_degree` allows.
+        If there are too few edges to connect the vertices, which takes one from each, or if `max_degree` is below
+        `density`.
+    MemoryLimitError
+        If the graph does not fit the device.
 
     References
     ----------
@@ -233,27 +247,36 @@ def random_density(
     density and greatest degree.
     """
     n = _integer("n", n, 0, MAX_VERTICES)
-    if not 0 < density <= 100:
+    if not 0 < _number("density", density) <= 100:
         raise InputError(f"density={density} is no share of the pairs: use percent, above 0 and up to 100")
-    if not density <= max_degree <= 100:
+    if not density <= _number("max_degree", max_degree) <= 100:
         raise InputError(f"max_degree={max_degree} percent cannot be for a density of {density}: use that or more")
-    most = int(max_degree * n / 100)
-    mean = min(density * n / 100, most)
-    if n and mean < 1:
-        raise InputError(f"density={density} gives {density * n * n / 100:.0f} edges: {n} vertices need {n} or more")
-    random = np.random.default_rng(seed)
+    m = round(_percent(density) * n * n)
+    if m < n:
+        raise InputError(f"density={density} gives {m} edges: {n} vertices need {n} or more")
+    most = max(int(_percent(max_degree) * n), -(-m // max(n, 1)))
+    random = _random(seed)
+    place = devices.find("cpu" if device is None else device)
+    _check_room(f"a graph of {n:,} vertices and {m:,} edges", 64 * n + 4 * m, place)
     cycle = random.permutation(n)
     strides = np.arange(1, max(n, 2))
     strides = random.choice(strides[np.gcd(strides, n) == 1], n) if n else strides  # they come by every vertex
-    k = (most - 1) / (mean - 1) - 1 if mean > 1 else np.inf
-    shares = 1 + (most - 1) * ((np.arange(n) + 0.5) / max(n, 1)) ** k
-    degrees = random.permutation(np.diff(np.rint(shares.cumsum()), prepend=0).astype(np.int64))
+    degrees = random.permutation(_unequal_degrees(n, m, most))
     indptr = np.concatenate([[0], degrees.cumsum()])
-    place = devices.find("cpu" if device is None else device)
     with place.active():
         offsets = place.asarray(indptr.astype(offset_type(int(indptr[-1]))))
         csr = Compressed(offsets, _progressions(place, cycle, strides, indptr), None)
     return Graph(n, csr=csr, nonnegative=True)
+
+
+def _unequal_degrees(n: int, m: int, most: int) -> np.ndarray:
+    """Return the degrees, from 1 to `most`, of `n` vertices with `m` edges: 1 + (most - 1) u^k, ascending.
+
+    Their sums are the integral's, rounded, whose last is `m`.
+    """
+    power = (most - 1) * n / (m - n) if m > n else 1.0  # k + 1
+    beyond_one_each = np.rint((m - n) * (np.arange(n + 1) / max(n, 1)) ** power)
+    return 1 + np.diff(beyond_one_each.astype(np.int64))
 
 
 def _progressions(place: devices.Device, cycle: np.ndarray, strides: np.ndarray, indptr: np.ndarray) -> Array:
@@ -308,8 +331,11 @@ def random_degree(
     of degree 6 to 7 with weights 1 to 10.
     """
     n = _integer("n", n, 0, MAX_VERTICES)
-    degrees = _degrees(n, degree)
-    return _to_random_targets(degrees, weights, np.random.default_rng(seed), device)
+    m = round(n * _checked_degree(degree))
+    weights = _checked_range(weights)
+    random = _random(seed)
+    place = _place(device, n, m)
+    return _to_random_targets(_degrees(n, m), weights, random, place)
 
 
 def scale_free(
@@ -349,13 +375,17 @@ def scale_free(
     graphs, 0.1% of whose vertices have degree 1000.
     """
     n = _integer("n", n, 0, MAX_VERTICES)
-    degrees = _degrees(n, degree)
+    m = round(n * _checked_degree(degree))
     hub_degree = _integer("hub_degree", hub_degree, 0, 2**20)
-    if not 0 <= hub_fraction <= 1:
+    if not 0 <= _number("hub_fraction", hub_fraction) <= 1:
         raise InputError(f"hub_fraction={hub_fraction} is no share of the vertices: use a number from 0 to 1")
-    random = np.random.default_rng(seed)
-    degrees[random.permutation(n)[: round(hub_fraction * n)]] = hub_degree
-    return _to_random_targets(degrees, weights, random, device)
+    weights = _checked_range(weights)
+    random = _random(seed)
+    hubs = round(float(hub_fraction) * n)
+    place = _place(device, n, round((n - hubs) * float(degree)) + hubs * hub_degree)
+    degrees = _degrees(n, m)
+    degrees[random.permutation(n)[:hubs]] = hub_degree
+    return _to_random_targets(degrees, weights, random, place)
 
 
 def grid(
@@ -382,8 +412,11 @@ def grid(
     rows, columns = _integer("rows", rows, 0, MAX_VERTICES), _integer("columns", columns, 0, MAX_VERTICES)
     if rows * columns > MAX_VERTICES:
         raise InputError(f"rows={rows} and columns={columns} make {rows * columns} vertices: at most {MAX_VERTICES}")
-    lengths = _weights(rows * max(0, columns - 1) + max(0, rows - 1) * columns, weights, np.random.default_rng(seed))
-    place = devices.find("cpu" if device is None else device)
+    weights = _checked_range(weights)
+    random = _random(seed)
+    m = rows * max(0, columns - 1) + max(0, rows - 1) * columns
+    place = _place(device, rows * columns, m)
+    lengths = _weights(m, weights, random)
     with place.active():
         xp = place.xp
         cell = xp.arange(rows * columns, dtype=np.int32).reshape(rows, columns)
@@ -420,7 +453,9 @@ def linked_list(n: int, *, seed: int = 0, device: str | None = None) -> Array:
     """
     n = _integer("n", n, 0, MAX_ELEMENTS)
     dtype = np.dtype(np.int32 if n < 2**31 else np.int64)
+    seed = _checked_seed(seed)
     place = devices.find("cpu" if device is None else device)
+    _check_room(f"a list of {n:,} elements", n * dtype.itemsize, place)
     at_a_time = EDGES_AT_A_TIME[place.kind]
     with place.active():
         xp = place.xp
@@ -498,8 +533,9 @@ def tree_graph(n: int, count: int, k: int, *, seed: int = 0, device: str | None 
     """
     n = _integer("n", n, 0, MAX_VERTICES)
     count, k = _integer("count", count, min(n, 1), n), _integer("k", k, 1, MAX_VERTICES)
-    names = np.random.default_rng(seed).permutation(np.arange(n, dtype=np.int32))
-    place = devices.find("cpu" if device is None else device)
+    random = _random(seed)
+    place = _place(device, n, n - count)
+    names = random.permutation(np.arange(n, dtype=np.int32))
     with place.active():
         xp = place.xp
         child = xp.arange(n)
@@ -513,8 +549,10 @@ def tree_graph(n: int, count: int, k: int, *, seed: int = 0, device: str | None 
 def random_graph(m: int, density: float, count: int, *, seed: int = 0, device: str | None = None) -> Graph:
     """Return an undirected graph of `count` random graphs of equal size, with `m` edges in all.
 
-    The edges of each are different pairs of its vertices, drawn one from each of as many stretches of the list of all
-    pairs. Whether they connect it is left to chance.
+    Each graph is connected, a component, where it has the edges for it, one less than vertices: first by a tree, in
+    which every vertex but the first is joined to one before it. The other edges are different pairs of its vertices,
+    drawn one from each of as many stretches of the list of all pairs that the tree has left. A graph with too few edges
+    for a tree, as those of a low `density` and a small `m` are, has no tree, and falls into more components.
 
     Parameters
     ----------
@@ -524,7 +562,7 @@ def random_graph(m: int, density: float, count: int, *, seed: int = 0, device: s
         The share of all pairs of vertices that edges join, above 0 and up to 1. A graph has as many vertices as
         that takes, at least two.
     count : int
-        Number of graphs, of ``m / count`` edges each.
+        Number of graphs, of ``m / count`` edges each: of components too, where ``m // count`` edges connect a graph.
     seed : int
         The same arguments give the same graph, on every device.
     device : {"cpu", "cuda", "cuda:N"}, optional
@@ -536,29 +574,43 @@ def random_graph(m: int, density: float, count: int, *, seed: int = 0, device: s
     """
     m = _integer("m", m, 0, 2**31)
     count = _integer("count", count, min(m, 1), m)
-    if not 0 < density <= 1:
+    if not 0 < _number("density", density) <= 1:
         raise InputError(f"density={density} is no share of the pairs: use a number above 0 and up to 1")
-    wanted = -(-m // max(count, 1)) / density
+    wanted = min(-(-m // max(count, 1)) / float(density), float(MAX_VERTICES) ** 2)
     size = max(2, int(np.ceil((1 + np.sqrt(1 + 8 * wanted)) / 2)))
     if count * size > MAX_VERTICES:
         raise InputError(f"density={density} makes {count * size} vertices of {m} edges: at most {MAX_VERTICES}")
-    pairs = size * (size - 1) // 2
-    graph = _parts(np.arange(m), m, count)
-    begins = _firsts(graph, m, count)
-    number, of = np.arange(m) - begins, _firsts(graph + 1, m, count) - begins
-    random = np.random.default_rng(seed)
+    random = _random(seed)
+    place = _place(device, count * size, m)
+    # Vertex v of a graph has v pairs, those with the vertices before it. A tree takes one of them, and what is left are
+    # as many as the vertex before has of all: they are drawn by that vertex's numbers.
+    tree = size - 1 if m // max(count, 1) >= size - 1 else 0
+    rows = size - 1 if tree else size
+    pairs = rows * (rows - 1) // 2
+    others = m - count * tree
+    graph = _parts(np.arange(others), others, count)
+    begins = _firsts(graph, others, count)
+    number, of = np.arange(others) - begins, _firsts(graph + 1, others, count) - begins
     pair = random.integers(_scaled(number, of, pairs), _scaled(number + 1, of, pairs))
     names = random.permutation(np.arange(count * size, dtype=np.int32))
-    place = devices.find("cpu" if device is None else device)
+    child = np.arange(count * size if tree else 0)
+    parent = random.integers(0, np.maximum(child % size, 1))  # within the graph, whose first vertex has none
     with place.active():
         xp = place.xp
-        names, pair, base = place.asarray(names), place.asarray(pair), place.asarray(graph) * size
+        names, pair, base, child, parent = map(place.asarray, (names, pair, graph * size, child, parent))
         # The pairs (high, low) with low < high, in order: the root is right but for its rounding.
         high = ((1 + xp.sqrt(1 + 8.0 * pair)) / 2).astype(np.int64)
         high -= high * (high - 1) // 2 > pair
         high += high * (high + 1) // 2 <= pair
         low = pair - high * (high - 1) // 2
-        return Graph.from_edges(names[base + high], names[base + low], n=count * size, directed=False)
+        src, dst = base + high, base + low
+        if tree:
+            src += 1
+            dst += low >= parent[src]
+            there = child % size > 0
+            src = xp.concatenate([src, child[there]])
+            dst = xp.concatenate([dst, (child - child % size + parent)[there]])
+        return Graph.from_edges(names[src], names[dst], n=count * size, directed=False)
 
 
 def _firsts(part: Array, whole: int, parts: int) -> Array:
@@ -582,31 +634,77 @@ def _integer(name: str, value: Any, least: int, largest: int) -> int:
     return int(value)
 
 
-def _degrees(n: int, degree: float) -> np.ndarray:
-    """Return degrees of `n` vertices that differ by at most one and have this mean."""
-    if not 0 <= degree <= 2**20:
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+        with contextlib.suppress(OverflowError):
+            return float(value)
+    raise InputError(f"{name}={value!r} is no number that a float can be")
+
+
+def _percent(value: float) -> Fraction:
+    """Return percent as the share that was written: no float is 0.57."""
+    return Fraction(str(value)) / 100
+
+
+def _checked_seed(seed: Any) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise InputError(f"seed={seed!r} is no seed: give an integer, 0 or more")
+    return int(seed)
+
+
+def _random(seed: Any) -> np.random.Generator:
+    """Return what draws on the host."""
+    return np.random.default_rng(_checked_seed(seed))
+
+
+def _checked_degree(degree: Any) -> float:
+    if not 0 <= _number("degree", degree) <= 2**20:
         raise InputError(f"degree={degree} is no number of edges of a vertex: use 0 to {2**20}")
-    return np.diff(np.arange(n + 1) * round(n * degree) // max(n, 1))
+    return float(degree)
+
+
+def _checked_range(weights: Any) -> tuple[int, int] | None:
+    """Return the least and the greatest weight, if the edges shall have any."""
+    if weights is None:
+        return None
+    try:
+        low, high = weights
+        return _integer("low", low, -(2**31), 2**31 - 1), _integer("high", high, int(low), 2**31 - 1)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"weights={weights!r} cannot be: give the least and the greatest, as int32") from error
+
+
+def _place(device: str | None, n: int, edges: int) -> devices.Device:
+    """Return where a graph shall live, or raise MemoryLimitError if so many edges cannot be sorted there."""
+    place = devices.find("cpu" if device is None else device)
+    _check_memory(n, edges, place)
+    return place
+
+
+def _check_room(what: str, needed: int, place: devices.Device) -> None:
+    there = place.available_memory()
+    if needed > there:
+        has = f"{place.name} has {there / 2**30:.1f} GiB free"
+        raise MemoryLimitError(f"{what} takes {needed / 2**30:.1f} GiB, and {has}: make a smaller one")
+
+
+def _degrees(n: int, m: int) -> np.ndarray:
+    """Return degrees of `n` vertices with `m` edges that differ by at most one."""
+    return np.diff(_scaled(np.arange(n + 1), max(n, 1), m))
 
 
 def _weights(edges: int, between: tuple[int, int] | None, random: np.random.Generator) -> np.ndarray | None:
     """Draw the weights of `edges` edges, if they shall have any."""
-    if between is None:
-        return None
-    low, high = between
-    if not -(2**31) <= low <= high < 2**31:
-        raise InputError(f"weights={between} cannot be: give the least and the greatest, of int32")
-    return random.integers(low, high, edges, np.int32, endpoint=True)
+    return None if between is None else random.integers(*between, edges, np.int32, endpoint=True)
 
 
 def _to_random_targets(
-    degrees: np.ndarray, weights: tuple[int, int] | None, random: np.random.Generator, device: str | None
+    degrees: np.ndarray, weights: tuple[int, int] | None, random: np.random.Generator, place: devices.Device
 ) -> Graph:
     """Return the graph of vertices with so many edges each, to targets drawn at random."""
     n, m = len(degrees), int(degrees.sum())
     src = np.repeat(np.arange(n, dtype=np.int32), degrees)
     dst = random.integers(0, max(n, 1), m, np.int32)
     lengths = _weights(m, weights, random)
-    place = devices.find("cpu" if device is None else device)
     with place.active():
         return Graph.from_edges(place.asarray(src), place.asarray(dst), lengths, n=n)

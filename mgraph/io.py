@@ -266,7 +266,7 @@ def _warn_of_sparse_ids(path: Path, src: np.ndarray, dst: np.ndarray) -> None:
     if used < span // 2 and span - used >= WASTED_IDS:
         warnings.warn(
             f"{path}: only {used} of the ids 0 to {span - 1} are in use, and the graph gets {span} vertices: "
-            "relabel=True (on the command line --relabel) numbers those in use from 0",
+            "relabel=True numbers those in use from 0",
             SparseIdsWarning,
             stacklevel=4,
         )
@@ -428,7 +428,7 @@ class _EdgeLines:
         if self.limit > MAX_VERTICES:
             return "is beyond int64"
         if self.limit == MAX_VERTICES:
-            return "is beyond int32: relabel=True (on the command line --relabel) numbers the ids in use from 0"
+            return "is beyond int32: relabel=True numbers the ids in use from 0"
         if self.base:
             return f"is above {self.limit}, the number of vertices in the 'p' line"
         return f"is not below n={self.limit}"
@@ -684,7 +684,7 @@ def check_output(path: str | os.PathLike[str], overwrite: bool = False) -> None:
     if not os.access(folder, os.W_OK):
         raise InputError(f"{path} cannot be written: the folder {folder} is not writable")
     if path.exists() and not overwrite:
-        raise OutputExistsError(f"{path} exists: overwrite=True (on the command line --overwrite) replaces it")
+        raise OutputExistsError(f"{path} exists: overwrite=True replaces it")
 
 
 def _target(path: Path) -> Path:

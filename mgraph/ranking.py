@@ -71,6 +71,7 @@ def list_rank(
     Returns
     -------
     ListRankResult
+        Can be used as the array of the ranks.
 
     Raises
     ------
@@ -109,7 +110,9 @@ def list_rank(
 
 @dataclass(frozen=True)
 class ListRankResult:
-    """The result of `list_rank`.
+    """The result of `list_rank`, which can be used as the array of the ranks: by NumPy, element by element, in a loop.
+
+    NumPy refuses ranks on a GPU, as it refuses any CuPy array: take `ranks` there.
 
     Attributes
     ----------
@@ -124,6 +127,15 @@ class ListRankResult:
     ranks: Array
     plan: Plan
     timings: dict[str, float]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.ranks, dtype, copy=copy)
+
+    def __len__(self) -> int:
+        return len(self.ranks)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.ranks[key]
 
 
 def _elements(succ: Any) -> Array:

@@ -92,6 +92,31 @@ def check(graph, source, span, device):
         parents = result.predecessors
 
 
+def test_path(device):
+    graph = mgraph.Graph.from_edges([0, 0, 1, 2, 4, 3], [1, 2, 3, 3, 5, 0], n=7)
+    result = mgraph.bfs(graph, 0, predecessors=True, device=device)
+    paths = [[0], [0, 1], [0, 2], [0, 1, 3], [], [], []]
+    assert [result.path(v) for v in range(7)] == paths and result.path(np.int64(3)) == paths[3]
+    result = mgraph.bfs(graph, sources=[3, 4], predecessors=True, max_depth=2, device=device)
+    assert [result.path(v) for v in range(7)] == [[3, 0], [3, 0, 1], [3, 0, 2], [3], [4], [4, 5], []]
+
+
+@pytest.mark.parametrize(
+    ("vertex", "words"),
+    [
+        (2, "vertex=2 is not in the graph, which has vertices 0 to 1"),
+        (-1, "vertex=-1 is not"),
+        (True, "vertex=True is no"),
+    ],
+)
+def test_paths_that_cannot_be(vertex, words):
+    graph = mgraph.Graph.from_edges([0], [1])
+    with pytest.raises(InputError, match=words):
+        mgraph.bfs(graph, 0, predecessors=True, device="cpu").path(vertex)
+    with pytest.raises(InputError, match=r"call bfs\(..., predecessors=True\)"):
+        mgraph.bfs(graph, 0, device="cpu").path(1)
+
+
 @given(searches())
 def test_small_graphs(case):
     check(*case, "cpu")

@@ -239,6 +239,17 @@ def test_a_summary_for_people(cycle, tmp_path):
     assert json.loads(ok("bfs", cycle, "--quiet", "--json"))["reached"] == 3
 
 
+def test_a_search_from_several_vertices(tmp_path):
+    path = tmp_path / "path.txt"
+    path.write_text("".join(f"{v} {v + 1}\n" for v in range(6)))
+    out = tmp_path / "tree.npz"
+    found = facts("bfs", path, "--source", 4, "--source", 1, "--predecessors", "--device", "cpu", "--out", out)
+    assert (found["sources"], found["reached"], found["levels"]) == ([1, 4], 6, 3) and "source" not in found
+    with np.load(out) as saved:
+        assert saved["distances"].tolist() == [-1, 0, 1, 2, 0, 1, 2]
+        assert saved["predecessors"].tolist() == [-9999, -9999, 1, 2, -9999, 4, 5]
+
+
 # What goes wrong
 
 
@@ -292,20 +303,24 @@ def test_calls_that_click_refuses(cycle, arguments, says):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["apsp", "FILE", "--block", "33"], "block=33"),
+        (["apsp", "FILE", "--block", "33"], "--block 33 is"),
         (["apsp", "FILE", "--method", "magic"], "magic"),
         (["bfs", "FILE", "--method", "magic"], "magic"),
         (["bfs", "FILE", "--source", "3"], "vertices 0 to 2"),
-        (["bfs", "FILE", "--source", "-1"], "source=-1"),
-        (["bfs", "FILE", "--span", "0"], "span=0"),
+        (["bfs", "FILE", "--source", "-1"], "--source -1 is"),
+        (["bfs", "FILE", "--source", "0", "--source", "7"], "--source 7 is"),
+        (["sssp", "FILE", "--source", "7"], "--source 7 is"),
+        (["apsp", "FILE", "--intermediate", "--predecessors"], "--predecessors and --intermediate exclude"),
+        (["bfs", "FILE", "--method", "magic"], "--method 'magic' is"),
+        (["bfs", "FILE", "--span", "0"], "--span 0 is"),
         (["bfs", "FILE", "--device", "tpu"], "tpu"),
-        (["apsp", "FILE", "--workers", "0"], "workers=0"),
-        (["apsp", "FILE", "--n", "-1"], "n=-1"),
-        (["apsp", "--rmat", "31"], "scale=31"),
+        (["apsp", "FILE", "--workers", "0"], "--workers 0 is"),
+        (["apsp", "FILE", "--n", "-1"], "--n -1 is"),
+        (["apsp", "--rmat", "31"], "--rmat 31 is"),
         (["plan", "sssp", "--n", "8"], "sssp"),
-        (["plan", "bfs", "--n", "8"], "m="),
-        (["plan", "apsp", "--n", "8", "--block", "7"], "block=7"),
-        (["plan", "apsp", "-n", "8", "--gpus", "2", "--network", "0"], "network=0"),
+        (["plan", "bfs", "--n", "8"], "--m, the"),
+        (["plan", "apsp", "--n", "8", "--block", "7"], "--block 7 is"),
+        (["plan", "apsp", "-n", "8", "--gpus", "2", "--network", "0"], "--network 0 is"),
         (["plan", "bfs", "-n", "8", "--m", "9", "--gpus", "2", "--network", "25e9"], "is for apsp"),
     ],
 )
@@ -318,6 +333,13 @@ def test_failures(cycle, tmp_path, monkeypatch):
     broken = tmp_path / "broken.txt"
     broken.write_text("0 1\n1 one\n")
     assert "line 2" in failed(invoke("bfs", broken), 1)
+    broken.write_text("0 1 2 3\n")
+    assert failed(invoke("bfs", broken), 1).endswith("or ignore the rest with --unweighted")
+    broken.write_text("4 3\n0 1\n1 2\n2 3\n")
+    assert "pass --n 4 to skip it" in failed(invoke("bfs", broken), 1)
+    uneven = tmp_path / "n=4.mtx"
+    uneven.write_text("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 1\n2 1\n")
+    assert "n=4.mtx" in failed(invoke("bfs", uneven, "--n", 2), 1)
     negative = tmp_path / "negative.txt"
     negative.write_text("0 1 -1\n1 0 -1\n")
     assert "negative weight" in failed(invoke("apsp", negative), 1)
@@ -374,7 +396,7 @@ def test_what_apsp_can_find(cycle, tmp_path):
 def test_how_far_a_search_goes(cycle):
     assert facts("bfs", cycle, "--device", "cpu", "--max-depth", 1)["reached"] == 2
     assert facts("bfs", cycle, "--device", "cpu", "--target", 1)["reached"] == 2
-    assert "target=7" in failed(invoke("bfs", cycle, "--target", 7), 2)
+    assert "--target 7 is" in failed(invoke("bfs", cycle, "--target", 7), 2)
     assert facts("bfs", cycle, "--device", "cpu", "--method", "scan", "--max-depth", 1)["reached"] == 2
 
 
@@ -410,6 +432,9 @@ def test_rank(tmp_path):
     found = facts("rank", text, "--device", "cpu", "--out", ranks)
     assert (found["n"], found["lists"], found["largest_rank"]) == (4, 2, 2)
     assert np.load(ranks).tolist() == [2, 1, 0, 0]
+    assert "one among 2" in ok("rank", text, "--device", "cpu", "--splitters", 2)
+    assert "--splitters 0 is" in failed(invoke("rank", text, "--splitters", 0), 2)
+    assert "give --splitters with" in failed(invoke("rank", text, "--method", "wylie", "--splitters", 2), 2)
     saved = tmp_path / "lists.npy"
     np.save(saved, np.array([1, 2, 2, 3], np.int32))
     packed = tmp_path / "lists.npy.gz"
@@ -536,6 +561,7 @@ def test_the_example_of_the_readme():
     assert names["result"].path(0, 2) == [0, 1, 2]
     assert names["search"].distances.tolist() == [0, 1, 2, 2]
     assert names["search"].levels.tolist() == [1, 1, 2]
+    assert names["search"].path(3) == [0, 1, 3] and list(names["ranks"]) == [2, 1, 0]
 
 
 # In a process of its own

@@ -1,3 +1,4 @@
+import re
 import zlib
 
 import hypothesis
@@ -9,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 
 import mgraph.generate
 from mgraph import device as devices
-from mgraph.errors import InputError
+from mgraph.errors import InputError, MemoryLimitError
 from mgraph.generate import (
     grid,
     linked_list,
@@ -185,9 +186,32 @@ def test_random_density(n, density, above, seed):
     assert graph.directed and not graph.weighted and simple(graph)
     assert all((np.diff(row) > 0).all() for row in np.split(graph.csr().indices, graph.csr().indptr[1:-1]))
     assert components(graph, "strong")[0] == 1
-    assert 1 <= degrees(graph).min() and degrees(graph).max() <= max_degree * n / 100
-    # A degree is a whole number, and the greatest one at that: so much may be lost by it.
-    assert abs(graph.m - density * n * n / 100) <= n + 2
+    assert abs(graph.m - density * n * n / 100) < 0.501
+    assert 1 <= degrees(graph).min() and degrees(graph).max() <= max(max_degree * n / 100, -(-graph.m // n))
+
+
+@pytest.mark.parametrize(
+    ("n", "density", "max_degree", "m"),
+    [
+        (10_000, 0.57, 0.57, 570_000),  # no float is 0.57
+        (10, 15, 19, 15),  # more than one edge from each of 10 vertices, and less than two
+        (1000, 0.15, 0.15, 1500),
+        (50, 3, 3, 75),
+        *((1000, density, 100, round(10_000 * density)) for density in (0.1, 0.12, 0.2, 0.5, 1, 99.9, 100)),
+    ],
+)
+def test_random_density_has_all_its_edges(n, density, max_degree, m):
+    graph = random_density(n, density, max_degree)
+    assert graph.m == m and simple(graph) and components(graph, "strong")[0] == 1
+    assert degrees(graph).max() <= max(max_degree * n / 100 + 1e-9, -(-m // n))
+
+
+@hypothesis.given(st.integers(1, 2000), st.floats(0, 1), st.floats(0, 1))
+def test_unequal_degrees(n, share, above):
+    m = n + round(share * (n * n - n))
+    most = -(-m // n) + round(above * (n - -(-m // n)))
+    degrees = mgraph.generate._unequal_degrees(n, m, most)
+    assert len(degrees) == n and degrees.sum() == m and degrees.min() >= 1 and degrees.max() <= most
 
 
 def test_degrees_of_random_density_differ_the_more_the_higher_the_greatest_may_be():
@@ -334,11 +358,23 @@ def test_random_graph(m, density, count):
     count = min(count, m)
     graph = random_graph(m, density, count)
     src, dst = edges(graph)
-    assert graph.m == 2 * m and simple(graph) and (src != dst).all() and components(graph)[0] >= count
+    assert graph.m == 2 * m and simple(graph) and (src != dst).all()
     size, most = graph.n // count, -(-m // count)
     assert graph.n == size * count
+    found, labels = components(graph)
+    if m // count >= size - 1:  # edges enough to connect each graph
+        assert found == count and (np.bincount(labels) == size).all()
+    else:
+        assert found >= count
     assert size * (size - 1) / 2 * density >= most * (1 - 1e-9)  # as sparse as asked for, and with no vertex more
     assert size == 2 or (size - 1) * (size - 2) / 2 * density < most
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_thin_random_graphs_are_components_too(seed):
+    for m, density, count in ((100, 0.1, 4), (88, 0.1, 4), (22, 1, 22), (3, 1, 1)):
+        found, labels = components(random_graph(m, density, count, seed=seed))
+        assert found == count and len(set(np.bincount(labels))) == 1
 
 
 def test_dense_random_graphs_are_components_of_their_own():
@@ -370,14 +406,14 @@ def test_made_graphs_stay_the_same_between_versions():
         parts = (part for part in made(seed=3).csr() if part is not None)
         sums[name] = zlib.crc32(b"".join(part.astype(part.dtype.newbyteorder("<")).tobytes() for part in parts))
     assert sums == {
-        "random_density": 35978953,
+        "random_density": 77017584,
         "random_degree": 836757544,
         "scale_free": 1180015034,
         "grid": 1591415700,
         "list_graph": 809500205,
         "tree_graph": 3834989700,
-        "random_graph": 2993774757,
-        "of many vertices": 3456953391,
+        "random_graph": 204141869,
+        "of many vertices": 419169312,
     }
 
 
@@ -472,11 +508,88 @@ def test_a_list_of_64_bits_on_a_gpu():
         (lambda: tree_graph(5, 1, 0), "k=0 "),
         (lambda: random_graph(5, 0, 1), "density=0 "),
         (lambda: random_graph(5, 0.1, 6), "count=6 "),
+        (lambda: random_density(10, "a"), "density='a' "),
+        (lambda: random_density(10, 50, None), "max_degree=None "),
+        (lambda: random_matrix(3, high=10**400), "high=1000.*is no number"),
+        (lambda: random_degree(10, "a"), "degree='a' "),
+        (lambda: random_degree(10, True), "degree=True "),
+        (lambda: scale_free(10, None), "degree=None "),
+        (lambda: scale_free(10, 2, "a"), "hub_fraction='a' "),
+        (lambda: random_graph(5, None, 1), "density=None "),
+        (lambda: random_graph(5, 1e-300, 1), "density=1e-300 makes"),
+        (lambda: random_matrix(3, density="a"), "density='a' "),
+        (lambda: random_matrix(3, low="a"), "low='a' "),
+        (lambda: random_matrix(3, low=-np.inf), "from -inf to 1000.0 do not fit float32"),
+        (lambda: random_matrix(3, high=np.inf), "from 1.0 to inf do not fit float32"),
+        (lambda: random_matrix(3, low=-3e38, high=3e38), "do not fit float32"),
+        (lambda: random_matrix(3, low=1.5, high=2.5, dtype="int32"), "from 1.5 to 2.5 are no whole numbers"),
+        (lambda: random_matrix(3, low=-np.inf, dtype="int32"), "from -inf to 1000.0 are no whole numbers"),
     ],
 )
 def test_made_graphs_that_cannot_be(make, words):
     with pytest.raises(InputError, match=words):
         make()
+
+
+@pytest.mark.parametrize("weights", [(1.5, 2.5), 5, True, (1,), (1, 2, 3), "ab", (True, 3), (1, 2**31), (None, 1)])
+def test_weights_that_cannot_be(weights):
+    for make in (random_degree, scale_free, grid):
+        with pytest.raises(InputError, match=rf"^{re.escape(f'weights={weights!r}')} cannot be"):
+            make(10, 2, weights=weights)
+
+
+#: Every generator, with a seed.
+SEEDED = {
+    **MADE,
+    "rmat": lambda **given: rmat(4, **given),
+    "random_matrix": lambda **given: random_matrix(3, **given),
+    "linked_list": lambda **given: linked_list(100, **given),
+    "grid without weights": lambda **given: grid(3, 3, weights=None, **given),
+}
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, 2.0, "a", None, [1, 2], True, np.True_, np.int64(-1)])
+@pytest.mark.parametrize("name", SEEDED)
+def test_seeds_that_cannot_be(name, seed):
+    with pytest.raises(InputError, match=rf"^{re.escape(f'seed={seed!r}')} is no seed"):
+        SEEDED[name](seed=seed)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint32, np.uint64])
+@pytest.mark.parametrize("name", SEEDED)
+def test_seeds_of_numpy(name, dtype):
+    one, other = SEEDED[name](seed=dtype(3)), SEEDED[name](seed=3)
+    if isinstance(one, np.ndarray):
+        assert np.array_equal(one, other)
+    else:
+        assert same(one, other) and same_weights(one, other)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: rmat(30, 2**31), "2,305,843,009,213,693,952 edges needs"),
+        (lambda: random_degree(10**9, 2**20), "1,048,576,000,000,000 edges needs"),
+        (lambda: scale_free(10**9, 0, 1, 2**20), "1,048,576,000,000,000 edges needs"),
+        (lambda: random_density(2**30, 50), "576,460,752,303,423,488 edges takes"),
+        (lambda: random_matrix(2**30), "1,073,741,824 vertices takes"),
+    ],
+)
+def test_what_no_memory_holds_is_refused_before_it_is_made(make, words):
+    with pytest.raises(MemoryLimitError, match=words):
+        make()
+
+
+def test_a_list_beyond_the_memory_is_refused_before_it_is_made(monkeypatch):
+    monkeypatch.setattr(devices.find("cpu"), "available_memory", lambda: 3999)
+    with pytest.raises(MemoryLimitError, match="1,000 elements takes"):
+        linked_list(1000)
+
+
+def test_degrees_of_many_edges_do_not_wrap():
+    degrees = mgraph.generate._degrees(10**5, 2**48)  # whose product is beyond 64 bits
+    assert degrees.sum() == 2**48 and degrees.min() == 2**48 // 10**5 and degrees.max() - degrees.min() == 1
 
 
 def test_nothing_to_make():

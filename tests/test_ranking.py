@@ -443,6 +443,25 @@ def test_method_that_is_none():
 # Types, places, plans
 
 
+def test_the_result_is_the_array_of_the_ranks():
+    result = mgraph.list_rank([1, 2, 2, 3], device="cpu")
+    assert np.asarray(result) is result.ranks
+    assert np.array(result).tolist() == [2, 1, 0, 0] and np.array(result) is not result.ranks
+    assert np.asarray(result, np.float64).dtype == np.float64
+    with pytest.raises(ValueError, match="copy"):
+        np.array(result, np.float64, copy=False)
+    assert np.array(result, copy=False) is result.ranks
+    assert (np.add(result, 1) == [3, 2, 1, 1]).all() and np.argmax(result) == 0
+    assert len(result) == 4 and list(result) == [2, 1, 0, 0]
+    assert result[1] == 1 and result[-2:].tolist() == [0, 0] and result[result.ranks > 0].tolist() == [2, 1]
+
+
+@pytest.mark.gpu
+def test_the_result_is_the_array_of_the_ranks_on_a_gpu():
+    result = mgraph.list_rank(linked_list(100, device="cuda"))
+    assert len(result) == 100 and type(result[:5]) is type(result.ranks) and int(result[5]) == int(result.ranks[5])
+
+
 @pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64, np.uint64])
 def test_types_of_successors(dtype, device):
     check(np.array([3, 0, 2, 3, 1], dtype), device)
