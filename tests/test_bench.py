@@ -727,12 +727,12 @@ class TestRuns:
     @pytest.mark.parametrize(
         ("options", "words"),
         [
-            (["--workers", "0"], "workers=0 is no number of workers"),
-            (["--workers", "-1"], "workers=-1 is no number of workers"),
-            (["--limit", "-1"], r"limit=-1.0 is no number of seconds"),
-            (["--limit", "nan"], "limit=nan is no number of seconds"),
-            (["--scheduler", "garbage"], "scheduler='garbage' is no address"),
-            (["--scheduler", "tcp://10.0.0.1"], "scheduler='tcp://10.0.0.1' is no address"),
+            (["--workers", "0"], "--workers 0 is no number of workers"),
+            (["--workers", "-1"], "--workers -1 is no number of workers"),
+            (["--limit", "-1"], "--limit -1.0 is no number of seconds"),
+            (["--limit", "nan"], "--limit nan is no number of seconds"),
+            (["--scheduler", "garbage"], "--scheduler 'garbage' is no address"),
+            (["--scheduler", "tcp://10.0.0.1"], "--scheduler 'tcp://10.0.0.1' is no address"),
         ],
     )
     def test_nonsense_is_refused_before_any_row(self, suites, tmp_path, options, words):
