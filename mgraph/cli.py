@@ -30,7 +30,7 @@ import mgraph
 
 from . import device as devices
 from . import generate
-from .errors import DeviceError, FormatError, InputError, OutputExistsError
+from .errors import DeviceError, FormatError, InputError, OutputExistsError, interrupted
 from .graph import Graph
 from .io import FORMATS, check_output, read, read_list, save
 from .plan.all_pairs import METHODS, SEARCHES
@@ -94,7 +94,7 @@ class Command(click.Command):
         except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
             raise  # click knows what to do
         except Exception as error:
-            if _interrupted(error):
+            if interrupted(error):
                 _stop(ctx)
             if debug:
                 traceback.print_exc()
@@ -105,13 +105,6 @@ class Command(click.Command):
 def _stop(ctx: click.Context) -> NoReturn:
     click.echo("mgraph: interrupted", err=True)
     ctx.exit(130)
-
-
-def _interrupted(error: BaseException | None) -> bool:
-    """Return whether an error comes of Ctrl-C, which compiled code turns into errors of its own."""
-    while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__cause__ or error.__context__
-    return error is not None
 
 
 def _show_warning(
@@ -731,23 +724,25 @@ bench.command_class = Command
 @click.option("--workers", type=int, metavar="N", help="Run what does not say it on N Dask workers of this machine.")
 @click.option("--scheduler", metavar="ADDRESS", help="Run what is for workers on those of this Dask scheduler.")
 @click.option("--quick", is_flag=True, help="Shrink every sweep to seconds.")
-@click.option("--limit", type=float, metavar="SECONDS", help="Begin no row after so long.")
+@click.option("--limit", type=float, metavar="SECONDS", help="Begin no row after so long; 0 begins none.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default="bench", show_default=True)
 @click.option("--data", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Where graphs' files are.")
 def bench_run(suites: tuple[str, ...], **options: Any) -> None:
     """Measure suites, all by default, and write a row for each case to a folder.
 
     What the folder has already is kept: a run that was interrupted goes on where it is called again.
+
+    mgraph bench report DIR writes the report of what was measured.
     """
     from .bench.run import bench
 
     ended = bench(suites, tell=_told, **options)
     click.echo(
-        f"{ended.measured} measured, {ended.kept} kept, {ended.skipped} skipped, {ended.wrong} wrong"
-        + (", stopped by --limit: call again to go on" if ended.limited else ""),
+        f"{ended.measured} measured, {ended.kept} kept, {ended.skipped} skipped, {ended.wrong} wrong, "
+        f"{ended.failed} failed" + (", stopped by --limit: call again to go on" if ended.limited else ""),
         err=True,
     )
-    if ended.wrong:
+    if ended.wrong or ended.failed:
         raise click.exceptions.Exit(1)
 
 

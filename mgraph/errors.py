@@ -58,3 +58,10 @@ class SchedulerError(MgraphError, TimeoutError):
 
 class OutputExistsError(MgraphError, FileExistsError):
     """The output path exists and was not to be overwritten."""
+
+
+def interrupted(error: BaseException | None) -> bool:
+    """Return whether an error comes of Ctrl-C, which compiled code turns into errors of its own."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None

@@ -1,7 +1,9 @@
 """Benchmarks: suites are read and swept, results proved, rows complete; a run stops, goes on and tells what it left."""
 
 import csv
+import functools
 import json
+import subprocess
 import tomllib
 
 import numpy as np
@@ -11,14 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mgraph
+import mgraph.cluster
 from mgraph import device as devices
-from mgraph.bench import checks, inputs
-from mgraph.bench.case import CALLS, Bench
+from mgraph.bench import CHECKOUT, checks, inputs
+from mgraph.bench.case import CALLS, Bench, Unfit
 from mgraph.bench.case import row as measured
 from mgraph.bench.checks import WrongResultError, check
 from mgraph.bench.measure import median_seconds, repeated, spread
 from mgraph.bench.rows import read
-from mgraph.bench.run import _cases, bench, read_rows
+from mgraph.bench.run import _cases, bench, commit, read_rows
 from mgraph.bench.suite import SUITES, Case, load, names, parsed, value
 from mgraph.bench.work import Work, work
 from mgraph.cli import main
@@ -53,6 +56,16 @@ series = "another machine"
 beside = {method = "hybrid"}
 x = [15, 20]
 milliseconds = [1, 2.5]
+"""
+
+CLAIM = """
+[[claim]]
+words = "it is"
+published = "10 to 20 ×"
+of = "seconds"
+rows = {method = "hybrid"}
+band = [10, 20]
+[quick]
 """
 
 
@@ -106,23 +119,112 @@ class TestSuites:
         (series,) = parsed("small", tomllib.loads(SMALL)).published
         assert series.y == (0.001, 0.0025) and series.of == "seconds"
 
+    def test_a_claim_and_a_band_are_read(self):
+        suite = parsed("small", tomllib.loads(SMALL.replace("[quick]", CLAIM).replace("2.5]", "[2, 3]]")))
+        assert suite.claims[0].band == (10, 20) and suite.published[0].upper == (0.003,)
+
     def test_an_unknown_suite_is_refused_with_those_there_are(self):
         with pytest.raises(mgraph.InputError, match=r"'nothing' is not known: use one of apsp-methods"):
             load("nothing")
 
     @pytest.mark.parametrize(
-        ("wrong", "words"),
+        ("of", "by", "words"),
         [
-            (SMALL.replace('run = {device = "cpu"}', "run = {speed = 9}"), "speed"),
-            (SMALL.replace("title", "tilte"), "title"),
-            (SMALL.replace("[1, 2.5]", "[1]"), "another machine: 2 values of x and 1"),
-            (SMALL + "[[", "TOMLDecodeError"),
+            ("title", "tilte", "a suite has no 'tilte': use title, source"),
+            ('about = "Nothing."', "", "a suite lacks 'about'"),
+            ('"A suite"', "7", "title = 7 is no text"),
+            ('"bfs"', '"bfsx"', "algorithm = 'bfsx' is not known: use apsp, bfs"),
+            ('x = "n"', 'x = "nn"', r"\[plot\] x = 'nn' is not known: use device, n, m"),
+            ('x = "n"', 'y = "speed"', r"\[plot\] lacks 'x'"),
+            ('x = "n"', 'x = "n"\ny = "speed"', r"\[plot\] y = 'speed' is not known: use seconds"),
+            ('x = "n"', 'x = "n"\nkind = "pie"', r"\[plot\] kind = 'pie' is not known: use line, bars"),
+            ('x = "n"', 'x = "n"\nseries = ["colour"]', r"\[plot\] series = 'colour' is not known"),
+            ('x = "n"', 'x = "n"\nlog = ["z"]', r"\[plot\] log = 'z' is not known: use x, y"),
+            ('"grid"', '"gird"', "make = 'gird' is not known: use rmat, grid"),
+            ("columns = 5", "cols = 5", "graph, of make = 'grid', has no 'cols': use make, rows, columns, weights"),
+            (", columns = 5", "", "graph, of make = 'grid', lacks 'columns'"),
+            ("columns = 5", "columns = 5.5", "columns = 5.5 does not fit: it takes int"),
+            ("columns = 5", "columns = []", r"columns = \[\] leaves nothing to measure"),
+            (
+                "columns = 5",
+                "columns = 5, weights = [1, 9]",
+                r"weights = 1 does not fit.* write weights = \[\[1, 10\]\]",
+            ),
+            ("columns = 5", 'columns = 5, dtype = "float31"', "has no 'dtype'"),
+            ('"frontier"', '"frontire"', "method, of bfs, = 'frontire' is not known: use auto, hybrid"),
+            ("call = {", "call = {depth = 2, ", "call, of bfs, has no 'depth': use method, predecessors"),
+            ("call = {", "call = {source = 2, ", "call, of bfs, has no 'source'"),
+            ("call = {", 'call = {max_depth = "2", ', "max_depth = '2' does not fit: it takes int"),
+            ('{device = "cpu"}', "{speed = 9}", "run has no 'speed': use device, peer"),
+            ('{device = "cpu"}', '{device = "gpu"}', "device = 'gpu' is not known: use cpu, cuda or cuda:1"),
+            ('{device = "cpu"}', "{sources = 0}", "sources = 0 is no number of sources: use 1 or more"),
+            ('{device = "cpu"}', '{workers = "2"}', "workers = '2' is no number of workers"),
+            ('{device = "cpu"}', '{where = "hots"}', "where = 'hots' is not known: use host, device"),
+            ('{device = "cpu"}', '{peer = "nx"}', "peer = 'nx' is not known: use scipy"),
+            ('{device = "cpu"}', '{tile = "64"}', "tile = '64' is none"),
+            ("run = {", "runs = {", "a sweep has no 'runs': use algorithm, graph, call, run"),
+            ("rows = [2]", "columms = [2]", r"\[quick\] has no 'columms': use repeats, make, rows, columns"),
+            ("rows = [2]", 'rows = ["2"]', "rows = '2' does not fit: it takes int"),
+            ("rows = [2]", "rows = []", r"rows = \[\] leaves nothing to measure"),
+            ("rows = [2]", "repeats = 0", "repeats = 0 is too few or no number: use 1 or more"),
+            ("[plot]", "repeats = 4\n[plot]", "repeats = 4 is too few or no number: use 5 or more"),
+            ("[plot]", 'checks = ["rows"]\n[plot]', "checks = 'rows' is not known: use distances"),
+            ("[plot]", "checks = []\n[plot]", r"checks = \[\] is no list of names: use distances"),
+            ("[1, 2.5]", "[1]", "another machine: 2 values of x and 1 of milliseconds"),
+            ("[1, 2.5]", '["1", 2.5]', "another machine: x and milliseconds are lists, the latter of numbers"),
+            ("milliseconds", "hours", r"\[\[published\]\] has no 'hours': use series, beside, x, seconds"),
+            ("milliseconds = [1, 2.5]", "", "another machine has figures of nothing: give one of seconds"),
+            ('{method = "hybrid"}', '{methods = "hybrid"}', "another machine: beside has no 'methods'"),
+            ("[1, 2.5]", "[1, [2.5]]", "numbers above 0, or of pairs"),
+            ("[quick]", CLAIM.replace("seconds", "hours"), "it is: of = 'hours' is not known: use seconds"),
+            ("[quick]", CLAIM.replace("rows", "row"), r"\[\[claim\]\] has no 'row': use words, published, of, rows"),
+            ("[quick]", CLAIM.replace("method", "colour"), "it is: rows has no 'colour'"),
+            ("[quick]", CLAIM.replace("10, 20", "10"), r"it is: band = \[10\] is no pair"),
+            ("[quick]", "[traffic.walking]\nwalk = 1\n[quick]", r"\[traffic\] has no 'walking': use hybrid"),
+            ("[[sweep]]", "[sweep]", "sweep = .* is no list of tables"),
+            ("[[published]]", "[[", "no TOML: .*line 18"),
         ],
     )
-    def test_a_file_that_is_no_suite_is_refused(self, suites, wrong, words):
-        (suites / "small.toml").write_text(wrong)
-        with pytest.raises(mgraph.InputError, match=words):
+    def test_a_file_that_is_no_suite_is_refused_in_its_own_words(self, suites, of, by, words):
+        assert of in SMALL
+        (suites / "small.toml").write_text(SMALL.replace(of, by))
+        with pytest.raises(mgraph.InputError, match=rf"^small\.toml.*{words}"):
             load("small")
+
+    @pytest.mark.parametrize(
+        ("algorithm", "make", "words"),
+        [
+            ("bfs", '"linked_list"', "bfs takes nothing of make = 'linked_list': that is for list_rank"),
+            ("list_rank", '"rmat"', "list_rank takes nothing of make = 'rmat': that is for apsp, bfs"),
+            ("components", '"random_matrix"', "that is for apsp"),
+            ("bfs", '"read", file = 3', "file = 3 does not fit: it takes str"),
+            ("apsp", '"random_matrix", dtype = "float31"', "dtype = 'float31' is not known: use auto, float32"),
+        ],
+    )
+    def test_an_algorithm_is_given_what_it_takes(self, algorithm, make, words):
+        text = f"""
+            title = ""
+            source = ""
+            about = ""
+            algorithm = "{algorithm}"
+            plot = {{x = "n"}}
+            sweep = [{{graph = {{make = {make}, n = 8}}}}]
+        """
+        with pytest.raises(mgraph.InputError, match=words):
+            parsed("small", tomllib.loads(text))
+
+    def test_a_suite_says_how_often_and_what_is_checked(self, suites, tmp_path, monkeypatch):
+        asked = []
+        monkeypatch.setattr("mgraph.bench.checks.check", lambda *given: asked.append(given[-1]) or "proved")
+        text = SMALL.replace("[plot]", 'repeats = 7\nchecks = ["distances"]\n[plot]')
+        (suites / "small.toml").write_text(text)
+        bench(["small"], tmp_path / "seven", device="cpu")
+        (suites / "small.toml").write_text(text.replace("[quick]", "[quick]\nrepeats = 2"))
+        bench(["small"], tmp_path / "two", device="cpu", quick=True)
+        for folder, times in (("seven", 7), ("two", 2)):
+            cases = [row for row in read_rows(tmp_path / folder) if row["kind"] == "case"]
+            assert cases and {len(row["times"]) for row in cases} == {times}
+        assert set(asked) == {("distances",)}
 
 
 class TestInputs:
@@ -143,17 +245,36 @@ class TestInputs:
         src, dst, _ = graph.coo()
         assert graph.n == 3 and list(zip(src.tolist(), dst.tolist(), strict=True)) == [(0, 1), (0, 2), (1, 2)]
 
+    def test_files_are_looked_for_from_here_and_from_the_checkout(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        assert [place.is_absolute() for place in inputs.DATA] == [False] * 3 + [True] * 3
+        assert inputs.DATA[4] == CHECKOUT / "../shared/data" and (CHECKOUT / "mgraph" / "bench").is_dir()
+        monkeypatch.setattr(inputs, "DATA", (tmp_path / "data", tmp_path / "checkout" / "data"))
+        for name in ("data", "checkout/data"):
+            (tmp_path / name).mkdir(parents=True)
+        (tmp_path / "checkout" / "data" / "two.txt").write_text("0 1\n")
+        assert inputs.made({"make": "read", "file": "two.txt"}, "cpu").n == 2
+
     @pytest.mark.parametrize(
         ("graph", "words"),
         [
             ({"make": "mystery"}, "make='mystery' is not known: use one of rmat"),
             ({"make": "rmat", "size": 3}, "rmat cannot be made of"),
-            ({"make": "read", "file": "nowhere.gr"}, r"nowhere.gr is not in .*: put it there"),
+            ({"make": "read", "file": "nowhere.gr"}, r"nowhere.gr is not in data, .*: put it there.*\(--data\)$"),
+            ({"make": "read", "file": "XX.gr.xz"}, r"put it there.*; road networks: the ninth DIMACS challenge, http"),
+            ({"make": "read", "file": "as-caida1.txt"}, r"put it there.*; graphs of autonomous systems: SNAP, http"),
         ],
     )
     def test_what_cannot_be_made_is_refused(self, graph, words):
         with pytest.raises(mgraph.InputError, match=words):
             inputs.made(graph, "cpu")
+
+
+#: All pairs of a graph and of a matrix, of 512 vertices each.
+PAIRS = [
+    (data, mgraph.apsp(data, device="cpu").distances)
+    for data in (inputs.weighted(grid(16, 32), (1, 9)), random_matrix(512, low=1, high=9))
+]
 
 
 class TestChecks:
@@ -256,6 +377,42 @@ class TestChecks:
             distances[32 * i : 32 * i + 32, 32 * j : 32 * j + 32] += np.float32(more)
             with pytest.raises(WrongResultError):
                 check("apsp", data, {"distances": distances})
+
+    @given(st.integers(0, 2**18 - 1), st.sampled_from([0.01, 0.5, -0.5, np.inf, np.nan]), st.booleans())
+    @settings(deadline=None, max_examples=25)
+    def test_no_wrong_element_of_all_pairs_passes(self, place, more, dense):
+        data, distances = PAIRS[dense]
+        wrong = distances.copy()
+        wrong.flat[place] += np.float32(more)
+        with pytest.raises(WrongResultError, match=f"from vertex {place // 512} "):
+            check("apsp", data, {"distances": wrong})
+
+    @pytest.mark.parametrize("dense", [False, True])
+    def test_beyond_the_sums_that_may_be_made_some_rows_and_all_of_the_diagonal_are_looked_at(self, monkeypatch, dense):
+        data, distances = PAIRS[dense]
+        assert "Bellman's equations of all rows" in check("apsp", data, {"distances": distances})
+        each = 512**2 if dense else 512 + data.m
+        monkeypatch.setattr(checks, "SUMS", 9 * each)
+        monkeypatch.setattr(checks, "TILE", 100)
+        monkeypatch.setattr(checks, "ELEMENTS", 2048)
+        assert "Bellman's equations of 9 rows" in check("apsp", data, {"distances": distances})
+        for i in (0, 301, 511):
+            wrong = distances.copy()
+            wrong[i, i] = 1e-3
+            with pytest.raises(WrongResultError, match=f"from vertex {i} the distance of vertex {i} is 0.001"):
+                check("apsp", data, {"distances": wrong}, names=["diagonal"])
+        wrong = distances.copy()
+        wrong[int(np.linspace(0, 511, 9)[5]), 77] += 1
+        with pytest.raises(WrongResultError, match="from vertex 319 "):
+            check("apsp", data, {"distances": wrong}, names=["rows"])
+
+    def test_only_what_is_asked_for_is_checked(self):
+        graph = rmat(5)
+        count, labels = mgraph.connected_components(graph, device="cpu")
+        wrong = {"labels": labels, "count": count + 1}
+        assert check("components", graph, wrong, names=["labels"]) == "equal across edges"
+        with pytest.raises(WrongResultError, match="SciPy counts"):
+            check("components", graph, wrong, names=["count"])
 
     def test_labels_below_zero_are_refused(self):
         star = inputs.star(5)
@@ -394,6 +551,10 @@ class TestRows:
         assert found["checked"] == "Bellman's equations"
         assert json.dumps(found, allow_nan=False)
 
+    def test_a_graph_without_edges_is_no_place_to_search(self):
+        with pytest.raises(Unfit, match="no vertex has an edge"):
+            cpu_row("bfs", {"make": "star", "n": 1})
+
     def test_a_later_method_is_held_against_the_one_that_was_proved(self):
         shared = Bench()
         graph = {"make": "rmat", "scale": 7}
@@ -434,6 +595,24 @@ class TestRows:
         names = ("seconds", "blocks", "k", "devices", "model", "per_element", "overhead", "method", "nothing")
         assert [value(found, name) for name in names] == [2.0, 7, 5, 3, "x", 0.5, 1.5, "b", None]
 
+    def test_quick_ceilings_never_stand_for_others(self, tmp_path):
+        device = {"name": "cpu", "kind": "cpu", "model": "a model", "cores": 2, "count": 1}
+        full = {"kind": "ceilings", "device": device, "quick": False, "copy": 2.0, "date": "2026-11-01"}
+        quick = full | {"quick": True, "copy": 1.0, "date": "2026-11-02"}
+        (tmp_path / "rows.jsonl").write_text(json.dumps(quick) + "\n")
+        assert read(tmp_path).ceilings == [quick]
+        (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in (full, quick)))
+        assert read(tmp_path).ceilings == [full]
+
+
+#: A row with what every reader needs.
+ROW = json.dumps(
+    {
+        "kind": "case", "suite": "small", "algorithm": "bfs", "graph": {"make": "star"}, "call": {}, "run": {},
+        "device": {"kind": "cpu", "model": "a model", "count": 1}, "n": 4, "seconds": 0.5, "call_seconds": 0.75,
+    }
+).encode()  # fmt: skip
+
 
 class TestRuns:
     def test_rows_are_written_and_kept(self, suites, tmp_path):
@@ -455,6 +634,29 @@ class TestRuns:
         assert (ended.measured, ended.kept) == (1, 1)
         assert len([row for row in read_rows(tmp_path) if row["kind"] == "case"]) == 2
         assert len(read(tmp_path).cases) == 2
+
+    @pytest.mark.parametrize(
+        ("line", "words"),
+        [
+            (b"{}", "kind None is none of case, skipped"),
+            (b'{"kind": "case"}', "its device is null"),
+            (ROW.replace(b'"seconds": 0.5', b'"seconds": null'), "its seconds is null"),
+            (ROW.replace(b'"seconds": 0.5', b'"seconds": NaN'), "NaN is no number"),
+            (ROW.replace(b'"seconds": 0.5', b'"seconds": 0.0'), "its seconds is 0.0"),
+            (ROW.replace(b'"n": 4', b'"n": "4"'), 'its n is "4"'),
+            (ROW.replace(b'"count": 1', b'"count": true'), "its device's count is true"),
+            (ROW.replace(b"small", b"sm\xffll"), "can't decode byte 0xff"),
+        ],
+    )
+    def test_a_line_that_is_no_row_is_told_by_its_number(self, suites, tmp_path, line, words):
+        (tmp_path / "rows.jsonl").write_bytes(ROW + b"\n" + line + b"\n")
+        asked = ["bench", "small", "--quick", "--device", "cpu", "--out", str(tmp_path)]
+        for command in (asked, ["bench", "report", str(tmp_path)]):
+            if line == b"{}" and command is not asked:
+                continue  # which a report leaves out, and tells
+            done = CliRunner().invoke(main, command)
+            assert done.exit_code == 2 and len(done.output.splitlines()) == 1
+            assert f"{tmp_path / 'rows.jsonl'}, line 2 is no row: " in done.output and words in done.output
 
     def test_an_interruption_leaves_a_folder_to_go_on_from(self, suites, tmp_path, monkeypatch):
         def interrupted(*given, method, **named):
@@ -480,6 +682,93 @@ class TestRuns:
         ended = bench(["small"], tmp_path, device="cpu", quick=True)
         assert (ended.measured, ended.skipped) == (1, 1)
         assert [row["why"] for row in read_rows(tmp_path) if row["kind"] == "skipped"] == ["not enough memory"]
+
+    def test_what_fails_unexpectedly_is_told_and_the_rest_is_measured(self, suites, tmp_path, monkeypatch):
+        def broken(*given, method, **named):
+            if method == "hybrid":
+                raise RuntimeError("no such\nluck")
+            return mgraph.bfs(*given, method=method, **named)
+
+        asked = ["bench", "small", "--quick", "--device", "cpu", "--out", str(tmp_path)]
+        with monkeypatch.context() as patched:
+            patched.setitem(CALLS, "bfs", broken)
+            done = CliRunner().invoke(main, asked)
+        assert done.exit_code == 1 and "1 measured, 0 kept, 0 skipped, 0 wrong, 1 failed" in done.output
+        (failed,) = (row for row in read_rows(tmp_path) if row["kind"] == "skipped")
+        assert failed["why"] == "failed with RuntimeError: no such luck" and failed["call"] == {"method": "hybrid"}
+        done = CliRunner().invoke(main, asked)
+        assert done.exit_code == 0 and "1 measured, 1 kept" in done.output
+
+    def test_an_interrupt_that_compiled_code_has_made_an_error_ends_a_run(self, suites, tmp_path, monkeypatch):
+        def interrupted(*given, **named):
+            raise SystemError("a result with an exception set") from KeyboardInterrupt()
+
+        monkeypatch.setitem(CALLS, "bfs", interrupted)
+        done = CliRunner().invoke(main, ["bench", "small", "--quick", "--device", "cpu", "--out", str(tmp_path)])
+        assert done.exit_code == 130 and not [row for row in read_rows(tmp_path) if row["kind"] != "ceilings"]
+
+    def test_a_gpu_that_is_not_there_is_no_end_of_the_run(self, suites, tmp_path):
+        (suites / "small.toml").write_text(SMALL.replace('"cpu"', '["cuda:77", "cpu"]'))
+        ended = bench(["small"], tmp_path, quick=True)
+        assert (ended.measured, ended.skipped) == (2, 2)
+
+    def test_help_names_the_report(self):
+        assert "mgraph bench report DIR" in CliRunner().invoke(main, ["bench", "--help"]).output
+
+    def test_a_folder_that_another_run_writes_to_is_left_alone(self, suites, tmp_path):
+        done, asked = [], ["bench", "small", "--quick", "--device", "cpu", "--out", str(tmp_path)]
+        ended = bench(
+            ["small"], tmp_path, device="cpu", quick=True, tell=lambda row: done.append(CliRunner().invoke(main, asked))
+        )
+        assert ended.measured == 2 and len(list(read_rows(tmp_path))) == len(done) == 3
+        assert {each.exit_code for each in done} == {2} and "another run writes to" in done[0].output
+        assert CliRunner().invoke(main, asked).exit_code == 0
+
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            (["--workers", "0"], "--workers 0 is no number of workers"),
+            (["--workers", "-1"], "--workers -1 is no number of workers"),
+            (["--limit", "-1"], "--limit -1.0 is no number of seconds"),
+            (["--limit", "nan"], "--limit nan is no number of seconds"),
+            (["--scheduler", "garbage"], "--scheduler 'garbage' is no address"),
+            (["--scheduler", "tcp://10.0.0.1"], "--scheduler 'tcp://10.0.0.1' is no address"),
+        ],
+    )
+    def test_nonsense_is_refused_before_any_row(self, suites, tmp_path, options, words):
+        asked = ["bench", "small", "--quick", "--device", "cpu", "--out", str(tmp_path / "out"), *options]
+        done = CliRunner().invoke(main, asked)
+        assert done.exit_code == 2 and words in done.output
+        assert not (tmp_path / "out").exists()
+
+    def test_a_scheduler_that_does_not_answer_fails_before_any_row(self, suites, tmp_path, monkeypatch):
+        monkeypatch.setattr(mgraph.cluster, "connect", functools.partial(mgraph.cluster.connect, timeout=0.1))
+        asked = ["bench", "small", "--quick", "--workers", "2", "--scheduler", "tcp://127.0.0.1:1"]
+        done = CliRunner().invoke(main, [*asked, "--out", str(tmp_path / "out")])
+        assert done.exit_code == 1 and "no scheduler answers at tcp://127.0.0.1:1" in done.output
+        assert not (tmp_path / "out").exists()
+
+    def test_what_the_suites_make_no_use_of_is_told(self, suites, tmp_path, monkeypatch):
+        monkeypatch.setattr("mgraph.bench.run._look_at", lambda scheduler: None)
+        with pytest.warns(UserWarning, match="scheduler='tcp://a:1' is not used: no case .* runs on workers"):
+            bench(["small"], tmp_path, scheduler="tcp://a:1", limit=0)
+        (suites / "small.toml").write_text(SMALL.replace('{device = "cpu"}', "{blocks = 1}"))
+        with pytest.warns(UserWarning, match="workers=2 is not used: every case .* says itself"):
+            bench(["small"], tmp_path, workers=2, limit=0)
+        (suites / "small.toml").write_text(SMALL)
+        bench(["small"], tmp_path, workers=2, scheduler="tcp://a:1", limit=0)
+
+    def test_a_commit_is_that_of_the_checkout_itself(self, tmp_path):
+        def git(*asked):
+            said = ["-c", "user.name=a", "-c", "user.email=a@b", *asked]
+            return subprocess.run(["git", *said], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+
+        git("init", "--quiet")
+        git("commit", "--quiet", "--allow-empty", "--message", "one")
+        below = tmp_path / "env" / "site-packages"
+        below.mkdir(parents=True)
+        assert commit(tmp_path.resolve()) == git("rev-parse", "HEAD")[:12]
+        assert commit(below.resolve()) is None
 
     def test_workers_are_for_what_does_not_say_it_and_is_not_tuned_in_this_process(self):
         def runs(**asked):
@@ -507,7 +796,9 @@ class TestRuns:
         assert all(float(line["seconds"]) > 0 for line in lines)
 
     def test_what_cannot_be_measured_is_told_once(self, suites, tmp_path):
-        (suites / "small.toml").write_text(SMALL.replace('"hybrid", "frontier"', '"hybrid", "unheard-of"'))
+        (suites / "small.toml").write_text(
+            SMALL.replace("[quick]", '[[sweep]]\ngraph = {make = "read", file = "unheard-of.gr"}\n[quick]')
+        )
         for _ in range(2):
             ended = bench(["small"], tmp_path, device="cpu", quick=True)
             assert ended.skipped == 1

@@ -106,6 +106,49 @@ def test_ceilings(device):
         assert isinstance(figure, float) and 0 < figure < math.inf
 
 
+class Clocked(devices.HostDevice):
+    """A device on which every start takes a while, every second one more; its kernels do nothing but take their time.
+
+    A sum, a random read and a byte that is copied take a unit each.
+    """
+
+    START, LATE = 100_000, 10_000_000
+
+    def __init__(self):
+        self.now, self.starts = 0, 0
+
+    def mark(self):
+        return self.now
+
+    def seconds_between(self, start, end):
+        return float(end - start)
+
+    def kernels(self, family):
+        return self
+
+    def values(self, xp, dtype):
+        return np.zeros(1 << 13, dtype)
+
+    def takes(self, work):
+        self.starts += 1
+        self.now += work + self.START + self.LATE * (self.starts % 2)
+
+    def relaxations(self, values, first, second, limit, rounds, nonnegative):
+        self.takes(2 * rounds * len(values))
+
+    def reads(self, table, count, total):
+        self.takes(count)
+
+    def copy(self, target, source):
+        self.takes(source.nbytes + target.nbytes)
+
+
+def test_starts_and_delays_are_no_part_of_quick_ceilings():
+    measured = ceilings(Clocked(), quick=True)
+    figures = [*measured["minplus"].values(), measured["copy"], *(rate for _, rate in measured["reads"])]
+    assert figures == pytest.approx([1.0] * len(figures), rel=0.05)
+
+
 MEASURED = {
     "minplus": {"float32": 15e12, "nonnegative": 16e12, "int32": 17e12, "int16": 33e12, "float64": 8e12},
     "copy": 4e12,

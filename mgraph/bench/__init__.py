@@ -1,8 +1,9 @@
 """Benchmarks: suites that sweep an algorithm over its parameters, and the report of what was measured.
 
-`suite` reads a suite's file, `inputs` makes its graphs, `checks` proves a result before its time counts, `measure`
-takes the times, `work` counts what was done, `ceilings` measures what a device can do at best, `peers` calls other
-libraries, `case` puts these together to a row, `run` goes through the sweeps and writes the rows, `report` draws them.
+`suite` reads a suite's file, `schema` tells what it may say, `inputs` makes its graphs, `checks` proves a result before
+its time counts, `measure` takes the times, `work` counts what was done, `ceilings` measures what a device can do at
+best, `peers` calls other libraries, `case` puts these together to a row, `run` goes through the sweeps and writes the
+rows, `report` draws them.
 
 A row is a JSON object. Its ``kind`` is ``"case"``, ``"skipped"`` or ``"wrong"``, both with a ``why``, or
 ``"ceilings"``, what `ceilings.ceilings` returns. What was asked, and where:
@@ -23,5 +24,10 @@ What a case has in addition; times are in seconds:
 - ``work``, ``unit``, ``rate``: of several sources the harmonic mean (Graph500's rule); ``bytes``: the least traffic
 - ``ceiling``, ``fraction``: the rate that the measured ceilings allow, and how much of it was reached
 - ``peak_bytes``, ``predicted_bytes``, ``predicted_seconds``: None of another library, on workers, or without a plan
-- ``checked``: how the result was proved
+- ``checked``: how the last repetition's result was proved
 """
+
+from pathlib import Path
+
+#: The top of the checkout that this is run from; of an installed package, where it lies.
+CHECKOUT = Path(__file__).resolve().parents[2]

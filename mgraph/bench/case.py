@@ -11,29 +11,19 @@ from typing import Any
 
 import numpy as np
 
-import mgraph
-
 from .. import device as devices
 from ..graph import Graph
 from ..plan.devices import spec_of
 from . import checks, inputs, peers
 from .ceilings import ceiling_of
 from .measure import Times, repeated, spread
+from .schema import CALLS
 from .suite import Case, Suite
 from .work import LEAVE_OUT, Work, iterations, work
 
 Array = Any
 
-#: The public calls, by the names that suites and plans give them.
-CALLS: dict[str, Callable[..., Any]] = {
-    "apsp": mgraph.apsp,
-    "bfs": mgraph.bfs,
-    "sssp": mgraph.sssp,
-    "components": mgraph.connected_components,
-    "list_rank": mgraph.list_rank,
-}
-
-#: Those that start from a vertex.
+#: The algorithms that start from a vertex.
 FROM_A_SOURCE = ("bfs", "sssp")
 
 
@@ -73,22 +63,30 @@ class Bench:
             self._latest = (key, inputs.made(case.graph, device, self.folder))
         return self._latest[1]
 
-    def prove(self, case: Case, graph: Any, method: str, arrays: dict[str, Any], source: int | None) -> str:
-        """Raise unless a result is right: by its properties, or as it equals one that was proved."""
+    def prove(
+        self,
+        case: Case,
+        graph: Any,
+        method: str,
+        arrays: dict[str, Any],
+        source: int | None,
+        wanted: tuple[str, ...] = (),
+    ) -> str:
+        """Raise unless a result is right: by its wanted properties, or as it equals one that was proved by them."""
         names = {"bfs": ("distances",), "sssp": ("distances",), "components": ("labels", "count")}.get(case.algorithm)
         if names is None:
-            return checks.check(case.algorithm, graph, arrays, source)
+            return checks.check(case.algorithm, graph, arrays, source, wanted)
         found = [devices.to_host(arrays[name]) for name in names]
-        key = f"{case.algorithm} {source}"
+        key = f"{case.algorithm} {source} {wanted}"
         by, proved = self._proved.get(key, ("", []))
         if proved and all(map(np.array_equal, found, proved)):
             return f"equal to {by}"
-        proof = checks.check(case.algorithm, graph, arrays, source)
+        proof = checks.check(case.algorithm, graph, arrays, source, wanted)
         self._proved[key] = (method, found)
         return proof
 
 
-def row(case: Case, suite: Suite, bench: Bench, place: devices.Device) -> dict[str, Any]:
+def row(case: Case, suite: Suite, bench: Bench, place: devices.Device, quick: bool = False) -> dict[str, Any]:
     """Measure a case on a device and return what was found: the part of a row that is not asked.
 
     Raises
@@ -99,16 +97,17 @@ def row(case: Case, suite: Suite, bench: Bench, place: devices.Device) -> dict[s
         If a result is wrong.
     """
     if str(case.run.get("device", "cpu")).startswith("cuda") and place.kind == "cpu":
-        raise Unfit("needs a GPU")
+        raise Unfit("needs a GPU" if case.run["device"] == "cuda" else f"needs the GPU {case.run['device']}")
     if "tile" in case.run and place.kind == "cpu":
         raise Unfit("tiles are those of a GPU's product")
     client = bench.client(case.run.get("workers"), place.kind)
     graph = bench.input(case, place)
+    repeats = suite.repetitions(quick)
     with _tuned(case, place):
         if "peer" in case.run:
-            found = _peer_row(case, graph, bench)
+            found = _peer_row(case, suite, graph, repeats, bench)
         else:
-            found = _own_row(case, suite, graph, place, client, bench)
+            found = _own_row(case, suite, graph, repeats, place, client, bench)
     return {
         "kind": "case",
         "n": graph.n if isinstance(graph, Graph) else len(graph),
@@ -144,11 +143,15 @@ def _sources(case: Case, graph: Any) -> list[int | None]:
         return [None]
     degrees = np.diff(devices.to_host(graph.adjacency("csr")[0]))
     candidates = np.flatnonzero(degrees)
+    if not len(candidates):
+        raise Unfit("no vertex has an edge that a search could start from")
     count = min(case.run.get("sources", 1), len(candidates))
     return [int(v) for v in np.random.default_rng(graph.n).choice(candidates, count, replace=False)]
 
 
-def _own_row(case: Case, suite: Suite, graph: Any, place: devices.Device, client: Any, bench: Bench) -> dict[str, Any]:
+def _own_row(
+    case: Case, suite: Suite, graph: Any, repeats: int, place: devices.Device, client: Any, bench: Bench
+) -> dict[str, Any]:
     """Measure the library's own call."""
     call = partial(CALLS[case.algorithm], device=place.name, **case.call)
     if client is not None:
@@ -158,8 +161,8 @@ def _own_row(case: Case, suite: Suite, graph: Any, place: devices.Device, client
     proof = ""
     for source in _sources(case, graph):
         from_here = call if source is None else partial(call, source=source)
-        result, taken = repeated(partial(from_here, graph))
-        proof = bench.prove(case, graph, result.plan.method, _arrays(result), source)
+        result, taken = repeated(partial(from_here, graph), repeats)
+        proof = bench.prove(case, graph, result.plan.method, _arrays(result), source, suite.checks)
         times.append(taken)
         amounts.append(work(case.algorithm, graph, result.plan, _arrays(result)))
     made, rounds = result.plan, iterations(result.plan, result)
@@ -194,7 +197,7 @@ def _own_row(case: Case, suite: Suite, graph: Any, place: devices.Device, client
     }
 
 
-def _peer_row(case: Case, graph: Any, bench: Bench) -> dict[str, Any]:
+def _peer_row(case: Case, suite: Suite, graph: Any, repeats: int, bench: Bench) -> dict[str, Any]:
     """Measure another library's call."""
     name = case.run["peer"]
     times: list[Times] = []
@@ -204,11 +207,11 @@ def _peer_row(case: Case, graph: Any, bench: Bench) -> dict[str, Any]:
     for source in _sources(case, graph):
         given = case.call if source is None else {**case.call, "source": source}
         peer = peers.solver(name, case.algorithm, graph, **given)
-        result, taken = repeated(peer.solve)
+        result, taken = repeated(peer.solve, repeats)
         found = peer.arrays(result)
         if "labels" in found:
             found.setdefault("count", len(np.unique(found["labels"])))  # not every library counts them
-        proof = bench.prove(case, graph, name, found, source)
+        proof = bench.prove(case, graph, name, found, source, suite.checks)
         times.append(taken)
         amounts.append(work(case.algorithm, graph, None, found))
     return {

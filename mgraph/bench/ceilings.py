@@ -6,12 +6,13 @@ their way (``kernels/ceilings.cu``).
 """
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import device as devices
-from .measure import REPEATS, median_seconds
+from .measure import each_seconds
 
 #: What is measured of the (min, +) product: the type, and whether nothing is negative.
 _MINPLUS = {
@@ -25,14 +26,16 @@ _MINPLUS = {
 #: Bytes of the tables that are read: from what a core has beside it to what no cache holds.
 _TABLES = tuple(1 << bits for bits in (15, 18, 21, 24, 27, 30, 33))
 
-#: How much is done at a time, for some milliseconds: rounds, reads, and bytes of the largest table and of a copy.
+#: How much is done at a time, for some milliseconds: rounds, reads, and bytes of the largest table and of a copy. A
+#: quick measurement does less, but still so much that starting a launch or a core's thread is a small part of its time:
+#: else cases of a quick run, whose data lie in a cache, come out many times faster than what is called their ceiling.
 _EFFORT = {
     "cuda": (1 << 15, 1 << 27, 1 << 33, 1 << 30),
     "cpu": (1 << 17, 1 << 23, 1 << 27, 1 << 28),
 }
 _QUICK = {
-    "cuda": (1 << 8, 1 << 20, 1 << 24, 1 << 24),
-    "cpu": (1 << 8, 1 << 14, 1 << 18, 1 << 20),
+    "cuda": (1 << 12, 1 << 26, 1 << 27, 1 << 28),
+    "cpu": (1 << 14, 1 << 22, 1 << 24, 1 << 26),
 }
 
 #: Random reads that an element or edge takes at least, and the bits of the table for each vertex or element.
@@ -47,7 +50,7 @@ def ceilings(device: devices.Device, quick: bool = False) -> dict[str, Any]:
     device : Device
         Of a CPU, all cores that Numba uses.
     quick : bool
-        Measure for a fraction of a second, and small tables only: the figures are rough.
+        Measure for a fraction of a second, and small tables only: the figures are rougher.
 
     Returns
     -------
@@ -57,13 +60,12 @@ def ceilings(device: devices.Device, quick: bool = False) -> dict[str, Any]:
         random reads of four bytes a second, ascending.
     """
     rounds, reads, largest, copied = (_QUICK if quick else _EFFORT)[device.kind]
-    repeats = 1 if quick else REPEATS
     room = device.available_memory() // 4
     with device.active():
         return {
-            "minplus": {name: _minplus(device, name, rounds, repeats) for name in _MINPLUS},
-            "copy": _copy(device, min(copied, room), repeats),
-            "reads": _reads(device, reads, min(largest, room), repeats),
+            "minplus": {name: _minplus(device, name, rounds) for name in _MINPLUS},
+            "copy": _copy(device, min(copied, room)),
+            "reads": _reads(device, reads, min(largest, room)),
         }
 
 
@@ -102,7 +104,12 @@ def _interpolated(reads: list[list[float]], size: float) -> float:
     return math.exp(np.interp(math.log(size), sizes, rates))
 
 
-def _minplus(device: devices.Device, name: str, rounds: int, repeats: int) -> float:
+def _seconds(device: devices.Device, work: Callable[[], object]) -> float:
+    """Return the least time of some work: whatever else the machine does can only add to it."""
+    return min(each_seconds(device, work))
+
+
+def _minplus(device: devices.Device, name: str, rounds: int) -> float:
     dtype, nonnegative = _MINPLUS[name]
     kernels = device.kernels("ceilings")
     values = kernels.values(device.xp, dtype)
@@ -113,22 +120,22 @@ def _minplus(device: devices.Device, name: str, rounds: int, repeats: int) -> fl
     def work() -> None:
         kernels.relaxations(values, first, second, limit, rounds, nonnegative)
 
-    return 2 * rounds * len(values) / median_seconds(device, work, repeats)
+    return 2 * rounds * len(values) / _seconds(device, work)
 
 
-def _copy(device: devices.Device, size: int, repeats: int) -> float:
+def _copy(device: devices.Device, size: int) -> float:
     copy = device.kernels("ceilings").copy
     source, target = (device.xp.full(size // 4, value, np.uint32) for value in (7, 3))
-    return (source.nbytes + target.nbytes) / median_seconds(device, lambda: copy(target, source), repeats)
+    return (source.nbytes + target.nbytes) / _seconds(device, lambda: copy(target, source))
 
 
-def _reads(device: devices.Device, count: int, largest: int, repeats: int) -> list[list[float]]:
+def _reads(device: devices.Device, count: int, largest: int) -> list[list[float]]:
     read = device.kernels("ceilings").reads
     sizes = [size for size in _TABLES if size <= largest]
     table = device.xp.arange(sizes[-1] // 4, dtype=np.uint32)
     total = device.xp.zeros(1, np.uint32)
 
     def rate(size: int) -> float:
-        return count / median_seconds(device, lambda: read(table[: size // 4], count, total), repeats)
+        return count / _seconds(device, lambda: read(table[: size // 4], count, total))
 
     return [[size, rate(size)] for size in sizes]

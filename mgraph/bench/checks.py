@@ -1,10 +1,11 @@
-"""Proofs of results, before their times count.
+"""Proofs of results, before their times count: of the last repetition's, for all of a case do the same.
 
 Each is a property that only the right answer has, as far as one is known, so that nothing needs to be solved again:
 
 - Distances obey Bellman's equations: the source has 0, any other vertex the least sum of a neighbour's distance and
-  the edge from it. With positive weights nothing else does. (Bellman, "On a routing problem", 1958.) Of all pairs some
-  rows are looked at, and of every row a few elements, so that all parts of the matrix are.
+  the edge from it. With positive weights nothing else does. (Bellman, "On a routing problem", 1958.) Of all pairs as
+  many rows are looked at as `SUMS` allows, all of a matrix of 1,024 vertices, and beside them the diagonal and of every
+  row a few elements, so that all parts of the matrix are.
 - Ranks are one less at every element's successor, and 0 at the last.
 - Labels are the least vertices of their components: none exceeds its vertex, all are equal across every edge, and there
   are as many as SciPy counts components, so two components never share one.
@@ -13,10 +14,12 @@ R. Beamer, K. Asanović and D. Patterson, "The GAP benchmark suite", 2015, verif
 """
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
+from numba import njit, prange
 from scipy import sparse
 
 from .. import device as devices
@@ -29,8 +32,14 @@ Array = Any
 #: Edges looked at, or elements of a matrix summed, at a time.
 AT_A_TIME = 1 << 26
 
-#: Rows of a matrix of distances that are looked at, and elements of every row.
+#: Sums, of a distance and an edge, that may be made to look at rows of a matrix of distances: a second or two's worth.
+SUMS = 1 << 30
+
+#: Elements of every row that are looked at beside these, and rows of a matrix that is so large, or is on workers.
 ROWS = 4
+
+#: Elements of rows of a matrix that are looked at together, and rows and columns of a tile of its diagonal.
+ELEMENTS, TILE = 1 << 22, 1 << 10
 
 #: What rounding may add to distances of all pairs, whose sums are made in any order.
 ROUNDING = 1e-5
@@ -40,8 +49,10 @@ class WrongResultError(MgraphError):
     """What a benchmark has computed is not the answer."""
 
 
-def check(algorithm: str, graph: Any, arrays: dict[str, Any], source: int | None = None) -> str:
-    """Raise unless a result has the property that its kind must have; return the property's name.
+def check(
+    algorithm: str, graph: Any, arrays: dict[str, Any], source: int | None = None, names: Iterable[str] = ()
+) -> str:
+    """Raise unless a result has the properties that its kind must have; return these in words.
 
     Parameters
     ----------
@@ -52,33 +63,69 @@ def check(algorithm: str, graph: Any, arrays: dict[str, Any], source: int | None
     arrays : dict of str to array
         ``"distances"``, ``"labels"`` and ``"count"``, or ``"ranks"``.
     source : int, optional
-        Where distances are from; of all pairs some rows are looked at.
+        Where distances are from, unless they are of all pairs.
+    names : iterable of str
+        Which of the algorithm's `CHECKS` to make; by default all.
 
     Raises
     ------
     WrongResultError
         If the result is wrong; it names a vertex.
     """
-    if algorithm == "components":
-        _check_labels(graph, devices.to_host(arrays["labels"]), int(arrays["count"]))
-        return "equal across edges, as many as SciPy counts"
-    if algorithm == "list_rank":
-        _check_ranks(graph, arrays["ranks"])
-        return "one less at the successor"
-    if algorithm == "apsp":
-        distances = arrays["distances"]
-        for i in _sampled(distances.shape[0], ROWS):
-            _check_distances(graph, i, _as_float(distances[i]), ROUNDING)
-        if hasattr(distances, "strides"):  # else it is distributed, and its elements are far apart
-            for columns in np.random.default_rng(1).permuted(np.tile(np.arange(len(distances)), (ROWS, 1)), axis=1):
-                _check_elements(graph, distances, columns)
-    else:
-        assert source is not None
-        found = _as_float(arrays["distances"])
-        if algorithm == "bfs":
-            found[found == -1] = np.inf
-        _check_distances(graph, source, found, unit=algorithm == "bfs")
+    made = CHECKS[algorithm]
+    words = [made[name](graph, arrays, source) for name in made if not names or name in names]
+    return ", ".join(filter(None, words))
+
+
+def _one_row(graph: Any, arrays: dict[str, Any], source: int | None, unit: bool = False) -> str:
+    """Check the distances of a search; with `unit` those in edges."""
+    assert source is not None
+    found = _as_float(arrays["distances"])
+    if unit:
+        found[found == -1] = np.inf
+    _check_distances(graph, [source], found[None], unit=unit)
     return "Bellman's equations"
+
+
+def _rows(graph: Any, arrays: dict[str, Any], source: None) -> str:
+    """Check rows of all pairs: as many as may be looked at, in even distances."""
+    distances, n = arrays["distances"], len(arrays["distances"])
+    each = n + graph.m if isinstance(graph, Graph) and graph.dense is None else n * n
+    count = min(n, SUMS // max(1, each))
+    if count < n and not hasattr(distances, "strides"):
+        count = 0  # it is distributed, and its rows arrive one by one
+    rows = _sampled(n, max(ROWS, count))
+    at_a_time = max(1, ELEMENTS // max(1, n))
+    for start in range(0, len(rows), at_a_time):
+        some = rows[start : start + at_a_time]
+        if len(some) == some[-1] + 1 - some[0]:
+            found = _as_float(distances[some[0] : some[-1] + 1])
+        else:
+            found = np.stack([_as_float(distances[i]) for i in some])
+        _check_distances(graph, some, found, ROUNDING)
+    return f"Bellman's equations of {'all' if len(rows) == n else len(rows)} rows"
+
+
+def _diagonal(graph: Any, arrays: dict[str, Any], source: None) -> str:
+    """Check that all pairs have zeros on the diagonal."""
+    distances = arrays["distances"]
+    for first in range(0, len(distances), TILE):
+        own = slice(first, first + TILE)
+        zeros = _as_float(distances[own, own].diagonal())
+        if zeros.any():
+            i = int(zeros.astype(bool).argmax())
+            raise WrongResultError(f"from vertex {first + i} the distance of vertex {first + i} is {zeros[i]}, not 0")
+    return "zeros on the diagonal"
+
+
+def _elements(graph: Any, arrays: dict[str, Any], source: None) -> str:
+    """Check a few elements of every row of all pairs."""
+    distances = arrays["distances"]
+    if not hasattr(distances, "strides"):
+        return ""  # it is distributed, and its elements are far apart
+    for columns in np.random.default_rng(1).permuted(np.tile(np.arange(len(distances)), (ROWS, 1)), axis=1):
+        _check_elements(graph, distances, columns)
+    return f"and of {ROWS} elements of each"
 
 
 def _sampled(n: int, count: int) -> list[int]:
@@ -95,18 +142,23 @@ def _as_float(distances: Array) -> np.ndarray:
     return floats
 
 
-def _check_distances(graph: Any, source: int, distances: np.ndarray, rounding: float = 0.0, unit: bool = False) -> None:
-    """Raise unless distances obey Bellman's equations."""
+def _check_distances(
+    graph: Any, sources: list[int], distances: np.ndarray, rounding: float = 0.0, unit: bool = False
+) -> None:
+    """Raise unless distances, a row from each source, obey Bellman's equations."""
+    least = np.full(distances.shape, np.inf)
     if isinstance(graph, Graph):
-        least = _through_edges(graph, distances, unit)
+        _through_edges(graph, distances, unit, least)
     else:
-        least = _through_matrix(graph, distances)
-    least[source] = 0
+        for first, part in _parts(graph, devices.find("cpu")):
+            _lower_by_matrix(distances[:, first : first + len(part)], part, least)
+    least[np.arange(len(sources)), sources] = 0
     close = _close(distances, least, rounding)
     if not close.all():
-        v = int((~close).argmax())
+        i, v = map(int, np.unravel_index((~close).argmax(), close.shape))
         raise WrongResultError(
-            f"from vertex {source} the distance of vertex {v} is {distances[v]}, by way of its neighbours {least[v]}"
+            f"from vertex {sources[i]} the distance of vertex {v} is {distances[i, v]}, by way of its neighbours "
+            f"{least[i, v]}"
         )
 
 
@@ -170,35 +222,42 @@ def _over_matrix(matrix: Array, distances: Array, columns: np.ndarray) -> np.nda
     return least
 
 
-def _through_edges(graph: Graph, distances: np.ndarray, unit: bool) -> np.ndarray:
-    """Return for every vertex the least sum of a neighbour's distance and the edge from there."""
+def _through_edges(graph: Graph, distances: np.ndarray, unit: bool, least: np.ndarray) -> None:
+    """Lower `least` to the sum of a neighbour's distance and the edge from there, for every vertex in every row."""
     indptr, indices, weights = graph.csr()
     offsets = devices.to_host(indptr)
-    least = np.full(graph.n, np.inf)
     for first, last in _cuts(offsets):
-        start, end = int(offsets[first]), int(offsets[last])
-        sums = np.repeat(distances[first:last], np.diff(offsets[first : last + 1]))
-        sums += 1 if unit or weights is None else devices.to_host(weights[start:end])
-        np.minimum.at(least, devices.to_host(indices[start:end]), sums)
-    return least
+        some = slice(int(offsets[first]), int(offsets[last]))
+        ends = devices.to_host(indices[some])
+        lengths = np.ones(len(ends), np.int8) if unit or weights is None else devices.to_host(weights[some])
+        _lower_by_edges(distances[:, first:last], offsets[first : last + 1] - offsets[first], ends, lengths, least)
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def _lower_by_edges(
+    distances: np.ndarray, offsets: np.ndarray, ends: np.ndarray, lengths: np.ndarray, least: np.ndarray
+) -> None:
+    for i in prange(len(distances)):
+        for u in range(distances.shape[1]):
+            for e in range(offsets[u], offsets[u + 1]):
+                through = distances[i, u] + lengths[e]
+                if through < least[i, ends[e]]:
+                    least[i, ends[e]] = through
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def _lower_by_matrix(distances: np.ndarray, part: np.ndarray, least: np.ndarray) -> None:
+    for i in prange(len(distances)):
+        for u in range(distances.shape[1]):
+            for v in range(part.shape[1]):
+                through = distances[i, u] + part[u, v]
+                least[i, v] = through if through < least[i, v] else least[i, v]
 
 
 def _cuts(offsets: np.ndarray) -> Iterator[tuple[int, int]]:
     """Yield ranges of vertices with about `AT_A_TIME` edges each."""
     cuts = np.searchsorted(offsets, np.arange(AT_A_TIME, max(1, int(offsets[-1])), AT_A_TIME)).tolist()
     yield from itertools.pairwise([0, *cuts, len(offsets) - 1])
-
-
-def _through_matrix(matrix: Array, distances: np.ndarray) -> np.ndarray:
-    """The same of a matrix, where it lives."""
-    place = devices.of(matrix)
-    xp = place.xp
-    with place.active():
-        least, there = xp.full(len(matrix), np.inf), place.asarray(distances)
-        for first, part in _parts(matrix, place):
-            part += there[first : first + len(part), None]
-            least = xp.minimum(least, part.min(axis=0))
-        return devices.to_host(least)
 
 
 def _parts(matrix: Array, place: devices.Device) -> Iterator[tuple[int, Array]]:
@@ -219,9 +278,9 @@ def _infinite(part: Array) -> Array:
     return copy
 
 
-def _check_ranks(succ: Array, ranks: Array) -> None:
-    """Raise unless the last elements have rank 0 and any other one more than its successor."""
-    place = devices.of(succ)
+def _ranks(succ: Array, arrays: dict[str, Any], source: None) -> str:
+    """Check that the last elements have rank 0 and any other one more than its successor."""
+    ranks, place = arrays["ranks"], devices.of(succ)
     with place.active():
         ranks = place.asarray(ranks)
         for first in range(0, len(succ), AT_A_TIME):
@@ -233,10 +292,12 @@ def _check_ranks(succ: Array, ranks: Array) -> None:
                 raise WrongResultError(
                     f"element {first + i} has rank {int(own[i])}, its successor {int(ranks[int(some[i])])}"
                 )
+    return "one less at the successor"
 
 
-def _check_labels(graph: Graph, labels: np.ndarray, count: int) -> None:
-    """Raise unless labels are the least vertices of components."""
+def _labels(graph: Graph, arrays: dict[str, Any], source: None) -> str:
+    """Check that no label exceeds its vertex, and that all are equal across every edge."""
+    labels = devices.to_host(arrays["labels"])
     outside = (labels < 0) | (labels > np.arange(graph.n))
     if outside.any():
         v = int(outside.argmax())
@@ -247,8 +308,26 @@ def _check_labels(graph: Graph, labels: np.ndarray, count: int) -> None:
     if across.any():
         e = int(across.argmax())
         raise WrongResultError(f"vertex {indices[e]} has label {labels[indices[e]]}, a neighbour {own[e]}")
+    return "equal across edges"
+
+
+def _count(graph: Graph, arrays: dict[str, Any], source: None) -> str:
+    """Check that there are as many labels as components, each that of the vertex it names."""
+    labels, count = devices.to_host(arrays["labels"]), int(arrays["count"])
+    indptr, indices = map(devices.to_host, graph.adjacency("csr"))
     matrix = sparse.csr_array((np.ones(len(indices), np.int8), indices, indptr), shape=(graph.n, graph.n))
     expected, _ = sparse.csgraph.connected_components(matrix, directed=True, connection="weak")
     names = np.unique(labels)
     if not count == len(names) == expected or not np.array_equal(labels[names], names):
         raise WrongResultError(f"{count} components with {len(names)} labels, and SciPy counts {expected}")
+    return "as many as SciPy counts"
+
+
+#: What can be checked of each algorithm's results, by names.
+CHECKS: dict[str, dict[str, Callable[..., str]]] = {
+    "apsp": {"diagonal": _diagonal, "rows": _rows, "elements": _elements},
+    "bfs": {"distances": partial(_one_row, unit=True)},
+    "sssp": {"distances": _one_row},
+    "components": {"labels": _labels, "count": _count},
+    "list_rank": {"ranks": _ranks},
+}

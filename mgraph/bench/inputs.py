@@ -6,8 +6,9 @@ on every device.
 
 import inspect
 from collections.abc import Callable
+from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 
@@ -16,11 +17,19 @@ from .. import generate
 from ..errors import InputError
 from ..graph import Compressed, Graph
 from ..io import read as read_file
+from . import CHECKOUT
 
 Array = Any
 
-#: Where files of graphs are looked for, unless a folder is named.
-DATA = (Path("data"), Path("../shared/data"), Path(".data"))
+#: Where files of graphs are looked for, unless a folder is named: from the current folder, and from the checkout.
+FOLDERS = ("data", "../shared/data", ".data")
+DATA = tuple(place / name for place in (Path(), CHECKOUT) for name in FOLDERS)
+
+#: Where the files that suites name come from.
+SOURCES = {
+    "*.gr.xz": "road networks: the ninth DIMACS challenge, http://www.diag.uniroma1.it/challenge9/download.shtml",
+    "as-caida*": "graphs of autonomous systems: SNAP, https://snap.stanford.edu/data/as-Caida.html",
+}
 
 
 def star(n: int, *, device: str | None = None) -> Graph:
@@ -47,7 +56,7 @@ def read(
     core : int, optional
         Keep so many vertices only, those of most edges, in the order of their numbers.
     folder : path, optional
-        By default the first of `DATA` that is there.
+        By default the first of `DATA` that has the file.
     device : {"cpu", "cuda", "cuda:N"}, optional
         Where the graph shall live; by default on the CPU.
     **given
@@ -58,10 +67,13 @@ def read(
     InputError
         If the file is not there.
     """
-    folder = next((place for place in ([folder] if folder else DATA) if place.is_dir()), DATA[0])
-    if not (folder / file).is_file():
-        raise InputError(f"{file} is not in {folder}: put it there, or name its folder (--data)")
-    graph = read_file(folder / file, **given)
+    folders = [folder] if folder else DATA
+    path = next((place / file for place in folders if (place / file).is_file()), None)
+    if path is None:
+        source = "".join(f"; {words}" for pattern, words in SOURCES.items() if fnmatch(file, pattern))
+        where = folder or f"{', '.join(FOLDERS)} of the current folder or the checkout"
+        raise InputError(f"{file} is not in {where}: put it there, or name its folder (--data){source}")
+    graph = read_file(path, **given)
     if core is not None:
         graph = _core(graph, core)
     place = devices.find("cpu" if device is None else device)
@@ -114,6 +126,26 @@ MAKERS: dict[str, Callable[..., Any]] = {
     "random_graph": generate.random_graph,
     "read": read,
 }
+
+#: Whose further arguments makers hand on.
+_BEHIND: dict[str, tuple[Callable[..., Any], ...]] = {"random_matrix": (generate.random_matrix,), "read": (read_file,)}
+
+
+def parameters_of(make: str) -> tuple[dict[str, Any], list[str]]:
+    """Return the parameters that suites may give a maker, with their types, and which of them it needs.
+
+    ``weights`` may be given to all that make graphs.
+    """
+    found, needed = {}, []
+    for call in (MAKERS[make], *_BEHIND.get(make, ())):
+        hints = get_type_hints(call)
+        for name, parameter in inspect.signature(call).parameters.items():
+            if parameter.kind is not parameter.VAR_KEYWORD and name not in ("path", "folder", "device"):
+                found[name] = hints[name]
+                needed += [name] * (parameter.default is parameter.empty and name not in needed)
+        if hints["return"] is Graph:
+            found.setdefault("weights", tuple[int, int])
+    return found, needed
 
 
 def made(graph: dict[str, Any], device: str, folder: Path | None = None) -> Any:

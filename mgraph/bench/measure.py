@@ -14,6 +14,11 @@ REPEATS = 5
 
 def median_seconds(device: devices.Device, work: Callable[[], object], repeats: int = REPEATS) -> float:
     """Return the median time of some work on a device, after it was done once."""
+    return statistics.median(each_seconds(device, work, repeats))
+
+
+def each_seconds(device: devices.Device, work: Callable[[], object], repeats: int = REPEATS) -> list[float]:
+    """Return the times of some work on a device, after it was done once."""
     work()
     times = []
     with device.active():
@@ -22,7 +27,7 @@ def median_seconds(device: devices.Device, work: Callable[[], object], repeats: 
             start = device.mark()
             work()
             times.append(device.seconds_between(start, device.mark()))
-    return statistics.median(times)
+    return times
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,17 @@ Row = dict[str, Any]
 #: What a row may be of.
 KINDS = ("case", "skipped", "wrong", "ceilings")
 
+#: What every row has, by type, what those have that are of a case, and what those of each kind have in addition.
+_EVERY: dict[str, type] = {"device": dict}
+_OF_A_CASE: dict[str, type] = {"suite": str, "algorithm": str, "graph": dict, "call": dict, "run": dict}
+_OF_KIND: dict[str, dict[str, type]] = {
+    "case": _OF_A_CASE | {"n": int, "seconds": float, "call_seconds": float},
+    "skipped": _OF_A_CASE | {"why": str},
+    "wrong": _OF_A_CASE | {"why": str},
+    "ceilings": {},
+}
+_OF_A_DEVICE: dict[str, type] = {"kind": str, "model": str, "count": int}
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -29,7 +40,7 @@ class Rows:
     ----------
     cases, skipped, wrong, ceilings : list of dict
         The rows of each kind, those of GPUs first, else in order of appearance. What a machine without a GPU has
-        skipped and another run has measured is not among them.
+        skipped and another run has measured is not among them, nor are quick ceilings of a device that has others.
     others : int
         Lines that are no rows of these kinds.
     """
@@ -77,31 +88,64 @@ def read(folder: Path) -> Rows:
         kinds[row["kind"]].append(row)
     measured = set(map(_case, kinds["case"]))
     skipped = [row for row in kinds["skipped"] if _is_there(row) or _case(row) not in measured]
-    return Rows(kinds["case"], skipped, kinds["wrong"], kinds["ceilings"], others)
+    ceilings = [row for row in kinds["ceilings"] if not row.get("quick") or key(row | {"quick": False}) not in newest]
+    return Rows(kinds["case"], skipped, kinds["wrong"], ceilings, others)
 
 
-def rows_of(path: Path) -> Iterator[Row]:
+def rows_of(path: Path, own: bool = False) -> Iterator[Row]:
     """Yield the rows of a file; a last line that was cut off is none.
+
+    Parameters
+    ----------
+    path : path
+        A file of JSON objects, one a line.
+    own : bool
+        Only `mgraph bench` writes to the file: an object of another kind is no row, and not another program's either.
 
     Raises
     ------
     InputError
         If another line is no row.
     """
-    text = path.read_text(encoding="utf-8")
+    text = path.read_bytes()
     lines = text.splitlines()
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = json.loads(line.decode(), parse_constant=_no_number)
         except ValueError as error:
-            if number == len(lines) and not text.endswith("\n"):
+            if number == len(lines) and not text.endswith(b"\n"):
                 return  # a run that was cut off while it wrote
-            raise InputError(f"{path}, line {number} is no row: {error}; remove the line, or measure again") from error
+            raise _no_row(path, number, f": {error}") from error
         if not isinstance(row, dict):
-            raise InputError(f"{path}, line {number} is no row but {line[:40]!r}; remove the line, or measure again")
+            raise _no_row(path, number, f" but {line.decode()[:40]!r}")
+        lack = _lack(row)
+        if lack and (own or row.get("kind") in KINDS):
+            raise _no_row(path, number, f": {lack}")
         yield row
+
+
+def _no_row(path: Path, number: int, why: str) -> InputError:
+    return InputError(f"{path}, line {number} is no row{why}; remove the line, or measure again")
+
+
+def _no_number(word: str) -> None:
+    raise ValueError(f"{word} is no number of JSON")
+
+
+def _lack(row: Row) -> str:
+    """Return what a row lacks of what its kind has to have, in words; nothing where it lacks nothing."""
+    kind = row.get("kind")
+    if kind not in KINDS:
+        return f"kind {kind!r} is none of {', '.join(KINDS)}"
+    for table, fields, of in ((row, _EVERY | _OF_KIND[kind], ""), (row.get("device"), _OF_A_DEVICE, "device's ")):
+        for name, wanted in fields.items():
+            found: Any = table.get(name) if isinstance(table, dict) else None
+            right = isinstance(found, (int, float) if wanted is float else wanted) and not isinstance(found, bool)
+            if not right or (wanted is float and not found > 0):
+                return f"its {of}{name} is {json.dumps(found)[:40]}"
+    return ""
 
 
 def _is_there(row: Row) -> bool:
@@ -119,7 +163,7 @@ def key(row: Row) -> str:
     on = row.get("device") or {}
     device = [on.get("kind"), on.get("model"), on.get("count")]
     if row["kind"] == "ceilings":
-        return json.dumps(["ceilings", device])
+        return json.dumps(["ceilings", device, bool(row.get("quick"))])
     return json.dumps([_case(row), device], sort_keys=True)
 
 

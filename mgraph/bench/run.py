@@ -10,22 +10,24 @@ import dataclasses
 import functools
 import json
 import platform
+import re
 import subprocess
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import mgraph
 
 from .. import device as devices
-from ..errors import DeviceError
+from ..errors import DeviceError, InputError, interrupted
 from ..plan.devices import spec_of
-from . import ceilings
+from . import CHECKOUT, ceilings
 from .case import Bench, Unfit, described, row
 from .checks import WrongResultError
 from .rows import Row, rows_of
@@ -37,12 +39,13 @@ PACKAGES = ("numpy", "scipy", "numba", "dask", "distributed", "cupy-cuda13x", "c
 
 @dataclass
 class Ended:
-    """How a run has ended: rows measured, kept from before, skipped, and wrong; whether the limit of time ended it."""
+    """How a run has ended: rows measured, kept from before, skipped, wrong and failed; whether the limit ended it."""
 
     measured: int = 0
     kept: int = 0
     skipped: int = 0
     wrong: int = 0
+    failed: int = 0
     limited: bool = False
 
 
@@ -71,35 +74,55 @@ def bench(
         Measure on this device only: what runs on another, as most other libraries do, is left out. By default cases
         run where they say, and those that do not say it on a GPU where there is one.
     workers : int, optional
-        Dask workers for the cases that do not say how many; by default none.
+        Dask workers, at least one, for the cases that do not say how many; by default none.
     scheduler : str, optional
-        The address of a scheduler whose workers, all of them, take the cases that run on workers.
+        The address of a scheduler whose workers, all of them, take the cases that run on workers. It has to answer
+        before anything is measured.
     quick : bool
         Shrink every sweep to seconds.
     limit : float, optional
-        Seconds after which no further row is begun.
+        Seconds after which no further row is begun; 0 begins none.
     data : path, optional
-        Where files of graphs are; by default one of `mgraph.bench.inputs.DATA`.
+        Where files of graphs are; by default they are looked for in `mgraph.bench.inputs.DATA`.
     tell : callable
         Called with every row when it is there.
 
     Raises
     ------
     InputError
-        If a suite, or the device, is not known.
+        If a suite, or the device, is not known, its file is no suite, an argument is not as above, a line of the
+        folder's file is no row, or another run writes to it.
     DeviceError
         If the device is not there.
+    SchedulerError
+        If the scheduler does not answer.
     """
     began = time.monotonic()
     devices.find(device)
+    if workers is not None and workers < 1:
+        raise InputError(f"workers={workers} is no number of workers: give 1 or more")
+    if limit is not None and not limit >= 0:
+        raise InputError(f"limit={limit} is no number of seconds: give 0 or more")
     chosen = [load(name) for name in (suites or names())]
+    cases = list(_cases(chosen, quick, workers, scheduler))
+    if scheduler is not None:
+        _look_at(scheduler)
+        if cases == list(_cases(chosen, quick, workers, None)):
+            warnings.warn(
+                f"scheduler={scheduler!r} is not used: no case of the chosen suites runs on workers", stacklevel=2
+            )
+    if workers is not None and cases == list(_cases(chosen, quick, None, scheduler)):
+        warnings.warn(
+            f"workers={workers} is not used: every case of the chosen suites says itself what it runs on", stacklevel=2
+        )
     out.mkdir(parents=True, exist_ok=True)
     ended, facts = Ended(), {"versions": versions(), "commit": commit()}
-    _drop_half_a_line(out / "rows.jsonl")
-    known = {identity(found): found for found in read_rows(out)}
     with ExitStack() as stack:
-        stack.callback(write_table, out)  # also of a run that is interrupted
         lines = stack.enter_context((out / "rows.jsonl").open("a"))
+        _lock(lines)
+        _drop_half_a_line(out / "rows.jsonl")
+        known = {identity(found): found for found in read_rows(out)}
+        stack.callback(write_table, out)  # also of a run that is interrupted
         clients = stack.enter_context(Clients())
 
         def write(found: Row) -> None:
@@ -111,8 +134,8 @@ def bench(
             tell(found)
 
         shared = Bench(data, clients.client)
-        for suite, case in _cases(chosen, quick, workers, scheduler):
-            if limit is not None and time.monotonic() - began > limit:
+        for suite, case in cases:
+            if limit is not None and time.monotonic() - began >= limit:
                 ended.limited = True
                 break
             place = _place(case, device)
@@ -123,18 +146,34 @@ def bench(
             if known.get(identity(asked | facts), {}).get("kind") == "case":
                 ended.kept += 1
                 continue
-            if place.kind == "cuda" or "peer" not in case.run:
-                shared.ceilings[place.model()] = _ceilings(place, quick, known, facts, write)
             try:
-                write(asked | row(case, suite, shared, place))
+                if place.kind == "cuda" or "peer" not in case.run:
+                    shared.ceilings[place.model()] = _ceilings(place, quick, known, facts, write)
+                found = row(case, suite, shared, place, quick)
                 ended.measured += 1
             except WrongResultError as error:
-                write(asked | {"kind": "wrong", "why": str(error)})
+                found = {"kind": "wrong", "why": str(error)}
                 ended.wrong += 1
             except (Unfit, mgraph.MgraphError, MemoryError) as error:
-                write(asked | {"kind": "skipped", "why": str(error) or "not enough memory"})
+                found = {"kind": "skipped", "why": str(error) or "not enough memory"}
                 ended.skipped += 1
+            except Exception as error:  # of another library, or a mistake in this one: the other cases do not need it
+                if interrupted(error):
+                    raise
+                words = " ".join(str(error).split())
+                found = {"kind": "skipped", "why": f"failed with {type(error).__name__}: {words}"}
+                ended.failed += 1
+            write(asked | found)
     return ended
+
+
+def _look_at(scheduler: str) -> None:
+    """Raise unless a scheduler of this address answers."""
+    if not re.fullmatch(r"(\w+://)?(\[[\da-fA-F:.%]+\]|[^\s/:\[\]]+):\d+", scheduler):
+        raise InputError(f"scheduler={scheduler!r} is no address: give one such as tcp://10.0.0.1:8786")
+    from ..cluster import connect  # and Dask
+
+    connect(scheduler).close()
 
 
 def identity(found: Row) -> str:
@@ -149,19 +188,30 @@ def read_rows(folder: Path) -> Iterator[Row]:
     """Yield the rows that a folder's run has, the oldest first."""
     file = folder / "rows.jsonl"
     if file.is_file():
-        yield from rows_of(file)
+        yield from rows_of(file, own=True)
+
+
+def _lock(lines: TextIO) -> None:
+    """Raise if another process writes to a run's file; until it is closed, others are refused."""
+    try:
+        import fcntl
+
+        fcntl.flock(lines, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise InputError(f"another run writes to {lines.name}: wait for its end, or name another folder") from error
+    except (ImportError, OSError):
+        pass  # a system, or a network's disk, that knows no locks
 
 
 def _drop_half_a_line(file: Path) -> None:
     """Remove what is left of a last line that was cut off while it was written: its case is measured again."""
-    if file.is_file():
-        with file.open("r+b") as lines:
-            lines.truncate(lines.read().rfind(b"\n") + 1)
+    with file.open("r+b") as lines:
+        lines.truncate(lines.read().rfind(b"\n") + 1)
 
 
 def write_table(folder: Path) -> Path:
     """Write a folder's rows as a table, a column for each field, those of fields that have fields by both names."""
-    flat = [dict(_flat(found)) for found in read_rows(folder) if found["kind"] == "case"]
+    flat = [dict(_flat(found)) for found in rows_of(folder / "rows.jsonl") if found.get("kind") == "case"]
     columns = list(dict.fromkeys(name for found in flat for name in found))
     file = folder / "rows.csv"
     with file.open("w", newline="") as text:
@@ -204,7 +254,10 @@ def _place(case: Case, device: str | None) -> devices.Device:
     named = case.run.get("device")
     if named is None or devices.find(device).name.startswith(named):
         return devices.find(device)
-    return devices.find("cpu" if named.startswith("cuda") and not devices.gpu_count() else named)
+    try:
+        return devices.find(named)
+    except DeviceError:
+        return devices.find("cpu")
 
 
 def _ceilings(
@@ -240,8 +293,8 @@ class Clients(ExitStack):
 
         if isinstance(workers, str):
             return self.enter_context(connect(workers))
-        if kind == "cpu" and workers > spec_of(devices.find("cpu")).cores:
-            raise DeviceError(f"workers={workers} on a CPU need a core each")
+        if kind == "cpu" and workers > (cores := spec_of(devices.find("cpu")).cores):
+            raise DeviceError(f"workers={workers} on a CPU need a core each and this machine has {cores}: use fewer")
         return self.enter_context(local_client(workers, kind))
 
 
@@ -255,11 +308,16 @@ def versions() -> dict[str, str]:
 
 
 @functools.cache
-def commit() -> str | None:
-    """Return the commit of the checkout that this is run from; None elsewhere."""
+def commit(checkout: Path = CHECKOUT) -> str | None:
+    """Return the commit of the checkout that this is run from; None elsewhere, also somewhere below another one."""
+
+    def told(*asked: str) -> str:
+        done = subprocess.run(["git", *asked], cwd=checkout, capture_output=True, text=True, timeout=10, check=True)
+        return done.stdout.strip()
+
     try:
-        asked = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
-        done = subprocess.run(asked, cwd=Path(__file__).parent, capture_output=True, text=True, timeout=10, check=True)
+        if Path(told("rev-parse", "--show-toplevel")).resolve() != checkout:
+            return None
+        return told("describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
     except (OSError, subprocess.SubprocessError):
         return None
-    return done.stdout.strip()

@@ -6,6 +6,8 @@ A suite is a TOML file in the folder of suites, named by it::
     source = "Padamata and Raveendran, 2013"
     about = "What the study found, to be read beside the plot."
     algorithm = "apsp"
+    repeats = 7
+    checks = ["diagonal", "rows"]
 
     [plot]
     x = "n"
@@ -20,6 +22,7 @@ A suite is a TOML file in the folder of suites, named by it::
 
     [quick]
     n = [48, 96]
+    repeats = 2
 
     [[published]]
     series = "blocked, Tesla M2090"
@@ -37,12 +40,16 @@ A suite is a TOML file in the folder of suites, named by it::
     [traffic.splitter64]
     walk = 12
 
+A call is timed ``repeats`` times, by default and at least `REPEATS` times, in quick runs as often as ``[quick]`` says.
+``checks`` are those of `mgraph.bench.checks.CHECKS` that results have to pass before their times count, by default all
+of the algorithm's.
+
 A sweep's ``graph`` names a maker of `mgraph.bench.inputs` and its arguments, ``call`` has the arguments of the public
-call, ``run`` what is around it (`RUN`); its ``algorithm`` may be another than the suite's. Where an argument is a list,
-every value is taken, in all combinations. ``[quick]`` puts fewer and smaller values in the place of what has its name,
-so that the whole suite runs in seconds. A published y may be a pair, the ends of a band. A ``[[claim]]`` is what a
-study tells in words (`Claim`). ``[traffic]`` has the bytes that an operation of a method moves for an element, for the
-rates of operations.
+call, ``run`` what is around it (`mgraph.bench.schema.RUN`); its ``algorithm`` may be another than the suite's. Where an
+argument is a list, every value is taken, in all combinations. ``[quick]`` puts fewer and smaller values in the place of
+what has its name, so that the whole suite runs in seconds. A published y may be a pair, the ends of a band. A
+``[[claim]]`` is what a study tells in words (`Claim`). ``[traffic]`` has the bytes that an operation of a method moves
+for an element, for the rates of operations. Whatever else a file has, or names that is not there, is an error.
 """
 
 import itertools
@@ -53,20 +60,14 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
+from . import CHECKOUT
+from .measure import REPEATS
+from .schema import TIMES, check
 
 #: Where the suites are: beside the modules in a wheel, at the top of a checkout.
 SUITES = next(
-    folder
-    for folder in (Path(__file__).parent / "suites", Path(__file__).parents[2] / "benchmarks" / "suites")
-    if folder.is_dir()
+    folder for folder in (Path(__file__).parent / "suites", CHECKOUT / "benchmarks" / "suites") if folder.is_dir()
 )
-
-#: What a sweep may say of a run: the device; the library that is called instead of this one; Dask workers; random
-#: sources that a search starts from, one after the other; thread blocks a launch (on a CPU, threads); the tile of the
-#: (min, +) product; and where the input lies, ``"host"`` or, by default, the device.
-RUN = ("device", "peer", "workers", "sources", "blocks", "tile", "where")
-
-_PARTS = {"seconds": 1.0, "milliseconds": 1e-3, "microseconds": 1e-6}
 
 
 @dataclass(frozen=True)
@@ -151,6 +152,12 @@ class Suite:
     published: tuple[Published, ...]
     claims: tuple[Claim, ...] = ()
     traffic: dict[str, dict[str, float]] = field(default_factory=dict)
+    repeats: int = REPEATS
+    checks: tuple[str, ...] = ()
+
+    def repetitions(self, quick: bool = False) -> int:
+        """Return how many times a call is timed."""
+        return int(self.quick.get("repeats", self.repeats)) if quick else self.repeats
 
     def cases(self, quick: bool = False) -> Iterator[Case]:
         """Yield the cases of all sweeps, each once; those of one graph follow one another."""
@@ -191,22 +198,27 @@ def load(name: str) -> Suite:
     if name not in names():
         raise InputError(f"suite {name!r} is not known: use one of {', '.join(names())}")
     try:
-        return parsed(name, tomllib.loads(path.read_text()))
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path.name} is no suite: {error!r}; mgraph.bench.suite tells what one has") from error
+        text = tomllib.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:  # of TOML or UTF-8
+        raise InputError(f"{path.name} is no TOML: {error}") from error
+    return parsed(name, text)
 
 
 def parsed(name: str, text: dict[str, Any]) -> Suite:
-    """Return the suite that a parsed file describes."""
+    """Return the suite that a parsed file describes.
+
+    Raises
+    ------
+    InputError
+        If it describes none.
+    """
+    try:
+        check(text)
+    except InputError as error:
+        raise InputError(f"{name}.toml: {error}") from None
     plot: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in text["plot"].items()
     }
-    for sweep in text["sweep"]:
-        unknown = sweep.keys() - {"algorithm", "graph", "call", "run"} or sweep.get("run", {}).keys() - set(RUN)
-        if unknown:
-            raise ValueError(
-                f"a sweep has algorithm, graph, call and run, and run has {', '.join(RUN)}: not {min(unknown)}"
-            )
     return Suite(
         name=name,
         title=text["title"],
@@ -219,22 +231,21 @@ def parsed(name: str, text: dict[str, Any]) -> Suite:
         published=tuple(map(_published, text.get("published", []))),
         claims=tuple(Claim(**claim | {"band": tuple(claim.get("band", ()))}) for claim in text.get("claim", [])),
         traffic=text.get("traffic", {}),
+        repeats=text.get("repeats", REPEATS),
+        checks=tuple(text.get("checks", ())),
     )
 
 
 def _published(table: dict[str, Any]) -> Published:
     (of,) = table.keys() - {"series", "beside", "x"}
-    x, y = table["x"], table[of]
-    if len(x) != len(y):
-        raise ValueError(f"{table['series']}: {len(x)} values of x and {len(y)} of {of}")
-    scale = _PARTS.get(of, 1.0)
-    ends = [each if isinstance(each, list) else [each] for each in y]
+    scale = TIMES.get(of, 1.0)
+    ends = [each if isinstance(each, list) else [each] for each in table[of]]
     return Published(
         series=table["series"],
         beside=table.get("beside", {}),
-        x=tuple(x),
+        x=tuple(table["x"]),
         y=tuple(least * scale for least, *_ in ends),
-        of="seconds" if of in _PARTS else of,
+        of="seconds" if of in TIMES else of,
         upper=tuple(most * scale for _, *upper in ends for most in upper),
     )
 
