@@ -406,6 +406,21 @@ class TestChecks:
         with pytest.raises(WrongResultError, match="from vertex 319 "):
             check("apsp", data, {"distances": wrong}, names=["rows"])
 
+    def test_a_matrix_is_looked_at_where_it_lives(self, monkeypatch):
+        class Elsewhere(type(devices.find("cpu"))):
+            kind = "cuda"
+
+        random = np.random.default_rng(3)
+        matrix = np.where(random.random((70, 70)) < 0.2, random.integers(1, 9, (70, 70)), np.inf).astype(np.float32)
+        rows = random.integers(0, 40, (3, 70)).astype(float)
+        here, there = np.full((2, 3, 70), np.inf)
+        checks._through_matrix(matrix, rows, here)
+        monkeypatch.setattr(checks, "AT_A_TIME", 70 * 16)
+        monkeypatch.setattr(devices, "of", lambda array: Elsewhere())
+        checks._through_matrix(matrix, rows, there)
+        assert np.array_equal(here, there)
+        assert np.array_equal(here, (rows[:, :, None] + matrix).min(axis=1))
+
     def test_only_what_is_asked_for_is_checked(self):
         graph = rmat(5)
         count, labels = mgraph.connected_components(graph, device="cpu")

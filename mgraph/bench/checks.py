@@ -150,8 +150,7 @@ def _check_distances(
     if isinstance(graph, Graph):
         _through_edges(graph, distances, unit, least)
     else:
-        for first, part in _parts(graph, devices.find("cpu")):
-            _lower_by_matrix(distances[:, first : first + len(part)], part, least)
+        _through_matrix(graph, distances, least)
     least[np.arange(len(sources)), sources] = 0
     close = _close(distances, least, rounding)
     if not close.all():
@@ -231,6 +230,22 @@ def _through_edges(graph: Graph, distances: np.ndarray, unit: bool, least: np.nd
         ends = devices.to_host(indices[some])
         lengths = np.ones(len(ends), np.int8) if unit or weights is None else devices.to_host(weights[some])
         _lower_by_edges(distances[:, first:last], offsets[first : last + 1] - offsets[first], ends, lengths, least)
+
+
+def _through_matrix(matrix: Array, distances: np.ndarray, least: np.ndarray) -> None:
+    """Lower `least` in the same way by a matrix, where it lives."""
+    place = devices.of(matrix)
+    if place.kind == "cpu":
+        for first, part in _parts(matrix, place):
+            _lower_by_matrix(distances[:, first : first + len(part)], part, least)
+        return
+    with place.active():
+        there, found = place.asarray(distances), place.asarray(least)
+        for first, part in _parts(matrix, place):
+            for i in range(len(distances)):
+                sums = part + there[i, first : first + len(part), None]
+                found[i] = place.xp.minimum(found[i], sums.min(axis=0))
+        least[:] = devices.to_host(found)
 
 
 @njit(parallel=True, nogil=True, cache=True)
