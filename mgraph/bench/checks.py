@@ -10,7 +10,7 @@ Each is a property that only the right answer has, as far as one is known, so th
 - Labels are the least vertices of their components: none exceeds its vertex, all are equal across every edge, and there
   are as many as SciPy counts components, so two components never share one.
 
-R. Beamer, K. Asanović and D. Patterson, "The GAP benchmark suite", 2015, verifies likewise.
+S. Beamer, K. Asanović and D. Patterson, "The GAP benchmark suite", 2015, verifies likewise.
 """
 
 import itertools
