@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import device as devices
+from .bfs import walked_back
 from .by_component import ByComponent, components, groups
 from .distance_matrix import parts
 from .engine import Executor, Outcome, Program, Progress, checked_span, executor
@@ -289,14 +290,8 @@ class ApspResult:
         if self.predecessors is None:
             return self._unfolded(i, j)
         distributed = hasattr(self.predecessors, "row")
-        row = self.predecessors.row(i) if distributed else devices.to_host(self.predecessors[i])
-        vertices = [j]
-        while vertices[-1] != i:
-            before = int(row[vertices[-1]])
-            if before == NO_PREDECESSOR:
-                return []
-            vertices.append(before)
-        return vertices[::-1]
+        vertices = walked_back(self.predecessors.row(i) if distributed else self.predecessors[i], j)
+        return vertices if vertices[0] == i else []
 
     def _unfolded(self, i: int, j: int) -> list[int]:
         """Return the path from `i` to `j`: those to and from its highest intermediate vertex, and so on."""

@@ -199,7 +199,7 @@ class BfsResult:
     def path(self, vertex: int) -> list[int]:
         """Return the vertices of the shortest path to `vertex` from the source, or the nearest of them, both included.
 
-        Takes time linear in its length. Empty where there is no path.
+        Takes time linear in its length, and from a GPU that of copying the predecessors. Empty where there is no path.
 
         Raises
         ------
@@ -209,13 +209,16 @@ class BfsResult:
         if self.predecessors is None:
             raise InputError("path() needs the predecessors: call bfs(..., predecessors=True)")
         [vertex] = checked_vertices("vertex", [vertex], self.plan.n)
-        if self.distances[vertex] < 0:
-            return []
-        before, vertices = devices.to_host(self.predecessors), []
-        while vertex != NO_PREDECESSOR:
-            vertices.append(vertex)
-            vertex = int(before[vertex])
-        return vertices[::-1]
+        return walked_back(self.predecessors, vertex) if self.distances[vertex] >= 0 else []
+
+
+def walked_back(predecessors: Array, vertex: int) -> list[int]:
+    """Return the vertices from one that has no predecessor to `vertex`, each the predecessor of the next."""
+    before, vertices = devices.to_host(predecessors), []
+    while vertex != NO_PREDECESSOR:
+        vertices.append(vertex)
+        vertex = int(before[vertex])
+    return vertices[::-1]
 
 
 class Edges(NamedTuple):

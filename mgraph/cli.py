@@ -130,7 +130,7 @@ def _in_options(text: str) -> str:
             for other in option.secondary_opts:
                 text = re.sub(rf"{argument}False\b", other, text)
         else:
-            text = re.sub(rf"{argument}(?=[^\s,])", f"{spelled} ", text)
+            text = re.sub(rf"{argument}(?=[^\s,)])", f"{spelled} ", text)
             text = re.sub(argument, spelled, text)
     return text
 

@@ -480,7 +480,9 @@ def find(device: str | Device | None = None) -> Device:
     count = gpu_count()
     if int(index or 0) >= count:
         there = f"this machine has {count}, numbered from 0" if count else "this machine has no usable GPU"
-        there += f" (of compute capability {OLDEST}.0 or more)"
+        there += (
+            f" (of compute capability {OLDEST}.0 or more, and before any older: CUDA_VISIBLE_DEVICES can hide those)"
+        )
         raise DeviceError(f"device={device!r} is not there: {there}; device='cpu' needs none")
     return _cuda(int(index or 0))
 

@@ -108,7 +108,6 @@ class Direct:
     def run(self, program: Program, piece: Callable[[int], Any], plan: Plan, progress: Progress | None) -> Outcome:
         """Run `program` on the device; results are arrays of it."""
         comm, mark = Solo(), self.device.mark
-        state = None
         with self.device.active():
             try:
                 begun = mark()
@@ -130,8 +129,6 @@ class Direct:
                 with contextlib.suppress(Exception):
                     self.device.settle()
                 raise
-            finally:
-                state = None  # which the traceback of an error would hold on to
             timings = {
                 "load": self.device.seconds_between(begun, loaded),
                 "solve": self.device.seconds_between(loaded, solved),

@@ -1,4 +1,4 @@
-"""What can go wrong, in the user's words: every error that mgraph raises on purpose.
+"""What can go wrong, in the user's words: every error that mgraph raises on purpose, and what Ctrl-C may look like.
 
 Each derives from `MgraphError` and from the built-in exception that a caller would expect, so that
 ``except ValueError`` and ``except MemoryError`` go on working.

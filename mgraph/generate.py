@@ -7,6 +7,7 @@ and sorted, where the graph shall live.
 
 import contextlib
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -69,7 +70,7 @@ def rmat(
     scale = _integer("scale", scale, 0, MAX_SCALE)
     edges = _integer("edge_factor", edge_factor, 0, 2**31) << scale
     seed = _checked_seed(seed)
-    place = _place(device, 1 << scale, edges)
+    place = _place(device, 1 << scale, edges if directed else 2 * edges)
     at_a_time = EDGES_AT_A_TIME[place.kind]
     with place.active():
         xp = place.xp
@@ -180,14 +181,15 @@ def random_matrix(
     n = _integer("n", n, 0, MAX_VERTICES)
     if not 0 <= _number("density", density) <= 1:
         raise InputError(f"density={density} is no probability: use a number from 0 to 1")
-    if not _number("low", low) <= _number("high", high):
+    low, high = _number("low", low), _number("high", high)
+    if not low <= high:
         raise InputError(f"low={low} is above high={high}: the weights are drawn from low to high")
     if kind.kind == "i":
         if not low % 1 == high % 1 == 0:
             raise InputError(f"weights from {low} to {high} are no whole numbers, which {kind.name} asks for")
         fit = np.iinfo(kind).min <= low <= high < np.iinfo(kind).max
     else:
-        fit = max(-low, high, float(high) - float(low)) <= float(np.finfo(kind).max)
+        fit = max(-low, high, high - low) <= float(np.finfo(kind).max)
     if not fit:
         raise InputError(f"weights from {low} to {high} do not fit {kind.name}: give a narrower range")
     random = _random(seed)
@@ -415,7 +417,7 @@ def grid(
     weights = _checked_range(weights)
     random = _random(seed)
     m = rows * max(0, columns - 1) + max(0, rows - 1) * columns
-    place = _place(device, rows * columns, m)
+    place = _place(device, rows * columns, 2 * m)
     lengths = _weights(m, weights, random)
     with place.active():
         xp = place.xp
@@ -534,7 +536,7 @@ def tree_graph(n: int, count: int, k: int, *, seed: int = 0, device: str | None 
     n = _integer("n", n, 0, MAX_VERTICES)
     count, k = _integer("count", count, min(n, 1), n), _integer("k", k, 1, MAX_VERTICES)
     random = _random(seed)
-    place = _place(device, n, n - count)
+    place = _place(device, n, 2 * (n - count))
     names = random.permutation(np.arange(n, dtype=np.int32))
     with place.active():
         xp = place.xp
@@ -581,7 +583,7 @@ def random_graph(m: int, density: float, count: int, *, seed: int = 0, device: s
     if count * size > MAX_VERTICES:
         raise InputError(f"density={density} makes {count * size} vertices of {m} edges: at most {MAX_VERTICES}")
     random = _random(seed)
-    place = _place(device, count * size, m)
+    place = _place(device, count * size, 2 * m)
     # Vertex v of a graph has v pairs, those with the vertices before it. A tree takes one of them, and what is left are
     # as many as the vertex before has of all: they are drawn by that vertex's numbers.
     tree = size - 1 if m // max(count, 1) >= size - 1 else 0
@@ -667,11 +669,11 @@ def _checked_range(weights: Any) -> tuple[int, int] | None:
     """Return the least and the greatest weight, if the edges shall have any."""
     if weights is None:
         return None
-    try:
-        low, high = weights
-        return _integer("low", low, -(2**31), 2**31 - 1), _integer("high", high, int(low), 2**31 - 1)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"weights={weights!r} cannot be: give the least and the greatest, as int32") from error
+    ends = tuple(weights) if isinstance(weights, Sequence) else ()
+    whole = all(isinstance(end, (int, np.integer)) and not isinstance(end, bool) for end in ends)
+    if len(ends) != 2 or not whole or not -(2**31) <= ends[0] <= ends[1] < 2**31:
+        raise InputError(f"weights={weights!r} cannot be: give the least and the greatest, as integers of int32")
+    return int(ends[0]), int(ends[1])
 
 
 def _place(device: str | None, n: int, edges: int) -> devices.Device:

@@ -26,7 +26,8 @@ MAX_VERTICES = 2**31 - 2**20
 MANY_EDGES = 2**31 - 2**16
 
 
-#: Held while a view of a graph is made: whoever finds one, in another thread or stream, finds it finished.
+#: Held while a view of any graph is made, one at a time: whoever finds one, in another thread or stream, finds it
+#: finished.
 _MAKING = threading.RLock()
 
 
@@ -425,7 +426,8 @@ def check_memory(n: int, edges: int, home: devices.Device) -> None:
     if needed > there:
         raise MemoryLimitError(
             f"a graph of {n:,} vertices and {edges:,} edges needs about {needed / 2**30:.1f} GiB to be sorted, and "
-            f"{home.name} has {there / 2**30:.1f} GiB free: relabel sparse ids (relabel=True), or take fewer of both"
+            f"{home.name} has {there / 2**30:.1f} GiB free: take fewer, or relabel the ids of a file if they are "
+            "sparse (relabel=True)"
         )
 
 

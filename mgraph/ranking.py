@@ -71,7 +71,7 @@ def list_rank(
     Returns
     -------
     ListRankResult
-        Can be used as the array of the ranks.
+        Can be indexed, gone through and given to NumPy as the array of the ranks.
 
     Raises
     ------
@@ -110,9 +110,9 @@ def list_rank(
 
 @dataclass(frozen=True)
 class ListRankResult:
-    """The result of `list_rank`, which can be used as the array of the ranks: by NumPy, element by element, in a loop.
+    """The result of `list_rank`, which can be indexed, gone through and given to NumPy as its `ranks` can.
 
-    NumPy refuses ranks on a GPU, as it refuses any CuPy array: take `ranks` there.
+    NumPy refuses ranks on a GPU, as it refuses any CuPy array.
 
     Attributes
     ----------

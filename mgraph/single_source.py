@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import device as devices
-from .bfs import bfs
+from .bfs import bfs, checked_vertices, walked_back
 from .comm import Communicator
 from .engine import Progress, checked_span, executor, specs_beside
 from .errors import InputError
@@ -112,8 +112,8 @@ def sssp(
     .. [4] Harish and Narayanan, "Accelerating large graph algorithms on the GPU using CUDA", 2007.
     """
     graph = as_graph(graph)
-    source = _checked_vertex("source", source, graph.n)
-    end = -1 if target is None else _checked_vertex("target", target, graph.n)
+    [source] = checked_vertices("source", [source], graph.n)
+    [end] = [-1] if target is None else checked_vertices("target", [target], graph.n)
     computed = distance_dtype(graph.weights_dtype, dtype)
     most = _checked_limit(limit, computed)
     least = 0 if graph.nonnegative else graph.extremes()[0]
@@ -195,7 +195,7 @@ class SsspResult:
     def path(self, vertex: int) -> list[int]:
         """Return the vertices of the shortest path to `vertex`, both ends included.
 
-        Takes time linear in its length. Empty where there is no path.
+        Takes time linear in its length, and from a GPU that of copying the predecessors. Empty where there is no path.
 
         Raises
         ------
@@ -204,15 +204,11 @@ class SsspResult:
         """
         if self.predecessors is None:
             raise InputError("path() needs the predecessors: call sssp(..., predecessors=True)")
-        vertices = [_checked_vertex("vertex", vertex, self.plan.n)]
-        if self.distances[vertices[0]] == infinity(np.dtype(self.distances.dtype)):
+        [vertex] = checked_vertices("vertex", [vertex], self.plan.n)
+        if self.distances[vertex] == infinity(np.dtype(self.distances.dtype)):
             return []
-        before = devices.to_host(self.predecessors)
-        while vertices[-1] != self.source:
-            vertices.append(int(before[vertices[-1]]))
-            if vertices[-1] == NO_PREDECESSOR:
-                return []  # where a cycle of zero is negative by rounding
-        return vertices[::-1]
+        vertices = walked_back(self.predecessors, vertex)
+        return vertices if vertices[0] == self.source else []  # where a cycle of zero is negative by rounding
 
 
 class Edges(NamedTuple):
@@ -487,15 +483,6 @@ def _cut(distances: Array, ask: Ask) -> None:
         distances[distances > most] = beyond
 
 
-def _checked_vertex(name: str, vertex: Any, n: int) -> int:
-    if isinstance(vertex, bool) or not isinstance(vertex, (int, np.integer)):
-        raise InputError(f"{name}={vertex!r} is no vertex: give its number")
-    if not 0 <= vertex < n:
-        there = f"vertices 0 to {n - 1}" if n else "no vertices"
-        raise InputError(f"{name}={vertex} is not in the graph, which has {there}")
-    return int(vertex)
-
-
 def _checked_limit(limit: Any, dtype: np.dtype) -> float:
     """Return the greatest distance that is wanted, as one of `dtype`."""
     if limit is None:
@@ -504,7 +491,7 @@ def _checked_limit(limit: Any, dtype: np.dtype) -> float:
         raise InputError(f"limit={limit!r} is no distance: give 0 or more, or None for no limit")
     if dtype.kind == "i":
         return float(limit) if limit == float("inf") else math.floor(limit)
-    return float("inf") if limit > np.finfo(dtype).max else float(dtype.type(limit))
+    return float("inf") if limit > float(np.finfo(dtype).max) else float(dtype.type(limit))
 
 
 def _window(csr: Compressed, n: int) -> float:
@@ -520,7 +507,8 @@ def _window(csr: Compressed, n: int) -> float:
     width = mean * _WINDOW / degree * max(1.0, _SPARSE / degree)
     if csr.weights is None or csr.weights.dtype.kind == "i":
         width = max(1.0, width)
-    return width if width > float(np.finfo(np.float32).tiny) else float("inf")
+    least, most = (float(end) for end in (np.finfo(np.float32).tiny, np.finfo(np.float32).max))
+    return width if least < width < most else float("inf")
 
 
 def _lengths(csr: Compressed, dtype: np.dtype, device: devices.Device) -> Array:

@@ -298,7 +298,9 @@ def test_every_section_is_there(made):
 
 def test_what_was_measured_where(made):
     words = made[0].sections["measured"]
-    assert "13 rows of 4 suites" in words and "1 cases were skipped" in words and "1 results were wrong" in words
+    assert (
+        "13 rows of 4 suites" in words and "1 cases were skipped or failed" in words and "1 results were wrong" in words
+    )
     for what in ("H200", "1, 2, 4", "EPYC 9654", "2 cores", "2026-11-21", "87f8779", "python 3.12.1"):
         assert what in words
 
@@ -511,6 +513,15 @@ def test_a_case_that_another_run_has_measured_is_not_skipped(tmp_path):
     skipped = on_a_gpu | {"kind": "skipped", "why": "needs a GPU", "device": CPU}
     write(tmp_path, [skipped, skipped | {"call": {"method": "naive"}}], "cpu/rows.jsonl")
     assert [row["call"]["method"] for row in read(tmp_path).skipped] == ["naive"]
+
+
+def test_a_case_on_workers_that_was_measured_later_is_not_skipped(tmp_path):
+    two = case(devices=2, device=CPU, date="2026-11-22T11:00:00+00:00")
+    failed = two | {"kind": "skipped", "why": "failed", "device": CPU, "date": "2026-11-21T11:00:00+00:00"}
+    write(tmp_path, [failed, two])
+    assert [len(kind) for kind in (read(tmp_path).cases, read(tmp_path).skipped)] == [1, 0]
+    write(tmp_path, [two, failed | {"date": "2026-11-23T11:00:00+00:00"}])
+    assert [len(kind) for kind in (read(tmp_path).cases, read(tmp_path).skipped)] == [1, 1]
 
 
 def test_only_skipped_cases_make_a_report(tmp_path):

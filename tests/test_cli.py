@@ -343,6 +343,8 @@ def test_failures(cycle, tmp_path, monkeypatch):
     negative = tmp_path / "negative.txt"
     negative.write_text("0 1 -1\n1 0 -1\n")
     assert "negative weight" in failed(invoke("apsp", negative), 1)
+    small = ("--rmat", 12, "--method", "squaring", "--memory-limit", "1MiB", "--device", "cpu")
+    assert failed(invoke("apsp", *small), 1).endswith("a smaller type needs less (--dtype)")
     cut = tmp_path / "cut.txt.xz"
     cut.write_bytes(lzma.compress(AS_LIKE.encode())[:-30])
     failed(invoke("apsp", cut), 1)

@@ -129,11 +129,9 @@ def test_errors_reach_the_caller_as_they_are(part):
 
     setattr(Broken, part, fail)
     device = CountingDevice()
-    with pytest.raises(DeviceError, match=f"broken in {part}") as caught:
+    with pytest.raises(DeviceError, match=f"broken in {part}"):
         run(Broken(3), span=1, device=device)
     assert device.settled  # no stream writes any more to what the next call is given
-    frame = next(entry.frame for entry in caught.traceback if "state" in entry.frame.f_locals)
-    assert frame.f_locals["state"] is None
 
 
 def test_an_error_in_progress_stops_the_run():

@@ -1,5 +1,6 @@
 import re
 import zlib
+from unittest import mock
 
 import hypothesis
 import numpy as np
@@ -569,7 +570,7 @@ def test_seeds_of_numpy(name, dtype):
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: rmat(30, 2**31), "2,305,843,009,213,693,952 edges needs"),
+        (lambda: rmat(30, 2**31), "4,611,686,018,427,387,904 edges needs"),
         (lambda: random_degree(10**9, 2**20), "1,048,576,000,000,000 edges needs"),
         (lambda: scale_free(10**9, 0, 1, 2**20), "1,048,576,000,000,000 edges needs"),
         (lambda: random_density(2**30, 50), "576,460,752,303,423,488 edges takes"),
@@ -578,6 +579,25 @@ def test_seeds_of_numpy(name, dtype):
 )
 def test_what_no_memory_holds_is_refused_before_it_is_made(make, words):
     with pytest.raises(MemoryLimitError, match=words):
+        make()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: rmat(7, 8),
+        lambda: grid(23, 23),
+        lambda: tree_graph(1025, 1, 2),
+        lambda: random_graph(1024, 0.5, 1),
+    ],
+)
+def test_both_directions_count_before_a_graph_is_made(make, monkeypatch):
+    # Room for about 1.5 directions of the 1,024 edges or so.
+    monkeypatch.setattr(devices.find("cpu"), "available_memory", lambda: 12 * 1100 + 40 * 1500)
+    drawn = mock.Mock(side_effect=AssertionError("made before it was refused"))
+    monkeypatch.setattr(mgraph.generate.Graph, "from_edges", drawn)
+    monkeypatch.setattr(mgraph.generate, "rmat_edges", drawn)
+    with pytest.raises(MemoryLimitError, match=r"2,(048|024) edges needs"):
         make()
 
 

@@ -228,6 +228,13 @@ def test_limit_where_weights_are_negative(device):
     assert result.path(3) == [0, 1, 2, 3] and result.path(1) == []
 
 
+@pytest.mark.parametrize("limit", [1e39, 10**39, 10**400])
+def test_a_limit_beyond_float32(limit, device):
+    graph = mgraph.Graph.from_edges([0, 1], [1, 2], np.array([3e38, 2.0], np.float32))
+    found = devices.to_host(mgraph.sssp(graph, 0, limit=limit, device=device).distances)
+    assert np.array_equal(found, np.array([0, 3e38, 3e38], np.float32))
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_negative_cycles(dtype, device):
     random = np.random.default_rng(6)

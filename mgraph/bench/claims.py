@@ -80,7 +80,7 @@ def _has(row: Row, name: str, what: Any) -> bool:
 
 def _best(of: str, rows: list[Row], x: str) -> dict[Any, Row]:
     """Return the row of the least time, or else of the most of anything, at each x; of no name all have the same x."""
-    best: Callable[..., Row] = min if words_of(of) is amounts.seconds else max
+    best: Callable[..., Row] = min if of.endswith("seconds") else max
     at: dict[Any, list[Row]] = {}
     for row in rows:
         at.setdefault(value(row, x) if x else None, []).append(row)

@@ -130,7 +130,7 @@ def _sections(rows: Rows, comparison: Comparison | None) -> Iterator[Section]:
         if section is not None:
             yield section
     if rows.skipped:
-        yield Section("skipped", "What was skipped, and why", (_reasons(rows.skipped),))
+        yield Section("skipped", "What was skipped or failed, and why", (_reasons(rows.skipped),))
 
 
 def _suite(name: str) -> Suite:
@@ -152,7 +152,7 @@ def _overview(rows: Rows) -> Section:
             f", {'all' if quick == len(rows.cases) else quick} of them quick: small inputs, whose times say little"
         )
     if rows.skipped:
-        counts += f"; {len(rows.skipped)} cases were skipped"
+        counts += f"; {len(rows.skipped)} cases were skipped or failed"
     if rows.wrong:
         counts += f"; {len(rows.wrong)} results were wrong"
     if rows.others:
@@ -189,7 +189,7 @@ def _overview(rows: Rows) -> Section:
         Column("Commit", False),
     )
     table: tuple[Block, ...] = (Table(columns, tuple(lines)), Details("Versions", tuple(versions))) if lines else ()
-    checked = "Times are medians of the solve; every result was checked before its time counted."
+    checked = "Times are medians of the solve; every case's result was checked before its time counted."
     return Section("measured", "What was measured where", (Words(f"{counts}. {checked}"), *table))
 
 
@@ -441,7 +441,7 @@ def _beside(suite: Suite, rows: list[Row]) -> Iterator[tuple[Published, int, lis
 
 #: How many times as fast ours is, of a published figure and ours: of times, and of rates.
 _FASTER: dict[str, Callable[[float, float], float]] = {
-    "seconds": lambda published, ours: published / ours,
+    **dict.fromkeys(("seconds", "call_seconds", "first_call_seconds"), lambda published, ours: published / ours),
     **dict.fromkeys(("rate", "phase_rates"), lambda published, ours: ours / published),
 }
 

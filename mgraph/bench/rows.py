@@ -87,7 +87,14 @@ def read(folder: Path) -> Rows:
     for row in sorted(newest.values(), key=_on_a_cpu):
         kinds[row["kind"]].append(row)
     measured = set(map(_case, kinds["case"]))
-    skipped = [row for row in kinds["skipped"] if _is_there(row) or _case(row) not in measured]
+    since = {(_case(row), device_name(row, False)): row.get("date", "") for row in kinds["case"]}
+    skipped = [
+        row
+        for row in kinds["skipped"]
+        if (_is_there(row) or _case(row) not in measured)
+        # What was skipped is told of one device: of as many as it takes it may have been measured later.
+        and since.get((_case(row), device_name(row, False)), "") <= row.get("date", "")
+    ]
     ceilings = [row for row in kinds["ceilings"] if not row.get("quick") or key(row | {"quick": False}) not in newest]
     return Rows(kinds["case"], skipped, kinds["wrong"], ceilings, others)
 

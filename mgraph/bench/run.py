@@ -150,6 +150,7 @@ def bench(
                 if place.kind == "cuda" or "peer" not in case.run:
                     shared.ceilings[place.model()] = _ceilings(place, quick, known, facts, write)
                 found = row(case, suite, shared, place, quick)
+                json.dumps(found, allow_nan=False)  # or it is this case that fails
                 ended.measured += 1
             except WrongResultError as error:
                 found = {"kind": "wrong", "why": str(error)}

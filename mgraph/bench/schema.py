@@ -12,6 +12,7 @@ from .. import bfs_by_level, single_source
 from ..errors import InputError
 from ..plan.all_pairs import METHODS as APSP_METHODS
 from ..plan.components import METHODS as COMPONENTS_METHODS
+from ..plan.ranking import METHODS as RANKING_METHODS
 from ..plan.searches import BFS_METHODS
 from ..weights import DISTANCE_TYPES
 from .checks import CHECKS
@@ -42,7 +43,7 @@ METHODS: dict[str, tuple[str, ...]] = {
     "bfs": (*BFS_METHODS, *bfs_by_level.METHODS),
     "sssp": single_source.METHODS,
     "components": COMPONENTS_METHODS,
-    "list_rank": ("sequential", "wylie", "splitter64", "splitter48"),
+    "list_rank": RANKING_METHODS,
 }
 
 #: What a call is given by the run, and no suite says.

@@ -3,7 +3,8 @@
 A plan is made before anything is allocated. A distance matrix is cut into a grid of whole blocks, or into
 ranges of rows, a graph into ranges of vertices with about equal numbers of edges. The predicted peak is the
 sum of what the program allocates on a device at its fullest moment, the input's own memory not counted.
-Each algorithm has a module that says how it is cut and what it costs.
+Each algorithm has a module that says how it is cut and what it costs; as an attribute of `mgraph`, `plan` is the
+call, which hides the package: its modules are had by ``from mgraph.plan import searches``.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from ..errors import InputError, MemoryLimitError
 from ..graph import MAX_VERTICES
 from ..weights import distance_dtype
 from . import all_pairs, closure, ranking, searches, single_source
-from . import components as joined
+from .components import planned as planned_components
 from .devices import DeviceSpec, specs_of
 from .fit import hindrance, refusal
 from .plans import Alternative, Plan
@@ -155,7 +156,7 @@ def plan(
     elif m is None:
         raise InputError(f"a plan for {algorithm} needs m=, the number of edges")
     elif algorithm == "components":
-        made = joined.planned(int(n), int(m), specs, method, span, directed, indptr)
+        made = planned_components(int(n), int(m), specs, method, span, directed, indptr)
     elif algorithm == "sssp":
         kept = distance_dtype(None, dtype), predecessors, nonnegative
         made = single_source.planned(int(n), int(m), specs, method, *kept, span, indptr)

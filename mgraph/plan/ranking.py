@@ -28,6 +28,9 @@ SHORT_LIST = {"cpu": 1 << 16, "cuda": 1 << 21}
 WALKS = 4
 SPACING = 1024
 
+#: What `mgraph.list_rank` can do.
+METHODS = ("sequential", "wylie", "splitter64", "splitter48")
+
 #: Elements of a list whose numbers, and distances, have 32 bits.
 MAX_ELEMENTS = 2**32 - 1
 
@@ -35,9 +38,9 @@ MAX_ELEMENTS = 2**32 - 1
 def planned(n: int, specs: tuple[DeviceSpec, ...], method: str, span: int | None, splitters: int | None) -> Plan:
     """Plan a list ranking: strata of the elements by splitters, ranges of them by jumping."""
     kind, shards = specs[0].kind, len(specs)
-    known = ("auto", "sequential", "wylie", "splitter64", "splitter48")
-    if method not in known:
-        raise InputError(f"method={method!r} is not known for list_rank: use one of {', '.join(map(repr, known))}")
+    if method not in ("auto", *METHODS):
+        known = ", ".join(map(repr, METHODS))
+        raise InputError(f"method={method!r} is not known for list_rank: use 'auto', {known}")
     if method == "sequential" and kind == "cuda":
         raise InputError("method='sequential' goes along a list on one core of a CPU: give device='cpu' with it")
     if splitters is not None:
