@@ -14,8 +14,8 @@ from .plans import Plan
 #: Edges a vertex from which on a search looks at its neighbour of most edges first.
 _HEADS_FROM = 8
 
-#: How many edges a vertex it then looks at, however many there are: 3 to 6 were counted by time, on Kronecker
-#: graphs and on dense ones.
+#: How many edges a vertex it then looks at, however many there are: what measured times come to, on Kronecker graphs,
+#: random ones and dense ones (benchmarks/NOTES.md).
 _LOOKS = 5
 
 #: Times that a list of vertices is shorter than the bitmap that it stands for.
