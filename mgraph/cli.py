@@ -815,7 +815,10 @@ def _missing(versions: dict[str, str | None]) -> Iterator[str]:
         yield "GPUs need CuPy: pip install 'mgraph[cuda13]' (or 'mgraph[cuda12]' for a driver of CUDA 12)"
         return
     if not devices.gpu_count():
-        yield "CuPy finds no GPU: nvidia-smi tells whether there is one and which CUDA its driver supports"
+        yield (
+            "CuPy finds no GPU of compute capability 8.0 or more: nvidia-smi tells what there is, and which CUDA its "
+            "driver supports"
+        )
         return
     if versions["dask-cuda"] is None:
         extra = "cuda12" if _version("cupy-cuda12x") else "cuda13"

@@ -436,8 +436,8 @@ def _cupy() -> Any:
 def gpu_count() -> int:
     """Return the number of CUDA devices that can be used: 0 without CuPy, a driver or a GPU.
 
-    The kernels need compute capability 8.0. CUDA numbers the fastest GPUs first: those from one that is too old on
-    are left alone.
+    The kernels need compute capability 8.0. Those from one that is too old on are left alone: CUDA numbers the fastest
+    first, unless CUDA_DEVICE_ORDER says otherwise.
     """
     try:
         runtime = _cupy().cuda.runtime
