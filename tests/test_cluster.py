@@ -1,5 +1,6 @@
 """The cluster gives the same bits as the direct path, and leaves nothing behind however a call ends."""
 
+import gc
 import os
 import signal
 import socket
@@ -17,7 +18,7 @@ from distributed import Client, LocalCluster, default_client, get_worker
 from distributed.scheduler import WorkerStatusPlugin
 
 from mgraph import apsp, device
-from mgraph.cluster import Cluster, DistributedMatrix, connect, local_client
+from mgraph.cluster import Cluster, DistributedMatrix, connect, local_client, tasks
 from mgraph.cluster.tasks import present
 from mgraph.errors import (
     DeviceError,
@@ -173,6 +174,22 @@ def test_no_state_stays_on_the_workers(client):
             return
         time.sleep(0.05)
     pytest.fail(f"{sessions} {keys} {held}")
+
+
+def test_no_result_waits_for_a_garbage_collection(client, monkeypatch):
+    """Not of tasks that outlast a look at the workers either."""
+    monkeypatch.setattr(tasks, "LOOK", 0.01)
+    gc.collect()
+    gc.disable()
+    try:
+        before = {key for keys in client.has_what().values() for key in keys}
+        run(client, lambda state, first, comm: [time.sleep(0.1)])
+        deadline = time.monotonic() + 10
+        while left := {key for keys in client.has_what().values() for key in keys} - before:
+            assert time.monotonic() < deadline, left
+            time.sleep(0.05)
+    finally:
+        gc.enable()
 
 
 @pytest.fixture(scope="module")

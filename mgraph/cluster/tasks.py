@@ -6,13 +6,16 @@ whether the workers are still there.
 
 import asyncio
 import concurrent.futures
+import contextlib
 import time
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from typing import Any, TypeVar
 
 from distributed import CancelledError, Client, Future, wait
 
 from ..errors import SchedulerError, WorkerLostError
+
+T = TypeVar("T")
 
 #: Seconds between two looks at the workers while tasks run.
 LOOK = 0.5
@@ -49,16 +52,38 @@ def settle(client: Client, tasks: Mapping[str, Future]) -> None:
     Exception
         What the first failed task raised.
     """
-    pending = True
-    while pending:
-        try:
-            with client.as_current():
-                wait(list(tasks.values()), timeout=LOOK)
-        except (TimeoutError, CancelledError):
+    with contextlib.suppress(CancelledError):
+        _watched(client, _ended(client, list(tasks.values())), tasks)
+    if any(task.cancelled() for task in tasks.values()):
+        check(client, tasks)
+    _raise_failed(tasks)
+
+
+async def _ended(client: Client, futures: list[Future]) -> None:
+    with client.as_current():
+        await wait(futures)
+
+
+def _watched(client: Client, work: Coroutine[Any, Any, T], tasks: Mapping[str, Future]) -> T:
+    """Run a coroutine of the client's that ends when `tasks` have; raise if a worker or one of them fails before.
+
+    Not by a timeout of Dask's: its exception is in a cycle with frames that know the futures, so that what
+    the tasks returned would stay on the workers until Python next collects garbage.
+    """
+    loop: Any = client.loop
+    working = asyncio.run_coroutine_threadsafe(work, loop.asyncio_loop)
+    try:
+        while not concurrent.futures.wait([working], LOOK).done:
             check(client, tasks)
-        for task in filter(failed, tasks.values()):
-            task.result()
-        pending = not all(task.done() for task in tasks.values())
+            _raise_failed(tasks)
+        return working.result()
+    finally:
+        working.cancel()
+
+
+def _raise_failed(tasks: Mapping[str, Future]) -> None:
+    for task in filter(failed, tasks.values()):
+        task.result()
 
 
 def failed(task: Future) -> bool:
@@ -69,15 +94,8 @@ def failed(task: Future) -> bool:
 def results(client: Client, tasks: Mapping[str, Future]) -> list[Any]:
     """Wait for `tasks` and fetch their results; raises as `settle` does."""
     settle(client, tasks)
-    loop: Any = client.loop
-    fetching = asyncio.run_coroutine_threadsafe(_fetch(client, list(tasks.values())), loop.asyncio_loop)
-    try:
-        # A result that went down with its worker would be waited for without end.
-        while not concurrent.futures.wait([fetching], LOOK).done:
-            check(client, tasks)
-        found = fetching.result()
-    finally:
-        fetching.cancel()
+    # A result that went down with its worker would be waited for without end.
+    found = _watched(client, _fetch(client, list(tasks.values())), tasks)
     if len(found) < len(tasks):
         check(client, tasks, NOTICE)
         raise lost(tasks, "a result could not be fetched from one of them")
