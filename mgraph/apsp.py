@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import device as devices
-from .bfs import walked_back
+from .bfs import checked_vertices, walked_back
 from .by_component import ByComponent, components, groups
 from .distance_matrix import parts
 from .engine import Executor, Outcome, Program, Progress, checked_span, executor
@@ -279,12 +279,7 @@ class ApspResult:
         """
         if self.predecessors is None and self.intermediate is None:
             raise InputError("path() needs the predecessors: call apsp(..., predecessors=True)")
-        for vertex in (i, j):
-            if isinstance(vertex, bool) or not isinstance(vertex, (int, np.integer)):
-                raise InputError(f"{vertex!r} is no vertex: give its number")
-            if not 0 <= vertex < self.plan.n:
-                raise InputError(f"vertex {vertex} is not in the graph, which has vertices 0 to {self.plan.n - 1}")
-        i, j = int(i), int(j)
+        [i], [j] = checked_vertices("i", [i], self.plan.n), checked_vertices("j", [j], self.plan.n)
         if i == j:
             return [i]
         if self.predecessors is None:

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from . import device as devices
+from .bfs import checked_vertices
 from .comm import Communicator
 from .distance_matrix import NO_CYCLE, Part, empty, parts
 from .engine import Progress, checked_span, executor
@@ -124,12 +125,8 @@ class ClosureResult:
         InputError
             If a vertex is out of range.
         """
-        for vertex in (i, j):
-            if isinstance(vertex, bool) or not isinstance(vertex, (int, np.integer)):
-                raise InputError(f"{vertex!r} is no vertex: give its number")
-            if not 0 <= vertex < self.plan.n:
-                raise InputError(f"vertex {vertex} is not in the graph, which has vertices 0 to {self.plan.n - 1}")
-        return bool(int(self.words[int(i), int(j) // 32]) >> int(j) % 32 & 1)
+        [i], [j] = checked_vertices("i", [i], self.plan.n), checked_vertices("j", [j], self.plan.n)
+        return bool(int(self.words[i, j // 32]) >> j % 32 & 1)
 
     def rows(self, first: int, last: int) -> Array:
         """Return the rows `first` to `last` - 1 as a Boolean array, where the bits are; in NumPy if distributed."""

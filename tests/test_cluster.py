@@ -41,6 +41,16 @@ pytestmark = [
 
 QUIET = dict(dashboard_address=None, silence_logs=50)
 
+#: Seconds within which whatever does not hang has ended, however busy the machine is.
+SOON = 60
+
+
+def wait_until(holds):
+    end = time.monotonic() + SOON
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
 
 @contextmanager
 def cluster(workers, processes):
@@ -163,17 +173,21 @@ def test_path_fetches_a_row(client):
         assert found.path(3, j) == direct.path(3, j)
 
 
+def keys_on_workers(client):
+    return {key for keys in client.has_what().values() for key in keys}
+
+
+def sessions(client):
+    """The number of calls that each worker has something of."""
+    found = client.run(lambda dask_worker: len(getattr(dask_worker.plugins.get("mgraph"), "_sessions", ())))
+    return list(found.values())
+
+
 def test_no_state_stays_on_the_workers(client):
     found = apsp(matrix(100), client=client, device="cpu", block=32)
     held = {future.key for _, future in found.distances._blocks if future is not None}
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        sessions = client.run(lambda dask_worker: len(dask_worker.plugins["mgraph"]._sessions))
-        keys = {key for keys in client.has_what().values() for key in keys}
-        if not any(sessions.values()) and keys == held:
-            return
-        time.sleep(0.05)
-    pytest.fail(f"{sessions} {keys} {held}")
+    wait_until(lambda: keys_on_workers(client) == held)
+    assert not any(sessions(client))
 
 
 def test_no_result_waits_for_a_garbage_collection(client, monkeypatch):
@@ -182,12 +196,9 @@ def test_no_result_waits_for_a_garbage_collection(client, monkeypatch):
     gc.collect()
     gc.disable()
     try:
-        before = {key for keys in client.has_what().values() for key in keys}
+        before = keys_on_workers(client)
         run(client, lambda state, first, comm: [time.sleep(0.1)])
-        deadline = time.monotonic() + 10
-        while left := {key for keys in client.has_what().values() for key in keys} - before:
-            assert time.monotonic() < deadline, left
-            time.sleep(0.05)
+        wait_until(lambda: keys_on_workers(client) <= before)
     finally:
         gc.enable()
 
@@ -374,7 +385,7 @@ def test_one_shard_fails(client, span):
     started = time.monotonic()
     with pytest.raises(RuntimeError, match="shard 1 gave up"):
         run(client, failing, span=span)
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < SOON
     check_apsp(client, 70, np.float32, False)
 
 
@@ -430,10 +441,7 @@ def kill_a_worker(client):
 
 def wait_for_workers(client, count):
     """Wait as `Client.wait_for_workers` does, but leave the cluster's own list of its workers alone."""
-    end = time.monotonic() + 60
-    while len(present(client)) < count:
-        assert time.monotonic() < end
-        time.sleep(0.1)
+    wait_until(lambda: len(present(client)) >= count)
 
 
 @pytest.mark.parametrize("span", [1, 10_000])
@@ -441,12 +449,17 @@ def test_a_killed_worker_is_named(span):
     with cluster(2, processes=True) as client:
         check_apsp(client, 70, np.float32, False)
         killed = []
-        killer = threading.Timer(2, lambda: killed.append((kill_a_worker(client), time.monotonic())))
-        killer.start()
+
+        def kill():
+            wait_until(lambda: all(sessions(client)))
+            time.sleep(1)
+            killed.append((kill_a_worker(client), time.monotonic()))
+
+        threading.Thread(target=kill).start()
         with pytest.raises(WorkerLostError) as caught:
             run(client, slow, steps=10_000, span=span)
         [(address, when)] = killed
-        assert time.monotonic() - when < 10
+        assert time.monotonic() - when < SOON
         assert address in str(caught.value)
         wait_for_workers(client, 2)
         assert address not in present(client)
@@ -530,7 +543,7 @@ def test_a_dead_caller_holds_nothing(client, tmp_path):
         caller.kill()
     started = time.monotonic()
     check_apsp(client, 70, np.float32, True)
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < SOON
 
 
 def closed_port():
@@ -544,8 +557,8 @@ def test_a_scheduler_that_does_not_answer(capfd):
     before = threading.active_count()
     with pytest.raises(SchedulerError, match="no scheduler answers at tcp"):
         connect(f"tcp://127.0.0.1:{closed_port()}", timeout=2)
-    assert time.monotonic() - started < 5
-    assert threading.active_count() <= before
+    assert time.monotonic() - started < 20
+    wait_until(lambda: threading.active_count() <= before)
     assert capfd.readouterr() == ("", "")
 
 
@@ -580,8 +593,8 @@ def test_a_port_that_never_answers(capfd):
         before = threading.active_count()
         with pytest.raises(SchedulerError, match=r"no scheduler answers at tcp.* within 2 s"):
             connect(f"tcp://127.0.0.1:{port}", timeout=2)
-        assert time.monotonic() - started < 10
-        assert threading.active_count() <= before
+        assert time.monotonic() - started < 20
+        wait_until(lambda: threading.active_count() <= before)
     assert capfd.readouterr() == ("", "")
 
 
@@ -596,7 +609,7 @@ def test_a_scheduler_that_falls_silent(monkeypatch, capfd):
         started = time.monotonic()
         with pytest.raises(SchedulerError, match="within 2 s"):
             connect(f"tcp://127.0.0.1:{port}", timeout=2)
-        assert time.monotonic() - started < 10
+        assert time.monotonic() - started < 20
         with pytest.raises(ValueError, match="No clients found"):
             default_client()
     time.sleep(1)  # the port is closed, and its client hears of it
@@ -740,6 +753,6 @@ def test_a_killed_gpu_worker_is_named(gpus):
     with pytest.raises(WorkerLostError) as caught:
         apsp(matrix(2000), client=gpus, span=1, progress=kill_once)
     assert killed[0] in str(caught.value)
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < SOON
     wait_for_workers(gpus, workers)
     np.testing.assert_array_equal(apsp(d, client=gpus).distances.to_numpy(), apsp(d, device="cuda").distances)
