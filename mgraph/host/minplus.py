@@ -120,7 +120,6 @@ def solve_columns(D, column, b, M, C):
         _eliminate(C, None, M.T, b, first, last)
 
 
-@njit(parallel=True, nogil=True, cache=True)
 def update(D, P, C, R, labels, pivot, b, nonnegative, skip=(0, 0, 0, 0)):
     """D = min(D, C (+) R): every pair of vertices through the panels' pivots, the first of which is `pivot`.
 
@@ -128,6 +127,11 @@ def update(D, P, C, R, labels, pivot, b, nonnegative, skip=(0, 0, 0, 0)):
     `labels`, or without these the pivot itself. That no distance is negative, and what may be skipped as it
     is up to date, helps a GPU; here it makes no difference.
     """
+    _update(D, P, C, R, labels, pivot, b)
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def _update(D, P, C, R, labels, pivot, b):
     rows, n = D.shape
     width = _WIDTH // D.itemsize
     for strip in prange((rows + _HEIGHT - 1) // _HEIGHT):
