@@ -23,7 +23,7 @@ from mgraph.device import HostDevice
 from mgraph.floyd_warshall import FloydWarshall
 from mgraph.generate import random_matrix, rmat
 from mgraph.plan.all_pairs import products
-from mgraph.plan.cut import balanced_ranges, best_grid, even_ranges, grouped
+from mgraph.plan.cut import balanced_ranges, best_grid, even_ranges, grouped, shares
 from mgraph.plan.devices import USABLE
 from mgraph.rates import DEFAULT, EXCHANGE, PUBLISHED
 
@@ -62,7 +62,7 @@ def test_even_ranges(n, parts, multiple):
 @given(st.lists(st.integers(0, 200), max_size=600), st.integers(1, 12), st.sampled_from([np.int32, np.int64]))
 def test_balanced_ranges(degrees, parts, dtype):
     indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(dtype)
-    ranges = balanced_ranges(indptr, parts)
+    ranges = balanced_ranges(len(degrees), lambda v: int(indptr[v]), parts)
     check_cover(ranges, len(degrees), parts, 32)
     work = [int(indptr[last] - indptr[first]) + last - first for first, last in ranges]
     # A bound lies at most 32 vertices beyond the place that would cut the work evenly.
@@ -97,6 +97,14 @@ def test_a_search_is_cut_by_edges():
     edges = [int(indptr[last] - indptr[first]) + last - first for first, last in made.ranges]
     assert max(edges) < 1.1 * sum(edges) / 4
     assert made.ranges[0][1] < 320 < made.ranges[3][0]
+
+
+def test_a_cut_takes_no_memory_of_the_graphs_size():
+    n = 10**15
+    for parts in (2, 3):
+        ranges, edges = shares(n, 5 * n, parts, None)
+        check_cover(ranges, n, parts, 32)
+        assert sum(edges) == 5 * n and max(edges) - min(edges) <= 2 * 5 * 32
 
 
 def test_searches_of_many_vertices_send_lists():

@@ -1,12 +1,9 @@
 """Cutting the work: ranges of vertices, grids of blocks, and the supersteps of a span."""
 
+import bisect
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
-
-import numpy as np
-
-from .. import device as devices
 
 #: Seconds that a span of supersteps shall take: between spans lie the progress report and Dask's barrier.
 SPAN_SECONDS = 1.0
@@ -27,26 +24,34 @@ def even_ranges(n: int, parts: int, multiple: int) -> tuple[tuple[int, int], ...
     return tuple(itertools.pairwise(bounds))
 
 
-def balanced_ranges(indptr: Any, parts: int) -> tuple[tuple[int, int], ...]:
+def balanced_ranges(n: int, before: Callable[[int], int], parts: int) -> tuple[tuple[int, int], ...]:
     """Cut the vertices into ranges with about equal numbers of edges, starting on multiples of 32.
 
-    So no two shards share a word of a bitmap. A vertex weighs as much as an edge: it costs as much to scan.
+    So no two shards share a word of a bitmap. ``before(v)`` is the number of edges of the vertices before v. A
+    vertex weighs as much as an edge: it costs as much to scan.
     """
-    n = len(indptr) - 1
-    work = devices.to_host(indptr).astype(np.int64) + np.arange(n + 1)
-    goals = work[-1] * np.arange(parts + 1) // parts
-    bounds = np.minimum(-(-np.searchsorted(work, goals) // 32) * 32, n)
-    bounds[0], bounds[-1] = 0, n
-    return tuple((int(first), int(last)) for first, last in itertools.pairwise(bounds))
+
+    def work(vertex: int) -> int:
+        return before(vertex) + vertex
+
+    goals = (work(n) * part // parts for part in range(1, parts))
+    starts = (bisect.bisect_left(range(n + 1), goal, key=work) for goal in goals)
+    return tuple(itertools.pairwise([0, *(min(n, -(-start // 32) * 32) for start in starts), n]))
 
 
 def shares(n: int, m: int, shards: int, indptr: Any) -> tuple[tuple[tuple[int, int], ...], list[int]]:
-    """Return the vertices of each shard and the number of edges into them, which is balanced."""
+    """Return the vertices of each shard and the number of edges into them, which is balanced.
+
+    Where these are not known, `indptr` is None, all vertices are taken to have as many.
+    """
+
+    def before(vertex: int) -> int:
+        return m * vertex // max(n, 1) if indptr is None else int(indptr[vertex])
+
     if shards == 1:
         return ((0, n),), [m]
-    indptr = np.linspace(0, m, n + 1).astype(np.int64) if indptr is None else indptr
-    ranges = balanced_ranges(indptr, shards)
-    return ranges, [int(indptr[last]) - int(indptr[first]) for first, last in ranges]
+    ranges = balanced_ranges(n, before, shards)
+    return ranges, [before(last) - before(first) for first, last in ranges]
 
 
 def best_grid(shards: int) -> tuple[int, int]:
