@@ -5,9 +5,14 @@
     >>> int(result.distances[0, 2])
     8
 
-Importing it loads neither Numba, nor Dask, nor CuPy: each is imported by the first call that needs it.
+`mgraph.generate` makes graphs, `mgraph.cluster` connects to Dask. Importing mgraph loads neither Numba, nor Dask, nor
+CuPy: each is imported by the first call that needs it.
 """
 
+import importlib
+from types import ModuleType
+
+from . import generate
 from .apsp import ApspResult, apsp
 from .bfs import BfsResult, bfs
 from .bfs_many import BfsManyResult, bfs_many
@@ -58,9 +63,16 @@ __all__ = [
     "bfs",
     "bfs_many",
     "connected_components",
+    "generate",
     "list_rank",
     "plan",
     "read",
     "sssp",
     "transitive_closure",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name == "cluster":  # which imports Dask
+        return importlib.import_module(".cluster", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

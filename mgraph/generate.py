@@ -153,6 +153,43 @@ def _renamed(ids: Array, scale: int, seed: int) -> Array:
     return ids
 
 
+def weighted(graph: Graph, weights: tuple[int, int], dtype: str = "float32") -> Graph:
+    """Return a graph with the edges of another and uniform whole weights, one for each pair of vertices.
+
+    So both directions of an undirected edge have the same, and so have parallel edges.
+
+    Parameters
+    ----------
+    graph : Graph
+        The edges; weights of its own do not matter.
+    weights : tuple of (int, int)
+        The least and the greatest weight, less than 2**31 apart.
+    dtype : {"float32", "float64", "int32"}
+        The type of the weights.
+
+    Returns
+    -------
+    Graph
+        Where `graph` is; the same on every device.
+    """
+    low, high = _range(weights)
+    if high - low >= 2**31:
+        raise InputError(f"weights={weights!r} cannot be: the greatest is at most 2**31 - 1 above the least")
+    if dtype not in ("float32", "float64", "int32"):
+        raise InputError(f"dtype={dtype!r} is no type of weights: use 'float32', 'float64' or 'int32'")
+    with devices.find(graph.device).active():
+        src, dst, _ = graph.coo()
+        a, b = np.minimum(src, dst).astype(np.uint64), np.maximum(src, dst).astype(np.uint64)
+        mixed = (a * np.uint64(0x9E3779B97F4A7C15)) ^ (b * np.uint64(0xC2B2AE3D27D4EB4F))
+        mixed ^= mixed >> np.uint64(29)
+        mixed *= np.uint64(0xBF58476D1CE4E5B9)
+        lengths = (mixed >> np.uint64(33)) % np.uint64(high - low + 1)
+        lengths = (lengths.astype(np.int64) + low).astype(dtype)
+        indptr, indices, _ = graph.csr()
+        csr = Compressed(indptr, indices, lengths)
+        return Graph(graph.n, csr=csr, directed=graph.directed, nonnegative=low >= 0)
+
+
 def random_matrix(
     n: int,
     *,
@@ -667,8 +704,10 @@ def _checked_degree(degree: Any) -> float:
 
 def _checked_range(weights: Any) -> tuple[int, int] | None:
     """Return the least and the greatest weight, if the edges shall have any."""
-    if weights is None:
-        return None
+    return None if weights is None else _range(weights)
+
+
+def _range(weights: Any) -> tuple[int, int]:
     ends = tuple(weights) if isinstance(weights, Sequence) else ()
     whole = all(isinstance(end, (int, np.integer)) and not isinstance(end, bool) for end in ends)
     if len(ends) != 2 or not whole or not -(2**31) <= ends[0] <= ends[1] < 2**31:

@@ -25,7 +25,7 @@ from mgraph.bench.run import _cases, bench, commit, read_rows
 from mgraph.bench.suite import SUITES, Case, load, names, parsed, value
 from mgraph.bench.work import Work, work
 from mgraph.cli import main
-from mgraph.generate import grid, linked_list, random_matrix, rmat
+from mgraph.generate import grid, linked_list, random_matrix, rmat, weighted
 from mgraph.plan import ALGORITHMS
 
 PUBLISHED = {
@@ -233,7 +233,7 @@ class TestInputs:
         assert indptr.tolist() == [0, 3, 4, 5, 6] and indices.tolist() == [1, 2, 3, 0, 0, 0]
 
     def test_weights_are_the_same_both_ways(self):
-        graph = inputs.weighted(rmat(7), (3, 9))
+        graph = weighted(rmat(7), (3, 9))
         src, dst, weights = graph.coo()
         there = {(u, v): w for u, v, w in zip(src.tolist(), dst.tolist(), weights.tolist(), strict=True)}
         assert set(there.values()) <= set(range(3, 10)) and len(set(there.values())) > 1
@@ -273,7 +273,7 @@ class TestInputs:
 @functools.cache
 def pairs(dense):
     """Return a graph or a matrix of 512 vertices, and all its pairs."""
-    data = random_matrix(512, low=1, high=9) if dense else inputs.weighted(grid(16, 32), (1, 9))
+    data = random_matrix(512, low=1, high=9) if dense else weighted(grid(16, 32), (1, 9))
     return data, mgraph.apsp(data, device="cpu").distances
 
 
@@ -299,7 +299,7 @@ class TestChecks:
 
     @pytest.mark.parametrize("dtype", ["float32", "int32"])
     def test_shortest_paths(self, dtype):
-        graph = inputs.weighted(rmat(8), (1, 20), dtype)
+        graph = weighted(rmat(8), (1, 20), dtype)
         distances = mgraph.sssp(graph, 3, device="cpu").distances.copy()
         check("sssp", graph, {"distances": distances}, 3)
         reached = np.flatnonzero((distances > 0) & (distances < 1000))
@@ -320,7 +320,7 @@ class TestChecks:
     @pytest.mark.parametrize("at_a_time", [1 << 26, 50])
     def test_all_pairs_of_a_graph(self, monkeypatch, at_a_time):
         monkeypatch.setattr(checks, "AT_A_TIME", at_a_time)
-        graph = inputs.weighted(rmat(6), (1, 9))
+        graph = weighted(rmat(6), (1, 9))
         distances = mgraph.apsp(graph, device="cpu").distances.copy()
         check("apsp", graph, {"distances": distances})
         there = np.isfinite(distances[-1])
@@ -352,7 +352,7 @@ class TestChecks:
     @given(st.integers(0, 2**32), st.integers(-(2**31), 2**31 - 1))
     @settings(deadline=None, max_examples=60)
     def test_no_value_but_the_right_one_passes_at_any_place(self, place, value):
-        graph = inputs.weighted(rmat(6), (1, 9))
+        graph = weighted(rmat(6), (1, 9))
         v, source = place % graph.n, int(graph.coo().src[0])
         count, labels = mgraph.connected_components(graph, device="cpu")
         succ = linked_list(graph.n)
@@ -372,7 +372,7 @@ class TestChecks:
     @given(st.integers(0, 3), st.integers(0, 3), st.sampled_from([1e-3, 0.5, -3.0, np.inf]))
     @settings(deadline=None, max_examples=40)
     def test_no_wrong_tile_of_all_pairs_passes(self, i, j, more):
-        for data in (random_matrix(128, low=1, high=9), inputs.weighted(grid(8, 16), (1, 9))):
+        for data in (random_matrix(128, low=1, high=9), weighted(grid(8, 16), (1, 9))):
             distances = mgraph.apsp(data, device="cpu").distances.copy()
             distances[32 * i : 32 * i + 32, 32 * j : 32 * j + 32] += np.float32(more)
             with pytest.raises(WrongResultError):

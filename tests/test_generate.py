@@ -23,6 +23,7 @@ from mgraph.generate import (
     rmat,
     scale_free,
     tree_graph,
+    weighted,
 )
 
 
@@ -437,6 +438,46 @@ def test_made_graphs_are_the_same_on_a_gpu(name):
     graph, here = MADE[name](seed=3, device="cuda"), MADE[name](seed=3)
     assert graph.device == "cuda:0" and graph.directed == here.directed
     assert same(graph, here) and same_weights(graph, here)
+
+
+def check_weighted(place):
+    for graph in (rmat(8, device=place), rmat(8, directed=True, device=place)):
+        for between, dtype in (((1, 255), "float32"), ((-7, 5), "int32"), ((-(2**30), 2**30 - 1), "float64")):
+            made = weighted(graph, between, dtype)
+            assert made.device == graph.device and made.directed == graph.directed and made.weights_dtype == dtype
+            src, dst = edges(made)
+            lengths = devices.to_host(made.coo()[2])
+            of = dict(zip(zip(src.tolist(), dst.tolist(), strict=True), lengths.tolist(), strict=True))
+            assert len(of) == graph.m and all(of.get((j, i), length) == length for (i, j), length in of.items())
+            low, high = between
+            assert lengths.min() >= low and lengths.max() <= high and made.nonnegative == (low >= 0)
+            # The mean of as many draws as there are pairs, about half the edges, is normal about the middle.
+            assert abs(lengths.mean(dtype=float) - (low + high) / 2) < 5 * (high - low) / (6 * graph.m) ** 0.5
+
+
+def test_weights_for_any_graph():
+    check_weighted("cpu")
+
+
+@pytest.mark.gpu
+def test_weights_for_any_graph_on_a_gpu():
+    check_weighted("cuda")
+    here, there = (weighted(rmat(12, device=place), (1, 255)) for place in ("cpu", "cuda"))
+    assert same_weights(there, here)
+
+
+@pytest.mark.parametrize(
+    ("weights", "dtype", "words"),
+    [
+        (None, "float32", "weights=None"),
+        ((5, 1), "float32", r"weights=\(5, 1\)"),
+        ((-1, 2**31 - 1), "float64", r"weights=\(-1, 2147483647\) cannot be: the greatest"),
+        ((1, 2), "int8", "dtype='int8'"),
+    ],
+)
+def test_weights_for_a_graph_that_cannot_be(weights, dtype, words):
+    with pytest.raises(InputError, match=words):
+        weighted(rmat(3), weights, dtype)
 
 
 LARGER = {

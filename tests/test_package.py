@@ -1,6 +1,7 @@
 """The wheel holds the package and its kernels, nothing else, and works where there is no checkout."""
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -83,3 +84,10 @@ def test_the_installed_command(installed, tmp_path):
 def test_importing_mgraph_loads_no_engine():
     program = "import sys, mgraph; print(*{'cupy', 'dask', 'distributed', 'numba'} & sys.modules.keys())"
     assert run(sys.executable, "-c", program, env={**os.environ, "PYTHONPATH": str(ROOT)}) == ""
+
+
+def test_what_the_readme_calls_is_there_after_importing_mgraph_alone():
+    names = set(re.findall(r"mgraph(?:\.[a-z]\w*)+(?=\()", (ROOT / "README.md").read_text()))
+    assert {"mgraph.apsp", "mgraph.generate.rmat", "mgraph.cluster.connect", "mgraph.device.find"} <= names
+    for name in names:
+        run(sys.executable, "-c", f"import mgraph; {name}", env={**os.environ, "PYTHONPATH": str(ROOT)})

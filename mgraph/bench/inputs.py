@@ -99,19 +99,6 @@ def _core(graph: Graph, n: int) -> Graph:
     return made
 
 
-def weighted(graph: Graph, weights: tuple[int, int], dtype: str = "float32") -> Graph:
-    """Return a graph with uniform integer weights between two, one per undirected edge, whatever the device."""
-    low, high = weights
-    src, dst, _ = graph.coo()
-    a, b = np.minimum(src, dst).astype(np.uint64), np.maximum(src, dst).astype(np.uint64)
-    mixed = (a * np.uint64(0x9E3779B97F4A7C15)) ^ (b * np.uint64(0xC2B2AE3D27D4EB4F))
-    mixed ^= mixed >> np.uint64(29)
-    mixed *= np.uint64(0xBF58476D1CE4E5B9)
-    lengths = ((mixed >> np.uint64(33)) % np.uint64(high - low + 1) + np.uint64(low)).astype(dtype)
-    indptr, indices, _ = graph.csr()
-    return Graph(graph.n, csr=Compressed(indptr, indices, lengths), directed=graph.directed, nonnegative=low >= 0)
-
-
 MAKERS: dict[str, Callable[..., Any]] = {
     "rmat": generate.rmat,
     "grid": generate.grid,
@@ -169,4 +156,4 @@ def made(graph: dict[str, Any], device: str, folder: Path | None = None) -> Any:
     except TypeError as error:
         raise InputError(f"{name} cannot be made of {given}: {error}") from error
     found = maker(**given, device=device)
-    return found if weights is None or found.weighted else weighted(found, weights)
+    return found if weights is None or found.weighted else generate.weighted(found, weights)
