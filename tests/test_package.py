@@ -86,6 +86,21 @@ def test_importing_mgraph_loads_no_engine():
     assert run(sys.executable, "-c", program, env={**os.environ, "PYTHONPATH": str(ROOT)}) == ""
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="Numba takes another OpenMP than GNU's")
+@pytest.mark.parametrize(
+    ("given", "looks"),
+    [({}, "3000"), ({"GOMP_SPINCOUNT": "77"}, "77"), ({"OMP_WAIT_POLICY": "PASSIVE"}, "0")],
+)
+def test_threads_sleep_soon_where_they_wait_unless_told_otherwise(given, looks):
+    program = (
+        "import os; before = dict(os.environ); import mgraph.host.minplus; assert os.environ == before; "
+        "import numba.np.ufunc.omppool"
+    )
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("OMP_", "GOMP_"))}
+    environment |= {"PYTHONPATH": str(ROOT), "OMP_DISPLAY_ENV": "VERBOSE", **given}
+    assert f"GOMP_SPINCOUNT = '{looks}'" in run(sys.executable, "-c", program, env=environment)
+
+
 def test_what_the_readme_calls_is_there_after_importing_mgraph_alone():
     names = set(re.findall(r"mgraph(?:\.[a-z]\w*)+(?=\()", (ROOT / "README.md").read_text()))
     assert {"mgraph.apsp", "mgraph.generate.rmat", "mgraph.cluster.connect", "mgraph.device.find"} <= names

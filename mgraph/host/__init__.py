@@ -1,1 +1,25 @@
 """The CPU twins of the CUDA kernels, in Numba: one module a family, the operations of `mgraph.cuda`."""
+
+import contextlib
+import importlib
+import os
+
+#: How often a thread of GNU's OpenMP looks whether the others have come to a barrier before it sleeps: for some
+#: microseconds. By default it looks for milliseconds, 300,000 times; so two processes on two cores each waited for
+#: threads that the other one's waiting kept from the cores, and both took 36 times as long as one alone.
+_LOOKS = "3000"
+
+
+def _load_openmp() -> None:
+    """Load Numba's OpenMP with `_LOOKS`, unless the environment tells how threads shall wait: it asks only then."""
+    if os.environ.keys() & {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}:
+        return
+    os.environ["GOMP_SPINCOUNT"] = _LOOKS
+    try:
+        with contextlib.suppress(ImportError):  # a Numba without OpenMP has threads of its own
+            importlib.import_module("numba.np.ufunc.omppool")
+    finally:
+        del os.environ["GOMP_SPINCOUNT"]
+
+
+_load_openmp()
