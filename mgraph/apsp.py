@@ -223,7 +223,8 @@ def _solved(graph: Graph, made: Plan, order: Any, runner: Executor, progress: Pr
         return runner.run(ByComponent(made, graph.nonnegative), groups(graph, made, order), made, progress)
     if made.method in SEARCHES:
         started = time.perf_counter()
-        searched = network(graph, potentials(graph) if made.method == "johnson" else None)
+        shifts = made.method == "johnson" and not graph.nonnegative
+        searched = network(graph, potentials(graph) if shifts else None)
         prepared = time.perf_counter() - started
         outcome = runner.run(FromEverySource(made, "cpu"), lambda _: searched, made, progress)
         outcome.timings["load"] += prepared
@@ -240,7 +241,7 @@ def _solved(graph: Graph, made: Plan, order: Any, runner: Executor, progress: Pr
     return runner.run(program, parts(graph, made), made, progress)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ApspResult:
     """The result of `apsp`.
 

@@ -147,7 +147,7 @@ def bfs(
 
 def checked_vertices(name: str, values: Any, n: int) -> tuple[int, ...]:
     """Return the vertices that an argument names, or raise InputError."""
-    if not isinstance(values, Sequence | np.ndarray) or isinstance(values, str):
+    if not isinstance(values, Sequence | np.ndarray) or isinstance(values, str) or np.shape(values) == ():
         raise InputError(f"{name}={values!r} is no sequence of vertices: give a list, or for one vertex source=")
     if not len(values):
         raise InputError(f"{name} is empty: give a vertex or more")
@@ -169,7 +169,7 @@ def checked_depth(max_depth: Any) -> int | None:
     return min(int(max_depth), MAX_VERTICES)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BfsResult:
     """The result of `bfs`.
 

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from . import device as devices
-from .bfs import Edges, checked_depth, checked_vertices, piece, transposed
+from .bfs import Edges, checked_depth, checked_vertices, piece, transposed, walked_back
 from .comm import Communicator
 from .engine import Progress, checked_span, executor, specs_beside
+from .errors import InputError
 from .graph import as_graph
 from .plan import Plan, plan
 
@@ -104,7 +105,7 @@ def bfs_many(
     return BfsManyResult(start, results["distances"], results.get("predecessors"), made, outcome.timings)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BfsManyResult:
     """The result of `bfs_many`.
 
@@ -127,6 +128,26 @@ class BfsManyResult:
     predecessors: Any
     plan: Plan
     timings: dict[str, float]
+
+    def path(self, source: int, vertex: int) -> list[int]:
+        """Return the vertices of the shortest path from one of the sources to `vertex`, both included.
+
+        Takes time linear in its length, and from a GPU that of copying a row. Empty where there is no path.
+
+        Raises
+        ------
+        InputError
+            If predecessors were not asked for, `source` is none of the sources, or `vertex` is out of range.
+        """
+        if self.predecessors is None:
+            raise InputError("path() needs the predecessors: call bfs_many(..., predecessors=True)")
+        [source], [vertex] = (
+            checked_vertices(name, [value], self.plan.n) for name, value in (("source", source), ("vertex", vertex))
+        )
+        if source not in self.sources:
+            raise InputError(f"source={source} is none of the {len(self.sources)} sources of the searches")
+        vertices = walked_back(self.predecessors[self.sources.index(source)], vertex)
+        return vertices if vertices[0] == source else []
 
 
 @dataclass

@@ -132,6 +132,8 @@ def _in_options(text: str) -> str:
         else:
             text = re.sub(rf"{argument}(?=[^\s,)])", f"{spelled} ", text)
             text = re.sub(argument, spelled, text)
+        if option.name == "workers":
+            text = text.replace("client=", spelled)
     return text
 
 
@@ -658,7 +660,7 @@ def plan(
 ) -> None:
     """Tell how a call would be run, how long it would take and how much memory it needs.
 
-    ALGORITHM is apsp, bfs, bfs_many, closure, components, list_rank or sssp.
+    ALGORITHM is apsp, bfs, bfs_many, closure, components, list_rank (or rank) or sssp.
     """
     if gpus is None:
         specs = _specs(wanted, memory)

@@ -96,7 +96,7 @@ def transitive_closure(
     return ClosureResult(words, int(counts.sum()), made, outcome.timings)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClosureResult:
     """The result of `transitive_closure`.
 

@@ -118,7 +118,7 @@ def connected_components(
     return ComponentsResult(int(count), labels, int(iterations), made, outcome.timings)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ComponentsResult:
     """The result of `connected_components`, which unpacks as ``(count, labels)``.
 

@@ -19,6 +19,10 @@ class FormatError(InputError):
     """A file that cannot be read as the graph it should hold, with its line where there is one."""
 
 
+class MissingFileError(MgraphError, FileNotFoundError):
+    """There is no file of the name to read."""
+
+
 class NegativeCycleError(MgraphError, _ScipyNegativeCycleError):
     """The graph has a cycle of negative weight, so that no shortest path exists.
 

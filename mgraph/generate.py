@@ -153,7 +153,7 @@ def _renamed(ids: Array, scale: int, seed: int) -> Array:
     return ids
 
 
-def weighted(graph: Graph, weights: tuple[int, int], dtype: str = "float32") -> Graph:
+def weighted(graph: Graph, weights: tuple[int, int], dtype: Any = "float32") -> Graph:
     """Return a graph with the edges of another and uniform whole weights, one for each pair of vertices.
 
     So both directions of an undirected edge have the same, and so have parallel edges.
@@ -175,8 +175,9 @@ def weighted(graph: Graph, weights: tuple[int, int], dtype: str = "float32") -> 
     low, high = _range(weights)
     if high - low >= 2**31:
         raise InputError(f"weights={weights!r} cannot be: the greatest is at most 2**31 - 1 above the least")
-    if dtype not in ("float32", "float64", "int32"):
-        raise InputError(f"dtype={dtype!r} is no type of weights: use 'float32', 'float64' or 'int32'")
+    kind = distance_dtype(None, dtype)
+    if kind == np.int16:
+        raise InputError(f"dtype={dtype!r} is no type of weights: use float32, float64 or int32")
     with devices.find(graph.device).active():
         src, dst, _ = graph.coo()
         a, b = np.minimum(src, dst).astype(np.uint64), np.maximum(src, dst).astype(np.uint64)
@@ -184,7 +185,7 @@ def weighted(graph: Graph, weights: tuple[int, int], dtype: str = "float32") -> 
         mixed ^= mixed >> np.uint64(29)
         mixed *= np.uint64(0xBF58476D1CE4E5B9)
         lengths = (mixed >> np.uint64(33)) % np.uint64(high - low + 1)
-        lengths = (lengths.astype(np.int64) + low).astype(dtype)
+        lengths = (lengths.astype(np.int64) + low).astype(kind)
         indptr, indices, _ = graph.csr()
         csr = Compressed(indptr, indices, lengths)
         return Graph(graph.n, csr=csr, directed=graph.directed, nonnegative=low >= 0)

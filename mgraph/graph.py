@@ -80,6 +80,10 @@ class Graph:
         ids: np.ndarray | None = None,
         nonnegative: bool = False,
     ) -> None:
+        if csr is None and dense is None:
+            raise InputError(
+                "a graph is made of edges or a matrix: use from_edges, from_scipy, from_dense or mgraph.read"
+            )
         self.n = n
         self.directed = directed
         self.ids = ids
@@ -132,7 +136,7 @@ class Graph:
         n = _vertex_count(n, largest)
         check_memory(n, len(src) if directed else 2 * len(src), devices.of(src))
         if weights is not None:
-            weights = _checked_weights(xp.asarray(weights), len(src))
+            weights = _checked_weights(as_array(weights, "weights", xp), len(src))
         src, dst = src.astype(np.int32), dst.astype(np.int32)
         if weights is not None and weights.dtype.kind == "f" and bool(xp.isinf(weights).any()):
             there = ~xp.isinf(weights)
@@ -170,7 +174,8 @@ class Graph:
 
         ``inf`` (for integers the type's largest value) or a masked entry is no edge, zero an edge of weight
         zero; the diagonal counts as zero unless it is negative. The matrix is kept, not copied; one in a file
-        (Zarr, HDF5) or on a cluster is read some rows at a time.
+        (Zarr, HDF5) or on a cluster is read some rows at a time. Do not change it while the graph is in use: what
+        has been made of it, its edges among others, is not made anew.
 
         Raises
         ------
@@ -431,8 +436,16 @@ def check_memory(n: int, edges: int, home: devices.Device) -> None:
         )
 
 
+def as_array(values: Any, name: str, xp: Any = np) -> Array:
+    """Return an argument as an array, or raise InputError for nested sequences of unequal lengths and the like."""
+    try:
+        return xp.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} cannot be made an array: {error}") from error
+
+
 def _ids(values: Any, name: str, xp: Any) -> Array:
-    values = xp.asarray(values)
+    values = as_array(values, name, xp)
     if values.ndim != 1:
         raise InputError(f"{name} has shape {values.shape}: give one vertex id per edge")
     if not values.size:

@@ -27,7 +27,7 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from . import device as devices
-from .errors import FormatError, InputError, MgraphError, OutputExistsError
+from .errors import FormatError, InputError, MgraphError, MissingFileError, OutputExistsError
 from .graph import MAX_VERTICES, Graph
 
 Array = Any
@@ -96,6 +96,8 @@ def read(
 
     Raises
     ------
+    MissingFileError
+        If there is no such file.
     FormatError
         If the file is not what it should be; the message names the line where there is one.
     InputError
@@ -141,6 +143,8 @@ def read_list(path: str | os.PathLike[str]) -> np.ndarray:
 
     Raises
     ------
+    MissingFileError
+        If there is no such file.
     FormatError
         If the file is neither.
     """
@@ -183,7 +187,10 @@ def _formats() -> str:
 
 
 def _opened(path: Path) -> Stream:
-    file = path.open("rb")
+    try:
+        file = path.open("rb")
+    except FileNotFoundError as error:
+        raise MissingFileError(f"there is no file {path}") from error
     magic = file.peek(6)
     if not magic and path.suffix.lower() in (".gz", ".xz"):
         file.close()

@@ -17,6 +17,7 @@ from . import device as devices
 from .comm import Communicator
 from .engine import Program, Progress, checked_span, executor
 from .errors import InputError
+from .graph import as_array
 from .plan import Plan, plan
 from .plan.cut import even_ranges
 from .plan.ranking import rounds
@@ -108,7 +109,7 @@ def list_rank(
     return ListRankResult(home.asarray(ranks), made, outcome.timings)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ListRankResult:
     """The result of `list_rank`, which can be indexed, gone through and given to NumPy as its `ranks` can.
 
@@ -141,7 +142,7 @@ class ListRankResult:
 def _elements(succ: Any) -> Array:
     """Return `succ` as an array, or raise InputError if it can be no list."""
     if devices.of(succ).kind == "cpu":
-        succ = np.asarray(succ)
+        succ = as_array(succ, "succ")
     if succ.ndim != 1:
         raise InputError(f"succ has shape {succ.shape}: give one successor per element")
     if not succ.size:

@@ -164,7 +164,7 @@ def sssp(
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SsspResult:
     """The result of `sssp`.
 

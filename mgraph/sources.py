@@ -296,6 +296,9 @@ def edge_lengths(incoming: Compressed, h: Array | None, dtype: np.dtype, device:
 def _window(weights: Array) -> float:
     """Return the width of distances that are best settled together: so many average weights."""
     dtype = np.dtype(weights.dtype)
-    most, least = kernel_infinity(dtype), 1 if dtype.kind == "i" else float(np.finfo(dtype).tiny)
-    width = _WINDOW * float(weights.mean()) if len(weights) else 0.0
-    return min(width, most) if width >= least else most
+    most, least, largest = kernel_infinity(dtype), 1.0, float(kernel_infinity(dtype))
+    if dtype.kind == "f":
+        least, largest = float(np.finfo(dtype).tiny), float(np.finfo(dtype).max)
+    with np.errstate(over="ignore"):
+        width = _WINDOW * float(weights.mean(dtype=np.float64)) if len(weights) else 0.0
+    return width if least <= width <= largest else most

@@ -243,3 +243,14 @@ def test_cupy_in_cupy_out():
     same = mgraph.bfs_many(rmat(10), [1, 2], predecessors=True, device="cpu")
     assert np.array_equal(found.distances.get(), same.distances)
     assert np.array_equal(found.predecessors.get(), same.predecessors)
+
+
+def test_paths():
+    graph = mgraph.Graph.from_edges([0, 1, 2, 4], [1, 2, 3, 0])
+    found = mgraph.bfs_many(graph, [0, 2], predecessors=True, device="cpu")
+    assert [found.path(*ends) for ends in ((0, 3), (2, 3), (0, 0), (2, 0))] == [[0, 1, 2, 3], [2, 3], [0], []]
+    for ends, words in (((1, 2), "source=1 is none of the 2 sources"), ((0, 5), "vertex=5"), ((0, "a"), "vertex='a'")):
+        with pytest.raises(mgraph.InputError, match=words):
+            found.path(*ends)
+    with pytest.raises(mgraph.InputError, match="predecessors=True"):
+        mgraph.bfs_many(graph, [0], device="cpu").path(0, 1)

@@ -756,3 +756,14 @@ def test_a_killed_gpu_worker_is_named(gpus):
     assert time.monotonic() - started < SOON
     wait_for_workers(gpus, workers)
     np.testing.assert_array_equal(apsp(d, client=gpus).distances.to_numpy(), apsp(d, device="cuda").distances)
+
+
+def test_a_local_client_that_was_not_entered():
+    with pytest.raises(InputError, match=r"with mgraph.cluster.local_client\(2\) as client:"):
+        apsp(matrix(5), client=local_client(2, "cpu"))
+
+
+@pytest.mark.parametrize("workers", [0, -1, 1.5, True, "2"])
+def test_no_number_of_workers(workers):
+    with pytest.raises(InputError, match=f"workers={workers!r} is no number of workers"):
+        local_client(workers)

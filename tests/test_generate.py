@@ -472,7 +472,8 @@ def test_weights_for_any_graph_on_a_gpu():
         (None, "float32", "weights=None"),
         ((5, 1), "float32", r"weights=\(5, 1\)"),
         ((-1, 2**31 - 1), "float64", r"weights=\(-1, 2147483647\) cannot be: the greatest"),
-        ((1, 2), "int8", "dtype='int8'"),
+        ((1, 2), "int8", "dtype=int8 "),
+        ((1, 2), "int16", "dtype='int16'"),
     ],
 )
 def test_weights_for_a_graph_that_cannot_be(weights, dtype, words):

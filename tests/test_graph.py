@@ -13,6 +13,7 @@ from mgraph import device as devices
 from mgraph.errors import InputError, MemoryLimitError
 from mgraph.generate import rmat
 from mgraph.graph import MAX_VERTICES, Graph, as_graph
+from mgraph.ranking import list_rank
 
 QUICK = settings(deadline=None, max_examples=60)
 
@@ -336,3 +337,22 @@ def test_a_graph_that_cannot_be_sorted_in_memory(monkeypatch):
     monkeypatch.setattr(HostDevice, "available_memory", lambda self: 1 << 20)
     with pytest.raises(MemoryLimitError, match="1,000,000 vertices"):
         Graph.from_edges([0], [1], n=1_000_000)
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: Graph.from_edges([[0], [0, 1]], [1, 2]), "src"),
+        (lambda: Graph.from_edges([0, 1], [[1], [1, 2]]), "dst"),
+        (lambda: Graph.from_edges([0, 1], [1, 2], [[1], [1, 2]]), "weights"),
+        (lambda: list_rank([[1], [1, 2]]), "succ"),
+    ],
+)
+def test_ragged_arrays(make, name):
+    with pytest.raises(InputError, match=f"{name} cannot be made an array"):
+        make()
+
+
+def test_a_graph_of_nothing():
+    with pytest.raises(InputError, match="from_edges"):
+        Graph(3)

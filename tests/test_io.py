@@ -16,9 +16,9 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 import mgraph.io
-from mgraph.errors import FormatError, InputError, OutputExistsError
+from mgraph.errors import FormatError, InputError, MissingFileError, OutputExistsError
 from mgraph.graph import MAX_VERTICES
-from mgraph.io import SparseIdsWarning, check_output, read, save
+from mgraph.io import SparseIdsWarning, check_output, read, read_list, save
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 real_data = pytest.mark.skipif(not DATA.is_dir(), reason="the folder ../shared/data with real graphs is missing")
@@ -666,3 +666,10 @@ def test_a_full_disk(tmp_path, monkeypatch):
             save(tmp_path / name, {"a": np.zeros(10**6)})
         assert caught.value.errno == errno.ENOSPC
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("reader", [read, read_list])
+def test_a_file_that_is_not_there(reader, tmp_path):
+    with pytest.raises(MissingFileError, match=r"there is no file .*nothing\.gr") as caught:
+        reader(tmp_path / "nothing.gr")
+    assert isinstance(caught.value, FileNotFoundError) and isinstance(caught.value, mgraph.MgraphError)

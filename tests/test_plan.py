@@ -461,3 +461,11 @@ def test_bad_arguments(arguments, options, says):
 def test_plans_that_cannot_be(arguments, message):
     with pytest.raises(InputError, match=message):
         plan(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("call", "planned"),
+    [("transitive_closure", "closure"), ("connected_components", "components"), ("rank", "list_rank")],
+)
+def test_plans_by_the_names_of_calls(call, planned):
+    assert plan(call, 100, 100, cpus(1)) == plan(planned, 100, 100, cpus(1))

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import CancelledError, Future
 from pathlib import Path
 
+import numpy as np
 from distributed import Client, LocalCluster, Security
 from distributed import comm as comms
 from distributed.client import ensure_default_client
@@ -102,12 +103,12 @@ def _address_in(path: Path) -> str:
         raise InputError(f"{path} is no file that 'dask scheduler --scheduler-file' wrote") from error
 
 
-@contextlib.contextmanager
-def local_client(workers: int, device: str | None = None) -> Iterator[Client]:
-    """Start `workers` processes on this machine and close them at the end.
+def local_client(workers: int, device: str | None = None) -> contextlib.AbstractContextManager[Client]:
+    """Return a context that starts `workers` processes on this machine, and closes them at its end.
 
-    Until then their client is Dask's default client. On GPUs each process has one of its own; on the CPU they share
-    the cores. A script that calls this begins with ``if __name__ == "__main__":``, as the processes import it.
+    What it names, ``with local_client(2) as client:``, is their client, Dask's default until then. On GPUs each
+    process has one of its own; on the CPU they share the cores. A script that calls this begins with
+    ``if __name__ == "__main__":``, as the processes import it.
 
     Parameters
     ----------
@@ -118,11 +119,18 @@ def local_client(workers: int, device: str | None = None) -> Iterator[Client]:
 
     Raises
     ------
+    InputError
+        If `workers` is no number of them.
     DeviceError
         If there are fewer GPUs than workers, or no ``dask-cuda``.
     """
-    if workers < 1:
-        raise InputError(f"workers={workers} is no number of workers: give 1 or more")
+    if isinstance(workers, bool) or not isinstance(workers, (int, np.integer)) or workers < 1:
+        raise InputError(f"workers={workers!r} is no number of workers: give 1 or more")
+    return _started(int(workers), device)
+
+
+@contextlib.contextmanager
+def _started(workers: int, device: str | None) -> Iterator[Client]:
     if devices.find(device).kind == "cuda":
         cluster = _cuda_cluster(workers)
     else:

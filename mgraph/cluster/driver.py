@@ -63,7 +63,10 @@ class Cluster:
 
     def __init__(self, client: Client, device: str | None = None) -> None:
         if not isinstance(client, Client):
-            raise InputError(f"client={client!r} is no distributed.Client")
+            raise InputError(
+                f"client={client!r} is no distributed.Client: give Client(cluster), or what "
+                "'with mgraph.cluster.local_client(2) as client:' names"
+            )
         if client.asynchronous:
             raise InputError("an asynchronous client cannot be used: give one made with asynchronous=False")
         if device not in (None, "cpu", "cuda"):

@@ -209,7 +209,7 @@ def _indices(key: Any, length: int, axis: int) -> range:
     """Return the indices that a subscript means, or raise IndexError as NumPy does."""
     if isinstance(key, slice):
         return range(*key.indices(length))
-    with contextlib.suppress(TypeError):
+    with contextlib.suppress(TypeError, ValueError):
         index = range(length)[key] if -length <= key < length else None
         if index is None:
             raise IndexError(f"index {key} is out of bounds for axis {axis} with size {length}")

@@ -27,6 +27,9 @@ __all__ = ["ALGORITHMS", "Alternative", "DeviceSpec", "Plan", "plan"]
 #: What can be planned.
 ALGORITHMS = ("apsp", "bfs", "bfs_many", "closure", "components", "list_rank", "sssp")
 
+#: The names of calls and of commands that are not those of what they plan.
+_CALLS = {"transitive_closure": "closure", "connected_components": "components", "rank": "list_rank"}
+
 
 def plan(
     algorithm: str,
@@ -57,7 +60,8 @@ def plan(
     Parameters
     ----------
     algorithm : {"apsp", "bfs", "bfs_many", "closure", "components", "list_rank", "sssp"}
-        The call to plan; what it needs of the host's memory, or disk, is held against this machine's.
+        The call to plan, also by the name of its function; what it needs of the host's memory, or disk, is held
+        against this machine's.
     n : int
         Number of vertices, or of a list's elements.
     m : int, optional
@@ -113,6 +117,7 @@ def plan(
     InputError
         For an unknown algorithm, method, block or device, and for splitters where there are none.
     """
+    algorithm = _CALLS.get(algorithm, algorithm)
     if algorithm not in ALGORITHMS:
         known = ", ".join(map(repr, ALGORITHMS))
         raise InputError(f"algorithm {algorithm!r} is not known: use one of {known}")

@@ -14,7 +14,7 @@ def hindrance(made: Plan, memory_limit: int | None) -> str:
         most = usable(spec, memory_limit)
         if peak > most:
             what = (
-                f"may take {size_in_words(most)}, by memory_limit"
+                f"may take {size_in_words(most)} (memory_limit=)"
                 if most == memory_limit
                 else f"has {size_in_words(spec.memory)} free"
             )
