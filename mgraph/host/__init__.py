@@ -5,8 +5,8 @@ import importlib
 import os
 
 #: How often a thread of GNU's OpenMP looks whether the others have come to a barrier before it sleeps: for some
-#: microseconds. By default it looks for milliseconds, 300,000 times; so two processes on two cores each waited for
-#: threads that the other one's waiting kept from the cores, and both took 36 times as long as one alone.
+#: tens of microseconds. By default it looks for milliseconds, 300,000 times; so two processes on two cores each waited
+#: for threads that the other one's waiting kept from the cores, and both took 36 times as long as one alone.
 _LOOKS = "3000"
 
 
