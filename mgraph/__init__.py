@@ -11,6 +11,7 @@ CuPy: each is imported by the first call that needs it.
 
 import importlib
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from . import generate
 from .apsp import ApspResult, apsp
@@ -74,7 +75,14 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> ModuleType:
-    if name == "cluster":  # which imports Dask
-        return importlib.import_module(".cluster", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if TYPE_CHECKING:
+    from . import cluster as cluster
+else:
+
+    def __getattr__(name: str) -> ModuleType:
+        if name == "cluster":  # which imports Dask
+            return importlib.import_module(".cluster", __name__)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), "cluster"})

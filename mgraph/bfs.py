@@ -147,7 +147,8 @@ def bfs(
 
 def checked_vertices(name: str, values: Any, n: int) -> tuple[int, ...]:
     """Return the vertices that an argument names, or raise InputError."""
-    if not isinstance(values, Sequence | np.ndarray) or isinstance(values, str) or np.shape(values) == ():
+    scalar = isinstance(values, str) or (isinstance(values, np.ndarray) and not values.ndim)
+    if scalar or not isinstance(values, Sequence | np.ndarray):
         raise InputError(f"{name}={values!r} is no sequence of vertices: give a list, or for one vertex source=")
     if not len(values):
         raise InputError(f"{name} is empty: give a vertex or more")

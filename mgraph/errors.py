@@ -20,7 +20,7 @@ class FormatError(InputError):
 
 
 class MissingFileError(MgraphError, FileNotFoundError):
-    """There is no file of the name to read."""
+    """There is no file of the name to read; `errno` and `filename` are those of any missing file."""
 
 
 class NegativeCycleError(MgraphError, _ScipyNegativeCycleError):

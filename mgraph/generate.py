@@ -15,7 +15,7 @@ import numpy as np
 
 from . import device as devices
 from .errors import InputError, MemoryLimitError
-from .graph import MAX_VERTICES, Compressed, Graph, check_memory, offset_type
+from .graph import MAX_VERTICES, Compressed, Graph, as_graph, check_memory, offset_type
 from .plan.ranking import MAX_ELEMENTS
 from .weights import distance_dtype, infinity
 
@@ -153,14 +153,14 @@ def _renamed(ids: Array, scale: int, seed: int) -> Array:
     return ids
 
 
-def weighted(graph: Graph, weights: tuple[int, int], dtype: Any = "float32") -> Graph:
+def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "float32") -> Graph:
     """Return a graph with the edges of another and uniform whole weights, one for each pair of vertices.
 
     So both directions of an undirected edge have the same, and so have parallel edges.
 
     Parameters
     ----------
-    graph : Graph
+    graph : Graph, or what `mgraph.apsp` reads as one
         The edges; weights of its own do not matter.
     weights : tuple of (int, int)
         The least and the greatest weight, less than 2**31 apart.
@@ -178,6 +178,7 @@ def weighted(graph: Graph, weights: tuple[int, int], dtype: Any = "float32") -> 
     kind = distance_dtype(None, dtype)
     if kind == np.int16:
         raise InputError(f"dtype={dtype!r} is no type of weights: use float32, float64 or int32")
+    graph = as_graph(graph)
     with devices.find(graph.device).active():
         src, dst, _ = graph.coo()
         a, b = np.minimum(src, dst).astype(np.uint64), np.maximum(src, dst).astype(np.uint64)
@@ -188,7 +189,7 @@ def weighted(graph: Graph, weights: tuple[int, int], dtype: Any = "float32") -> 
         lengths = (lengths.astype(np.int64) + low).astype(kind)
         indptr, indices, _ = graph.csr()
         csr = Compressed(indptr, indices, lengths)
-        return Graph(graph.n, csr=csr, directed=graph.directed, nonnegative=low >= 0)
+        return Graph(graph.n, csr=csr, directed=graph.directed, ids=graph.ids, nonnegative=low >= 0)
 
 
 def random_matrix(

@@ -190,7 +190,7 @@ def _opened(path: Path) -> Stream:
     try:
         file = path.open("rb")
     except FileNotFoundError as error:
-        raise MissingFileError(f"there is no file {path}") from error
+        raise MissingFileError(error.errno, "there is no such file", os.fspath(path)) from error
     magic = file.peek(6)
     if not magic and path.suffix.lower() in (".gz", ".xz"):
         file.close()

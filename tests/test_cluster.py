@@ -8,13 +8,14 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from distributed import Client, LocalCluster, default_client, get_worker
+from distributed import Client, Event, LocalCluster, default_client, get_worker
 from distributed.scheduler import WorkerStatusPlugin
 
 from mgraph import apsp, device
@@ -186,8 +187,7 @@ def sessions(client):
 def test_no_state_stays_on_the_workers(client):
     found = apsp(matrix(100), client=client, device="cpu", block=32)
     held = {future.key for _, future in found.distances._blocks if future is not None}
-    wait_until(lambda: keys_on_workers(client) == held)
-    assert not any(sessions(client))
+    wait_until(lambda: keys_on_workers(client) == held and not any(sessions(client)))
 
 
 def test_no_result_waits_for_a_garbage_collection(client, monkeypatch):
@@ -495,6 +495,23 @@ def test_a_lost_block_is_reported():
         address = kill_a_worker(client)
         with pytest.raises(WorkerLostError, match=address):
             found.to_numpy()
+
+
+def test_a_result_lost_while_others_are_awaited(monkeypatch):
+    """Between two looks at the workers: the last task ends, but the first one's result is gone."""
+    monkeypatch.setattr(tasks, "LOOK", 5)
+    with cluster(2, processes=True) as client:
+        first, second = sorted(present(client))
+        ended = tasks.submit(client, first, int)
+        other = tasks.submit(client, second, lambda: Event("lost").wait())
+        wait_until(ended.done)
+        with ThreadPoolExecutor(1) as thread:
+            settled = thread.submit(tasks.settle, client, {first: ended, second: other})
+            os.kill(client.run(os.getpid)[first], signal.SIGKILL)
+            wait_until(lambda: not ended.done())
+            Event("lost", client=client).set()
+            with pytest.raises(WorkerLostError, match=first):
+                settled.result()
 
 
 def guarded(state, k, comm):

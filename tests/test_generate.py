@@ -457,6 +457,9 @@ def check_weighted(place):
 
 def test_weights_for_any_graph():
     check_weighted("cpu")
+    of_ids = mgraph.graph.Graph.from_edges([0, 1], [1, 2], ids=np.array([7, 8, 11]))
+    assert weighted(of_ids, (1, 3)).ids.tolist() == [7, 8, 11]
+    assert weighted(sparse.coo_array(([5.0], ([0], [1])), shape=(2, 2)), (4, 4)).csr().weights.tolist() == [4]
 
 
 @pytest.mark.gpu

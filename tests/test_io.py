@@ -670,6 +670,7 @@ def test_a_full_disk(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("reader", [read, read_list])
 def test_a_file_that_is_not_there(reader, tmp_path):
-    with pytest.raises(MissingFileError, match=r"there is no file .*nothing\.gr") as caught:
+    with pytest.raises(MissingFileError, match=r"there is no such file: .*nothing\.gr") as caught:
         reader(tmp_path / "nothing.gr")
     assert isinstance(caught.value, FileNotFoundError) and isinstance(caught.value, mgraph.MgraphError)
+    assert caught.value.errno == errno.ENOENT and caught.value.filename == str(tmp_path / "nothing.gr")

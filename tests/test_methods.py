@@ -524,19 +524,19 @@ def test_the_planner_takes_the_cheapest_way():
         assert made.alternatives == tuple(sorted(made.alternatives, key=lambda way: way.seconds))
 
 
-def test_johnson_carries_what_the_others_do():
+def test_johnson_carries_what_the_others_do(device):
     graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], [2**28, 2**28, 1])
     expected = [0, 2**28, 2**29, 2**29 + 1]
     for method in ("blocked", "squaring", "sssp", "johnson"):
-        assert mgraph.apsp(graph, method=method, device="cpu").distances[0].tolist() == expected, method
+        assert mgraph.apsp(graph, method=method, device=device).distances[0].tolist() == expected, method
 
 
 @pytest.mark.parametrize("method", ["sssp", "johnson"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_searches_with_weights_whose_sum_is_infinite(method, dtype):
+def test_searches_with_weights_whose_sum_is_infinite(method, dtype, device):
     most = np.finfo(dtype).max
     graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], np.array([most, most, 1], dtype))
-    assert mgraph.apsp(graph, method=method, device="cpu").distances[0].tolist() == [0, float(most), np.inf, np.inf]
+    assert mgraph.apsp(graph, method=method, device=device).distances[0].tolist() == [0, float(most), np.inf, np.inf]
 
 
 def test_results_are_compared_by_what_they_are():

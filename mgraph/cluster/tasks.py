@@ -52,11 +52,15 @@ def settle(client: Client, tasks: Mapping[str, Future]) -> None:
     Exception
         What the first failed task raised.
     """
-    with contextlib.suppress(CancelledError):
-        _watched(client, _ended(client, list(tasks.values())), tasks)
-    if any(task.cancelled() for task in tasks.values()):
-        check(client, tasks)
-    _raise_failed(tasks)
+    pending = True
+    while pending:
+        with contextlib.suppress(CancelledError):
+            _watched(client, _ended(client, list(tasks.values())), tasks)
+        if any(task.cancelled() for task in tasks.values()):
+            check(client, tasks)
+        _raise_failed(tasks)
+        # One that had ended is pending again where its worker was lost before the others ended.
+        pending = not all(task.done() for task in tasks.values())
 
 
 async def _ended(client: Client, futures: list[Future]) -> None:

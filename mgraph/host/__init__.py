@@ -3,6 +3,7 @@
 import contextlib
 import importlib
 import os
+import sys
 
 #: How often a thread of GNU's OpenMP looks whether the others have come to a barrier before it sleeps: for some
 #: tens of microseconds. By default it looks for milliseconds, 300,000 times; so two processes on two cores each waited
@@ -11,15 +12,20 @@ _LOOKS = "3000"
 
 
 def _load_openmp() -> None:
-    """Load Numba's OpenMP with `_LOOKS`, unless the environment tells how threads shall wait: it asks only then."""
-    if os.environ.keys() & {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}:
+    """Load GNU's OpenMP for Numba with `_LOOKS`, for it reads the environment only then.
+
+    Not where the environment tells how threads shall wait, or that Numba shall take others. Where something else has
+    loaded the same library before, it stays as it is; what makes use of it later finds it as it is here.
+    """
+    told = os.environ.keys() & {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}
+    if told or sys.platform != "linux" or os.environ.get("NUMBA_THREADING_LAYER") in ("tbb", "workqueue"):
         return
     os.environ["GOMP_SPINCOUNT"] = _LOOKS
     try:
         with contextlib.suppress(ImportError):  # a Numba without OpenMP has threads of its own
             importlib.import_module("numba.np.ufunc.omppool")
     finally:
-        del os.environ["GOMP_SPINCOUNT"]
+        os.environ.pop("GOMP_SPINCOUNT", None)
 
 
 _load_openmp()

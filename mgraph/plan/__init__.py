@@ -117,7 +117,8 @@ def plan(
     InputError
         For an unknown algorithm, method, block or device, and for splitters where there are none.
     """
-    algorithm = _CALLS.get(algorithm, algorithm)
+    if isinstance(algorithm, str):
+        algorithm = _CALLS.get(algorithm, algorithm)
     if algorithm not in ALGORITHMS:
         known = ", ".join(map(repr, ALGORITHMS))
         raise InputError(f"algorithm {algorithm!r} is not known: use one of {known}")

@@ -5,6 +5,8 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .. import device as devices
+
 #: Seconds that a span of supersteps shall take: between spans lie the progress report and Dask's barrier.
 SPAN_SECONDS = 1.0
 
@@ -44,9 +46,10 @@ def shares(n: int, m: int, shards: int, indptr: Any) -> tuple[tuple[tuple[int, i
 
     Where these are not known, `indptr` is None, all vertices are taken to have as many.
     """
+    offsets = None if indptr is None else devices.to_host(indptr)
 
     def before(vertex: int) -> int:
-        return m * vertex // max(n, 1) if indptr is None else int(indptr[vertex])
+        return m * vertex // max(n, 1) if offsets is None else int(offsets[vertex])
 
     if shards == 1:
         return ((0, n),), [m]
