@@ -171,6 +171,11 @@ def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "float32") -> Gr
     -------
     Graph
         Where `graph` is; the same on every device.
+
+    Raises
+    ------
+    InputError
+        For weights or a type that cannot be, and for what is no graph.
     """
     low, high = _range(weights)
     if high - low >= 2**31:

@@ -46,13 +46,13 @@ def shares(n: int, m: int, shards: int, indptr: Any) -> tuple[tuple[tuple[int, i
 
     Where these are not known, `indptr` is None, all vertices are taken to have as many.
     """
+    if shards == 1:
+        return ((0, n),), [m]
     offsets = None if indptr is None else devices.to_host(indptr)
 
     def before(vertex: int) -> int:
         return m * vertex // max(n, 1) if offsets is None else int(offsets[vertex])
 
-    if shards == 1:
-        return ((0, n),), [m]
     ranges = balanced_ranges(n, before, shards)
     return ranges, [before(last) - before(first) for first, last in ranges]
 
