@@ -27,6 +27,8 @@
 // Predecessors are found afterwards from the distances, as the least in-neighbour one level up: the same for
 // every method and any number of shards.
 
+#include "grid.cuh"
+
 constexpr int THREADS = 1024, WARPS = THREADS / 32;
 constexpr int THIN_EDGES = 16384;  // edges out of a frontier that one block handles
 constexpr int SERIAL = 16;         // edges that a thread looks at alone before others help
@@ -65,20 +67,6 @@ struct Control {
     int unused[5];
     Phase phases[3];
 };
-
-__device__ __forceinline__ void grid_barrier(unsigned* arrived) {
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        __threadfence();
-        unsigned ticket = atomicAdd(arrived, 1u);
-        unsigned goal = ticket - ticket % gridDim.x + gridDim.x, now;
-        do {
-            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(arrived) : "memory");
-        } while (static_cast<int>(now - goal) < 0);
-        __threadfence();
-    }
-    __syncthreads();
-}
 
 // For each lane, the first of its neighbours indices[begin..end) that `matches`, or -1. All lanes of a warp
 // call it together: each looks at a few alone, then the warp takes the long lists one by one.

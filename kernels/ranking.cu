@@ -5,11 +5,11 @@
 // next one, or to the list's last, and leaves at each element whose walk passed it, after how many steps. What it
 // found of the splitters is a list of them, shorter by 2^shift and weighted by the steps between them: `chain`.
 // `jump` ranks that: each element adds the distance of the one it points to, and points where that one points
-// (Wylie 1979). `aggregate` subtracts from the distance of an element's splitter the steps from there. What lies
-// before the first splitter of its list, no walk has passed: `sift` lists it. If it is little, it is a list of its own,
-// which `jump` ranks; else `mark` finds the elements among it that nothing points to, and `complete` walks from each
-// until it meets a known rank, and once more to write. The method of Wylie is `link` and `jump` on the elements
-// themselves.
+// (Wylie 1979); its rounds are one cooperative launch. `aggregate` subtracts from the distance of an element's splitter
+// the steps from there. What lies before the first splitter of its list, no walk has passed: `sift` lists it. If it is
+// little, it is a list of its own, which `number`, `follow` and `relink` make, `jump` ranks and `enter` writes home;
+// else `mark` finds the elements among it that nothing points to, and `complete` walks from each until it meets a
+// known rank, and once more to write. The method of Wylie is `link` and `jump` on the elements themselves.
 //
 // Which element is a splitter, and of which number, is computed, not looked up: number and place are i >> shift and
 // a hash of that. So a hop reads one word and writes one, and neither splitters nor a bitmap of them are stored.
@@ -18,7 +18,8 @@
 // and the distance to the last, where that is known. At an element: its splitter and the steps from it; 48 bits
 // suffice, as `owners` and `steps` apart. END as the owner, all bits set, says that no walk has passed. Ranks are
 // the type of the elements; -1 is not known yet. Elements may share a successor: then walks overlap, and packed
-// words, each written at once, are right whichever is the last; separate ones are not, which `walked` tells.
+// words, each written at once, are right whichever is the last; separate ones are not, which `walked` tells. While few
+// elements without a rank are ranked, number k of them has -2 - k for its rank.
 //
 // Ends. On a random list a walk is longer than PATIENCE strata with a probability of exp(-PATIENCE). One that is
 // gives up, as it may be on a cycle, and those after it are not begun: control[TANGLED]; their words of the chain stay
@@ -32,7 +33,9 @@
 // that nothing waits for; `aggregate` streams but for a read of the chain, which is to stay in the L2. Jumping on all
 // elements is n log n random reads.
 
-constexpr int THREADS = 256;
+#include "grid.cuh"
+
+constexpr int THREADS = 256, JUMPERS = 1024;
 constexpr int PATIENCE = 64;
 constexpr unsigned END = 0xffffffffu;
 
@@ -142,24 +145,30 @@ __global__ void __launch_bounds__(THREADS) link(const Index* __restrict__ succ, 
     chain[i] = next == i ? word(END, 0) : word(static_cast<unsigned>(exists(next, n) ? next : i), 1);
 }
 
-// A round: each word of a chain from first to last - 1 adds the one it points to, in place. Another thread may have
-// been there before, then it reaches the farther; so round k, from 0, leaves no word open within 2^(k + 1) links of
-// the end. open[round] says whether any is; where none was, a round has nothing to do.
-__global__ void __launch_bounds__(THREADS) jump(Word* chain, Word first, Word last, int round, unsigned* open) {
+// Rounds `round` to `end` - 1, in which each word of a chain from first to last adds the one it points to, in place.
+// Another thread may have been there before, then it reaches the farther; so round k, from 0, leaves no word open
+// within 2^(k + 1) links of the end. open[k] says whether any is; where none was, a round has nothing to do. A
+// cooperative launch.
+__global__ void __launch_bounds__(JUMPERS, 2)
+    jump(Word* chain, Word first, Word last, int round, int end, unsigned* open, unsigned* arrived) {
     if (round > 0 && !open[round - 1]) return;
-    const Word i = first + own_element();
-    bool still = false;
-    if (i < last) {
-        const Word mine = load(chain + i);
-        const unsigned next = static_cast<unsigned>(mine >> 32);
-        if (next != END) {
+    for (;;) {
+        bool still = false;
+        for (Word i = first + blockIdx.x * JUMPERS + threadIdx.x; i < last; i += gridDim.x * JUMPERS) {
+            const Word mine = load(chain + i);
+            const unsigned next = static_cast<unsigned>(mine >> 32);
+            if (next == END) continue;
             const Word there = load(chain + next);
             const unsigned beyond = static_cast<unsigned>(there >> 32);
             store(chain + i, word(beyond, static_cast<unsigned>(mine) + static_cast<unsigned>(there)));
-            still = beyond != END;
+            still |= beyond != END;
         }
+        if (__syncthreads_or(still) && threadIdx.x == 0) open[round] = 1;
+        if (round + 1 == end) return;
+        grid_barrier(arrived);
+        if (!__ldcg(open + round)) return;
+        ++round;
     }
-    if (__syncthreads_or(still) && threadIdx.x == 0) open[round] = 1;
 }
 
 // The rank of each element that a walk has passed, -1 elsewhere.
@@ -199,6 +208,42 @@ __global__ void __launch_bounds__(THREADS)
     if (!exists(succ[first + i], n)) store(control + TANGLED, 1);
     const Word place = begin + atomicAdd(&taken, 1u);
     if (place < room) unranked[place] = first + static_cast<Index>(i);
+}
+
+// Let the elements without a rank know their numbers among themselves.
+template <typename Index>
+__global__ void __launch_bounds__(THREADS) number(const Index* __restrict__ elements, Index count, Index* ranks) {
+    const long long k = own_element();
+    if (k < count) ranks[elements[k]] = static_cast<Index>(-2 - k);
+}
+
+// What is known of the element behind each: its rank, or its number; -1 of what is not there, behind a last one, and of
+// what another shard has ranked.
+template <typename Index>
+__global__ void __launch_bounds__(THREADS)
+    follow(const Index* __restrict__ succ, const Index* __restrict__ elements, Index count,
+           const Index* __restrict__ ranks, Index* beyond) {
+    const long long k = own_element();
+    if (k >= count) return;
+    const Index next = succ[elements[k]];
+    beyond[k] = next == elements[k] ? -1 : ranks[next];
+}
+
+// Their chain: what is followed by a rank ends there.
+template <typename Index>
+__global__ void __launch_bounds__(THREADS) relink(const Index* __restrict__ beyond, Index count, Word* chain) {
+    const long long k = own_element();
+    if (k >= count) return;
+    const Index there = beyond[k];
+    chain[k] = there < -1 ? word(static_cast<unsigned>(-2 - there), 1) : word(END, static_cast<unsigned>(there + 1));
+}
+
+// The distances of their chain are their ranks.
+template <typename Index>
+__global__ void __launch_bounds__(THREADS)
+    enter(const Word* __restrict__ chain, const Index* __restrict__ elements, Index count, Index* ranks) {
+    const long long k = own_element();
+    if (k < count) ranks[elements[k]] = static_cast<Index>(static_cast<unsigned>(chain[k]));
 }
 
 // Mark in a bitmap what the elements without a rank point to: the first ones of a list stay unmarked.

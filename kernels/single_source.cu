@@ -31,6 +31,9 @@
 // tight, d[u] + weight = d[v]. Vertices without such, behind edges of weight zero, lost in rounding or negative, are
 // left to a second search that counts the hops along tight edges, whose weights `tight` makes: 1, all others infinite.
 
+#include "grid.cuh"
+#include "infinity.cuh"
+
 constexpr int THREADS = 1024, WARPS = THREADS / 32;
 constexpr int EACH = 2;                 // vertices of a thin pile to a thread
 constexpr int THIN = EACH * THREADS;    // vertices of a pile that one block handles,
@@ -41,12 +44,8 @@ constexpr int HUB = 128, PIECE = 256;   // edges from which on a vertex is cut i
 constexpr int OPEN = 0x7fffffff;        // no predecessor found yet
 constexpr unsigned ALL = 0xffffffffu;
 
-template <typename T> __device__ __forceinline__ T infinity();
-template <> __device__ __forceinline__ float infinity<float>() { return __int_as_float(0x7f800000); }
-template <> __device__ __forceinline__ double infinity<double>() { return __longlong_as_double(0x7ff0000000000000LL); }
-template <> __device__ __forceinline__ int infinity<int>() { return (1 << 30) - 1; }
-
-__device__ __forceinline__ float sum(float a, float b) { return a + b; }
+// CuPy has sums that are nearly zero made zero, with their sign: another zero takes it from them.
+__device__ __forceinline__ float sum(float a, float b) { return (a + b) + 0.0f; }
 __device__ __forceinline__ double sum(double a, double b) { return a + b; }
 __device__ __forceinline__ int sum(int a, int b) { return max(a + b, -(1 << 30)); }
 
@@ -84,20 +83,6 @@ template <typename T> struct Control {
     int unused[3];
     Phase<T> phases[3];
 };
-
-__device__ __forceinline__ void grid_barrier(unsigned* arrived) {
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        __threadfence();
-        unsigned ticket = atomicAdd(arrived, 1u);
-        unsigned goal = ticket - ticket % gridDim.x + gridDim.x, now;
-        do {
-            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(arrived) : "memory");
-        } while (static_cast<int>(now - goal) < 0);
-        __threadfence();
-    }
-    __syncthreads();
-}
 
 template <typename T> class Phases {
     Control<T>* const control;
@@ -167,10 +152,15 @@ template <typename T, typename Offset> struct Graph {
         const int lane = threadIdx.x % 32;
         Offset begin = 0, end = 0;
         if (from.vertex >= 0) begin = indptr[from.vertex], end = indptr[from.vertex + 1];
+        int needed = 0, at = 0;
         if (end - begin >= HUB) {
-            const int needed = static_cast<int>((end - begin + PIECE - 1) / PIECE), at = atomicAdd(count, needed);
-            for (int i = 0; i < needed; ++i) pieces[at + i] = Piece{from.vertex, i};
+            needed = static_cast<int>((end - begin + PIECE - 1) / PIECE), at = atomicAdd(count, needed);
             end = begin;
+        }
+        for (unsigned hubs = __ballot_sync(ALL, needed); hubs; hubs &= hubs - 1) {
+            const int owner = __ffs(hubs) - 1, vertex = __shfl_sync(ALL, from.vertex, owner);
+            const int number = __shfl_sync(ALL, needed, owner), first = __shfl_sync(ALL, at, owner);
+            for (int i = lane; i < number; i += 32) pieces[first + i] = Piece{vertex, i};
         }
         for (unsigned left = __ballot_sync(ALL, end - begin >= 32); left; left &= left - 1) {
             const int owner = __ffs(left) - 1;
@@ -397,7 +387,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                         far = far_left;
                         bound = next;
                         origin = near ? bound : thin_least;
-                        if (near == 0) window = raised(window, window);  // in vain: take larger steps
+                        if (!(origin < raised(origin, window))) window = raised(window, window);  // lost in rounding
                         side ^= 1;
                         __syncthreads();
                         if (threadIdx.x == 0) far_count = far;
@@ -538,7 +528,7 @@ __global__ void __launch_bounds__(THREADS, 1)
             edges = went.edges;
             bound = next;
             origin = near ? bound : went.least;
-            if (near == 0) window = raised(window, window);
+            if (!(origin < raised(origin, window))) window = raised(window, window);
             side ^= 1;
         } else {  // a round with all blocks: a lane, a warp or many warps to a vertex, by its degree
             phases.begin();

@@ -30,6 +30,9 @@
 // M. Then et al., "The more the merrier: efficient multi-source graph traversal", 2014. The bound: A. Davidson, S.
 // Baxter, M. Garland, J. Owens, "Work-efficient parallel GPU methods for single-source shortest paths", 2014.
 
+#include "grid.cuh"
+#include "infinity.cuh"
+
 constexpr int THREADS = 512, WARPS = THREADS / 32;
 constexpr int RESIDENT = 2;     // blocks a multiprocessor
 constexpr int HUB = 512;        // edges into a vertex from which on a whole block looks at them
@@ -40,11 +43,6 @@ constexpr int NONE = -9999;     // no predecessor
 constexpr int OPEN = -1;        // none found yet
 constexpr int FRESH = 1 << 30;  // marks one found in this pass
 constexpr unsigned ALL = 0xffffffffu;
-
-template <typename T> __device__ __forceinline__ T infinity();
-template <> __device__ __forceinline__ float infinity<float>() { return __int_as_float(0x7f800000); }
-template <> __device__ __forceinline__ double infinity<double>() { return __longlong_as_double(0x7ff0000000000000LL); }
-template <> __device__ __forceinline__ int infinity<int>() { return (1 << 30) - 1; }
 
 __device__ __forceinline__ float relaxed(float d, float a, float b) { return fminf(d, a + b); }
 __device__ __forceinline__ double relaxed(double d, double a, double b) { double s = a + b; return s < d ? s : d; }
@@ -89,20 +87,6 @@ struct Control {
     unsigned arrived;
     int said[3];
 };
-
-__device__ __forceinline__ void grid_barrier(unsigned* arrived) {
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        __threadfence();
-        unsigned ticket = atomicAdd(arrived, 1u);
-        unsigned goal = ticket - ticket % gridDim.x + gridDim.x, now;
-        do {
-            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(arrived) : "memory");
-        } while (static_cast<int>(now - goal) < 0);
-        __threadfence();
-    }
-    __syncthreads();
-}
 
 template <typename T, typename Offset> struct Slices {
     const Offset* out_indptr;

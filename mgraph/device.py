@@ -11,6 +11,7 @@ import importlib
 import itertools
 import os
 import platform
+import re
 import threading
 import time
 import tracemalloc
@@ -44,6 +45,9 @@ KERNELS = next(
 
 #: The least compute capability of a GPU that has what the kernels are written with: Ampere's.
 OLDEST = 8
+
+#: A header of ours in a CUDA source.
+_INCLUDE = re.compile(r'^#include "(\w+\.cuh)"$', re.MULTILINE)
 
 #: The most blocks of a launch: at first what a grid can have.
 _MOST_BLOCKS = ContextVar("_MOST_BLOCKS", default=2**31 - 1)
@@ -582,10 +586,15 @@ def _staging(device: Device, thread: int) -> tuple[Any, np.ndarray]:
         return device.stream(), device.pinned((_STAGED,), np.uint8)
 
 
+def _code(source: str) -> str:
+    """Return a CUDA source with its headers in it: CuPy keeps what it compiles by its text, and reads no header's."""
+    return _INCLUDE.sub(lambda header: _code(header[1]), (KERNELS / source).read_text())
+
+
 @functools.cache
 def _module(index: int, source: str, names: tuple[str, ...], cooperative: bool) -> Any:
     return _cupy().RawModule(
-        code=(KERNELS / source).read_text(),
+        code=_code(source),
         options=("-std=c++17",),
         name_expressions=names,
         enable_cooperative_groups=cooperative,

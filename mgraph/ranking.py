@@ -30,9 +30,6 @@ FEW = 256
 #: Bytes of ranks that are on their way to their owners while the next are made.
 AT_A_TIME = 1 << 28
 
-#: The end of a chain, as in ``kernels/ranking.cu``.
-END = 0xFFFFFFFF
-
 
 def list_rank(
     succ: Any,
@@ -229,18 +226,20 @@ class Jumping:
             device=device,
             kernels=kernels,
             chain=xp.empty(self.plan.n, np.uint64),
-            open_words=xp.zeros(rounds(self.plan.n), np.uint32),
+            open_words=xp.zeros(1 + rounds(self.plan.n), np.uint32),
         )
         kernels.link(device.asarray(piece), state.chain)
         return state
 
     def step(self, state: Links, first: int, limit: int, comm: Communicator) -> int:
         """Let the shard's elements jump, and hear how far the others have come."""
-        if first >= rounds(self.plan.n):
+        left = rounds(self.plan.n) - first
+        if left <= 0:
             return 0
-        state.kernels.jump(state.chain, *self.plan.ranges[comm.rank], first, state.open_words)
+        number = min(comm.horizon(limit), left)
+        state.kernels.jump(state.chain, *self.plan.ranges[comm.rank], first, number, state.open_words)
         comm.allgather(*_halves(state.chain, self.plan.ranges))
-        return 1
+        return number
 
     def collect(self, state: Links, comm: Communicator) -> dict[str, Array]:
         """Return the ranks of the shard's range, and whether they are not to be trusted."""
@@ -257,7 +256,8 @@ class Strata:
     ----------
     controls : array of uint64, shape (shards, words)
         Each shard's control words, and behind them those of 32 bits that say after which round of jumps a splitter
-        was open, the last one last: together, as they are exchanged and looked at once.
+        was open, the last one last, with the one before them that `jump` needs: together, as they are exchanged and
+        looked at once.
     """
 
     device: devices.Device
@@ -286,7 +286,7 @@ class Walking:
         """Return the shard with all of the lists, and room for what its walks leave."""
         xp, n, kernels = device.xp, self.plan.n, device.kernels("ranking")
         packed = self.plan.method == "splitter64"
-        number = rounds(self.splitters)
+        number = 1 + rounds(self.splitters)
         controls = xp.zeros((len(self.plan.ranges), kernels.CONTROL_WORDS + -(-number // 2)), np.uint64)
         return Strata(
             device=device,
@@ -375,18 +375,18 @@ class Walking:
         parts = tuple(zip((ends - counts).tolist(), ends.tolist(), strict=True))
         first, last = parts[comm.rank]
         elements = xp.empty(parts[-1][1], self.plan.dtype)
-        elements[first:last] = xp.sort(unranked[: last - first])
-        comm.allgather(elements, parts)  # ascending, as the ranges are
-        succ = state.succ[elements]
-        beyond = state.ranks[succ]
+        elements[first:last] = unranked[: last - first]
+        comm.allgather(elements, parts)
+        kernels, beyond = state.kernels, xp.empty_like(elements)
+        kernels.number(elements, state.ranks)
+        kernels.follow(state.succ, elements, state.ranks, beyond)
         comm.allreduce(beyond, "max")
-        linked = (beyond < 0) & (succ != elements)  # to another one that has no rank
-        following = xp.where(linked, xp.searchsorted(elements, succ), END).astype(np.uint64)
-        chain = following << np.uint64(32) | xp.where(linked, 1, beyond + 1).astype(np.uint64)
-        open_words = xp.zeros(rounds(len(chain)), np.uint32)
+        chain = xp.empty(len(elements), np.uint64)
+        kernels.relink(beyond, chain)
+        open_words = xp.zeros(1 + rounds(len(chain)), np.uint32)
         _jump(state, chain, open_words)
-        state.amiss = bool(open_words[-1:].any())
-        state.ranks[elements] = (chain & np.uint64(0xFFFFFFFF)).astype(self.plan.dtype)
+        kernels.enter(chain, elements, state.ranks)
+        state.amiss = bool(devices.to_host(open_words[-1:])[0])
 
     def _complete_many(self, state: Strata, comm: Communicator) -> None:
         """Rank elements without a rank on their ways to a rank, all on every shard."""
@@ -402,9 +402,8 @@ class Walking:
 
 
 def _jump(state: Strata, chain: Array, open_words: Array) -> None:
-    """Let all words of a chain jump, in as many rounds as `open_words` has; the last says if one leads to no end."""
-    for number in range(len(open_words)):
-        state.kernels.jump(chain, 0, len(chain), number, open_words)
+    """Let all words of a chain jump to its ends; the last of `open_words` says if one leads to none."""
+    state.kernels.jump(chain, 0, len(chain), 0, rounds(len(chain)), open_words)
 
 
 def _halves(chain: Array, ranges: tuple[tuple[int, int], ...]) -> tuple[Array, tuple[tuple[int, int], ...]]:

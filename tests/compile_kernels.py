@@ -14,7 +14,7 @@ from mgraph import device
 from tests.kernel_resources import families
 
 #: How the names of kernels begin that are launched with all blocks resident, which they are compiled for.
-COOPERATIVE = {"bfs.cu": "levels<", "sssp.cu": "distances<", "single_source.cu": ""}
+COOPERATIVE = {"bfs.cu": "levels<", "ranking.cu": "jump", "sssp.cu": "distances<", "single_source.cu": ""}
 
 
 def cooperative(source: str, name: str) -> bool:

@@ -5,6 +5,8 @@ import sys
 import kernel_resources
 import pytest
 
+from mgraph import device
+
 needs_compiler = pytest.mark.skipif(
     bool(kernel_resources.compiler_missing()), reason=kernel_resources.compiler_missing()
 )
@@ -48,6 +50,17 @@ def test_kernels(arch):
     usages, problems = kernel_resources.check([arch])
     print("\n" + kernel_resources.table(usages))
     assert not problems, "\n".join(problems)
+
+
+def test_headers_are_part_of_what_is_compiled():
+    folder = device.KERNELS
+    headers = {path.name: path.read_text() for path in folder.glob("*.cuh")}
+    used = set()
+    for source in folder.glob("*.cu"):
+        code = kernel_resources.compilation(source, ())["code"]
+        assert "#include" not in code
+        used |= {name for name, text in headers.items() if text in code}
+    assert headers and used == headers.keys()
 
 
 @pytest.fixture

@@ -203,6 +203,20 @@ def test_wide_rounds_after_thin_ones(device):
     check(graph, 0, device, span=7)
 
 
+@pytest.mark.parametrize("length", [60, 60_000])  # for one block, and for all
+def test_a_window_lost_in_rounding(length, device, monkeypatch):
+    # From 2^40 on floats are 2^17 apart, and a bound of a window of 1 more is the same.
+    monkeypatch.setattr(mgraph.single_source, "_window", lambda csr, n: 1.0)
+    leaves = np.arange(2, length + 2)
+    src = np.concatenate([[0], np.ones(length, int), leaves])
+    dst = np.concatenate([[1], leaves, leaves + length])
+    weights = np.concatenate([[2.0**40], np.tile([2.0**18, 2.0**19], length)]).astype(np.float32)
+    graph = mgraph.Graph.from_edges(src, dst, weights)
+    result = mgraph.sssp(graph, 0, method="nearfar", device=device, predecessors=True)
+    verify(graph, 0, result)
+    assert np.array_equal(in_doubles(result.distances), scipys(graph, 0))
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_negative_weights(dtype, device):
     # Shifted by potentials a weight may be negative, and no cycle is: a path's length changes by those of its ends.

@@ -236,6 +236,37 @@ def test_plateaus(device):
     check_tree(D, P, lightest(graph), 3)
 
 
+def test_predecessors_on_a_plateau_are_the_least_of_the_fewest_edges(device):
+    random = np.random.default_rng(11)
+    for n, m in ((40, 60), (200, 500), (1500, 1600)):
+        graph = random_graph(random, n, m, 0)
+        _, P = solved(device, graph, np.float32, 0, 12)
+        linked = np.zeros((n, n), bool)
+        linked[graph.coo()[:2]] = True
+        for source, parents in enumerate(P):
+            expected, reached = np.full(n, -9999), np.zeros(n, bool)
+            frontier = np.array([source])
+            while len(frontier):
+                reached[frontier] = True
+                into = linked[frontier]
+                found = np.flatnonzero(into.any(axis=0) & ~reached)
+                expected[found] = frontier[into[:, found].argmax(axis=0)]
+                frontier = found
+            assert np.array_equal(parents, expected)
+
+
+def test_a_long_path_without_weight(device):
+    # One pass for each of its edges, were each to find one vertex.
+    n = 4000
+    order = np.random.default_rng(5).permutation(n)
+    graph = mgraph.Graph.from_edges(order[:-1], order[1:], np.zeros(n - 1), n=n, directed=False)
+    _, P = solved(device, graph, np.float64, 17, 3)
+    at = np.argsort(order)
+    for row, source in enumerate(range(17, 20)):
+        steps = np.sign(at - at[source])
+        assert np.array_equal(P[row], np.where(steps == 0, -9999, order[at - steps]))
+
+
 def test_sums_lost_in_rounding(device):
     # 1e8 + 1 is 1e8 in float32: a cycle of weight 2 that looks like one of weight zero.
     graph = mgraph.Graph.from_edges([0, 1, 2, 2, 3], [1, 2, 1, 3, 2], np.array([1e8, 1, 1, 1, 1], np.float32))

@@ -16,7 +16,11 @@ INSTANCES = (
         for index in _INDICES.values()
         for owner in _OWNERS.values()
     ),
-    *(f"{kernel}<{index}>" for kernel in ("link", "sift", "mark", "complete") for index in _INDICES.values()),
+    *(
+        f"{kernel}<{index}>"
+        for kernel in ("link", "sift", "number", "follow", "relink", "enter", "mark", "complete")
+        for index in _INDICES.values()
+    ),
     "jump",
 )
 
@@ -26,6 +30,7 @@ CONTROL_WORDS = 4
 
 # As in the source, and blocks of a multiprocessor.
 _THREADS, _RESIDENT = 256, 8
+_JUMPERS, _JUMPING = 1024, 2
 
 #: Walks of a multiprocessor at a time.
 WALKERS = _THREADS * _RESIDENT
@@ -52,16 +57,19 @@ def walk(
 
 def link(succ: Array, chain: Array) -> None:
     """Write the chain of the elements themselves."""
-    if len(succ):
-        kernel = cuda_function(SOURCE, f"link<{_index(succ)}>")
-        kernel((_blocks(len(succ)),), (_THREADS,), (succ, _length(succ), chain))
+    _for_each("link", succ, succ, _length(succ), chain)
 
 
-def jump(chain: Array, first: int, last: int, step: int, open_words: Array) -> None:
-    """Let the words `first` to `last` of a chain add those they point to, in round number `step`."""
-    if last > first:
-        arguments = chain, np.uint64(first), np.uint64(last), np.int32(step), open_words
-        cuda_function(SOURCE, "jump")((_blocks(last - first),), (_THREADS,), arguments)
+def jump(chain: Array, first: int, last: int, step: int, rounds: int, open_words: Array) -> None:
+    """Let the words `first` to `last` of a chain add those they point to, in so many rounds from number `step` on.
+
+    ``open_words[1 + k]`` says whether round k left one open; the word before them is what blocks wait by.
+    """
+    if last > first and rounds:
+        blocks = min(_JUMPING * cuda_attribute("MultiProcessorCount"), -(-(last - first) // _JUMPERS))
+        numbers = np.uint64(first), np.uint64(last), np.int32(step), np.int32(step + rounds)
+        kernel = cuda_function(SOURCE, "jump", cooperative=True)
+        kernel((blocks,), (_JUMPERS,), (chain, *numbers, open_words[1:], open_words[:1]))
 
 
 def aggregate(owners: Array, steps: Array, chain: Array, ranks: Array) -> None:
@@ -73,25 +81,44 @@ def aggregate(owners: Array, steps: Array, chain: Array, ranks: Array) -> None:
 
 def sift(succ: Array, ranks: Array, first: int, unranked: Array, control: Array) -> None:
     """Count the elements from `first` on without a rank, and list them, in any order, if there is room."""
-    if len(ranks):
-        kernel = cuda_function(SOURCE, f"sift<{_index(ranks)}>")
-        own = ranks, ranks.dtype.type(first), _length(ranks), unranked, np.uint64(len(unranked))
-        kernel((_blocks(len(ranks)),), (_THREADS,), (succ, _length(succ), *own, control))
+    own = ranks, ranks.dtype.type(first), _length(ranks), unranked, np.uint64(len(unranked))
+    _for_each("sift", ranks, succ, _length(succ), *own, control)
+
+
+def number(elements: Array, ranks: Array) -> None:
+    """Write -2 - k for the rank of each ``elements[k]``."""
+    _for_each("number", elements, elements, _length(elements), ranks)
+
+
+def follow(succ: Array, elements: Array, ranks: Array, beyond: Array) -> None:
+    """Write what stands for the rank of the element behind each of `elements`, -1 behind a last one."""
+    _for_each("follow", elements, succ, elements, _length(elements), ranks, beyond)
+
+
+def relink(beyond: Array, chain: Array) -> None:
+    """Write the chain of elements of which `follow` has told what is behind them."""
+    _for_each("relink", beyond, beyond, _length(beyond), chain)
+
+
+def enter(chain: Array, elements: Array, ranks: Array) -> None:
+    """Write the distances of a chain for the ranks of its `elements`."""
+    _for_each("enter", elements, chain, elements, _length(elements), ranks)
 
 
 def mark(succ: Array, ranks: Array, marked: Array) -> None:
     """Mark the elements that those without a rank point to."""
-    if len(succ):
-        kernel = cuda_function(SOURCE, f"mark<{_index(succ)}>")
-        kernel((_blocks(len(succ)),), (_THREADS,), (succ, ranks, _length(succ), marked))
+    _for_each("mark", succ, succ, ranks, _length(succ), marked)
 
 
 def complete(succ: Array, shift: int, marked: Array, ranks: Array, control: Array) -> None:
     """Rank what lies between an element that is not marked and the first rank on its way."""
-    if len(succ):
-        kernel = cuda_function(SOURCE, f"complete<{_index(succ)}>")
-        arguments = succ, _length(succ), np.int32(shift), marked, ranks, control
-        kernel((_blocks(len(succ)),), (_THREADS,), arguments)
+    _for_each("complete", succ, succ, _length(succ), np.int32(shift), marked, ranks, control)
+
+
+def _for_each(kernel: str, array: Array, *arguments: Any) -> None:
+    """Launch a kernel with a thread for each element of an array."""
+    if len(array):
+        cuda_function(SOURCE, f"{kernel}<{_index(array)}>")((_blocks(len(array)),), (_THREADS,), arguments)
 
 
 def _index(array: Array) -> str:

@@ -151,12 +151,16 @@ def link(succ, chain):
         chain[i] = _word(_END, 0) if succ[i] == i else _word(following, 1)
 
 
-def jump(chain, first, last, step, open_words):
-    """Let the words `first` to `last` of a chain add those they point to, in round number `step`."""
-    if step > 0 and not open_words[step - 1]:
-        return
+def jump(chain, first, last, step, rounds, open_words):
+    """Let the words `first` to `last` of a chain add those they point to, in so many rounds from number `step` on.
+
+    ``open_words[1 + k]`` says whether round k left one open.
+    """
     jump_them = _jump_some if last - first <= _ALONE else _jump_together
-    open_words[step] = jump_them(chain, first, last)
+    for number in range(step, step + rounds):
+        if number > 0 and not open_words[number]:
+            return
+        open_words[1 + number] = jump_them(chain, first, last)
 
 
 @njit(nogil=True, cache=True)
@@ -213,6 +217,35 @@ def sift(succ, ranks, first, unranked, control):
             if counts[part]:
                 found = np.flatnonzero(ranks[part * _ALONE : (part + 1) * _ALONE] < 0)
                 unranked[ends[part] - counts[part] : ends[part]] = first + part * _ALONE + found
+
+
+@njit(nogil=True, cache=True)
+def number(elements, ranks):
+    """Write -2 - k for the rank of each ``elements[k]``."""
+    for k in range(len(elements)):
+        ranks[elements[k]] = -2 - k
+
+
+@njit(nogil=True, cache=True)
+def follow(succ, elements, ranks, beyond):
+    """Write what stands for the rank of the element behind each of `elements`, -1 behind a last one."""
+    for k in range(len(elements)):
+        following = succ[elements[k]]
+        beyond[k] = -1 if following == elements[k] else ranks[following]
+
+
+@njit(nogil=True, cache=True)
+def relink(beyond, chain):
+    """Write the chain of elements of which `follow` has told what is behind them."""
+    for k in range(len(beyond)):
+        chain[k] = _word(-2 - beyond[k], 1) if beyond[k] < -1 else _word(_END, beyond[k] + 1)
+
+
+@njit(nogil=True, cache=True)
+def enter(chain, elements, ranks):
+    """Write the distances of a chain for the ranks of its `elements`."""
+    for k in range(len(elements)):
+        ranks[elements[k]] = np.int64(chain[k] & _WORD)
 
 
 @njit(parallel=True, nogil=True, cache=True)

@@ -202,28 +202,61 @@ def _predecessors(D, first, in_indptr, in_indices, weights, P, infinity):
                     p[v] = u
                     break
             opened |= p[v] == _OPEN
-        while opened:
-            opened = _pass(d, first + r, in_indptr, in_indices, weights, p)
+        if opened:
+            _settle_plateaus(d, first + r, in_indptr, in_indices, weights, p)
 
 
 @njit(nogil=True, cache=True)
-def _pass(d, source, in_indptr, in_indices, weights, p):
-    """Give open vertices a predecessor as far from the source that has its own; whether there were any."""
-    found = False
-    for v in range(len(d)):
+def _settle_plateaus(d, source, in_indptr, in_indices, weights, p):
+    """Give open vertices a predecessor as far from the source, in the order of the fewest edges from those that have.
+
+    It is the least of those of the round before, as by the passes of the CUDA kernel.
+    """
+    n = len(d)
+    begin = np.zeros(n + 1, np.int64)  # of the tight edges from open vertices to open ones, by their sources
+    now, coming = np.empty(n, np.int32), np.empty(n, np.int32)
+    size = 0
+    for v in range(n):
         if p[v] != _OPEN:
             continue
         for e in range(in_indptr[v], in_indptr[v + 1]):
             u = in_indices[e]
-            tight = d[u] == d[v] and d[u] + weights[e] == d[v]
-            if tight and (u == source or 0 <= p[u] < _FRESH):
+            if not (d[u] == d[v] and d[u] + weights[e] == d[v]):
+                continue
+            if u == source or 0 <= p[u] < _FRESH:
                 p[v] = u | _FRESH
-                found = True
+                now[size] = v
+                size += 1
                 break
-    for v in range(len(d)):
-        if p[v] >= _FRESH:
-            p[v] ^= _FRESH
-    return found
+            begin[u + 1] += 1
+    begin[:] = begin.cumsum()
+    targets = np.empty(begin[n], np.int32)
+    after = begin.copy()
+    for v in range(n):
+        if p[v] != _OPEN:
+            continue
+        for e in range(in_indptr[v], in_indptr[v + 1]):
+            u = in_indices[e]
+            if d[u] == d[v] and d[u] + weights[e] == d[v]:
+                targets[after[u]] = v
+                after[u] += 1
+    for q in range(size):
+        p[now[q]] ^= _FRESH
+    while size > 0:
+        found = 0
+        for q in range(size):
+            u = now[q]
+            for e in range(begin[u], after[u]):
+                v = targets[e]
+                if p[v] == _OPEN:
+                    p[v] = u | _FRESH
+                    coming[found] = v
+                    found += 1
+                elif p[v] >= _FRESH and u < p[v] ^ _FRESH:
+                    p[v] = u | _FRESH
+        for q in range(found):
+            p[coming[q]] ^= _FRESH
+        now, coming, size = coming, now, found
 
 
 @njit(nogil=True, cache=True)
