@@ -118,3 +118,10 @@ def test_what_the_readme_calls_is_there_after_importing_mgraph_alone():
     assert {"mgraph.apsp", "mgraph.generate.rmat", "mgraph.cluster.connect", "mgraph.device.find"} <= names
     for name in names:
         run(sys.executable, "-c", f"import mgraph; {name}", env={**os.environ, "PYTHONPATH": str(ROOT)})
+
+
+@pytest.mark.parametrize("script", sorted(path.stem for path in (ROOT / "benchmarks").glob("*.py")))
+def test_a_benchmark_script_says_what_it_measures(script):
+    # None of them runs without a GPU, but what they import must be there.
+    said = run(sys.executable, "-m", f"benchmarks.{script}", "--help", cwd=ROOT)
+    assert "NAME" in said
