@@ -8,7 +8,8 @@
 // have for their head stay in the nearest cache. All levels run inside one
 // cooperative launch: a frontier that one thread block can handle stays in its shared memory, where a level
 // costs a few memory latencies, wider ones take all blocks and a grid-wide barrier a level. Nothing is read
-// back by the host in between.
+// back by the host in between. No warp goes along a hub's edges by itself, in either direction: they are cut into
+// pieces, which all warps take in a phase of its own.
 //
 // Encoding. A shard owns the vertices [lo, hi), lo a multiple of 32, and the edges into them: by target (in_*,
 // row v - lo) and by source (out_*, row u, only targets in the range). Shards exchange nothing but frontiers.
@@ -28,17 +29,18 @@
 // every method and any number of shards.
 
 #include "grid.cuh"
+#include "hubs.cuh"
 
 constexpr int THREADS = 1024, WARPS = THREADS / 32;
 constexpr int THIN_EDGES = 16384;  // edges out of a frontier that one block handles
 constexpr int SERIAL = 16;         // edges that a thread looks at alone before others help
 constexpr int LOOK = 4;            // neighbours that a thread looks at together
-constexpr int HUB = 512;           // edges from which on a vertex is pushed for in pieces of so many, by all warps
 constexpr int PULL_SHARE = 20;     // pull if the frontier has more than 1/20 of the edges, or
 constexpr int PULL_COUNT = 24;     // more than 1/24 of the vertices
 constexpr int HISTORY = WARPS * 64;
 constexpr int PARTS = 29;          // bits of a vertex in a word of quads; above them, how many rows it has there beyond one
 constexpr int VERTEX = (1 << PARTS) - 1;
+constexpr int OPEN = 0x7fffffff;   // no parent found yet
 constexpr unsigned ALL = 0xffffffffu;
 
 enum Method { HYBRID = 0, PUSH = 1, PULL = 2 };
@@ -52,12 +54,6 @@ struct Phase {
     unsigned long long hubs;   // hubs put off, and in the lower half their pieces
 };
 
-// A vertex of many neighbours, and how many pieces those before it have.
-struct Hub {
-    int vertex;
-    unsigned first;
-};
-
 // Three records in turn: one is read, one written, one cleared. The host reads the level: where fewer levels
 // ran than were asked for, the frontier is empty.
 struct Control {
@@ -68,12 +64,26 @@ struct Control {
     Phase phases[3];
 };
 
-// For each lane, the first of its neighbours indices[begin..end) that `matches`, or -1. All lanes of a warp
-// call it together: each looks at a few alone, then the warp takes the long lists one by one.
+// The first of indices[begin..end) that `matches`, or -1, as all lanes of a warp find it together.
+template <typename Offset, typename Matches>
+__device__ __forceinline__ int first_of_all(const int* __restrict__ indices, Offset begin, Offset end, Matches matches) {
+    for (; begin < end; begin += 32) {
+        const Offset e = begin + threadIdx.x % 32;
+        const int u = e < end ? indices[e] : -1;
+        const unsigned hits = __ballot_sync(ALL, u >= 0 && matches(u));
+        if (hits) return __shfl_sync(ALL, u, __ffs(hits) - 1);
+    }
+    return -1;
+}
+
+// For each lane, the first of its neighbours indices[begin..end) that `matches`, or -1; of those of a hub, only HUB are
+// looked at. All lanes of a warp call it together: each looks at a few alone, then the warp takes the long lists one
+// by one.
 template <typename Offset, typename Matches>
 __device__ __forceinline__ int first_match(const int* __restrict__ indices, Offset begin, Offset end, Matches matches) {
     const int lane = threadIdx.x % 32;
     int found = -1;
+    if (end - begin > HUB) end = begin + HUB;
     Offset alone = end - begin > SERIAL ? begin + SERIAL : end;
     for (Offset e = begin; found < 0 && e < alone; e += LOOK) {
         int u[LOOK];
@@ -85,17 +95,9 @@ __device__ __forceinline__ int first_match(const int* __restrict__ indices, Offs
     }
     for (unsigned left = __ballot_sync(ALL, found < 0 && alone < end); left; left &= left - 1) {
         const int owner = __ffs(left) - 1;
-        const Matches theirs = matches.of(owner);
-        const Offset stop = __shfl_sync(ALL, end, owner);
-        for (Offset base = __shfl_sync(ALL, alone, owner); base < stop; base += 32) {
-            const int u = base + lane < stop ? indices[base + lane] : -1;
-            const unsigned hits = __ballot_sync(ALL, u >= 0 && theirs(u));
-            if (hits) {
-                const int first = __shfl_sync(ALL, u, __ffs(hits) - 1);
-                if (lane == owner) found = first;
-                break;
-            }
-        }
+        const int first = first_of_all(indices, __shfl_sync(ALL, alone, owner), __shfl_sync(ALL, end, owner),
+                                       matches.of(owner));
+        if (lane == owner) found = first;
     }
     return found;
 }
@@ -216,11 +218,11 @@ __global__ void __launch_bounds__(THREADS, 1)
     __shared__ int staged[WARPS][64];
     __shared__ Offset thin_begin[2][THIN];
     __shared__ Offset thin_end[2][THIN];
-    __shared__ int thin_count[3], thin_edges[3], thin_longs[3], block_count;
+    __shared__ int thin_count[3], thin_edges[3], thin_longs[3], thin_hubs[3], block_count;
     __shared__ unsigned long long block_edges;
 
     static_assert(sizeof(staged) >= THIN * sizeof(int));
-    int* const thin_long = staged[0];  // a phase uses one or the other,
+    int* const thin_long = staged[0];  // a phase uses one or the other; hubs stand at the end,
     int* const history = staged[0];    // or this: vertices that were asked for of late and need not be again
 
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -326,7 +328,9 @@ __global__ void __launch_bounds__(THREADS, 1)
                 if (__any_sync(ALL, open)) {
                     Offset begin = 0, end = 0;
                     if (open) begin = in_indptr[v - lo], end = in_indptr[v - lo + 1];
-                    found |= __ballot_sync(ALL, first_match(in_indices, begin, end, in_frontier) >= 0);
+                    const bool met = first_match(in_indices, begin, end, in_frontier) >= 0;
+                    if (!met && end - begin > HUB) put_off(hubs, &record()->hubs, v - lo, end - begin - HUB);
+                    found |= __ballot_sync(ALL, met);
                 }
                 if (found >> lane & 1u) distance[v] = level + 1;
                 if (lane == 0) {
@@ -338,7 +342,21 @@ __global__ void __launch_bounds__(THREADS, 1)
             if (lane == 0 && mine) atomicAdd(&block_count, mine);
             __syncthreads();
             if (threadIdx.x == 0 && block_count) atomicAdd(&record()->count, block_count);
-            count = end_phase().count;
+            const Phase pulled = end_phase();
+            count = pulled.count;
+            if (pulled.hubs) {
+                begin_phase();
+                const InBitmap in_frontier{current()};
+                each_piece(hubs, pulled.hubs, in_indptr, HUB, global_warp, global_warps, [&](int row, Offset begin, Offset end) {
+                    const unsigned bit = 1u << (row % 32);
+                    if (__ldcg(visited + row / 32) & bit || first_of_all(in_indices, begin, end, in_frontier) < 0) return;
+                    if (lane || atomicOr(visited + row / 32, bit) & bit) return;
+                    atomicOr(other + row / 32, bit);
+                    distance[lo + row] = level + 1;
+                    atomicAdd(&record()->count, 1);
+                });
+                count += end_phase().count;
+            }
             turned = !turned;
             have_bitmap = true;
             have_queue = false;
@@ -355,7 +373,8 @@ __global__ void __launch_bounds__(THREADS, 1)
                     for (int i = 0; i < parts && at + i < THIN; ++i)
                         thin_end[to][at + i] = (word & VERTEX) | (i + 1) << PARTS;
                 };
-                if (threadIdx.x < 3) thin_count[threadIdx.x] = thin_edges[threadIdx.x] = thin_longs[threadIdx.x] = 0;
+                if (threadIdx.x < 3) thin_count[threadIdx.x] = thin_edges[threadIdx.x] = 0;
+                if (threadIdx.x < 3) thin_longs[threadIdx.x] = thin_hubs[threadIdx.x] = 0;
                 __syncthreads();
                 for (int q = threadIdx.x; q < count; q += THREADS) {
                     const int v = queue[tail - count + q];
@@ -379,7 +398,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                     const int from = level % 2, to = from ^ 1, slot = level % 3;
                     if (threadIdx.x == 0) {
                         const int coming = (level + 1) % 3;
-                        thin_count[coming] = thin_edges[coming] = thin_longs[coming] = 0;
+                        thin_count[coming] = thin_edges[coming] = thin_longs[coming] = thin_hubs[coming] = 0;
                     }
                     // Lanes of a warp look at some vertices each, stage by stage, so that latencies overlap. One speaks
                     // for all to the counters, which would else be waited for by one after the other.
@@ -457,16 +476,20 @@ __global__ void __launch_bounds__(THREADS, 1)
                         Offset begin = 0, end = 0;
                         if (base + lane < count) begin = thin_begin[from][base + lane], end = thin_end[from][base + lane];
                         if (end - begin > SERIAL) {
-                            thin_long[atomicAdd(&thin_longs[slot], 1)] = base + lane;
+                            const int at = end - begin < HUB ? atomicAdd(&thin_longs[slot], 1)
+                                                             : THIN - 1 - atomicAdd(&thin_hubs[slot], 1);
+                            thin_long[at] = base + lane;
                             end = begin;
                         }
                         follow(begin, end, 1);
                     }
                     __syncthreads();
-                    const int longs = thin_longs[slot];
-                    for (int l = 0; l < longs; ++l)
+                    const int longs = thin_longs[slot], wide = thin_hubs[slot];
+                    for (int l = warp; l < longs; l += WARPS)
+                        follow(thin_begin[from][thin_long[l]] + lane, thin_end[from][thin_long[l]], 32);
+                    for (int l = THIN - wide; l < THIN; ++l)
                         follow(thin_begin[from][thin_long[l]] + threadIdx.x, thin_end[from][thin_long[l]], THREADS);
-                    if (longs) __syncthreads();
+                    if (longs || wide) __syncthreads();
                     count = thin_count[slot];
                     coming_edges = thin_edges[slot];
                     tail += count;
@@ -498,9 +521,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                     const int u = queue[base + lane];
                     begin = out_indptr[u], end = out_indptr[u + 1];
                     if (end - begin >= HUB) {
-                        const unsigned long long pieces = (end - begin + HUB - 1) / HUB;
-                        const unsigned long long before = atomicAdd(&record()->hubs, 1ull << 32 | pieces);
-                        hubs[before >> 32] = Hub{u, static_cast<unsigned>(before)};
+                        put_off(hubs, &record()->hubs, u, end - begin);
                         end = begin;
                     }
                 }
@@ -542,21 +563,9 @@ __global__ void __launch_bounds__(THREADS, 1)
             if (pushed.hubs) {
                 begin_phase();
                 Appender<Offset> more{search, staged[warp], queue + tail + count, &record()->count};
-                // A run of pieces to each warp, the first of which is looked up.
-                const unsigned hub_count = pushed.hubs >> 32, pieces = static_cast<unsigned>(pushed.hubs);
-                const unsigned share = (pieces + global_warps - 1) / global_warps, start = global_warp * share;
-                unsigned h = 0;
-                for (unsigned above = hub_count; above - h > 1;) {
-                    const unsigned middle = (h + above) / 2;
-                    (hubs[middle].first <= start ? h : above) = middle;
-                }
-                for (unsigned p = start; p < min(start + share, pieces); ++p) {
-                    while (h + 1 < hub_count && hubs[h + 1].first <= p) ++h;
-                    const Hub hub = hubs[h];
-                    const Offset begin = out_indptr[hub.vertex] + static_cast<Offset>(p - hub.first) * HUB;
-                    const Offset stop = out_indptr[hub.vertex + 1];
-                    follow_wide(search, begin, begin + HUB < stop ? begin + HUB : stop, level + 1, more);
-                }
+                each_piece(hubs, pushed.hubs, out_indptr, 0, global_warp, global_warps, [&](int, Offset begin, Offset end) {
+                    follow_wide(search, begin, end, level + 1, more);
+                });
                 more.finish(&block_edges);
                 add_block_edges();
                 Phase rest = end_phase();
@@ -653,14 +662,32 @@ __global__ void heads(const Offset* __restrict__ in_indptr, const int* __restric
     if (own < rows) head[own] = best ? static_cast<int>(~static_cast<unsigned>(best)) : -1;
 }
 
-// parents[v - lo] = the least in-neighbour of v that is one level nearer to the source, or -9999.
+// parents[v - lo] = the least in-neighbour of v that is one level nearer to the source, or -9999; the source itself
+// at distance 1, if there is only one: `root`, else -1. Hubs are put off, and left to `hub_parents`.
 template <typename Offset>
 __global__ void parents(const Offset* __restrict__ in_indptr, const int* __restrict__ in_indices, int lo, int hi,
-                        const int* __restrict__ distance, int* parent) {
+                        const int* __restrict__ distance, int root, int* parent, Hub* hubs, unsigned long long* total) {
     const int own = blockIdx.x * blockDim.x + threadIdx.x, v = lo + own;
     const int mine = v < hi ? distance[v] : 0;
+    const bool rooted = mine == 1 && root >= 0;
     Offset begin = 0, end = 0;
-    if (mine > 0) begin = in_indptr[own], end = in_indptr[own + 1];
+    if (mine > 0 && !rooted) begin = in_indptr[own], end = in_indptr[own + 1];
     const int found = first_match(in_indices, begin, end, AtDistance{distance, mine - 1});
-    if (v < hi) parent[own] = found < 0 ? -9999 : found;
+    if (v >= hi) return;
+    const bool later = found < 0 && end - begin > HUB;
+    if (later) put_off(hubs, total, own, end - begin - HUB);
+    parent[own] = rooted ? root : found >= 0 ? found : later ? OPEN : -9999;
+}
+
+// The parents of the hubs that were put off, all of which have one.
+template <typename Offset>
+__global__ void hub_parents(const Offset* __restrict__ in_indptr, const int* __restrict__ in_indices, int lo,
+                            const int* __restrict__ distance, int* parent, const Hub* hubs,
+                            const unsigned long long* total) {
+    const int warps = gridDim.x * (blockDim.x / 32), warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    each_piece(hubs, *total, in_indptr, HUB, warp, warps, [&](int row, Offset begin, Offset end) {
+        if (__ldcg(parent + row) < in_indices[begin]) return;  // rows ascend
+        const int found = first_of_all(in_indices, begin, end, AtDistance{distance, distance[lo + row] - 1});
+        if (found >= 0 && threadIdx.x % 32 == 0) atomicMin(parent + row, found);
+    });
 }

@@ -2,10 +2,11 @@
 //
 // Algorithm. A bit of a word belongs to a search: one look at an edge serves all that have its vertex in their
 // frontiers, which in graphs of small diameter most of the searches of a batch have at the same levels (Then et al.
-// 2014; Liu, Huang and Hu 2016). A level is two launches. The first finds `next`, whom the edges out of the frontiers
+// 2014; Liu, Huang and Hu 2016). A level is three launches. The first finds `next`, whom the edges out of the frontiers
 // lead to: `pull` lets each vertex gather the words of its in-neighbours until all searches have seen it, `push` lets
-// those in a frontier send theirs. The host takes the second where few vertices are in any frontier. Then `settle`
-// keeps of `next` what was not seen before, writes the distances, and makes it the new frontier.
+// those in a frontier send theirs. The host takes the second where few vertices are in any frontier. What either meets
+// of hubs' edges is left to a launch of its own, `pull_hubs` or `push_hubs`, for all warps. Then `settle` keeps of `next`
+// what was not seen before, writes the distances, and makes it the new frontier.
 //
 // Encoding. A batch is W words a vertex. A shard owns the vertices [lo, hi) and the edges into them, by target (in_*,
 // row v - lo) and by source (out_*, row u, only targets in the range). `frontier` has the words of all n vertices and
@@ -20,11 +21,13 @@
 // merrier: efficient multi-source graph traversal", 2014. H. Liu, H. Huang, Y. Hu, "iBFS: concurrent breadth-first
 // search on GPUs", 2016.
 
+#include "hubs.cuh"
+
 constexpr int THREADS = 256;
 constexpr int SERIAL = 32;  // edges from which on a warp looks at them together
 constexpr unsigned ALL = 0xffffffffu;
 
-typedef unsigned long long Word;
+using Word = unsigned long long;
 
 template <int W> struct alignas(W == 1 ? 8 : 16) Words {
     Word at[W];
@@ -81,7 +84,8 @@ __global__ void __launch_bounds__(THREADS)
 template <typename Offset, int W>
 __global__ void __launch_bounds__(THREADS)
     pull(const Offset* __restrict__ in_indptr, const int* __restrict__ in_indices, int own_count,
-         const Words<W>* __restrict__ frontier, const Words<W>* __restrict__ seen, Words<W>* next) {
+         const Words<W>* __restrict__ frontier, const Words<W>* __restrict__ seen, Words<W>* next, Hub* hubs,
+         Word* total) {
     const int own = blockIdx.x * THREADS + threadIdx.x, lane = threadIdx.x % 32;
     Offset e = 0, end = 0;
     Words<W> found{}, known{};
@@ -98,47 +102,95 @@ __global__ void __launch_bounds__(THREADS)
         }
     for (unsigned left = __ballot_sync(ALL, e < end); left; left &= left - 1) {
         const int owner = __ffs(left) - 1;
-        const Offset stop = __shfl_sync(ALL, end, owner);
+        const Offset begin = __shfl_sync(ALL, e, owner), last = __shfl_sync(ALL, end, owner);
+        const Offset stop = begin + HUB < last ? begin + HUB : last;
         const Words<W> before = known.of(owner);
         Words<W> mine{}, all{};
-        for (Offset base = __shfl_sync(ALL, e, owner); base < stop; base += 32) {
+        Offset base = begin;
+        for (; base < stop; base += 32) {
             if (base + lane < stop) mine |= frontier[in_indices[base + lane]];
             all = mine.together();
             Words<W> then = before;
             then |= all;
             if (then.full()) break;
         }
-        if (lane == owner) found = all;
+        if (lane != owner) continue;
+        found = all;
+        if (base >= stop && stop < end) put_off(hubs, total, own, end - stop);
     }
     if (own < own_count) next[own] = found;
 }
 
-// Send the words of the frontier's vertices along their edges. `next` is zero before. A look before the atomic may
-// be stale, and then costs the atomic.
+// The same for what was put off.
+template <typename Offset, int W>
+__global__ void __launch_bounds__(THREADS)
+    pull_hubs(const Offset* __restrict__ in_indptr, const int* __restrict__ in_indices,
+              const Words<W>* __restrict__ frontier, const Words<W>* __restrict__ seen, Words<W>* next, const Hub* hubs,
+              const Word* total) {
+    const int warps = gridDim.x * (THREADS / 32), warp = (blockIdx.x * THREADS + threadIdx.x) / 32;
+    const int lane = threadIdx.x % 32;
+    each_piece(hubs, *total, in_indptr, HUB, warp, warps, [&](int row, Offset begin, Offset end) {
+        Words<W> mine{}, known = seen[row];
+#pragma unroll
+        for (int w = 0; w < W; ++w) known.at[w] |= __ldcg(&next[row].at[w]);
+        if (known.full()) return;
+        for (Offset e = begin + lane; e < end; e += 32) mine |= frontier[in_indices[e]];
+        mine = mine.together();
+#pragma unroll
+        for (int w = 0; w < W; ++w)
+            if (lane == w && mine.at[w] & ~known.at[w]) atomicOr(&next[row].at[w], mine.at[w]);
+    });
+}
+
+// Send words to a vertex. A look before the atomic may be stale, and then costs the atomic.
+template <int W> __device__ __forceinline__ void send(const Words<W>& words, const Words<W>& seen, Words<W>& next) {
+#pragma unroll
+    for (int w = 0; w < W; ++w) {
+        const Word bits = words.at[w] & ~seen.at[w];
+        if (bits & ~next.at[w]) atomicOr(&next.at[w], bits);
+    }
+}
+
+// Send the words of the frontier's vertices along their edges. `next` is zero before.
 template <typename Offset, int W>
 __global__ void __launch_bounds__(THREADS)
     push(const Offset* __restrict__ out_indptr, const int* __restrict__ out_indices, int n, int lo,
-         const Words<W>* __restrict__ frontier, const Words<W>* __restrict__ seen, Words<W>* next) {
+         const Words<W>* __restrict__ frontier, const Words<W>* __restrict__ seen, Words<W>* next, Hub* hubs,
+         Word* total) {
     const int u = blockIdx.x * THREADS + threadIdx.x, lane = threadIdx.x % 32;
     Offset e = 0, end = 0;
     Words<W> own{};
     if (u < n) own = frontier[u];
     if (own.any()) e = out_indptr[u], end = out_indptr[u + 1];
-    auto send = [&](const Words<W>& words, int v) {
-#pragma unroll
-        for (int w = 0; w < W; ++w) {
-            const Word bits = words.at[w] & ~seen[v].at[w];
-            if (bits & ~next[v].at[w]) atomicOr(&next[v].at[w], bits);
-        }
-    };
+    if (end - e >= HUB) {
+        put_off(hubs, total, u, end - e);
+        end = e;
+    }
     if (end - e <= SERIAL)
-        for (; e < end; ++e) send(own, out_indices[e] - lo);
+        for (; e < end; ++e) send(own, seen[out_indices[e] - lo], next[out_indices[e] - lo]);
     for (unsigned left = __ballot_sync(ALL, e < end); left; left &= left - 1) {
         const int owner = __ffs(left) - 1;
         const Offset stop = __shfl_sync(ALL, end, owner);
         const Words<W> theirs = own.of(owner);
-        for (Offset at = __shfl_sync(ALL, e, owner) + lane; at < stop; at += 32) send(theirs, out_indices[at] - lo);
+        for (Offset at = __shfl_sync(ALL, e, owner) + lane; at < stop; at += 32) {
+            const int v = out_indices[at] - lo;
+            send(theirs, seen[v], next[v]);
+        }
     }
+}
+
+// The same for what was put off.
+template <typename Offset, int W>
+__global__ void __launch_bounds__(THREADS, 6)
+    push_hubs(const Offset* __restrict__ out_indptr, const int* __restrict__ out_indices, int lo,
+              const Words<W>* __restrict__ frontier, const Words<W>* __restrict__ seen, Words<W>* next, const Hub* hubs,
+              const Word* total) {
+    const int warps = gridDim.x * (THREADS / 32), warp = (blockIdx.x * THREADS + threadIdx.x) / 32;
+    each_piece(hubs, *total, out_indptr, 0, warp, warps, [&](int row, Offset begin, Offset end) {
+        const Words<W> words = frontier[row];
+        const int* const targets = out_indices + begin;
+        for (int at = threadIdx.x % 32; at < end - begin; at += 32) send(words, seen[targets[at] - lo], next[targets[at] - lo]);
+    });
 }
 
 // Make what is new in `next` the frontier, at distance `level`, and count its vertices; `next` is zero then.

@@ -39,7 +39,8 @@ constexpr int EACH = 2;                 // vertices of a thin pile to a thread
 constexpr int THIN = EACH * THREADS;    // vertices of a pile that one block handles,
 constexpr int THIN_EDGES = 8192;        // the edges out of them,
 constexpr int THIN_FAR = 16384;         // and the vertices that it looks through when it raises the bound
-constexpr int SERIAL = 16;              // edges that a thread relaxes alone before its block helps
+constexpr int SERIAL = 16;              // edges that a thread relaxes alone before its warp helps
+constexpr int LONGS = THIN_EDGES / SERIAL;
 constexpr int HUB = 128, PIECE = 256;   // edges from which on a vertex is cut into pieces for all warps, and of a piece
 constexpr int OPEN = 0x7fffffff;        // no predecessor found yet
 constexpr unsigned ALL = 0xffffffffu;
@@ -322,8 +323,8 @@ __global__ void __launch_bounds__(THREADS, 1)
           Control<T>* control, T window, T limit, int target, int rounds) {
     __shared__ int staged[2][WARPS][64];
     __shared__ int thin[2][THIN];
-    __shared__ From<T> longs[THIN_EDGES / SERIAL];
-    __shared__ int thin_count[3], thin_edges[3], thin_longs[3], far_count, far_left;
+    __shared__ From<T> longs[LONGS];
+    __shared__ int thin_count[3], thin_edges[3], thin_longs[3], thin_hubs[3], far_count, far_left;
     __shared__ T thin_least;
 
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -352,7 +353,8 @@ __global__ void __launch_bounds__(THREADS, 1)
                 int ran = 0, from = 0;
                 bool heavy = false;
                 for (int q = threadIdx.x; q < near; q += THREADS) thin[0][q] = __ldcg(pile(round) + q);
-                if (threadIdx.x < 3) thin_count[threadIdx.x] = thin_edges[threadIdx.x] = thin_longs[threadIdx.x] = 0;
+                if (threadIdx.x < 3) thin_count[threadIdx.x] = thin_edges[threadIdx.x] = 0;
+                if (threadIdx.x < 3) thin_longs[threadIdx.x] = thin_hubs[threadIdx.x] = 0;
                 if (threadIdx.x == 0) far_count = far;
                 __syncthreads();
                 while (done + ran < rounds && near <= THIN) {
@@ -387,7 +389,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                         far = far_left;
                         bound = next;
                         origin = near ? bound : thin_least;
-                        if (!(origin < raised(origin, window))) window = raised(window, window);  // lost in rounding
+                        if (near == 0) window = raised(window, window);  // in vain: take larger steps
                         side ^= 1;
                         __syncthreads();
                         if (threadIdx.x == 0) far_count = far;
@@ -398,7 +400,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                     const int to = from ^ 1, slot = ran % 3;
                     if (threadIdx.x == 0) {
                         const int coming = (ran + 1) % 3;
-                        thin_count[coming] = thin_edges[coming] = thin_longs[coming] = 0;
+                        thin_count[coming] = thin_edges[coming] = thin_longs[coming] = thin_hubs[coming] = 0;
                     }
                     Pushing<T, Offset> push = pushing(0);
                     push.next = round + ran + 1;
@@ -458,19 +460,26 @@ __global__ void __launch_bounds__(THREADS, 1)
                     };
 #pragma unroll
                     for (int i = 0; i < EACH; ++i) {
-                        if (end[i] - begin[i] > SERIAL) {
+                        if (end[i] - begin[i] >= PIECE) {  // from the end of the list on
+                            longs[LONGS - 1 - atomicAdd(&thin_hubs[slot], 1)] = own[i];
+                        } else if (end[i] - begin[i] > SERIAL) {
                             longs[atomicAdd(&thin_longs[slot], 1)] = own[i];
                         } else {
                             follow(own[i], begin[i], end[i], 1);
                         }
                     }
                     __syncthreads();
-                    const int put_off = thin_longs[slot];
-                    for (int l = 0; l < put_off; ++l) {
+                    // A warp to a long list, then the block to each hub's.
+                    const int put_off = thin_longs[slot], hubs = LONGS - thin_hubs[slot];
+                    for (int l = warp < put_off ? warp : hubs; l < LONGS;) {
+                        const bool alone = l < put_off;
                         const From<T> one = longs[l];
-                        follow(one, indptr[one.vertex] + threadIdx.x, indptr[one.vertex + 1], THREADS);
+                        follow(one, indptr[one.vertex] + (alone ? lane : threadIdx.x), indptr[one.vertex + 1],
+                               alone ? 32 : THREADS);
+                        l += alone ? WARPS : 1;
+                        if (alone && l >= put_off) l = hubs;
                     }
-                    if (put_off) __syncthreads();
+                    if (put_off || hubs < LONGS) __syncthreads();
                     near = thin_count[slot];
                     from = to;
                     ++ran;
@@ -528,7 +537,7 @@ __global__ void __launch_bounds__(THREADS, 1)
             edges = went.edges;
             bound = next;
             origin = near ? bound : went.least;
-            if (!(origin < raised(origin, window))) window = raised(window, window);
+            if (near == 0) window = raised(window, window);
             side ^= 1;
         } else {  // a round with all blocks: a lane, a warp or many warps to a vertex, by its degree
             phases.begin();

@@ -323,8 +323,11 @@ class FromSources:
         if self.plan.predecessors:
             comm.allgather(state.distances, self.plan.ranges)
             assert state.by_target is not None
-            parent = state.device.xp.empty(state.last - state.first, np.int32)
-            state.device.kernels("bfs").parents(*state.by_target, state.first, state.last, state.distances, parent)
+            xp, kernels = state.device.xp, state.device.kernels("bfs")
+            parent = xp.empty(state.last - state.first, np.int32)
+            root = self.sources[0] if len(self.sources) == 1 else -1
+            work = xp.empty(kernels.hub_capacity(len(state.by_target[1])), np.int32), xp.empty(1, np.uint64)
+            kernels.parents(*state.by_target, state.first, state.last, state.distances, root, parent, *work)
             results["predecessors"] = parent
         return results
 

@@ -61,7 +61,7 @@ def lists(method: str, predecessors: bool) -> tuple[bool, bool]:
 
 
 def device_bytes(n: int, own: int, edges: int, method: str, predecessors: bool, *, offset: int, shared: bool) -> int:
-    """Return the most bytes that a shard holds on its device.
+    """Return the most bytes that a shard holds on its device before there are predecessors.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def device_bytes(n: int, own: int, edges: int, method: str, predecessors: bool, 
     method : str
         One of `METHODS`.
     predecessors : bool
-        Whether they are asked for.
+        Whether they will be.
     offset : int
         Bytes of the number of an edge.
     shared : bool
@@ -90,7 +90,7 @@ def device_bytes(n: int, own: int, edges: int, method: str, predecessors: bool, 
         "scan": 4 * n + 4 * -(-own // 32) + 4 * edges,
         "sequential": 4 * n,
     }
-    return held + 4 * n + 4 * -(-n // 32) + work[method] + predecessors * 4 * own
+    return held + 4 * n + 4 * -(-n // 32) + work[method]
 
 
 def touches(n: int, edges: int, method: str, depth: int) -> int:

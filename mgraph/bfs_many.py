@@ -158,6 +158,8 @@ class Shard:
     ----------
     active : array of int64, shape (1,)
         Vertices in a frontier.
+    hubs : tuple of two arrays
+        Room for the vertices that are put off for their many edges, and a word to count them.
     row : int
         The batch's first source; -1 before any.
     level : int
@@ -178,6 +180,7 @@ class Shard:
     seen: Array
     following: Array
     active: Array
+    hubs: tuple[Array, Array]
     row: int = -1
     level: int = 0
     size: int = 0
@@ -210,6 +213,10 @@ class SearchMany:
             seen=xp.empty((last - first, words), np.uint64),
             following=xp.zeros((last - first, words), np.uint64),
             active=xp.zeros(1, np.int64),
+            hubs=(
+                xp.empty(device.kernels("bfs").hub_capacity(len(piece.by_target[1])), np.int32),
+                xp.empty(1, np.uint64),
+            ),
         )
 
     def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
@@ -229,11 +236,11 @@ class SearchMany:
         if self.plan.predecessors:
             xp, own = state.device.xp, slice(state.first, state.last)
             row, results["predecessors"] = xp.empty(self.plan.n, np.int32), xp.empty_like(state.distances)
-            parents = state.device.kernels("bfs").parents
-            for distances, before in zip(state.distances, results["predecessors"], strict=True):
+            kernels = state.device.kernels("bfs")
+            for source, distances, before in zip(self.sources, state.distances, results["predecessors"], strict=True):
                 row[own] = distances
                 comm.allgather(row, self.plan.columns)
-                parents(*state.by_target, state.first, state.last, row, before)
+                kernels.parents(*state.by_target, state.first, state.last, row, source, before, *state.hubs)
         return results
 
     def _begin(self, state: Shard) -> bool:
@@ -255,9 +262,9 @@ class SearchMany:
         """Run a level of a batch, by pushing where few vertices are in a frontier."""
         s, k = state, state.kernels
         if s.size * _PULL_SHARE < self.plan.n:
-            k.push(*s.by_source, s.first, s.frontier, s.seen, s.following)
+            k.push(*s.by_source, s.first, s.frontier, s.seen, s.following, *s.hubs)
         else:
-            k.pull(*s.by_target, s.frontier, s.seen, s.following)
+            k.pull(*s.by_target, s.frontier, s.seen, s.following, *s.hubs)
         s.level += 1
         s.active.fill(0)
         k.settle(s.first, s.last, s.level, s.following, s.seen, s.frontier, s.row, s.distances, s.active)

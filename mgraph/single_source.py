@@ -499,13 +499,16 @@ def _window(csr: Compressed, n: int) -> float:
 
     Distances of a graph without hubs lie about a mean weight over the mean degree apart. A wider window repeats
     more work, a narrower one takes more rounds, of which a graph of low degree has many: there it is worth more.
+    Where all weights are equal, no vertex falls twice, however wide it is.
     """
     m = len(csr.indices)
+    if not m or csr.weights is None or csr.weights.min() == csr.weights.max():
+        return float("inf")
     with np.errstate(over="ignore"):
-        mean = 1.0 if csr.weights is None else float(csr.weights.mean(dtype=np.float64)) if m else 0.0
+        mean = float(csr.weights.mean(dtype=np.float64))
     degree = max(1.0, m / n)
     width = mean * _WINDOW / degree * max(1.0, _SPARSE / degree)
-    if csr.weights is None or csr.weights.dtype.kind == "i":
+    if csr.weights.dtype.kind == "i":
         width = max(1.0, width)
     least, most = (float(end) for end in (np.finfo(np.float32).tiny, np.finfo(np.float32).max))
     return width if least < width < most else float("inf")

@@ -122,7 +122,7 @@ def gpu_threads():
 
 
 def test_splitters_are_picked_for_the_device():
-    n = 1 << 22
+    n = 1 << 24
     few, many = (plan("list_rank", n, devices=spec).spacing for spec in gpu_threads())
     assert few == 16 * many and n // many >= WALKS * 132 * 2048 > n // (2 * many)
     assert plan("list_rank", 1 << 31, devices=gpu_threads()[1]).spacing == SPACING

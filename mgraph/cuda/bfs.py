@@ -8,7 +8,7 @@ from ..device import cuda_attribute, cuda_function
 
 SOURCE = "bfs.cu"
 INSTANCES = (
-    *(f"{kernel}<{offset}>" for kernel in ("levels", "heads", "parents") for offset in ("int", "long long")),
+    *(f"{kernel}<{o}>" for kernel in ("levels", "heads", "parents", "hub_parents") for o in ("int", "long long")),
     *("seed", "quads"),
 )
 
@@ -22,6 +22,9 @@ METHODS = {"hybrid": 0, "frontier": 1, "pull": 2}
 #: As in the source: the degree from which on a vertex counts as a hub.
 _HUB = 512
 _THREADS = 1024
+
+#: Blocks of a multiprocessor that look for the parents of hubs.
+_PARENTING = 4
 
 #: The most neighbours of a vertex, and vertices, of a graph whose rows are laid side by side.
 _FEW = 15
@@ -114,10 +117,27 @@ def levels(
     kernel((cuda_attribute("MultiProcessorCount"),), (_THREADS,), arguments)
 
 
-def parents(in_indptr: Array, in_indices: Array, first: int, last: int, distances: Array, parent: Array) -> None:
-    """Write the least in-neighbour one level up of each vertex from `first` to `last`, or -9999."""
+def parents(
+    in_indptr: Array,
+    in_indices: Array,
+    first: int,
+    last: int,
+    distances: Array,
+    root: int,
+    parent: Array,
+    hubs: Array,
+    total: Array,
+) -> None:
+    """Write the least in-neighbour one level up of each vertex from `first` to `last`, or -9999.
+
+    `root` is the only source, or -1. `hubs` has room for `hub_capacity` words, `total` is a word.
+    """
     if last == first:
         return
+    total.fill(0)
+    edges, here = (in_indptr, in_indices), (np.int32(first), np.int32(last))
     kernel = cuda_function(SOURCE, f"parents<{_offset(in_indptr)}>")
-    arguments = (in_indptr, in_indices, np.int32(first), np.int32(last), distances, parent)
-    kernel((-(-(last - first) // 256),), (256,), arguments)
+    kernel((-(-(last - first) // 256),), (256,), (*edges, *here, distances, np.int32(root), parent, hubs, total))
+    kernel = cuda_function(SOURCE, f"hub_parents<{_offset(in_indptr)}>")
+    blocks = _PARENTING * cuda_attribute("MultiProcessorCount")
+    kernel((blocks,), (256,), (*edges, here[0], distances, parent, hubs, total))

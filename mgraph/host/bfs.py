@@ -247,12 +247,17 @@ def _pull_word(in_indptr, in_indices, heads, first, last, distances, known, fron
 
 
 @unless(is_small)
-def parents(in_indptr, in_indices, first, last, distances, parent):
-    """Write the least in-neighbour one level up of each vertex from `first` to `last`, or -9999."""
+def parents(in_indptr, in_indices, first, last, distances, root, parent, hubs, total):
+    """Write the least in-neighbour one level up of each vertex from `first` to `last`, or -9999.
+
+    `root` is the only source, or -1.
+    """
     for own in prange(last - first):
         parent[own] = -9999
         wanted = distances[first + own] - 1
-        if wanted >= 0:
+        if wanted == 0 and root >= 0:
+            parent[own] = root
+        elif wanted >= 0:
             for e in range(in_indptr[own], in_indptr[own + 1]):
                 if distances[in_indices[e]] == wanted:
                     parent[own] = in_indices[e]

@@ -27,7 +27,7 @@ def plant(sources, first, last, frontier, seen, row, distances):
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def pull(in_indptr, in_indices, frontier, seen, following):
+def pull(in_indptr, in_indices, frontier, seen, following, hubs, total):
     """Gather for each vertex who of its in-neighbours is in a frontier."""
     words = frontier.shape[1]
     for own in prange(len(seen)):
@@ -46,7 +46,7 @@ def pull(in_indptr, in_indices, frontier, seen, following):
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def push(out_indptr, out_indices, first, frontier, seen, following):
+def push(out_indptr, out_indices, first, frontier, seen, following, hubs, total):
     """Send along the edges of each vertex what frontiers it is in; `following` is zero before."""
     words = frontier.shape[1]
     flat = following.reshape(-1)

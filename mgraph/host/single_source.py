@@ -112,7 +112,7 @@ def _piles(
                     size += 1
             bound = after
             origin = bound if size else least
-            if origin + window <= origin:  # lost in rounding
+            if size == 0:  # in vain: take larger steps
                 window = min(window + window, infinity)
             continue
         coming = near[(number + 1) % 2 * n :]

@@ -12,16 +12,16 @@ from .plans import Plan
 #: Elements a second that list ranking passes on a GPU, of many millions, and on a CPU's core; by jumping, in each
 #: round.
 RATE = {
-    "cuda": {"splitter64": 10e9, "splitter48": 7e9, "wylie": 35e9},
+    "cuda": {"splitter64": 10e9, "splitter48": 7e9, "wylie": 100e9},
     "cpu": {"sequential": 7.5e6, "splitter64": 45e6, "splitter48": 42e6, "wylie": 250e6},
 }
 
 #: Launches of a GPU that ranks by splitters, most of them to rank the splitters and what no walk has passed.
-LAUNCHES = 80
+LAUNCHES = 50
 
 #: Elements of a short list: up to which one core of a CPU goes along it as fast as it jumps, as its caches hold them,
 #: and up to which jumping on all takes a GPU no longer than the launches for splitters.
-SHORT_LIST = {"cpu": 1 << 16, "cuda": 1 << 21}
+SHORT_LIST = {"cpu": 1 << 16, "cuda": 1 << 23}
 
 #: Walks that each of a device's threads makes at least, so that few wait for the longest, and the most elements
 #: among which one splitter is picked: then 16 bits hold the steps of a walk.

@@ -76,16 +76,17 @@ def planned(
         level = per_level + seconds / DEPTH
     peaks = []
     for (first, last), own_edges in zip(ranges, edges, strict=True):
+        hubs = 4 * kernel_module(kind, "bfs").hub_capacity(own_edges)
+        found = predecessors * (4 * (last - first) + hubs)
         if by_level:
             what = n, last - first, own_edges, method, predecessors
-            peaks.append(bfs_by_level.device_bytes(*what, offset=offset, shared=shared))
+            peaks.append(bfs_by_level.device_bytes(*what, offset=offset, shared=shared) + found)
             continue
         lists = own_edges * 4 + (last - first + 1) * offset
         if not shared:
             lists += own_edges * 4 + (n + 1) * offset
         words = -(-n // 32) * 4
         own = -(-(last - first) // 32) * 4
-        hubs = 4 * kernel_module(kind, "bfs").hub_capacity(own_edges)
         rows = (n if kind == "cuda" else 0) if rows is None else rows
         once = {"heads": 4 * (last - first), "rows of four": 16 * rows, None: 0}
         state = (
@@ -96,7 +97,7 @@ def planned(
             + 4 * len(specs) * (1 + listed)
             + once[prepared_for(method, n, m, len(specs))]
         )
-        peaks.append(lists + state + (4 * (last - first) if predecessors else 0))
+        peaks.append(lists + state + found)
     return Plan(
         algorithm="bfs",
         method="hybrid" if method == "auto" else method,
@@ -149,8 +150,9 @@ def planned_for_many(
         for (first, last), own_edges in zip(columns, edges, strict=True):
             own = last - first
             lists = 4 * own_edges + offset * (own + 1) + both * (4 * own_edges + offset * (n + 1))
+            hubs = 4 * kernel_module(kind, "bfs").hub_capacity(own_edges)
             found = 4 * own * sources * (1 + predecessors) + predecessors * 4 * n
-            peaks.append(lists + 8 * words * (n + 2 * own) + found)
+            peaks.append(lists + 8 * words * (n + 2 * own) + hubs + found)
         # An edge is looked at in some levels, the words of a vertex in all; a distance is written once.
         passes = DEPTH * 24 * words * n / (r.memory * shards) + DEPTH * per_level
         seconds = batches * (3 * max(edges) / (r.search * specs[0].cores) + passes)
