@@ -3,7 +3,8 @@
 // Algorithms. `piles` relaxes the edges out of a worklist, the near pile: vertices whose distance fell below
 // `bound`. Those that fell to distances of `bound` or more wait in the far pile until nothing is near; then the
 // bound is raised by `window`, and those it has passed become near (Davidson et al. 2014, after the buckets of
-// Meyer and Sanders 2003). With an infinite window this is Bellman and Ford's algorithm over the vertices that
+// Meyer and Sanders 2003). A window that gives the device little to do in few rounds is doubled for the next time, and
+// goes back by halves. With an infinite window this is Bellman and Ford's algorithm over the vertices that
 // changed, and weights may be negative. `masks` is the algorithm of Harish and Narayanan (2007): a mask of the
 // vertices whose cost fell, a first pass that relaxes their edges into an array of updating costs, a second that
 // takes over the costs that fell and makes the next mask; here a bound may hold back part of the mask. It works on a
@@ -41,6 +42,7 @@ constexpr int THIN_EDGES = 8192;        // the edges out of them,
 constexpr int THIN_FAR = 16384;         // and the vertices that it looks through when it raises the bound
 constexpr int SERIAL = 16;              // edges that a thread relaxes alone before its warp helps
 constexpr int LONGS = THIN_EDGES / SERIAL;
+constexpr int LITTLE = 1 << 18, FEW = 16;  // edges that are little to do between two raises, rounds that are few
 constexpr int HUB = 128, PIECE = 256;   // edges from which on a vertex is cut into pieces for all warps, and of a piece
 constexpr int OPEN = 0x7fffffff;        // no predecessor found yet
 constexpr unsigned ALL = 0xffffffffu;
@@ -65,13 +67,37 @@ __device__ __forceinline__ void lower(double* at, double x) {
         atomicMax(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(__double_as_longlong(x)));
 }
 
+template <typename T> __device__ __forceinline__ T raised(T from, T window) {
+    return sum(from, window) < infinity<T>() ? sum(from, window) : infinity<T>();
+}
+
+// How the bound is raised: from `origin`, by `window`. `work` has the rounds since it was, as long as they are few, and
+// in its lower bits their edges.
+template <typename T> struct Pace {
+    static constexpr unsigned ROUND = 1u << 24;
+    T origin, window;
+    unsigned work;
+
+    __device__ __forceinline__ void add(unsigned edges) {
+        if (work < FEW * ROUND) work += ROUND + min(edges, static_cast<unsigned>(LITTLE));
+    }
+    // It was raised, next time it is from `from`; the first window was `least`.
+    __device__ __forceinline__ void turn(T from, T least) {
+        const bool little = work < FEW * ROUND && work % ROUND < LITTLE;
+        origin = from;
+        window = little ? raised(window, window) : window / 2 > least ? window / 2 : least;
+        work = 0;
+    }
+};
+
 // What the blocks tell one another in a phase, the time between two grid-wide barriers.
 template <typename T> struct Phase {
     int near = 0, far = 0;         // vertices appended to the piles, or counted
     int pieces = 0;                // of hubs
-    int rounds = 0, turned = 0;    // run by the one block of a thin stretch, and whether its far pile changed sides
+    int round = 0, turned = 0;     // reached by the one block of a thin stretch, and whether its far pile changed sides
     unsigned long long edges = 0;  // out of the vertices appended to the near pile
-    T bound = 0, window = 0;       // after a thin stretch
+    T bound = 0;                   // after a thin stretch,
+    Pace<T> pace{};                // and how it is raised
     T least = infinity<T>();       // distance of those that are not near
 };
 
@@ -84,6 +110,7 @@ template <typename T> struct Control {
     int unused[3];
     Phase<T> phases[3];
 };
+static_assert(sizeof(Control<double>) <= 256, "the host makes room for 64 words");
 
 template <typename T> class Phases {
     Control<T>* const control;
@@ -212,10 +239,6 @@ template <typename T> __device__ __forceinline__ T cutoff(const T* distance, T l
     return reached < limit ? reached : limit;
 }
 
-template <typename T> __device__ __forceinline__ T raised(T from, T window) {
-    return sum(from, window) < infinity<T>() ? sum(from, window) : infinity<T>();
-}
-
 // The least of a warp's values.
 template <typename T> __device__ __forceinline__ T least_of(T x) {
     for (int step = 16; step; step /= 2) {
@@ -326,14 +349,18 @@ __global__ void __launch_bounds__(THREADS, 1)
     __shared__ From<T> longs[LONGS];
     __shared__ int thin_count[3], thin_edges[3], thin_longs[3], thin_hubs[3], far_count, far_left;
     __shared__ T thin_least;
+    __shared__ Pace<T> pace;  // thread 0 writes it
 
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int global_warp = blockIdx.x * WARPS + warp, global_warps = gridDim.x * WARPS;
     const Graph<T, Offset> graph{indptr, indices, weights};
 
-    int round = control->round, near = control->near, far = control->far, side = control->side, done = 0;
-    unsigned long long edges = 0;  // out of the near pile, or less
-    T bound = bounds[0], origin = bound;
+    int round = control->round, near = control->near, far = control->far, side = control->side;
+    const int last = rounds < 0x7fffffff - round ? round + rounds : 0x7fffffff;
+    unsigned edges = 0;  // out of the near pile, or less; how many more than a block handles does not matter
+    auto up_to = [](unsigned long long count) { return count < 1u << 30 ? static_cast<unsigned>(count) : 1u << 30; };
+    T bound = bounds[0];
+    if (threadIdx.x == 0) pace = {bound, window, 0};
     Phases<T> phases(control);
 
     auto pile = [&](int number) { return near_piles + (number % 2 ? n : 0); };
@@ -345,23 +372,24 @@ __global__ void __launch_bounds__(THREADS, 1)
              {staged[1][warp], later(side) + far, &phases.record()->far}}};
     };
 
-    while (done < rounds && (near > 0 || far > 0)) {
+    while (round < last && (near > 0 || far > 0)) {
+        __syncthreads();
         if (near <= THIN && edges <= THIN_EDGES && (near > 0 || far <= THIN_FAR)) {  // one block, while it can
             phases.begin();
             if (blockIdx.x == 0) {
                 const int first_side = side;
-                int ran = 0, from = 0;
+                int from = 0;
                 bool heavy = false;
                 for (int q = threadIdx.x; q < near; q += THREADS) thin[0][q] = __ldcg(pile(round) + q);
                 if (threadIdx.x < 3) thin_count[threadIdx.x] = thin_edges[threadIdx.x] = 0;
                 if (threadIdx.x < 3) thin_longs[threadIdx.x] = thin_hubs[threadIdx.x] = 0;
                 if (threadIdx.x == 0) far_count = far;
                 __syncthreads();
-                while (done + ran < rounds && near <= THIN) {
+                while (round < last && near <= THIN) {
                     if (near == 0) {  // raise the bound
                         far = far_count;
                         if (far == 0 || far > THIN_FAR) break;
-                        const T next = raised(origin, window), most = cutoff(distance, limit, target);
+                        const T next = raised(pace.origin, pace.window), most = cutoff(distance, limit, target);
                         __syncthreads();  // all have read the sizes
                         if (threadIdx.x == 0) far_left = 0, thin_count[0] = 0, thin_least = infinity<T>();
                         __syncthreads();
@@ -372,7 +400,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                             const Sorted<T> goes(d, bound, next, most);
                             if (goes.near) {
                                 const int at = atomicAdd(&thin_count[0], 1);
-                                pile(round + ran)[at] = v;
+                                pile(round)[at] = v;
                                 if (at < THIN) thin[from][at] = v;
                             }
                             if (goes.far) {
@@ -388,22 +416,22 @@ __global__ void __launch_bounds__(THREADS, 1)
                         near = thin_count[0];
                         far = far_left;
                         bound = next;
-                        origin = near ? bound : thin_least;
-                        if (near == 0) window = raised(window, window);  // in vain: take larger steps
                         side ^= 1;
                         __syncthreads();
-                        if (threadIdx.x == 0) far_count = far;
+                        if (threadIdx.x == 0) {
+                            far_count = far;
+                            pace.turn(near ? bound : thin_least, window);
+                        }
                         if (threadIdx.x < 3) thin_count[threadIdx.x] = 0;
                         __syncthreads();
                         continue;
                     }
-                    const int to = from ^ 1, slot = ran % 3;
+                    const int to = from ^ 1, slot = round % 3;
                     if (threadIdx.x == 0) {
-                        const int coming = (ran + 1) % 3;
+                        const int coming = (round + 1) % 3;
                         thin_count[coming] = thin_edges[coming] = thin_longs[coming] = thin_hubs[coming] = 0;
                     }
                     Pushing<T, Offset> push = pushing(0);
-                    push.next = round + ran + 1;
                     Offset begin[EACH], end[EACH];
                     From<T> own[EACH];
                     int mine = 0;
@@ -424,6 +452,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                     __syncthreads();
                     heavy = thin_edges[slot] > THIN_EDGES;
                     if (heavy) break;
+                    if (threadIdx.x == 0) pace.add(thin_edges[slot]);
                     auto follow = [&](From<T> one, Offset e, Offset stop, Offset stride) {
                         // Some edges at a time, stage by stage, so that their latencies overlap.
                         constexpr int WIDTH = Graph<T, Offset>::WIDTH;
@@ -450,7 +479,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                                 if (v[i] < 0) continue;
                                 if (push.joins_near(x[i], was[i])) {
                                     const int at = atomicAdd(&thin_count[slot], 1);
-                                    pile(round + ran + 1)[at] = v[i];
+                                    pile(round + 1)[at] = v[i];
                                     if (at < THIN) thin[to][at] = v[i];
                                 } else if (push.joins_far(v[i], x[i], was[i])) {
                                     later(side)[atomicAdd(&far_count, 1)] = v[i];
@@ -482,34 +511,31 @@ __global__ void __launch_bounds__(THREADS, 1)
                     if (put_off || hubs < LONGS) __syncthreads();
                     near = thin_count[slot];
                     from = to;
-                    ++ran;
+                    ++round;
                 }
                 __syncthreads();
                 if (threadIdx.x == 0) {
                     Phase<T>* record = phases.record();
                     record->near = near;
                     record->far = far_count;
-                    record->rounds = ran;
+                    record->round = round;
                     record->turned = side ^ first_side;
                     record->edges = heavy || near > THIN ? THIN_EDGES + 1 : 0;
                     record->bound = bound;
-                    record->window = window;
-                    record->least = origin;
+                    record->pace = pace;
                 }
                 side = first_side;
             }
             const Phase<T> ran = phases.end();
             near = ran.near;
             far = ran.far;
-            edges = ran.edges;
-            round += ran.rounds;
-            done += ran.rounds;
+            edges = up_to(ran.edges);
+            round = ran.round;
             side ^= ran.turned;
             bound = ran.bound;
-            window = ran.window;
-            origin = ran.least;
+            if (threadIdx.x == 0) pace = ran.pace;
         } else if (near == 0) {  // raise the bound, with all blocks
-            const T next = raised(origin, window), most = cutoff(distance, limit, target);
+            const T next = raised(pace.origin, pace.window), most = cutoff(distance, limit, target);
             phases.begin();
             Piles<T, Offset> sorted{indptr,
                                     {staged[0][warp], pile(round), &phases.record()->near},
@@ -534,12 +560,12 @@ __global__ void __launch_bounds__(THREADS, 1)
             const Phase<T> went = phases.end();
             near = went.near;
             far = went.far;
-            edges = went.edges;
+            edges = up_to(went.edges);
             bound = next;
-            origin = near ? bound : went.least;
-            if (near == 0) window = raised(window, window);
+            if (threadIdx.x == 0) pace.turn(near ? bound : went.least, window);
             side ^= 1;
         } else {  // a round with all blocks: a lane, a warp or many warps to a vertex, by its degree
+            if (threadIdx.x == 0) pace.add(edges);
             phases.begin();
             {
                 Pushing<T, Offset> push = pushing(0);
@@ -557,7 +583,7 @@ __global__ void __launch_bounds__(THREADS, 1)
             const Phase<T> pushed = phases.end();
             near = pushed.near;
             far += pushed.far;
-            edges = pushed.edges;
+            edges = up_to(pushed.edges);
             if (pushed.pieces) {
                 phases.begin();
                 Pushing<T, Offset> push = pushing(near);
@@ -566,9 +592,9 @@ __global__ void __launch_bounds__(THREADS, 1)
                 const Phase<T> rest = phases.end();
                 near += rest.near;
                 far += rest.far;
-                edges += rest.edges;
+                edges += up_to(rest.edges);
             }
-            ++round, ++done;
+            ++round;
         }
     }
     if (blockIdx.x == 0 && threadIdx.x == 0) {
