@@ -41,7 +41,9 @@ def graphs() -> list[mgraph.Graph]:
     wide = mgraph.Graph(256, csr=Compressed(indptr.astype(np.int64), indices, None))
     wide.csc()
     wide._views["csc.indptr", "cpu"] = wide._views["csc.indptr", "cpu"].astype(np.int64)
-    return [rmat(9), star, grid(24, 20, weights=None), path, ring, wide]
+    leaves = np.arange(3, 1503)  # of three hubs, each of which is met late from another
+    hubs = mgraph.Graph.from_edges(np.repeat(np.arange(3), 1500), np.tile(leaves, 3), directed=False)
+    return [rmat(9), star, grid(24, 20, weights=None), path, ring, wide, hubs]
 
 
 def minplus() -> None:
@@ -73,6 +75,7 @@ def bfs() -> None:
     for graph in graphs():
         for method in ("hybrid", "frontier", "pull"):
             mgraph.bfs(graph, 1, device="cuda", method=method, predecessors=True)
+            mgraph.bfs(graph, sources=[1, 2], device="cuda", method=method, predecessors=True)
 
 
 def bfs_by_level() -> None:
@@ -84,8 +87,9 @@ def bfs_by_level() -> None:
 
 def bfs_many() -> None:
     """Searches from many sources."""
-    for sources in (3, 70, 300):
-        mgraph.bfs_many(rmat(9), list(range(sources)), device="cuda", predecessors=True)
+    for graph in (graphs()[0], graphs()[-1]):
+        for sources in (3, 70, 300):
+            mgraph.bfs_many(graph, list(range(sources)), device="cuda", predecessors=True)
 
 
 def single_source() -> None:
