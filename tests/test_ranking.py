@@ -121,6 +121,21 @@ def gpu_threads():
     return [DeviceSpec("cuda:0", "cuda", 1 << 37, processors=p) for p in (16, 132)]
 
 
+@pytest.mark.parametrize(("threads", "blocks"), [(2048, 264), (1536, 132), (1024, 132)])
+def test_all_blocks_that_jump_are_resident(threads, blocks, monkeypatch):
+    from mgraph.cuda import ranking
+
+    attributes = {"MultiProcessorCount": 132, "MaxThreadsPerMultiProcessor": threads}
+    launched = []
+    monkeypatch.setattr(ranking, "cuda_attribute", attributes.__getitem__)
+    monkeypatch.setattr(
+        ranking, "cuda_function", lambda *_, **__: lambda grid, block, _: launched.append((grid, block))
+    )
+    for words in (10**6, 1500, 1, 0):
+        ranking.jump(None, 0, words, 0, 3, np.zeros(4, np.uint32))
+    assert launched == [((blocks,), (1024,)), ((2,), (1024,)), ((1,), (1024,))]
+
+
 def test_splitters_are_picked_for_the_device():
     n = 1 << 24
     few, many = (plan("list_rank", n, devices=spec).spacing for spec in gpu_threads())

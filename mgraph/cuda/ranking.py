@@ -30,7 +30,7 @@ CONTROL_WORDS = 4
 
 # As in the source, and blocks of a multiprocessor.
 _THREADS, _RESIDENT = 256, 8
-_JUMPERS, _JUMPING = 1024, 2
+_JUMPERS = 1024
 
 #: Walks of a multiprocessor at a time.
 WALKERS = _THREADS * _RESIDENT
@@ -66,7 +66,8 @@ def jump(chain: Array, first: int, last: int, step: int, rounds: int, open_words
     ``open_words[1 + k]`` says whether round k left one open; the word before them is what blocks wait by.
     """
     if last > first and rounds:
-        blocks = min(_JUMPING * cuda_attribute("MultiProcessorCount"), -(-(last - first) // _JUMPERS))
+        resident = cuda_attribute("MaxThreadsPerMultiProcessor") // _JUMPERS * cuda_attribute("MultiProcessorCount")
+        blocks = min(resident, -(-(last - first) // _JUMPERS))
         numbers = np.uint64(first), np.uint64(last), np.int32(step), np.int32(step + rounds)
         kernel = cuda_function(SOURCE, "jump", cooperative=True)
         kernel((blocks,), (_JUMPERS,), (chain, *numbers, open_words[1:], open_words[:1]))

@@ -213,9 +213,8 @@ def _settle_plateaus(d, source, in_indptr, in_indices, weights, p):
     It is the least of those of the round before, as by the passes of the CUDA kernel.
     """
     n = len(d)
-    begin = np.zeros(n + 1, np.int64)  # of the tight edges from open vertices to open ones, by their sources
     now, coming = np.empty(n, np.int32), np.empty(n, np.int32)
-    size = 0
+    size, left = 0, 0
     for v in range(n):
         if p[v] != _OPEN:
             continue
@@ -228,20 +227,26 @@ def _settle_plateaus(d, source, in_indptr, in_indices, weights, p):
                 now[size] = v
                 size += 1
                 break
-            begin[u + 1] += 1
-    begin[:] = begin.cumsum()
-    targets = np.empty(begin[n], np.int32)
-    after = begin.copy()
-    for v in range(n):
-        if p[v] != _OPEN:
-            continue
-        for e in range(in_indptr[v], in_indptr[v + 1]):
-            u = in_indices[e]
-            if d[u] == d[v] and d[u] + weights[e] == d[v]:
-                targets[after[u]] = v
-                after[u] += 1
+        left += p[v] == _OPEN
     for q in range(size):
         p[now[q]] ^= _FRESH
+    if not left:
+        return
+    begin = np.zeros(n + 1, np.int64)  # of the tight edges into those still open, by their sources
+    for v in range(n):
+        if p[v] == _OPEN:
+            for e in range(in_indptr[v], in_indptr[v + 1]):
+                u = in_indices[e]
+                begin[u + 1] += d[u] == d[v] and d[u] + weights[e] == d[v]
+    begin[:] = begin.cumsum()
+    targets, after = np.empty(begin[n], np.int32), begin.copy()
+    for v in range(n):
+        if p[v] == _OPEN:
+            for e in range(in_indptr[v], in_indptr[v + 1]):
+                u = in_indices[e]
+                if d[u] == d[v] and d[u] + weights[e] == d[v]:
+                    targets[after[u]] = v
+                    after[u] += 1
     while size > 0:
         found = 0
         for q in range(size):
