@@ -112,7 +112,7 @@ def levels(
         if pull:
             if not have_bitmap:
                 frontier[:] = np.uint32(0)
-                _mark(frontier, queue, head, tail)
+                _mark(frontier, queue, head, tail, 0)
             if is_small(in_indptr):
                 _pull_alone(in_indptr, in_indices, heads, first, last, distances, visited, frontier, found, level + 1)
             else:
@@ -123,19 +123,9 @@ def levels(
             count = _bits(found)
             have_bitmap, have_queue = True, False
         else:
-            end = tail
-            edges = 0
-            for q in range(head, tail):
-                u = queue[q]
-                for e in range(out_indptr[u], out_indptr[u + 1]):
-                    v = out_indices[e]
-                    bit = _ONE << np.uint32((v - first) & 31)
-                    if not visited[(v - first) >> 5] & bit:
-                        visited[(v - first) >> 5] |= bit
-                        distances[v] = level + 1
-                        queue[end] = v
-                        end += 1
-                        edges += out_indptr[v + 1] - out_indptr[v]
+            end = _push(out_indptr, out_indices, distances, queue, head, tail, level + 1)
+            _mark(visited, queue, tail, end, first)
+            edges = _degrees(out_indptr, queue, tail, end)
             head, tail = tail, end
             count = tail - head
             have_bitmap = False
@@ -149,7 +139,7 @@ def levels(
                 frontier[lists[shard, i] >> 5] = np.uint32(0)
         else:
             own[:] = np.uint32(0)
-        _mark(frontier, queue, head, tail)
+        _mark(frontier, queue, head, tail, 0)
     capacity = lists.shape[1] - 1
     if count > capacity or (count > 0 and have_bitmap):
         lists[shard, 0] = capacity + 1
@@ -193,17 +183,35 @@ def _queue_up_lists(lists, queue):
 
 
 @njit(nogil=True, cache=True)
+def _push(out_indptr, out_indices, distances, queue, head, tail, level):
+    """Append whom the vertices of the queue reach first, from `tail` on; return where they end."""
+    end = tail
+    for q in range(head, tail):
+        u = np.uint64(queue[q])  # without a sign, or Numba has each index asked whether it counts from the end
+        for e in range(np.uint64(out_indptr[u]), np.uint64(out_indptr[u + np.uint64(1)])):
+            v = np.uint64(out_indices[e])
+            if distances[v] < 0:
+                distances[v] = level
+                queue[end] = v
+                end += 1
+    return end
+
+
+@njit(nogil=True, cache=True)
 def _degrees(indptr, queue, head, tail):
     total = 0
     for q in range(head, tail):
-        total += indptr[queue[q] + 1] - indptr[queue[q]]
+        u = np.uint64(queue[q])
+        total += indptr[u + np.uint64(1)] - indptr[u]
     return total
 
 
 @njit(nogil=True, cache=True)
-def _mark(frontier, queue, head, tail):
+def _mark(bits, queue, head, tail, first):
+    """Set the bits of the queue's vertices, that of `first` being the lowest."""
     for q in range(head, tail):
-        frontier[queue[q] >> 5] |= _ONE << np.uint32(queue[q] & 31)
+        v = np.uint64(queue[q] - first)
+        bits[v >> np.uint64(5)] |= _ONE << np.uint32(v & np.uint64(31))
 
 
 @unless(is_small)

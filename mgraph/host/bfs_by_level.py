@@ -223,10 +223,10 @@ def sequential(out_indptr, out_indices, distances, queue, head, tail, level, lim
     while ran < limit and head < tail:
         end = tail
         while head < end:
-            u = queue[head]
+            u = np.uint64(queue[head])
             head += 1
-            for e in range(out_indptr[u], out_indptr[u + 1]):
-                v = out_indices[e]
+            for e in range(np.uint64(out_indptr[u]), np.uint64(out_indptr[u + np.uint64(1)])):
+                v = np.uint64(out_indices[e])
                 if distances[v] < 0:
                     distances[v] = level + ran
                     queue[tail] = v

@@ -118,11 +118,11 @@ def _piles(
         coming = near[(number + 1) % 2 * n :]
         found = 0
         for q in range(size):
-            u = pile[q]
+            u = np.uint64(pile[q])  # without a sign, or Numba has each index asked whether it counts from the end
             d = distances[u]
-            for e in range(indptr[u], indptr[u + 1]):
+            for e in range(np.uint64(indptr[u]), np.uint64(indptr[u + np.uint64(1)])):
                 x = max(d + weights[e], floor)
-                v = indices[e]
+                v = np.uint64(indices[e])
                 if x >= distances[v] or x > most:
                     continue
                 distances[v] = x
@@ -131,8 +131,10 @@ def _piles(
                         stamps[v] = number + 1
                         coming[found] = v
                         found += 1
-                elif not waits[v >> 5] >> np.uint32(v & 31) & _ONE:
-                    waits[v >> 5] |= _ONE << np.uint32(v & 31)
+                    continue
+                word, bit = v >> np.uint64(5), _ONE << np.uint32(v & np.uint64(31))
+                if not waits[word] & bit:
+                    waits[word] |= bit
                     later[waiting] = v
                     waiting += 1
         size = found
@@ -263,11 +265,11 @@ def _parents(indptr, indices, weights, first, distances, parent, infinity, floor
     for u in range(len(distances)):
         d = distances[u]
         if d < infinity:
-            for e in range(indptr[u], indptr[u + 1]):
-                v = indices[e]
+            for e in range(np.uint64(indptr[u]), np.uint64(indptr[u + 1])):
+                v = np.uint64(indices[e])
                 x = max(d + weights[e], floor)
-                if d < x < infinity and x == distances[v] and u < parent[v - first]:
-                    parent[v - first] = u
+                if d < x < infinity and x == distances[v] and u < parent[v - np.uint64(first)]:
+                    parent[v - np.uint64(first)] = u
 
 
 def tight(indptr, indices, weights, first, distances, parent, hops, pieces, control):
