@@ -238,20 +238,24 @@ def _pull_word(in_indptr, in_indices, heads, first, last, distances, known, fron
             continue
         v = w * 32 + b
         if len(heads):
-            head = heads[v]
-            if head < 0:
+            if heads[v] < 0:
                 continue
-            if frontier[head >> 5] >> np.uint32(head & 31) & _ONE:
+            if _is_in(frontier, heads[v]):
                 new |= bit
                 distances[first + v] = level
                 continue
-        for e in range(in_indptr[v], in_indptr[v + 1]):
-            u = in_indices[e]
-            if frontier[u >> 5] >> np.uint32(u & 31) & _ONE:
+        for e in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + 1])):
+            if _is_in(frontier, in_indices[e]):
                 new |= bit
                 distances[first + v] = level
                 break
     return new
+
+
+@njit(nogil=True, cache=True)
+def _is_in(bits, vertex):
+    v = np.uint64(vertex)
+    return bits[v >> np.uint64(5)] >> np.uint32(v & np.uint64(31)) & _ONE
 
 
 @unless(is_small)
@@ -266,7 +270,7 @@ def parents(in_indptr, in_indices, first, last, distances, root, parent, hubs, t
         if wanted == 0 and root >= 0:
             parent[own] = root
         elif wanted >= 0:
-            for e in range(in_indptr[own], in_indptr[own + 1]):
-                if distances[in_indices[e]] == wanted:
+            for e in range(np.uint64(in_indptr[own]), np.uint64(in_indptr[own + 1])):
+                if distances[np.uint64(in_indices[e])] == wanted:
                     parent[own] = in_indices[e]
                     break

@@ -56,14 +56,15 @@ def unite_all(indptr, indices, first, last, parent):
     """
     for v in range(len(parent)):
         parent[v] = v
+    forest = parent.view(np.uint32)  # without signs, or Numba has each index asked whether it counts from the end
     for own in range(last - first):
-        a = _root(parent, np.int32(first + own))
-        for e in range(indptr[own], indptr[own + 1]):
-            b = _root(parent, indices[e])
+        a = _root(forest, np.uint32(first + own))
+        for e in range(np.uint64(indptr[own]), np.uint64(indptr[own + 1])):
+            b = _root(forest, np.uint32(indices[e]))
             if a < b:
-                parent[b] = a
+                forest[b] = a
             elif b < a:
-                parent[a] = b
+                forest[a] = b
                 a = b
 
 
@@ -80,24 +81,26 @@ def plant(indptr, indices, first, last, parent):
 @unless(is_small)
 def sample(indptr, indices, first, last, parent):
     """Link the vertices `first` to `last` with their first neighbours."""
+    forest = parent.view(np.uint32)
     for own in prange(last - first):
-        v = np.int32(first + own)
+        v = np.uint32(first + own)
         begin = indptr[own]
         for e in range(begin, min(begin + _SAMPLED, indptr[own + 1])):
-            if e > begin or indices[e] > v:
-                _unite(parent, v, indices[e])
+            if e > begin or np.uint32(indices[e]) > v:
+                _unite(forest, v, np.uint32(indices[e]))
 
 
 @unless(lambda parent: len(parent) <= VERTICES)
 def compress(parent):
     """Let every vertex point to its root."""
-    for v in prange(len(parent)):
-        above = parent[v]
+    forest = parent.view(np.uint32)
+    for v in prange(len(forest)):
+        above = forest[v]
         while True:
-            after = parent[above]
+            after = forest[above]
             if after == above:
                 break
-            parent[v] = after
+            forest[v] = after
             above = after
 
 
@@ -121,13 +124,13 @@ def largest(parent, giant):
 @unless(is_small)
 def link(indptr, indices, first, last, giant, parent):
     """Link the vertices `first` to `last` with all their neighbours, unless they are in the giant component."""
-    skipped = giant[0]
+    skipped, forest = np.uint32(giant[0]), parent.view(np.uint32)
     for part in prange((last - first + _CHUNK - 1) // _CHUNK):
         for own in range(part * _CHUNK, min(last - first, (part + 1) * _CHUNK)):
-            v = np.int32(first + own)
-            if parent[v] != skipped:
+            v = np.uint32(first + own)
+            if forest[v] != skipped:
                 for e in range(indptr[own], indptr[own + 1]):
-                    _unite(parent, v, indices[e])
+                    _unite(forest, v, np.uint32(indices[e]))
 
 
 @njit(parallel=True, nogil=True, cache=True)
