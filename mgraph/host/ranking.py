@@ -107,15 +107,15 @@ def _walk_together(succ, shift, first, last, owners, steps, chain):
     coming = first + active
     walked, lost = 0, 0
     while active > 0:
-        for k in range(active):
-            following[k] = succ[at[k]]
+        for k in range(active):  # without signs, or Numba has each index asked whether it counts from the end
+            following[k] = succ[np.uint64(at[k])]
         if packed:
             for k in range(active):
-                owners[at[k]] = _word(own[k], distance[k])
+                owners[np.uint64(at[k])] = _word(own[k], distance[k])
         else:
             for k in range(active):
-                owners[at[k]] = own[k]
-                steps[at[k]] = distance[k]
+                owners[np.uint64(at[k])] = own[k]
+                steps[np.uint64(at[k])] = distance[k]
         for k in range(active - 1, -1, -1):
             coming_to = following[k]
             distance[k] += 1

@@ -124,8 +124,8 @@ def _relax(labels, first, count, edges, stamps, lists, window, infinity):
             is_asked[v] = 0
             row = labels[v]
             best[:] = row
-            for e in range(in_indptr[v], in_indptr[v + 1]):
-                u = in_indices[e]
+            for e in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + 1])):
+                u = np.uint64(in_indices[e])  # without a sign, or Numba has it asked whether it counts from the end
                 if stamps[u] >= turn - 1:
                     weight = weights[e]
                     other = labels[u]
@@ -154,7 +154,8 @@ def _relax(labels, first, count, edges, stamps, lists, window, infinity):
 @njit(nogil=True, cache=True)
 def _ask(targets, coming, size, is_asked):
     """Append those `targets` to `coming` that are not there already; return its new size."""
-    for w in targets:
+    for target in targets:
+        w = np.uint64(target)
         if not is_asked[w]:
             is_asked[w] = 1
             coming[size] = w
@@ -196,8 +197,8 @@ def _predecessors(D, first, in_indptr, in_indices, weights, P, infinity):
             if v == first + r or not d[v] < infinity:
                 continue
             p[v] = _OPEN
-            for e in range(in_indptr[v], in_indptr[v + 1]):
-                u = in_indices[e]
+            for e in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + 1])):
+                u = np.uint64(in_indices[e])
                 if d[u] < d[v] and d[u] + weights[e] == d[v]:
                     p[v] = u
                     break
