@@ -16,7 +16,7 @@ RATE = {
     "cpu": {"sequential": 7.5e6, "splitter64": 45e6, "splitter48": 42e6, "wylie": 250e6},
 }
 
-#: Launches of a GPU that ranks by splitters, most of them to rank the splitters and what no walk has passed.
+#: Launches of a GPU that ranks by splitters, and looks and allocations that take as long.
 LAUNCHES = 50
 
 #: Elements of a short list: up to which one core of a CPU goes along it as fast as it jumps, as its caches hold them,
