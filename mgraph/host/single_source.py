@@ -1,7 +1,8 @@
 """The searches of ``kernels/single_source.cu`` for the CPU: each pile a list, walked by one core.
 
-The same operations on the same arrays; that file's opening explains the algorithms and the encoding. A mask is
-pushed by one core and taken over by all.
+The same operations on the same arrays; that file's opening explains the algorithms and the encoding. Here a window is
+doubled only where a raise finds nothing near, as rounds of little work cost little. A mask is pushed by one core and
+taken over by all.
 """
 
 import numpy as np
