@@ -5,11 +5,10 @@
 // one is met from the other side: every unvisited vertex looks among its in-neighbours for one in the
 // frontier and stops at the first (Beamer, Asanovic and Patterson 2012). It looks at the one of most edges first, its
 // head: which is the likeliest to be there, is read side by side with the others', and the few that many vertices
-// have for their head stay in the nearest cache. All levels run inside one
-// cooperative launch: a frontier that one thread block can handle stays in its shared memory, where a level
-// costs a few memory latencies, wider ones take all blocks and a grid-wide barrier a level. Nothing is read
-// back by the host in between. No warp goes along a hub's edges by itself, in either direction: they are cut into
-// pieces, which all warps take in a phase of its own.
+// have for their head stay in the nearest cache. All levels run inside one cooperative launch: a frontier that one
+// thread block can handle stays in its shared memory, where a level costs a few memory latencies, wider ones take all
+// blocks and a grid-wide barrier a level. Nothing is read back by the host in between. No warp goes along more of a
+// hub's edges than a piece by itself, in either direction: the others are taken by all warps in a phase of its own.
 //
 // Encoding. A shard owns the vertices [lo, hi), lo a multiple of 32, and the edges into them: by target (in_*,
 // row v - lo) and by source (out_*, row u, only targets in the range). Shards exchange nothing but frontiers.
@@ -38,7 +37,7 @@ constexpr int LOOK = 4;            // neighbours that a thread looks at together
 constexpr int PULL_SHARE = 20;     // pull if the frontier has more than 1/20 of the edges, or
 constexpr int PULL_COUNT = 24;     // more than 1/24 of the vertices
 constexpr int HISTORY = WARPS * 64;
-constexpr int PARTS = 29;          // bits of a vertex in a word of quads; above them, how many rows it has there beyond one
+constexpr int PARTS = 29;          // bits of a vertex in a word of quads; above them, its rows there beyond one
 constexpr int VERTEX = (1 << PARTS) - 1;
 constexpr int OPEN = 0x7fffffff;   // no parent found yet
 constexpr unsigned ALL = 0xffffffffu;
@@ -66,7 +65,8 @@ struct Control {
 
 // The first of indices[begin..end) that `matches`, or -1, as all lanes of a warp find it together.
 template <typename Offset, typename Matches>
-__device__ __forceinline__ int first_of_all(const int* __restrict__ indices, Offset begin, Offset end, Matches matches) {
+__device__ __forceinline__ int first_of_all(const int* __restrict__ indices, Offset begin, Offset end,
+                                            Matches matches) {
     for (; begin < end; begin += 32) {
         const Offset e = begin + threadIdx.x % 32;
         const int u = e < end ? indices[e] : -1;
@@ -273,7 +273,8 @@ __global__ void __launch_bounds__(THREADS, 1)
 
     while (level < stop && count > 0) {
         auto heavy = [&]() { return edges > static_cast<unsigned long long>(out_indptr[n]) / PULL_SHARE; };
-        bool pull = method == PULL || (method == HYBRID && (have_queue ? heavy() : have_bitmap && count > n / PULL_COUNT));
+        bool pull = method == PULL;
+        if (method == HYBRID) pull = have_queue ? heavy() : have_bitmap && count > n / PULL_COUNT;
         if (!pull && !have_queue) {  // a queue from the bitmap or the lists
             begin_phase();
             Appender<Offset> append{search, staged[warp], queue + tail, &record()->count};
@@ -305,7 +306,8 @@ __global__ void __launch_bounds__(THREADS, 1)
             for (int w = thread; w < words; w += threads) current()[w] = 0;
             end_phase();
             begin_phase();
-            for (int q = tail - count + thread; q < tail; q += threads) atomicOr(current() + queue[q] / 32, 1u << (queue[q] % 32));
+            for (int q = tail - count + thread; q < tail; q += threads)
+                atomicOr(current() + queue[q] / 32, 1u << (queue[q] % 32));
             end_phase();
             have_bitmap = true;
         }
@@ -347,14 +349,17 @@ __global__ void __launch_bounds__(THREADS, 1)
             if (pulled.hubs) {
                 begin_phase();
                 const InBitmap in_frontier{current()};
-                each_piece(hubs, pulled.hubs, in_indptr, HUB, global_warp, global_warps, [&](int row, Offset begin, Offset end) {
+                const auto look = [&](int row, Offset begin, Offset end) {
                     const unsigned bit = 1u << (row % 32);
-                    if (__ldcg(visited + row / 32) & bit || first_of_all(in_indices, begin, end, in_frontier) < 0) return;
+                    // Others set that bit meanwhile: what one lane sees, all go by.
+                    if (__any_sync(ALL, __ldcg(visited + row / 32) & bit)) return;
+                    if (first_of_all(in_indices, begin, end, in_frontier) < 0) return;
                     if (lane || atomicOr(visited + row / 32, bit) & bit) return;
                     atomicOr(other + row / 32, bit);
                     distance[lo + row] = level + 1;
                     atomicAdd(&record()->count, 1);
-                });
+                };
+                each_piece(hubs, pulled.hubs, in_indptr, HUB, global_warp, global_warps, look);
                 count += end_phase().count;
             }
             turned = !turned;
@@ -422,7 +427,8 @@ __global__ void __launch_bounds__(THREADS, 1)
                         Offset first[WIDTH], last[WIDTH];
 #pragma unroll
                         for (int i = 0; i < WIDTH; ++i)
-                            if (with_rows && won[i] >> lane & 1u) first[i] = out_indptr[v[i]], last[i] = out_indptr[v[i] + 1];
+                            if (with_rows && won[i] >> lane & 1u)
+                                first[i] = out_indptr[v[i]], last[i] = out_indptr[v[i] + 1];
                         int at = 0, degrees = 0;
                         if (lane == 0) at = atomicAdd(&thin_count[slot], found);
                         at = __shfl_sync(ALL, at, 0);
@@ -451,7 +457,10 @@ __global__ void __launch_bounds__(THREADS, 1)
                         for (; __any_sync(ALL, e < end); e += WIDTH * stride) {
                             int v[WIDTH];
 #pragma unroll
-                            for (int i = 0; i < WIDTH; ++i) v[i] = e + i * stride < end ? out_indices[e + i * stride] : -1;
+                            for (int i = 0; i < WIDTH; ++i) {
+                                const Offset at = e + i * stride;
+                                v[i] = at < end ? out_indices[at] : -1;
+                            }
                             claim(v, true);
                         }
                     };
@@ -474,11 +483,12 @@ __global__ void __launch_bounds__(THREADS, 1)
                     }
                     for (int base = warp * 32; !quads && base < count; base += THREADS) {
                         Offset begin = 0, end = 0;
-                        if (base + lane < count) begin = thin_begin[from][base + lane], end = thin_end[from][base + lane];
+                        const int q = base + lane;
+                        if (q < count) begin = thin_begin[from][q], end = thin_end[from][q];
                         if (end - begin > SERIAL) {
                             const int at = end - begin < HUB ? atomicAdd(&thin_longs[slot], 1)
                                                              : THIN - 1 - atomicAdd(&thin_hubs[slot], 1);
-                            thin_long[at] = base + lane;
+                            thin_long[at] = q;
                             end = begin;
                         }
                         follow(begin, end, 1);
@@ -527,7 +537,8 @@ __global__ void __launch_bounds__(THREADS, 1)
                 }
                 for (unsigned wide = __ballot_sync(ALL, end - begin >= 32); wide; wide &= wide - 1) {
                     const int owner = __ffs(wide) - 1;
-                    follow_wide(search, __shfl_sync(ALL, begin, owner), __shfl_sync(ALL, end, owner), level + 1, append);
+                    const Offset start = __shfl_sync(ALL, begin, owner);
+                    follow_wide(search, start, __shfl_sync(ALL, end, owner), level + 1, append);
                 }
                 // The short lists end to end: lane l takes edges l, l + 32, ... of them all.
                 const int degree = end - begin < 32 ? static_cast<int>(end - begin) : 0;
@@ -563,9 +574,10 @@ __global__ void __launch_bounds__(THREADS, 1)
             if (pushed.hubs) {
                 begin_phase();
                 Appender<Offset> more{search, staged[warp], queue + tail + count, &record()->count};
-                each_piece(hubs, pushed.hubs, out_indptr, 0, global_warp, global_warps, [&](int, Offset begin, Offset end) {
+                const auto follow = [&](int, Offset begin, Offset end) {
                     follow_wide(search, begin, end, level + 1, more);
-                });
+                };
+                each_piece(hubs, pushed.hubs, out_indptr, 0, global_warp, global_warps, follow);
                 more.finish(&block_edges);
                 add_block_edges();
                 Phase rest = end_phase();
@@ -588,7 +600,8 @@ __global__ void __launch_bounds__(THREADS, 1)
             begin_phase();
             for (int w = thread; w < own_words; w += threads) own_frontier[w] = 0;
             end_phase();
-            for (int q = tail - count + thread; q < tail; q += threads) atomicOr(frontier + queue[q] / 32, 1u << (queue[q] % 32));
+            for (int q = tail - count + thread; q < tail; q += threads)
+                atomicOr(frontier + queue[q] / 32, 1u << (queue[q] % 32));
         }
     }
     begin_phase();
@@ -618,8 +631,8 @@ __global__ void seed(const int* __restrict__ sources, int count, int lo, int hi,
 
 // quads[v] = the words of the neighbours of v and -1 behind them, where it has four or fewer; else of three, and
 // links[v], from where on quads[n + links[v]] and so on have the rest, four by four.
-__global__ void quads(const int* __restrict__ indptr, const int* __restrict__ indices, const int* __restrict__ links, int n,
-                      int4* quads) {
+__global__ void quads(const int* __restrict__ indptr, const int* __restrict__ indices, const int* __restrict__ links,
+                      int n, int4* quads) {
     const int v = blockIdx.x * blockDim.x + threadIdx.x;
     if (v >= n) return;
     const int begin = indptr[v], end = indptr[v + 1];
@@ -634,13 +647,15 @@ __global__ void quads(const int* __restrict__ indptr, const int* __restrict__ in
         quads[at] = make_int4(word(e), word(e + 1), word(e + 2), word(e + 3));
 }
 
-// heads[v - lo] = the in-neighbour of v with the most edges out of it, the least of several; -1 if there is none.
+// heads[v - lo] = the in-neighbour of v with the most edges out of it, the least of several, and of a hub's the first
+// HUB; -1 if there is none.
 template <typename Offset>
 __global__ void heads(const Offset* __restrict__ in_indptr, const int* __restrict__ in_indices,
                       const Offset* __restrict__ out_indptr, int rows, int* head) {
     const int own = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % 32;
     Offset begin = 0, end = 0;
     if (own < rows) begin = in_indptr[own], end = in_indptr[own + 1];
+    if (end - begin > HUB) end = begin + HUB;
     // Degree and vertex in one word, the vertex turned round: the greatest is what is wanted, 0 is nobody.
     auto rank = [&](int u) {
         const Offset degree = out_indptr[u + 1] - out_indptr[u];
@@ -686,7 +701,7 @@ __global__ void hub_parents(const Offset* __restrict__ in_indptr, const int* __r
                             const unsigned long long* total) {
     const int warps = gridDim.x * (blockDim.x / 32), warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
     each_piece(hubs, *total, in_indptr, HUB, warp, warps, [&](int row, Offset begin, Offset end) {
-        if (__ldcg(parent + row) < in_indices[begin]) return;  // rows ascend
+        if (__any_sync(ALL, __ldcg(parent + row) < in_indices[begin])) return;  // rows ascend
         const int found = first_of_all(in_indices, begin, end, AtDistance{distance, distance[lo + row] - 1});
         if (found >= 0 && threadIdx.x % 32 == 0) atomicMin(parent + row, found);
     });

@@ -252,10 +252,12 @@ __global__ void __launch_bounds__(THREADS)
     shifts[threadIdx.x] = begin - before;
     if (threadIdx.x == 0) place = atomicAdd(&control->edges, static_cast<unsigned long long>(all));
     __syncthreads();
-    for (int e = threadIdx.x; e < all; e += THREADS) edges[place + e] = out_indices[shifts[owner<THREADS>(ends, e)] + e];
+    for (int e = threadIdx.x; e < all; e += THREADS)
+        edges[place + e] = out_indices[shifts[owner<THREADS>(ends, e)] + e];
     for (int w = 0; w < wides; ++w) {
         const Offset first = out_indptr[wide[w]], last = out_indptr[wide[w] + 1];
-        for (Offset e = first + threadIdx.x; e < last; e += THREADS) edges[wide_place[w] + (e - first)] = out_indices[e];
+        for (Offset e = first + threadIdx.x; e < last; e += THREADS)
+            edges[wide_place[w] + (e - first)] = out_indices[e];
     }
 }
 
@@ -265,7 +267,8 @@ __global__ void __launch_bounds__(THREADS) filter(const int* __restrict__ edges,
     __shared__ int sums[THREADS / 32];
     __shared__ unsigned long long place;
     const unsigned long long total = control->edges, stride = static_cast<unsigned long long>(gridDim.x) * THREADS;
-    for (unsigned long long base = static_cast<unsigned long long>(blockIdx.x) * THREADS; base < total; base += stride) {
+    unsigned long long base = static_cast<unsigned long long>(blockIdx.x) * THREADS;
+    for (; base < total; base += stride) {
         int v = -1;
         if (base + threadIdx.x < total) {
             v = edges[base + threadIdx.x];

@@ -5,8 +5,8 @@
 // 2014; Liu, Huang and Hu 2016). A level is three launches. The first finds `next`, whom the edges out of the frontiers
 // lead to: `pull` lets each vertex gather the words of its in-neighbours until all searches have seen it, `push` lets
 // those in a frontier send theirs. The host takes the second where few vertices are in any frontier. What either meets
-// of hubs' edges is left to a launch of its own, `pull_hubs` or `push_hubs`, for all warps. Then `settle` keeps of `next`
-// what was not seen before, writes the distances, and makes it the new frontier.
+// of hubs' edges is left to a launch of its own, `pull_hubs` or `push_hubs`, for all warps. Then `settle` keeps of
+// `next` what was not seen before, writes the distances, and makes it the new frontier.
 //
 // Encoding. A batch is W words a vertex. A shard owns the vertices [lo, hi) and the edges into them, by target (in_*,
 // row v - lo) and by source (out_*, row u, only targets in the range). `frontier` has the words of all n vertices and
@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(THREADS)
 
 // The same for what was put off.
 template <typename Offset, int W>
-__global__ void __launch_bounds__(THREADS)
+__global__ void __launch_bounds__(THREADS, 4)
     pull_hubs(const Offset* __restrict__ in_indptr, const int* __restrict__ in_indices,
               const Words<W>* __restrict__ frontier, const Words<W>* __restrict__ seen, Words<W>* next, const Hub* hubs,
               const Word* total) {
@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(THREADS)
         Words<W> mine{}, known = seen[row];
 #pragma unroll
         for (int w = 0; w < W; ++w) known.at[w] |= __ldcg(&next[row].at[w]);
-        if (known.full()) return;
+        if (__any_sync(ALL, known.full())) return;  // others set bits meanwhile
         for (Offset e = begin + lane; e < end; e += 32) mine |= frontier[in_indices[e]];
         mine = mine.together();
 #pragma unroll
@@ -189,7 +189,8 @@ __global__ void __launch_bounds__(THREADS, 6)
     each_piece(hubs, *total, out_indptr, 0, warp, warps, [&](int row, Offset begin, Offset end) {
         const Words<W> words = frontier[row];
         const int* const targets = out_indices + begin;
-        for (int at = threadIdx.x % 32; at < end - begin; at += 32) send(words, seen[targets[at] - lo], next[targets[at] - lo]);
+        for (int at = threadIdx.x % 32; at < end - begin; at += 32)
+            send(words, seen[targets[at] - lo], next[targets[at] - lo]);
     });
 }
 

@@ -26,8 +26,8 @@
 //
 // Sources. M. Sutton, T. Ben-Nun, A. Barak, "Optimizing parallel graph connectivity computation via subgraph
 // sampling", 2018. J. Jaiganesh, M. Burtscher, "A high-performance connected components implementation for GPUs",
-// 2018: the first parents, and shorter paths on the way. Y. Shiloach, U. Vishkin, "An O(log n) parallel connectivity algorithm",
-// 1982. F. Dehne, K. Yogaratnam, "Exploring the limits of GPUs with parallel graph algorithms", 2010.
+// 2018: the first parents, and shorter paths on the way. Y. Shiloach, U. Vishkin, "An O(log n) parallel connectivity
+// algorithm", 1982. F. Dehne, K. Yogaratnam, "Exploring the limits of GPUs with parallel graph algorithms", 2010.
 
 constexpr int THREADS = 256, WARPS = THREADS / 32;
 constexpr int SAMPLED = 2;       // edges of a vertex that `sample` looks at
@@ -195,8 +195,8 @@ __global__ void __launch_bounds__(THREADS) shortcut_and_mark(int n, const int* _
 
 // Kernel 3: hook the roots whose trees have a smaller neighbour, and mark whom they are hooked to: one alone, as a
 // tree that is marked without having grown would not be hooked as stagnant either, and the rounds would be as many as
-// a star has leaves. An edge is looked at from both ends, wherever it is stored. `next` changes meanwhile: a hook that is thereby missed is one of a root
-// that was hooked just now, and what is read in its stead is that root's new parent.
+// a star has leaves. An edge is looked at from both ends, wherever it is stored. `next` changes meanwhile: a hook that
+// is thereby missed is one of a root that was hooked just now, and what is read in its stead is that root's new parent.
 template <typename Offset>
 __global__ void __launch_bounds__(THREADS) hook(const Offset* __restrict__ indptr, const int* __restrict__ indices,
                                                 int lo, int hi, const int* __restrict__ parent, int* next, int* marks,

@@ -25,8 +25,8 @@
 // gives up, as it may be on a cycle, and those after it are not begun: control[TANGLED]; their words of the chain stay
 // as they were set before, all bits, which is an end. A cycle with a splitter leaves its chain open after all rounds,
 // one without leaves elements that nothing reaches, or their own list open. A successor that is no element is noticed
-// where it is first read, before anything is looked up by it: a walk gives up there too, `sift` raises the same flag for
-// the elements that it lists, and `link` lets the element point to itself, which stays open. So whatever the input
+// where it is first read, before anything is looked up by it: a walk gives up there too, `sift` raises the same flag
+// for the elements that it lists, and `link` lets the element point to itself, which stays open. So whatever the input
 // holds, the time is bounded, and somebody else has to look at what is amiss.
 //
 // Cost. n + n / 2^shift log n operations. A hop is a random read that the next one waits for, and a random write

@@ -45,6 +45,7 @@ constexpr int LONGS = THIN_EDGES / SERIAL;
 constexpr int LITTLE = 1 << 18, FEW = 16;  // edges that are little to do between two raises, rounds that are few
 constexpr int HUB = 128, PIECE = 256;   // edges from which on a vertex is cut into pieces for all warps, and of a piece
 constexpr int OPEN = 0x7fffffff;        // no predecessor found yet
+constexpr int NONE = -9999;             // none there is
 constexpr unsigned ALL = 0xffffffffu;
 
 // CuPy has sums that are nearly zero made zero, with their sign: another zero takes it from them.
@@ -71,22 +72,22 @@ template <typename T> __device__ __forceinline__ T raised(T from, T window) {
     return sum(from, window) < infinity<T>() ? sum(from, window) : infinity<T>();
 }
 
-// How the bound is raised: from `origin`, by `window`. `work` has the rounds since it was, as long as they are few, and
-// in its lower bits their edges.
+// How the bound is raised: from `origin`, by `window`; and the round since which it is what it is, with the edges of
+// the rounds from then on, a number that means something as long as they are few.
 template <typename T> struct Pace {
-    static constexpr unsigned ROUND = 1u << 24;
     T origin, window;
-    unsigned work;
+    int since;
+    unsigned edges;
 
-    __device__ __forceinline__ void add(unsigned edges) {
-        if (work < FEW * ROUND) work += ROUND + min(edges, static_cast<unsigned>(LITTLE));
-    }
-    // It was raised, next time it is from `from`; the first window was `least`.
-    __device__ __forceinline__ void turn(T from, T least) {
-        const bool little = work < FEW * ROUND && work % ROUND < LITTLE;
+    // Atomic though one thread writes: or the compiler would have all of them load what it adds to.
+    __device__ __forceinline__ void add(unsigned more) { atomicAdd(&edges, min(more, static_cast<unsigned>(LITTLE))); }
+    // It was raised in `round`, next time it is from `from`; the first window was `least`.
+    __device__ __forceinline__ void turn(int round, T from, T least) {
+        const bool little = round - since < FEW && edges < LITTLE;
         origin = from;
         window = little ? raised(window, window) : window / 2 > least ? window / 2 : least;
-        work = 0;
+        since = round;
+        edges = 0;
     }
 };
 
@@ -360,7 +361,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     unsigned edges = 0;  // out of the near pile, or less; how many more than a block handles does not matter
     auto up_to = [](unsigned long long count) { return count < 1u << 30 ? static_cast<unsigned>(count) : 1u << 30; };
     T bound = bounds[0];
-    if (threadIdx.x == 0) pace = {bound, window, 0};
+    if (threadIdx.x == 0) pace = {bound, window, round, 0};
     Phases<T> phases(control);
 
     auto pile = [&](int number) { return near_piles + (number % 2 ? n : 0); };
@@ -420,7 +421,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                         __syncthreads();
                         if (threadIdx.x == 0) {
                             far_count = far;
-                            pace.turn(near ? bound : thin_least, window);
+                            pace.turn(round, near ? bound : thin_least, window);
                         }
                         if (threadIdx.x < 3) thin_count[threadIdx.x] = 0;
                         __syncthreads();
@@ -445,7 +446,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                             own[i] = {u, __ldcg(distance + u)};
                             begin[i] = indptr[u], end[i] = indptr[u + 1];
                         }
-                        mine += end[i] - begin[i] <= THIN_EDGES ? static_cast<int>(end[i] - begin[i]) : THIN_EDGES + 1;
+                        mine += end[i] - begin[i] <= LITTLE ? static_cast<int>(end[i] - begin[i]) : LITTLE;
                     }
                     mine = __reduce_add_sync(ALL, mine);
                     if (lane == 0) atomicAdd(&thin_edges[slot], mine);
@@ -520,7 +521,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                     record->far = far_count;
                     record->round = round;
                     record->turned = side ^ first_side;
-                    record->edges = heavy || near > THIN ? THIN_EDGES + 1 : 0;
+                    record->edges = heavy ? thin_edges[round % 3] : near > THIN ? THIN_EDGES + 1 : 0;
                     record->bound = bound;
                     record->pace = pace;
                 }
@@ -562,7 +563,7 @@ __global__ void __launch_bounds__(THREADS, 1)
             far = went.far;
             edges = up_to(went.edges);
             bound = next;
-            if (threadIdx.x == 0) pace.turn(near ? bound : went.least, window);
+            if (threadIdx.x == 0) pace.turn(round, near ? bound : went.least, window);
             side ^= 1;
         } else {  // a round with all blocks: a lane, a warp or many warps to a vertex, by its degree
             if (threadIdx.x == 0) pace.add(edges);
@@ -783,4 +784,16 @@ __global__ void __launch_bounds__(THREADS, 1)
           int lo, const T* distance, const int* parent, int* hops, Piece* pieces, Control<T>* control) {
     Counting<T, Offset> count{distance, parent, hops, lo};
     look_at_all(Graph<T, Offset>{indptr, indices, weights}, n, distance, pieces, control, count);
+}
+
+// Vertices of [lo, hi) that no path leads to, and the source, have no predecessor. `open` is set if any other has none
+// yet.
+template <typename T>
+__global__ void settle_roots(int lo, int hi, int source, const T* __restrict__ distance, int* parent, int* open) {
+    const int v = lo + blockIdx.x * blockDim.x + threadIdx.x;
+    if (v >= hi) return;
+    if (!(distance[v] < infinity<T>()) || v == source)
+        parent[v - lo] = NONE;
+    else if (parent[v - lo] == OPEN)
+        *open = 1;
 }

@@ -349,7 +349,9 @@ class Search(FromSources):
         xp, n = device.xp, self.plan.n
         kernels = device.kernels("bfs")
         first, last = self.plan.ranges[shard]
+        shards, listed = len(self.plan.ranges), 1 + self.plan.listed
         words, own_words = -(-n // 32), -(-(last - first) // 32)
+        control, lists, visited, frontier = devices.zeroed(xp, kernels.CONTROL_WORDS, shards * listed, own_words, words)
         assert piece.by_target is not None
         by_source = piece.by_source or transposed(piece.by_target, n, first)
         by_source = device.asarray(by_source[0]), device.asarray(by_source[1])
@@ -366,15 +368,17 @@ class Search(FromSources):
             heads=heads,
             quads=quads,
             distances=xp.full(n, -1, np.int32),
-            visited=xp.zeros(own_words, np.uint32),
-            frontier=xp.zeros(words, np.uint32),
+            visited=visited.view(np.uint32),
+            frontier=frontier.view(np.uint32),
             found=xp.empty(own_words, np.uint32),
             queue=xp.empty(n, np.int32),
             hubs=xp.empty(kernels.hub_capacity(len(by_target[1])), np.int32),
-            lists=xp.zeros((len(self.plan.ranges), 1 + self.plan.listed), np.int32),
-            control=xp.zeros(kernels.CONTROL_WORDS, np.int32),
+            lists=lists.reshape(shards, listed),
+            control=control,
         )
-        sources = device.asarray(np.array(self.sources, np.int32))
+        # One is written by a kernel, which does not have to wait for the host.
+        alone = len(self.sources) == 1
+        sources = xp.full(1, self.sources[0], np.int32) if alone else device.asarray(np.array(self.sources, np.int32))
         kernels.seed(sources, first, last, state.distances, state.visited, state.frontier)
         return state
 

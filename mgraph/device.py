@@ -586,6 +586,13 @@ def _staging(device: Device, thread: int) -> tuple[Any, np.ndarray]:
         return device.stream(), device.pinned((_STAGED,), np.uint8)
 
 
+def zeroed(xp: Any, *counts: int) -> tuple[Array, ...]:
+    """Return arrays of so many int32 zeros each: parts of one, which is cleared in one go."""
+    ends = list(itertools.accumulate(counts))
+    words = xp.zeros(ends[-1], np.int32)
+    return tuple(words[end - count : end] for count, end in zip(counts, ends, strict=True))
+
+
 def _code(source: str) -> str:
     """Return a CUDA source with its headers in it: CuPy keeps what it compiles by its text, and reads no header's."""
     return _INCLUDE.sub(lambda header: _code(header[1]), (KERNELS / source).read_text())

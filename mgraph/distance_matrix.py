@@ -12,7 +12,7 @@ import numpy as np
 from . import device as devices
 from .comm import Communicator
 from .errors import DistanceOverflowError, NegativeCycleError
-from .graph import Compressed, Graph, in_memory
+from .graph import Compressed, Graph, StoredMatrix, in_memory
 from .plan import Plan
 from .weights import NO_PREDECESSOR, chunk_rows, decode, encode, infinity, kernel_infinity
 
@@ -95,12 +95,10 @@ def fill(D: Array, P: Array | None, part: Part, corner: tuple[int, int], device:
         D.fill(kernel_infinity(np.dtype(D.dtype)))
         lengths = xp.ones(len(indices), D.dtype)
         if weights is not None:
-            encode(device.asarray(weights), lengths, xp, dense=False)
+            encode(device.asarray(weights), lengths, device, dense=False)
         device.kernels("minplus").scatter(D, device.asarray(indptr), device.asarray(indices), lengths)
     elif part.dense is not None:
-        chunk = chunk_rows(D.shape[1])
-        for top in range(0, len(D), chunk):
-            encode(device.asarray(in_memory(part.dense[top : top + chunk])), D[top : top + chunk], xp, dense=True)
+        _fill_from(part.dense, D, device)
     rows, columns = _diagonal(D, corner)
     own, across = xp.arange(rows.start, rows.stop), xp.arange(columns.start, columns.stop)
     D[own, across] = xp.minimum(D[own, across], D.dtype.type(0))
@@ -109,13 +107,26 @@ def fill(D: Array, P: Array | None, part: Part, corner: tuple[int, int], device:
     if not sources:
         P.fill(NO_PREDECESSOR)
         return
-    chunk = chunk_rows(P.shape[1])
+    # Without temporaries: 1 where there is an edge, times what its source is more than none, more than none.
     vertices = xp.arange(corner[0], corner[0] + len(P), dtype=np.int32)
-    unreached = kernel_infinity(np.dtype(D.dtype))
-    for top in range(0, len(P), chunk):
-        some = slice(top, top + chunk)
-        P[some] = xp.where(D[some] < unreached, vertices[some, None], np.int32(NO_PREDECESSOR))
+    xp.less(D, D.dtype.type(kernel_infinity(np.dtype(D.dtype))), out=P)
+    P *= (vertices - np.int32(NO_PREDECESSOR))[:, None]
+    P += np.int32(NO_PREDECESSOR)
     P[own, across] = NO_PREDECESSOR
+
+
+def _fill_from(matrix: Array, D: Array, device: devices.Device) -> None:
+    """Write a matrix to `D`: at once where it is at hand or can be copied as it is, else some rows at a time."""
+    if devices.of(matrix) is device and not isinstance(matrix, StoredMatrix):
+        encode(matrix, D, device, dense=True)
+    elif isinstance(matrix, np.ndarray) and matrix.dtype == D.dtype and matrix.strides[1] == matrix.itemsize:
+        device.copy(D, matrix)
+        encode(D, D, device, dense=True)
+    else:
+        chunk = chunk_rows(D.shape[1])
+        for top in range(0, len(D), chunk):
+            some = slice(top, top + chunk)
+            encode(device.asarray(in_memory(matrix[some])), D[some], device, dense=True)
 
 
 def _diagonal(D: Array, corner: tuple[int, int]) -> tuple[slice, slice]:
@@ -149,8 +160,9 @@ def finished(D: Array, P: Array | None, plan: Plan, nonnegative: bool, narrow: A
     DistanceOverflowError
         If a distance may have been cut off, or does not fit the type that was asked for.
     """
-    xp = devices.of(D).xp
-    decode(D, P, xp, nonnegative)
+    device = devices.of(D)
+    xp = device.xp
+    decode(D, P, device, nonnegative)
     wanted = np.dtype(plan.dtype)
     if D.dtype != wanted:
         narrow = xp.empty(D.shape, wanted) if narrow is None else narrow

@@ -196,8 +196,8 @@ class Graph:
                 "edges), or numpy.where(matrix, 1.0, numpy.inf)"
             )
         weight_dtype(matrix.dtype)
-        least, rows = 0.0, chunk_rows(matrix.shape[0])
-        for first in range(0, matrix.shape[0], rows):
+        least, rows = 0.0, chunk_rows(matrix.shape[0]) if isinstance(matrix, StoredMatrix) else matrix.shape[0]
+        for first in range(0, matrix.shape[0], max(1, rows)):
             block = in_memory(matrix[first : first + rows])
             least = min(float(block.min()), least)  # a minimum with a NaN among its numbers is NaN
             if not least > -np.inf:

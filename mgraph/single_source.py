@@ -304,9 +304,7 @@ class Search:
             self.work = (first, last, distances, distances[first:last].copy(), self.mask, self.pieces, bound)
             self.run = self.kernels.masks
         else:
-            control = self.kernels.CONTROL_WORDS
-            zeros = xp.zeros(control + n + words, np.int32)  # what must be cleared, in one go
-            self.control, stamps, waits = zeros[:control], zeros[control : control + n], zeros[control + n :]
+            self.control, stamps, waits = devices.zeroed(xp, self.kernels.CONTROL_WORDS, n, words)
             near, far, bound = xp.empty(2 * n, np.int32), xp.empty(2 * n, np.int32), xp.empty(1, dtype)
             self.kernels.start(seeds, self.bounds[0], distances, near, bound, self.control)
             self.work = (distances, near, far, stamps, waits.view(np.uint32), self.pieces, bound)
@@ -387,7 +385,7 @@ class FromOneSource:
 
     def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
         """Return the shard's part of the distances and predecessors, the rounds, and whether they were too few."""
-        search, ask, xp = state.search, self.ask, state.device.xp
+        search, ask = state.search, self.ask
         first, last = self.plan.ranges[state.number]
         distances, dtype = search.distances, np.dtype(self.plan.dtype)
         # What is below the band of integers may have fallen there along a negative cycle.
@@ -404,7 +402,7 @@ class FromOneSource:
         if ask.negative:
             _cut(distances, ask)
         own = distances[first:last]
-        decode(own.reshape(1, -1), None, xp, not ask.negative)
+        decode(own.reshape(1, -1), None, state.device, not ask.negative)
         return results | {"distances": own}
 
     def _predecessors(self, state: Shard, comm: Communicator) -> Array:
@@ -419,16 +417,13 @@ class FromOneSource:
         parent = xp.full(last - first, kernels.OPEN, np.int32)
         if not ask.negative:
             kernels.parents(*edges, first, distances, parent, search.pieces, search.control)
-        reached = distances[first:last] < kernel_infinity(np.dtype(distances.dtype))
-        if first <= ask.source < last:
-            reached[ask.source - first] = False
-        is_open = reached & (parent == kernels.OPEN)
-        anywhere = is_open.any().astype(np.int32).reshape(1)
-        comm.allreduce(anywhere, "max")
-        if int(anywhere[0]):
+        open_anywhere = xp.zeros(1, np.int32)
+        kernels.settle_roots(first, ask.source, distances, parent, open_anywhere)
+        comm.allreduce(open_anywhere, "max")
+        if int(open_anywhere[0]):
+            unreached = kernel_infinity(np.dtype(distances.dtype))
             hops = xp.full(self.plan.n, kernel_infinity(np.dtype(np.int32)), np.int32)
-            hops[first:last][reached & ~is_open] = 0
-            hops[ask.source] = 0
+            hops[first:last][(distances[first:last] < unreached) & (parent != kernels.OPEN)] = 0
             comm.allgather(hops, ranges)
             lengths = xp.empty(len(edges.indices), np.int32)
             kernels.tight(*edges, first, distances, parent, lengths, search.pieces, search.control)
@@ -438,7 +433,7 @@ class FromOneSource:
             while second.advance(len(hops) + 1, comm):
                 pass
             kernels.parents(*tight, first, hops, parent, second.pieces, second.control)
-        parent[~reached | (parent == kernels.OPEN)] = NO_PREDECESSOR
+            parent[parent == kernels.OPEN] = NO_PREDECESSOR
         return parent
 
 
@@ -468,10 +463,9 @@ def device_bytes(n: int, m: int, own: int, dtype: np.dtype, predecessors: bool, 
         return n * itemsize + m * itemsize + state + words + pieces
 
     lists = 4 * m + (n + 1) * offset_type(m).itemsize
-    # Integers are looked at for what is too large, and all weights compared with the graph's own.
-    encoding = 13 * m if dtype.kind == "i" else m * (dtype.itemsize + 1)
-    # Beside the second search: the first results, marks, and the vertices that it starts from.
-    more = 4 * own + 4 * n + 4 * own + search(4) if predecessors else 5 * own * (dtype.kind == "i")
+    encoding = m * (dtype.itemsize + 1)  # all weights are compared with the graph's own
+    # Beside the second search: the first results, and the vertices that it starts from.
+    more = 4 * own + 4 * n + search(4) if predecessors else 0
     return lists + max(encoding, search(dtype.itemsize) + more)
 
 

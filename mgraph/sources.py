@@ -24,7 +24,7 @@ from .errors import DistanceOverflowError, NegativeCycleError
 from .graph import Compressed, Graph, offset_type
 from .plan import Plan
 from .plan.kernels import kernel_module
-from .weights import band, chunk_rows, decode, encode, kernel_infinity
+from .weights import band, decode, encode, kernel_infinity
 
 Array = Any
 
@@ -133,8 +133,7 @@ def device_bytes(
     lists = (2 if directed else 1) * ((n + 1) * offset + 4 * m)
     work = kernel_module(kind, "sssp").workspace_bytes(n, batch, dtype.itemsize)
     kept = rows if home == kind else _SLOTS * batch
-    decoded = min(batch, chunk_rows(n)) * n * 6 if dtype.kind == "i" else 0
-    return lists + m * dtype.itemsize + work + kept * n * result + shifted * batch * n * 8 + decoded
+    return lists + m * dtype.itemsize + work + kept * n * result + shifted * batch * n * 8
 
 
 class RowStream:
@@ -254,7 +253,7 @@ class FromEverySource:
         if D is not rows:
             with np.errstate(over="ignore"):
                 rows[...] = D
-        decode(rows, P, state.device.xp, state.h is None)
+        decode(rows, P, state.device, state.h is None)
         state.D.send(top, bottom)
         if state.P is not None:
             state.P.send(top, bottom)
@@ -275,7 +274,7 @@ def edge_lengths(incoming: Compressed, h: Array | None, dtype: np.dtype, device:
     lengths = xp.ones(len(indices), dtype)
     if weights is None:
         return lengths
-    encode(device.asarray(weights), lengths, xp, dense=False)
+    encode(device.asarray(weights), lengths, device, dense=False)
     if h is None:
         return lengths
     if dtype.kind == "i" and len(h) and float(h.min()) < -band(dtype):
@@ -287,7 +286,7 @@ def edge_lengths(incoming: Compressed, h: Array | None, dtype: np.dtype, device:
     target = xp.bincount(indptr[1:-1], minlength=m + 1)[:m].cumsum() if m else indices
     shifted = xp.maximum(lengths + (h[indices] - h[target]), 0)
     if dtype.kind == "f":
-        encode(shifted, lengths, xp, dense=False)
+        encode(shifted, lengths, device, dense=False)
     else:
         lengths[...] = shifted
     return lengths

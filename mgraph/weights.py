@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .device import Device
 from .errors import DistanceOverflowError, InputError
 
 #: The types that a distance matrix can be computed in; int16 has no labels.
@@ -123,7 +124,7 @@ def chunk_rows(n: int) -> int:
     return max(1, min(max(n * n // 256, 1 << 18), 1 << 24) // max(n, 1))
 
 
-def encode(values: Array, out: Array, xp: Any, *, dense: bool) -> None:
+def encode(values: Array, out: Array, device: Device, *, dense: bool) -> None:
     """Write weights to `out` as the kernels want them: infinities encoded, no negative zero.
 
     Parameters
@@ -131,9 +132,9 @@ def encode(values: Array, out: Array, xp: Any, *, dense: bool) -> None:
     values : array
         Weights, of any type that `weight_dtype` admits.
     out : array of float32, float64, int32 or int16
-        Where to write them.
-    xp : module
-        NumPy or CuPy, whichever both belong to.
+        Where to write them; may be the weights themselves.
+    device : Device
+        Where both live.
     dense : bool
         Whether the values are of a matrix, in which an integer type's largest value is no edge.
 
@@ -144,29 +145,31 @@ def encode(values: Array, out: Array, xp: Any, *, dense: bool) -> None:
     """
     if not values.size:
         return
-    source, dtype = np.dtype(values.dtype), np.dtype(out.dtype)
+    if values.ndim == 1:
+        values, out = values.reshape(1, -1), out.reshape(1, -1)
+    source, dtype, xp = np.dtype(values.dtype), np.dtype(out.dtype), device.xp
+    rows, columns = out.shape
     if source.kind == "f":
         with np.errstate(over="ignore"):
             xp.add(values, source.type(0), out=out, casting="same_kind")  # -0.0 + 0.0 = 0.0
-        if dtype.itemsize < source.itemsize and bool((xp.isinf(out) & xp.isfinite(values)).any()):
-            raise DistanceOverflowError(f"a weight is too large for {dtype.name}: use dtype='{source.name}'")
+        chunk = chunk_rows(columns)
+        for top in range(0, rows if dtype.itemsize < source.itemsize else 0, chunk):
+            some = slice(top, top + chunk)
+            if bool((xp.isinf(out[some]) & xp.isfinite(values[some])).any()):
+                raise DistanceOverflowError(f"a weight is too large for {dtype.name}: use dtype='{source.name}'")
         return
-    missing = values == np.iinfo(source).max if dense else xp.zeros(values.shape, bool)
-    if dtype.kind == "f":
-        out[...] = values
-        out[missing] = xp.inf
-        return
-    edges, most = values[~missing], band(dtype)
-    if edges.size and (int(edges.max()) > most or int(edges.min()) < -most):
-        worst = max(int(edges.max()), int(edges.min()), key=abs)
+    most = band(dtype) if dtype.kind == "i" else -1
+    amiss = xp.zeros(1, np.uint64)
+    device.kernels("weights").encode(values, out, dense, kernel_infinity(dtype), most, amiss)
+    place = int(amiss[0])
+    if place:
+        weight = int(values[divmod(place - 1, columns)])
         raise DistanceOverflowError(
-            f"the weight {worst} is too large for {dtype.name} distances (at most {most}): use dtype='{_WIDER[dtype]}'"
+            f"the weight {weight} is too large for {dtype.name} distances (at most {most}): use dtype='{_WIDER[dtype]}'"
         )
-    out[...] = xp.where(missing, source.type(0), values)
-    out[missing] = kernel_infinity(dtype)
 
 
-def decode(matrix: Array, labels: Array | None, xp: Any, nonnegative: bool) -> None:
+def decode(matrix: Array, labels: Array | None, device: Device, nonnegative: bool) -> None:
     """Turn computed distances into the user's, in place: infinities of integers become the type's largest value.
 
     A path's prefixes grow by one edge's weight at a time, and no weight exceeds the band's width: so a distance
@@ -179,8 +182,8 @@ def decode(matrix: Array, labels: Array | None, xp: Any, nonnegative: bool) -> N
         Distances as the kernels left them.
     labels : array of int32, shape (rows, columns), or None
         Their predecessors, or intermediate vertices.
-    xp : module
-        NumPy or CuPy, whichever both belong to.
+    device : Device
+        Where both live.
     nonnegative : bool
         Whether no weight is negative: infinities then stay what they are, and distances may reach three bands.
 
@@ -198,14 +201,10 @@ def decode(matrix: Array, labels: Array | None, xp: Any, nonnegative: bool) -> N
         return
     beyond = int(kernel_infinity(dtype))
     lowest, highest = (0, beyond - band(dtype) - 1) if nonnegative else (-band(dtype), band(dtype))
-    rows = chunk_rows(matrix.shape[1])
-    for first in range(0, matrix.shape[0], rows):
-        part = matrix[first : first + rows]
-        unreached = part == beyond if nonnegative else part >= beyond - band(dtype)
-        if bool(((part < lowest) | (part > highest) & ~unreached).any()):
-            raise DistanceOverflowError(
-                f"a distance exceeds {highest}, the most that {dtype.name} distances carry: use dtype='{_WIDER[dtype]}'"
-            )
-        part[unreached] = infinity(dtype)
-        if labels is not None:
-            labels[first : first + rows][unreached] = NO_PREDECESSOR
+    unreached = beyond if nonnegative else beyond - band(dtype)
+    amiss = device.xp.zeros(1, np.int32)
+    device.kernels("weights").decode(matrix, labels, lowest, highest, unreached, infinity(dtype), amiss)
+    if int(amiss[0]):
+        raise DistanceOverflowError(
+            f"a distance exceeds {highest}, the most that {dtype.name} distances carry: use dtype='{_WIDER[dtype]}'"
+        )

@@ -261,21 +261,44 @@ def test_distances_that_integers_carry(dtype, device):
     xp, beyond, none = device.xp, int(kernel_infinity(dtype)), infinity(dtype)
     most = beyond - band(dtype) - 1
     D = xp.asarray(np.array([[0, most, beyond]], dtype))
-    decode(D, None, xp, True)
+    decode(D, None, device, True)
     assert devices.to_host(D).tolist() == [[0, most, none]]
     for value in (most + 1, beyond - 1):
         with pytest.raises(
             DistanceOverflowError, match=f"{most}.*{dtype.name}.*{'int32' if none < 2**15 else 'float64'}"
         ):
-            decode(xp.asarray(np.array([[0, value]], dtype)), None, xp, True)
+            decode(xp.asarray(np.array([[0, value]], dtype)), None, device, True)
     D = xp.asarray(np.array([[-band(dtype), band(dtype), beyond - band(dtype), beyond]], dtype))
     P = xp.asarray(np.array([[5, 6, 7, 8]], np.int32))
-    decode(D, P, xp, False)
+    decode(D, P, device, False)
     assert devices.to_host(D).tolist() == [[-band(dtype), band(dtype), none, none]]
     assert devices.to_host(P).tolist() == [[5, 6, -9999, -9999]]
     for value in (band(dtype) + 1, -band(dtype) - 1, beyond - band(dtype) - 1):
         with pytest.raises(DistanceOverflowError, match=dtype.name):
-            decode(xp.asarray(np.array([[0, value]], dtype)), None, xp, False)
+            decode(xp.asarray(np.array([[0, value]], dtype)), None, device, False)
+
+
+@pytest.mark.parametrize("nonnegative", [False, True])
+@pytest.mark.parametrize(("rows", "columns"), [(1, 300_000), (301, 517), (70_000, 3)])
+def test_decoding_parts_of_a_matrix(rows, columns, nonnegative, device):
+    """Every element is looked at, those beside the part are not, and a single one amiss is noticed anywhere."""
+    xp, random, int32 = device.xp, np.random.default_rng(3), np.dtype(np.int32)
+    beyond = int(kernel_infinity(int32))
+    least = 0 if nonnegative else -band(int32)
+    whole = random.integers(least, band(int32), (rows, columns + 3)).astype(np.int32)
+    unreached = random.random(whole.shape) < 0.3
+    whole[unreached] = beyond
+    labels = random.integers(0, 99, whole.shape).astype(np.int32)
+    matrix, P = xp.asarray(whole), xp.asarray(labels)
+    decode(matrix[:, :columns], P[:, :columns], device, nonnegative)
+    unreached[:, columns:] = False
+    assert np.array_equal(devices.to_host(matrix), np.where(unreached, infinity(int32), whole))
+    assert np.array_equal(devices.to_host(P), np.where(unreached, -9999, labels))
+    for place in ((0, 0), (rows - 1, columns - 1), (rows // 2, columns // 2)):
+        matrix = xp.asarray(np.zeros((rows, columns), np.int32))
+        matrix[place] = beyond - band(int32) if nonnegative else least - 1
+        with pytest.raises(DistanceOverflowError):
+            decode(matrix, None, device, nonnegative)
 
 
 def test_a_path_that_is_cut_off_is_noticed(device):
@@ -287,9 +310,9 @@ def test_a_path_that_is_cut_off_is_noticed(device):
         D = device.xp.asarray(blocked(device, matrix, None, 32, True)[0])
         if weight * hops > 12286:
             with pytest.raises(DistanceOverflowError, match="12286"):
-                decode(D, None, device.xp, True)
+                decode(D, None, device, True)
         else:
-            decode(D, None, device.xp, True)
+            decode(D, None, device, True)
             assert devices.to_host(D)[0].tolist() == [weight * k for k in range(hops + 1)]
 
 
@@ -297,11 +320,42 @@ def test_a_path_that_is_cut_off_is_noticed(device):
 def test_weights_in_int16(source, device):
     xp, none = device.xp, np.iinfo(source).max
     out = xp.full(4, POISON, np.int16)
-    encode(xp.asarray(np.array([4096, -4096, 7, none], source)), out, xp, dense=True)
+    encode(xp.asarray(np.array([4096, -4096, 7, none], source)), out, device, dense=True)
     assert devices.to_host(out).tolist() == [4096, -4096, 7, 2**14 - 1]
     for weight in (4097, -4097, none):
         with pytest.raises(DistanceOverflowError, match=f"{weight}.*int16.*4096.*int32"):
-            encode(xp.asarray(np.array([weight, 1], source)), out[:2], xp, dense=False)
+            encode(xp.asarray(np.array([weight, 1], source)), out[:2], device, dense=False)
+
+
+@pytest.mark.parametrize(
+    ("source", "dtype"),
+    [("int8", "float32"), ("uint16", "int16"), ("int32", "int32"), ("int32", "float64"), ("int64", "int32"),
+     ("uint64", "float32")],
+)  # fmt: skip
+def test_encoding_integers(source, dtype, device):
+    """Whatever the order of the elements, beside them nothing is written, and the last that is too large is named."""
+    xp, random, none = device.xp, np.random.default_rng(8), np.iinfo(source).max
+    given = random.integers(-90 if source[0] == "i" else 0, 91, (301, 420)).astype(source)
+    given[random.random(given.shape) < 0.2] = none
+    expected = np.where(given == none, kernel_infinity(np.dtype(dtype)), given.astype(np.float64)).astype(dtype)
+    for values in (
+        xp.asarray(given),
+        xp.asarray(np.asfortranarray(given)),
+        xp.asarray(given.repeat(2, axis=1))[:, ::2],
+    ):
+        out = xp.full((301, 424), POISON, dtype)
+        encode(values, out[:, :420], device, dense=True)
+        assert np.array_equal(devices.to_host(out)[:, :420], expected)
+        assert (devices.to_host(out)[:, 420:] == np.full(1, POISON, dtype)).all()
+    if source == dtype:
+        values = xp.asarray(given.copy())
+        encode(values, values, device, dense=True)
+        assert np.array_equal(devices.to_host(values), expected)
+    most = band(np.dtype(dtype)) if dtype[0] == "i" else none
+    if most < none:
+        given[0, 0], given[300, 7], given[300, 6] = most, most + 2, most + 1
+        with pytest.raises(DistanceOverflowError, match=str(most + 2)):
+            encode(xp.asarray(given), xp.empty(given.shape, dtype), device, dense=True)
 
 
 def test_the_type_of_distances():

@@ -430,10 +430,10 @@ def test_predicted_peak_is_the_measured_one(method, dtype):
             result, first = measured(lambda graph=graph, asked=asked: mgraph.sssp(graph, 1, **asked))
             result, second = measured(lambda graph=graph, asked=asked: mgraph.sssp(graph, 1, **asked))
             planned = result.plan.peak_bytes[0] - lists
-            if n > 1000:  # what a search takes decides, beside the weights, which are the graph's own
-                assert planned - m * np.dtype(dtype).itemsize == pytest.approx(second, rel=0.05)
-            elif not predecessors:  # or what reading them does, once
-                assert planned == pytest.approx(first, rel=0.05) and second < first / 2
+            # What a search takes decides, beside the weights, the graph's own; or what reading them does, once.
+            assert planned == pytest.approx(max(first, second + m * np.dtype(dtype).itemsize), rel=0.05)
+            if n == 1000 and not predecessors:
+                assert second < first / 2
 
 
 @pytest.mark.parametrize("method", ["nearfar", "bellman-ford"])

@@ -15,7 +15,7 @@ INSTANCES = (
         for t in _TYPES.values()
         for offset in ("int", "long long")
     ),
-    *(f"start<{t}>" for t in _TYPES.values()),
+    *(f"{kernel}<{t}>" for kernel in ("start", "settle_roots") for t in _TYPES.values()),
 )
 
 #: Where the host finds the rounds that were run, in the control words.
@@ -138,3 +138,13 @@ def tight(
     n = np.int32(len(distances))
     arguments = (indptr, indices, weights, n, np.int32(first), distances, parent, hops, pieces, control)
     _launch("tight", indptr, distances, arguments)
+
+
+def settle_roots(first: int, source: int, distances: Array, parent: Array, open_anywhere: Array) -> None:
+    """Take -9999 for what no path leads to and for the source; set open_anywhere[0] if another vertex is left open."""
+    last = first + len(parent)
+    if last == first:
+        return
+    kernel = cuda_function(SOURCE, f"settle_roots<{_TYPES[np.dtype(distances.dtype)]}>")
+    where = map(np.int32, (first, last, source))
+    kernel((-(-(last - first) // 256),), (256,), (*where, distances, parent, open_anywhere))

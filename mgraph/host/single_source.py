@@ -8,8 +8,8 @@ taken over by all.
 import numpy as np
 from numba import njit, prange
 
-from ..weights import kernel_infinity
-from .small import is_small, unless
+from ..weights import NO_PREDECESSOR, kernel_infinity
+from .small import VERTICES, is_small, unless
 
 #: Where the caller finds the rounds that were run, in the control words.
 ROUND = 0
@@ -271,6 +271,21 @@ def _parents(indptr, indices, weights, first, distances, parent, infinity, floor
                 x = max(d + weights[e], floor)
                 if d < x < infinity and x == distances[v] and u < parent[v - np.uint64(first)]:
                     parent[v - np.uint64(first)] = u
+
+
+def settle_roots(first, source, distances, parent, open_anywhere):
+    """Take -9999 for what no path leads to and for the source; set open_anywhere[0] if another is left open."""
+    own = distances[first : first + len(parent)]
+    _settle_roots(own, source - first, parent, open_anywhere, _extremes(distances.dtype)[0])
+
+
+@unless(lambda own, *_: len(own) <= VERTICES)
+def _settle_roots(own, source, parent, open_anywhere, infinity):
+    for v in prange(len(own)):
+        if not own[v] < infinity or v == source:
+            parent[v] = NO_PREDECESSOR
+        elif parent[v] == OPEN:
+            open_anywhere[0] = 1
 
 
 def tight(indptr, indices, weights, first, distances, parent, hops, pieces, control):

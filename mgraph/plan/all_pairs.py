@@ -242,9 +242,9 @@ def _matrix_bytes(
 
 
 def _conversion_bytes(ask: Ask, rows: int, columns: int, labelled: bool) -> int:
-    """Sum the temporaries of encoding, decoding and the first predecessors; less than 1 MiB does not count."""
+    """Sum the temporaries of encoding a matrix, and of narrowing it; less than 1 MiB does not count."""
     dtype, _ = ask.cell(labelled)
-    each = 12 if labelled or dtype.kind == "i" else dtype.itemsize if ask.kind == "cuda" else 0
+    each = 12 if dtype.kind == "i" else dtype.itemsize if ask.kind == "cuda" else 0
     size = min(rows, chunk_rows(columns)) * columns * each
     return size if size >= 1 << 20 else 0
 

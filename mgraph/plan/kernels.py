@@ -1,5 +1,6 @@
 """What the planner asks of the kernels: their constants, the blocks they take, and what they would allocate."""
 
+import functools
 import importlib
 import math
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from .. import device as devices
 from ..errors import InputError
 
 
+@functools.cache
 def kernel_module(kind: str, family: str) -> Any:
     """Return the constants of a kernel family on a kind of device, which needs no such device."""
     return importlib.import_module(f"mgraph.{'host' if kind == 'cpu' else 'cuda'}.{family}")

@@ -1,0 +1,50 @@
+// Weights as the kernels sum them, and distances as the user has them, where either are integers.
+//
+// Algorithm. One pass over a matrix each, an element a thread; in place where both ends are the same matrix. `encode`
+// makes an integer type's largest value, which in a matrix is no edge, the kernels' infinity; `decode` makes that the
+// type's largest value. What the type of the distances does not carry is told to the host: a weight that is too large; a
+// distance where none may be, because it was cut off at infinity or wrapped.
+//
+// Encoding. Infinity is inf, for int 2^30 - 1, for short 2^14 - 1; with negative weights all that is `unreached` or
+// more stands for it, and loses its label: an infinity that was lowered may have left one. `labels` may be null.
+//
+// Cost. A read of each element, and a write of each, in `decode` only of those without a path: bound by memory.
+
+constexpr int THREADS = 256;
+constexpr int NONE = -9999;  // no predecessor
+
+// out = values, element (i, j) of which is at i * down + j * across. Where `most` is not negative and weights are greater
+// or less than -most, `amiss` becomes 1 more than the last one's place, counted row by row.
+template <typename From, typename T>
+__global__ void __launch_bounds__(THREADS)
+    encode(const From* values, long long down, long long across, T* out, long long ld, int rows, long long columns,
+           bool dense, T infinity, int most, unsigned long long* amiss) {
+    constexpr From ZERO = 0, ABSENT = From(-1) > ZERO ? From(-1) : static_cast<From>(~(1ull << (8 * sizeof(From) - 1)));
+    const long long j = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
+    if (j >= columns) return;
+    for (int i = blockIdx.y; i < rows; i += gridDim.y) {
+        const From x = values[i * down + j * across];
+        const bool absent = dense && x == ABSENT;
+        out[i * ld + j] = absent ? infinity : static_cast<T>(x);
+        const bool large = x > ZERO ? static_cast<unsigned long long>(x) > most : static_cast<long long>(x) < -most;
+        if (!absent && most >= 0 && large) atomicMax(amiss, static_cast<unsigned long long>(i * columns + j + 1));
+    }
+}
+
+// `amiss` is set if an element that is reached is less than `lowest` or greater than `highest`.
+template <typename T>
+__global__ void __launch_bounds__(THREADS)
+    decode(T* matrix, long long ld, int rows, int columns, int* labels, long long ld_labels, int lowest, int highest,
+           int unreached, int infinity, int* amiss) {
+    const int j = blockIdx.x * THREADS + threadIdx.x;
+    if (j >= columns) return;
+    for (int i = blockIdx.y; i < rows; i += gridDim.y) {
+        const int x = matrix[i * ld + j];
+        if (x >= unreached) {
+            matrix[i * ld + j] = static_cast<T>(infinity);
+            if (labels) labels[i * ld_labels + j] = NONE;
+        } else if (x < lowest || x > highest) {
+            *amiss = 1;
+        }
+    }
+}
