@@ -3,12 +3,12 @@
 // Algorithms. `piles` relaxes the edges out of a worklist, the near pile: vertices whose distance fell below
 // `bound`. Those that fell to distances of `bound` or more wait in the far pile until nothing is near; then the
 // bound is raised by `window`, and those it has passed become near (Davidson et al. 2014, after the buckets of
-// Meyer and Sanders 2003). A window that gives the device little to do in few rounds is doubled for the next time, and
-// goes back by halves. With an infinite window this is Bellman and Ford's algorithm over the vertices that
-// changed, and weights may be negative. `masks` is the algorithm of Harish and Narayanan (2007): a mask of the
-// vertices whose cost fell, a first pass that relaxes their edges into an array of updating costs, a second that
-// takes over the costs that fell and makes the next mask; here a bound may hold back part of the mask. It works on a
-// range of the targets, so several shards can share a search.
+// Meyer and Sanders 2003). Where two windows running gave the device little to do in few rounds, the next is doubled,
+// and goes back by halves; not after one, for what a search meets grows by multiples. With an infinite window this is
+// Bellman and Ford's algorithm over the vertices that changed, and weights may be negative. `masks` is the algorithm of
+// Harish and Narayanan (2007): a mask of the vertices whose cost fell, a first pass that relaxes their edges into an
+// array of updating costs, a second that takes over the costs that fell and makes the next mask; here a bound may hold
+// back part of the mask. It works on a range of the targets, so several shards can share a search.
 //
 // All rounds run inside one cooperative launch, with a grid-wide barrier for each phase. A near pile that one block
 // can handle stays in its shared memory, raising included: there a round costs a few memory latencies. Nothing is
@@ -72,12 +72,13 @@ template <typename T> __device__ __forceinline__ T raised(T from, T window) {
     return sum(from, window) < infinity<T>() ? sum(from, window) : infinity<T>();
 }
 
-// How the bound is raised: from `origin`, by `window`; and the round since which it is what it is, with the edges of
-// the rounds from then on, a number that means something as long as they are few.
+// How the bound is raised: from `origin`, by `window`; the round since which it is what it is, with the edges of the
+// rounds from then on, a number that means something as long as they are few; and whether before they were little.
 template <typename T> struct Pace {
     T origin, window;
     int since;
     unsigned edges;
+    bool before;
 
     // Atomic though one thread writes: or the compiler would have all of them load what it adds to.
     __device__ __forceinline__ void add(unsigned more) { atomicAdd(&edges, min(more, static_cast<unsigned>(LITTLE))); }
@@ -85,9 +86,11 @@ template <typename T> struct Pace {
     __device__ __forceinline__ void turn(int round, T from, T least) {
         const bool little = round - since < FEW && edges < LITTLE;
         origin = from;
-        window = little ? raised(window, window) : window / 2 > least ? window / 2 : least;
+        if (little && before) window = raised(window, window);
+        if (!little) window = window / 2 > least ? window / 2 : least;
         since = round;
         edges = 0;
+        before = little;
     }
 };
 
@@ -111,7 +114,7 @@ template <typename T> struct Control {
     int unused[3];
     Phase<T> phases[3];
 };
-static_assert(sizeof(Control<double>) <= 256, "the host makes room for 64 words");
+static_assert(sizeof(Control<double>) <= 320, "the host makes room for 80 words");
 
 template <typename T> class Phases {
     Control<T>* const control;
@@ -361,7 +364,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     unsigned edges = 0;  // out of the near pile, or less; how many more than a block handles does not matter
     auto up_to = [](unsigned long long count) { return count < 1u << 30 ? static_cast<unsigned>(count) : 1u << 30; };
     T bound = bounds[0];
-    if (threadIdx.x == 0) pace = {bound, window, round, 0};
+    if (threadIdx.x == 0) pace = {bound, window, round, 0, false};
     Phases<T> phases(control);
 
     auto pile = [&](int number) { return near_piles + (number % 2 ? n : 0); };

@@ -2,8 +2,8 @@
 //
 // Algorithm. One pass over a matrix each, an element a thread; in place where both ends are the same matrix. `encode`
 // makes an integer type's largest value, which in a matrix is no edge, the kernels' infinity; `decode` makes that the
-// type's largest value. What the type of the distances does not carry is told to the host: a weight that is too large; a
-// distance where none may be, because it was cut off at infinity or wrapped.
+// type's largest value. What the type of the distances does not carry is told to the host: a weight that is too large;
+// a distance where none may be, because it was cut off at infinity or wrapped.
 //
 // Encoding. Infinity is inf, for int 2^30 - 1, for short 2^14 - 1; with negative weights all that is `unreached` or
 // more stands for it, and loses its label: an infinity that was lowered may have left one. `labels` may be null.
@@ -13,8 +13,8 @@
 constexpr int THREADS = 256;
 constexpr int NONE = -9999;  // no predecessor
 
-// out = values, element (i, j) of which is at i * down + j * across. Where `most` is not negative and weights are greater
-// or less than -most, `amiss` becomes 1 more than the last one's place, counted row by row.
+// out = values, element (i, j) of which is at i * down + j * across. Where `most` is not negative and weights are
+// greater or less than -most, `amiss` becomes 1 more than the last one's place, counted row by row.
 template <typename From, typename T>
 __global__ void __launch_bounds__(THREADS)
     encode(const From* values, long long down, long long across, T* out, long long ld, int rows, long long columns,

@@ -20,7 +20,7 @@ INSTANCES = (
 
 #: Where the host finds the rounds that were run, in the control words.
 ROUND = 1
-CONTROL_WORDS = 64
+CONTROL_WORDS = 80
 
 #: What `parents` leaves where it finds none.
 OPEN = 2**31 - 1
