@@ -1,18 +1,22 @@
 """The kernels of ``kernels/bfs_many.cu`` for the CPU: the same operations on the same arrays, on all cores.
 
-That file's opening explains the algorithm and the encoding.
+That file's opening explains the algorithm and the encoding. Here a vertex gathers one word after the other, which stays
+in a register; and distances are written search by search only where a search meets many vertices of a chunk, else
+vertex by vertex. Indices are without signs, or Numba has each asked whether it counts from the end.
 """
 
 import numpy as np
 from numba import njit, prange
 
 from .atomics import fetch_and_or
+from .bits import population, trailing_zeros
 
 #: Words of 64 searches that a batch may have, a vertex.
 WORDS = (4, 2, 1)
 
 _NONE, _ONE, _ALL = np.uint64(0), np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
-_CHUNK = 32  # vertices whose distances are written search by search
+_CHUNK = 32  # vertices whose distances are written together,
+_MANY = np.uint64(4)  # search by search if a search meets more of them than this
 
 
 @njit(nogil=True, cache=True)
@@ -29,20 +33,16 @@ def plant(sources, first, last, frontier, seen, row, distances):
 @njit(parallel=True, nogil=True, cache=True)
 def pull(in_indptr, in_indices, frontier, seen, following, hubs, total):
     """Gather for each vertex who of its in-neighbours is in a frontier."""
-    words = frontier.shape[1]
     for own in prange(len(seen)):
-        done = True
-        for w in range(words):
-            following[own, w] = _NONE
-            done &= seen[own, w] == _ALL
-        e = in_indptr[own]
-        while e < in_indptr[own + 1] and not done:
-            u = in_indices[e]
-            done = True
-            for w in range(words):
-                following[own, w] |= frontier[u, w]
-                done &= following[own, w] | seen[own, w] == _ALL
-            e += 1
+        begin, end = np.uint64(in_indptr[own]), np.uint64(in_indptr[own + 1])
+        for w in range(frontier.shape[1]):
+            known, found = seen[own, w], _NONE
+            if known != _ALL:
+                for e in range(begin, end):
+                    found |= frontier[np.uint64(in_indices[e]), w]
+                    if found | known == _ALL:
+                        break
+            following[own, w] = found
 
 
 @njit(parallel=True, nogil=True, cache=True)
@@ -63,27 +63,53 @@ def push(out_indptr, out_indices, first, frontier, seen, following, hubs, total)
 @njit(parallel=True, nogil=True, cache=True)
 def settle(first, last, level, following, seen, frontier, row, distances, active):
     """Make the new vertices the frontiers, at distance `level`, and add their number to `active`."""
-    words = frontier.shape[1]
+    own_frontier, own_distances = frontier[first:last], distances[row:]
     count = 0
     for part in prange((last - first + _CHUNK - 1) // _CHUNK):
         begin, end = part * _CHUNK, min(last - first, part * _CHUNK + _CHUNK)
-        for own in range(begin, end):
+        count += _settle(np.uint64(begin), np.uint64(end), level, following, seen, own_frontier, own_distances)
+    active[0] += count
+
+
+@njit(nogil=True, cache=True)
+def _settle(begin, end, level, following, seen, frontier, distances):
+    """Settle the vertices from `begin` to `end`; return how many are new to a search."""
+    words = np.uint64(frontier.shape[1])
+    met = False
+    for w in range(words):
+        busy = _NONE
+        for v in range(begin, end):
+            busy |= following[v, w] | frontier[v, w]
+        if not busy:
+            continue
+        searches, pairs = _NONE, _NONE
+        for v in range(begin, end):
+            bits = following[v, w] & ~seen[v, w]
+            following[v, w] = _NONE
+            seen[v, w] |= bits
+            frontier[v, w] = bits
+            searches |= bits
+            pairs += population(bits)
+        met |= pairs > _NONE
+        row = np.uint64(64) * w
+        if pairs > _MANY * population(searches):
+            while searches:
+                b = trailing_zeros(searches)
+                searches &= searches - _ONE
+                for v in range(begin, end):
+                    if frontier[v, w] >> b & _ONE:
+                        distances[row + b, v] = level
+        elif pairs:
+            for v in range(begin, end):
+                bits = frontier[v, w]
+                while bits:
+                    distances[row + trailing_zeros(bits), v] = level
+                    bits &= bits - _ONE
+    count = 0
+    if met:
+        for v in range(begin, end):
             fresh = _NONE
             for w in range(words):
-                bits = following[own, w] & ~seen[own, w]
-                seen[own, w] |= bits
-                frontier[first + own, w] = bits
-                following[own, w] = _NONE
-                fresh |= bits
+                fresh |= frontier[v, w]
             count += fresh != _NONE
-        for w in range(words):
-            some = _NONE
-            for own in range(begin, end):
-                some |= frontier[first + own, w]
-            if some:
-                for b in range(64):
-                    if some >> np.uint64(b) & _ONE:
-                        for own in range(begin, end):
-                            if frontier[first + own, w] >> np.uint64(b) & _ONE:
-                                distances[row + 64 * w + b, own] = level
-    active[0] += count
+    return count
