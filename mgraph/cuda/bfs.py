@@ -54,7 +54,7 @@ def seed(sources: Array, first: int, last: int, distances: Array, visited: Array
 
 
 def heads(in_indptr: Array, in_indices: Array, out_indptr: Array, head: Array) -> None:
-    """Write each row's in-neighbour that has the most edges out of it, or -1."""
+    """Write each row's in-neighbour that has the most edges out of it, of a hub's the first `_HUB`, or -1."""
     if len(head):
         kernel = cuda_function(SOURCE, f"heads<{_offset(in_indptr)}>")
         kernel((-(-len(head) // 256),), (256,), (in_indptr, in_indices, out_indptr, np.int32(len(head)), head))
