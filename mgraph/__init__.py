@@ -34,6 +34,7 @@ from .errors import (
 )
 from .graph import Graph
 from .io import read
+from .namesake import warn_of_neighbour
 from .plan import DeviceSpec, Plan, plan
 from .ranking import ListRankResult, list_rank
 from .single_source import SsspResult, sssp
@@ -74,6 +75,7 @@ __all__ = [
     "transitive_closure",
 ]
 
+warn_of_neighbour()
 
 if TYPE_CHECKING:
     from . import cluster as cluster

@@ -29,7 +29,7 @@ from tqdm import tqdm
 import mgraph
 
 from . import device as devices
-from . import generate
+from . import generate, namesake
 from .errors import DeviceError, FormatError, InputError, OutputExistsError, interrupted
 from .graph import Graph
 from .io import FORMATS, check_output, read, read_list, save
@@ -37,6 +37,9 @@ from .plan.all_pairs import METHODS, SEARCHES
 from .plan.devices import spec_of
 from .rates import cache_file
 from .weights import DISTANCE_TYPES, infinity
+
+if _replaced := namesake.replaced():
+    sys.exit(f"mgraph: error: {_replaced}")
 
 Result = (
     mgraph.ApspResult
@@ -789,17 +792,17 @@ def info(as_json: bool) -> None:
     versions: dict[str, str | None] = {"mgraph": mgraph.__version__, "python": platform.python_version()}
     versions |= {name: _version(*(_CUPY if name == "cupy" else (name,))) for name in _PACKAGES}
     specs = [spec_of(devices.find(name)) for name in ("cpu", *(f"cuda:{i}" for i in range(devices.gpu_count())))]
-    missing = list(_missing(versions))
+    missing, conflict = list(_missing(versions)), namesake.conflict()
     if as_json:
         found = [dataclasses.asdict(spec) for spec in specs]
-        click.echo(_json({"versions": versions, "devices": found, "missing": missing}))
+        click.echo(_json({"versions": versions, "devices": found, "missing": missing, "conflict": conflict}))
         return
     for name, version in versions.items():
         click.echo(f"{name:12} {version or 'not installed'}")
     for spec in specs:
         cores = f", {spec.cores} cores" if spec.kind == "cpu" else ""
         click.echo(f"{spec.name:12} {spec.memory / 2**30:,.1f} GiB free{cores}")
-    for line in missing:
+    for line in (*missing, *([conflict] if conflict else [])):
         click.echo(line)
 
 
@@ -814,7 +817,7 @@ def _version(*names: str) -> str | None:
 def _missing(versions: dict[str, str | None]) -> Iterator[str]:
     """Say what GPUs need that is not there, and what adds it."""
     if versions["cupy"] is None:
-        yield "GPUs need CuPy: pip install 'mgraph[cuda13]' (or 'mgraph[cuda12]' for a driver of CUDA 12)"
+        yield "GPUs need CuPy: pip install 'dask-mgraph[cuda13]' (or 'dask-mgraph[cuda12]' for a driver of CUDA 12)"
         return
     if not devices.gpu_count():
         yield (
@@ -824,7 +827,7 @@ def _missing(versions: dict[str, str | None]) -> Iterator[str]:
         return
     if versions["dask-cuda"] is None:
         extra = "cuda12" if _version("cupy-cuda12x") else "cuda13"
-        yield f"--workers on GPUs needs dask-cuda: pip install 'mgraph[{extra}]'"
+        yield f"--workers on GPUs needs dask-cuda: pip install 'dask-mgraph[{extra}]'"
     try:
         devices.nccl()
     except DeviceError as error:

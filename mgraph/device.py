@@ -430,8 +430,8 @@ def _cupy() -> Any:
         import cupy
     except ImportError as error:
         raise DeviceError(
-            "a GPU needs CuPy, which is not installed: pip install 'mgraph[cuda13]' "
-            "(or 'mgraph[cuda12]' for a driver of CUDA 12)"
+            "a GPU needs CuPy, which is not installed: pip install 'dask-mgraph[cuda13]' "
+            "(or 'dask-mgraph[cuda12]' for a driver of CUDA 12)"
         ) from error
     return cupy
 
@@ -661,9 +661,9 @@ def nccl() -> Any:
     try:
         from cupy.cuda import nccl as bindings
     except ImportError as error:
-        raise DeviceError("several GPUs need NCCL: pip install 'mgraph[cuda13]'") from error
+        raise DeviceError("several GPUs need NCCL: pip install 'dask-mgraph[cuda13]'") from error
     if not bindings.available:
-        raise DeviceError("several GPUs need NCCL, which CuPy cannot load: pip install 'mgraph[cuda13]'")
+        raise DeviceError("several GPUs need NCCL, which CuPy cannot load: pip install 'dask-mgraph[cuda13]'")
     return bindings
 
 

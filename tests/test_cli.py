@@ -537,7 +537,7 @@ def test_info_without_cupy(monkeypatch):
     found = facts("info")
     assert found["versions"]["cupy"] is None and len(found["devices"]) == 1
     (missing,) = found["missing"]
-    assert "pip install 'mgraph[cuda13]'" in missing
+    assert "pip install 'dask-mgraph[cuda13]'" in missing
     text = ok("info")
     assert "cupy         not installed" in text and missing in text
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -24,7 +25,7 @@ def run(*command, **options):
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     if not (find_spec("build") and find_spec("hatchling")):
-        pytest.skip("build or hatchling is not installed: pip install 'mgraph[dev]'")
+        pytest.skip("build or hatchling is not installed: pip install 'dask-mgraph[dev]'")
     folder = tmp_path_factory.mktemp("wheel")
     # From another folder: the checkout's build/ would pass for the module.
     run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT, cwd=folder)
@@ -61,7 +62,7 @@ def test_the_wheel_holds_the_kernels(wheel):
 def test_the_wheel_holds_nothing_else(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-    assert {name.partition("/")[0].partition("-")[0] for name in names} == {"mgraph"}
+    assert {name.partition("/")[0].partition("-")[0] for name in names} == {"mgraph", "dask_mgraph"}
     assert not [name for name in names if "tests" in Path(name).parts or "__pycache__" in name]
 
 
@@ -73,6 +74,45 @@ def test_the_installed_package_is_complete(installed, tmp_path):
     paths = run(installed / "bin" / "python", "-I", "-c", program, cwd=tmp_path).splitlines()
     assert len(paths) == 2
     assert all(Path(path).is_relative_to(installed) for path in paths), paths
+
+
+@pytest.fixture
+def beside_the_other(installed):
+    """The Python of `installed`, with the files of another project's distribution `mgraph` beside ours."""
+    python = installed / "bin" / "python"
+    site = Path(run(python, "-I", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"))
+    record = site / "mgraph-1.0.dist-info"
+    record.mkdir()
+    (record / "METADATA").write_text("Metadata-Version: 2.1\nName: mgraph\nVersion: 1.0\n")
+    yield python, site
+    shutil.rmtree(record)
+
+
+def test_the_import_warns_of_another_distribution_in_the_same_folder(beside_the_other, tmp_path):
+    python, site = beside_the_other
+    said = run(python, "-I", "-c", "import mgraph", cwd=tmp_path)
+    assert "mgraph-1.0.dist-info" in said and "pip uninstall mgraph" in said
+    assert said.startswith("<string>:1: UserWarning")  # the line that imports it
+    said = run(python, "-I", "-W", "ignore", "-m", "mgraph.cli", "info", cwd=tmp_path)
+    assert "another distribution named mgraph (1.0) is installed" in said
+    shutil.move(site / "mgraph-1.0.dist-info", tmp_path)
+    assert run(python, "-I", "-c", "import mgraph", cwd=tmp_path) == ""
+    shutil.move(tmp_path / "mgraph-1.0.dist-info", site)
+
+
+def test_the_command_says_so_where_the_package_is_the_other_one(beside_the_other, tmp_path):
+    python, site = beside_the_other
+    ours = (site / "mgraph" / "__init__.py").read_text()
+    try:
+        (site / "mgraph" / "__init__.py").write_text("from .graphing import MGraph\n")
+        (site / "mgraph" / "graphing.py").write_text("class MGraph: ...\n")
+        done = subprocess.run([python, "-I", python.parent / "mgraph", "info"], capture_output=True, text=True, cwd=tmp_path)
+    finally:
+        (site / "mgraph" / "__init__.py").write_text(ours)
+        (site / "mgraph" / "graphing.py").unlink()
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("mgraph: error: the package mgraph that Python finds is another distribution's")
+    assert len(done.stderr.splitlines()) == 1
 
 
 @pytest.mark.skipif(not (ROOT / "mgraph" / "cli.py").exists(), reason="there is no command line")

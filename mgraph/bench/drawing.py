@@ -64,7 +64,7 @@ def drawn(
         from ..errors import InputError
 
         raise InputError(
-            "a report is drawn by Matplotlib, which is not installed: pip install 'mgraph[bench]'"
+            "a report is drawn by Matplotlib, which is not installed: pip install 'dask-mgraph[bench]'"
         ) from error
     settings = matplotlib.rcParamsDefault | {
         "font.size": TEXT,

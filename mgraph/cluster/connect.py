@@ -154,5 +154,5 @@ def _cuda_cluster(workers: int) -> LocalCluster:
     try:
         from dask_cuda import LocalCUDACluster
     except ImportError as error:
-        raise DeviceError("workers on GPUs need dask-cuda: pip install 'mgraph[cuda13]'") from error
+        raise DeviceError("workers on GPUs need dask-cuda: pip install 'dask-mgraph[cuda13]'") from error
     return LocalCUDACluster(n_workers=workers, dashboard_address=":0", silence_logs=logging.CRITICAL)
