@@ -106,7 +106,9 @@ def test_the_command_says_so_where_the_package_is_the_other_one(beside_the_other
     try:
         (site / "mgraph" / "__init__.py").write_text("from .graphing import MGraph\n")
         (site / "mgraph" / "graphing.py").write_text("class MGraph: ...\n")
-        done = subprocess.run([python, "-I", python.parent / "mgraph", "info"], capture_output=True, text=True, cwd=tmp_path)
+        done = subprocess.run(
+            [python, "-I", python.parent / "mgraph", "info"], capture_output=True, text=True, cwd=tmp_path
+        )
     finally:
         (site / "mgraph" / "__init__.py").write_text(ours)
         (site / "mgraph" / "graphing.py").unlink()
