@@ -1,8 +1,7 @@
 """The command line: ``mgraph COMMAND``, each command a call of the library.
 
-What a command finds goes to standard output, everything
-else to standard error. Exit codes: 0 if all went well, 2 if the command was called in a way that cannot
-work, 130 after Ctrl-C, 1 for any other failure.
+What a command finds goes to standard output, everything else to standard error. Exit codes: 0 if all went well, 2 if
+the command was called in a way that cannot work or its plan was refused, 130 after Ctrl-C, 1 for any other failure.
 """
 
 import contextlib
@@ -18,9 +17,10 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import metadata
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import IO, Any, NoReturn, TextIO
 
 import click
 import numpy as np
@@ -30,7 +30,7 @@ import mgraph
 
 from . import device as devices
 from . import generate, namesake
-from .errors import DeviceError, FormatError, InputError, OutputExistsError, interrupted
+from .errors import DeviceError, FormatError, InputError, MemoryLimitError, OutputExistsError, interrupted
 from .graph import Graph
 from .io import FORMATS, check_output, read, read_list, save
 from .plan.all_pairs import METHODS, SEARCHES
@@ -101,7 +101,8 @@ class Command(click.Command):
                 _stop(ctx)
             if debug:
                 traceback.print_exc()
-            misuse = isinstance(error, (InputError, OutputExistsError)) and not isinstance(error, FormatError)
+            refused = InputError, MemoryLimitError, OutputExistsError
+            misuse = isinstance(error, refused) and not isinstance(error, FormatError)
             raise (Misuse if misuse else Failure)(error) from error
 
 
@@ -200,15 +201,20 @@ _span_option = click.option(
 
 _predecessors_option = click.option("--predecessors", is_flag=True, help="Find the predecessors too.")
 
+#: A file to read; "-" is standard input.
+_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
+
 _input_options = _options(
-    click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)),
+    click.argument("file", required=False, type=_FILE),
     click.option("--rmat", "scale", type=int, metavar="SCALE", help="Make a graph of 2^SCALE vertices; needs no FILE."),
-    click.option("--format", type=click.Choice(list(FORMATS)), help="FILE's format; by default its suffix's."),
+    click.option("--format", type=click.Choice(list(FORMATS)), help="FILE's format; else its suffix or content tells."),
     click.option("--n", type=int, metavar="N", help="Number of vertices, where FILE does not say it."),
     click.option("--directed/--undirected", default=None, help="By default as FILE says, else directed."),
     click.option("--weighted/--unweighted", default=None, help="By default as FILE says, which may be ignored."),
     click.option("--relabel", is_flag=True, help="Number the ids in use from 0, in ascending order."),
 )
+
+_TARGET = "Search no farther than this vertex, and print its distance and, with --predecessors, the route to it."
 
 _SOURCE = "The vertex to start from: 0 to n-1 as mgraph numbers them, after --relabel and from 0 in every format."
 
@@ -256,7 +262,7 @@ def apsp(**given: Any) -> None:
     help=f"{_SOURCE} Give it again to start from several at once.",
 )
 @click.option("--max-depth", type=int, metavar="N", help="Search no farther than this.")
-@click.option("--target", type=int, metavar="V", help="Search no farther than this vertex.")
+@click.option("--target", type=int, metavar="V", help=_TARGET)
 @click.option(
     "--method",
     default="auto",
@@ -267,7 +273,7 @@ def apsp(**given: Any) -> None:
 @_run_options
 def bfs(**given: Any) -> None:
     """Find every vertex's distance in edges from one vertex of FILE's graph, or from the nearest of several."""
-    _run(mgraph.bfs, _levels, **given)
+    _run(mgraph.bfs, partial(_levels, target=given["target"]), **given)
 
 
 @main.command(epilog="Example: mgraph sssp roads.gr --source 0 --predecessors --out tree.npz")
@@ -275,13 +281,13 @@ def bfs(**given: Any) -> None:
 @click.option("--source", type=int, default=0, show_default=True, metavar="V", help=_SOURCE)
 @click.option("--dtype", type=click.Choice(["float32", "float64", "int32"]), help="By default that of the weights.")
 @click.option("--limit", type=float, metavar="D", help="What is farther counts as unreached.")
-@click.option("--target", type=int, metavar="V", help="Search no farther than this vertex.")
+@click.option("--target", type=int, metavar="V", help=_TARGET)
 @click.option("--method", default="auto", metavar="NAME", help="auto, nearfar, bellman-ford or mask.")
 @_predecessors_option
 @_run_options
 def sssp(**given: Any) -> None:
     """Find the shortest paths from one vertex of FILE's graph."""
-    _run(mgraph.sssp, _lengths, **given)
+    _run(mgraph.sssp, partial(_lengths, target=given["target"]), **given)
 
 
 @main.command(epilog="Example: mgraph components friends.txt --relabel --out labels.npy")
@@ -304,7 +310,7 @@ def closure(**given: Any) -> None:
 
 
 @main.command(epilog="Example: mgraph rank successors.npy --out ranks.npy")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=_FILE)
 @click.option("--method", default="auto", metavar="NAME", help="auto, sequential, wylie, splitter64 or splitter48.")
 @click.option("--splitters", type=int, metavar="N", help="Walk from about so many; by default what the device can do.")
 @_run_options
@@ -314,7 +320,7 @@ def rank(file: Path, **given: Any) -> None:
     FILE holds the successor of each element, the last of a list names itself: an array (.npy), or text, a number a
     line. Elements are numbered from 0.
     """
-    _perform(mgraph.list_rank, lambda: read_list(file), _described_list, _ranked, **given)
+    _perform(mgraph.list_rank, lambda: read_list(_opened(file)), _described_list, _ranked, **given)
 
 
 def _run(
@@ -340,9 +346,14 @@ def _run(
         if scale is not None:
             return generate.rmat(scale, directed=bool(directed))
         assert file is not None
-        return read(file, format, n, directed, weighted, relabel)
+        return read(_opened(file), format, n, directed, weighted, relabel)
 
     _perform(call, graph, _described, summary, **options)
+
+
+def _opened(file: Path) -> Path | IO[bytes]:
+    """Return what is to be read: standard input where the file is called "-"."""
+    return sys.stdin.buffer if file == Path("-") else file
 
 
 def _perform(
@@ -556,7 +567,7 @@ def _chunks(matrix: Any) -> Iterator[np.ndarray]:
         yield devices.to_host(matrix[first : first + rows])
 
 
-def _lengths(graph: Graph, result: mgraph.SsspResult) -> tuple[dict[str, Any], str]:
+def _lengths(graph: Graph, result: mgraph.SsspResult, target: int | None) -> tuple[dict[str, Any], str]:
     """Sum up the paths from one vertex: what was found, as values and in words."""
     distances = devices.to_host(result.distances)
     reached = distances[distances != infinity(distances.dtype)]
@@ -566,7 +577,24 @@ def _lengths(graph: Graph, result: mgraph.SsspResult) -> tuple[dict[str, Any], s
         "largest_distance": reached.max().item(),
         "rounds": result.iterations,
     }
-    return facts, f"reached: {len(reached):,} of {graph.n:,} vertices, the farthest at {reached.max()}"
+    words = f"reached: {len(reached):,} of {graph.n:,} vertices, the farthest at {reached.max()}"
+    if target is None:
+        return facts, words
+    distance = None if distances[target] == infinity(distances.dtype) else distances[target].item()
+    there, told = _route(result, target, distance)
+    return facts | there, f"{words}\n{told}"
+
+
+def _route(
+    result: mgraph.BfsResult | mgraph.SsspResult, target: int, distance: float | None
+) -> tuple[dict[str, Any], str]:
+    """Return the way to the target of a search, as values and in words; its distance is None where there is none."""
+    route = None if result.predecessors is None or distance is None else result.path(target)
+    facts = {"target": target, "distance": distance, "route": route}
+    if distance is None:
+        return facts, f"vertex {target} was not reached"
+    words = f"distance to vertex {target}: {distance}"
+    return facts, words if route is None else f"{words}\nroute: {' '.join(map(str, route))}"
 
 
 def _sizes(graph: Graph, result: mgraph.ComponentsResult) -> tuple[dict[str, Any], str]:
@@ -589,7 +617,7 @@ def _reachable(graph: Graph, result: mgraph.ClosureResult) -> tuple[dict[str, An
     return facts, f"reachable: {result.count:,} of {graph.n**2:,} pairs, a vertex with itself counted as one"
 
 
-def _levels(graph: Graph, result: mgraph.BfsResult) -> tuple[dict[str, Any], str]:
+def _levels(graph: Graph, result: mgraph.BfsResult, target: int | None) -> tuple[dict[str, Any], str]:
     """Sum up a search: what was found, as values and in words."""
     levels, distances = devices.to_host(result.levels), devices.to_host(result.distances)
     sources = np.flatnonzero(distances == 0).tolist()
@@ -610,7 +638,10 @@ def _levels(graph: Graph, result: mgraph.BfsResult) -> tuple[dict[str, Any], str
         f"reached: {reached:,} of {graph.n:,} vertices; levels: {len(levels):,}, the widest is level {widest:,} "
         f"with {levels[widest]:,}"
     )
-    return facts, words
+    if target is None:
+        return facts, words
+    there, told = _route(result, target, int(distances[target]) if distances[target] >= 0 else None)
+    return facts | there, f"{words}\n{told}"
 
 
 #: A GPU that need not exist: the one of the built-in rates.

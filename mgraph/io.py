@@ -17,7 +17,7 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from io import BufferedReader, BytesIO, TextIOWrapper
+from io import BufferedReader, BytesIO, RawIOBase, TextIOWrapper
 from pathlib import Path
 from types import SimpleNamespace
 from typing import IO, Any, NamedTuple
@@ -62,7 +62,7 @@ class SparseIdsWarning(UserWarning):
 
 
 def read(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | IO[bytes],
     format: str | None = None,
     n: int | None = None,
     directed: bool | None = None,
@@ -75,8 +75,9 @@ def read(
 
     Parameters
     ----------
-    path : path
-        The file.
+    path : path or binary file object
+        The file. Of an open file, such as ``sys.stdin.buffer``, what it holds from its position on is read, and it
+        stays open.
     format : {"edges", "gr", "mtx", "npz", "npy"}, optional
         An edge list (``u v`` or ``u v weight`` a line, separated by blanks, tabs or commas, with comments
         after ``#`` or ``%``), DIMACS ``p sp`` or PACE ``p tw``, Matrix Market, a SciPy sparse matrix, a
@@ -108,15 +109,15 @@ def read(
     SparseIdsWarning
         If most ids of an edge list are not in use, so that `relabel` would save memory.
     """
-    path = Path(path)
+    path, file = _named(path)
     if format is not None and format not in FORMATS:
         raise InputError(f"format={format!r} is not known: use {_formats()}")
     if n is not None and (isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0):
         raise InputError(f"n={n!r} is no number of vertices")
-    if path.is_dir():
+    if file is None and path.is_dir():
         raise FormatError(f"{path} is a folder: give a file")
     options = _Options(n, directed, weighted, relabel)
-    with _opened(path) as stream:
+    with _opened(path, file) as stream:
         try:
             format = format or _guess(path, stream.peek(1 << 12))
             if format == "npy":
@@ -127,12 +128,12 @@ def read(
     return _graph(path, content, options)
 
 
-def read_list(path: str | os.PathLike[str]) -> np.ndarray:
+def read_list(path: str | os.PathLike[str] | IO[bytes]) -> np.ndarray:
     """Read the successors of linked lists, as `mgraph.list_rank` takes them.
 
     Parameters
     ----------
-    path : str or path-like
+    path : path or binary file object
         An array saved by `numpy.save`, or a text with a number a line, blank but for comments behind ``#``; compressed
         with gzip or xz or not.
 
@@ -148,8 +149,8 @@ def read_list(path: str | os.PathLike[str]) -> np.ndarray:
     FormatError
         If the file is neither.
     """
-    path = Path(path)
-    with _opened(path) as stream:
+    path, file = _named(path)
+    with _opened(path, file) as stream:
         try:
             if stream.peek(6).startswith(b"\x93NUMPY"):
                 return _saved_array(path, stream)
@@ -186,22 +187,55 @@ def _formats() -> str:
     return ", ".join(f"{name!r} ({meaning})" for name, meaning in FORMATS.items())
 
 
-def _opened(path: Path) -> Stream:
-    try:
-        file = path.open("rb")
-    except FileNotFoundError as error:
-        raise MissingFileError(error.errno, "there is no such file", os.fspath(path)) from error
-    magic = file.peek(6)
+class _Borrowed(RawIOBase):
+    """A caller's file object, which stays open and where it was left, whoever reads it and closes this."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file = file
+
+    def readable(self) -> bool:
+        """Return that this can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read up to as many bytes as the buffer holds, and return their number."""
+        data = self.file.read(len(buffer))
+        if not isinstance(data, bytes):
+            raise InputError(f"{self.file!r} does not give bytes: open the file in binary mode")
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _named(given: str | os.PathLike[str] | IO[bytes]) -> tuple[Path, IO[bytes] | None]:
+    """Return the path of a file, and the file where it is open already; its path then names it in messages."""
+    if isinstance(given, (str, os.PathLike)):
+        return Path(given), None
+    if not hasattr(given, "read"):
+        raise InputError(f"{given!r} is not a file: give a path, or a file object opened in binary mode")
+    name = getattr(given, "name", None)
+    return Path(name if isinstance(name, str) else "<file>"), given
+
+
+def _opened(path: Path, file: IO[bytes] | None) -> Stream:
+    stream: BufferedReader
+    if file is not None:
+        stream = BufferedReader(_Borrowed(file))
+    else:
+        try:
+            stream = path.open("rb")
+        except FileNotFoundError as error:
+            raise MissingFileError(error.errno, "there is no such file", os.fspath(path)) from error
+    magic = stream.peek(6)
     if not magic and path.suffix.lower() in (".gz", ".xz"):
-        file.close()
+        stream.close()
         raise FormatError(f"{path} is empty, and so no compressed file")
-    if path.suffix.lower() == ".gz" or magic.startswith(b"\x1f\x8b"):
-        file.close()
-        return gzip.open(path)
-    if path.suffix.lower() == ".xz" or magic.startswith(b"\xfd7zXZ\x00"):
-        file.close()
-        return lzma.open(path)
-    return file
+    for unpack, suffix, start in ((gzip.open, ".gz", b"\x1f\x8b"), (lzma.open, ".xz", b"\xfd7zXZ\x00")):
+        if path.suffix.lower() == suffix or magic.startswith(start):
+            if file is not None:
+                return unpack(stream)
+            stream.close()
+            return unpack(path)
+    return stream
 
 
 def _guess(path: Path, head: bytes) -> str:
@@ -653,7 +687,7 @@ def _read_dense(path: Path, stream: Stream, options: _Options) -> Graph:
 def _saved_array(path: Path, stream: Stream) -> np.ndarray:
     """Return an array saved by NumPy, as a memory map where that can be."""
     array: np.ndarray
-    if isinstance(stream, BufferedReader) and path.is_file():
+    if isinstance(stream, BufferedReader) and not isinstance(stream.raw, _Borrowed) and path.is_file():
         array = np.lib.format.open_memmap(path, mode="r")
     else:
         # NumPy seeks in what it knows as a file, which fails for a pipe: show it the reading only.

@@ -344,11 +344,11 @@ def test_failures(cycle, tmp_path, monkeypatch):
     negative.write_text("0 1 -1\n1 0 -1\n")
     assert "negative weight" in failed(invoke("apsp", negative), 1)
     small = ("--rmat", 12, "--method", "squaring", "--memory-limit", "1MiB", "--device", "cpu")
-    assert failed(invoke("apsp", *small), 1).endswith("a smaller type needs less (--dtype)")
+    assert failed(invoke("apsp", *small), 2).endswith("a smaller type needs less (--dtype)")
     cut = tmp_path / "cut.txt.xz"
     cut.write_bytes(lzma.compress(AS_LIKE.encode())[:-30])
     failed(invoke("apsp", cut), 1)
-    assert "needs" in failed(invoke("plan", "apsp", "--n", 5_000_000, "--memory", "1GiB", "--devices", "cuda"), 1)
+    assert "needs" in failed(invoke("plan", "apsp", "--n", 5_000_000, "--memory", "1GiB", "--devices", "cuda"), 2)
     if not device.gpu_count():
         failed(invoke("bfs", cycle, "--device", "cuda"), 1)
 
@@ -391,7 +391,7 @@ def test_what_apsp_can_find(cycle, tmp_path):
             np.testing.assert_array_equal(saved[option], getattr(expected, option))
         assert option in misused(invoke("apsp", cycle, f"--{option}", "--out", tmp_path / "d.npy"))
     assert facts("apsp", cycle, "--device", "cpu", "--dtype", "auto")["dtype"] == "int16"
-    refused = failed(invoke("apsp", cycle, "--device", "cpu", "--memory-limit", "8B"), 1)
+    refused = failed(invoke("apsp", cycle, "--device", "cpu", "--memory-limit", "8B"), 2)
     assert "(--memory-limit)" in refused and "(--workers)" in refused
     assert "1 gallon" in misused(invoke("apsp", cycle, "--memory-limit", "1 gallon"))
 
@@ -401,6 +401,58 @@ def test_how_far_a_search_goes(cycle):
     assert facts("bfs", cycle, "--device", "cpu", "--target", 1)["reached"] == 2
     assert "--target 7 is" in failed(invoke("bfs", cycle, "--target", 7), 2)
     assert facts("bfs", cycle, "--device", "cpu", "--method", "scan", "--max-depth", 1)["reached"] == 2
+
+
+@pytest.mark.parametrize(("call", "distance"), [("bfs", 2), ("sssp", 7)])
+def test_the_way_to_a_target(cycle, call, distance):
+    arguments = (call, cycle, "--device", "cpu", "--target", 2)
+    found = facts(*arguments)
+    assert (found["target"], found["distance"], found["route"]) == (2, distance, None)
+    assert f"distance to vertex 2: {distance}\n" in ok(*arguments) and "route" not in ok(*arguments)
+    found = facts(*arguments, "--predecessors")
+    assert (found["distance"], found["route"]) == (distance, [0, 1, 2])
+    assert ok(*arguments, "--predecessors").endswith(f"distance to vertex 2: {distance}\nroute: 0 1 2\n")
+    assert "route" not in facts(call, cycle, "--device", "cpu", "--predecessors")
+    cycle.write_text("0 1 3\n1 0 3\n2 0 5\n")
+    found = facts(*arguments, "--predecessors")
+    assert (found["target"], found["distance"], found["route"]) == (2, None, None)
+    assert ok(*arguments, "--predecessors").endswith("vertex 2 was not reached\n")
+
+
+def test_the_way_to_a_target_from_the_nearest_source(tmp_path):
+    path = tmp_path / "row.txt"
+    path.write_text("".join(f"{v} {v + 1}\n" for v in range(9)))
+    found = facts("bfs", path, "--source", 0, "--source", 5, "--target", 7, "--predecessors", "--device", "cpu")
+    assert (found["distance"], found["route"]) == (2, [5, 6, 7])
+
+
+def test_standard_input(cycle, tmp_path):
+    expected = facts("sssp", cycle, "--device", "cpu")
+
+    def given(data, *arguments):
+        result = CliRunner().invoke(main, [*arguments, "--device", "cpu", "--json"], input=data)
+        assert result.exit_code == 0, result.output
+        found = json.loads(result.stdout)
+        return {name: found[name] for name in expected if name not in ("timings", "out")}
+
+    told = {name: expected[name] for name in expected if name not in ("timings", "out")}
+    text = cycle.read_bytes()
+    for data in (text, gzip.compress(text), lzma.compress(text)):
+        assert given(data, "sssp", "-") == given(data, "sssp", "-", "--format", "edges") == told
+    binary = io.BytesIO()
+    sparse.save_npz(binary, sparse.csr_array(([3, 4, 5], ([0, 1, 2], [1, 2, 0]))))
+    assert given(binary.getvalue(), "sssp", "-", "--format", "npz") == told
+    refused = CliRunner().invoke(main, ["sssp", "-"], input=binary.getvalue())
+    assert "neither its suffix nor its content tells" in failed(refused, 1)
+    assert ", line 1: 'a' in 'a b'" in failed(CliRunner().invoke(main, ["sssp", "-"], input="a b\n"), 1)
+
+
+def test_standard_input_of_a_process(cycle):
+    piped = subprocess.run(command("rank", "-", "--json"), input=b"1\n2\n2\n", capture_output=True, env=ENVIRONMENT)
+    assert piped.returncode == 0, piped.stderr
+    assert json.loads(piped.stdout)["largest_rank"] == 2
+    piped = subprocess.run(command("bfs", "-"), input=b"0 1\n1 one\n", capture_output=True, env=ENVIRONMENT)
+    assert piped.returncode == 1 and b"<stdin>, line 2" in piped.stderr
 
 
 def test_sssp_and_components(cycle, tmp_path):
@@ -512,7 +564,7 @@ def test_plan_for_gpus_that_no_machine_here_has():
     assert facts("plan", *arguments, "--gpus-per-node", 4)["exchange"] < expected.exchange
     found = facts("plan", *arguments, "--memory", "16GB")
     assert found["devices"][4607]["memory"] == 16 * 10**9 and found["seconds"] == expected.seconds
-    assert "needs" in failed(invoke("plan", *arguments, "--memory", "1GiB"), 1)
+    assert "needs" in failed(invoke("plan", *arguments, "--memory", "1GiB"), 2)
 
 
 def test_info():

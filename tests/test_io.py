@@ -1,5 +1,6 @@
 import errno
 import gzip
+import io
 import lzma
 import os
 import subprocess
@@ -674,3 +675,36 @@ def test_a_file_that_is_not_there(reader, tmp_path):
         reader(tmp_path / "nothing.gr")
     assert isinstance(caught.value, FileNotFoundError) and isinstance(caught.value, mgraph.MgraphError)
     assert caught.value.errno == errno.ENOENT and caught.value.filename == str(tmp_path / "nothing.gr")
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress])
+def test_an_open_file_is_read_and_stays_open(tmp_path, pack):
+    path = tmp_path / "graph.txt"
+    path.write_bytes(pack(b"0 1 3\n1 2 4\n"))
+    with path.open("rb") as file:
+        assert triples(read(file)) == triples(read(path))
+        assert not file.closed
+    assert triples(read(io.BytesIO(path.read_bytes()))) == triples(read(path))
+
+
+def test_an_open_file_is_read_from_its_position_on(tmp_path):
+    path = tmp_path / "matrix.npy"
+    first, second = np.array([[0.0, 1], [2, 0]]), np.array([[0.0, 3], [4, 0]])
+    with path.open("wb") as file:
+        np.save(file, first)
+        np.save(file, second)
+    with path.open("rb") as file:
+        np.load(file)
+        np.testing.assert_array_equal(read(file).dense, second)
+    for unbuffered in (path.open("rb", buffering=0), io.BytesIO(path.read_bytes())):
+        with unbuffered as file:
+            np.testing.assert_array_equal(read(file, "npy").dense, first)
+    assert list(read_list(io.BytesIO(b"1\n2\n2\n"))) == [1, 2, 2]
+
+
+def test_what_gives_no_bytes_is_refused(write):
+    path = write("0 1\n")
+    with path.open() as file, pytest.raises(InputError, match="binary mode"):
+        read(file)
+    with pytest.raises(InputError, match="is not a file"):
+        read(7)
