@@ -30,6 +30,7 @@ from .errors import (
     NegativeCycleError,
     OutputExistsError,
     SchedulerError,
+    VersionError,
     WorkerLostError,
 )
 from .graph import Graph
@@ -38,8 +39,7 @@ from .namesake import warn_of_neighbour
 from .plan import DeviceSpec, Plan, plan
 from .ranking import ListRankResult, list_rank
 from .single_source import SsspResult, sssp
-
-__version__ = "0.1.0"
+from .version import __version__ as __version__
 
 __all__ = [
     "ApspResult",
@@ -62,6 +62,7 @@ __all__ = [
     "Plan",
     "SchedulerError",
     "SsspResult",
+    "VersionError",
     "WorkerLostError",
     "apsp",
     "bfs",

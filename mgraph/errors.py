@@ -60,6 +60,10 @@ class SchedulerError(MgraphError, TimeoutError):
     """A Dask scheduler did not answer, or has no workers."""
 
 
+class VersionError(MgraphError, ImportError):
+    """A Dask worker has no mgraph, or another version of it than the client."""
+
+
 class OutputExistsError(MgraphError, FileExistsError):
     """The output path exists and was not to be overwritten."""
 

@@ -6,20 +6,22 @@ collective and no state stays on the workers.
 """
 
 import contextlib
+import platform
 import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from distributed import CancelledError, Client, Future, KilledWorker, MultiLock
 
 from .. import device as devices
 from ..engine import Outcome, Program, Progress
-from ..errors import DeviceError, InputError, MgraphError, SchedulerError, WorkerLostError
+from ..errors import DeviceError, InputError, MgraphError, SchedulerError, VersionError, WorkerLostError
 from ..plan import DeviceSpec, Plan
+from ..version import __version__
 from . import tasks, worker
 from .comm import Aborted
 from .matrix import DistributedMatrix
@@ -57,6 +59,8 @@ class Cluster:
         If the scheduler does not answer or has no workers.
     DeviceError
         If GPUs are asked for and a worker has none, or two workers share one.
+    VersionError
+        If a worker has no mgraph, or another version of it.
     """
 
     place: devices.Device | None = None
@@ -232,8 +236,6 @@ def _on_host(piece: Any) -> Any:
 
 def _survey(client: Client, device: str | None) -> dict[str, DeviceSpec]:
     """Return what each worker shall use, by its address, in the order of the addresses."""
-    tasks.present(client)
-    client.register_plugin(worker.Sessions())
     end = time.monotonic() + NO_WORKERS
     # Not by `Client.wait_for_workers`: that replaces what a LocalCluster knows of its workers, and a worker's
     # removal that arrives after it is an error when the cluster is closed (`SpecCluster._update_worker_status`).
@@ -245,21 +247,20 @@ def _survey(client: Client, device: str | None) -> dict[str, DeviceSpec]:
             time.sleep(0.1)
             continue
         try:
-            seen = tasks.results(
-                client, {address: tasks.submit(client, address, worker.look, device) for address in addresses}
-            )
+            task = worker.meeting(device)
+            answers = tasks.results(client, {address: tasks.submit(client, address, *task) for address in addresses})
             break
         except WorkerLostError:
             # It went away before the call began, which does not matter.
             if time.monotonic() > end:
                 raise
-    found = dict(zip(addresses, seen, strict=True))
+    found = _acquainted(dict(zip(addresses, answers, strict=True)))
     gpus = {address: sight.gpu for address, sight in found.items() if sight.gpu is not None}
     without = sorted(found.keys() - gpus.keys())
     if device == "cuda" and without:
         raise DeviceError(f"device='cuda', but the worker {', '.join(without)} has no usable GPU: use device='cpu'")
     if device == "cpu" or without:
-        crowd = Counter(sight.host for sight in seen)
+        crowd = Counter(sight.host for sight in found.values())
         return {
             address: replace(
                 sight.cpu,
@@ -277,6 +278,23 @@ def _survey(client: Client, device: str | None) -> dict[str, DeviceSpec]:
                 "CUDA_VISIBLE_DEVICES, as dask-cuda does"
             )
     return {address: replace(gpu, name=f"{gpu.name} of {address}") for address, gpu in gpus.items()}
+
+
+def _acquainted(answers: dict[str, worker.Sight | tuple[str, str]]) -> dict[str, worker.Sight]:
+    """Return what `worker.meet` answered, by address, or raise VersionError if a worker has another mgraph or none."""
+    strangers = {address: answer for address, answer in answers.items() if not isinstance(answer, worker.Sight)}
+    if not strangers:
+        return cast(dict[str, worker.Sight], answers)
+    here = platform.python_version()
+    problems = [
+        f"the worker {address} {problem}" + (f", under Python {python}" if python != here else "")
+        for address, (problem, python) in strangers.items()
+    ]
+    raise VersionError(
+        f"{'; '.join(problems)}: this client has mgraph {__version__}"
+        + (f", under Python {here}" if any(python != here for _, python in strangers.values()) else "")
+        + "; install that version for every worker"
+    )
 
 
 @contextlib.contextmanager

@@ -11,11 +11,13 @@ spills nor moves it. Invariants:
   costs more than many calls. All shards take up the kept one, or none does.
 """
 
+import asyncio
 import contextlib
+import inspect
 import pickle
 import platform
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -28,6 +30,7 @@ from .. import device as devices
 from .. import engine
 from ..comm import Communicator, Nccl, Solo
 from ..plan.devices import USABLE, DeviceSpec, spec_of
+from ..version import __version__
 from .comm import OPERATION, Aborted, DaskComm, Mailbox
 from .matrix import OnDevice
 
@@ -80,7 +83,6 @@ class Sessions(WorkerPlugin):
     """The sessions of a worker; its methods run on the worker's event loop and never block it."""
 
     name = NAME
-    idempotent = True
 
     def setup(self, worker: Worker) -> None:
         """Start without sessions, ready for messages."""
@@ -181,9 +183,53 @@ class Sight(NamedTuple):
     identity: bytes
 
 
+def meet(version: str, device: str | None) -> object:
+    """Task: `look` at the worker, or return what is wrong with its mgraph.
+
+    It is sent as its source (see `meeting`), so it names nothing of this module and works on a worker without mgraph.
+
+    Parameters
+    ----------
+    version : str
+        The client's version of mgraph.
+    device : str or None
+        As for `look`.
+
+    Returns
+    -------
+    Sight or tuple of (str, str)
+        What is wrong, in words, and the worker's version of Python.
+    """
+    import platform
+
+    try:
+        import mgraph
+
+        found = getattr(mgraph, "__version__", "of no version")
+        if found == version:
+            from mgraph.cluster.worker import look
+
+            return look(device)
+        problem = f"has mgraph {found}"
+    except ImportError as error:
+        problem = f"has no mgraph that can be imported ({error})"
+    return problem, platform.python_version()
+
+
+def meeting(device: str | None) -> tuple[Any, ...]:
+    """Return `meet` as a task's function and arguments that every worker understands.
+
+    Functions are pickled by name, for which the worker needs mgraph, or as byte code, for which it needs the same
+    Python. Text needs neither.
+    """
+    names = {"source": inspect.getsource(meet), "names": {}, "given": (__version__, device)}
+    return eval, "exec(source, names) or names['meet'](*given)", names
+
+
 def look(device: str | None) -> Sight:
-    """Task: see what the worker has; GPUs only if `device` is not the CPU."""
+    """See what this worker has, GPUs only if `device` is not the CPU, and make it ready for sessions."""
     worker = get_worker()
+    _on_loop(worker, _join(worker))
     available = limit = devices.find("cpu").available_memory()
     manager = worker.memory_manager
     if manager.memory_limit:
@@ -197,6 +243,21 @@ def look(device: str | None) -> Sight:
         gpu = spec_of(found)
         identity = found.xp.cuda.runtime.getDeviceProperties(0)["uuid"]
     return Sight(platform.node(), available, cpu, gpu, identity)
+
+
+async def _join(worker: Worker) -> None:
+    """Give a worker the plugin unless it has it: this worker alone, as the scheduler would give it to all later ones.
+
+    A later worker may have no mgraph, and could not start with a plugin of it.
+    """
+    if NAME not in worker.plugins:
+        await worker.plugin_add(Sessions(), NAME, catch_errors=False)
+
+
+def _on_loop(worker: Worker, work: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine on the worker's event loop from a task's thread, and wait for it."""
+    loop: Any = worker.loop
+    asyncio.run_coroutine_threadsafe(work, loop.asyncio_loop).result()
 
 
 @contextlib.contextmanager
