@@ -21,7 +21,8 @@ THIN = 1024
 _THIN_EDGES = 16384  # and the edges out of them
 
 _CHUNK = 256  # vertices of a queue that a core takes at a time,
-_EDGES = 8192  # or gathered edges
+_EDGES = 8192  # or gathered edges,
+_WORDS = 256  # or words of the frontier
 _HELD = 2048  # vertices of a core's own queue
 _ONE = np.uint32(1)
 
@@ -95,15 +96,17 @@ def vertex(out_indptr, out_indices, frontier, level, distances):
 @njit(parallel=True, nogil=True, cache=True)
 def settle(first, last, level, distances, frontier, control):
     """Make the frontier of the vertices `first` to `last` at distance `level`, and count them."""
-    found = 0
-    for w in prange((last - first + 31) >> 5):
-        bits = np.uint32(0)
-        for b in range(min(32, last - first - 32 * w)):
-            if distances[first + 32 * w + b] == level:
-                bits |= _ONE << np.uint32(b)
-        frontier[(first >> 5) + w] = bits
-        found += _bits(bits)
-    control[FOUND] += found
+    words = (last - first + 31) >> 5
+    for part in prange((words + _WORDS - 1) // _WORDS):
+        found = 0
+        for w in range(part * _WORDS, min(words, part * _WORDS + _WORDS)):
+            bits = np.uint32(0)
+            for b in range(min(32, last - first - 32 * w)):
+                if distances[first + 32 * w + b] == level:
+                    bits |= _ONE << np.uint32(b)
+            frontier[(first >> 5) + w] = bits
+            found += _bits(bits)
+        fetch_and_add(control, FOUND, found)
 
 
 @njit(parallel=True, nogil=True, cache=True)
@@ -121,17 +124,19 @@ def expand(out_indptr, out_indices, first, frontier, visited, level, updating, d
 @njit(parallel=True, nogil=True, cache=True)
 def update(first, last, visited, updating, frontier, control):
     """Make the frontier of the marked vertices, which are visited now, and count them."""
-    found = 0
-    for w in prange((last - first + 31) >> 5):
-        bits = np.uint32(0)
-        for own in range(32 * w, min(32 * w + 32, last - first)):
-            if updating[own]:
-                bits |= _ONE << np.uint32(own & 31)
-                visited[own] = 1
-                updating[own] = 0
-        frontier[(first >> 5) + w] = bits
-        found += _bits(bits)
-    control[FOUND] += found
+    words = (last - first + 31) >> 5
+    for part in prange((words + _WORDS - 1) // _WORDS):
+        found = 0
+        for w in range(part * _WORDS, min(words, part * _WORDS + _WORDS)):
+            bits = np.uint32(0)
+            for own in range(32 * w, min(32 * w + 32, last - first)):
+                if updating[own]:
+                    bits |= _ONE << np.uint32(own & 31)
+                    visited[own] = 1
+                    updating[own] = 0
+            frontier[(first >> 5) + w] = bits
+            found += _bits(bits)
+        fetch_and_add(control, FOUND, found)
 
 
 @njit(parallel=True, nogil=True, cache=True)

@@ -8,7 +8,7 @@ vertex by vertex. Indices are without signs, or Numba has each asked whether it 
 import numpy as np
 from numba import njit, prange
 
-from .atomics import fetch_and_or
+from .atomics import fetch_and_add, fetch_and_or
 from .bits import population, trailing_zeros
 
 #: Words of 64 searches that a batch may have, a vertex.
@@ -64,11 +64,11 @@ def push(out_indptr, out_indices, first, frontier, seen, following, hubs, total)
 def settle(first, last, level, following, seen, frontier, row, distances, active):
     """Make the new vertices the frontiers, at distance `level`, and add their number to `active`."""
     own_frontier, own_distances = frontier[first:last], distances[row:]
-    count = 0
     for part in prange((last - first + _CHUNK - 1) // _CHUNK):
         begin, end = part * _CHUNK, min(last - first, part * _CHUNK + _CHUNK)
-        count += _settle(np.uint64(begin), np.uint64(end), level, following, seen, own_frontier, own_distances)
-    active[0] += count
+        count = _settle(np.uint64(begin), np.uint64(end), level, following, seen, own_frontier, own_distances)
+        if count:
+            fetch_and_add(active, 0, count)
 
 
 @njit(nogil=True, cache=True)

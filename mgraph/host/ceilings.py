@@ -8,6 +8,8 @@ import numba
 import numpy as np
 from numba import njit, prange
 
+from .atomics import fetch_and_add
+
 _NEAR = 1 << 14  # bytes of the values that a core works on at a time
 _LINE = 64  # bytes of a line of the cache
 _READS = 1 << 14  # reads that a core takes at a time,
@@ -85,13 +87,11 @@ def reads(table, count, total):
     Both are uint32; the length of the table is a power of two.
     """
     mask = np.uint32(len(table) - 1)
-    read = np.uint64(0)
     for part in prange((count + _READS - 1) // _READS):
-        own = np.uint64(0)
+        own = np.uint32(0)
         for number in range(part * _READS, min(count, (part + 1) * _READS)):
-            own += np.uint64(table[_hash(number) & mask])
-        read += own
-    total[0] += np.uint32(read)
+            own = np.uint32(own + table[_hash(number) & mask])
+        fetch_and_add(total, 0, own)
 
 
 @njit(parallel=True, nogil=True, cache=True)

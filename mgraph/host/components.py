@@ -8,7 +8,7 @@ compares and swaps here too; `unite_all` alone, on one core, need not: it is the
 import numpy as np
 from numba import njit, prange
 
-from .atomics import compare_and_swap
+from .atomics import compare_and_swap, fetch_and_add
 from .small import VERTICES, is_small, unless
 
 #: What of `mgraph.connected_components` there is here.
@@ -205,10 +205,11 @@ def shortcut_and_check(after, parent, marks, number, active):
 @unless(lambda first, last, *_: last - first <= VERTICES)
 def count_roots(first, last, parent, count):
     """Add the roots among the vertices `first` to `last` to `count`."""
-    roots = 0
-    for v in prange(first, last):
-        roots += parent[v] == v
-    count[0] += roots
+    for part in prange((last - first + _CHUNK - 1) // _CHUNK):
+        roots = 0
+        for v in range(first + part * _CHUNK, min(last, first + (part + 1) * _CHUNK)):
+            roots += parent[v] == v
+        fetch_and_add(count, 0, roots)
 
 
 @njit(nogil=True, cache=True)

@@ -8,6 +8,8 @@ so that the memory answers many requests at once where a single walk would wait 
 import numpy as np
 from numba import njit, prange
 
+from .atomics import fetch_and_add, fetch_and_or
+
 #: Where the host finds what the kernels count, in the control words.
 TANGLED, WALKED, UNRANKED = 1, 2, 3
 CONTROL_WORDS = 4
@@ -81,14 +83,12 @@ def _splitter(stratum, shift, n):
 @njit(parallel=True, nogil=True, cache=True)
 def walk(succ, shift, first, last, owners, steps, chain, control):
     """Walk from the splitters of the strata `first` to `last`, and write their part of the chain."""
-    walked, tangled = 0, 0
     for part in prange((last - first + _STRATA - 1) // _STRATA):
         begin = first + part * _STRATA
         hops, lost = _walk_together(succ, shift, begin, min(last, begin + _STRATA), owners, steps, chain)
-        walked += hops
-        tangled += lost
-    control[WALKED] += np.uint64(walked)
-    control[TANGLED] |= np.uint64(tangled > 0)
+        fetch_and_add(control, WALKED, hops)
+        if lost:
+            fetch_and_or(control, TANGLED, 1)
 
 
 @njit(nogil=True, cache=True)
@@ -178,11 +178,12 @@ def _jump_some(chain, first, last):
 
 @njit(parallel=True, nogil=True, cache=True)
 def _jump_together(chain, first, last):
-    still = 0
-    for part in prange((last - first + _ALONE - 1) // _ALONE):
+    parts = (last - first + _ALONE - 1) // _ALONE
+    still = np.zeros(parts, np.bool_)
+    for part in prange(parts):
         begin = first + part * _ALONE
-        still += _jump_some(chain, begin, min(last, begin + _ALONE))
-    return still > 0
+        still[part] = _jump_some(chain, begin, min(last, begin + _ALONE))
+    return still.any()
 
 
 @njit(parallel=True, nogil=True, cache=True)
@@ -202,16 +203,17 @@ def sift(succ, ranks, first, unranked, control):
     """Count the elements from `first` on without a rank, and list them if there is room."""
     parts = (len(ranks) + _ALONE - 1) // _ALONE
     counts = np.zeros(parts, np.int64)
-    out = 0
     for part in prange(parts):
+        out = False
         for i in range(part * _ALONE, min(len(ranks), (part + 1) * _ALONE)):
             if ranks[i] < 0:
                 counts[part] += 1
-                out += not 0 <= succ[first + i] < len(succ)
+                out |= not 0 <= succ[first + i] < len(succ)
+        if out:
+            fetch_and_or(control, TANGLED, 1)
     ends = np.cumsum(counts)
     total = counts.sum()
     control[UNRANKED] += np.uint64(total)
-    control[TANGLED] |= np.uint64(out > 0)
     if total <= len(unranked):
         for part in prange(parts):
             if counts[part]:
@@ -260,12 +262,10 @@ def mark(succ, ranks, marked):
 def complete(succ, shift, marked, ranks, control):
     """Rank what lies between an element that is not marked and the first rank on its way."""
     longest = _PATIENCE << shift
-    tangled = 0
     for head in prange(len(succ)):
         if ranks[head] < 0 and not marked[head] and not control[TANGLED]:
             if not _complete_from(succ, np.int64(head), longest, ranks):
                 control[TANGLED] = 1
-                tangled += 1
 
 
 @njit(nogil=True, cache=True)

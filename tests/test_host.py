@@ -1,0 +1,42 @@
+"""The CPU's kernels: what they must not hold."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import mgraph
+
+MODULES = sorted(path for folder in ("host", "bench") for path in (Path(mgraph.__file__).parent / folder).glob("*.py"))
+
+
+def reductions(source):
+    """The lines of ``source`` where a parallel loop adds to a variable from outside it."""
+    for loop in ast.walk(ast.parse(source)):
+        if not (isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call)):
+            continue
+        if getattr(loop.iter.func, "id", None) != "prange":
+            continue
+        within = [node for statement in loop.body for node in ast.walk(statement)]
+        own = {
+            name.id
+            for node in within
+            for target in (node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)])
+            if isinstance(node, ast.Assign | ast.For) and target is not None
+            for name in ast.walk(target)
+            if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+        }
+        for node in within:
+            if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id not in own:
+                yield node.lineno
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_no_parallel_loop_reduces(path):
+    """From Python 3.12 on, Numba cannot compile some reductions: "unexpected cycle in lookup()"."""
+    assert not list(reductions(path.read_text()))
+
+
+def test_a_reduction_is_seen():
+    kernel = "def f(a):\n    s = 0\n    for i in prange(9):\n        t = 0\n        t += 1\n        s += a[i]\n"
+    assert list(reductions(kernel)) == [6]
