@@ -138,6 +138,8 @@ def _in_options(text: str) -> str:
             text = re.sub(argument, spelled, text)
         if option.name == "workers":
             text = text.replace("client=", spelled)
+        if option.name == "tls_ca_file":
+            text = text.replace("security=", "--tls-ca-file, --tls-cert and --tls-key")
     return text
 
 
@@ -218,6 +220,8 @@ _TARGET = "Search no farther than this vertex, and print its distance and, with 
 
 _SOURCE = "The vertex to start from: 0 to n-1 as mgraph numbers them, after --relabel and from 0 in every format."
 
+_PEM = click.Path(exists=True, dir_okay=False, path_type=Path)
+
 _run_options = _options(
     click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; by default a GPU where there is one."),
     click.option("--workers", type=int, metavar="N", help="Run on N Dask workers of this machine."),
@@ -227,6 +231,9 @@ _run_options = _options(
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
         help="The same, with the address in the file that 'dask scheduler --scheduler-file' wrote.",
     ),
+    click.option("--tls-ca-file", type=_PEM, help="The CA's certificate, where the scheduler uses TLS."),
+    click.option("--tls-cert", type=_PEM, help="With it, a certificate for this client,"),
+    click.option("--tls-key", type=_PEM, help="and its key, unless the same file has it."),
     _span_option,
     click.option(
         "--out",
@@ -366,6 +373,9 @@ def _perform(
     workers: int | None,
     scheduler: str | None,
     scheduler_file: Path | None,
+    tls_ca_file: Path | None,
+    tls_cert: Path | None,
+    tls_key: Path | None,
     out: Path | None,
     overwrite: bool,
     quiet: bool,
@@ -375,6 +385,11 @@ def _perform(
     """Read the input, make the call, save and print what it returned."""
     if sum(option is not None for option in (workers, scheduler, scheduler_file)) > 1:
         raise click.UsageError("give only one of --workers, --scheduler and --scheduler-file")
+    if any((tls_ca_file, tls_cert, tls_key)):
+        if scheduler is None and scheduler_file is None:
+            raise click.UsageError("--tls-ca-file, --tls-cert and --tls-key go with --scheduler or --scheduler-file")
+        if tls_ca_file is None or tls_cert is None:
+            raise click.UsageError("give --tls-ca-file and --tls-cert together")
     if out is not None:
         check_output(out, overwrite)
         for name in ("predecessors", "intermediate"):
@@ -383,7 +398,7 @@ def _perform(
     started = time.perf_counter()
     given = read_input()
     seconds = {"read": time.perf_counter() - started}
-    with _client(workers, scheduler, scheduler_file, device) as client:
+    with _client(workers, scheduler, scheduler_file, (tls_ca_file, tls_cert, tls_key), device) as client:
         # disable=None: shown on a terminal only.
         with (
             tqdm(desc=call.__name__, unit=" steps", leave=False, disable=quiet or None) as bar,
@@ -459,16 +474,22 @@ def _interrupted_between_spans() -> Iterator[Callable[[], None]]:
 
 
 def _client(
-    workers: int | None, scheduler: str | None, scheduler_file: Path | None, device: str | None
+    workers: int | None,
+    scheduler: str | None,
+    scheduler_file: Path | None,
+    tls: tuple[Path | None, Path | None, Path | None],
+    device: str | None,
 ) -> contextlib.AbstractContextManager[Any]:
     """Return, as a context, a client of the Dask workers that were asked for; of None if none were."""
     if workers is not None:
         return _local_client(workers, device)
     if scheduler is None and scheduler_file is None:
         return contextlib.nullcontext()
-    from .cluster import connect  # and Dask
+    from .cluster.connect import connect, tls_security  # and Dask
 
-    return connect(scheduler, scheduler_file)
+    ca_file, cert, key = tls
+    security = None if ca_file is None or cert is None else tls_security(ca_file, cert, key)
+    return connect(scheduler, scheduler_file, security=security)
 
 
 @contextlib.contextmanager

@@ -618,7 +618,7 @@ def test_a_port_that_never_answers(capfd):
 def test_a_scheduler_that_falls_silent(monkeypatch, capfd):
     """It answers the knock and then says nothing: its client is given up, and is never the default."""
 
-    async def knock(address, timeout):
+    async def knock(*_):
         pass
 
     monkeypatch.setattr(sys.modules["mgraph.cluster.connect"], "_knock", knock)

@@ -5,15 +5,19 @@ import contextlib
 import json
 import logging
 import os
+import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, Future
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from distributed import Client, LocalCluster, Security
 from distributed import comm as comms
 from distributed.client import ensure_default_client
+from distributed.comm.addressing import get_address_host_port
 
 from .. import device as devices
 from ..errors import DeviceError, InputError, SchedulerError
@@ -22,8 +26,15 @@ from ..errors import DeviceError, InputError, SchedulerError
 GRACE = 2
 
 
+#: Seconds that a port may take to answer to TLS when a connection has failed.
+PROBE = 2
+
+
 def connect(
-    address: str | None = None, scheduler_file: str | os.PathLike[str] | None = None, timeout: float = 10
+    address: str | None = None,
+    scheduler_file: str | os.PathLike[str] | None = None,
+    timeout: float = 10,
+    security: Security | None = None,
 ) -> Client:
     """Return a client of a running scheduler, Dask's default client until it is closed.
 
@@ -35,20 +46,32 @@ def connect(
         The file that ``dask scheduler --scheduler-file`` wrote, in place of the address.
     timeout : float
         Seconds that the scheduler may take to answer.
+    security : distributed.Security, optional
+        The CA, certificate and key of a cluster that uses TLS, e.g. ``Security(tls_ca_file="ca.pem",
+        tls_client_cert="cert.pem", tls_client_key="key.pem", require_encryption=True)``. By default those that Dask's
+        configuration names (``distributed.comm.tls``), if any. With it, an address without ``tcp://`` or ``tls://``
+        is taken to be one of TLS.
 
     Raises
     ------
     SchedulerError
-        If it does not answer.
+        If it does not answer, or uses TLS and `security` does not fit it, or does not use TLS although `security` is
+        given.
     InputError
-        If there is neither an address nor a readable file.
+        If there is neither an address nor a readable file, or `security` is no ``Security`` or names files that cannot
+        be used.
     """
+    encrypted = _encrypts(security)
     if scheduler_file is not None:
         address = _address_in(Path(scheduler_file))
     if address is None:
         raise InputError("connect() needs the scheduler's address or its scheduler_file")
+    if encrypted and security is not None:
+        address = address if "://" in address else f"tls://{address}"
+        if address.startswith("tcp://"):
+            raise SchedulerError(_mismatch(address, encrypted) or f"no scheduler answers at {address}")
     opening: Future[Client] = Future()
-    thread = threading.Thread(target=_open, args=(opening, address, timeout), daemon=True)
+    thread = threading.Thread(target=_open, args=(opening, address, timeout, security), daemon=True)
     thread.start()
     try:
         thread.join(timeout + GRACE)
@@ -56,28 +79,42 @@ def connect(
         opening.cancel()  # without effect on one that is done
     try:
         client = opening.result()
-    except (OSError, CancelledError) as error:
-        why = f" ({error})" if str(error) else ""
-        raise SchedulerError(
-            f"no scheduler answers at {address} within {timeout:g} s: is it running, is the port open?{why}"
-        ) from error
     except Exception as error:
-        # Those of reading bytes that are not Dask's would tell the user nothing.
-        why = f" ({error})" if isinstance(error, (ValueError, ImportError)) else ""
-        raise SchedulerError(
-            f"{address} is no Dask scheduler that can be used from here: is the address right, "
-            f"are the versions of Dask the same?{why}"
-        ) from error
+        raise SchedulerError(_mismatch(address, encrypted) or _problem(error, address, timeout)) from error
     ensure_default_client(client)
     return client
 
 
-def _open(opening: Future[Client], address: str, timeout: float) -> None:
+def tls_security(ca_file: str | os.PathLike[str], cert: str | os.PathLike[str], key: Any = None) -> Security:
+    """Return the security of a client of a cluster that uses TLS.
+
+    Parameters
+    ----------
+    ca_file : path
+        The certificate of the CA that signed the cluster's certificates.
+    cert, key : path
+        The client's certificate, and its key unless the same file has both.
+    """
+    files = {"tls_ca_file": ca_file, "tls_client_cert": cert, "tls_client_key": key}
+    return Security(require_encryption=True, **{name: str(file) for name, file in files.items() if file is not None})
+
+
+def _encrypts(security: Security | None) -> bool:
+    """Return whether a user's security, or else that of Dask's configuration, has what TLS needs."""
+    if security is not None and not isinstance(security, Security):
+        raise InputError(f"security= must be a distributed.Security, got {security!r}")
+    try:
+        return (security or Security()).get_connection_args("client")["ssl_context"] is not None
+    except OSError as error:  # a file that is missing, or none of TLS
+        raise InputError(f"the TLS files of security= cannot be used: {error}") from error
+
+
+def _open(opening: Future[Client], address: str, timeout: float, security: Security | None) -> None:
     """In a thread: make the client; if `opening` was cancelled in the meantime, close it."""
     try:
         # A client that cannot connect would leave its thread behind.
-        asyncio.run(asyncio.wait_for(_knock(address, timeout), timeout))
-        client = Client(address, timeout=timeout, set_as_default=False)
+        asyncio.run(asyncio.wait_for(_knock(address, timeout, security or Security()), timeout))
+        client = Client(address, timeout=timeout, set_as_default=False, security=security)
     except Exception as error:
         if opening.set_running_or_notify_cancel():
             opening.set_exception(error)
@@ -88,10 +125,59 @@ def _open(opening: Future[Client], address: str, timeout: float) -> None:
         client.close()
 
 
-async def _knock(address: str, timeout: float) -> None:
+async def _knock(address: str, timeout: float, security: Security) -> None:
     """Raise an exception, OSError if nothing answers, unless a Dask server answers at `address`."""
-    comm = await comms.connect(address, timeout=timeout, **Security().get_connection_args("client"))
+    comm = await comms.connect(address, timeout=timeout, **security.get_connection_args("client"))
     await comm.close()
+
+
+def _problem(error: Exception, address: str, timeout: float) -> str:
+    """Return in words why no client could be made."""
+    if isinstance(error, (OSError, CancelledError)):
+        why = f" ({error})" if str(error) else ""
+        return f"no scheduler answers at {address} within {timeout:g} s: is it running, is the port open?{why}"
+    # Those of reading bytes that are not Dask's would tell the user nothing.
+    why = f" ({error})" if isinstance(error, (ValueError, ImportError)) else ""
+    return (
+        f"{address} is no Dask scheduler that can be used from here: is the address right, "
+        f"are the versions of Dask the same?{why}"
+    )
+
+
+def _mismatch(address: str, encrypted: bool) -> str:
+    """Return in words how the two ends of a failed connection differ in their use of TLS; nothing if they do not.
+
+    `encrypted` tells whether this end has what TLS needs.
+    """
+    scheme = address.partition("://")[0] if "://" in address else "tcp"
+    if scheme not in ("tcp", "tls"):
+        return ""
+    answer = _answers_to_tls(address)
+    if answer and not encrypted:
+        return f"the scheduler at {address} uses TLS: give its CA file, a certificate and the key to it by security="
+    if answer and scheme == "tcp":
+        return f"the scheduler at {address} uses TLS: write its address with tls:// in place of tcp://"
+    if answer:
+        return (
+            f"the scheduler at {address} and this client do not trust each other's certificates: do the CA file, the "
+            "certificate and the key given by security= belong to its cluster?"
+        )
+    if answer is False and (encrypted or scheme == "tls"):
+        return f"what answers at {address} does not use TLS: leave security= out, and write its address with tcp://"
+    return ""
+
+
+def _answers_to_tls(address: str) -> bool | None:
+    """Return whether what listens at an address speaks TLS; None if it does not answer at all."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        with socket.create_connection(get_address_host_port(address), PROBE) as plain, context.wrap_socket(plain):
+            return True
+    except ssl.SSLError as error:
+        return "ALERT" in (error.reason or "")  # by which one that asks for a certificate may answer
+    except (OSError, ValueError):
+        return None
 
 
 def _address_in(path: Path) -> str:
