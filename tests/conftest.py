@@ -1,7 +1,10 @@
-"""What all tests share: the skipping of GPU tests where there is no GPU, and the record of a run on one.
+"""What all tests share: which tests run, in how many processes, for how long, and the record of a run on a GPU.
 
-``python -m pytest --gpu-record=PATH`` writes what the tests marked ``gpu`` did, on which device, with which
-versions and which kernels, as JSON.
+- Tests marked ``gpu`` are skipped where there is no GPU, tests marked ``exhaustive`` unless ``-m`` names that mark.
+- ``python -m pytest`` without arguments runs the tests in several processes where pytest-xdist is installed.
+- In CI the same command fails when it takes far longer than it should.
+- ``python -m pytest --gpu-record=PATH`` writes what the tests marked ``gpu`` did, on which device, with which
+  versions and which kernels, as JSON.
 """
 
 import hashlib
@@ -10,6 +13,7 @@ import os
 import platform
 import subprocess
 import tempfile
+import time
 from collections import Counter
 from datetime import UTC, datetime
 from importlib import metadata
@@ -22,6 +26,12 @@ from mgraph import __version__, device
 
 ROOT = Path(__file__).parents[1]
 
+#: Most processes that share the tests: each has clusters and compiled kernels of its own in memory.
+PROCESSES = 4
+
+#: Minutes that all tests may take in CI on two cores or more: twice what they take on two idle cores.
+MINUTES = 16
+
 settings.register_profile("ci", deadline=None, max_examples=50, derandomize="CI" in os.environ)
 settings.load_profile("ci")
 
@@ -30,11 +40,49 @@ def pytest_addoption(parser):
     parser.addoption("--gpu-record", type=Path, metavar="PATH", help="write what the gpu tests did to PATH, as JSON")
 
 
+def cores():
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def is_worker(config):
+    """Whether pytest-xdist started this process to run a part of the tests."""
+    return hasattr(config, "workerinput")
+
+
+def names_no_file(config):
+    """Whether the command line leaves it to the configuration in which files the tests are."""
+    return config.args_source is pytest.Config.ArgsSource.TESTPATHS
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config):
+    """Share the tests between processes, before pytest-xdist reads between how many.
+
+    Named files run in this process, as they start sooner so. So does everything where there is a GPU, which several
+    processes would fight over, and under ``--pdb``.
+    """
+    if is_worker(config) or not config.pluginmanager.hasplugin("xdist"):
+        return
+    if config.option.numprocesses and config.getoption("gpu_record"):
+        raise pytest.UsageError("--gpu-record needs one process: leave out -n")
+    processes = min(cores(), PROCESSES)
+    alone = config.option.usepdb or device.gpu_count() or not names_no_file(config)
+    if config.option.numprocesses is None and processes > 1 and not alone:
+        config.option.numprocesses = processes
+        config.option.dist = "worksteal"
+        # Two threads at least, so that what runs in parallel is tested.
+        os.environ.setdefault("NUMBA_NUM_THREADS", str(max(2, cores() // processes)))
+
+
 def pytest_configure(config):
     # What a user has calibrated shall not change what is tested.
     cache = tempfile.TemporaryDirectory(prefix="mgraph-cache-")
     config.add_cleanup(cache.cleanup)
     os.environ["XDG_CACHE_HOME"] = cache.name
+    everything = names_no_file(config) and not (config.option.markexpr or config.option.keyword)
+    if "CI" in os.environ and cores() > 1 and everything and not is_worker(config):
+        config.pluginmanager.register(TimeLimit(60 * MINUTES))
     path = config.getoption("gpu_record")
     if path is None:
         return
@@ -43,12 +91,34 @@ def pytest_configure(config):
     config.pluginmanager.register(GpuRecord(path.absolute()))
 
 
-def pytest_collection_modifyitems(items):
-    if device.gpu_count():
-        return
+def pytest_collection_modifyitems(config, items):
+    gpu = device.gpu_count() > 0
+    exhaustive = config.getoption("gpu_record") or "exhaustive" in config.option.markexpr
     for item in items:
-        if item.get_closest_marker("gpu"):
+        if item.get_closest_marker("gpu") and not gpu:
             item.add_marker(pytest.mark.skip(reason="no GPU that CuPy can use"))
+        if item.get_closest_marker("exhaustive") and not exhaustive:
+            item.add_marker(pytest.mark.skip(reason="exhaustive: python -m pytest -m exhaustive"))
+
+
+class TimeLimit:
+    """Fails a session that takes longer than so many seconds, once all its tests have run."""
+
+    def __init__(self, seconds):
+        self.seconds = seconds
+        self.started = time.monotonic()
+        self.told = None
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session):
+        taken = time.monotonic() - self.started
+        if taken > self.seconds:
+            self.told = f"the tests took {taken / 60:.1f} minutes; they may take {self.seconds / 60:g}: see --durations"
+            session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter):
+        if self.told:
+            terminalreporter.write_line(f"ERROR: {self.told}", red=True)
 
 
 class GpuRecord:
