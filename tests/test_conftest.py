@@ -1,0 +1,68 @@
+"""What conftest.py decides: how many processes run the tests, which are skipped, and when a session took too long."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from mgraph import device
+
+pytest_plugins = ["pytester"]
+
+TESTS = """
+import os
+import pytest
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("n", [1, 2])
+def test_more(n): pass
+
+@pytest.mark.parametrize("n", range(4))
+def test_always(n): assert "PYTEST_XDIST_WORKER" in os.environ
+"""
+
+#: Plays a machine of two cores without a GPU, on which all tests together may take no time.
+TWO_CORES = """
+import os
+from mgraph import device
+
+device.gpu_count = lambda: 0
+os.sched_getaffinity = lambda pid: {0, 1}
+
+def pytest_plugin_registered(plugin):
+    if hasattr(plugin, "MINUTES"):
+        plugin.MINUTES = 0
+"""
+
+
+@pytest.fixture
+def session(pytester, monkeypatch):
+    """A function that runs the toy tests under this suite's conftest."""
+    for name in [name for name in os.environ if name.startswith("PYTEST_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PYTHONPATH", str(Path(device.__file__).parents[1]))
+    monkeypatch.setenv("CI", "true")
+    tests = pytester.mkdir("tests")
+    (tests / "conftest.py").write_text((Path(__file__).parent / "conftest.py").read_text())
+    (tests / "test_toy.py").write_text(TESTS)
+    pytester.makeini("[pytest]\ntestpaths = tests\naddopts = -ra\nmarkers =\n gpu\n exhaustive\nfilterwarnings = error")
+    pytester.makepyfile(plugin=TWO_CORES)
+    return lambda *options: pytester.runpytest_subprocess("-p", "plugin", "-p", "no:cacheprovider", *options)
+
+
+def test_all_tests(session):
+    found = session()
+    found.assert_outcomes(passed=4, skipped=2)
+    text = found.stdout.str()
+    assert "2 workers" in text
+    assert re.search(r"SKIPPED \[2\].*exhaustive: python -m pytest -m exhaustive", text)
+    assert re.search(r"ERROR: the tests took [0-9.]+ minutes; they may take 0", text)
+    assert found.ret == pytest.ExitCode.TESTS_FAILED
+
+
+def test_the_exhaustive_ones_of_a_named_file(session):
+    found = session("tests/test_toy.py", "-m", "exhaustive")
+    found.assert_outcomes(passed=2, deselected=4)
+    assert "workers" not in found.stdout.str() and "minutes" not in found.stdout.str()
+    assert found.ret == pytest.ExitCode.OK
