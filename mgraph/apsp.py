@@ -26,7 +26,7 @@ from .plan.all_pairs import SEARCHES
 from .plan.cut import GROUP
 from .sources import FromEverySource, network, potentials
 from .squaring import Squaring
-from .weights import NO_PREDECESSOR, distance_dtype, exact_types, infinity
+from .weights import NO_PREDECESSOR, check_sums, distance_dtype, exact_types, infinity
 
 Array = Any
 
@@ -101,8 +101,10 @@ def apsp(
     MemoryLimitError
         If no plan fits; raised before anything is allocated.
     DistanceOverflowError
-        If a weight or distance exceeds what its type carries: 2**28 in int32 (three times that without
-        negative weights), 2**12 in int16 (likewise), or a weight what float32 can be.
+        If a weight or distance is beyond what its type carries. In int32, a weight may be up to 2**28, of either
+        sign, and a distance up to 3 * 2**28 - 2; if any weight is negative, distances may be from 1 - 2**28 to
+        2**28. In int16 the same holds with 2**12. In floats, a weight must be finite in the type; if any is
+        negative, so must be n - 1 times the largest magnitude of a weight (twice that for ``"johnson"``).
     InputError
         For input that cannot be used.
 
@@ -162,6 +164,7 @@ def apsp(
     quickest = min(range(len(plans)), key=lambda number: plans[number].seconds)
     for made in plans[quickest:]:
         try:
+            _check_sums(graph, made)
             outcome = _solved(graph, made, order, runner, progress)
             if narrowest and graph.weights_dtype is not None and graph.weights_dtype.kind == "i":
                 _check_counting(outcome.arrays["distances"], made)
@@ -215,6 +218,14 @@ def _check_weights(graph: Graph, method: str) -> None:
             raise InputError(
                 f"method='sssp' cannot have negative weights, and an edge weighs {lowest}: use method='johnson'"
             )
+
+
+def _check_sums(graph: Graph, made: Plan) -> None:
+    """Refuse negative weights of which a sum may be beyond the floats that the plan computes in, or returns."""
+    if not graph.nonnegative:
+        least, most, _ = graph.extremes()
+        check_sums(least, most, graph.n, np.dtype(made.dtype))
+        check_sums(least, most, graph.n, np.dtype(made.computed), made.method == "johnson")
 
 
 def _solved(graph: Graph, made: Plan, order: Any, runner: Executor, progress: Progress | None) -> Outcome:

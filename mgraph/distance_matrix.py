@@ -11,10 +11,10 @@ import numpy as np
 
 from . import device as devices
 from .comm import Communicator
-from .errors import DistanceOverflowError, NegativeCycleError
+from .errors import NegativeCycleError
 from .graph import Compressed, Graph, StoredMatrix, in_memory
 from .plan import Plan
-from .weights import NO_PREDECESSOR, chunk_rows, decode, encode, infinity, kernel_infinity
+from .weights import NO_PREDECESSOR, chunk_rows, decode, distance_range, encode, infinity, kernel_infinity, out_of_range
 
 Array = Any
 
@@ -73,7 +73,7 @@ def empty(rows: int, columns: int, dtype: Any, device: devices.Device) -> Array:
     return device.xp.empty((rows, leading), dtype)[:, :columns]
 
 
-def fill(D: Array, P: Array | None, part: Part, corner: tuple[int, int], device: devices.Device, sources: bool) -> None:
+def fill(D: Array, P: Array | None, part: Part, corner: tuple[int, int], device: devices.Device, plan: Plan) -> None:
     """Write a part of the input to the matrix, and the labels of its edges.
 
     Parameters
@@ -86,8 +86,8 @@ def fill(D: Array, P: Array | None, part: Part, corner: tuple[int, int], device:
         The vertices of the first row and the first column.
     device : Device
         Where `D` and `P` live.
-    sources : bool
-        Whether an edge's label is its source, as a predecessor is; else it has none.
+    plan : Plan
+        What is asked for: the type of the distances, and whether an edge's label is its source, as a predecessor is.
     """
     xp = device.xp
     if part.edges is not None:
@@ -95,16 +95,16 @@ def fill(D: Array, P: Array | None, part: Part, corner: tuple[int, int], device:
         D.fill(kernel_infinity(np.dtype(D.dtype)))
         lengths = xp.ones(len(indices), D.dtype)
         if weights is not None:
-            encode(device.asarray(weights), lengths, device, dense=False)
+            encode(device.asarray(weights), lengths, device, dense=False, result=plan.dtype)
         device.kernels("minplus").scatter(D, device.asarray(indptr), device.asarray(indices), lengths)
     elif part.dense is not None:
-        _fill_from(part.dense, D, device)
+        _fill_from(part.dense, D, device, plan.dtype)
     rows, columns = _diagonal(D, corner)
     own, across = xp.arange(rows.start, rows.stop), xp.arange(columns.start, columns.stop)
     D[own, across] = xp.minimum(D[own, across], D.dtype.type(0))
     if P is None:
         return
-    if not sources:
+    if not plan.predecessors:
         P.fill(NO_PREDECESSOR)
         return
     # Without temporaries: 1 where there is an edge, times what its source is more than none, more than none.
@@ -115,18 +115,18 @@ def fill(D: Array, P: Array | None, part: Part, corner: tuple[int, int], device:
     P[own, across] = NO_PREDECESSOR
 
 
-def _fill_from(matrix: Array, D: Array, device: devices.Device) -> None:
+def _fill_from(matrix: Array, D: Array, device: devices.Device, result: str) -> None:
     """Write a matrix to `D`: at once where it is at hand or can be copied as it is, else some rows at a time."""
     if devices.of(matrix) is device and not isinstance(matrix, StoredMatrix):
-        encode(matrix, D, device, dense=True)
+        encode(matrix, D, device, dense=True, result=result)
     elif isinstance(matrix, np.ndarray) and matrix.dtype == D.dtype and matrix.strides[1] == matrix.itemsize:
         device.copy(D, matrix)
-        encode(D, D, device, dense=True)
+        encode(D, D, device, dense=True, result=result)
     else:
         chunk = chunk_rows(D.shape[1])
         for top in range(0, len(D), chunk):
             some = slice(top, top + chunk)
-            encode(device.asarray(in_memory(matrix[some])), D[some], device, dense=True)
+            encode(device.asarray(in_memory(matrix[some])), D[some], device, dense=True, result=result)
 
 
 def _diagonal(D: Array, corner: tuple[int, int]) -> tuple[slice, slice]:
@@ -166,7 +166,7 @@ def finished(D: Array, P: Array | None, plan: Plan, nonnegative: bool, narrow: A
     wanted = np.dtype(plan.dtype)
     if D.dtype != wanted:
         narrow = xp.empty(D.shape, wanted) if narrow is None else narrow
-        _narrow(D, narrow, xp)
+        _narrow(D, narrow, nonnegative)
         D = narrow
     results = {"distances": D}
     if P is not None:
@@ -174,13 +174,14 @@ def finished(D: Array, P: Array | None, plan: Plan, nonnegative: bool, narrow: A
     return results
 
 
-def _narrow(D: Array, narrow: Array, xp: Any) -> None:
-    """Write int32 distances to a matrix of a narrower type."""
-    most, none = infinity(np.dtype(narrow.dtype)), infinity(np.dtype(D.dtype))
+def _narrow(D: Array, narrow: Array, nonnegative: bool) -> None:
+    """Write int32 distances to a matrix of a narrower type, which carries no more of them than if computed in it."""
+    xp, dtype, none = devices.of(D).xp, np.dtype(narrow.dtype), infinity(np.dtype(D.dtype))
+    least, greatest = distance_range(dtype, nonnegative)
     chunk = chunk_rows(D.shape[1])
     for top in range(0, len(D), chunk):
         part = D[top : top + chunk]
         there = part != none
-        if bool((there & ((part >= most) | (part < -most))).any()):
-            raise DistanceOverflowError(f"a distance exceeds {most - 1}, the most of {narrow.dtype}: use dtype='int32'")
-        narrow[top : top + chunk] = xp.where(there, part, most)
+        if bool((there & ((part > greatest) | (part < least))).any()):
+            raise out_of_range(dtype, nonnegative)
+        narrow[top : top + chunk] = xp.where(there, part, infinity(dtype))

@@ -41,7 +41,7 @@ class NegativeCycleError(MgraphError, _ScipyNegativeCycleError):
 
 
 class DistanceOverflowError(MgraphError, OverflowError):
-    """A weight or distance is beyond what its type carries; for int32 distances that is 2**28."""
+    """A weight or distance is beyond what its type carries, as `mgraph.apsp` tells for each type."""
 
 
 class MemoryLimitError(MgraphError, MemoryError):

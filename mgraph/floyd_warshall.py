@@ -71,7 +71,7 @@ class FloydWarshall:
         height, width = rows[1] - rows[0], columns[1] - columns[0]
         D = empty(height, width, dtype, device)
         P = empty(height, width, np.int32, device) if plan.labelled else None
-        fill(D, P, piece, (rows[0], columns[0]), device, plan.predecessors)
+        fill(D, P, piece, (rows[0], columns[0]), device, plan)
         return Shard(
             device=device,
             kernels=device.kernels("minplus"),

@@ -7,7 +7,7 @@ device that asks, and kept with the graph.
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -228,15 +228,19 @@ class Graph:
 
     def extremes(self) -> tuple[float, float, bool]:
         """Return the least and the greatest weight, and whether all are whole numbers; 0 and 0 without edges."""
+        extremes: tuple[float, float, bool] = self.kept("extremes", self._home, lambda: _extremes(self._weights()))
+        return extremes
+
+    def _weights(self) -> Iterator[Array]:
+        """Yield the weights of all edges, some at a time."""
         if self.dense is None:
-            weights = self.csr().weights
-            if weights is None:
-                return 1, 1, True
-            extremes: tuple[float, float, bool] = self.kept("extremes", self._home, lambda: _extremes([weights]))
-            return extremes
-        rows, missing = chunk_rows(self.n), infinity(np.dtype(self.dense.dtype))
-        blocks = (in_memory(self.dense[first : first + rows]) for first in range(0, self.n, rows))
-        return _extremes(block[block != missing] for block in blocks)
+            _, indices, weights = self.csr()
+            yield self._home.xp.ones(min(len(indices), 1), np.int32) if weights is None else weights
+            return
+        rows = chunk_rows(self.n)
+        for first in range(0, self.n, rows):
+            block = in_memory(self.dense[first : first + rows])
+            yield block[_present(block, first)]
 
     @property
     def device(self) -> str:
@@ -518,21 +522,27 @@ def _transposed(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | N
 
 
 def _extremes(pieces: Iterable[Array]) -> tuple[float, float, bool]:
-    least, most, whole = 0.0, 0.0, True
+    """Return the least and the greatest number of all pieces, and whether all are whole; 0 and 0 without any."""
+    ends: list[float] = []
+    whole = True
     for piece in pieces:
         if piece.size:
-            least, most = min(least, piece.min().item()), max(most, piece.max().item())
+            ends += piece.min().item(), piece.max().item()
             whole = whole and (piece.dtype.kind in "iu" or bool((piece % 1 == 0).all()))
-    return least, most, whole
+    return min(ends, default=0), max(ends, default=0), whole
+
+
+def _present(block: Array, first: int) -> Array:
+    """Return where rows of a distance matrix, from `first` on, have edges: on its diagonal only negative ones."""
+    present = block != infinity(np.dtype(block.dtype))
+    row = devices.of(block).xp.arange(len(block))
+    present[row, first + row] = block[row, first + row] < 0
+    return present
 
 
 def _dense_edges(matrix: Array) -> Edges:
     """Return the edges of a distance matrix, a negative diagonal entry as a self-loop."""
-    present = matrix != infinity(np.dtype(matrix.dtype))
-    xp = devices.of(matrix).xp
-    diagonal = xp.arange(matrix.shape[0])
-    present[diagonal, diagonal] = matrix.diagonal() < 0
-    src, dst = present.nonzero()
+    src, dst = _present(matrix, 0).nonzero()
     weights = matrix[src, dst]
     dtype = weight_dtype(np.dtype(matrix.dtype))
     return Edges(src.astype(np.int32), dst.astype(np.int32), weights.astype(dtype))

@@ -43,7 +43,7 @@ class Naive:
         first, last = plan.ranges[shard]
         D = empty(last - first, plan.n, plan.computed, device)
         P = empty(last - first, plan.n, np.int32, device) if plan.labelled else None
-        fill(D, P, piece, (first, 0), device, plan.predecessors)
+        fill(D, P, piece, (first, 0), device, plan)
         row = empty(1, plan.n, plan.computed, device)
         labels = empty(1, plan.n, np.int32, device) if P is not None and plan.predecessors else None
         return Shard(device.kernels("minplus"), D, P, row, labels, xp.full(1, NO_CYCLE, np.int32))

@@ -78,7 +78,7 @@ class OutOfCore(FloydWarshall):
             room = strips[0]
             own = room.D[: bottom - top]
             labels = None if room.P is None else room.P[: bottom - top]
-            fill(own, labels, rows_of(piece, top, bottom), (top, 0), device, plan.predecessors)
+            fill(own, labels, rows_of(piece, top, bottom), (top, 0), device, plan)
             device.copy(D[top:bottom], own)
             if P is not None:
                 device.copy(P[top:bottom], labels)

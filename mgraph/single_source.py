@@ -25,7 +25,7 @@ from .graph import Compressed, Graph, as_graph, offset_type
 from .plan import Plan, plan
 from .plan.kernels import kernel_module
 from .sources import edge_lengths, potentials
-from .weights import NO_PREDECESSOR, band, decode, distance_dtype, infinity, kernel_infinity
+from .weights import NO_PREDECESSOR, check_sums, decode, distance_dtype, distance_range, infinity, kernel_infinity
 
 Array = Any
 
@@ -95,8 +95,7 @@ def sssp(
     NegativeCycleError
         If a cycle of negative weight can be reached from the source; its `vertex` lies on one.
     DistanceOverflowError
-        If a weight or distance exceeds what its type carries: 2**28 in int32 (three times that without
-        negative weights), or a weight what float32 can be.
+        If a weight or distance is beyond what its type carries, as told for `mgraph.apsp`.
     InputError
         For negative weights with another method than ``"bellman-ford"``, if `source` or `target` is no vertex,
         and for input that cannot be used.
@@ -116,11 +115,12 @@ def sssp(
     [end] = [-1] if target is None else checked_vertices("target", [target], graph.n)
     computed = distance_dtype(graph.weights_dtype, dtype)
     most = _checked_limit(limit, computed)
-    least = 0 if graph.nonnegative else graph.extremes()[0]
+    least, greatest = (0, 0) if graph.nonnegative else graph.extremes()[:2]
     if least < 0 and method in ("nearfar", "mask"):
         raise InputError(
             f"the weight {least} is negative, which method={method!r} cannot have: use method='bellman-ford'"
         )
+    check_sums(least, greatest, graph.n, computed)
     runner = executor(device, client, graph.device)
     csr = graph.csr()
     made = plan(
@@ -388,21 +388,22 @@ class FromOneSource:
         search, ask = state.search, self.ask
         first, last = self.plan.ranges[state.number]
         distances, dtype = search.distances, np.dtype(self.plan.dtype)
-        # What is below the band of integers may have fallen there along a negative cycle.
+        # What is below the least integer that is carried may have fallen there along a negative cycle.
         doubt = self.patience is not None and (
-            not search.finished or (dtype.kind == "i" and int(distances.min()) < -band(dtype))
+            not search.finished
+            or (dtype.kind == "i" and int(distances.min()) < distance_range(dtype, nonnegative=False)[0])
         )
         results = {"rounds": np.full(1, search.rounds), "doubt": np.full(1, doubt)}
         if doubt:
             return results | {"distances": distances[first:last]}
         if not ask.negative:
-            _cut(distances, ask)
+            _cut(distances, ask, kernel_infinity(dtype))
         if self.plan.predecessors:
             results["predecessors"] = self._predecessors(state, comm)
-        if ask.negative:
-            _cut(distances, ask)
         own = distances[first:last]
-        decode(own.reshape(1, -1), None, state.device, not ask.negative)
+        decode(own.reshape(1, -1), None, state.device, not ask.negative, lowered=False)
+        if ask.negative:  # a path that is within the limit may come from beyond what is carried, so that comes first
+            _cut(distances, ask, infinity(dtype))
         return results | {"distances": own}
 
     def _predecessors(self, state: Shard, comm: Communicator) -> Array:
@@ -469,12 +470,11 @@ def device_bytes(n: int, m: int, own: int, dtype: np.dtype, predecessors: bool, 
     return lists + max(encoding, search(dtype.itemsize) + more)
 
 
-def _cut(distances: Array, ask: Ask) -> None:
-    """Take what is beyond the limit, or farther than the target, for unreached."""
+def _cut(distances: Array, ask: Ask, unreached: float) -> None:
+    """Make what is beyond the limit, or farther than the target, `unreached`."""
     most = ask.limit if ask.target < 0 else min(ask.limit, distances[ask.target].item())
-    beyond = kernel_infinity(np.dtype(distances.dtype))
-    if most < beyond:
-        distances[distances > most] = beyond
+    if most < unreached:
+        distances[distances > most] = unreached
 
 
 def _checked_limit(limit: Any, dtype: np.dtype) -> float:

@@ -20,11 +20,11 @@ import numpy as np
 
 from . import device as devices
 from .comm import Communicator
-from .errors import DistanceOverflowError, NegativeCycleError
+from .errors import NegativeCycleError
 from .graph import Compressed, Graph, offset_type
 from .plan import Plan
 from .plan.kernels import kernel_module
-from .weights import band, decode, encode, kernel_infinity
+from .weights import decode, distance_range, encode, kernel_infinity, out_of_range
 
 Array = Any
 
@@ -253,7 +253,7 @@ class FromEverySource:
         if D is not rows:
             with np.errstate(over="ignore"):
                 rows[...] = D
-        decode(rows, P, state.device, state.h is None)
+        decode(rows, P, state.device, state.h is None, lowered=False)
         state.D.send(top, bottom)
         if state.P is not None:
             state.P.send(top, bottom)
@@ -277,10 +277,8 @@ def edge_lengths(incoming: Compressed, h: Array | None, dtype: np.dtype, device:
     encode(device.asarray(weights), lengths, device, dense=False)
     if h is None:
         return lengths
-    if dtype.kind == "i" and len(h) and float(h.min()) < -band(dtype):
-        raise DistanceOverflowError(
-            f"a distance is below {-band(dtype)}, the least that int32 distances carry: use dtype='float64'"
-        )
+    if dtype.kind == "i" and len(h) and float(h.min()) < distance_range(dtype, nonnegative=False)[0]:
+        raise out_of_range(dtype, nonnegative=False)
     # An edge's target is the number of rows, but the first, that begin at it or before.
     m = len(indices)
     target = xp.bincount(indptr[1:-1], minlength=m + 1)[:m].cumsum() if m else indices

@@ -56,7 +56,7 @@ class Squaring:
         first, last = plan.ranges[shard]
         D, square = (empty(last - first, plan.n, dtype, device) for _ in range(2))
         P = empty(last - first, plan.n, np.int32, device) if plan.labelled else None
-        fill(D, P, piece, (first, 0), device, plan.predecessors)
+        fill(D, P, piece, (first, 0), device, plan)
         square[...] = D
         labels = None if P is None else empty(last - first, plan.n, np.int32, device)
         if labels is not None:
@@ -111,5 +111,7 @@ class Squaring:
 
     def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
         """Return the shard's rows of the result, or raise on every shard if there is a negative cycle."""
+        if not self.nonnegative and not self.products:  # a single vertex, whose loop no product has looked at
+            self._mark_negative(state, comm)
         raise_negative_cycle(state.cycle, comm)
         return finished(state.D, state.P, self.plan, self.nonnegative)

@@ -1,9 +1,18 @@
 """The numbers a distance can be: types, infinity, and the encoding that the kernels compute in.
 
 Outside, "no edge" and "unreachable" are ``inf``, for integers the type's largest value. Inside, the infinity of
-integers of w bits is 2**(w-2) - 1, so that two of them add without wrapping, and no weight is greater than a
-fourth of that, the band of 2**(w-4). So distances below and infinities (which negative weights lower) above
-remain apart, and `decode` raises if any value lies where it may be either.
+integers of w bits is 2**(w-2) - 1, so that two of them add without wrapping, and no weight exceeds the band of
+2**(w-4). Distances must stay so far below infinity that `decode` can tell the two apart; `distance_range` says how far.
+
+Without negative weights, infinities stay what they are. A distance that was cut off at infinity has a first prefix
+above the greatest distance that is carried. That prefix is at most a band above it, so it must be less than infinity:
+greatest + band < infinity.
+
+With negative weights, a method that works on the matrix lowers infinities too. Where j cannot be reached from i, what
+is left of infinity is at least infinity + d(i, a) + d(b, j), for some pair (a, b) without an edge. So it is at least
+infinity + 2 * least, and the first prefix that is too long must be less than that:
+greatest + band < infinity + 2 * least. A distance below the least also has a first prefix there, which is at most a
+band below it, so that no sum of it wraps.
 """
 
 from typing import Any
@@ -37,8 +46,57 @@ def kernel_infinity(dtype: np.dtype) -> float | int:
 
 
 def band(dtype: np.dtype) -> int:
-    """Return the largest weight in the integers `dtype`; where weights may be negative, the largest distance too."""
+    """Return the largest magnitude of a weight in the integers `dtype`."""
     return 2 ** (8 * dtype.itemsize - 4)
+
+
+def distance_range(dtype: np.dtype, nonnegative: bool) -> tuple[int, int]:
+    """Return the least and the greatest distance that the integers `dtype` carry, by every method.
+
+    Parameters
+    ----------
+    dtype : dtype
+        The type of the distances, an integer type.
+    nonnegative : bool
+        Whether no weight is negative.
+    """
+    if nonnegative:
+        return 0, int(kernel_infinity(dtype)) - band(dtype) - 1
+    return 1 - band(dtype), band(dtype)
+
+
+def check_sums(least: float, most: float, n: int, dtype: np.dtype, shifted: bool = False) -> None:
+    """Refuse negative weights of which a sum along a path may be beyond the floats `dtype`.
+
+    Without negative weights such a sum only grows: the distance itself is then infinite. With them it may come back,
+    but infinity does not.
+
+    Parameters
+    ----------
+    least, most : float
+        The least and the greatest weight.
+    n : int
+        Number of vertices: no path has as many edges.
+    dtype : dtype
+        What is computed in.
+    shifted : bool
+        Whether the weights are shifted by potentials, which are such sums themselves.
+
+    Raises
+    ------
+    DistanceOverflowError
+        If a sum may be too large.
+    """
+    if dtype.kind != "f" or least >= 0:
+        return
+    greatest, limits = max(-least, most), np.finfo(dtype)
+    edges = (1 + shifted) * max(n - 1, 0)
+    if edges * greatest * (1 + n * float(limits.eps)) > float(limits.max):  # each sum may be rounded up
+        advice = "use dtype='float64'" if dtype == np.float32 else "scale the weights down"
+        raise DistanceOverflowError(
+            f"with negative weights, {edges} times the largest magnitude of a weight, {greatest:g}, must not exceed "
+            f"{float(limits.max):.4g}, the largest {dtype.name}: {advice}, or give inf for 'no edge'"
+        )
 
 
 def distance_dtype(weights: np.dtype | None, asked: Any = None) -> np.dtype:
@@ -124,7 +182,7 @@ def chunk_rows(n: int) -> int:
     return max(1, min(max(n * n // 256, 1 << 18), 1 << 24) // max(n, 1))
 
 
-def encode(values: Array, out: Array, device: Device, *, dense: bool) -> None:
+def encode(values: Array, out: Array, device: Device, *, dense: bool, result: Any = None) -> None:
     """Write weights to `out` as the kernels want them: infinities encoded, no negative zero.
 
     Parameters
@@ -137,11 +195,13 @@ def encode(values: Array, out: Array, device: Device, *, dense: bool) -> None:
         Where both live.
     dense : bool
         Whether the values are of a matrix, in which an integer type's largest value is no edge.
+    result : dtype-like, optional
+        The type of the result, which is narrower than `out` where int16 is computed in int32.
 
     Raises
     ------
     DistanceOverflowError
-        For a weight that `out` cannot carry.
+        For a weight that the result cannot carry.
     """
     if not values.size:
         return
@@ -158,23 +218,24 @@ def encode(values: Array, out: Array, device: Device, *, dense: bool) -> None:
             if bool((xp.isinf(out[some]) & xp.isfinite(values[some])).any()):
                 raise DistanceOverflowError(f"a weight is too large for {dtype.name}: use dtype='{source.name}'")
         return
-    most = band(dtype) if dtype.kind == "i" else -1
+    result = dtype if result is None else np.dtype(result)
+    most = band(result) if dtype.kind == "i" else -1
     amiss = xp.zeros(1, np.uint64)
     device.kernels("weights").encode(values, out, dense, kernel_infinity(dtype), most, amiss)
     place = int(amiss[0])
     if place:
         weight = int(values[divmod(place - 1, columns)])
         raise DistanceOverflowError(
-            f"the weight {weight} is too large for {dtype.name} distances (at most {most}): use dtype='{_WIDER[dtype]}'"
+            f"the weight {weight} is too large for {result.name} distances (at most {most}): "
+            f"use dtype='{_WIDER[result]}'"
         )
 
 
-def decode(matrix: Array, labels: Array | None, device: Device, nonnegative: bool) -> None:
+def decode(matrix: Array, labels: Array | None, device: Device, nonnegative: bool, lowered: bool = True) -> None:
     """Turn computed distances into the user's, in place: infinities of integers become the type's largest value.
 
-    A path's prefixes grow by one edge's weight at a time, and no weight exceeds the band's width: so a distance
-    that was cut off at infinity leaves one of its prefixes less than that below infinity, where none may be. An
-    infinity lowered by negative weights may have left a label, which is taken back.
+    The opening of this module tells why no distance is taken for an infinity, nor the other way round. An infinity
+    lowered by negative weights may have left a label, which is taken back.
 
     Parameters
     ----------
@@ -185,12 +246,14 @@ def decode(matrix: Array, labels: Array | None, device: Device, nonnegative: boo
     device : Device
         Where both live.
     nonnegative : bool
-        Whether no weight is negative: infinities then stay what they are, and distances may reach three bands.
+        Whether no weight is negative.
+    lowered : bool
+        Whether negative weights have lowered infinities: by methods that work on the matrix, not by searches.
 
     Raises
     ------
     DistanceOverflowError
-        If a distance may have been cut off.
+        If a distance is beyond what its type carries.
     """
     dtype = np.dtype(matrix.dtype)
     if not matrix.size or (dtype.kind == "f" and nonnegative):
@@ -199,12 +262,18 @@ def decode(matrix: Array, labels: Array | None, device: Device, nonnegative: boo
         if float(matrix.min()) == -np.inf:
             raise DistanceOverflowError(f"a distance is below the least {dtype.name}: scale the weights down")
         return
-    beyond = int(kernel_infinity(dtype))
-    lowest, highest = (0, beyond - band(dtype) - 1) if nonnegative else (-band(dtype), band(dtype))
-    unreached = beyond if nonnegative else beyond - band(dtype)
+    least, greatest = distance_range(dtype, nonnegative)
+    unreached = int(kernel_infinity(dtype)) + (0 if nonnegative or not lowered else 2 * least)
     amiss = device.xp.zeros(1, np.int32)
-    device.kernels("weights").decode(matrix, labels, lowest, highest, unreached, infinity(dtype), amiss)
+    device.kernels("weights").decode(matrix, labels, least, greatest, unreached, infinity(dtype), amiss)
     if int(amiss[0]):
-        raise DistanceOverflowError(
-            f"a distance exceeds {highest}, the most that {dtype.name} distances carry: use dtype='{_WIDER[dtype]}'"
-        )
+        raise out_of_range(dtype, nonnegative)
+
+
+def out_of_range(dtype: np.dtype, nonnegative: bool) -> DistanceOverflowError:
+    """Return the error for a distance that the integers `dtype` do not carry."""
+    least, greatest = distance_range(dtype, nonnegative)
+    return DistanceOverflowError(
+        f"a distance is not within {least} to {greatest}, the distances that {dtype.name} carries: "
+        f"use dtype='{_WIDER[dtype]}'"
+    )

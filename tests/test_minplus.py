@@ -7,7 +7,7 @@ import pytest
 
 from mgraph import device as devices
 from mgraph.errors import DistanceOverflowError, InputError
-from mgraph.weights import band, decode, distance_dtype, encode, infinity, kernel_infinity
+from mgraph.weights import band, decode, distance_dtype, distance_range, encode, infinity, kernel_infinity
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 TYPES = [np.float32, np.float64, np.int32, np.int16]
@@ -268,14 +268,18 @@ def test_distances_that_integers_carry(dtype, device):
             DistanceOverflowError, match=f"{most}.*{dtype.name}.*{'int32' if none < 2**15 else 'float64'}"
         ):
             decode(xp.asarray(np.array([[0, value]], dtype)), None, device, True)
-    D = xp.asarray(np.array([[-band(dtype), band(dtype), beyond - band(dtype), beyond]], dtype))
+    least, most = distance_range(dtype, nonnegative=False)
+    D = xp.asarray(np.array([[least, most, beyond + 2 * least, beyond]], dtype))
     P = xp.asarray(np.array([[5, 6, 7, 8]], np.int32))
     decode(D, P, device, False)
-    assert devices.to_host(D).tolist() == [[-band(dtype), band(dtype), none, none]]
+    assert devices.to_host(D).tolist() == [[least, most, none, none]]
     assert devices.to_host(P).tolist() == [[5, 6, -9999, -9999]]
-    for value in (band(dtype) + 1, -band(dtype) - 1, beyond - band(dtype) - 1):
+    for value in (most + 1, least - 1, most + band(dtype), beyond + 2 * least - 1):
         with pytest.raises(DistanceOverflowError, match=dtype.name):
             decode(xp.asarray(np.array([[0, value]], dtype)), None, device, False)
+    for value in (most + 1, least - 1, most + band(dtype), beyond - 1):
+        with pytest.raises(DistanceOverflowError, match=dtype.name):
+            decode(xp.asarray(np.array([[0, value]], dtype)), None, device, False, lowered=False)
 
 
 @pytest.mark.parametrize("nonnegative", [False, True])
@@ -284,7 +288,7 @@ def test_decoding_parts_of_a_matrix(rows, columns, nonnegative, device):
     """Every element is looked at, those beside the part are not, and a single one amiss is noticed anywhere."""
     xp, random, int32 = device.xp, np.random.default_rng(3), np.dtype(np.int32)
     beyond = int(kernel_infinity(int32))
-    least = 0 if nonnegative else -band(int32)
+    least, _ = distance_range(int32, nonnegative)
     whole = random.integers(least, band(int32), (rows, columns + 3)).astype(np.int32)
     unreached = random.random(whole.shape) < 0.3
     whole[unreached] = beyond

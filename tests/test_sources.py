@@ -277,8 +277,8 @@ def test_int32_that_does_not_fit(way):
     with pytest.raises(mgraph.DistanceOverflowError, match="float64"):
         solved(fall, np.int32, way)
     # A shifted weight may be twice the band's width, the distance itself fits.
-    tent = mgraph.Graph.from_edges([0, 2], [1, 1], [-weight, weight])
-    expected = [[0, -weight, NONE], [NONE, 0, NONE], [NONE, weight, 0]]
+    tent = mgraph.Graph.from_edges([0, 2], [1, 1], [1 - weight, weight])
+    expected = [[0, 1 - weight, NONE], [NONE, 0, NONE], [NONE, weight, 0]]
     assert devices.to_host(solved(tent, np.int32, way)["distances"]).tolist() == expected
 
 
