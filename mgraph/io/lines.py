@@ -1,0 +1,260 @@
+"""Numbers from text, an edge or a list element a line: every line is checked, and the first bad one is named.
+
+NumPy's `loadtxt` parses a block of lines at a time. Every check holds or fails for a line by itself, so the bad line
+is found by bisecting the block that failed. `loadtxt` is lenient in some ways; what it would take is checked before:
+other control characters than tab and line ends, and letters beyond ASCII that it counts as blanks.
+"""
+
+import re
+import warnings
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import FormatError
+from ..graph import MAX_VERTICES
+from .stream import require
+
+#: What a text is made of, control characters but for tab and line ends left out.
+_TEXT = b"\t\n\r" + bytes(range(32, 127)) + bytes(range(128, 256))
+
+#: A table that replaces each byte beyond ASCII.
+_ASCII = bytes(range(128)) + b"?" * 128
+
+#: Blank lines, and blanks at the beginning of a line.
+_LEADING = re.compile(rb"\n[ \t\r\n]+")
+
+_INFINITY = re.compile(rb"[\s,]\+?inf(?:inity)?(?=[\s,]|$)", re.IGNORECASE)
+_LONG_INTEGER = re.compile(rb"(?<![^\s,])[+-]?[0-9]{19,}(?=[\s,]|$)")
+
+#: Bytes that sorting a graph takes an edge, beside the edges as they are read (`mgraph.graph.check_memory`).
+_BYTES_AN_EDGE = 40
+
+
+class Lines:
+    """How the lines of one text are written, what must hold for each of them, and what they hold.
+
+    Parameters
+    ----------
+    path : path
+        The file, for messages.
+    ids : int
+        Columns of ids a line: 2, or 1 for the elements of a list.
+    weights : tuple of type
+        The types to read the last column as, the first that fits a block; none if there is no such column.
+    comments : bytes
+        The characters that begin a comment.
+    inline : bool
+        Whether a comment may follow an edge in its line.
+    delimiter : {",", None}
+        What separates columns; None are blanks.
+    tagged : bool
+        Whether every edge begins with an ``a``.
+    cut : bool
+        Whether columns beyond those wanted are ignored.
+    base, limit : int
+        The first id, and how many there may be.
+    noun, wanted : str
+        What an id is called in messages, and what they say of the form of a line.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        ids: int = 2,
+        weights: tuple[type, ...] = (),
+        comments: bytes = b"#%",
+        inline: bool = True,
+        delimiter: str | None = None,
+        tagged: bool = False,
+        cut: bool = False,
+        base: int = 0,
+        limit: int,
+        noun: str = "vertex id",
+        wanted: str,
+    ) -> None:
+        self.path = path
+        self.ids = ids
+        self.kinds = weights
+        self.columns = ids + bool(weights)
+        self.delimiter = delimiter
+        self.tagged = tagged
+        self.cut = cut
+        self.base = base
+        self.limit = limit
+        self.noun = noun
+        self.wanted = wanted
+        self._comments = comments
+        self._comment = re.compile(rb"%b[%b][^\n]*" % (b"" if inline else rb"\n", comments))
+        self._parts: list[list[np.ndarray]] = []
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, line: int, block: bytes) -> None:
+        """Parse a block whose first line has the number `line`, and keep what it holds.
+
+        Raises
+        ------
+        FormatError
+            For the first line that is wrong.
+        MemoryLimitError
+            If the edges so far are more than can be sorted.
+        """
+        try:
+            part = self._parse(block)
+        except ValueError as error:
+            offset, text = self._first_bad(block)
+            raise FormatError(f"{self.path}, line {line + offset}: {self._complaint(text)}") from error
+        self._parts.append(part)
+        self._count += len(part[0])
+        require(self.path, _BYTES_AN_EDGE * self._count, f"a file of at least {self._count:,} lines with numbers")
+
+    def arrays(self) -> list[np.ndarray]:
+        """Return the columns of all blocks, each an array, freeing the blocks."""
+        arrays = []
+        for column in range(self.columns):
+            arrays.append(np.concatenate([part[column] for part in self._parts]))
+            for part in self._parts:
+                part[column] = part[column][:0].copy()
+        return arrays
+
+    def edges(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Return sources, targets and weights of all blocks, freeing these."""
+        src, dst, *weights = self.arrays()
+        return src, dst, weights[0] if weights else None
+
+    def _parse(self, block: bytes) -> list[np.ndarray]:
+        if block.translate(None, _TEXT):
+            raise ValueError("control character")
+        if not block.isascii():
+            block = block.translate(_ASCII)
+        block = _LEADING.sub(b"\n", block).lstrip()
+        if any(character in block for character in self._comments):
+            block = self._comment.sub(b"", b"\n" + block)
+        rows = self._rows(block)
+        if self.tagged and not (rows["tag"] == b"a").all():
+            raise ValueError("tag")
+        columns = []
+        for name in ("src", "dst")[: self.ids]:
+            ids = rows[name] - self.base
+            if len(ids) and (int(ids.min()) < 0 or int(ids.max()) >= self.limit):
+                raise ValueError("id")
+            columns.append(ids.astype(np.int32 if self.limit <= MAX_VERTICES else np.int64))
+        if self.kinds:
+            columns.append(np.ascontiguousarray(rows["weight"]))
+            self._check_weights(columns[-1], block)
+        return columns
+
+    def _rows(self, block: bytes) -> np.ndarray:
+        fields: list[tuple[str, type | str]] = [(name, np.int64) for name in ("src", "dst")[: self.ids]]
+        if self.tagged:
+            fields.insert(0, ("tag", "S2"))
+        tried = [[*fields, ("weight", kind)] for kind in self.kinds] or [fields]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", DeprecationWarning)  # NumPy before 2.4 reads "1.5" as the integer 1
+            warnings.filterwarnings("ignore", "loadtxt: input contained no data")
+            for columns in tried:
+                try:
+                    return np.loadtxt(
+                        BytesIO(block),
+                        dtype=columns,
+                        comments=None,
+                        delimiter=self.delimiter,
+                        usecols=tuple(range(self.columns)) if self.cut else None,
+                        ndmin=1,
+                    )
+                except (ValueError, OverflowError, DeprecationWarning):
+                    pass
+        raise ValueError("unreadable")
+
+    def _check_weights(self, weights: np.ndarray, block: bytes) -> None:
+        """Raise for NaN and -inf, for numbers beyond float64, and for integers beyond int64 where integers count."""
+        if weights.dtype.kind != "f":
+            return
+        if not (weights > -np.inf).all():
+            raise ValueError("weight")
+        if (np.abs(weights) < 2.0**63).all():
+            return
+        if np.count_nonzero(np.isinf(weights)) != len(_INFINITY.findall(block)):
+            raise ValueError("beyond float64")
+        if np.int64 in self.kinds and not all(_in_int64(found) for found in _LONG_INTEGER.findall(block)):
+            raise ValueError("beyond int64")
+
+    def _first_bad(self, block: bytes) -> tuple[int, str]:
+        lines = block.split(b"\n")
+        low, high = 0, len(lines)
+        while high - low > 1:
+            middle = (low + high) // 2
+            try:
+                self._parse(b"\n".join(lines[low:middle]))
+                low = middle
+            except ValueError:
+                high = middle
+        return low, lines[low].decode("utf-8", "replace")
+
+    def _complaint(self, text: str) -> str:
+        """Say what is wrong with a line, by the rules of `_parse`."""
+        if control := re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", text):
+            return f"it holds the control character {control[0]!r}: this is no text file"
+        text = self._comment.sub(b"", b"\n" + text.strip().encode()).decode().strip()
+        shown = _shortened(text)
+        fields = [field.strip() for field in text.split(self.delimiter)]
+        if self.tagged and fields[0] == "p":
+            return f"{shown} is a second 'p' line"
+        if self.tagged and fields.pop(0) != "a":
+            return f"{shown} is no edge: {self.wanted}"
+        if len(fields) != self.columns and not (self.cut and len(fields) > self.columns):
+            if fields[0] == "p":
+                return f"{shown} is a second 'p' line"
+            return f"{shown} has {len(fields)} columns of numbers, not {self.columns}: {self.wanted}"
+        for field in fields[: self.ids]:
+            value = _value(field)
+            if value is None:
+                hint = "; if the line is a header, put a '#' before it" if b"#" in self._comments else ""
+                return f"{_shortened(field)} in {shown} is no {self.noun}{hint}"
+            if value < self.base:
+                return f"the {self.noun} {field[:60]} in {shown} is below {self.base}, the first of this format"
+            if value - self.base >= self.limit:
+                return f"the {self.noun} {field[:60]} in {shown} {self._too_large()}"
+        if self.kinds:
+            weight = fields[self.ids]
+            if _value(weight) is not None and np.int64 in self.kinds:
+                return f"the weight {weight[:60]} in {shown} is beyond int64: write it as a float"
+            if self.kinds == (np.int64,):
+                return f"{_shortened(weight)} in {shown} is no integer"
+            if re.fullmatch(r"[+-]?[0-9]*\.?[0-9]*(e[+-]?[0-9]+)?", weight, re.IGNORECASE):
+                return f"the weight {weight[:60]} in {shown} is beyond float64"
+            return f"{_shortened(weight)} in {shown} is no weight: use a number, or inf for 'no edge'"
+        return f"{shown} cannot be read: {self.wanted}"
+
+    def _too_large(self) -> str:
+        if self.limit > MAX_VERTICES:
+            return "is beyond int64"
+        if self.limit == MAX_VERTICES:
+            return "is beyond int32: relabel=True numbers the ids in use from 0"
+        if self.base:
+            return f"is above {self.limit}, the number of vertices that the file says it has"
+        return f"is not below n={self.limit}"
+
+
+def _shortened(text: str) -> str:
+    return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+def _value(field: str) -> float | int | None:
+    """Return the integer that a field holds, an infinity for one of many digits, None if it holds none."""
+    if not re.fullmatch(r"[+-]?[0-9]+", field):
+        return None
+    digits = field.lstrip("+-").lstrip("0")
+    if len(digits) > 40:  # Python refuses to convert too many
+        return -np.inf if field[0] == "-" else np.inf
+    return -int(digits or "0") if field[0] == "-" else int(digits or "0")
+
+
+def _in_int64(token: bytes) -> bool:
+    value = _value(token.decode())
+    return value is not None and -(2**63) <= value < 2**63

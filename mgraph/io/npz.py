@@ -1,0 +1,225 @@
+"""Sparse matrices that `scipy.sparse.save_npz` wrote: a zip archive of arrays by name.
+
+Declared sizes are checked against each other and against the free memory before an array is read, and the arrays
+against each other before they are used. The entries are taken from them here: SciPy trusts them.
+"""
+
+import contextlib
+import zipfile
+from io import BufferedReader, BytesIO
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from ..errors import FormatError, MgraphError
+from ..graph import MAX_VERTICES
+from .content import Content, Options
+from .npy import Header, read_elements, read_header
+from .stream import held, require
+
+#: Bytes that may be read at a time of an archive's directory: one of a sparse matrix has about 400.
+_DIRECTORY = 1 << 17
+
+#: The most that deflate can shrink data, and a little: 258 bytes take two bits at least.
+_RATIO = 1040
+
+#: Bytes of what `format` and `shape` may hold.
+_SMALL = 1 << 10
+
+#: Bytes that an entry takes, beside the arrays of the file, until the graph is made.
+_BYTES_AN_ENTRY = 24
+
+Entries = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def read_npz(path: Path, stream: BufferedReader, options: Options) -> Content:
+    """Return the stored entries of a sparse matrix as edges from row to column; truth values give no weights.
+
+    Raises
+    ------
+    FormatError
+        If the file is no such archive, or its arrays are not those of a square matrix.
+    MemoryLimitError
+        If they exceed the memory there is.
+    """
+    if not stream.peek(2).startswith(b"PK"):
+        raise _no_matrix(path, "it is no zip archive")
+    source = stream if stream.seekable() else held(path, stream)
+    try:
+        with _Archive(path, source) as archive:
+            n = _order(path, archive)
+            src, dst, data = _entries(path, archive, n)
+    except MgraphError:
+        raise
+    except Exception as error:  # zipfile raises whatever its parsing meets
+        if isinstance(error, MemoryError):
+            raise
+        raise _no_matrix(path, str(error) or type(error).__name__) from error
+    return Content(src, dst, None if data.dtype.kind == "b" else data, n, True, 0)
+
+
+def _no_matrix(path: Path, why: str) -> FormatError:
+    return FormatError(f"{path} holds no matrix that scipy.sparse.save_npz wrote: {why}")
+
+
+class _Archive(contextlib.AbstractContextManager["_Archive"]):
+    """The arrays of an archive, by name, with their headers checked."""
+
+    def __init__(self, path: Path, source: BufferedReader | BytesIO) -> None:
+        self._path = path
+        self._zip = zipfile.ZipFile(directory := _Directory(source))
+        directory.limit = None
+        members = self._zip.infolist()
+        self._members = {member.filename.removesuffix(".npy"): member for member in members}
+        if len(self._members) < len(members):
+            raise _no_matrix(path, "it has two arrays of one name")
+
+    def __exit__(self, *_: object) -> None:
+        self._zip.close()
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._members
+
+    def header(self, name: str, kinds: str, *dimensions: int) -> Header:
+        """Return the header of an array, which must be of one of these kinds and numbers of dimensions."""
+        with self._open(name) as file:
+            header = read_header(self._path, file, name)
+        if header.size + header.nbytes != self._members[name].file_size:
+            raise _no_matrix(self._path, f"{name!r} is not as large as its header says")
+        if header.dtype.kind not in kinds or len(header.shape) not in dimensions:
+            raise _no_matrix(self._path, f"{name!r} is of type {header.dtype} and shape {header.shape}")
+        return header
+
+    def array(self, name: str) -> np.ndarray:
+        """Return an array whose header was looked at."""
+        with self._open(name) as file:
+            return read_elements(self._path, file, read_header(self._path, file, name), name)
+
+    def small(self, name: str, kinds: str, *dimensions: int) -> np.ndarray:
+        """Return an array of a few bytes."""
+        if self.header(name, kinds, *dimensions).nbytes > _SMALL:
+            raise _no_matrix(self._path, f"{name!r} is too large")
+        return self.array(name)
+
+    def arrays(self, **wanted: tuple[str, int]) -> list[np.ndarray]:
+        """Return arrays of given kinds and numbers of dimensions, if they and their entries fit into memory."""
+        headers = [self.header(name, *kind) for name, kind in wanted.items()]
+        entries = max(header.nbytes // header.dtype.itemsize for header in headers)
+        needed = sum(header.nbytes for header in headers) + _BYTES_AN_ENTRY * entries
+        require(self._path, needed, f"a matrix of {entries:,} entries")
+        return [self.array(name) for name in wanted]
+
+    def _open(self, name: str) -> IO[bytes]:
+        member = self._members.get(name)
+        if member is None:
+            raise _no_matrix(self._path, f"there is no {name!r}")
+        packed, size = member.compress_size, member.file_size
+        if member.compress_type == zipfile.ZIP_STORED:
+            possible = packed == size
+        else:
+            possible = member.compress_type == zipfile.ZIP_DEFLATED and size <= _RATIO * packed
+        if not possible or member.flag_bits & 1:
+            raise _no_matrix(self._path, f"{name!r} is encrypted, or its size or compression is none of save_npz's")
+        return self._zip.open(member)
+
+
+class _Directory:
+    """A file as zipfile sees it, which reads no more than `limit` bytes at a time."""
+
+    def __init__(self, file: BufferedReader | BytesIO) -> None:
+        self.limit: int | None = _DIRECTORY
+        self._file = file
+        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
+
+    def read(self, size: int = -1) -> bytes:
+        """Return up to so many bytes."""
+        if self.limit is None or 0 <= size <= self.limit:
+            return self._file.read(size)
+        data = self._file.read(self.limit + 1)
+        if len(data) > self.limit:
+            raise zipfile.BadZipFile(f"its directory has more than {self.limit} bytes")
+        return data
+
+
+def _order(path: Path, archive: _Archive) -> int:
+    """Return the number of rows and columns."""
+    shape = tuple(int(length) for length in archive.small("shape", "iu", 1))
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise FormatError(f"{path} holds a matrix of shape {shape}: it must be square, a row and column per vertex")
+    if not 0 <= shape[0] <= MAX_VERTICES:
+        raise FormatError(f"{path} holds a matrix of {shape[0]} rows: there may be {MAX_VERTICES} vertices")
+    return shape[0]
+
+
+def _entries(path: Path, archive: _Archive, n: int) -> Entries:
+    """Return rows, columns and values."""
+    name = archive.small("format", "SU", 0)
+    format = name.item() if name.dtype.kind == "U" else name.item().decode("ascii")
+    if format in ("csr", "csc"):
+        entries = _compressed(n, *archive.arrays(indptr=("iu", 1), indices=("iu", 1), data=("biuf", 1)))
+    elif format == "bsr":
+        entries = _blocks(n, *archive.arrays(indptr=("iu", 1), indices=("iu", 1), data=("biuf", 3)))
+    elif format == "dia":
+        entries = _diagonals(n, *archive.arrays(offsets=("iu", 1), data=("biuf", 2)))
+    elif format == "coo" and "coords" in archive:
+        coords, data = archive.arrays(coords=("iu", 2), data=("biuf", 1))
+        if len(coords) != 2:
+            raise _no_matrix(path, f"'coords' has the shape {coords.shape}")
+        entries = coords[0], coords[1], data
+    elif format == "coo":
+        row, col, data = archive.arrays(row=("iu", 1), col=("iu", 1), data=("biuf", 1))
+        entries = row, col, data
+    else:
+        raise _no_matrix(path, f"the format {format[:60]!r} is none of csr, csc, bsr, coo, dia")
+    rows, columns, values = entries
+    if not len(rows) == len(columns) == len(values):
+        raise _no_matrix(path, f"it has {len(rows)} rows, {len(columns)} columns and {len(values)} values")
+    src, dst = _checked(rows, n), _checked(columns, n)
+    return (dst, src, values) if format == "csc" else (src, dst, values)
+
+
+def _checked(indices: np.ndarray, n: int) -> np.ndarray:
+    """Return indices as int32, if all are in [0, n)."""
+    if len(indices) and not (0 <= int(indices.min()) and int(indices.max()) < n):
+        raise ValueError(f"there is an index outside of 0 to {n - 1}: {int(indices.min())} or {int(indices.max())}")
+    return indices.astype(np.int32, copy=False)
+
+
+def _rows(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, n: int) -> np.ndarray:
+    """Return the row of each index, if `indptr` begins at 0, never falls, and ends with as many as there are."""
+    if len(indptr) != n + 1:
+        raise ValueError(f"'indptr' has {len(indptr)} entries for {n} rows")
+    if indptr[0] != 0 or not (indptr[1:] >= indptr[:-1]).all():
+        raise ValueError("'indptr' does not begin with 0, or falls")
+    if not int(indptr[-1]) == len(indices) == len(data):
+        raise ValueError(f"'indptr' ends with {indptr[-1]}, with {len(indices)} indices and {len(data)} values")
+    return np.repeat(np.arange(n, dtype=np.int32), np.diff(indptr).astype(np.int64))
+
+
+def _compressed(n: int, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray) -> Entries:
+    """Return the entries of compressed rows; of compressed columns, those of the transposed matrix."""
+    return _rows(indptr, indices, data, n), indices, data
+
+
+def _blocks(n: int, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray) -> Entries:
+    """Return the entries of compressed rows of dense blocks, all entries of a block."""
+    _, high, wide = data.shape
+    if not high or not wide or n % high or n % wide:
+        raise ValueError(f"blocks of {high} x {wide} do not divide a matrix of {n} x {n}")
+    top = _rows(indptr, indices, data, n // high) * np.int32(high)
+    left = _checked(indices, n // wide) * np.int32(wide)
+    rows = top[:, None, None] + np.arange(high, dtype=np.int32)[:, None]
+    columns = left[:, None, None] + np.arange(wide, dtype=np.int32)
+    return np.broadcast_to(rows, data.shape).ravel(), np.broadcast_to(columns, data.shape).ravel(), data.ravel()
+
+
+def _diagonals(n: int, offsets: np.ndarray, data: np.ndarray) -> Entries:
+    """Return the entries of diagonals that lie in the matrix and are not zero, as SciPy takes them."""
+    if len(offsets) != len(data) or len(np.unique(offsets)) != len(offsets):
+        raise ValueError(f"there are {len(data)} diagonals, and {len(offsets)} offsets, which must differ")
+    data = data[:, :n]
+    below = np.clip(offsets, -n, n).astype(np.int64)  # those farther off have no entry in the matrix
+    rows = np.arange(data.shape[1]) - below[:, None]
+    place, columns = np.nonzero((rows >= 0) & (rows < n) & (data != 0))
+    return rows[place, columns], columns, data[place, columns]

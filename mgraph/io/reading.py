@@ -1,0 +1,227 @@
+"""`mgraph.read` and `read_list`: a file is opened, read by the reader of its format, and made a graph or a list."""
+
+import contextlib
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from io import BufferedReader
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from ..errors import FormatError, InputError, MemoryLimitError
+from ..graph import Graph
+from .content import Content, Options
+from .dimacs import read_gr
+from .edge_list import read_edges, read_numbers
+from .ids import in_use, packed
+from .matrix_market import read_mtx
+from .npy import MAGIC, read_array
+from .npz import read_npz
+from .stream import BROKEN, named, opened
+
+#: Warn of sparse ids when fewer than half of their range are in use and at least this many are not.
+WASTED_IDS = 300
+
+FORMATS = {
+    "edges": "an edge list, 'u v' or 'u v weight' a line",
+    "gr": "DIMACS or PACE .gr",
+    "mtx": "Matrix Market",
+    "npz": "a SciPy sparse matrix",
+    "npy": "a dense distance matrix",
+}
+_SUFFIXES = {
+    **dict.fromkeys((".txt", ".el", ".wel", ".edges", ".edgelist", ".csv", ".tsv"), "edges"),
+    **{f".{name}": name for name in ("gr", "mtx", "npz", "npy")},
+}
+_READERS: dict[str, Callable[[Path, BufferedReader, Options], Content]] = {
+    "edges": read_edges,
+    "gr": read_gr,
+    "mtx": read_mtx,
+    "npz": read_npz,
+}
+
+
+class SparseIdsWarning(UserWarning):
+    """A file's vertex ids are a small part of their range: most vertices of the graph have no edge."""
+
+
+def read(
+    path: str | os.PathLike[str] | IO[bytes],
+    format: str | None = None,
+    n: int | None = None,
+    directed: bool | None = None,
+    weighted: bool | None = None,
+    relabel: bool = False,
+) -> Graph:
+    """Return the graph that a file holds, compressed with gzip or xz or not.
+
+    Vertices are numbered from 0; the ids of a format that numbers them from 1 are lowered by one.
+
+    Parameters
+    ----------
+    path : path or binary file object
+        The file. Of an open file, such as ``sys.stdin.buffer``, what it holds from its position on is read, and it
+        stays open.
+    format : {"edges", "gr", "mtx", "npz", "npy"}, optional
+        An edge list (``u v`` or ``u v weight`` a line, separated by blanks, tabs or commas, with comments
+        after ``#`` or ``%``), DIMACS ``p sp`` or PACE ``p tw``, Matrix Market, a SciPy sparse matrix, a
+        dense distance matrix (mapped, not loaded, unless it is compressed or comes through a pipe). By
+        default the suffix decides.
+    n : int, optional
+        Number of vertices, for files that do not say it or say too little. A first line ``n edges`` of an
+        edge list is then known to be a header and skipped. With `relabel`, the number of distinct ids.
+    directed : bool, optional
+        By default False for ``p tw`` and symmetric Matrix Market files, True otherwise.
+    weighted : bool, optional
+        True refuses a file without weights, False ignores weights and, in an edge list, all columns
+        beyond the second. By default a graph has weights where the file has them. Weights are integers
+        where all of them are, float64 otherwise.
+    relabel : bool
+        Number the ids in use from 0, ascending, and keep the file's own as the graph's `ids`.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such file.
+    FormatError
+        If the file is not what it should be; the message names the line where there is one.
+    MemoryLimitError
+        If the file, decompressed, or its graph exceeds the memory there is.
+    InputError
+        For arguments that do not go together.
+
+    Warns
+    -----
+    SparseIdsWarning
+        If most ids of an edge list are not in use, so that `relabel` would save memory.
+    """
+    path, file = named(path)
+    if format is not None and format not in FORMATS:
+        raise InputError(f"format={format!r} is not known: use {_formats()}")
+    if n is not None and (isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0):
+        raise InputError(f"n={n!r} is no number of vertices")
+    if file is None and path.is_dir():
+        raise FormatError(f"{path} is a folder: give a file")
+    options = Options(n, directed, weighted, relabel)
+    with opened(path, file) as stream, _failing_with(path):
+        format = format or _guess(path, stream.peek(1 << 12))
+        if format == "npy":
+            return _read_dense(path, stream, options)
+        return _graph(path, _READERS[format](path, stream, options), options)
+
+
+def read_list(path: str | os.PathLike[str] | IO[bytes]) -> np.ndarray:
+    """Read the successors of linked lists, as `mgraph.list_rank` takes them.
+
+    Parameters
+    ----------
+    path : path or binary file object
+        An array saved by `numpy.save`, or a text with a number a line, blank but for comments behind ``#``; compressed
+        with gzip or xz or not.
+
+    Returns
+    -------
+    array of int64, shape (n,), or what a saved array is
+        Not checked for being a list.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such file.
+    FormatError
+        If the file is neither; the message names the line of a text.
+    MemoryLimitError
+        If it exceeds the memory there is.
+    """
+    path, file = named(path)
+    with opened(path, file) as stream, _failing_with(path):
+        if stream.peek(len(MAGIC)).startswith(MAGIC):
+            return read_array(path, stream)
+        return read_numbers(path, stream)
+
+
+@contextlib.contextmanager
+def _failing_with(path: Path) -> Iterator[None]:
+    """Turn what the block raises for a broken or too large file into errors that name it."""
+    try:
+        yield
+    except BROKEN as error:
+        raise FormatError(f"{path}: the file is cut off or corrupt: {error}") from error
+    except MemoryLimitError as error:
+        if str(path) in str(error):
+            raise
+        raise MemoryLimitError(f"{path}: {error}") from error
+    except MemoryError as error:
+        raise MemoryLimitError(f"{path}: reading it took more memory than there is") from error
+
+
+def _formats() -> str:
+    return ", ".join(f"{name!r} ({meaning})" for name, meaning in FORMATS.items())
+
+
+def _guess(path: Path, head: bytes) -> str:
+    inner = path.with_suffix("") if path.suffix.lower() in (".gz", ".xz") else path
+    format = _SUFFIXES.get(inner.suffix.lower())
+    if format in ("edges", None) and head.startswith(b"%%MatrixMarket"):
+        return "mtx"
+    if format is None and re.search(rb"[\x00-\x08\x0e-\x1f]", head):
+        raise FormatError(f"{path}: neither its suffix nor its content tells what it is: pass format={_formats()}")
+    return format or "edges"
+
+
+def _graph(path: Path, content: Content, options: Options) -> Graph:
+    n, directed, weighted, relabel = options
+    src, dst, weights, known, implied, base = content
+    if weighted and weights is None:
+        raise FormatError(f"{path} holds no weights: leave out weighted=True")
+    if known is not None and n is not None and n < known and not relabel:
+        raise FormatError(f"{path} says that it has {known} vertices, more than n={n}")
+    ids = None
+    if relabel:
+        ids, src, dst = packed(src, dst)
+        if n is not None and n != len(ids):
+            raise FormatError(f"{path} holds {len(ids)} distinct vertex ids, not n={n}")
+        n, ids = len(ids), ids + base
+    elif n is None:
+        n = known
+        if n is None:
+            _warn_of_sparse_ids(path, src, dst)
+    try:
+        return Graph.from_edges(
+            src,
+            dst,
+            None if weighted is False else weights,
+            n,
+            implied if directed is None else directed,
+            ids=ids,
+        )
+    except InputError as error:
+        raise FormatError(f"{path}: {error}") from error
+
+
+def _warn_of_sparse_ids(path: Path, src: np.ndarray, dst: np.ndarray) -> None:
+    used = len(in_use(src, dst))
+    span = max(int(src.max()), int(dst.max())) + 1 if used else 0
+    if used < span // 2 and span - used >= WASTED_IDS:
+        warnings.warn(
+            f"{path}: only {used} of the ids 0 to {span - 1} are in use, and the graph gets {span} vertices: "
+            "relabel=True numbers those in use from 0",
+            SparseIdsWarning,
+            stacklevel=4,
+        )
+
+
+def _read_dense(path: Path, stream: BufferedReader, options: Options) -> Graph:
+    if options.relabel or options.directed is False:
+        option = "relabel=True" if options.relabel else "directed=False"
+        raise InputError(f"{option} does not go with {path}, a dense matrix: it has an entry for each direction")
+    try:
+        graph = Graph.from_dense(read_array(path, stream))
+    except ValueError as error:
+        raise FormatError(f"{path}: {error}") from error
+    if options.n is not None and options.n != graph.n:
+        raise FormatError(f"{path} holds a matrix of {graph.n} vertices, not n={options.n}")
+    return graph.unweighted() if options.weighted is False else graph

@@ -1,0 +1,146 @@
+"""Results into files, which appear whole or not at all.
+
+A file is written beside the one that it replaces and takes its place when all of it is on disk. What a killed process
+left is removed by the next save into the same folder.
+"""
+
+import contextlib
+import math
+import os
+import secrets
+import shutil
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from .. import device as devices
+from ..errors import InputError, MgraphError, OutputExistsError
+
+Array = Any
+
+#: Bytes of an array that is not contiguous that are copied at a time.
+BLOCK = 1 << 24
+
+
+def check_output(path: str | os.PathLike[str], overwrite: bool = False) -> None:
+    """Raise if `save` could not write to `path`: worth a call before a long computation.
+
+    Raises
+    ------
+    InputError
+        If the suffix is neither ``.npy`` nor ``.npz``, if the path is a folder, or if it lies in a folder
+        that is not there or not to be written to.
+    OutputExistsError
+        If there is such a file and `overwrite` is false.
+    """
+    path = Path(path)
+    if path.suffix not in (".npy", ".npz"):
+        raise InputError(f"{path} has the suffix {path.suffix!r}: a result is written as .npy or .npz")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder: give a file")
+    folder = _target(path).parent
+    if not folder.is_dir():
+        raise InputError(f"{path} cannot be written: there is no folder {folder}")
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"{path} cannot be written: the folder {folder} is not writable")
+    if path.exists() and not overwrite:
+        raise OutputExistsError(f"{path} exists: overwrite=True replaces it")
+
+
+def _target(path: Path) -> Path:
+    """Return the file that is written for `path`: if that is a symbolic link, the one it leads to."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
+
+
+def save(path: str | os.PathLike[str], arrays: Array | Mapping[str, Array], overwrite: bool = False) -> None:
+    """Write arrays to a file, which appears whole or not at all.
+
+    Parameters
+    ----------
+    path : path
+        Ends with ``.npy`` for one array, ``.npz`` for several by name. A symbolic link stays one: the file
+        that it leads to is written.
+    arrays : mapping of str to array, or array
+        Arrays, or objects with `shape`, `dtype` and a method `chunks` that yields consecutive blocks of
+        rows: such a matrix need not fit into memory. A single array needs no name in a ``.npy`` file.
+    overwrite : bool
+        Replace a file that exists; the new one gets its permissions.
+
+    Raises
+    ------
+    InputError, OutputExistsError
+        As `check_output` does, and for arrays that the format cannot hold.
+    OSError
+        If the file cannot be written, e.g. because the disk is full; the path is then as it was before.
+    """
+    check_output(path, overwrite)
+    path = Path(path)
+    if not isinstance(arrays, Mapping):
+        if path.suffix == ".npz":
+            raise InputError(f"{path}: a .npz file holds arrays by name, give a mapping; or use .npy")
+        arrays = {"array": arrays}
+    if path.suffix == ".npy" and len(arrays) != 1:
+        raise InputError(f"{path}: a .npy file holds one array, not {len(arrays)} ({', '.join(arrays)}): use .npz")
+    with _replacing(path, overwrite) as file:
+        if path.suffix == ".npy":
+            for array in arrays.values():
+                _write_npy(file, array)
+        else:
+            with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+                for name, array in arrays.items():
+                    with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                        _write_npy(member, array)
+
+
+@contextlib.contextmanager
+def _replacing(path: Path, overwrite: bool) -> Iterator[IO[bytes]]:
+    """Open a file beside `path`, or what it links to, that takes its place when all has been written to disk."""
+    target = _target(path)
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            with contextlib.suppress(FileNotFoundError):
+                shutil.copymode(target, temporary)
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        check_output(path, overwrite)  # it may have been a long time
+        os.replace(temporary, target)
+    except BaseException as error:
+        temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and not isinstance(error, MgraphError) and error.errno is not None:
+            raise OSError(error.errno, f"{error.strerror}; nothing was written", str(path)) from error
+        raise
+
+
+def _write_npy(file: IO[bytes], array: Array) -> None:
+    chunked = callable(getattr(array, "chunks", None))
+    if not chunked:
+        array = devices.to_host(array)
+    dtype = np.dtype(array.dtype)
+    if dtype.hasobject:
+        raise InputError("an array of Python objects cannot be saved: convert it to numbers")
+    shape = tuple(int(length) for length in array.shape)
+    np.lib.format.write_array_header_1_0(
+        file, {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    )
+    written = 0
+    for chunk in array.chunks() if chunked else _row_blocks(array):
+        block = np.ascontiguousarray(devices.to_host(chunk), dtype)
+        file.write(block.reshape(-1).view(np.uint8).data)
+        written += block.size
+    if written != math.prod(shape):
+        raise InputError(f"the chunks of an array of shape {shape} hold {written} elements")
+
+
+def _row_blocks(array: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield blocks of rows, so that one that must be copied to be contiguous is copied in parts."""
+    if array.flags.c_contiguous:
+        yield array
+        return
+    rows = max(1, BLOCK // max(1, array[:1].nbytes))
+    for first in range(0, len(array), rows):
+        yield array[first : first + rows]

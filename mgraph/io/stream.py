@@ -1,0 +1,292 @@
+"""The bytes of a file: decompressed within the memory there is, and a text in blocks of whole lines.
+
+A small compressed file can expand a thousandfold. Its decompressed bytes are counted as they are read, and reading
+ends with `MemoryLimitError` when they exceed the memory that was free at the start.
+"""
+
+import io
+import lzma
+import os
+import re
+import zlib
+from collections.abc import Iterator
+from io import BufferedReader
+from pathlib import Path
+from typing import IO, Any
+
+from .. import device as devices
+from ..errors import FormatError, InputError, MemoryLimitError, MissingFileError
+
+#: Bytes of text that are parsed at a time; a longer line is an error.
+BLOCK = 1 << 22
+
+#: Bytes that are asked for at a time.
+PIECE = 1 << 20
+
+#: Bytes of a compressed file that are read at a time.
+_INPUT = 1 << 16
+
+#: Bytes of blank lines and comments in a row that no file of edges has.
+BARREN = 1 << 26
+
+#: What decompression raises for a file that is cut off or corrupt.
+BROKEN = (EOFError, lzma.LZMAError, zlib.error)
+
+
+def require(path: Path, needed: int, what: str) -> None:
+    """Raise MemoryLimitError unless so many bytes can be allocated; `what` says, as a subject, for what."""
+    free = devices.find("cpu").available_memory()
+    if needed > free:
+        raise MemoryLimitError(
+            f"{path}: {what} needs {needed / 2**30:.2f} GiB of memory, and {free / 2**30:.2f} GiB is free"
+        )
+
+
+class Decompressed(io.RawIOBase):
+    """The content of a gzip or xz file, which may consist of several members.
+
+    Parameters
+    ----------
+    path : path
+        The file, for messages.
+    file : file
+        The same, open for reading bytes.
+    kind : {"gzip", "xz"}
+        How it is compressed.
+
+    Raises
+    ------
+    EOFError, zlib.error, lzma.LZMAError
+        On reading, if the file is cut off or corrupt.
+    MemoryLimitError
+        On reading, when the content exceeds the memory that was free at the start.
+    """
+
+    def __init__(self, path: Path, file: BufferedReader, kind: str) -> None:
+        self._path = path
+        self._file = file
+        self._kind = kind
+        self._free = devices.find("cpu").available_memory()
+        self._given = 0
+        self._member: Any = None
+        self._input = b""
+        self._started = False
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        super().close()
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer, or a part of it; return how many bytes that were, 0 at the end."""
+        data = self._some(len(buffer)) if len(buffer) else b""
+        self._given += len(data)
+        if self._given > self._free:
+            raise MemoryLimitError(
+                f"{self._path}: the decompressed content is larger than the {self._free / 2**30:.2f} GiB of memory "
+                "that is free"
+            )
+        buffer[: len(data)] = data
+        return len(data)
+
+    def _some(self, most: int) -> bytes:
+        """Return the next bytes, at least one unless this is the end."""
+        while True:
+            if self._member is None and not self._next_member():
+                return b""
+            data: bytes = self._member.decompress(self._input, most)
+            # zlib hands back the input that it had no room for; lzma keeps it.
+            self._input = getattr(self._member, "unconsumed_tail", b"")
+            if self._member.eof:
+                self._input, self._member = self._member.unused_data, None
+            if data:
+                return data
+            if self._member is not None and not self._input:
+                self._input = self._file.read(_INPUT)
+                if not self._input:
+                    raise EOFError("it ends in the middle of the compressed data")
+
+    def _next_member(self) -> bool:
+        """Begin the next member, after padding with zeros; return whether there is one."""
+        if self._started:
+            self._input = self._input.lstrip(b"\0")
+        while not self._input:
+            self._input = self._file.read(_INPUT)
+            if not self._input:
+                return False
+            if self._started:
+                self._input = self._input.lstrip(b"\0")
+        self._started = True
+        if self._kind == "gzip":
+            self._member = zlib.decompressobj(wbits=31)
+        else:
+            self._member = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=max(1, self._free))
+        return True
+
+
+class Borrowed(io.RawIOBase):
+    """A caller's file object, which stays open, whoever reads it and closes this."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file = file
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read up to as many bytes as the buffer holds, and return their number."""
+        data = self.file.read(len(buffer))
+        if not isinstance(data, bytes):
+            raise InputError(f"{self.file!r} does not give bytes: open the file in binary mode")
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def named(given: str | os.PathLike[str] | IO[bytes]) -> tuple[Path, IO[bytes] | None]:
+    """Return the path of a file, and the file where it is open already; its path then names it in messages."""
+    if isinstance(given, (str, os.PathLike)):
+        return Path(given), None
+    if not hasattr(given, "read"):
+        raise InputError(f"{given!r} is not a file: give a path, or a file object opened in binary mode")
+    name = getattr(given, "name", None)
+    return Path(name if isinstance(name, str) else "<file>"), given
+
+
+def opened(path: Path, file: IO[bytes] | None = None) -> BufferedReader:
+    """Open a file for reading, decompressed if it is compressed.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    file : binary file object, optional
+        The same, if the caller has opened it; it stays open.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such file.
+    FormatError
+        If the name says that it is compressed and it is empty.
+    """
+    stream: BufferedReader
+    try:
+        stream = path.open("rb") if file is None else BufferedReader(Borrowed(file))
+    except FileNotFoundError as error:
+        raise MissingFileError(error.errno, "there is no such file", os.fspath(path)) from error
+    magic, suffix = stream.peek(6), path.suffix.lower()
+    if not magic and suffix in (".gz", ".xz"):
+        stream.close()
+        raise FormatError(f"{path} is empty, and so no compressed file")
+    for kind, ending, start in (("gzip", ".gz", b"\x1f\x8b"), ("xz", ".xz", b"\xfd7zXZ\x00")):
+        if suffix == ending or magic.startswith(start):
+            return BufferedReader(Decompressed(path, stream, kind))
+    return stream
+
+
+def held(path: Path, stream: BufferedReader) -> io.BytesIO:
+    """Return what a stream holds as a file to seek in, if it takes no more than half of the free memory."""
+    content = io.BytesIO()
+    checked = 0
+    while piece := stream.read1(PIECE):
+        size = content.tell() + content.write(piece)
+        if size - checked >= BLOCK:
+            checked = size
+            require(path, size, "to copy the arrays of its content")  # at least what has been read of them
+    content.seek(0)
+    return content
+
+
+class Text:
+    """A text in blocks of whole lines, without blocks that hold nothing but blank lines and comments.
+
+    Parameters
+    ----------
+    path : path
+        The file, for messages.
+    stream : file
+        Its content.
+    comments : bytes
+        The characters that begin a comment.
+    inline : bool
+        Whether a comment may follow something in its line.
+    line : int
+        The number of the first line.
+
+    Attributes
+    ----------
+    last : int
+        The number of the last line that was read.
+    """
+
+    def __init__(
+        self, path: Path, stream: BufferedReader, comments: bytes, *, inline: bool = False, line: int = 1
+    ) -> None:
+        self._path = path
+        self._stream = stream
+        self._barren = re.compile(rb"(?:[ \t\r\n]++|[%b][^\n]*+)*+" % comments)
+        self._comment = re.compile(rb"[%b]" % comments) if inline else None
+        self._first = line
+        self.last = line
+
+    def __iter__(self) -> Iterator[tuple[int, bytes]]:
+        """Yield each block with the number of its first line."""
+        barren = 0
+        for line, block in self._blocks():
+            if self._start(block, 0) < len(block):
+                barren = 0
+                yield line, block
+                continue
+            barren += len(block)
+            if barren > BARREN:
+                raise FormatError(
+                    f"{self._path}, line {self.last}: the {barren / 2**20:.0f} MiB up to here are blank lines and "
+                    "comments only: is this the right file?"
+                )
+
+    def content(self, block: bytes) -> Iterator[tuple[int, bytes]]:
+        """Yield the lines of a block that are neither blank nor comments: where each begins, and its content."""
+        start = self._start(block, 0)
+        while start < len(block):
+            end = block.find(b"\n", start)
+            end = len(block) if end < 0 else end
+            line = block[start:end]
+            yield start, (line if self._comment is None else self._comment.split(line, maxsplit=1)[0]).strip()
+            start = self._start(block, end)
+
+    def _start(self, block: bytes, place: int) -> int:
+        """Return where the first line begins, at or after a place outside of any, that holds something."""
+        found = self._barren.match(block, place)
+        assert found is not None  # it matches nothing, too
+        return found.end()
+
+    def _blocks(self) -> Iterator[tuple[int, bytes]]:
+        line, rest, more = self._first, b"", True
+        while more:
+            pieces = [rest]
+            size = len(rest)
+            try:
+                while more and size < BLOCK:
+                    pieces.append(self._stream.read1(PIECE))
+                    size += len(pieces[-1])
+                    more = bool(pieces[-1])
+            except BROKEN as error:
+                reached = line - 1 + sum(piece.count(b"\n") for piece in pieces)
+                raise FormatError(
+                    f"{self._path}: the compressed data is cut off or corrupt after line {reached}: {error}"
+                ) from error
+            text = b"".join(pieces)
+            end = text.rfind(b"\n") + 1 if more else size
+            if more and not end:
+                raise FormatError(
+                    f"{self._path}, line {line}: no end of the line in {size} bytes: this is no text file"
+                )
+            following = line + text.count(b"\n", 0, end)
+            self.last = following - (text[end - 1 : end] in (b"", b"\n"))
+            yield line, text[:end]
+            line, rest = following, text[end:]
