@@ -14,7 +14,7 @@
 // These are exactly the sums that the unblocked algorithm compares, so the result is the same to the last
 // bit whatever the block size or the number of devices, and a recorded predecessor is the one that the
 // unblocked algorithm records, which is safe with cycles of weight zero. Only `update` writes to the matrix.
-// `through` is the unblocked algorithm, a launch a pivot, as Harish and Narayanan (2007) gave it to a GPU.
+// `through` is the unblocked algorithm, which Harish and Narayanan (2007) gave to a GPU, in one launch.
 //
 // Encoding. The matrix is row-major; its rows start on multiples of 16 bytes. It may be a part of a larger one:
 // rows and columns count from its own corner, `pivot` from the whole's. The panels R and C are both stored pivot
@@ -32,6 +32,8 @@
 //
 // Cost. n^3 additions and minima, all but 2 b / n of them in `update`, which reads and writes the matrix
 // once per b pivots. It is bound by the minimum unit (64 lanes a clock and multiprocessor).
+
+#include "grid.cuh"
 
 // What the kernels hold of an element of type T: a value to compute with, and the word it is in a column panel.
 template <typename T> struct Element {
@@ -428,17 +430,60 @@ __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
     }
 }
 
-// D = min(D, D[:, column] + R[0]), in place, a thread an element: every pair of vertices through `pivot` alone, whose
-// row is R[0]. Its own row and column do not change, as its element on the diagonal is zero.
+// The unblocked algorithm: D = min(D, D[:, column + t] + R[t]) in place, for t = 0, 1, ..., count - 1, which are the
+// vertices pivot + t. One cooperative launch: every thread has the same vectors of 16 bytes at each pivot, and the grid
+// waits between pivots. R may be the pivots' own rows of D, and labels those of P: a pivot whose element on the diagonal
+// is not negative changes neither its row nor its column, so nobody reads what another thread writes before the barrier.
+// Where the element is negative it lies on a negative cycle: `cycle` becomes the least such vertex, and the rest of
+// the launch, which would have no meaning, is left out. Loads pass by the L1, which does not see what others write.
+//
+// Cost. The matrix is read once a pivot, from the L2 where it fits; a barrier takes 1 us.
+// Version 1: a launch a pivot, an element a thread (Harish and Narayanan, 2007). 2: one launch, 16 bytes a thread.
+constexpr int THROUGH_WARPS = 16;    // rows of a tile, a warp each,
+constexpr int THROUGH_RESIDENT = 3;  // and blocks a multiprocessor
+
+template <typename V> __device__ __forceinline__ V load_past_l1(const V* place) {
+    static_assert(sizeof(V) == sizeof(int4));
+    const int4 words = __ldcg(reinterpret_cast<const int4*>(place));
+    return *reinterpret_cast<const V*>(&words);
+}
+
 template <typename T>
-__global__ void through(T* D, int* P, long long ld, int rows, int columns, int column, const T* R, const int* labels,
-                        int pivot) {
-    const int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= rows || j >= columns) return;
-    const auto sum = Element<T>::value(D[i * ld + column]) + Element<T>::value(R[j]);
-    if (!(sum < Element<T>::value(D[i * ld + j]))) return;
-    D[i * ld + j] = Element<T>::stored(sum);
-    if (P) P[i * ld + j] = labels ? labels[j] : pivot;
+__global__ void __launch_bounds__(32 * THROUGH_WARPS, THROUGH_RESIDENT)
+    through(T* D, int* P, long long ld, int rows, int columns, int column, const T* R, const int* labels,
+            long long ldr, int pivot, int count, int* cycle, unsigned* arrived) {
+    constexpr int WIDE = 16 / sizeof(T);
+    using Row = Vector<T, WIDE>;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int across = (columns + 32 * WIDE - 1) / (32 * WIDE), down = (rows + THROUGH_WARPS - 1) / THROUGH_WARPS;
+    for (int t = 0; t < count; ++t) {
+        const T* r = R + t * ldr;
+        const int* label = labels ? labels + t * ldr : nullptr;
+        if (__ldcg(r + column + t) < T(0)) {
+            if (blockIdx.x == 0 && threadIdx.x == 0) atomicMin(cycle, pivot + t);
+            return;
+        }
+        for (long long tile = blockIdx.x; tile < static_cast<long long>(across) * down; tile += gridDim.x) {
+            const int i = static_cast<int>(tile / across) * THROUGH_WARPS + warp;
+            const int j = (static_cast<int>(tile % across) * 32 + lane) * WIDE;
+            if (i >= rows || j >= columns) continue;
+            T* own = D + i * ld + j;
+            Row d = load_past_l1(reinterpret_cast<const Row*>(own));
+            const Row right = load_past_l1(reinterpret_cast<const Row*>(r + j));
+            const auto left = Element<T>::value(__ldcg(D + i * ld + column + t));
+            bool fell = false;
+#pragma unroll
+            for (int v = 0; v < WIDE; ++v) {
+                const auto sum = left + Element<T>::value(right.at[v]);
+                if (j + v >= columns || !(sum < Element<T>::value(d.at[v]))) continue;
+                d.at[v] = Element<T>::stored(sum);
+                fell = true;
+                if (P) P[i * ld + j + v] = label ? __ldcg(label + j + v) : pivot + t;
+            }
+            if (fell) *reinterpret_cast<Row*>(own) = d;
+        }
+        if (t + 1 < count) grid_barrier(arrived);
+    }
 }
 
 // Edges into a matrix that is all infinity: d[v, w] = the least weight of the edges from v to w. A warp a

@@ -14,6 +14,7 @@ from . import device as devices
 from .apsp import apsp
 from .bench.measure import median_seconds, repeated
 from .bfs import bfs
+from .distance_matrix import NO_CYCLE
 from .generate import random_matrix, rmat
 from .graph import Graph
 from .plan.devices import spec_of
@@ -103,9 +104,9 @@ def _memory(device: devices.Device, cores: int) -> float:
     """Return the bytes a second and core that one pivot of the unblocked algorithm reads and writes."""
     n = 4096
     D = device.asarray(random_matrix(n, density=1.0, dtype="float32"))
-    row = D[7:8].copy()
+    cycle = device.xp.full(1, NO_CYCLE, np.int32)
     through = device.kernels("minplus").through
-    return 2 * D.nbytes / median_seconds(device, lambda: through(D, None, 7, row, None, 7)) / cores
+    return 2 * D.nbytes / median_seconds(device, lambda: through(D, None, 7, D[7:8], None, 7, 1, cycle)) / cores
 
 
 def _copy(device: devices.Device) -> float:

@@ -1,8 +1,9 @@
-"""The unblocked Floyd-Warshall algorithm: one launch a pivot, one thread an element.
+"""The unblocked Floyd-Warshall algorithm, pivot by pivot.
 
-Harish and Narayanan, "Accelerating large graph algorithms on the GPU using CUDA", 2007. It reads and writes
-the whole matrix once a pivot and is bound by the memory; the blocked algorithm gives the same bits sooner.
-A shard holds a range of rows; a superstep eliminates one pivot, whose row its shard broadcasts.
+Harish and Narayanan, "Accelerating large graph algorithms on the GPU using CUDA", 2007. It reads the whole matrix
+once a pivot and is bound by the memory; the blocked algorithm gives the same bits sooner.
+A shard holds a range of rows; a superstep eliminates one pivot, whose row its shard broadcasts. A shard that holds
+all rows runs many supersteps in one launch.
 """
 
 from dataclasses import dataclass
@@ -20,13 +21,13 @@ Array = Any
 
 @dataclass
 class Shard:
-    """A shard's state: its rows of the matrix, and the pivot's row."""
+    """A shard's state: its rows of the matrix, and the row of a pivot elsewhere."""
 
     kernels: Any
     D: Array
     P: Array | None
-    row: Array
-    labels: Array | None  # the predecessors in the pivot's row
+    row: Array  # room for a pivot's row of another shard
+    labels: Array | None  # and for the predecessors in it
     cycle: Array  # the first pivot found on a negative cycle
 
 
@@ -49,26 +50,21 @@ class Naive:
         return Shard(device.kernels("minplus"), D, P, row, labels, xp.full(1, NO_CYCLE, np.int32))
 
     def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
-        """Eliminate pivot number `first`."""
-        s, pivot = state, first
-        if pivot >= self.plan.n:
+        """Eliminate the pivots from number `first` on: as many as no other shard waits for, at most `limit`."""
+        s, count = state, min(comm.horizon(limit), self.plan.n - first)
+        if count <= 0:
             return 0
-        owner = next(r for r, (lo, hi) in enumerate(self.plan.ranges) if lo <= pivot < hi)
+        owner, low = next((r, low) for r, (low, high) in enumerate(self.plan.ranges) if low <= first < high)
+        rows, labels = s.row, s.labels
         if comm.rank == owner:
-            own = slice(pivot - self.plan.ranges[owner][0], pivot - self.plan.ranges[owner][0] + 1)
-            s.row[...] = s.D[own]
-            if s.labels is not None and s.P is not None:
-                s.labels[...] = s.P[own]
+            own = slice(first - low, first - low + count)
+            rows, labels = s.D[own], None if s.P is None or s.labels is None else s.P[own]
         everyone = range(comm.size)
-        comm.broadcast(s.row, owner, everyone)
-        if s.labels is not None:
-            comm.broadcast(s.labels, owner, everyone)
-        if not self.nonnegative:
-            xp = devices.of(s.row).xp
-            negative = xp.where(s.row[0, pivot : pivot + 1] < 0, pivot, NO_CYCLE)
-            s.cycle[...] = xp.minimum(s.cycle, negative.astype(np.int32))
-        s.kernels.through(s.D, s.P, pivot, s.row, s.labels, pivot)
-        return 1
+        comm.broadcast(rows, owner, everyone)
+        if labels is not None:
+            comm.broadcast(labels, owner, everyone)
+        s.kernels.through(s.D, s.P, first, rows, labels, first, count, s.cycle)
+        return count
 
     def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
         """Return the shard's rows of the result, or raise on every shard if a pivot was negative."""

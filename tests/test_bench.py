@@ -25,6 +25,7 @@ from mgraph.bench.run import _cases, bench, commit, read_rows
 from mgraph.bench.suite import SUITES, Case, load, names, parsed, value
 from mgraph.bench.work import Work, work
 from mgraph.cli import main
+from mgraph.distance_matrix import NO_CYCLE
 from mgraph.generate import grid, linked_list, random_matrix, rmat, weighted
 from mgraph.plan import ALGORITHMS
 
@@ -520,7 +521,7 @@ class TestMeasuring:
             through = place.kernels("minplus").through
             for name, waits in (("main", (0, 0)), ("main", (0, 0)), ("aside", (1, 0)), ("main", (1, 1))):
                 place.current = getattr(place, name)
-                through(matrix, None, 0, matrix[:1].copy(), None, 0)
+                through(matrix, None, 0, matrix[:1], None, 0, 1, np.full(1, NO_CYCLE, np.int32))
                 assert (place.main.waited, place.aside.waited) == waits
 
     def test_peak_memory_is_what_a_block_takes(self):

@@ -214,11 +214,49 @@ def test_one_pivot_at_a_time(dtype, labels, device):
     for pivot in range(n):
         kernels.factor(D, pivot, pivot, pivot, 1, M, cycle)
         kernels.solve_rows(D, P, pivot, pivot, 1, M, R, panel_labels)
-        kernels.through(D, P, pivot, R, panel_labels, pivot)
+        kernels.through(D, P, pivot, R, panel_labels, pivot, 1, cycle)
     assert int(cycle[0]) == NO_CYCLE
     assert np.array_equal(devices.to_host(D), distances)
     if labels is not None:
         assert np.array_equal(devices.to_host(P), expected)
+
+
+@pytest.mark.parametrize(("dtype", "labels"), CASES)
+@pytest.mark.parametrize("negative", [False, True])
+def test_many_pivots_in_one_launch(dtype, labels, negative, device):
+    """The pivots' rows are those of the matrix itself, which the launch changes."""
+    kernels = device.kernels("minplus")
+    for n, at_a_time in [(1, 1), (5, 2), (75, 75), (300, 128), (600, 600)]:
+        matrix = random_matrix(n, dtype, n, negative=negative, density=4 / n + 0.05)
+        distances, expected, _ = unblocked(matrix, labels)
+        D = on(device, matrix)
+        P = None if labels is None else on(device, first_labels(matrix, labels))
+        cycle = device.xp.full(1, NO_CYCLE, np.int32)
+        for first in range(0, n, at_a_time):
+            own = slice(first, min(n, first + at_a_time))
+            rows, row_labels = D[own], P[own] if labels == "predecessors" else None
+            kernels.through(D, P, first, rows, row_labels, 1000 + first, own.stop - first, cycle)
+        assert int(cycle[0]) == NO_CYCLE
+        assert np.array_equal(devices.to_host(D), distances)
+        if labels == "predecessors":
+            assert np.array_equal(devices.to_host(P), expected)
+        elif labels is not None:
+            assert np.array_equal(devices.to_host(P), np.where(expected < 0, expected, expected + 1000))
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_a_launch_ends_at_the_first_pivot_of_negative_weight(dtype, device):
+    kernels = device.kernels("minplus")
+    matrix = random_matrix(120, dtype, 5)
+    matrix[70, 75], matrix[75, 70] = 3, -4  # seen when 75 is reached, unless a shorter way back is found before
+    matrix[80, 80] = -1
+    _, _, in_time = unblocked(matrix, None)
+    first = int(np.argmax(in_time.diagonal() < 0))
+    assert 0 < first <= 75
+    D, cycle = on(device, matrix), device.xp.full(1, NO_CYCLE, np.int32)
+    for start in (0, 60):  # what follows the first one does not hide it
+        kernels.through(D, None, start, D[start : start + 60], None, start, 60, cycle)
+    assert int(cycle[0]) == first
 
 
 @pytest.mark.parametrize("dtype", TYPES)

@@ -8,7 +8,7 @@ from unittest import mock
 
 import numpy as np
 
-from ..device import cuda_function
+from ..device import cuda_attribute, cuda_function, of, zeroed
 
 SOURCE = "minplus.cu"
 _TYPES = {
@@ -71,6 +71,7 @@ DEFAULT_BLOCK = 128
 
 # As in the source.
 _BLOCK, _SIDE, _CHUNK, _LANES, _GROUPS, _STEP = 128, 16, 32, 64, 4, 16
+_WARPS, _RESIDENT = 16, 3  # of `through`
 _PANEL_ALIGNMENT = 128
 
 Array = Any
@@ -187,20 +188,33 @@ def _whole_tiles(first: int, end: int, items: int, tile: int) -> tuple[int, int]
     return (start, stop - start) if stop > start else (0, 0)
 
 
-def through(D: Array, P: Array | None, column: int, R: Array, labels: Array | None, pivot: int) -> None:
-    """D = min(D, D[:, column] + R[0]): every pair of vertices through the vertex `pivot` alone.
+def through(
+    D: Array,
+    P: Array | None,
+    column: int,
+    R: Array,
+    labels: Array | None,
+    pivot: int,
+    count: int,
+    cycle: Array,
+) -> None:
+    """D = min(D, D[:, column + t] + R[t]) for t = 0, ..., count - 1, one after the other, in one launch.
 
-    R[0] is the pivot's row, of which labels[0], if given, are the predecessors. P as for `update`.
+    These are the vertices from `pivot` on. R has their rows, which may be those of D itself, and labels, if given, the
+    predecessors in them. P as for `update`. `cycle` becomes the first of negative weight, and nothing after it counts.
     """
     rows, columns = D.shape
     if not rows or not columns:
         return
     arguments = (
         *(D, 0 if P is None else P, np.int64(_leading(D)), np.int32(rows), np.int32(columns), np.int32(column)),
-        *(R, 0 if labels is None else labels, np.int32(pivot)),
+        *(R, 0 if labels is None else labels, np.int64(_leading(R)), np.int32(pivot), np.int32(count)),
+        *(cycle, zeroed(of(D).xp, 1)[0]),
     )
-    kernel = cuda_function(SOURCE, f"through<{_name(D)}>")
-    kernel((-(-columns // 32), -(-rows // 8)), (32, 8), arguments)
+    kernel = cuda_function(SOURCE, f"through<{_name(D)}>", cooperative=True)
+    tiles = -(-columns * D.itemsize // (32 * 16)) * -(-rows // _WARPS)
+    blocks = min(tiles, _RESIDENT * cuda_attribute("MultiProcessorCount"))
+    kernel((blocks,), (32 * _WARPS,), arguments)
 
 
 def scatter(D: Array, indptr: Array, indices: Array, weights: Array) -> None:

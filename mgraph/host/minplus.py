@@ -174,20 +174,29 @@ def _relax_tile(D, C, R, top, bottom, first, last, b):
             _relax_line(D[i, first:last], None, C[k, i], R[k, first:last], None, 0)
 
 
-@njit(parallel=True, nogil=True, cache=True)
-def through(D, P, column, R, labels, pivot):
-    """D = min(D, D[:, column] + R[0]): every pair of vertices through the vertex `pivot` alone.
+def through(D, P, column, R, labels, pivot, count, cycle):
+    """D = min(D, D[:, column + t] + R[t]) for t = 0, ..., count - 1, one after the other.
 
-    R[0] is the pivot's row, of which labels[0], if given, are the predecessors. P as for `update`.
+    These are the vertices from `pivot` on. R has their rows, which may be those of D itself, and labels, if given, the
+    predecessors in them. P as for `update`. `cycle` becomes the first of negative weight, and nothing after it counts.
     """
+    for t in range(count):
+        if R[t, column + t] < 0:
+            cycle[0] = min(cycle[0], pivot + t)
+            return
+        _through(D, P, column + t, R[t], None if labels is None else labels[t], pivot + t)
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def _through(D, P, column, row, label, pivot):
     for i in prange(D.shape[0]):
-        c, r = D[i, column], R[0, : D.shape[1]]
+        c, r = D[i, column], row[: D.shape[1]]
         if P is None:
             _relax_line(D[i], None, c, r, None, 0)
-        elif labels is None:
+        elif label is None:
             _relax_line(D[i], P[i], c, r, None, pivot)
         else:
-            _relax_line(D[i], P[i], c, r, labels[0], pivot)
+            _relax_line(D[i], P[i], c, r, label, pivot)
 
 
 @njit(parallel=True, nogil=True, cache=True)
