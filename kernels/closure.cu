@@ -243,6 +243,12 @@ __global__ void __launch_bounds__(T::THREADS, T::RESIDENT)
         }
 }
 
+// Set the bits of the diagonal, which begins at a row and a column and has so many elements: a thread each.
+__global__ void set_diagonal(unsigned* D, long long ld, int row, int column, int length) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < length) D[(row + i) * ld + (column + i) / 32] |= 1u << (column + i) % 32;
+}
+
 // Edges into a matrix of zeros, a warp a row.
 template <typename Offset>
 __global__ void scatter(unsigned* D, long long ld, int rows, const Offset* indptr, const int* indices) {

@@ -486,6 +486,25 @@ __global__ void __launch_bounds__(32 * THROUGH_WARPS, THROUGH_RESIDENT)
     }
 }
 
+// The diagonal counts as zero unless it is negative; it begins at D[row, column] and has so many elements.
+template <typename T> __global__ void clip_diagonal(T* D, long long ld, int row, int column, int length) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= length) return;
+    T& d = D[(row + i) * ld + column + i];
+    if (d > T(0)) d = T(0);
+}
+
+// P = the source of each edge, -9999 where there is none and on the diagonal. The first row and the first column of D
+// are those of the vertices `first` and `left`. A block has 32 columns of 8 rows.
+template <typename T>
+__global__ void label_edges(const T* D, long long ld, int rows, int columns, int first, int left, int* P,
+                            long long ldp) {
+    const int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= rows || j >= columns) return;
+    const bool edge = Element<T>::value(D[i * ld + j]) < infinity<T>() && first + i != left + j;
+    P[i * ldp + j] = edge ? first + i : -9999;
+}
+
 // Edges into a matrix that is all infinity: d[v, w] = the least weight of the edges from v to w. A warp a
 // row; indices ascend, so repeated edges are neighbours and the first of them takes their minimum.
 template <typename T, typename Offset>

@@ -353,6 +353,7 @@ class Search(FromSources):
         words, own_words = -(-n // 32), -(-(last - first) // 32)
         control, lists, visited, frontier = devices.zeroed(xp, kernels.CONTROL_WORDS, shards * listed, own_words, words)
         assert piece.by_target is not None
+        kernels.compile_ahead(piece.by_target[0])
         by_source = piece.by_source or transposed(piece.by_target, n, first)
         by_source = device.asarray(by_source[0]), device.asarray(by_source[1])
         by_target = device.asarray(piece.by_target[0]), device.asarray(piece.by_target[1])

@@ -154,6 +154,7 @@ class Closure(FloydWarshall):
         plan, xp, kernels = self.plan, device.xp, device.kernels("closure")
         rows, columns = plan.ranges[shard], plan.columns[shard]
         height, width = rows[1] - rows[0], columns[1] - columns[0]
+        kernels.compile_ahead(plan.block)
         D = empty(height, -(-width // 32), np.uint32, device)
         _fill(D, piece, (rows[0], columns[0]), (height, width), self.reflexive, device)
         panels = []
@@ -197,12 +198,13 @@ def _fill(
     """Set the bits of a part of the input, of so many rows and columns from `corner` on."""
     xp, kernels = device.xp, device.kernels("closure")
     start = max(corner)
-    own = xp.arange(start, max(start, min(corner[0] + shape[0], corner[1] + shape[1])))
-    row, column = own - corner[0], own - corner[1]
+    end = max(start, min(corner[0] + shape[0], corner[1] + shape[1]))
     if piece.edges is not None:
         D.fill(0)
         kernels.scatter(D, device.asarray(piece.edges.indptr), device.asarray(piece.edges.indices))
     elif piece.dense is not None:
+        own = xp.arange(start, end)
+        row, column = own - corner[0], own - corner[1]
         chunk = chunk_rows(shape[1])
         for top in range(0, shape[0], chunk):
             lengths = device.asarray(in_memory(piece.dense[top : top + chunk]))
@@ -212,4 +214,4 @@ def _fill(
             present[row[here] - top, column[here]] = lengths[row[here] - top, column[here]] < 0
             kernels.pack(present, D[top : top + chunk])
     if reflexive:
-        D[row, column // 32] |= xp.left_shift(np.uint32(1), (column % 32).astype(np.uint32))
+        kernels.set_diagonal(D, start - corner[0], start - corner[1], end - start)

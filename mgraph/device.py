@@ -608,8 +608,38 @@ def _module(index: int, source: str, names: tuple[str, ...], cooperative: bool) 
     )
 
 
+#: Kernels that `compile_ahead` has begun to compile, by device, source, name and whether they are cooperative.
+_AHEAD: dict[tuple[int, str, str, bool], Future[None]] = {}
+_COMPILERS = ThreadPoolExecutor(4, "mgraph-compiler")
+
+
+def compile_ahead(source: str, *names: str, cooperative: bool = False) -> None:
+    """Begin to compile kernels of the current CUDA device side by side, and return at once.
+
+    A program calls this before it copies its input: NVRTC works meanwhile, in threads that do not hold Python's lock.
+
+    Parameters
+    ----------
+    source, names, cooperative
+        As for `cuda_function`, which waits for them.
+    """
+    index = _cupy().cuda.Device().id
+    for name in names:
+        key = index, source, name, cooperative
+        if key not in _AHEAD:
+            _AHEAD[key] = _COMPILERS.submit(_compile, *key)
+
+
+def _compile(index: int, source: str, name: str, cooperative: bool) -> None:
+    with _cupy().cuda.Device(index):
+        _module(index, source, (name,), cooperative).get_function(name)
+
+
 @functools.cache
 def _function(index: int, source: str, name: str, cooperative: bool, shared: int) -> Any:
+    begun = _AHEAD.get((index, source, name, cooperative))
+    if begun is not None:
+        begun.result()
     function = _module(index, source, (name,), cooperative).get_function(name)
     if shared > 48 * 1024:
         most = _attribute(index, "MaxSharedMemoryPerBlockOptin")

@@ -89,30 +89,22 @@ def fill(D: Array, P: Array | None, part: Part, corner: tuple[int, int], device:
     plan : Plan
         What is asked for: the type of the distances, and whether an edge's label is its source, as a predecessor is.
     """
-    xp = device.xp
+    kernels = device.kernels("minplus")
     if part.edges is not None:
         indptr, indices, weights = part.edges
         D.fill(kernel_infinity(np.dtype(D.dtype)))
-        lengths = xp.ones(len(indices), D.dtype)
+        lengths = device.xp.ones(len(indices), D.dtype)
         if weights is not None:
             encode(device.asarray(weights), lengths, device, dense=False, result=plan.dtype)
-        device.kernels("minplus").scatter(D, device.asarray(indptr), device.asarray(indices), lengths)
+        kernels.scatter(D, device.asarray(indptr), device.asarray(indices), lengths)
     elif part.dense is not None:
         _fill_from(part.dense, D, device, plan.dtype)
     rows, columns = _diagonal(D, corner)
-    own, across = xp.arange(rows.start, rows.stop), xp.arange(columns.start, columns.stop)
-    D[own, across] = xp.minimum(D[own, across], D.dtype.type(0))
-    if P is None:
-        return
-    if not plan.predecessors:
+    kernels.clip_diagonal(D, rows.start, columns.start, rows.stop - rows.start)
+    if P is not None and plan.predecessors:
+        kernels.label_edges(D, *corner, P)
+    elif P is not None:
         P.fill(NO_PREDECESSOR)
-        return
-    # Without temporaries: 1 where there is an edge, times what its source is more than none, more than none.
-    vertices = xp.arange(corner[0], corner[0] + len(P), dtype=np.int32)
-    xp.less(D, D.dtype.type(kernel_infinity(np.dtype(D.dtype))), out=P)
-    P *= (vertices - np.int32(NO_PREDECESSOR))[:, None]
-    P += np.int32(NO_PREDECESSOR)
-    P[own, across] = NO_PREDECESSOR
 
 
 def _fill_from(matrix: Array, D: Array, device: devices.Device, result: str) -> None:

@@ -69,12 +69,14 @@ class FloydWarshall:
         plan, dtype = self.plan, np.dtype(self.plan.computed)
         rows, columns = plan.ranges[shard], plan.columns[shard]
         height, width = rows[1] - rows[0], columns[1] - columns[0]
+        kernels = device.kernels("minplus")
+        kernels.compile_ahead(dtype, plan.labelled and plan.predecessors, plan.labelled, self.nonnegative)
         D = empty(height, width, dtype, device)
         P = empty(height, width, np.int32, device) if plan.labelled else None
         fill(D, P, piece, (rows[0], columns[0]), device, plan)
         return Shard(
             device=device,
-            kernels=device.kernels("minplus"),
+            kernels=kernels,
             rows=rows,
             columns=columns,
             D=D,

@@ -362,14 +362,15 @@ class FromOneSource:
     def load(self, shard: int, piece: Edges, device: devices.Device) -> Shard:
         """Return the shard with nothing but the source reached."""
         xp, dtype, ask = device.xp, np.dtype(self.plan.dtype), self.ask
-        edges = piece.edges
+        edges, masked = piece.edges, self.plan.method == "mask"
+        device.kernels("single_source").compile_ahead(edges.indptr, dtype, masked)
         if not piece.encoded:
             weights = edge_lengths(edges, None, dtype, device)
             edges = Compressed(device.asarray(edges.indptr), device.asarray(edges.indices), weights)
         distances = xp.full(self.plan.n, kernel_infinity(dtype), dtype)
         search = Search(
             *(device, edges, distances, xp.full(1, ask.source, np.int32), self.plan.ranges, shard),
-            masked=self.plan.method == "mask",
+            masked=masked,
             window=ask.window,
             # A path with negative weights may return from beyond the limit, which prunes nothing there.
             limit=float("inf") if ask.negative else ask.limit,
@@ -499,7 +500,7 @@ def _window(csr: Compressed, n: int) -> float:
     if not m or csr.weights is None or csr.weights.min() == csr.weights.max():
         return float("inf")
     with np.errstate(over="ignore"):
-        mean = float(csr.weights.mean(dtype=np.float64))
+        mean = float(csr.weights.sum()) / m
     degree = max(1.0, m / n)
     width = mean * _WINDOW / degree * max(1.0, _SPARSE / degree)
     if csr.weights.dtype.kind == "i":

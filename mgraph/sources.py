@@ -297,5 +297,5 @@ def _window(weights: Array) -> float:
     if dtype.kind == "f":
         least, largest = float(np.finfo(dtype).tiny), float(np.finfo(dtype).max)
     with np.errstate(over="ignore"):
-        width = _WINDOW * float(weights.mean(dtype=np.float64)) if len(weights) else 0.0
+        width = _WINDOW * float(weights.sum()) / len(weights) if len(weights) else 0.0
     return width if least <= width <= largest else most

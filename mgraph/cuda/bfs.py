@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import device as devices
 from ..device import cuda_attribute, cuda_function
 
 SOURCE = "bfs.cu"
@@ -45,6 +46,11 @@ def _there(array: Array) -> Any:
 
 def _offset(indptr: Array) -> str:
     return "int" if indptr.dtype == np.int32 else "long long"
+
+
+def compile_ahead(indptr: Array) -> None:
+    """Begin to compile the search itself, which takes longest."""
+    devices.compile_ahead(SOURCE, f"levels<{_offset(indptr)}>", cooperative=True)
 
 
 def seed(sources: Array, first: int, last: int, distances: Array, visited: Array, frontier: Array) -> None:

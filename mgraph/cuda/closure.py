@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import device as devices
 from ..device import cuda_function
 
 SOURCE = "closure.cu"
@@ -28,7 +29,7 @@ def _lane_words(block: int) -> int:
 INSTANCES = (
     *(f"{kernel}<{_lane_words(block)}>" for block in BLOCKS for kernel in ("factor", "solve")),
     *map(_update, BLOCKS),
-    *("scatter<int>", "scatter<long long>", "pack", "unpack", "count"),
+    *("scatter<int>", "scatter<long long>", "pack", "unpack", "count", "set_diagonal"),
 )
 
 # As in the source.
@@ -46,6 +47,12 @@ def panels(xp: Any, dtype: Any, rows: int, columns: int, block: int) -> tuple[Ar
     words = block // 32
     wide = max(1, -(-columns // block)) * block
     return xp.empty((block, words), dtype), xp.empty((wide, words), dtype), xp.empty((rows, words), dtype)
+
+
+def compile_ahead(block: int) -> None:
+    """Begin to compile the three phases for blocks of so many pivots."""
+    words = _lane_words(block)
+    devices.compile_ahead(SOURCE, f"factor<{words}>", f"solve<{words}>", _update(block))
 
 
 def factor(D: Array, row: int, column: int, pivot: int, b: int, M: Array, cycle: Array) -> None:
@@ -87,6 +94,13 @@ def scatter(D: Array, indptr: Array, indices: Array) -> None:
         return
     kernel = cuda_function(SOURCE, f"scatter<{'int' if indptr.dtype == np.int32 else 'long long'}>")
     kernel((-(-rows // 8),), (_THREADS,), (D, _leading(D), np.int32(rows), indptr, indices))
+
+
+def set_diagonal(D: Array, row: int, column: int, length: int) -> None:
+    """Set the bits of the diagonal, which begins at a row and a column and has so many elements."""
+    if length:
+        kernel = cuda_function(SOURCE, "set_diagonal")
+        kernel((-(-length // 256),), (256,), (D, _leading(D), *map(np.int32, (row, column, length))))
 
 
 def pack(present: Array, D: Array) -> None:

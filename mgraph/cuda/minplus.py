@@ -8,7 +8,8 @@ from unittest import mock
 
 import numpy as np
 
-from ..device import cuda_attribute, cuda_function, of, zeroed
+from .. import device as devices
+from ..device import cuda_attribute, cuda_function, zeroed
 
 SOURCE = "minplus.cu"
 _TYPES = {
@@ -57,6 +58,8 @@ INSTANCES = (
             f"solve<{t}, true, false>",
             f"solve<{t}, false, false>",
             f"through<{t}>",
+            f"clip_diagonal<{t}>",
+            f"label_edges<{t}>",
             f"scatter<{t}, int>",
             f"scatter<{t}, long long>",
         )
@@ -99,6 +102,14 @@ def _leading(matrix: Array) -> int:
 
 def _name(matrix: Array) -> str:
     return _TYPES[np.dtype(matrix.dtype)]
+
+
+def compile_ahead(dtype: np.dtype, paths: bool, labelled: bool, nonnegative: bool) -> None:
+    """Begin to compile the three phases, with labels P or without, and with those of the pivots' rows or without."""
+    name = _TYPES[np.dtype(dtype)]
+    key = "Pair" if name == "short" else name, labelled, nonnegative and name == "float"
+    solves = (f"solve<{name}, {str(rows).lower()}, {str(rows and paths).lower()}>" for rows in (True, False))
+    devices.compile_ahead(SOURCE, _update(key), f"factor<{name}>", *solves)
 
 
 def factor(D: Array, row: int, column: int, pivot: int, b: int, M: Array, cycle: Array) -> None:
@@ -209,12 +220,32 @@ def through(
     arguments = (
         *(D, 0 if P is None else P, np.int64(_leading(D)), np.int32(rows), np.int32(columns), np.int32(column)),
         *(R, 0 if labels is None else labels, np.int64(_leading(R)), np.int32(pivot), np.int32(count)),
-        *(cycle, zeroed(of(D).xp, 1)[0]),
+        *(cycle, zeroed(devices.of(D).xp, 1)[0]),
     )
     kernel = cuda_function(SOURCE, f"through<{_name(D)}>", cooperative=True)
     tiles = -(-columns * D.itemsize // (32 * 16)) * -(-rows // _WARPS)
     blocks = min(tiles, _RESIDENT * cuda_attribute("MultiProcessorCount"))
     kernel((blocks,), (32 * _WARPS,), arguments)
+
+
+def clip_diagonal(D: Array, row: int, column: int, length: int) -> None:
+    """D = min(D, 0) on the diagonal, which begins at D[row, column] and has so many elements."""
+    if length:
+        kernel = cuda_function(SOURCE, f"clip_diagonal<{_name(D)}>")
+        kernel((-(-length // 256),), (256,), (D, np.int64(_leading(D)), *map(np.int32, (row, column, length))))
+
+
+def label_edges(D: Array, first: int, left: int, P: Array) -> None:
+    """P = the source of each edge, -9999 where there is none and on the diagonal.
+
+    The first row and the first column of D are those of the vertices `first` and `left`.
+    """
+    rows, columns = D.shape
+    if not rows or not columns:
+        return
+    kernel = cuda_function(SOURCE, f"label_edges<{_name(D)}>")
+    arguments = D, np.int64(_leading(D)), *map(np.int32, (rows, columns, first, left)), P, np.int64(_leading(P))
+    kernel((-(-columns // 32), -(-rows // 8)), (32, 8), arguments)
 
 
 def scatter(D: Array, indptr: Array, indices: Array, weights: Array) -> None:

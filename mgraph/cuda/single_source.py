@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import device as devices
 from ..device import cuda_attribute, cuda_function
 
 SOURCE = "single_source.cu"
@@ -45,6 +46,13 @@ def _launch_all(name: str, arguments: tuple[Any, ...]) -> None:
     """Launch a kernel with a block for each multiprocessor."""
     blocks = cuda_attribute("MultiProcessorCount")
     cuda_function(SOURCE, name, cooperative=True)((blocks,), (_THREADS,), arguments)
+
+
+def compile_ahead(indptr: Array, dtype: np.dtype, masked: bool) -> None:
+    """Begin to compile the rounds, by masks or by piles, which take longest."""
+    offset = "int" if indptr.dtype == np.int32 else "long long"
+    name = f"{'masks' if masked else 'piles'}<{_TYPES[np.dtype(dtype)]}, {offset}>"
+    devices.compile_ahead(SOURCE, name, cooperative=True)
 
 
 def start(seeds: Array, window: float, distances: Array, near: Array, bound: Array, control: Array) -> None:

@@ -39,6 +39,10 @@ def rows_of_four(xp, indptr, indices):
     return xp.empty((0, 4), np.int32)
 
 
+def compile_ahead(*_):
+    """Do nothing: Numba compiles one kernel at a time, when it is called."""
+
+
 @njit(nogil=True, cache=True)
 def seed(sources, first, last, distances, visited, frontier):
     """Start from the sources: distance 0 and a bit in the bitmaps, for those from `first` to `last` in both."""

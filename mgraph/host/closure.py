@@ -105,6 +105,16 @@ def scatter(D, indptr, indices):
             D[v, w // 32] |= np.uint32(1) << np.uint32(w % 32)
 
 
+def compile_ahead(*_):
+    """Do nothing: Numba compiles one kernel at a time, when it is called."""
+
+
+def set_diagonal(D, row, column, length):
+    """Set the bits of the diagonal, which begins at a row and a column and has so many elements."""
+    rows, columns = row + np.arange(length), column + np.arange(length)
+    D[rows, columns // 32] |= np.left_shift(np.uint32(1), (columns % 32).astype(np.uint32))
+
+
 def pack(present, D):
     """D = the bits of a Boolean matrix, zeros behind its last column."""
     rows, columns = present.shape

@@ -10,6 +10,8 @@ as it can, and a sum wraps as it does on a GPU.
 import numpy as np
 from numba import njit, prange
 
+from ..weights import NO_PREDECESSOR, kernel_infinity
+
 #: Pivots that may be eliminated at a time, and how many are by default.
 BLOCKS = (32, 64, 96, 128)
 DEFAULT_BLOCK = 64
@@ -27,6 +29,29 @@ def padded(items):
 def panels(xp, dtype, rows, columns, block):
     """Return M, R and C, uninitialised, for a matrix of `rows` x `columns` and up to `block` pivots at a time."""
     return xp.empty((block, block), dtype), xp.empty((block, columns), dtype), xp.empty((block, rows), dtype)
+
+
+def compile_ahead(*_):
+    """Do nothing: Numba compiles one kernel at a time, when it is called."""
+
+
+def clip_diagonal(D, row, column, length):
+    """D = min(D, 0) on the diagonal, which begins at D[row, column] and has so many elements."""
+    own = np.arange(length)
+    D[row + own, column + own] = np.minimum(D[row + own, column + own], 0)
+
+
+def label_edges(D, first, left, P):
+    """P = the source of each edge, -9999 where there is none and on the diagonal.
+
+    The first row and the first column of D are those of the vertices `first` and `left`.
+    """
+    # Without temporaries: 1 where there is an edge, times its source less the label of none, plus that label.
+    np.less(D, kernel_infinity(D.dtype), out=P)
+    P *= (np.arange(first, first + len(P), dtype=np.int32) - np.int32(NO_PREDECESSOR))[:, None]
+    P += np.int32(NO_PREDECESSOR)
+    own = np.arange(max(first, left), max(first, left, min(first + D.shape[0], left + D.shape[1])))
+    P[own - first, own - left] = NO_PREDECESSOR
 
 
 @njit(inline="always")

@@ -65,6 +65,10 @@ def piles(
     _piles(indptr, indices, weights, distances, near, far, stamps, waits, bound, control, *sizes)
 
 
+def compile_ahead(*_):
+    """Do nothing: Numba compiles one kernel at a time, when it is called."""
+
+
 @njit(nogil=True, cache=True)
 def _piles(
     indptr,
