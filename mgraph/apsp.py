@@ -15,7 +15,7 @@ from . import device as devices
 from .bfs import checked_vertices, walked_back
 from .by_component import ByComponent, components, groups
 from .distance_matrix import parts
-from .engine import Executor, Outcome, Program, Progress, checked_span, executor
+from .engine import Executor, Outcome, Program, Progress, checked_span, executor, memory_errors
 from .errors import DistanceOverflowError, InputError, MemoryLimitError, NegativeCycleError
 from .floyd_warshall import FloydWarshall
 from .graph import Graph, as_graph, outline
@@ -34,6 +34,7 @@ Array = Any
 EDGES_OF_DENSE = 4096
 
 
+@memory_errors("apsp")
 def apsp(
     matrix_or_graph: Any,
     *,

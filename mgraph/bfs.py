@@ -23,7 +23,7 @@ from scipy import sparse
 
 from . import device as devices
 from .comm import Communicator
-from .engine import Progress, checked_span, executor, specs_beside
+from .engine import Progress, checked_span, executor, memory_errors, specs_beside
 from .errors import InputError
 from .graph import MAX_VERTICES, Graph, as_graph
 from .plan import Plan, plan
@@ -33,6 +33,7 @@ from .weights import NO_PREDECESSOR
 Array = Any
 
 
+@memory_errors("bfs")
 def bfs(
     graph: Any,
     source: int | None = None,

@@ -14,7 +14,7 @@ import numpy as np
 from . import device as devices
 from .bfs import Edges, checked_depth, checked_vertices, piece, transposed, walked_back
 from .comm import Communicator
-from .engine import Progress, checked_span, executor, specs_beside
+from .engine import Progress, checked_span, executor, memory_errors, specs_beside
 from .errors import InputError
 from .graph import as_graph
 from .plan import Plan, plan
@@ -25,6 +25,7 @@ Array = Any
 _PULL_SHARE = 16
 
 
+@memory_errors("bfs_many")
 def bfs_many(
     graph: Any,
     sources: Sequence[int],

@@ -16,7 +16,7 @@ from . import device as devices
 from .bfs import checked_vertices
 from .comm import Communicator
 from .distance_matrix import NO_CYCLE, Part, empty, parts
-from .engine import Progress, checked_span, executor
+from .engine import Progress, checked_span, executor, memory_errors
 from .errors import InputError
 from .floyd_warshall import FloydWarshall, Panels, Shard
 from .graph import as_graph, in_memory, outline
@@ -26,6 +26,7 @@ from .weights import chunk_rows, infinity
 Array = Any
 
 
+@memory_errors("transitive_closure")
 def transitive_closure(
     matrix_or_graph: Any,
     *,

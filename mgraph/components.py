@@ -19,7 +19,7 @@ from scipy import sparse
 
 from . import device as devices
 from .comm import Communicator
-from .engine import Progress, checked_span, executor, specs_beside
+from .engine import Progress, checked_span, executor, memory_errors, specs_beside
 from .errors import InputError
 from .graph import as_graph
 from .plan import Plan, plan
@@ -27,6 +27,7 @@ from .plan import Plan, plan
 Array = Any
 
 
+@memory_errors("connected_components")
 def connected_components(
     graph: Any,
     *,

@@ -9,7 +9,6 @@ import contextlib
 import functools
 import importlib
 import itertools
-import os
 import platform
 import re
 import threading
@@ -24,8 +23,8 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-import psutil
 
+from . import limits
 from .errors import DeviceError, InputError
 
 Array = Any
@@ -72,8 +71,8 @@ class HostDevice:
         return _host_model()
 
     def available_memory(self) -> int:
-        """Return the bytes that can be allocated now."""
-        return int(psutil.virtual_memory().available)
+        """Return the bytes that this process can allocate now, within the limits of its containers and its own."""
+        return limits.available_memory()
 
     def kernels(self, family: str) -> Any:
         """Return the operations of a kernel family, e.g. ``"minplus"``."""
@@ -237,7 +236,9 @@ class _Guarded:
 
         def call(*arguments: Any) -> Any:
             with _HOST_KERNELS:
-                return attribute(*arguments)
+                result = attribute(*arguments)
+            limits.NUMBA_RAN.set()
+            return result
 
         setattr(self, name, call)
         return call
@@ -571,7 +572,7 @@ def _carry(device: Device, ready: Any, source: Array, target: np.ndarray) -> Non
 
 
 #: Threads that carry rows home: while some wait for their copies, the others write to the host's pages.
-CARRIERS = min(16, os.cpu_count() or 1)
+CARRIERS = min(16, limits.cores())
 _CARRIERS = ThreadPoolExecutor(CARRIERS, "mgraph-carrier")
 
 #: Bytes of each one's page-locked buffer, bytes that are worth waking one for, and bytes of a matrix from which on it

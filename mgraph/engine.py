@@ -6,7 +6,7 @@ worker. Both call `advance` for a span of supersteps at a time; progress is repo
 """
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -14,10 +14,11 @@ import numpy as np
 
 from . import device as devices
 from .comm import Communicator, Solo
-from .errors import InputError
+from .errors import InputError, MemoryLimitError
 from .graph import Graph
 from .plan import DeviceSpec, Plan
 from .plan.devices import spec_of
+from .plan.fit import overrun
 
 Array = Any
 
@@ -97,6 +98,25 @@ def advance(program: Program, state: Any, first: int, span: int, comm: Communica
     return k, False
 
 
+@contextlib.contextmanager
+def memory_errors(call: str, made: Plan | None = None) -> Iterator[None]:
+    """Make a MemoryError of the block, or of a function decorated with it, a MemoryLimitError that gives the numbers.
+
+    Parameters
+    ----------
+    call : str
+        What is called, e.g. ``"apsp"``.
+    made : Plan, optional
+        The plan that is being run; None while the input is prepared.
+    """
+    try:
+        yield
+    except MemoryLimitError:
+        raise
+    except MemoryError as error:
+        raise MemoryLimitError(overrun(call, made, error)) from error
+
+
 class Direct:
     """One device, in this process."""
 
@@ -108,7 +128,7 @@ class Direct:
     def run(self, program: Program, piece: Callable[[int], Any], plan: Plan, progress: Progress | None) -> Outcome:
         """Run `program` on the device; results are arrays of it."""
         comm, mark = Solo(), self.device.mark
-        with self.device.active():
+        with memory_errors(plan.algorithm, plan), self.device.active():
             try:
                 begun = mark()
                 state = program.load(0, piece(0), self.device)

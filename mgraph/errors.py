@@ -45,7 +45,7 @@ class DistanceOverflowError(MgraphError, OverflowError):
 
 
 class MemoryLimitError(MgraphError, MemoryError):
-    """No plan fits the memory there is; raised before anything is allocated."""
+    """No plan fits the memory there is, which is told before anything is allocated; or memory ran out all the same."""
 
 
 class DeviceError(MgraphError, RuntimeError):

@@ -15,7 +15,7 @@ import numpy as np
 
 from . import device as devices
 from .comm import Communicator
-from .engine import Program, Progress, checked_span, executor
+from .engine import Program, Progress, checked_span, executor, memory_errors
 from .errors import InputError
 from .graph import as_array
 from .plan import Plan, plan
@@ -31,6 +31,7 @@ FEW = 256
 AT_A_TIME = 1 << 28
 
 
+@memory_errors("list_rank")
 def list_rank(
     succ: Any,
     *,

@@ -19,7 +19,7 @@ import numpy as np
 from . import device as devices
 from .bfs import bfs, checked_vertices, walked_back
 from .comm import Communicator
-from .engine import Progress, checked_span, executor, specs_beside
+from .engine import Progress, checked_span, executor, memory_errors, specs_beside
 from .errors import InputError
 from .graph import Compressed, Graph, as_graph, offset_type
 from .plan import Plan, plan
@@ -40,6 +40,7 @@ _WINDOW, _SPARSE = 4, 25
 PATIENCE = 1024
 
 
+@memory_errors("sssp")
 def sssp(
     graph: Any,
     source: int,

@@ -24,6 +24,7 @@ from mgraph.cluster.tasks import present
 from mgraph.errors import (
     DeviceError,
     InputError,
+    MemoryLimitError,
     MgraphError,
     NegativeCycleError,
     OutputExistsError,
@@ -386,6 +387,23 @@ def test_one_shard_fails(client, span):
     with pytest.raises(RuntimeError, match="shard 1 gave up"):
         run(client, failing, span=span)
     assert time.monotonic() - started < SOON
+    check_apsp(client, 70, np.float32, False)
+
+
+def hungry(state, k, comm):
+    """Every shard waits for the second, which asks for more memory than any machine has."""
+    if comm.rank == 1:
+        np.empty(1 << 60, np.uint8)
+    comm.allreduce(np.zeros(1, np.int32), "sum")
+
+
+def test_one_shard_runs_out_of_memory(client):
+    words = (
+        r"apsp of 320 vertices ran out of memory \(Unable to allocate .* EiB .*\): its plan needs .* KiB of the .* GiB"
+    )
+    with pytest.raises(MemoryLimitError, match=words) as caught:
+        run(client, hungry)
+    assert isinstance(caught.value.__cause__, MemoryError)
     check_apsp(client, 70, np.float32, False)
 
 

@@ -20,6 +20,7 @@ from distributed.client import ensure_default_client
 from distributed.comm.addressing import get_address_host_port
 
 from .. import device as devices
+from .. import limits
 from ..errors import DeviceError, InputError, SchedulerError
 
 #: Seconds beyond its timeout that connect() waits before it gives up what does not end by itself.
@@ -193,7 +194,8 @@ def local_client(workers: int, device: str | None = None) -> contextlib.Abstract
     """Return a context that starts `workers` processes on this machine, and closes them at its end.
 
     What it names, ``with local_client(2) as client:``, is their client, Dask's default until then. On GPUs each
-    process has one of its own; on the CPU they share the cores. A script that calls this begins with
+    process has one of its own; on the CPU they share the
+    cores and the memory that this process may use. A script that calls this begins with
     ``if __name__ == "__main__":``, as the processes import it.
 
     Parameters
@@ -220,11 +222,10 @@ def _started(workers: int, device: str | None) -> Iterator[Client]:
     if devices.find(device).kind == "cuda":
         cluster = _cuda_cluster(workers)
     else:
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        # The planner keeps to the memory there is, and Dask stops no worker that uses its share of it.
+        # The planner keeps to each worker's share of the memory there is, and Dask stops none that uses it.
         cluster = LocalCluster(
             n_workers=workers,
-            threads_per_worker=max(1, cores // workers),
+            threads_per_worker=max(1, limits.cores() // workers),
             memory_limit=0,
             dashboard_address=":0",  # any free port: without an address it would be the default one
             silence_logs=logging.CRITICAL,

@@ -18,7 +18,7 @@ import numpy as np
 from distributed import CancelledError, Client, Future, KilledWorker, MultiLock
 
 from .. import device as devices
-from ..engine import Outcome, Program, Progress
+from ..engine import Outcome, Program, Progress, memory_errors
 from ..errors import DeviceError, InputError, MgraphError, SchedulerError, VersionError, WorkerLostError
 from ..plan import DeviceSpec, Plan
 from ..version import __version__
@@ -93,7 +93,7 @@ class Cluster:
             If the scheduler does.
         """
         client, addresses = self._client, list(self._workers)
-        with _exclusive(client, addresses):
+        with memory_errors(plan.algorithm, plan), _exclusive(client, addresses):
             started = time.perf_counter()
             session = _Session(client, addresses)
             with session:
@@ -265,7 +265,7 @@ def _survey(client: Client, device: str | None) -> dict[str, DeviceSpec]:
             address: replace(
                 sight.cpu,
                 name=f"cpu of {address}",
-                memory=min(sight.cpu.memory, sight.available // crowd[sight.host]),
+                memory=max(0, min(sight.cpu.memory, sight.available // crowd[sight.host] - sight.reserved)),
             )
             for address, sight in found.items()
         }

@@ -27,7 +27,7 @@ from distributed.diagnostics.plugin import WorkerPlugin
 from distributed.worker import Worker
 
 from .. import device as devices
-from .. import engine
+from .. import engine, limits
 from ..comm import Communicator, Nccl, Solo
 from ..plan.devices import USABLE, DeviceSpec, spec_of
 from ..version import __version__
@@ -174,10 +174,15 @@ def drop_session(session: str, dask_worker: Worker) -> None:
 
 
 class Sight(NamedTuple):
-    """What a worker has: its host, that host's available memory, its CPU, its GPU and what that is called."""
+    """What a worker has.
+
+    Its host, the memory that all workers there may still take together, how much of its part Numba will take first,
+    its CPU, with the memory that it may take by itself, its GPU, and what that is called.
+    """
 
     host: str
     available: int
+    reserved: int
     cpu: DeviceSpec
     gpu: DeviceSpec | None
     identity: bytes
@@ -230,19 +235,19 @@ def look(device: str | None) -> Sight:
     """See what this worker has, GPUs only if `device` is not the CPU, and make it ready for sessions."""
     worker = get_worker()
     _on_loop(worker, _join(worker))
-    available = limit = devices.find("cpu").available_memory()
+    limit = limits.own_memory()
     manager = worker.memory_manager
     if manager.memory_limit:
         # Beyond the pause fraction Dask would start no further task here. The planner keeps to USABLE.
         most = manager.memory_limit * (manager.memory_pause_fraction or 1)
-        limit = max(0, int(most / USABLE) - psutil.Process().memory_info().rss)
-    cpu = DeviceSpec("cpu", "cpu", limit, worker.state.nthreads)
+        limit = min(limit, max(0, int(most / USABLE) - psutil.Process().memory_info().rss))
+    cpu = DeviceSpec("cpu", "cpu", limit, min(worker.state.nthreads, limits.cores()))
     gpu, identity = None, b""
     if device != "cpu" and devices.gpu_count():
         found = devices.find("cuda")
         gpu = spec_of(found)
         identity = found.xp.cuda.runtime.getDeviceProperties(0)["uuid"]
-    return Sight(platform.node(), available, cpu, gpu, identity)
+    return Sight(platform.node(), limits.shared_memory(), limits.numba_pages(), cpu, gpu, identity)
 
 
 async def _join(worker: Worker) -> None:

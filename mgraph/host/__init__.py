@@ -5,6 +5,8 @@ import importlib
 import os
 import sys
 
+from .. import limits
+
 #: How often a thread of GNU's OpenMP looks whether the others have come to a barrier before it sleeps: for some
 #: tens of microseconds. By default it looks for milliseconds, 300,000 times; so two processes on two cores each waited
 #: for threads that the other one's waiting kept from the cores, and both took 36 times as long as one alone.
@@ -28,4 +30,23 @@ def _load_openmp() -> None:
         os.environ.pop("GOMP_SPINCOUNT", None)
 
 
+def _limit_threads() -> None:
+    """Let Numba have no more threads than this process may keep busy; it counts those that it may run on.
+
+    More would wait for each other within a container's quota. Not where the environment says how many. Numba reads
+    that when it is imported; where it was before, at least the threads of this one's kernels are fewer.
+    """
+    if "NUMBA_NUM_THREADS" in os.environ:
+        return
+    cores = limits.cores()
+    if "numba" not in sys.modules:
+        if cores < limits.cores_allowed():
+            os.environ["NUMBA_NUM_THREADS"] = str(cores)
+        return
+    import numba
+
+    numba.set_num_threads(min(cores, numba.get_num_threads()))
+
+
+_limit_threads()
 _load_openmp()

@@ -1,11 +1,11 @@
 """What the planner knows of a device."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import device as devices
+from .. import limits
 from ..errors import InputError
 
 #: Share of a device's free memory that a plan may use.
@@ -43,7 +43,7 @@ class DeviceSpec:
 
 def spec_of(device: devices.Device) -> DeviceSpec:
     """Return what the planner needs to know of a device of this machine."""
-    cores = len(os.sched_getaffinity(0)) if device.kind == "cpu" and hasattr(os, "sched_getaffinity") else 1
+    cores = limits.cores() if device.kind == "cpu" else 1
     described = DeviceSpec(device.name, device.kind, device.available_memory(), cores, device.model())
     if device.kind == "cpu":
         return described

@@ -1,9 +1,13 @@
-"""Whether a plan fits its devices and the host; where not, what was needed, what there is and what would fit."""
+"""Whether a plan fits its devices and the host; where not, what was needed, what there is and what would fit.
+
+So too where memory ran out all the same.
+"""
 
 import shutil
 import tempfile
 
 from .. import device as devices
+from .. import limits
 from .devices import USABLE, usable
 from .plans import Plan, size_in_words
 
@@ -21,14 +25,30 @@ def hindrance(made: Plan, memory_limit: int | None) -> str:
             return f"needs {size_in_words(peak)} on {spec.name}, which {what}"
     if not made.host_bytes:
         return ""
+    available = devices.find("cpu").available_memory()
     if made.on_disk:
-        folder = tempfile.gettempdir()
-        free, where = shutil.disk_usage(folder).free, f"in {folder} (set TMPDIR for another folder)"
+        free, where = _room_in_file(made, available)
     else:
-        free, where = devices.find("cpu").available_memory(), "of the host's memory"
+        free, where = available, "of the host's memory"
     if made.host_bytes > USABLE * free:
         return f"needs {size_in_words(made.host_bytes)} {where}, of which {size_in_words(free)} are free"
     return ""
+
+
+def _room_in_file(made: Plan, available: int) -> tuple[int, str]:
+    """Return how large a plan's temporary file may be, and in words what bounds it.
+
+    The file is mapped, which takes address space; and it may lie in memory. What a CPU computes with takes of both.
+    """
+    folder = tempfile.gettempdir()
+    beside = made.peak_bytes[0] if made.devices[0].kind == "cpu" else 0
+    rooms = [
+        (shutil.disk_usage(folder).free, f"in {folder} (set TMPDIR for another folder)"),
+        (max(0, limits.address_space() - beside), "of address space, which RLIMIT_AS bounds"),
+    ]
+    if limits.is_memory(folder):
+        rooms.append((max(0, available - beside), f"in {folder}, which is in memory (set TMPDIR for a folder on disk)"))
+    return min(rooms)
 
 
 def refusal(made: Plan, why: str, memory_limit: int | None) -> str:
@@ -42,5 +62,21 @@ def refusal(made: Plan, why: str, memory_limit: int | None) -> str:
         advice.append(f"it takes about {enough} such devices (client=)")
     if made.algorithm == "apsp" and made.dtype != "int16":
         advice.append("a smaller type needs less (dtype=)")
-    noun = "elements" if made.algorithm == "list_rank" else "vertices"
-    return f"{made.algorithm} of {made.n:,} {noun} {why}: {', or '.join(advice) or 'use less of it elsewhere'}"
+    return f"{made.algorithm} of {made.n:,} {_noun(made)} {why}: {', or '.join(advice) or 'use less of it elsewhere'}"
+
+
+def overrun(call: str, made: Plan | None, error: MemoryError) -> str:
+    """Return the message of the MemoryLimitError for an allocation that failed while `made` ran, or before it did."""
+    why = f" ({error})" if str(error) else ""
+    left = f"{size_in_words(devices.find('cpu').available_memory())} of this process's memory are free now"
+    if made is None:
+        return f"{call} ran out of memory while its input was prepared{why}: {left}, so use less of it elsewhere"
+    spec, peak = max(zip(made.devices, made.peak_bytes, strict=True), key=lambda each: each[1])
+    return (
+        f"{call} of {made.n:,} {_noun(made)} ran out of memory{why}: its plan needs {size_in_words(peak)} of the "
+        f"{size_in_words(spec.memory)} that {spec.name} had free; {left}"
+    )
+
+
+def _noun(made: Plan) -> str:
+    return "elements" if made.algorithm == "list_rank" else "vertices"

@@ -1,0 +1,237 @@
+"""What this process may use: the memory and the CPU cores that its machine, its containers and its limits leave.
+
+A container is a control group of Linux, and a group lies within others: each bounds what all processes below it use
+together. So the memory there is for a process is the least of
+
+- what is free of the machine: ``MemAvailable`` of ``/proc/meminfo``;
+- of its group and of every group above that can be seen: the limit less what is used, where file pages that nobody
+  has touched lately count as free, as the kernel drops them first [1]_ [2]_;
+- of its own resource limits: ``RLIMIT_AS`` less its address space, ``RLIMIT_DATA`` less its private pages.
+
+``/proc/self/cgroup`` names the process's groups, ``/proc/self/mountinfo`` says where they can be read: a container
+sees its own group as the top of the mounted tree. Both versions of control groups may be mounted at once. Elsewhere
+than on Linux only the machine's free memory is known. Every function reads below `root`, which tests replace.
+
+References
+----------
+.. [1] "Control Group v2", https://docs.kernel.org/admin-guide/cgroup-v2.html.
+.. [2] "Memory Resource Controller", https://docs.kernel.org/admin-guide/cgroup-v1/memory.html.
+"""
+
+import contextlib
+import functools
+import math
+import os
+import re
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+import psutil
+
+#: What stands before the paths that are read.
+ROOT = ""
+
+#: Bytes from which on a limit is none: a control group of version 1 cannot say that it has none.
+NO_LIMIT = 1 << 60
+
+#: What Numba takes until a first kernel runs, to be imported and to compile or load it: pages, and address space; and
+#: the address space of the stack and heap of each of its threads but the first. Measured on Linux with Python 3.11 and
+#: Numba 0.68.
+NUMBA_PAGES, NUMBA_ADDRESSES, THREAD_ADDRESSES = 160 << 20, 320 << 20, 72 << 20
+
+#: Set once Numba has run a kernel of `mgraph.host`.
+NUMBA_RAN = threading.Event()
+
+
+def available_memory(root: str = ROOT) -> int:
+    """Return the bytes that this process can still allocate, less what Numba will take before it runs a kernel."""
+    return max(0, min(shared_memory(root) - numba_pages(), own_memory(root)))
+
+
+def shared_memory(root: str = ROOT) -> int:
+    """Return the bytes that this process and others can still allocate together: of the machine, and its containers."""
+    free = _field(f"{root}/proc/meminfo", "MemAvailable:")
+    left = [int(psutil.virtual_memory().available) if free is None else free << 10]
+    left += (_left_by(group) for group in _groups("memory", root))
+    return max(0, min(left))
+
+
+def own_memory(root: str = ROOT) -> int:
+    """Return the bytes that the resource limits of this process leave, less what Numba will take."""
+    least = NO_LIMIT
+    if limit := _resource_limit("Max data size", root):
+        least = limit - _used("VmData:", root) - numba_pages()
+    if _resource_limit("Max address space", root):
+        least = min(least, address_space(root) - _numba_addresses(root))
+    return max(0, least)
+
+
+def address_space(root: str = ROOT) -> int:
+    """Return the bytes that this process can still map, files included."""
+    limit = _resource_limit("Max address space", root)
+    return max(0, limit - _used("VmSize:", root)) if limit else NO_LIMIT
+
+
+def numba_pages() -> int:
+    """Return the bytes that Numba will take before it runs a first kernel; 0 once it has."""
+    return 0 if NUMBA_RAN.is_set() else NUMBA_PAGES
+
+
+def _numba_addresses(root: str) -> int:
+    """Return the address space that Numba will take before it runs a first kernel, and a first one on all cores."""
+    more = 0 if NUMBA_RAN.is_set() else NUMBA_ADDRESSES
+    try:
+        sys.modules["numba"].threading_layer()
+    except (KeyError, ValueError):  # it is not imported, or has not started its threads
+        more += THREAD_ADDRESSES * (cores(root) - 1)
+    return more
+
+
+def cores(root: str = ROOT) -> int:
+    """Return the number of CPU cores that this process may keep busy: those it may run on, within its quota of time.
+
+    A quota of one and a half cores makes two.
+    """
+    return max(1, math.ceil(min([cores_allowed(), *(_quota(group) for group in _groups("cpu", root))])))
+
+
+def cores_allowed() -> int:
+    """Return the number of CPU cores that this process may run on, be it in turns with others."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def is_memory(folder: str | os.PathLike[str], root: str = ROOT) -> bool:
+    """Return whether the files of a folder lie in memory: whether it is of a ``tmpfs``."""
+    device = os.stat(folder).st_dev
+    number = f"{os.major(device)}:{os.minor(device)}"
+    return any(mount.kind in ("tmpfs", "ramfs") and mount.device == number for mount in _mounts(root))
+
+
+class Mount(NamedTuple):
+    """A line of ``/proc/self/mountinfo``: a part of a file system, and where it is seen."""
+
+    device: str
+    part: PurePosixPath
+    point: PurePosixPath
+    kind: str
+    options: list[str]
+
+
+def _mounts(root: str) -> Iterator[Mount]:
+    for line in _text(f"{root}/proc/self/mountinfo").splitlines():
+        where, _, what = line.partition(" - ")
+        here, there = where.split(), what.split()
+        if len(here) >= 5 and len(there) >= 3:
+            part, point = (PurePosixPath(_unescaped(path)) for path in here[3:5])
+            yield Mount(here[2], part, point, there[0], there[2].split(","))
+
+
+def _unescaped(path: str) -> str:
+    """Return a path of mountinfo, where blanks and the like are octal numbers."""
+    return re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), path)
+
+
+class Group(NamedTuple):
+    """A control group: its folder, and the version, 1 or 2, that says how its files are named."""
+
+    folder: str
+    version: int
+
+
+#: The file of a limit, by controller and version: a group without it has none.
+_FILES = {
+    ("memory", 1): "memory.limit_in_bytes",
+    ("memory", 2): "memory.max",
+    ("cpu", 1): "cpu.cfs_quota_us",
+    ("cpu", 2): "cpu.max",
+}
+
+
+def _groups(controller: str, root: str) -> tuple[Group, ...]:
+    """Return the control groups that limit this process: its own, and all above that can be seen."""
+    return _groups_of(_text(f"{root}/proc/self/cgroup"), controller, root)
+
+
+@functools.lru_cache(64)
+def _groups_of(memberships: str, controller: str, root: str) -> tuple[Group, ...]:
+    """Find the groups by what the process is a member of; kept, as mounts are not expected to change."""
+    mounts = list(_mounts(root))
+    found: dict[Group, None] = {}  # an ordered set
+    for line in memberships.splitlines():
+        _, _, rest = line.partition(":")
+        controllers, _, name = rest.partition(":")
+        version, kind = (1, "cgroup") if controllers else (2, "cgroup2")
+        own = PurePosixPath(name)
+        if (version == 1 and controller not in controllers.split(",")) or ".." in own.parts:
+            continue
+        for mount in mounts:
+            if mount.kind != kind or (version == 1 and controller not in mount.options):
+                continue
+            # Where the mount is of another part of the tree, the name is as the host sees it, and the mount as the
+            # container does, whose top is then the nearest group that can be seen.
+            within = own.relative_to(mount.part) if own.is_relative_to(mount.part) else PurePosixPath()
+            for group in (within, *within.parents):
+                found[Group(f"{root}{mount.point / group}", version)] = None
+    return tuple(group for group in found if os.path.exists(f"{group.folder}/{_FILES[controller, group.version]}"))
+
+
+def _left_by(group: Group) -> int:
+    """Return the bytes that a control group leaves to its processes; much if it has no limit."""
+    folder, version = group
+    limit = _number(f"{folder}/{_FILES['memory', version]}")
+    if version == 2:
+        limit = min(limit, _number(f"{folder}/memory.high"))  # beyond which its processes are held up
+    if limit >= NO_LIMIT:
+        return NO_LIMIT
+    usage, idle = (
+        ("memory.current", "inactive_file") if version == 2 else ("memory.usage_in_bytes", "total_inactive_file")
+    )
+    used = _number(f"{folder}/{usage}")
+    return limit - max(0, used - (_field(f"{folder}/memory.stat", idle) or 0)) if used < NO_LIMIT else NO_LIMIT
+
+
+def _quota(group: Group) -> float:
+    """Return the cores' worth of time that a control group gives its processes; infinite if it has no limit."""
+    folder, version = group
+    names = ("cpu.max",) if version == 2 else ("cpu.cfs_quota_us", "cpu.cfs_period_us")
+    words = " ".join(_text(f"{folder}/{name}") for name in names).split()
+    with contextlib.suppress(ValueError):  # "max" is no number
+        quota, period = (int(word) for word in words)
+        if quota > 0 and period > 0:
+            return quota / period
+    return math.inf
+
+
+def _resource_limit(name: str, root: str) -> int:
+    """Return a soft resource limit of this process; 0 if it has none."""
+    line = re.search(rf"^{name} +(\d+)", _text(f"{root}/proc/self/limits"), re.MULTILINE)
+    return 0 if line is None else int(line[1])
+
+
+def _used(what: str, root: str) -> int:
+    """Return the bytes that ``/proc/self/status`` says this process uses."""
+    return (_field(f"{root}/proc/self/status", what) or 0) << 10
+
+
+def _field(path: str, name: str) -> int | None:
+    """Return the number behind a name, at the beginning of a line of a file; None if there is none."""
+    line = re.search(rf"^{name}\s+(\d+)", _text(path), re.MULTILINE)
+    return None if line is None else int(line[1])
+
+
+def _number(path: str) -> int:
+    """Return the number that a file holds; much if it says ``max``, or cannot be read."""
+    text = _text(path).strip()
+    return int(text) if text.isdigit() else NO_LIMIT
+
+
+def _text(path: str) -> str:
+    """Return what a file of the kernel's holds; nothing if it cannot be read: groups and their files come and go."""
+    try:
+        with open(path) as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError):
+        return ""
