@@ -4,6 +4,7 @@ import importlib
 
 import numpy as np
 import pytest
+from exhaustive import exhaustive
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -207,7 +208,7 @@ def test_predicted_peak_is_the_measured_one_on_a_gpu(directed, predecessors):
 # Workers
 
 
-@pytest.fixture(scope="module", params=[1, 2, 3, 5])
+@pytest.fixture(scope="module", params=[1, 2, 5, *exhaustive(3)])
 def client(request):
     """Workers in this process."""
     with cluster(request.param, processes=False) as made:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from exhaustive import exhaustive
 from test_bfs import BY_LEVEL, FUSED, METHODS, verify
 from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens Dask's warnings here too)
 
@@ -13,7 +14,7 @@ from mgraph.generate import grid, rmat
 from mgraph.plan import searches
 
 
-@pytest.fixture(scope="module", params=[1, 2, 3, 5])
+@pytest.fixture(scope="module", params=[1, 2, 5, *exhaustive(3)])
 def client(request):
     """Workers in this process."""
     with cluster(request.param, processes=False) as made:

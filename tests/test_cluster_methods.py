@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from exhaustive import exhaustive
 
 import mgraph
 from mgraph.cluster import DistributedMatrix
@@ -21,7 +22,7 @@ CASES = [
 ]
 
 
-@pytest.fixture(scope="module", params=[1, 2, 3, 4, 5])
+@pytest.fixture(scope="module", params=[1, 4, 5, *exhaustive(2, 3)])
 def workers(request):
     with cluster(request.param, processes=False) as client:
         yield client

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from exhaustive import exhaustive
 from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens Dask's warnings here too)
 from test_ranking import METHODS, PARALLEL, SPLITTERS, check_cycle, completions, lists, rings, verify
 
@@ -19,7 +20,7 @@ from mgraph.plan import plan
 from mgraph.ranking import Walking
 
 
-@pytest.fixture(scope="module", params=[1, 2, 3, 4, 5])
+@pytest.fixture(scope="module", params=[1, 2, 5, *exhaustive(3, 4)])
 def client(request):
     """Workers in this process."""
     with cluster(request.param, processes=False) as made:

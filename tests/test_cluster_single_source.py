@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from exhaustive import exhaustive
 from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens Dask's warnings here too)
 from test_single_source import DTYPES, METHODS, verify, weighted
 
@@ -11,7 +12,7 @@ from mgraph.device import gpu_count
 from mgraph.generate import rmat
 
 
-@pytest.fixture(scope="module", params=[1, 2, 3, 4, 5])
+@pytest.fixture(scope="module", params=[1, 2, 5, *exhaustive(3, 4)])
 def client(request):
     """Workers in this process."""
     with cluster(request.param, processes=False) as made:

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from exhaustive import exhaustive
 
 from mgraph import device as devices
 from mgraph.errors import DistanceOverflowError, InputError
@@ -14,6 +15,8 @@ TYPES = [np.float32, np.float64, np.int32, np.int16]
 LABELS = [None, "predecessors", "intermediates"]
 #: int16 is computed without labels.
 CASES = [(dtype, labels) for dtype in TYPES for labels in LABELS if dtype != np.int16 or labels is None]
+#: What is tested on views every time; the CPU's kernels are compiled anew for them.
+VIEWED = [(np.float32, "predecessors"), (np.int16, None)]
 NO_CYCLE = np.iinfo(np.int32).max
 #: Less than any distance: a kernel that reads what none has written shows it.
 POISON = -77
@@ -141,7 +144,10 @@ def test_panels_hold_the_values_of_their_time(dtype, device):
     assert np.array_equal(devices.to_host(D), matrix)
 
 
-@pytest.mark.parametrize(("dtype", "labels"), CASES)
+@pytest.mark.parametrize(
+    ("dtype", "labels"),
+    [*VIEWED, *exhaustive(*(case for case in CASES if case not in VIEWED))],
+)
 def test_a_grid_of_views(dtype, labels, device):
     """Four parts of one matrix, each with its own panels, which are parts of larger ones, too."""
     kernels, xp = device.kernels("minplus"), device.xp
@@ -276,8 +282,14 @@ def test_the_first_pivot_of_negative_weight(dtype, device):
     assert int(cycle[0]) == 1000 + first
 
 
-@pytest.mark.parametrize("offsets", [np.int32, np.int64])
-@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize(
+    ("dtype", "offsets"),
+    [
+        *((dtype, np.int32) for dtype in TYPES),
+        (np.float32, np.int64),
+        *exhaustive(*((dtype, np.int64) for dtype in TYPES[1:])),
+    ],
+)
 def test_scatter_takes_the_least_of_parallel_edges(dtype, offsets, device):
     xp = device.xp
     random = np.random.default_rng(4)

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from exhaustive import exhaustive
 from hypothesis import given
 from hypothesis import strategies as st
 from test_apsp import poison
@@ -494,7 +495,7 @@ def test_no_elements(device):
         assert result.ranks.shape == (0,) and result.ranks.dtype == np.int32
 
 
-@pytest.mark.parametrize("method", PARALLEL)
+@pytest.mark.parametrize("method", ["splitter64", *exhaustive(*(m for m in PARALLEL if m != "splitter64"))])
 def test_numbers_of_64_bits(method, device, monkeypatch):
     """As from 2**31 elements on, at a size that fits."""
     made = replace(plan("list_rank", 70_000, devices=device, method=method), dtype="int64")

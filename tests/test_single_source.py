@@ -2,6 +2,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from exhaustive import exhaustive
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
@@ -326,11 +327,14 @@ def test_path(device):
         mgraph.sssp(graph, 0, device=device).path(3)
 
 
-def test_offsets_of_64_bits(device):
+@pytest.mark.parametrize("method", ["nearfar", *exhaustive("bellman-ford", "mask")])
+def test_offsets_of_64_bits(method, device):
     graph = weighted(rmat(10, directed=True), np.arange(1, 256, dtype=np.int32))
     indptr, indices, weights = graph.csr()
     wide = mgraph.Graph(graph.n, csr=Compressed(indptr.astype(np.int64), indices, weights), nonnegative=True)
-    check(wide, 5, device)
+    result = mgraph.sssp(wide, 5, method=method, predecessors=True, device=device)
+    assert np.array_equal(in_doubles(result.distances), scipys(graph, 5))
+    verify(wide, 5, result)
 
 
 def test_predecessors_are_the_least(device):
