@@ -23,7 +23,7 @@ from mgraph.device import HostDevice
 from mgraph.floyd_warshall import FloydWarshall
 from mgraph.generate import random_matrix, rmat
 from mgraph.plan.all_pairs import products
-from mgraph.plan.cut import balanced_ranges, best_grid, even_ranges, grouped, shares
+from mgraph.plan.cut import balanced_ranges, best_grid, even_ranges, fitting, grouped, shares
 from mgraph.plan.devices import USABLE
 from mgraph.rates import DEFAULT, EXCHANGE, PUBLISHED
 
@@ -102,9 +102,75 @@ def test_a_search_is_cut_by_edges():
 def test_a_cut_takes_no_memory_of_the_graphs_size():
     n = 10**15
     for parts in (2, 3):
-        ranges, edges = shares(n, 5 * n, parts, None)
+        ranges, edges = shares(n, 5 * n, gpus(parts), None, None, lambda vertices, edges: 0)
         check_cover(ranges, n, parts, 32)
         assert sum(edges) == 5 * n and max(edges) - min(edges) <= 2 * 5 * 32
+
+
+@given(st.integers(0, 500), st.lists(st.integers(0, 300), min_size=1, max_size=6), st.sampled_from([1, 32]))
+def test_ranges_that_fit(n, room, multiple):
+    """Even ranges where these fit; else the longest is as short as can be; else even ones again."""
+    even = even_ranges(n, len(room), multiple)
+
+    def fits(shard, first, last):
+        return last - first <= room[shard]
+
+    ranges = fitting(even, multiple, int, fits)
+    check_cover(ranges, n, len(room), multiple)
+    longest = max(last - first for first, last in ranges)
+    if all(fits(shard, *even[shard]) for shard in range(len(room))):
+        assert ranges == even
+    elif all(fits(shard, *ranges[shard]) for shard in range(len(room))):
+        # Less does not do, as shards of so much room show; the last range need not end on a multiple.
+        reach = sum(min(most, longest - 1) // multiple * multiple for most in room)
+        assert reach < n
+    else:
+        assert ranges == even
+        assert sum(most // multiple * multiple for most in room) < n
+
+
+UNEQUAL = {
+    "apsp, blocked": ("apsp", 8000, 0, {"method": "blocked"}),
+    "apsp, derived": ("apsp", 8000, 80_000, {"predecessors": True, "exact": True}),
+    "apsp, naive": ("apsp", 8000, 0, {"method": "naive"}),
+    "apsp, squaring": ("apsp", 8000, 0, {"method": "squaring"}),
+    "apsp, sssp": ("apsp", 8000, 80_000, {"method": "sssp"}),
+    "closure": ("closure", 50_000, 10**6, {}),
+    "bfs": ("bfs", 10**6, 10**8, {"predecessors": True}),
+    "bfs, by level": ("bfs", 10**6, 10**8, {"method": "edge"}),
+    "bfs_many": ("bfs_many", 10**6, 10**8, {"sources": 64}),
+    "components": ("components", 10**6, 10**8, {}),
+    "sssp": ("sssp", 10**6, 10**8, {"predecessors": True}),
+    "list_rank": ("list_rank", 10**8, None, {"method": "wylie"}),
+}
+
+
+@pytest.mark.parametrize("devices", [gpus, cpus])
+@pytest.mark.parametrize("workers", [2, 4, 6])
+@pytest.mark.parametrize(("algorithm", "n", "m", "options"), UNEQUAL.values(), ids=UNEQUAL)
+def test_devices_of_unequal_memory(algorithm, n, m, options, workers, devices):
+    """One of less memory takes less where an equal part does not fit it, and the others share what it leaves."""
+    many = devices(workers)
+    even = plan(algorithm, n, m, many, **options)
+    enough = [replace(spec, memory=2 * max(even.peak_bytes)) for spec in many]
+    assert plan(algorithm, n, m, enough, **options).ranges == even.ranges
+
+    # By what the others take of the part of which it has a third's room.
+    fixed = plan(algorithm, n, m, devices(64), **options).peak_bytes[-1] if m or algorithm == "list_rank" else 0
+    little = int((fixed + (max(even.peak_bytes) - fixed) / 3) / USABLE)
+    uneven = [replace(spec, memory=little if i == 1 else spec.memory) for i, spec in enumerate(enough)]
+    made = plan(algorithm, n, m, uneven, **options)
+    assert all(peak <= USABLE * spec.memory for peak, spec in zip(made.peak_bytes, uneven, strict=True))
+    ranges = made.columns if algorithm == "bfs_many" else made.ranges
+    high, wide = made.grid if algorithm in ("apsp", "closure") else (workers, 1)
+    multiple = made.block or (1 if algorithm in ("apsp", "list_rank") else 32)
+    check_cover(ranges[::wide], n, high, multiple)
+    sizes = [last - first for first, last in ranges]
+    assert 0 < sizes[1] < max(sizes)
+
+    none = [replace(spec, memory=little) for spec in many]
+    with pytest.raises(MemoryLimitError, match=r"needs .* on (cpu|cuda:\d), which has"):
+        plan(algorithm, n, m, none, **options)
 
 
 def test_searches_of_many_vertices_send_lists():
@@ -349,8 +415,12 @@ def test_the_number_of_devices_it_takes_is_enough():
 
 
 def test_one_device_with_too_little_is_enough_to_refuse():
+    """Unless the others can take its part."""
+    devices = [*gpus(2), DeviceSpec("cuda:2", "cuda", GIB), DeviceSpec("x", "cuda", 99 * GIB)]
     with pytest.raises(MemoryLimitError, match="cuda:2"):
-        plan("apsp", 100_000, devices=[*gpus(2), DeviceSpec("cuda:2", "cuda", GIB), DeviceSpec("x", "cuda", 99 * GIB)])
+        plan("apsp", 330_000, devices=devices)
+    made = plan("apsp", 250_000, devices=devices)
+    assert all(peak <= USABLE * spec.memory for peak, spec in zip(made.peak_bytes, devices, strict=True))
 
 
 @pytest.mark.parametrize("program", [FloydWarshall, Search])

@@ -156,23 +156,23 @@ def plan(
     if algorithm == "closure":
         if method not in ("auto", "blocked") or predecessors or intermediate:
             raise InputError("a plan for closure has one method, 'blocked', and neither predecessors nor intermediate")
-        made = closure.planned(int(n), int(m or 0), specs, block, span)
+        made = closure.planned(int(n), int(m or 0), specs, block, span, memory_limit)
     elif algorithm == "list_rank":
-        made = ranking.planned(int(n), specs, method, span, splitters)
+        made = ranking.planned(int(n), specs, method, span, splitters, memory_limit)
     elif m is None:
         raise InputError(f"a plan for {algorithm} needs m=, the number of edges")
     elif algorithm == "components":
-        made = planned_components(int(n), int(m), specs, method, span, directed, indptr)
+        made = planned_components(int(n), int(m), specs, method, span, directed, indptr, memory_limit)
     elif algorithm == "sssp":
         kept = distance_dtype(None, dtype), predecessors, nonnegative
-        made = single_source.planned(int(n), int(m), specs, method, *kept, span, indptr)
+        made = single_source.planned(int(n), int(m), specs, method, *kept, span, indptr, memory_limit)
     elif algorithm == "bfs_many":
         if method not in ("auto", "words") or not sources:
             raise InputError("a plan for bfs_many has one method, 'words', and a source or more")
         counts = int(n), int(m), int(sources)
         made = searches.planned_for_many(*counts, specs, predecessors, span, directed, indptr, memory_limit)
     else:
-        made = searches.planned(int(n), int(m), specs, method, predecessors, span, directed, indptr, rows)
+        made = searches.planned(int(n), int(m), specs, method, predecessors, span, directed, indptr, rows, memory_limit)
     why = hindrance(made, memory_limit)
     if why:
         raise MemoryLimitError(refusal(made, why, memory_limit))

@@ -6,7 +6,7 @@ Shards also wait for each other, on one node or, to plan for machines that are n
 
 import bisect
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from .. import device as devices
 from ..errors import InputError, MemoryLimitError
 from ..rates import EXCHANGE, Rates, rates
 from ..weights import chunk_rows
-from .cut import best_grid, even_ranges, grouped, span_of
+from .cut import Ranges, fitting_grid, fitting_rows, grids, grouped, span_of
 from .devices import USABLE, DeviceSpec, usable
 from .fit import hindrance, refusal
 from .kernels import Shapes, check_block, kernel_module, padded
@@ -178,17 +178,28 @@ def _plan_of(ask: Ask, method: str, **facts: Any) -> Plan:
     return Plan(**(common | facts))
 
 
+def _rows(ask: Ask, multiple: int, peak: Callable[[int], int]) -> Ranges:
+    """Cut the rows of the matrix for the devices, where ``peak(rows)`` is what so many take of one."""
+    return fitting_rows(ask.n, multiple, ask.specs, ask.memory_limit, peak)
+
+
 def _blocked(ask: Ask, derived: bool) -> Plan:
     """Plan the blocked algorithm, the matrix in the devices' memory."""
     n, block, r = ask.n, ask.pivots, ask.rates
     shards = len(ask.specs)
-    grid = (shards, 1) if derived else best_grid(shards)
-    bands, strips = even_ranges(n, grid[0], block), even_ranges(n, grid[1], block)
-    ranges = tuple(band for band in bands for _ in strips)
-    columns = strips * grid[0]
     labelled = ask.intermediate or (ask.predecessors and not derived)
     rounds = -(-n // block)
     look_ahead = _looks_ahead(ask.kind, block, rounds)
+
+    def peak(rows: int, columns: int) -> int:
+        edges = ask.m * rows * columns // max(n, 1) ** 2
+        return _matrix_bytes(ask, rows, columns, labelled, 1 + look_ahead, edges, derived)
+
+    grid, bands, strips = fitting_grid(
+        n, block, [(shards, 1)] if derived else grids(shards), ask.specs, ask.memory_limit, peak
+    )
+    ranges = tuple(band for band in bands for _ in strips)
+    columns = strips * grid[0]
     high = max((last - first for first, last in bands), default=0)
     wide = max((last - first for first, last in strips), default=0)
     update = ask.product_seconds(high, wide, min(block, n), labelled)
@@ -196,10 +207,8 @@ def _blocked(ask: Ask, derived: bool) -> Plan:
     exchange = ask.exchange(grid, M + R, M + C)
     pivots = r.pivots + exchange
     seconds = max(update, pivots) + r.strips if look_ahead else update + pivots
-    edges = ask.m * high * wide // max(n, 1) ** 2
     shapes = [(band[1] - band[0], strip[1] - strip[0]) for band in bands for strip in strips]
-    sets = 2 if look_ahead else 1
-    peaks = {shape: _matrix_bytes(ask, *shape, labelled, sets, edges, derived) for shape in set(shapes)}
+    peaks = {shape: peak(*shape) for shape in set(shapes)}
     derivation = ask.m * n / (r.relaxations * ask.specs[0].cores * shards) if derived else 0
     return _plan_of(
         ask,
@@ -345,8 +354,13 @@ def _by_source(ask: Ask, method: str) -> Plan:
     from .. import sources  # which knows of plans
 
     n, r, shards = ask.n, ask.rates, len(ask.specs)
-    ranges = even_ranges(n, shards, 1)
     shifted = method == "johnson" and ask.dtype == np.float32
+
+    def peak(rows: int) -> int:
+        kept = ask.dtype, ask.predecessors
+        return sources.device_bytes(n, ask.m, rows, *kept, kind=ask.kind, home="cpu", shifted=shifted)
+
+    ranges = _rows(ask, 1, peak)
     batch = sources.batch_size(n, np.dtype(np.float64) if shifted else ask.dtype, ask.kind)
     most = max(last - first for first, last in ranges)
     steps = -(-most // batch)
@@ -365,12 +379,7 @@ def _by_source(ask: Ask, method: str) -> Plan:
         batch=min(batch, n),
         steps=steps,
         step_seconds=step_seconds,
-        peak_bytes=tuple(
-            sources.device_bytes(
-                n, ask.m, last - first, ask.dtype, ask.predecessors, kind=ask.kind, home="cpu", shifted=shifted
-            )
-            for first, last in ranges
-        ),
+        peak_bytes=tuple(peak(last - first) for first, last in ranges),
         host_bytes=n * result if ask.kind == "cuda" and shards == 1 else 0,
         seconds=steps * step_seconds,
     )
@@ -380,13 +389,17 @@ def _squaring(ask: Ask) -> Plan:
     """Plan repeated squaring."""
     n, block = ask.n, ask.pivots
     labelled = ask.predecessors
-    ranges = even_ranges(n, len(ask.specs), block)
+    _, cell = ask.cell(labelled)
+
+    def peak(rows: int) -> int:
+        return _matrix_bytes(ask, rows, n, labelled, 1, ask.m) + rows * padded(n, ask.kind) * cell
+
+    ranges = _rows(ask, block, peak)
     high = max((last - first for first, last in ranges), default=0)
     steps = products(n, ask.nonnegative) * -(-n // block)
     _, R, _ = _panel_sizes(ask, 0, n, labelled, block)
     exchange = ask.exchange((len(ask.specs), 1), R)
     step_seconds = ask.product_seconds(high, n, min(block, n), labelled) + ask.rates.pivots + exchange
-    _, cell = ask.cell(labelled)
     return _plan_of(
         ask,
         "squaring",
@@ -396,10 +409,7 @@ def _squaring(ask: Ask) -> Plan:
         grid=(len(ranges), 1),
         steps=steps,
         step_seconds=step_seconds,
-        peak_bytes=tuple(
-            _matrix_bytes(ask, last - first, n, labelled, 1, ask.m) + (last - first) * padded(n, ask.kind) * cell
-            for first, last in ranges
-        ),
+        peak_bytes=tuple(peak(last - first) for first, last in ranges),
         seconds=steps * step_seconds,
     )
 
@@ -408,7 +418,11 @@ def _naive(ask: Ask) -> Plan:
     """Plan one launch a pivot."""
     n = ask.n
     labelled = ask.intermediate or ask.predecessors
-    ranges = even_ranges(n, len(ask.specs), 1)
+
+    def peak(rows: int) -> int:
+        return _matrix_bytes(ask, rows, n, labelled, 0, ask.m)
+
+    ranges = _rows(ask, 1, peak)
     high = max((last - first for first, last in ranges), default=0)
     dtype, cell = ask.cell(labelled)
     exchange = ask.exchange((len(ask.specs), 1), n * cell)
@@ -423,7 +437,7 @@ def _naive(ask: Ask) -> Plan:
         grid=(len(ranges), 1),
         steps=n,
         step_seconds=step_seconds,
-        peak_bytes=tuple(_matrix_bytes(ask, last - first, n, labelled, 0, ask.m) for first, last in ranges),
+        peak_bytes=tuple(peak(last - first) for first, last in ranges),
         seconds=n * step_seconds,
     )
 

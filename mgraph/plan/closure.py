@@ -4,7 +4,7 @@ import numpy as np
 
 from ..rates import EXCHANGE, rates
 from ..weights import chunk_rows
-from .cut import best_grid, even_ranges, span_of
+from .cut import fitting_grid, grids, span_of
 from .devices import DeviceSpec
 from .kernels import Shapes, check_block, kernel_module, padded
 from .plans import Plan
@@ -15,14 +15,24 @@ RATE = {"cuda": 3.0e15, "cpu": 4.2e12}
 PIVOTS = {"cuda": 50e-6, "cpu": 300e-6}
 
 
-def planned(n: int, m: int, specs: tuple[DeviceSpec, ...], block: int | None, span: int | None) -> Plan:
+def planned(
+    n: int, m: int, specs: tuple[DeviceSpec, ...], block: int | None, span: int | None, memory_limit: int | None
+) -> Plan:
     """Plan a transitive closure by the blocked algorithm, a bit a pair."""
     kind, shards = specs[0].kind, len(specs)
     kernels = kernel_module(kind, "closure")
     check_block(block, kernels.BLOCKS)
     block = int(kernels.DEFAULT_BLOCK if block is None else block)
-    grid = best_grid(shards)
-    bands, strips = even_ranges(n, grid[0], block), even_ranges(n, grid[1], block)
+
+    def peak(rows: int, width: int, sets: int = 2 if kind == "cuda" else 1) -> int:
+        matrix = 4 * rows * padded(-(-width // 32), kind)
+        made = kernels.panels(Shapes, np.uint32, rows, width, block)
+        panels = sets * sum(array.nbytes for array in made) + 8 * rows
+        # The edges of the shard's rows; of a dense matrix some rows at a time, as numbers and as truth values.
+        loading = 4 * m * rows // max(n, 1) + 8 * (rows + 1) if m else 10 * min(rows, chunk_rows(width)) * width
+        return matrix + max(panels, loading)
+
+    grid, bands, strips = fitting_grid(n, block, grids(shards), specs, memory_limit, peak)
     ranges, columns = tuple(band for band in bands for _ in strips), strips * grid[0]
     rounds = -(-n // block)
     high = max((last - first for first, last in bands), default=0)
@@ -32,14 +42,6 @@ def planned(n: int, m: int, specs: tuple[DeviceSpec, ...], block: int | None, sp
     # A round with look-ahead takes twice the launches, which is as long as the pivots' part again.
     look_ahead = kind == "cuda" and update > 2 * PIVOTS[kind]
     seconds = max(update, pivots) + rates(kind, specs[0].model).strips if look_ahead else update + pivots
-
-    def peak(rows: int, width: int) -> int:
-        matrix = 4 * rows * padded(-(-width // 32), kind)
-        made = kernels.panels(Shapes, np.uint32, rows, width, block)
-        panels = (2 if look_ahead else 1) * sum(array.nbytes for array in made) + 8 * rows
-        # The edges of the shard's rows; of a dense matrix some rows at a time, as numbers and as truth values.
-        loading = 4 * m * rows // max(n, 1) + 8 * (rows + 1) if m else 10 * min(rows, chunk_rows(width)) * width
-        return matrix + max(panels, loading)
 
     return Plan(
         algorithm="closure",
@@ -57,7 +59,8 @@ def planned(n: int, m: int, specs: tuple[DeviceSpec, ...], block: int | None, sp
         steps=3 * rounds,
         span=span or span_of(seconds / 3),
         peak_bytes=tuple(
-            peak(band[1] - band[0], strip[1] - strip[0]) for band, strip in zip(ranges, columns, strict=True)
+            peak(band[1] - band[0], strip[1] - strip[0], 1 + look_ahead)
+            for band, strip in zip(ranges, columns, strict=True)
         ),
         seconds=rounds * seconds,
     )

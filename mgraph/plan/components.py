@@ -18,7 +18,14 @@ METHODS = ("afforest", "shiloach-vishkin", "sequential")
 
 
 def planned(
-    n: int, m: int, specs: tuple[DeviceSpec, ...], method: str, span: int | None, directed: bool, indptr: Any
+    n: int,
+    m: int,
+    specs: tuple[DeviceSpec, ...],
+    method: str,
+    span: int | None,
+    directed: bool,
+    indptr: Any,
+    memory_limit: int | None,
 ) -> Plan:
     """Plan connected components: what a method touches of the vertices and edges, and the forests it keeps."""
     if method not in ("auto", *METHODS):
@@ -29,10 +36,14 @@ def planned(
         method = "sequential" if kind == "cpu" and m <= FEW_EDGES else "afforest"
     if method not in kernel_module(kind, "components").METHODS:
         raise InputError(f"method={method!r} runs on one core of a CPU: add device='cpu', or use method='auto'")
-    ranges, edges = shares(n, m, shards, indptr)
     rounds = method == "shiloach-vishkin"
     offset = offset_type(m).itemsize
     forests = 3 if rounds else 1 + (shards > 1)
+
+    def peak(own: int, own_edges: int) -> int:
+        return 4 * own_edges + offset * (own + 1) + forests * 4 * n
+
+    ranges, edges = shares(n, m, specs, memory_limit, indptr, peak)
     most = max(edges)
     if method == "sequential":
         touches, cores, launches = most + n, 1, 1
@@ -55,9 +66,6 @@ def planned(
         devices=specs,
         steps={"sequential": 1, "afforest": 2}.get(method),
         span=span or span_of(seconds / (10 if rounds else 1)),
-        peak_bytes=tuple(
-            4 * own + offset * (last - first + 1) + forests * 4 * n
-            for (first, last), own in zip(ranges, edges, strict=True)
-        ),
+        peak_bytes=tuple(peak(last - first, own_edges) for (first, last), own_edges in zip(ranges, edges, strict=True)),
         seconds=seconds,
     )

@@ -1,11 +1,21 @@
-"""Cutting the work: ranges of vertices, grids of blocks, and the supersteps of a span."""
+"""Cutting the work: ranges of vertices, grids of blocks, and the supersteps of a span.
+
+All devices of a call wait for the one with most to do, so equal pieces are the fastest. Only where one of these does
+not fit its device, as workers may have unequal memory, are ranges cut again: each device gets what fits it, and the
+most that any of them has to do is the least with which all is cut (`fitting`).
+"""
 
 import bisect
+import functools
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import device as devices
+from .devices import DeviceSpec, usable
+
+#: Consecutive ranges, one a shard or a row or column of a grid of them.
+Ranges = tuple[tuple[int, int], ...]
 
 #: Seconds that a span of supersteps shall take: between spans lie the progress report and Dask's barrier.
 SPAN_SECONDS = 1.0
@@ -19,14 +29,14 @@ def span_of(step_seconds: float) -> int:
     return max(1, int(SPAN_SECONDS / max(step_seconds, 1e-9)))
 
 
-def even_ranges(n: int, parts: int, multiple: int) -> tuple[tuple[int, int], ...]:
+def even_ranges(n: int, parts: int, multiple: int) -> Ranges:
     """Cut 0 to n into `parts` ranges of about equal length that start on multiples; the last may be empty."""
     blocks = -(-n // multiple)
     bounds = [min(n, blocks * part // parts * multiple) for part in range(parts + 1)]
     return tuple(itertools.pairwise(bounds))
 
 
-def balanced_ranges(n: int, before: Callable[[int], int], parts: int) -> tuple[tuple[int, int], ...]:
+def balanced_ranges(n: int, before: Callable[[int], int], parts: int) -> Ranges:
     """Cut the vertices into ranges with about equal numbers of edges, starting on multiples of 32.
 
     So no two shards share a word of a bitmap. ``before(v)`` is the number of edges of the vertices before v. A
@@ -41,31 +51,150 @@ def balanced_ranges(n: int, before: Callable[[int], int], parts: int) -> tuple[t
     return tuple(itertools.pairwise([0, *(min(n, -(-start // 32) * 32) for start in starts), n]))
 
 
-def shares(n: int, m: int, shards: int, indptr: Any) -> tuple[tuple[tuple[int, int], ...], list[int]]:
-    """Return the vertices of each shard and the number of edges into them, which is balanced.
+def fitting(even: Ranges, multiple: int, work: Callable[[int], int], fits: Callable[[int, int, int], bool]) -> Ranges:
+    """Return the `even` ranges if each fits its shard, else others that do; the `even` ones where there are none.
 
-    Where these are not known, `indptr` is None, all vertices are taken to have as many.
+    Parameters
+    ----------
+    even : tuple of (int, int)
+        Consecutive ranges from 0 on.
+    multiple : int
+        Ranges start on multiples of it.
+    work : callable
+        ``work(v)`` is what there is to do before v, which grows with v.
+    fits : callable
+        ``fits(shard, first, last)`` says whether a shard can take this range, and so every part of it.
+
+    Returns
+    -------
+    tuple of (int, int)
+        As many ranges. Each is as long as its shard and a limit on its work allow, and the limit is the least with
+        which they reach the end.
     """
-    if shards == 1:
+    shards, end = range(len(even)), even[-1][1]
+    if all(fits(shard, *even[shard]) for shard in shards):
+        return even
+
+    def cut(limit: int) -> Ranges | None:
+        bounds = [0]
+        for shard in shards:
+            first = bounds[-1]
+
+            def too_long(steps: int, shard: int = shard, first: int = first) -> bool:
+                last = min(end, first + steps * multiple)
+                return work(last) - work(first) > limit or not fits(shard, first, last)
+
+            steps = bisect.bisect_left(range(1, -(-(end - first) // multiple) + 1), True, key=too_long)
+            bounds.append(min(end, first + steps * multiple))
+        found = tuple(itertools.pairwise(bounds))
+        return found if bounds[-1] == end and all(fits(shard, *found[shard]) for shard in shards) else None
+
+    total = work(end) - work(0)
+    limit = bisect.bisect_left(range(total), True, key=lambda limit: cut(limit) is not None)
+    return cut(limit) or even
+
+
+def fitting_rows(
+    n: int, multiple: int, specs: Sequence[DeviceSpec], memory_limit: int | None, peak: Callable[[int], int]
+) -> Ranges:
+    """Cut n rows for devices, evenly if they fit: ``peak(rows)`` is what so many take of a device."""
+    _, bands, _ = fitting_grid(n, multiple, [(len(specs), 1)], specs, memory_limit, lambda rows, _: peak(rows))
+    return bands
+
+
+def fitting_grid(
+    n: int,
+    multiple: int,
+    grids: Sequence[tuple[int, int]],
+    specs: Sequence[DeviceSpec],
+    memory_limit: int | None,
+    peak: Callable[[int, int], int],
+) -> tuple[tuple[int, int], Ranges, Ranges]:
+    """Cut a matrix of n rows and columns for the first of some grids of devices that fits.
+
+    The columns are cut evenly; the rows too, unless they fit otherwise only.
+
+    Parameters
+    ----------
+    n, multiple : int
+        The rows; ranges start on multiples.
+    grids : sequence of (int, int)
+        Rows and columns of grids of the devices, the best first.
+    specs, memory_limit
+        The devices, and the most bytes that may be taken of each.
+    peak : callable
+        ``peak(rows, columns)`` is what a rectangle takes of a device.
+
+    Returns
+    -------
+    grid : tuple of (int, int)
+        The first of the grids that fits; the first of all where none does.
+    bands, strips : tuple of (int, int)
+        The rows of each row of rectangles, and the columns of each column of them.
+    """
+    room = [usable(spec, memory_limit) for spec in specs]
+    peak = functools.cache(peak)
+    for high, wide in grids:
+        even, strips = even_ranges(n, high, multiple), even_ranges(n, wide, multiple)
+        widest = max(last - first for first, last in strips)
+        # All devices of a row have as many rows, so what the least of them takes.
+        least = [min(room[band * wide : (band + 1) * wide]) for band in range(high)]
+
+        def fits(band: int, first: int, last: int, widest: int = widest, least: Sequence[int] = tuple(least)) -> bool:
+            return peak(last - first, widest) <= least[band]
+
+        bands = fitting(even, multiple, int, fits) if max(room) > min(room) else even
+        if all(fits(band, *bands[band]) for band in range(high)):
+            return (high, wide), bands, strips
+    high, wide = grids[0]
+    return grids[0], even_ranges(n, high, multiple), even_ranges(n, wide, multiple)
+
+
+def shares(
+    n: int,
+    m: int,
+    specs: Sequence[DeviceSpec],
+    memory_limit: int | None,
+    indptr: Any,
+    peak: Callable[[int, int], int],
+) -> tuple[Ranges, list[int]]:
+    """Return the vertices of each device and the number of edges into them, which is balanced if that fits.
+
+    Where these are not known, `indptr` is None, all vertices are taken to have as many. ``peak(vertices, edges)`` is
+    what so many take of a device.
+    """
+    if len(specs) == 1:
         return ((0, n),), [m]
     offsets = None if indptr is None else devices.to_host(indptr)
 
     def before(vertex: int) -> int:
         return m * vertex // max(n, 1) if offsets is None else int(offsets[vertex])
 
-    ranges = balanced_ranges(n, before, shards)
+    def fits(shard: int, first: int, last: int) -> bool:
+        return peak(last - first, before(last) - before(first)) <= usable(specs[shard], memory_limit)
+
+    balanced = balanced_ranges(n, before, len(specs))
+    ranges = fitting(balanced, 32, lambda vertex: before(vertex) + vertex, fits)
     return ranges, [before(last) - before(first) for first, last in ranges]
 
 
 def best_grid(shards: int) -> tuple[int, int]:
     """Return the rows and columns of the grid whose shards receive least of the panels; the squarest of these."""
+    return grids(shards)[0]
+
+
+def grids(shards: int) -> list[tuple[int, int]]:
+    """Return the rows and columns of all grids, those first whose shards receive least of the panels.
+
+    Of those that receive as much, the squarest comes first. The last resort of unequal devices is a range of rows each.
+    """
 
     def received(rows: int) -> tuple[float, int]:
         columns = shards // rows
         return (rows > 1) / columns + (columns > 1) / rows, abs(rows - columns)
 
-    rows = min((rows for rows in range(shards, 0, -1) if shards % rows == 0), key=received)
-    return rows, shards // rows
+    heights = sorted((rows for rows in range(shards, 0, -1) if shards % rows == 0), key=received)
+    return [(rows, shards // rows) for rows in heights]
 
 
 def grouped(components: Sequence[int]) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..rates import EXCHANGE, rates
-from .cut import even_ranges, span_of
+from .cut import even_ranges, fitting_rows, span_of
 from .devices import DeviceSpec
 from .kernels import kernel_module
 from .plans import Plan
@@ -35,7 +35,14 @@ METHODS = ("sequential", "wylie", "splitter64", "splitter48")
 MAX_ELEMENTS = 2**32 - 1
 
 
-def planned(n: int, specs: tuple[DeviceSpec, ...], method: str, span: int | None, splitters: int | None) -> Plan:
+def planned(
+    n: int,
+    specs: tuple[DeviceSpec, ...],
+    method: str,
+    span: int | None,
+    splitters: int | None,
+    memory_limit: int | None,
+) -> Plan:
     """Plan a list ranking: strata of the elements by splitters, ranges of them by jumping."""
     kind, shards = specs[0].kind, len(specs)
     if method not in ("auto", *METHODS):
@@ -61,7 +68,12 @@ def planned(n: int, specs: tuple[DeviceSpec, ...], method: str, span: int | None
         steps, peaks = 1, (3 * lists, *(lists,) * (shards - 1))
     elif method == "wylie":
         steps = rounds(n)
-        peaks = tuple(lists + 8 * n + (last - first) * dtype.itemsize for first, last in ranges)
+
+        def peak(own: int) -> int:
+            return lists + 8 * n + own * dtype.itemsize
+
+        ranges = fitting_rows(n, 1, specs, memory_limit, peak)
+        peaks = tuple(peak(last - first) for first, last in ranges)
         seconds = steps * (seconds / cores + exchange)
     else:
         if splitters is None:

@@ -49,6 +49,7 @@ def planned(
     directed: bool,
     indptr: Any,
     rows: int | None,
+    memory_limit: int | None,
 ) -> Plan:
     """Plan a search from one source, or from a set of them: by levels, how many of which only the graph can tell."""
     from .. import bfs_by_level  # which knows of plans
@@ -60,11 +61,27 @@ def planned(
     by_level = method in bfs_by_level.METHODS
     if by_level and method not in kernel_module(kind, "bfs_by_level").METHODS:
         raise InputError(f"method={method!r} runs on one core of a CPU: add device='cpu', or use method='auto'")
-    ranges, edges = shares(n, m, len(specs), indptr)
     per_level = EXCHANGE["solo" if len(specs) == 1 else kind] + (5e-6 if kind == "cuda" else 20e-6)
     listed = 0 if by_level or method == "pull" else _listed(n, len(specs), kind)
     shared = len(specs) == 1 and not directed
     offset = offset_type(m).itemsize
+    kept_rows = (n if kind == "cuda" else 0) if rows is None else rows
+
+    def peak(own: int, own_edges: int) -> int:
+        hubs = 4 * kernel_module(kind, "bfs").hub_capacity(own_edges)
+        found = predecessors * (4 * own + hubs)
+        if by_level:
+            what = n, own, own_edges, method, predecessors
+            return bfs_by_level.device_bytes(*what, offset=offset, shared=shared) + found
+        lists = own_edges * 4 + (own + 1) * offset
+        if not shared:
+            lists += own_edges * 4 + (n + 1) * offset
+        bitmaps = -(-n // 32) * 4 + 2 * -(-own // 32) * 4
+        once = {"heads": 4 * own, "rows of four": 16 * kept_rows, None: 0}
+        state = 8 * n + bitmaps + hubs + 4 * len(specs) * (1 + listed) + once[prepared_for(method, n, m, len(specs))]
+        return lists + state + found
+
+    ranges, edges = shares(n, m, specs, memory_limit, indptr, peak)
     search = rates(kind, specs[0].model).search
     few = method in ("auto", "hybrid") and m >= _HEADS_FROM * n
     looked = _LOOKS * n if few else m
@@ -74,30 +91,6 @@ def planned(
         cores = 1 if method == "sequential" else specs[0].cores
         seconds = bfs_by_level.touches(n, max(edges), method, DEPTH) / (search * cores)
         level = per_level + seconds / DEPTH
-    peaks = []
-    for (first, last), own_edges in zip(ranges, edges, strict=True):
-        hubs = 4 * kernel_module(kind, "bfs").hub_capacity(own_edges)
-        found = predecessors * (4 * (last - first) + hubs)
-        if by_level:
-            what = n, last - first, own_edges, method, predecessors
-            peaks.append(bfs_by_level.device_bytes(*what, offset=offset, shared=shared) + found)
-            continue
-        lists = own_edges * 4 + (last - first + 1) * offset
-        if not shared:
-            lists += own_edges * 4 + (n + 1) * offset
-        words = -(-n // 32) * 4
-        own = -(-(last - first) // 32) * 4
-        rows = (n if kind == "cuda" else 0) if rows is None else rows
-        once = {"heads": 4 * (last - first), "rows of four": 16 * rows, None: 0}
-        state = (
-            8 * n
-            + words
-            + 2 * own
-            + hubs
-            + 4 * len(specs) * (1 + listed)
-            + once[prepared_for(method, n, m, len(specs))]
-        )
-        peaks.append(lists + state + found)
     return Plan(
         algorithm="bfs",
         method="hybrid" if method == "auto" else method,
@@ -110,7 +103,7 @@ def planned(
         devices=specs,
         steps=None,
         span=span or span_of(level),
-        peak_bytes=tuple(peaks),
+        peak_bytes=tuple(peak(last - first, own_edges) for (first, last), own_edges in zip(ranges, edges, strict=True)),
         seconds=seconds + DEPTH * per_level,
         listed=listed,
     )
@@ -141,18 +134,19 @@ def planned_for_many(
 ) -> Plan:
     """Plan searches from many sources: as many words of 64 at a time as there are, and as fit."""
     kind, shards = specs[0].kind, len(specs)
-    columns, edges = shares(n, m, shards, indptr)
     r, offset, both = rates(kind, specs[0].model), offset_type(m).itemsize, directed or shards > 1
     per_level = EXCHANGE["solo" if shards == 1 else kind] + 3 * r.launch
 
     def made(words: int) -> Plan:
-        batches, peaks = -(-sources // (64 * words)), []
-        for (first, last), own_edges in zip(columns, edges, strict=True):
-            own = last - first
+        batches = -(-sources // (64 * words))
+
+        def peak(own: int, own_edges: int) -> int:
             lists = 4 * own_edges + offset * (own + 1) + both * (4 * own_edges + offset * (n + 1))
             hubs = 4 * kernel_module(kind, "bfs").hub_capacity(own_edges)
             found = 4 * own * sources * (1 + predecessors) + predecessors * 4 * n
-            peaks.append(lists + 8 * words * (n + 2 * own) + hubs + found)
+            return lists + 8 * words * (n + 2 * own) + hubs + found
+
+        columns, edges = shares(n, m, specs, memory_limit, indptr, peak)
         # An edge is looked at in some levels, the words of a vertex in all; a distance is written once.
         passes = DEPTH * 24 * words * n / (r.memory * shards) + DEPTH * per_level
         seconds = batches * (3 * max(edges) / (r.search * specs[0].cores) + passes)
@@ -170,7 +164,9 @@ def planned_for_many(
             devices=specs,
             steps=None,
             span=span or span_of(seconds / (DEPTH * batches)),
-            peak_bytes=tuple(peaks),
+            peak_bytes=tuple(
+                peak(last - first, own_edges) for (first, last), own_edges in zip(columns, edges, strict=True)
+            ),
             seconds=seconds + 8 * sources * n / (r.memory * shards),
             batch=64 * words,
         )

@@ -1,0 +1,97 @@
+"""Workers of unequal memory hold unequal pieces, and together find the same bits."""
+
+from dataclasses import replace
+
+import numpy as np
+import psutil
+import pytest
+from distributed import Client, Scheduler, SpecCluster, Worker
+from test_cluster import cluster, matrix, pytestmark  # noqa: F401  (the mark works here too)
+
+import mgraph
+from mgraph.cluster import Cluster
+from mgraph.generate import rmat
+from mgraph.plan.devices import USABLE
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Four workers in this process."""
+    with cluster(4, processes=False) as made:
+        yield made
+
+
+@pytest.fixture
+def little(monkeypatch):
+    """Give the second worker of each cluster that is made so many bytes; returns what sets them."""
+    made = Cluster.__init__
+
+    def set_memory(size):
+        def init(self, *arguments):
+            made(self, *arguments)
+            self.specs = tuple(
+                replace(spec, memory=size) if shard == 1 else spec for shard, spec in enumerate(self.specs)
+            )
+
+        monkeypatch.setattr(Cluster, "__init__", init)
+
+    return set_memory
+
+
+def calls():
+    """Each call as a function of where it runs."""
+    dense, graph = matrix(300), rmat(10)
+    random = np.random.default_rng(3)
+    weighted = mgraph.Graph.from_edges(*random.integers(0, 1000, (2, 5000)), random.random(5000), n=1000)
+    successors = np.minimum(np.arange(5000) + 1, 4999)
+    return {
+        "apsp": lambda **o: mgraph.apsp(dense, predecessors=True, block=32, method="blocked", **o),
+        "naive": lambda **o: mgraph.apsp(dense, predecessors=True, method="naive", **o),
+        "squaring": lambda **o: mgraph.apsp(dense, predecessors=True, block=32, method="squaring", **o),
+        "closure": lambda **o: mgraph.transitive_closure(graph, **o),
+        "bfs": lambda **o: mgraph.bfs(graph, 0, predecessors=True, **o),
+        "bfs_many": lambda **o: mgraph.bfs_many(graph, range(70), **o),
+        "components": lambda **o: mgraph.connected_components(graph, **o),
+        "sssp": lambda **o: mgraph.sssp(weighted, 0, predecessors=True, **o),
+        "list_rank": lambda **o: mgraph.list_rank(successors, method="wylie", **o),
+    }
+
+
+def arrays(result):
+    named = {name: getattr(result, name, None) for name in ("distances", "predecessors", "words", "labels", "ranks")}
+    return {name: np.asarray(array) for name, array in named.items() if array is not None}
+
+
+@pytest.mark.parametrize("name", calls())
+def test_the_same_bits(client, little, name):
+    call = calls()[name]
+    expected = call(client=client, device="cpu")
+    even = expected.plan
+    # A byte less than what an even part takes.
+    little(int((even.peak_bytes[1] - 1) / USABLE))
+    found = call(client=client, device="cpu")
+    made = found.plan
+    assert (made.ranges, made.columns) != (even.ranges, even.columns)
+    assert made.peak_bytes[1] < even.peak_bytes[1]
+    assert arrays(expected)
+    for what, array in arrays(expected).items():
+        np.testing.assert_array_equal(arrays(found)[what], array, err_msg=what)
+
+
+def test_workers_of_unequal_limits():
+    """By Dask's limits of their memory, of which the plan for a matrix makes unequal parts."""
+    taken = psutil.Process().memory_info().rss
+    limits = [taken + (1 << 29), taken + (1 << 31)]
+    options = {"nthreads": 1, "dashboard_address": None}
+    workers = {
+        number: {"cls": Worker, "options": options | {"memory_limit": limit}} for number, limit in enumerate(limits)
+    }
+    scheduler = {"cls": Scheduler, "options": {"protocol": "inproc://", "dashboard_address": None}}
+    with SpecCluster(workers, scheduler, silence_logs=50) as made, Client(made, set_as_default=False) as client:
+        specs = Cluster(client, "cpu").specs
+    small, large = sorted(specs, key=lambda spec: spec.memory)
+    assert small.memory < large.memory
+    n = int((USABLE * (small.memory + large.memory) / 4) ** 0.5) // 128 * 120
+    parts = dict(zip(specs, mgraph.plan("apsp", n, devices=specs).ranges, strict=True))
+    heights = {spec.name: last - first for spec, (first, last) in parts.items()}
+    assert 0 < heights[small.name] < heights[large.name]
