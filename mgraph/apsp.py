@@ -48,6 +48,7 @@ def apsp(
     memory_limit: int | None = None,
     span: int | None = None,
     progress: Progress | None = None,
+    worker_timeout: float | None = None,
 ) -> "ApspResult":
     """Return the lengths of the shortest paths between all pairs of vertices.
 
@@ -82,6 +83,9 @@ def apsp(
         `client`, what its workers shall use.
     client : distributed.Client, optional
         Run on the client's workers, one shard each; the matrices then stay distributed.
+    worker_timeout : float, optional
+        Seconds, 1 or more, for which a worker of `client` may be silent before the call ends in `WorkerLostError`.
+        By default ``mgraph.worker-timeout`` of Dask's configuration, or 60.
     memory_limit : int, optional
         Bytes that the call may take of each device. A matrix that does not fit is streamed from the host's
         memory, or from a temporary file if it does not fit there either (and always with ``device="cpu"``);
@@ -121,7 +125,7 @@ def apsp(
     given = matrix_or_graph if hasattr(matrix_or_graph, "tocoo") else as_graph(matrix_or_graph)
     n, home = outline(given)
     span = checked_span(span, progress)
-    runner = executor(device, client, home)
+    runner = executor(device, client, home, worker_timeout)
     planned = partial(
         plan,
         "apsp",

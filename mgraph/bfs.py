@@ -47,6 +47,7 @@ def bfs(
     client: Any = None,
     span: int | None = None,
     progress: Progress | None = None,
+    worker_timeout: float | None = None,
 ) -> "BfsResult":
     """Return every vertex's distance in edges from `source`, or from the nearest of several.
 
@@ -75,6 +76,9 @@ def bfs(
         `client`, what its workers shall use.
     client : distributed.Client, optional
         Run on the client's workers, one range of vertices each.
+    worker_timeout : float, optional
+        Seconds, 1 or more, for which a worker of `client` may be silent before the call ends in `WorkerLostError`.
+        By default ``mgraph.worker-timeout`` of Dask's configuration, or 60.
     span : int, optional
         Levels between two barriers of Dask; 1 makes each a task. By default about a second's worth.
     progress : callable, optional
@@ -107,7 +111,7 @@ def bfs(
     if target is not None:
         [target] = checked_vertices("target", [target], graph.n)
     max_depth = checked_depth(max_depth)
-    runner = executor(device, client, graph.device)
+    runner = executor(device, client, graph.device, worker_timeout)
     rows = None
     if runner.place is not None and prepared_for(method, graph.n, graph.m, 1) == "rows of four":
         needed = runner.place.kernels("bfs").rows_needed

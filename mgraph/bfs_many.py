@@ -36,6 +36,7 @@ def bfs_many(
     client: Any = None,
     span: int | None = None,
     progress: Progress | None = None,
+    worker_timeout: float | None = None,
 ) -> "BfsManyResult":
     """Return every vertex's distance in edges from each of many sources.
 
@@ -56,6 +57,9 @@ def bfs_many(
         `client`, what its workers shall use.
     client : distributed.Client, optional
         Run on the client's workers, one range of vertices each; the result stays there.
+    worker_timeout : float, optional
+        Seconds, 1 or more, for which a worker of `client` may be silent before the call ends in `WorkerLostError`.
+        By default ``mgraph.worker-timeout`` of Dask's configuration, or 60.
     span : int, optional
         Supersteps, each a level of a batch, between two barriers of Dask; 1 makes each a task. By default
         about a second's worth.
@@ -82,7 +86,7 @@ def bfs_many(
     graph = as_graph(graph)
     start = checked_vertices("sources", sources, graph.n)
     max_depth = checked_depth(max_depth)
-    runner = executor(device, client, graph.device)
+    runner = executor(device, client, graph.device, worker_timeout)
     made = plan(
         "bfs_many",
         graph.n,

@@ -12,7 +12,9 @@ import os
 import platform
 import re
 import signal
+import socket
 import sys
+import threading
 import time
 import traceback
 import warnings
@@ -52,6 +54,10 @@ Result = (
 
 #: Elements of a distance matrix summed up at a time.
 ELEMENTS_AT_A_TIME = 1 << 22
+
+
+#: Seconds that Python has after a second Ctrl-C to end a call in its own way.
+SECOND_CTRL_C = 0.5
 
 
 class Failure(click.ClickException):
@@ -231,6 +237,12 @@ _run_options = _options(
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
         help="The same, with the address in the file that 'dask scheduler --scheduler-file' wrote.",
     ),
+    click.option(
+        "--worker-timeout",
+        type=float,
+        metavar="SECONDS",
+        help="How long a worker may be silent before the run ends in an error; by default 60.",
+    ),
     click.option("--tls-ca-file", type=_PEM, help="The CA's certificate, where the scheduler uses TLS."),
     click.option("--tls-cert", type=_PEM, help="With it, a certificate for this client,"),
     click.option("--tls-key", type=_PEM, help="and its key, unless the same file has it."),
@@ -402,7 +414,7 @@ def _perform(
         # disable=None: shown on a terminal only.
         with (
             tqdm(desc=call.__name__, unit=" steps", leave=False, disable=quiet or None) as bar,
-            _interrupted_between_spans() as look,
+            _interrupted(by_workers=client is not None) as look,
         ):
 
             def progress(done: int, total: int | None) -> None:
@@ -447,10 +459,11 @@ def _perform(
 
 
 @contextlib.contextmanager
-def _interrupted_between_spans() -> Iterator[Callable[[], None]]:
-    """Put Ctrl-C off until the function that this yields is called; a second one acts at once.
+def _interrupted(by_workers: bool) -> Iterator[Callable[[], None]]:
+    """Have Ctrl-C end a call: one by workers at once, any other when the function that this yields is called.
 
-    Amid Dask's work the exception may be lost in a destructor, or leave one half an object.
+    At any other time the exception might leave one half an object. A second Ctrl-C ends any call at once: where it
+    finds compiled code at work, for which Python's handlers wait, it ends the process.
     """
     pressed = False
 
@@ -458,19 +471,57 @@ def _interrupted_between_spans() -> Iterator[Callable[[], None]]:
         nonlocal pressed
         pressed = True
         signal.signal(signal.SIGINT, heard)
-        # Not to sys.stderr: it may be in the middle of writing the bar, and refuses to be called again in there.
-        with contextlib.suppress(OSError):
-            os.write(2, b"\nmgraph: stopping after this span; Ctrl-C again stops at once\n")
+        if by_workers:
+            raise KeyboardInterrupt
 
     def look() -> None:
+        # What was raised in a destructor was lost.
         if pressed:
             raise KeyboardInterrupt
 
     heard = signal.signal(signal.SIGINT, press)
     try:
-        yield look
+        with contextlib.nullcontext() if by_workers else _counted_interrupts():
+            yield look
     finally:
         signal.signal(signal.SIGINT, heard)
+
+
+@contextlib.contextmanager
+def _counted_interrupts() -> Iterator[None]:
+    """Tell of a first Ctrl-C as it comes, and end the process soon after a second one, whatever the main thread does.
+
+    Python writes the number of each signal to a socket even while the main thread runs compiled code.
+    """
+    ours, pythons = socket.socketpair()
+    pythons.setblocking(False)
+
+    def count() -> None:
+        presses = 0
+        while heard := ours.recv(1):
+            presses += heard[0] == signal.SIGINT
+            if presses == 1:
+                # Not to sys.stderr: it may be in the middle of writing the bar.
+                with contextlib.suppress(OSError):
+                    os.write(2, b"\nmgraph: stopping after this span; Ctrl-C again stops at once\n")
+            if presses == 2:
+                ours.settimeout(SECOND_CTRL_C)
+                with contextlib.suppress(TimeoutError):
+                    while ours.recv(1):
+                        pass
+                    return
+                os._exit(130)
+
+    before = signal.set_wakeup_fd(pythons.fileno(), warn_on_full_buffer=False)
+    counting = threading.Thread(target=count, daemon=True)
+    counting.start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        pythons.close()  # by which the other end reads nothing
+        counting.join()
+        ours.close()
 
 
 def _client(

@@ -35,6 +35,7 @@ def transitive_closure(
     client: Any = None,
     span: int | None = None,
     progress: Progress | None = None,
+    worker_timeout: float | None = None,
 ) -> "ClosureResult":
     """Return which vertices can be reached from which.
 
@@ -50,6 +51,9 @@ def transitive_closure(
         `client`, what its workers shall use.
     client : distributed.Client, optional
         Run on the client's workers, one shard each; the bits then stay distributed.
+    worker_timeout : float, optional
+        Seconds, 1 or more, for which a worker of `client` may be silent before the call ends in `WorkerLostError`.
+        By default ``mgraph.worker-timeout`` of Dask's configuration, or 60.
     span : int, optional
         Supersteps between two barriers of Dask; 1 makes each a task. By default about a second's worth.
     progress : callable, optional
@@ -85,7 +89,7 @@ def transitive_closure(
     given = given if hasattr(given, "tocoo") else as_graph(given)
     n, home = outline(given)
     span = checked_span(span, progress)
-    runner = executor(device, client, home)
+    runner = executor(device, client, home, worker_timeout)
     planned = partial(plan, "closure", n, devices=runner.specs, span=span)
     planned(m=getattr(given, "nnz", None))  # what does not fit is refused before its edges are sorted
     graph = as_graph(given)

@@ -37,6 +37,7 @@ def connected_components(
     client: Any = None,
     span: int | None = None,
     progress: Progress | None = None,
+    worker_timeout: float | None = None,
 ) -> "ComponentsResult":
     """Return the number of connected components, and the component of every vertex.
 
@@ -56,6 +57,9 @@ def connected_components(
         `client`, what its workers shall use.
     client : distributed.Client, optional
         Run on the client's workers, one range of vertices each.
+    worker_timeout : float, optional
+        Seconds, 1 or more, for which a worker of `client` may be silent before the call ends in `WorkerLostError`.
+        By default ``mgraph.worker-timeout`` of Dask's configuration, or 60.
     span : int, optional
         Supersteps between two barriers of Dask; 1 makes each a task. By default about a second's worth.
     progress : callable, optional
@@ -92,7 +96,7 @@ def connected_components(
         if client is not None:
             raise InputError("connection='strong' is found on one core of a CPU: leave out client=")
         method, device = "sequential", "cpu"
-    runner = executor(device, client, graph.device)
+    runner = executor(device, client, graph.device, worker_timeout)
     made = plan(
         "components",
         graph.n,

@@ -79,8 +79,15 @@ class Executor(Protocol):
         ...
 
 
-def advance(program: Program, state: Any, first: int, span: int, comm: Communicator) -> tuple[int, bool]:
-    """Run up to `span` supersteps from number `first` on.
+def advance(
+    program: Program,
+    state: Any,
+    first: int,
+    span: int,
+    comm: Communicator,
+    begin: Callable[[int], None] = lambda k: None,
+) -> tuple[int, bool]:
+    """Run up to `span` supersteps from number `first` on; ``begin(k)`` is called before number ``k``.
 
     Returns
     -------
@@ -91,6 +98,7 @@ def advance(program: Program, state: Any, first: int, span: int, comm: Communica
     """
     k = first
     while k < first + span:
+        begin(k)
         ran = program.step(state, k, first + span - k, comm)
         if ran == 0:
             return k, True
@@ -157,7 +165,7 @@ class Direct:
         return Outcome(arrays, timings)
 
 
-def executor(device: str | None, client: Any, home: str) -> Executor:
+def executor(device: str | None, client: Any, home: str, worker_timeout: Any = None) -> Executor:
     """Return where to run: on `device`, or on the workers of `client`.
 
     Parameters
@@ -168,11 +176,15 @@ def executor(device: str | None, client: Any, home: str) -> Executor:
         With a client, `device` says what its workers shall use.
     home : str
         The name of the device that the input lives on.
+    worker_timeout : float, optional
+        Seconds that a worker of `client` may be silent.
     """
     if client is not None:
         from .cluster import Cluster
 
-        return Cluster(client, device)
+        return Cluster(client, device, worker_timeout)
+    if worker_timeout is not None:
+        raise InputError("worker_timeout is for workers: give client= too, or leave it out")
     return Direct(devices.find(home if device is None and home != "cpu" else device))
 
 

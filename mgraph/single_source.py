@@ -54,6 +54,7 @@ def sssp(
     client: Any = None,
     span: int | None = None,
     progress: Progress | None = None,
+    worker_timeout: float | None = None,
 ) -> "SsspResult":
     """Return the length of the shortest path from `source` to every vertex.
 
@@ -82,6 +83,9 @@ def sssp(
         `client`, what its workers shall use.
     client : distributed.Client, optional
         Run on the client's workers, one range of vertices each.
+    worker_timeout : float, optional
+        Seconds, 1 or more, for which a worker of `client` may be silent before the call ends in `WorkerLostError`.
+        By default ``mgraph.worker-timeout`` of Dask's configuration, or 60.
     span : int, optional
         Rounds between two barriers of Dask; 1 makes each a task. By default about a second's worth.
     progress : callable, optional
@@ -122,7 +126,7 @@ def sssp(
             f"the weight {least} is negative, which method={method!r} cannot have: use method='bellman-ford'"
         )
     check_sums(least, greatest, graph.n, computed)
-    runner = executor(device, client, graph.device)
+    runner = executor(device, client, graph.device, worker_timeout)
     csr = graph.csr()
     made = plan(
         "sssp",

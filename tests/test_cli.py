@@ -710,7 +710,7 @@ def test_an_interrupt_while_the_bar_is_written(monkeypatch, capfd):
             return len(shown)
 
     monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(io.BufferedWriter(Terminal())))
-    with cli._interrupted_between_spans() as look:
+    with cli._interrupted(by_workers=False) as look:
         sys.stderr.write("apsp: 1%")
         sys.stderr.flush()
         with pytest.raises(KeyboardInterrupt):

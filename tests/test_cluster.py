@@ -19,8 +19,9 @@ from distributed import Client, Event, LocalCluster, default_client, get_worker
 from distributed.scheduler import WorkerStatusPlugin
 
 from mgraph import apsp, device
-from mgraph.cluster import Cluster, DistributedMatrix, connect, local_client, tasks
+from mgraph.cluster import Cluster, DistributedMatrix, connect, local_client, tasks, watch
 from mgraph.cluster.tasks import present
+from mgraph.cluster.watch import Watch
 from mgraph.errors import (
     DeviceError,
     InputError,
@@ -193,7 +194,7 @@ def test_no_state_stays_on_the_workers(client):
 
 def test_no_result_waits_for_a_garbage_collection(client, monkeypatch):
     """Not of tasks that outlast a look at the workers either."""
-    monkeypatch.setattr(tasks, "LOOK", 0.01)
+    monkeypatch.setattr(watch, "LOOK", 0.01)
     gc.collect()
     gc.disable()
     try:
@@ -517,14 +518,14 @@ def test_a_lost_block_is_reported():
 
 def test_a_result_lost_while_others_are_awaited(monkeypatch):
     """Between two looks at the workers: the last task ends, but the first one's result is gone."""
-    monkeypatch.setattr(tasks, "LOOK", 5)
+    monkeypatch.setattr(watch, "LOOK", 5)
     with cluster(2, processes=True) as client:
         first, second = sorted(present(client))
         ended = tasks.submit(client, first, int)
         other = tasks.submit(client, second, lambda: Event("lost").wait())
         wait_until(ended.done)
         with ThreadPoolExecutor(1) as thread:
-            settled = thread.submit(tasks.settle, client, {first: ended, second: other})
+            settled = thread.submit(tasks.settle, Watch(client, [first, second]), {first: ended, second: other})
             os.kill(client.run(os.getpid)[first], signal.SIGKILL)
             wait_until(lambda: not ended.done())
             Event("lost", client=client).set()

@@ -13,9 +13,10 @@ shard to another are numbered, so that no call takes another's. Invariants:
 import asyncio
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from distributed.protocol import to_serialize
@@ -35,6 +36,20 @@ _REDUCTIONS = {"sum": np.add, "min": np.minimum, "max": np.maximum}
 
 class Aborted(MgraphError, RuntimeError):
     """A shard stopped because another one did; never the cause of a failure."""
+
+
+class Unreachable(Aborted):
+    """A shard stopped because it could not send to another worker."""
+
+
+class Wait(NamedTuple):
+    """What a shard waits for: a message from another one, by its number and bytes, or others to take its own."""
+
+    doing: str
+    peers: tuple[int, ...]
+    message: int
+    bytes: int
+    since: float
 
 
 class Mailbox:
@@ -104,6 +119,13 @@ class DaskComm:
         This shard's number.
     mailbox : Mailbox
         Where the worker puts the messages for this shard.
+
+    Attributes
+    ----------
+    waiting : Wait or None
+        What the shard waits for; other threads may look at it.
+    sent : list of int
+        How many messages each shard was sent.
     """
 
     def __init__(self, worker: Worker, session: str, addresses: Sequence[str], rank: int, mailbox: Mailbox) -> None:
@@ -115,7 +137,8 @@ class DaskComm:
         self._addresses = addresses
         self._everyone = range(self.size)
         self._mailbox = mailbox
-        self._sent = [0] * self.size
+        self.waiting: Wait | None = None
+        self.sent = [0] * self.size
         self._taken = [0] * self.size
         self._sending: Future[None] | None = None
 
@@ -179,7 +202,10 @@ class DaskComm:
 
     def _take(self, source: int, array: np.ndarray) -> None:
         self._taken[source] += 1
-        self._mailbox.take(source, self._taken[source], array)
+        number = self._taken[source]
+        self.waiting = Wait("receiving", (source,), number, array.nbytes, time.monotonic())
+        self._mailbox.take(source, number, array)
+        self.waiting = None
 
     @contextlib.contextmanager
     def _sending_out(self, arrays: dict[int, np.ndarray]) -> Iterator[None]:
@@ -187,16 +213,17 @@ class DaskComm:
         sending = self._send(arrays) if arrays else None
         yield
         if sending is not None:
+            largest = max(array.nbytes for array in arrays.values())
+            self.waiting = Wait("sending", tuple(arrays), 0, largest, time.monotonic())
             try:
                 sending.result()
+                self.waiting = None
             except CancelledError:
                 raise Aborted("the exchange between the workers was aborted") from None
-            except OSError as error:
-                raise Aborted(f"{self._addresses[self.rank]} cannot reach another worker: {error}") from error
 
     def _send(self, arrays: dict[int, np.ndarray]) -> "Future[None]":
         for receiver in arrays:
-            self._sent[receiver] += 1
+            self.sent[receiver] += 1
         messages = [self._message(receiver, array) for receiver, array in arrays.items()]
         sending = asyncio.run_coroutine_threadsafe(self._post(messages), self._loop)
         self._sending = sending
@@ -208,9 +235,14 @@ class DaskComm:
         """Return the next message to a shard; of a long one, the answer tells that it has been copied out."""
         short = array.nbytes <= SHORT
         payload = array.tobytes() if short else to_serialize(np.ascontiguousarray(array))
-        return receiver, {"number": self._sent[receiver], "payload": payload, "reply": not short}
+        return receiver, {"number": self.sent[receiver], "payload": payload, "reply": not short}
 
     async def _post(self, messages: list[tuple[int, dict[str, Any]]]) -> None:
-        common = {"session": self._session, "source": self.rank}
-        peers = ((self._worker.rpc(self._addresses[receiver]), message) for receiver, message in messages)
-        await asyncio.gather(*(getattr(peer, OPERATION)(**common, **message) for peer, message in peers))
+        await asyncio.gather(*(self._post_one(receiver, message) for receiver, message in messages))
+
+    async def _post_one(self, receiver: int, message: dict[str, Any]) -> None:
+        here, there = self._addresses[self.rank], self._addresses[receiver]
+        try:
+            await getattr(self._worker.rpc(there), OPERATION)(session=self._session, source=self.rank, **message)
+        except OSError as error:
+            raise Unreachable(f"{here} cannot reach the worker {there}: {error}") from error

@@ -9,9 +9,11 @@ import contextlib
 import platform
 import time
 import uuid
+import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -22,13 +24,21 @@ from ..engine import Outcome, Program, Progress, memory_errors
 from ..errors import DeviceError, InputError, MgraphError, SchedulerError, VersionError, WorkerLostError
 from ..plan import DeviceSpec, Plan
 from ..version import __version__
-from . import tasks, worker
-from .comm import Aborted
+from . import pulse, tasks, worker
+from .comm import Aborted, Unreachable
 from .matrix import DistributedMatrix
+from .watch import MOST, NOTICE, SILENT, Watch, checked_timeout, lost
 
-#: Seconds to wait for the first worker, and for the tasks of a failed call to end.
+#: Seconds to wait for the first worker, for the tasks of a failed call to end, and for all that follows Ctrl-C.
 NO_WORKERS = 10.0
 WIND_DOWN = 10.0
+INTERRUPTED = 3.0
+
+#: Seconds that a last message may take, of which it does not matter whether it arrives.
+PARTING = 1.0
+
+#: The locks that calls of this process hold or wait for.
+_held: set[str] = set()
 
 #: Seconds after which a call that waits for another one looks whether that one's client is still there.
 LOCK_LOOK = 1.0
@@ -43,6 +53,9 @@ class Cluster:
         The client; synchronous.
     device : {"cpu", "cuda"}, optional
         What the workers shall use. By default GPUs where all of them have one, else CPUs.
+    worker_timeout : float, optional
+        Seconds that a worker may be silent before a call ends; by default ``mgraph.worker-timeout`` of Dask's
+        configuration, or 60.
 
     Attributes
     ----------
@@ -65,7 +78,7 @@ class Cluster:
 
     place: devices.Device | None = None
 
-    def __init__(self, client: Client, device: str | None = None) -> None:
+    def __init__(self, client: Client, device: str | None = None, worker_timeout: float | None = None) -> None:
         if not isinstance(client, Client):
             raise InputError(
                 f"client={client!r} is no distributed.Client: give Client(cluster), or what "
@@ -79,7 +92,8 @@ class Cluster:
                 "'cuda' or None"
             )
         self._client = client
-        self._workers: dict[str, DeviceSpec] = _survey(client, device)
+        self._timeout = checked_timeout(worker_timeout)
+        self._workers: dict[str, DeviceSpec] = _survey(client, device, self._timeout)
         self.specs = tuple(self._workers.values())
 
     def run(self, program: Program, piece: Callable[[int], Any], plan: Plan, progress: Progress | None) -> Outcome:
@@ -93,10 +107,10 @@ class Cluster:
             If the scheduler does.
         """
         client, addresses = self._client, list(self._workers)
-        with memory_errors(plan.algorithm, plan), _exclusive(client, addresses):
+        with memory_errors(plan.algorithm, plan), _exclusive(Watch(client, addresses, self._timeout)):
             started = time.perf_counter()
-            session = _Session(client, addresses)
-            with session:
+            with _Session(client, addresses, self._timeout, plan) as session:
+                session.open()
                 session.load(program, self.specs[0].kind, piece)
                 loaded = time.perf_counter()
                 k, finished = 0, False
@@ -105,7 +119,7 @@ class Cluster:
                     if progress is not None:
                         progress(k, plan.steps)
                 solved = time.perf_counter()
-                arrays = session.collect(plan)
+                arrays = session.collect()
         timings = {
             "load": loaded - started,
             "solve": solved - loaded,
@@ -115,47 +129,50 @@ class Cluster:
 
 
 class _Session:
-    """One call on the workers. As a context: opens the session on them, and leaves nothing of it there."""
+    """One call on the workers. As a context: leaves nothing of it there, and raises what went wrong."""
 
-    def __init__(self, client: Client, addresses: Sequence[str]) -> None:
+    def __init__(self, client: Client, addresses: Sequence[str], timeout: float, plan: Plan) -> None:
         self._client = client
         self._addresses = addresses
+        self._plan = plan
         self._name = uuid.uuid4().hex
+        self._watch = Watch(client, addresses, timeout, (client.id, self._name), plan.seconds)
+        self._opened = time.monotonic()
         self._leases: dict[str, Future] = {}
         self._tasks: dict[str, Future] = {}
 
-    def __enter__(self) -> None:
-        tasks.check(self._client, self._addresses)
-        self._client.run(worker.open_session, self._name, workers=list(self._addresses))
+    def __enter__(self) -> "_Session":
+        return self
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         try:
             if error is not None:
                 self._fail(error)
         finally:
-            # Releases the load tasks, by which the workers drop the session.
+            # Releases the leases, by which the workers drop the session.
             self._leases.clear()
             self._tasks.clear()
+            beaten = time.monotonic() - self._opened >= pulse.interval(self._watch.timeout)
+            if beaten and self._client.status == "running":
+                forget = partial(self._client.run_on_scheduler, worker.forget_beats, self._client.id, self._name)
+                self._watch.attempt(forget(asynchronous=True), PARTING)
+
+    def open(self) -> None:
+        """Open the session on all workers, so that each is ready for messages before the first task runs."""
+        self._watch.check()
+        for address in self._addresses:
+            key = worker.lease_key(self._name, address)
+            self._leases[address] = tasks.submit(self._client, address, worker.lease, key=key)
+        tasks.ask(self._watch, worker.open_session, self._name, self._client.id, self._watch.timeout)
 
     def load(self, program: Program, kind: str, piece: Callable[[int], Any]) -> None:
         """Send each worker its piece, load the shards and connect them."""
         for rank, address in enumerate(self._addresses):
-            part = [_on_host(piece(rank))]
-            [sent] = self._client.scatter(part, workers=[address], hash=False, timeout=tasks.NOTICE)
-            self._leases[address] = tasks.submit(
-                self._client,
-                address,
-                worker.load,
-                self._name,
-                rank,
-                self._addresses,
-                kind,
-                program,
-                sent,
-                key=worker.load_key(self._name, rank),
+            sent = self._watch.wait(_scattered(self._client, address, _on_host(piece(rank))))
+            self._tasks[address] = tasks.submit(
+                self._client, address, worker.load, self._name, rank, self._addresses, kind, program, sent
             )
-        self._tasks = dict(self._leases)
-        tasks.results(self._client, self._tasks)
+        tasks.results(self._watch, self._tasks)
 
     def each(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Run a task on each worker; return the results once all have ended: Dask's barrier."""
@@ -163,10 +180,11 @@ class _Session:
             address: tasks.submit(self._client, address, function, self._name, *arguments)
             for address in self._addresses
         }
-        return tasks.results(self._client, self._tasks)
+        return tasks.results(self._watch, self._tasks)
 
-    def collect(self, plan: Plan) -> dict[str, Any]:
+    def collect(self) -> dict[str, Any]:
         """End the program and return its results."""
+        plan = self._plan
         collected = self.each(worker.collect)
         arrays: dict[str, Any] = {
             name: np.concatenate([vectors[name] for vectors, _ in collected]) for name in collected[0][0]
@@ -178,32 +196,35 @@ class _Session:
                 for rows, columns, address in zip(plan.ranges, plan.columns, self._addresses, strict=True)
                 if rows[1] > rows[0] and columns[1] > columns[0]
             }
-            tasks.settle(self._client, self._tasks)
+            tasks.settle(self._watch, self._tasks)
             blocks = [(address, self._tasks.get(address)) for address in self._addresses]
-            arrays[name] = DistributedMatrix(self._client, blocks, plan.ranges[::wide], plan.stored[:wide], dtype)
+            arrays[name] = DistributedMatrix(
+                self._client, blocks, plan.ranges[::wide], plan.stored[:wide], dtype, self._watch.timeout
+            )
         return arrays
 
     def _fail(self, error: BaseException) -> None:
         """Stop every shard, forget the session, and raise what the failure was unless that is `error`."""
-        with contextlib.suppress(SchedulerError, OSError):
-            self._wind_down()
+        self._wind_down(WIND_DOWN if isinstance(error, Exception) else INTERRUPTED)
         verdict = self._verdict(error)
         if self._client.status == "running":
             self._client.cancel([*self._leases.values(), *self._tasks.values()], force=True)
         if verdict is not error:
             raise verdict from error
 
-    def _wind_down(self) -> None:
-        there = tasks.present(self._client) & set(self._addresses)
-        self._tell(worker.abort_session, there)
+    def _wind_down(self, seconds: float) -> None:
+        """Abort the session where somebody listens, wait for its tasks to end, and drop it."""
+        watch, end = self._watch, time.monotonic() + seconds
+        with contextlib.suppress(SchedulerError, WorkerLostError):
+            watch.look()
+        if self._client.status != "running" or not watch.answered:
+            return
+        there = sorted(watch.there.intersection(self._addresses).difference(watch.silent(MOST + 1)))
+        tasks.tell(watch, there, worker.abort_session, self._name, within=PARTING)
         running = [task for address, task in (self._leases | self._tasks).items() if address in there]
-        end = time.monotonic() + WIND_DOWN
         while time.monotonic() < end and not all(task.done() for task in running):
             time.sleep(0.02)
-        self._tell(worker.drop_session, there)
-
-    def _tell(self, function: Callable[..., None], there: set[str]) -> None:
-        self._client.run(function, self._name, workers=sorted(there), on_error="ignore")
+        tasks.tell(watch, there, worker.drop_session, self._name, within=PARTING)
 
     def _verdict(self, error: BaseException) -> BaseException:
         """Return what went wrong: a lost worker or scheduler, or the first error of its own kind."""
@@ -213,17 +234,24 @@ class _Session:
         genuine = next((e for e in raised.values() if not _follows(e)), None)
         unclear = raised or isinstance(error, OSError | KeyError | CancelledError)
         try:
-            tasks.check(self._client, self._addresses, tasks.NOTICE if unclear and genuine is None else 0)
+            self._watch.check(NOTICE if unclear and genuine is None else 0)
         except MgraphError as gone:
             return gone
         if raised and genuine is None:
-            return tasks.lost(raised, str(next(iter(raised.values()))))
+            address, first = min(raised.items(), key=lambda item: not isinstance(item[1], Unreachable))
+            return lost([address], str(first))
         return genuine or error
 
 
 def _follows(error: BaseException) -> bool:
     """Whether an error of a task only shows that another shard or a worker failed."""
     return isinstance(error, Aborted | KilledWorker | CancelledError) or type(error).__name__ == "NcclError"
+
+
+async def _scattered(client: Client, address: str, part: Any) -> Future:
+    """Return a shard's piece on its worker."""
+    [sent] = await client.scatter([part], workers=[address], hash=False, timeout=NOTICE, asynchronous=True)
+    return sent
 
 
 def _on_host(piece: Any) -> Any:
@@ -234,26 +262,42 @@ def _on_host(piece: Any) -> Any:
     return devices.to_host(piece) if hasattr(piece, "dtype") else piece
 
 
-def _survey(client: Client, device: str | None) -> dict[str, DeviceSpec]:
-    """Return what each worker shall use, by its address, in the order of the addresses."""
+def _survey(client: Client, device: str | None, timeout: float) -> dict[str, DeviceSpec]:
+    """Return what each worker shall use, by its address, in the order of the addresses; silent ones are left out."""
+    watch = Watch(client, timeout=timeout)
     end = time.monotonic() + NO_WORKERS
     # Not by `Client.wait_for_workers`: that replaces what a LocalCluster knows of its workers, and a worker's
     # removal that arrives after it is an error when the cluster is closed (`SpecCluster._update_worker_status`).
     while True:
-        addresses = sorted(tasks.present(client))
+        watch.addresses = ()
+        watch.check()
+        # Workers of large clusters send heartbeats more rarely.
+        watch.patience = min(timeout, max(SILENT, len(watch.there) / 50))
+        silent = watch.silent(watch.patience)
+        addresses = sorted(watch.there.difference(silent))
         if not addresses:
             if time.monotonic() > end:
-                raise SchedulerError(f"the scheduler at {client.scheduler.address} has no workers: start some")
+                raise SchedulerError(
+                    f"the scheduler at {client.scheduler.address} has no workers: start some"
+                    + (f" (silent ones: {', '.join(silent)})" if silent else "")
+                )
             time.sleep(0.1)
             continue
+        watch.addresses = tuple(addresses)
         try:
             task = worker.meeting(device)
-            answers = tasks.results(client, {address: tasks.submit(client, address, *task) for address in addresses})
+            answers = tasks.results(watch, {address: tasks.submit(client, address, *task) for address in addresses})
             break
         except WorkerLostError:
-            # It went away before the call began, which does not matter.
-            if time.monotonic() > end:
+            # It went away or fell silent before the call began, which does not matter.
+            if time.monotonic() > end and not watch.silent(watch.patience):
                 raise
+    if silent:
+        warnings.warn(
+            f"the call leaves out the worker {', '.join(silent)}, silent for {watch.patience:.0f} s or more",
+            RuntimeWarning,
+            stacklevel=2,
+        )
     found = _acquainted(dict(zip(addresses, answers, strict=True)))
     gpus = {address: sight.gpu for address, sight in found.items() if sight.gpu is not None}
     without = sorted(found.keys() - gpus.keys())
@@ -298,28 +342,41 @@ def _acquainted(answers: dict[str, worker.Sight | tuple[str, str]]) -> dict[str,
 
 
 @contextlib.contextmanager
-def _exclusive(client: Client, addresses: Sequence[str]) -> Iterator[None]:
-    """Hold the workers at `addresses` for the block; wait while another call has one of them.
+def _exclusive(watch: Watch) -> Iterator[None]:
+    """Hold the workers of the watch for the block; wait while another call has one of them.
 
     The holder's name begins with its client, so that whoever waits can free what a dead client holds.
     """
-    lock = MultiLock([f"mgraph on {address}" for address in addresses], client=client)
+    client = watch.client
+    lock = MultiLock([f"mgraph on {address}" for address in watch.addresses], client=client)
     lock.id = f"{client.id}/{lock.id}"
+    _held.add(lock.id)
     try:
-        while not lock.acquire(timeout=LOCK_LOOK):
-            client.run_on_scheduler(_free_orphans)
-    except BaseException:
-        # Interrupted, it may still be granted until the scheduler has given up on this request.
-        time.sleep(1.5 * LOCK_LOOK)
-        client.run_on_scheduler(_free, lock.id)
-        raise
-    try:
-        yield
+        try:
+            while not watch.wait(_acquired(lock)):
+                watch.wait(client.run_on_scheduler(_free_orphans, client.id, frozenset(_held), asynchronous=True))
+        except BaseException:
+            # Interrupted, it may still be granted until the scheduler has given up on this request.
+            time.sleep(1.5 * LOCK_LOOK)
+            if client.status == "running":
+                watch.attempt(client.run_on_scheduler(_free, lock.id, asynchronous=True), PARTING)
+            raise
+        try:
+            yield
+        finally:
+            # Without the scheduler there is no lock either. A silent one frees it when the next call waits for it.
+            if client.status == "running":
+                watch.attempt(_released(lock), PARTING)
     finally:
-        # Without the scheduler there is no lock either, and the client would wait for it.
-        if client.status == "running":
-            with contextlib.suppress(OSError):
-                lock.release()
+        _held.discard(lock.id)
+
+
+async def _acquired(lock: MultiLock) -> bool:
+    return bool(await lock.acquire(timeout=LOCK_LOOK))
+
+
+async def _released(lock: MultiLock) -> None:
+    await lock.release()
 
 
 def _free(user: str, dask_scheduler: Any) -> None:
@@ -329,8 +386,9 @@ def _free(user: str, dask_scheduler: Any) -> None:
         locks.release(id=user)
 
 
-def _free_orphans(dask_scheduler: Any) -> None:
-    """Free what clients hold that are gone; runs on the scheduler."""
+def _free_orphans(client: str, held: Collection[str], dask_scheduler: Any) -> None:
+    """Free what clients hold that are gone, and what `client` holds beside `held`; runs on the scheduler."""
     for user in list(dask_scheduler.extensions["multi_locks"].requests):
-        if "/" in user and user.split("/")[0] not in dask_scheduler.clients:
+        holder, named, _ = user.partition("/")
+        if named and (holder not in dask_scheduler.clients or (holder == client and user not in held)):
             _free(user, dask_scheduler)

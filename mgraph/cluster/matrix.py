@@ -16,6 +16,7 @@ from .. import device as devices
 from .. import io
 from ..errors import InputError
 from . import tasks
+from .watch import Watch
 
 #: The most bytes that travel to the client at a time.
 CHUNK = 1 << 26
@@ -53,6 +54,8 @@ class DistributedMatrix:
         The columns of each column of blocks, likewise.
     dtype : dtype
         The type of the elements.
+    timeout : float, optional
+        Seconds that a worker may be silent while a part is read; by default that of the configuration.
 
     Attributes
     ----------
@@ -73,6 +76,7 @@ class DistributedMatrix:
         ranges: Sequence[tuple[int, int]],
         columns: Sequence[tuple[int, int]],
         dtype: Any,
+        timeout: float | None = None,
     ) -> None:
         self.shape = (ranges[-1][1], columns[-1][1])
         self.dtype = np.dtype(dtype)
@@ -80,6 +84,7 @@ class DistributedMatrix:
         self.columns = tuple(columns)
         self._client = client
         self._blocks = tuple(blocks)
+        self._timeout = timeout
 
     @property
     def nbytes(self) -> int:
@@ -197,7 +202,7 @@ class DistributedMatrix:
             raise InputError(f"the client of {self!r} is {self._client.status}: its blocks are gone")
         address, block = self._blocks[row * len(self.columns) + column]
         task = tasks.submit(self._client, address, _part, block, rows, columns)
-        return lambda: tasks.results(self._client, {address: task})[0]
+        return lambda: tasks.results(Watch(self._client, [address], self._timeout), {address: task})[0]
 
 
 def _host_block(block: Any) -> np.ndarray:

@@ -1,27 +1,20 @@
 """Tasks pinned to workers: how they are submitted, and how one waits for them without waiting for the dead.
 
-A task that is pinned to a worker that is gone stays pending for ever. So whoever waits looks twice a second
-whether the workers are still there.
+A task that is pinned to a worker that is gone stays pending for ever, and so does one on a worker that is stopped.
+So whoever waits does it by a `Watch`.
 """
 
 import asyncio
 import concurrent.futures
 import contextlib
-import time
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
 from distributed import CancelledError, Client, Future, wait
 
-from ..errors import SchedulerError, WorkerLostError
+from .watch import NOTICE, Watch, lost
 
 T = TypeVar("T")
-
-#: Seconds between two looks at the workers while tasks run.
-LOOK = 0.5
-
-#: Seconds that the scheduler may take to notice a loss that somebody else has noticed.
-NOTICE = 3.0
 
 
 def submit(
@@ -40,13 +33,13 @@ def submit(
     )
 
 
-def settle(client: Client, tasks: Mapping[str, Future]) -> None:
+def settle(watch: Watch, tasks: Mapping[str, Future]) -> None:
     """Wait until all `tasks`, by the address that each is pinned to, have results.
 
     Raises
     ------
     WorkerLostError
-        If one of the workers is gone.
+        If a worker of the watch is gone or silent.
     SchedulerError
         If the scheduler is.
     Exception
@@ -54,10 +47,10 @@ def settle(client: Client, tasks: Mapping[str, Future]) -> None:
     """
     pending = True
     while pending:
-        with contextlib.suppress(CancelledError):
-            _watched(client, _ended(client, list(tasks.values())), tasks)
+        with contextlib.suppress(CancelledError, concurrent.futures.CancelledError):
+            watch.wait(_ended(watch.client, list(tasks.values())), lambda: _raise_failed(tasks))
         if any(task.cancelled() for task in tasks.values()):
-            check(client, tasks)
+            watch.check()
         _raise_failed(tasks)
         # One that had ended is pending again where its worker was lost before the others ended.
         pending = not all(task.done() for task in tasks.values())
@@ -66,23 +59,6 @@ def settle(client: Client, tasks: Mapping[str, Future]) -> None:
 async def _ended(client: Client, futures: list[Future]) -> None:
     with client.as_current():
         await wait(futures)
-
-
-def _watched(client: Client, work: Coroutine[Any, Any, T], tasks: Mapping[str, Future]) -> T:
-    """Run a coroutine of the client's that ends when `tasks` have; raise if a worker or one of them fails before.
-
-    Not by a timeout of Dask's: its exception is in a cycle with frames that know the futures, so that what
-    the tasks returned would stay on the workers until Python next collects garbage.
-    """
-    loop: Any = client.loop
-    working = asyncio.run_coroutine_threadsafe(work, loop.asyncio_loop)
-    try:
-        while not concurrent.futures.wait([working], LOOK).done:
-            check(client, tasks)
-            _raise_failed(tasks)
-        return working.result()
-    finally:
-        working.cancel()
 
 
 def _raise_failed(tasks: Mapping[str, Future]) -> None:
@@ -95,13 +71,13 @@ def failed(task: Future) -> bool:
     return task.done() and task.status != "finished"
 
 
-def results(client: Client, tasks: Mapping[str, Future]) -> list[Any]:
+def results(watch: Watch, tasks: Mapping[str, Future]) -> list[Any]:
     """Wait for `tasks` and fetch their results; raises as `settle` does."""
-    settle(client, tasks)
+    settle(watch, tasks)
     # A result that went down with its worker would be waited for without end.
-    found = _watched(client, _fetch(client, list(tasks.values())), tasks)
+    found = watch.wait(_fetch(watch.client, list(tasks.values())), lambda: _raise_failed(tasks))
     if len(found) < len(tasks):
-        check(client, tasks, NOTICE)
+        watch.check(NOTICE)
         raise lost(tasks, "a result could not be fetched from one of them")
     return found
 
@@ -111,28 +87,45 @@ async def _fetch(client: Client, futures: list[Future]) -> list[Any]:
     return list(await client.gather(futures, errors="skip", asynchronous=True))
 
 
-def check(client: Client, addresses: Iterable[str], patience: float = 0) -> None:
-    """Raise WorkerLostError if a worker at `addresses` is gone, SchedulerError if the scheduler is.
+def ask(watch: Watch, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+    """Run a function on the event loop of each worker of the watch, as `Client.run`; return the answers.
 
-    Parameters
-    ----------
-    client : Client
-        Whose scheduler is asked.
-    addresses : iterable of str
-        The workers to look for.
-    patience : float
-        Seconds that the scheduler may take to notice.
+    Raises
+    ------
+    WorkerLostError
+        If a worker is gone or silent.
+    SchedulerError
+        If the scheduler is.
+    Exception
+        What the function raised.
     """
-    addresses = list(addresses)
-    end = time.monotonic() + patience
-    while True:
-        there = present(client)
-        gone = [address for address in addresses if address not in there]
-        if gone:
-            raise lost(gone)
-        if time.monotonic() > end:
-            return
-        time.sleep(0.1)
+    answers = watch.wait(_answers(watch.client, watch.addresses, function, arguments))
+    for answer in answers:
+        if isinstance(answer, OSError):
+            watch.check(NOTICE)
+            raise lost(watch.addresses, f"one of them does not answer: {answer}")
+        if isinstance(answer, Exception):
+            raise answer
+    return answers
+
+
+def tell(
+    watch: Watch, addresses: Collection[str], function: Callable[..., Any], *arguments: Any, within: float
+) -> None:
+    """Run a function on the event loop of the workers at `addresses`, whatever comes of it, for so long at most."""
+    if addresses:
+        watch.attempt(_answers(watch.client, addresses, function, arguments), within)
+
+
+async def _answers(
+    client: Client, addresses: Collection[str], function: Callable[..., Any], arguments: Any
+) -> list[Any]:
+    # Each by itself: those who answer need not wait for who does not.
+    run = client.run
+    answers = await asyncio.gather(
+        *(run(function, *arguments, workers=[address], on_error="return", asynchronous=True) for address in addresses)
+    )
+    return [answer for by_address in answers for answer in by_address.values()]
 
 
 def present(client: Client) -> set[str]:
@@ -143,18 +136,6 @@ def present(client: Client) -> set[str]:
     SchedulerError
         If it does not answer.
     """
-    address = client.scheduler.address if client.scheduler is not None else "?"
-    if client.status != "running":
-        raise SchedulerError(f"the connection to the scheduler at {address} is {client.status}: is it running?")
-    try:
-        return set(client.nthreads())
-    except (OSError, CancelledError) as error:
-        raise SchedulerError(f"the scheduler at {address} does not answer any more: {error}") from error
-
-
-def lost(addresses: Iterable[str], why: str = "its process or machine is gone") -> WorkerLostError:
-    """Return the error that names the workers at `addresses`."""
-    return WorkerLostError(
-        f"lost the worker {', '.join(addresses)} in the middle of the call: {why} (its log tells); "
-        "the client can be used again, on the workers that are left or come back"
-    )
+    watch = Watch(client)
+    watch.check()
+    return watch.there

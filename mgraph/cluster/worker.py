@@ -3,8 +3,8 @@
 A session is one call's shard on a worker. Its state is never a result of Dask, so that Dask neither sizes,
 spills nor moves it. Invariants:
 
-- A session lives as long as the result of its load task: when the driver lets go of that, or is gone, Dask
-  releases it and the plugin drops the session.
+- A session lives as long as its lease, a task without a result: when the driver lets go of it, or is gone, Dask
+  releases it and the plugin drops the session. Its pulse (`mgraph.cluster.pulse`) sees to it where that is missed.
 - A worker has one session at a time (the driver holds the workers' lock); opening one drops what is left.
 - A message for a session that is not open is discarded: all sessions are open before the first task runs.
 - NCCL's communicator of the last group of workers is kept for the next call on the same ones, as making it
@@ -17,12 +17,13 @@ import inspect
 import pickle
 import platform
 import threading
+import time
 from collections.abc import Coroutine, Iterator, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 import psutil
-from distributed import get_worker
+from distributed import Scheduler, get_worker
 from distributed.diagnostics.plugin import WorkerPlugin
 from distributed.worker import Worker
 
@@ -31,23 +32,32 @@ from .. import engine, limits
 from ..comm import Communicator, Nccl, Solo
 from ..plan.devices import USABLE, DeviceSpec, spec_of
 from ..version import __version__
-from .comm import OPERATION, Aborted, DaskComm, Mailbox
+from .comm import OPERATION, Aborted, DaskComm, Mailbox, Wait
 from .matrix import OnDevice
+from .pulse import BEAT, PLACE, Pulse
 
 NAME = "mgraph"
 
-_LOAD = "mgraph-load"
+_LEASE = "mgraph-lease"
 
 
-def load_key(session: str, rank: int) -> str:
-    """Return the key of the load task of a session's shard."""
-    return f"{_LOAD}-{session}-{rank}"
+def lease_key(session: str, address: str) -> str:
+    """Return the key of the lease of a session's shard on the worker at `address`."""
+    return f"{_LEASE}-{session}-{address}"
+
+
+def lease() -> None:
+    """Task: nothing; that its result is kept is the lease."""
 
 
 class Session:
     """One call's shard on this worker."""
 
     def __init__(self) -> None:
+        self.rank = 0
+        self.superstep: int | None = None
+        self.working_since: float | None = None
+        self.pulse: Pulse | None = None
         self.mailbox = Mailbox()
         self.program: Any = None
         self.device: Any = None
@@ -62,6 +72,25 @@ class Session:
         if comm is None:
             raise Aborted("aborted")
         return comm
+
+    def where(self) -> dict[str, Any]:
+        """Return what the shard does, for a beat; may be called from any thread."""
+        comm, since, now = self.comm, self.working_since, time.monotonic()
+        doing = Wait("idle" if since is None else "computing", (), 0, 0, now if since is None else since)
+        if isinstance(comm, DaskComm):
+            doing = comm.waiting or doing
+        return {
+            "rank": self.rank,
+            "device": getattr(self.device, "kind", None),
+            "superstep": self.superstep,
+            "sent": comm.sent if isinstance(comm, DaskComm) else None,
+            **doing._asdict(),
+            "since": now - doing.since,
+        }
+
+    def begin(self, superstep: int) -> None:
+        """Note that a superstep begins."""
+        self.superstep = superstep
 
     def close(self) -> None:
         """Free the communicator."""
@@ -86,6 +115,7 @@ class Sessions(WorkerPlugin):
 
     def setup(self, worker: Worker) -> None:
         """Start without sessions, ready for messages."""
+        self._worker = worker
         self._sessions: dict[str, Session] = {}
         self._kept: tuple[tuple[str, ...], Nccl] | None = None
         worker.handlers[OPERATION] = self.receive
@@ -97,8 +127,8 @@ class Sessions(WorkerPlugin):
             self.drop(name)
 
     def transition(self, key: Any, start: str, finish: str, **kwargs: Any) -> None:
-        """Drop the session whose load task Dask releases."""
-        if finish in ("released", "forgotten") and isinstance(key, str) and key.startswith(_LOAD):
+        """Drop the session whose lease Dask releases."""
+        if finish in ("released", "forgotten", "cancelled") and isinstance(key, str) and key.startswith(_LEASE):
             self.drop(key.split("-")[2])
 
     async def receive(self, session: str, source: int, number: int, payload: Any) -> None:
@@ -107,11 +137,18 @@ class Sessions(WorkerPlugin):
         if found is not None:
             await found.mailbox.deliver(source, number, payload)
 
-    def open(self, session: str) -> None:
-        """Open a session, and drop one that a driver left behind."""
+    def open(self, session: str, client: str, timeout: float) -> None:
+        """Open a session of a client's, and drop one that a driver left behind."""
         for name in list(self._sessions):
             self.drop(name)
-        self._sessions[session] = Session()
+        self._sessions[session] = opened = Session()
+
+        def end() -> None:
+            opened.abort()
+            self._worker.loop.add_callback(self.drop, session)
+
+        lease = lease_key(session, self._worker.address)
+        opened.pulse = Pulse(self._worker, (client, session), lease, timeout, opened.where, end)
 
     def abort(self, session: str) -> None:
         """Abort a session's exchanges."""
@@ -122,6 +159,8 @@ class Sessions(WorkerPlugin):
         """Forget a session and wake what still waits in it."""
         found = self._sessions.pop(session, None)
         if found is not None:
+            if found.pulse is not None:
+                found.pulse.stop()
             found.mailbox.abort()
             if found.comm is not None:
                 found.abort()
@@ -158,9 +197,9 @@ def _sessions(worker: Worker) -> Sessions:
     return cast(Sessions, worker.plugins[NAME])
 
 
-def open_session(session: str, dask_worker: Worker) -> None:
+def open_session(session: str, client: str, timeout: float, dask_worker: Worker) -> None:
     """Open a session on a worker; for `Client.run`."""
-    _sessions(dask_worker).open(session)
+    _sessions(dask_worker).open(session, client, timeout)
 
 
 def abort_session(session: str, dask_worker: Worker) -> None:
@@ -171,6 +210,22 @@ def abort_session(session: str, dask_worker: Worker) -> None:
 def drop_session(session: str, dask_worker: Worker) -> None:
     """Drop a session on a worker; for `Client.run`."""
     _sessions(dask_worker).drop(session)
+
+
+def forget_beats(client: str, session: str, dask_scheduler: Scheduler) -> None:
+    """Forget the beats of a session, and those of clients that are gone; for `Client.run_on_scheduler`."""
+
+    def forget() -> None:
+        beats = dask_scheduler.task_metadata.get(PLACE, {})
+        beats.get(client, {}).pop(session, None)
+        for name in [name for name in beats if not beats[name] or name not in dask_scheduler.clients]:
+            del beats[name]
+        if not beats:
+            dask_scheduler.task_metadata.pop(PLACE, None)
+
+    forget()
+    # One may have been on its way.
+    dask_scheduler.loop.call_later(3 * BEAT, forget)
 
 
 class Sight(NamedTuple):
@@ -276,6 +331,7 @@ def _at_work(session: Session, device: devices.Device) -> Iterator[None]:
 
         most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
         numba.set_num_threads(max(1, min(get_worker().state.nthreads, most)))
+    session.working_since = time.monotonic()
     try:
         with device.active():
             yield
@@ -284,6 +340,8 @@ def _at_work(session: Session, device: devices.Device) -> Iterator[None]:
         if session.mailbox.aborted and not isinstance(error, Aborted):
             raise Aborted(f"aborted, which showed as {type(error).__name__}: {error}") from error
         raise
+    finally:
+        session.working_since = None
     if session.mailbox.aborted:
         raise Aborted("aborted")
 
@@ -292,7 +350,7 @@ def load(session: str, rank: int, addresses: Sequence[str], kind: str, program: 
     """Task: load a shard and connect it with the others."""
     worker = get_worker()
     s = _sessions(worker).find(session)
-    s.program, s.device = program, devices.find(kind)
+    s.rank, s.program, s.device = rank, program, devices.find(kind)
     with _at_work(s, s.device):
         s.state = program.load(rank, piece, s.device)
         s.device.synchronize()
@@ -320,7 +378,7 @@ def advance(session: str, first: int, span: int) -> tuple[int, bool]:
     """Task: run a span of supersteps, as `mgraph.engine.advance`."""
     s = _sessions(get_worker()).find(session)
     with _at_work(s, s.device):
-        return engine.advance(s.program, s.state, first, span, s.connected())
+        return engine.advance(s.program, s.state, first, span, s.connected(), s.begin)
 
 
 def collect(session: str) -> tuple[dict[str, np.ndarray], dict[str, np.dtype]]:
