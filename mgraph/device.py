@@ -9,6 +9,7 @@ import contextlib
 import functools
 import importlib
 import itertools
+import os
 import platform
 import re
 import threading
@@ -53,6 +54,16 @@ _MOST_BLOCKS = ContextVar("_MOST_BLOCKS", default=2**31 - 1)
 
 #: Numba's portable threading layer aborts the process when two Python threads enter it at once.
 _HOST_KERNELS = threading.RLock()
+
+
+def _forget_lock() -> None:
+    """In a forked child: nobody holds the lock, whichever thread of the parent did."""
+    global _HOST_KERNELS
+    _HOST_KERNELS = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_lock)
 
 
 class HostDevice:

@@ -50,3 +50,4 @@ def _limit_threads() -> None:
 
 _limit_threads()
 _load_openmp()
+importlib.import_module(f"{__name__}.forks")  # and Numba, which reads what these two have set

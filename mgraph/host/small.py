@@ -5,10 +5,11 @@ as long as one core takes for all of a search in a small graph (benchmarks/NOTES
 """
 
 import functools
-from types import FunctionType
 
 from numba import njit
 from numba.extending import register_jitable
+
+from .forks import single
 
 #: Vertices and edges of a small graph, together, and vertices where a kernel looks at no edges.
 GRAPH, VERTICES = 1 << 21, 1 << 17
@@ -27,10 +28,7 @@ def unless(small):
     """
 
     def compiled(function):
-        # Under a name of its own, by which Numba keeps what it has compiled.
-        single = FunctionType(function.__code__, function.__globals__, f"{function.__name__}_alone")
-        single.__qualname__, single.__module__ = single.__name__, function.__module__
-        alone = njit(nogil=True, cache=True)(single)
+        alone = njit(nogil=True, cache=True)(single(function))
         together = njit(parallel=True, nogil=True, cache=True)(function)
 
         @functools.wraps(function)

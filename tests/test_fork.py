@@ -1,0 +1,48 @@
+"""Children of a fork run kernels although their parent has run them on all cores, which GNU OpenMP does not allow."""
+
+import subprocess
+import sys
+
+SCRIPT = """
+import multiprocessing, threading, time
+import numpy as np
+import mgraph
+from mgraph import device
+from mgraph.generate import rmat
+
+small, large = rmat(4), rmat(17)
+
+def answer(number):
+    graph = (small, large)[number % 2]
+    return [
+        mgraph.bfs(graph, 0, device="cpu").distances,
+        mgraph.connected_components(graph, method="afforest", device="cpu").labels,
+        np.asarray(mgraph.apsp(small, device="cpu").distances),
+    ]
+
+def hold():
+    with device._HOST_KERNELS:
+        held.set()
+        time.sleep(600)
+
+if __name__ == "__main__":
+    expected = [answer(number) for number in range(4)]
+    held = threading.Event()
+    threading.Thread(target=hold, daemon=True).start()  # as a call of another thread does while it runs
+    held.wait()
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        found = pool.map_async(answer, range(4), chunksize=1).get(200)
+    for one, other in zip(expected, found, strict=True):
+        for here, there in zip(one, other, strict=True):
+            np.testing.assert_array_equal(here, there)
+    print("the same")
+"""
+
+
+def test_a_pool_of_forked_processes(tmp_path):
+    script = tmp_path / "pool.py"
+    script.write_text(SCRIPT)
+    ended = subprocess.run(
+        [sys.executable, "-W", "ignore", script], capture_output=True, text=True, timeout=280, stdin=subprocess.DEVNULL
+    )
+    assert (ended.returncode, ended.stdout) == (0, "the same\n"), ended.stderr
