@@ -463,33 +463,45 @@ def wait_for_workers(client, count):
     wait_until(lambda: len(present(client)) >= count)
 
 
+@pytest.fixture(scope="module")
+def nursed():
+    """Two worker processes, in the place of which their nannies start others."""
+    with cluster(2, processes=True) as made:
+        yield made
+
+
+@pytest.fixture
+def mortals(nursed):
+    """Two worker processes that a test may kill."""
+    wait_until(lambda: len(nursed.run(os.getpid, on_error="ignore")) == 2)
+    return nursed
+
+
 @pytest.mark.parametrize("span", [1, 10_000])
-def test_a_killed_worker_is_named(span):
-    with cluster(2, processes=True) as client:
-        check_apsp(client, 70, np.float32, False)
-        killed = []
+def test_a_killed_worker_is_named(mortals, span):
+    check_apsp(mortals, 70, np.float32, False)
+    killed = []
 
-        def kill():
-            wait_until(lambda: all(sessions(client)))
-            time.sleep(1)
-            killed.append((kill_a_worker(client), time.monotonic()))
+    def kill():
+        wait_until(lambda: all(sessions(mortals)))
+        time.sleep(1)
+        killed.append((kill_a_worker(mortals), time.monotonic()))
 
-        threading.Thread(target=kill).start()
-        with pytest.raises(WorkerLostError) as caught:
-            run(client, slow, steps=10_000, span=span)
-        [(address, when)] = killed
-        assert time.monotonic() - when < SOON
-        assert address in str(caught.value)
-        wait_for_workers(client, 2)
-        assert address not in present(client)
-        check_apsp(client, 200, np.float32, True)
+    threading.Thread(target=kill).start()
+    with pytest.raises(WorkerLostError) as caught:
+        run(mortals, slow, steps=10_000, span=span)
+    [(address, when)] = killed
+    assert time.monotonic() - when < SOON
+    assert address in str(caught.value)
+    wait_for_workers(mortals, 2)
+    assert address not in present(mortals)
+    check_apsp(mortals, 200, np.float32, True)
 
 
-def test_a_worker_lost_between_calls_does_not_matter():
-    with cluster(2, processes=True) as client:
-        check_apsp(client, 70, np.float32, False)
-        kill_a_worker(client)
-        check_apsp(client, 70, np.float32, False)
+def test_a_worker_lost_between_calls_does_not_matter(mortals):
+    check_apsp(mortals, 70, np.float32, False)
+    kill_a_worker(mortals)
+    check_apsp(mortals, 70, np.float32, False)
 
 
 def test_a_worker_lost_between_calls_does_not_break_the_cluster(monkeypatch):
@@ -508,29 +520,27 @@ def test_a_worker_lost_between_calls_does_not_break_the_cluster(monkeypatch):
     # Closing it would raise what went wrong when it was told late of the removal.
 
 
-def test_a_lost_block_is_reported():
-    with cluster(2, processes=True) as client:
-        found = apsp(matrix(100), client=client, device="cpu", block=32).distances
-        address = kill_a_worker(client)
-        with pytest.raises(WorkerLostError, match=address):
-            found.to_numpy()
+def test_a_lost_block_is_reported(mortals):
+    found = apsp(matrix(100), client=mortals, device="cpu", block=32).distances
+    address = kill_a_worker(mortals)
+    with pytest.raises(WorkerLostError, match=address):
+        found.to_numpy()
 
 
-def test_a_result_lost_while_others_are_awaited(monkeypatch):
+def test_a_result_lost_while_others_are_awaited(mortals, monkeypatch):
     """Between two looks at the workers: the last task ends, but the first one's result is gone."""
     monkeypatch.setattr(watch, "LOOK", 5)
-    with cluster(2, processes=True) as client:
-        first, second = sorted(present(client))
-        ended = tasks.submit(client, first, int)
-        other = tasks.submit(client, second, lambda: Event("lost").wait())
-        wait_until(ended.done)
-        with ThreadPoolExecutor(1) as thread:
-            settled = thread.submit(tasks.settle, Watch(client, [first, second]), {first: ended, second: other})
-            os.kill(client.run(os.getpid)[first], signal.SIGKILL)
-            wait_until(lambda: not ended.done())
-            Event("lost", client=client).set()
-            with pytest.raises(WorkerLostError, match=first):
-                settled.result()
+    first, second = sorted(present(mortals))
+    ended = tasks.submit(mortals, first, int)
+    other = tasks.submit(mortals, second, lambda: Event("lost").wait())
+    wait_until(ended.done)
+    with ThreadPoolExecutor(1) as thread:
+        settled = thread.submit(tasks.settle, Watch(mortals, [first, second]), {first: ended, second: other})
+        os.kill(mortals.run(os.getpid)[first], signal.SIGKILL)
+        wait_until(lambda: not ended.done())
+        Event("lost", client=mortals).set()
+        with pytest.raises(WorkerLostError, match=first):
+            settled.result()
 
 
 def guarded(state, k, comm):
