@@ -703,3 +703,10 @@ def test_what_gives_no_bytes_is_refused(write):
         read(file)
     with pytest.raises(InputError, match="is not a file"):
         read(7)
+
+
+def test_malformed_files_are_refused_without_harm():
+    command = [sys.executable, "-m", "tests.fuzz_files", "--count", "500"]
+    result = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.count("refused") == 1 and "accepted" in result.stdout

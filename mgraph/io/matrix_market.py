@@ -15,7 +15,7 @@ from ..errors import FormatError
 from ..graph import MAX_VERTICES
 from .content import Content, Options
 from .lines import Lines
-from .stream import Text, require
+from .stream import Text, check_text, require
 
 #: The types that the values of each field are read as; none of a pattern, which has no values.
 _FIELDS: dict[str, tuple[type, ...]] = {
@@ -81,15 +81,16 @@ def read_mtx(path: Path, stream: BufferedReader, options: Options) -> Content:
 
 def _checked_banner(path: Path, line: bytes) -> tuple[tuple[type, ...], str]:
     """Return how values are read, and the symmetry."""
-    words = line.decode("latin-1").lower().split()
+    check_text(path, 1, line)
+    shown = line.decode("ascii", "replace").strip()
+    words = re.split("[ \t]+", shown.lower())
     if words[:1] != ["%%matrixmarket"]:
         raise FormatError(f"{path}, line 1: a Matrix Market file begins with the banner '%%MatrixMarket matrix ...'")
     if words[1:3] == ["matrix", "array"]:
         raise FormatError(f"{path} is a dense matrix: save it with numpy.save as a .npy file of distances")
     if words[1:3] != ["matrix", "coordinate"] or len(words) != 5 or not line.endswith(b"\n"):
         raise FormatError(
-            f"{path}, line 1: the banner is {line[:60].decode('latin-1').strip()!r}, not '%%MatrixMarket matrix "
-            "coordinate FIELD SYMMETRY'"
+            f"{path}, line 1: the banner is {shown[:60]!r}, not '%%MatrixMarket matrix coordinate FIELD SYMMETRY'"
         )
     field, symmetry = words[3:]
     if field not in _FIELDS:

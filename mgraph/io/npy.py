@@ -113,7 +113,7 @@ def read_header(path: Path, stream: Readable, name: str = "") -> Header:
 
 def _fields(text: str) -> tuple[str, bool, tuple[int, ...]] | None:
     """Return type, order and shape from the text of a header; None if it is not well formed."""
-    text = text.strip(" \t\n\0")
+    text = text.strip(" \t\n")
     if not (text.startswith("{") and text.endswith("}")):
         return None
     text, place = text[1:-1].rstrip(), 0

@@ -29,6 +29,9 @@ _INPUT = 1 << 16
 #: Bytes of blank lines and comments in a row that no file of edges has.
 BARREN = 1 << 26
 
+#: What a text is made of: all but control characters, of which it has tabs and line ends.
+_TEXT = b"\t\n\r" + bytes(range(32, 127)) + bytes(range(128, 256))
+
 #: What decompression raises for a file that is cut off or corrupt.
 BROKEN = (EOFError, lzma.LZMAError, zlib.error)
 
@@ -202,6 +205,14 @@ def held(path: Path, stream: BufferedReader) -> io.BytesIO:
     return content
 
 
+def check_text(path: Path, line: int, block: bytes) -> None:
+    """Raise FormatError if a block, whose first line has the number `line`, holds control characters."""
+    control = block.translate(None, _TEXT)
+    if control:
+        line += block.count(b"\n", 0, block.find(control[:1]))
+        raise FormatError(f"{path}, line {line}: it holds the byte 0x{control[0]:02x}: this is no text file")
+
+
 class Text:
     """A text in blocks of whole lines, without blocks that hold nothing but blank lines and comments.
 
@@ -238,6 +249,7 @@ class Text:
         """Yield each block with the number of its first line."""
         barren = 0
         for line, block in self._blocks():
+            check_text(self._path, line, block)
             if self._start(block, 0) < len(block):
                 barren = 0
                 yield line, block

@@ -1,0 +1,841 @@
+"""Broken and hostile files: mutations of valid ones, each read in a process of its own under limits.
+
+``python -m tests.fuzz_files --count 100000 --seed 1`` reads so many files and prints what became of them. A case is
+made from the seed and its number alone: ``--case 4711`` repeats one, ``--keep FOLDER`` keeps the files of failures.
+
+A reader has to return a graph or raise FormatError or MemoryLimitError with the file's name, within 10 seconds of
+processor time and 2 GB of address space. What it accepts has to be what `reference` says: parsers of the documented
+formats, a line and a character at a time, that share no code with the readers. What it refuses must not be valid.
+"""
+
+import argparse
+import contextlib
+import gzip
+import io
+import json
+import lzma
+import os
+import random
+import re
+import resource
+import signal
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from mgraph import FormatError, MemoryLimitError
+from mgraph.graph import MAX_VERTICES
+from mgraph.io import read, read_list
+
+MEMORY = 2 * 10**9
+SECONDS = 10
+
+#: Files that a child reads: to start one takes longer than to read a file.
+BATCH = 100
+
+#: What follows a word in many mutations.
+NUMBERS = (
+    *(b"0", b"-1", b"-0", b"+3", b"007", b"1.5", b"1e3", b"1e400", b"-1e400", b"1e-400", b"inf", b"-inf", b"+Infinity"),
+    *(
+        b"nan",
+        b"NaN(7)",
+        b"infinit",
+        b"0x10",
+        b"1_0",
+        b"1e",
+        b".",
+        b"-",
+        b"",
+        b"2147483647",
+        b"2147483648",
+        b"50000000",
+    ),
+    *(b"9223372036854775807", b"9223372036854775808", b"-9223372036854775809", b"18446744073709551616", b"9" * 5000),
+    *(b"000000000000000000000000000000000007", b"9" * 400 + b".0", b"1" + b"0" * 25, b"\xd9\xa3", b"1j", b"True"),
+)
+PIECES = (
+    *(b"\0", b"\0" * 9, b"\n", b"\r", b"\r\n", b"\t", b" ", b",", b"#", b"%", b"c", b"a ", b"p ", b"\x0b", b"\x0c"),
+    *(
+        b"\x1a",
+        b"\x1c",
+        b"\x85",
+        b"\xa0",
+        b"\xef\xbb\xbf",
+        b"\xff",
+        b'"',
+        b"'",
+        b"\n \n\t\n",
+        b"\n  # x\n",
+        b"\n\n\n\n",
+    ),
+    *(
+        b"\nc x\n",
+        b"\n%x\n",
+        b"p sp 3 3\n",
+        b"%%MatrixMarket matrix coordinate real general\n",
+        b"\x93NUMPY",
+        b"PK\x05\x06",
+    ),
+    *(b" " * 3000, b"\n" * 3000, b"#" * 3000, b"(" * 3000, b"x" * 3000, b"1 2\n" * 500),
+)
+
+
+class Case(NamedTuple):
+    """A file to read."""
+
+    format: str
+    suffix: str
+    options: dict
+    data: bytes
+
+
+class Bad(Exception):
+    """The reference refuses the file."""
+
+
+# The valid files
+
+
+def texts(rng):
+    """Return a valid text of each kind, with its format."""
+    n, m = rng.randint(1, 9), rng.randint(0, 12)
+    edges = [(rng.randrange(n), rng.randrange(n)) for _ in range(m)]
+    weight = rng.choice(
+        [lambda: "", lambda: str(rng.randint(-9, 99)), lambda: repr(rng.choice([0.5, -2.0, 1e300, 3.0]))]
+    )
+    between = rng.choice([" ", "\t", ",", ", ", "   "])
+    end = rng.choice(["\n", "\n", "\r\n", " \n"])
+    lines = [between.join(filter(None, (str(u), str(v), weight()))) for u, v in edges]
+    edge_list = "# an edge list\n" + "".join(line + end for line in lines) + rng.choice(["", "\n \n", "% the end\n"])
+    yield "edges", edge_list
+    arcs = "".join(f"a {u + 1} {v + 1} {weight() or 1}{end}" for u, v in edges)
+    yield "gr", f"c roads\np sp {n} {m}\nc the arcs\n{arcs}"
+    yield "gr", f"p tw {n} {m}\n" + "".join(f"{u + 1} {v + 1}\n" for u, v in edges)
+    field = rng.choice(["real", "integer", "pattern"])
+    symmetry = rng.choice(["general", "symmetric", "skew-symmetric" if field != "pattern" else "general"])
+    value = {"real": lambda: f" {rng.choice([0.5, -2.0, 1e300, 3.0])!r}", "integer": lambda: f" {rng.randint(-9, 99)}"}
+    entries = "".join(f"{u + 1} {v + 1}{value.get(field, str)()}\n" for u, v in edges)
+    yield "mtx", f"%%MatrixMarket matrix coordinate {field} {symmetry}\n% made\n{n} {n} {m}\n{entries}"
+    yield "list", "# a list\n" + "".join(f"{rng.randrange(n)}\n" for _ in range(n))
+
+
+def matrix(rng):
+    """Return a sparse matrix, of any of SciPy's formats that can be saved."""
+    n = rng.choice([1, 2, 4, 6])
+    dense = np.array([[rng.choice([0, 0, 1, 2, 5]) for _ in range(n)] for _ in range(n)])
+    dense = dense.astype(rng.choice([np.float64, np.float32, np.int32, np.int64, np.uint8, bool]))
+    wanted = rng.choice(["csr", "csc", "coo", "bsr", "dia"])
+    return sparse.csr_array(dense).asformat(wanted)
+
+
+def members(rng):
+    """Return the arrays of a saved sparse matrix by name."""
+    file = io.BytesIO()
+    sparse.save_npz(file, matrix(rng))
+    file.seek(0)
+    with np.load(file) as arrays:
+        return dict(arrays)
+
+
+def dense(rng):
+    """Return a saved distance matrix."""
+    n = rng.choice([1, 2, 5])
+    array = np.array([[rng.choice([0, 1, 3, 7, np.inf]) for _ in range(n)] for _ in range(n)])
+    kind = rng.choice([np.float64, np.float32, np.float16, ">f8", np.int32, np.int16])
+    array = np.where(np.isinf(array), 99, array).astype(kind) if np.dtype(kind).kind == "i" else array.astype(kind)
+    return saved(np.asfortranarray(array) if rng.random() < 0.3 else array)
+
+
+def saved(array):
+    file = io.BytesIO()
+    np.save(file, array, allow_pickle=True)
+    return file.getvalue()
+
+
+# Mutations
+
+
+def flip(rng, data):
+    changed = bytearray(data)
+    for _ in range(rng.choice([1, 1, 2, 8])):
+        if changed:
+            changed[rng.randrange(len(changed))] ^= 1 << rng.randrange(8)
+    return bytes(changed)
+
+
+def flip_end(rng, data):
+    place = max(0, len(data) - rng.choice([22, 100, 500]))
+    return data[:place] + flip(rng, data[place:])
+
+
+def truncate(rng, data):
+    return data[: rng.randrange(len(data) + 1)]
+
+
+def insert(rng, data):
+    place = rng.randrange(len(data) + 1)
+    return data[:place] + rng.choice([*PIECES, *NUMBERS, rng.randbytes(rng.randint(1, 9))]) + data[place:]
+
+
+def append(rng, data):
+    return data + rng.choice([*PIECES, rng.randbytes(9), data])
+
+
+def delete(rng, data):
+    place = rng.randrange(len(data) + 1)
+    return data[:place] + data[place + rng.choice([1, 1, 2, 20]) :]
+
+
+def repeat(rng, data):
+    first, last = sorted(rng.randrange(len(data) + 1) for _ in range(2))
+    return data[:last] + data[first:last] + data[last:]
+
+
+def number(rng, data):
+    found = list(re.finditer(rb"[0-9.]+", data))
+    if not found:
+        return data
+    token = rng.choice(found)
+    return data[: token.start()] + rng.choice(NUMBERS) + data[token.end() :]
+
+
+def word(rng, data):
+    found = list(re.finditer(rb"\S+", data))
+    if not found:
+        return data
+    one, other = rng.choice(found), rng.choice(found)
+    return data[: one.start()] + other[0] + data[one.end() :]
+
+
+def field(rng, data):
+    """Overwrite a few bytes as a number of a binary header would be."""
+    width = rng.choice([1, 2, 4, 8])
+    value = rng.choice([0, 1, 2**31 - 1, 2**31, 2**63 - 1, 2**64 - 1, rng.randrange(2**64)]) % 2 ** (8 * width)
+    place = rng.randrange(len(data) + 1)
+    return data[:place] + value.to_bytes(width, "little") + data[place + width :]
+
+
+def flood(rng, data):
+    place = rng.randrange(len(data) + 1)
+    line = rng.choice([b"\n", b" \n", b"\t", b"# x\n", b"0", b"\0", b"1 1\n", b"1 "])
+    return data[:place] + line * (rng.choice([5, 20]) * 10**6 // len(line)) + data[place:]
+
+
+TEXT = (flip, truncate, insert, insert, delete, repeat, number, number, number, word, append)
+BINARY = (flip, flip, flip_end, truncate, insert, delete, repeat, field, field, append)
+
+DESCR = (
+    *(
+        "<f8",
+        "<f4",
+        ">f8",
+        "<i4",
+        "<i8",
+        "<u8",
+        "|b1",
+        "|u1",
+        "<f2",
+        "<f16",
+        "<c16",
+        "|O",
+        "|S3",
+        "<U3",
+        "|V8",
+        "<M8[s]",
+    ),
+    *("f8,f8", "(2,2)f8", "<f8\\n", "", "f", "?", "i0", "<f9999", "|S9999", "x" * 99, "{'a': 1}", "O", "=i4"),
+)
+SHAPES = (
+    *(
+        "()",
+        "(0,)",
+        "(0, 0)",
+        "(1,)",
+        "(2,)",
+        "(2, 2)",
+        "(3, 3)",
+        "(4, 4)",
+        "(-1, 3)",
+        "(1000000, 1000000)",
+        "(True, 2)",
+    ),
+    *(
+        "(2L, 2L)",
+        "(4294967296, 4294967296)",
+        "(99999999999999999999,)",
+        "(1.0,)",
+        "None",
+        "(2,2",
+        "((2,), 2)",
+        "[2, 2]",
+    ),
+    *("(" + "1," * 40 + ")", "(" + "-" * 900 + "1,)", "(" * 900, "(2 ** 9,)", "(0, 9223372036854775807)", "(02, 2)"),
+)
+
+
+def header(rng, data):
+    """Rewrite the header of a saved array."""
+    found = re.match(rb"\x93NUMPY..(..)", data, re.DOTALL)
+    if not found:
+        return data
+    old = data[10 : 10 + int.from_bytes(found[1], "little")].decode("latin-1")
+    shape, descr = re.search(r"\([^)]*\)", old), re.search(r"'descr': '([^']*)'", old)
+    shape = rng.choice(SHAPES) if rng.random() < 0.5 or not shape else shape[0]
+    descr = rng.choice(DESCR) if rng.random() < 0.5 or not descr else descr[1]
+    order = rng.choice(["False", "False", "True", "1", "None", "'a'"])
+    form = rng.choice(
+        [
+            "{{'descr': '{0}', 'fortran_order': {1}, 'shape': {2}, }}",
+            '{{"shape": {2}, "fortran_order": {1}, "descr": "{0}"}}',
+            "{{'descr': '{0}', 'fortran_order': {1}, 'shape': {2}, 'more': 1}}",
+            "{{'descr': {0}, 'fortran_order': {1}, 'shape': {2}}}",
+            "{{'descr': '{0}', 'descr': '{0}', 'fortran_order': {1}, 'shape': {2}}}",
+            "__import__('os').abort()",
+        ]
+    )
+    text = form.format(descr, order, shape).encode("latin-1")
+    text += b" " * (-(len(text) + 11) % 64) + rng.choice([b"\n", b"\n", b"", b"\0"])
+    version, width = rng.choice([(1, 2), (1, 2), (2, 4), (3, 4), (9, 2)])
+    length = len(text) if rng.random() < 0.9 else rng.choice([0, 9, len(text) + 64, 2 ** (8 * width) - 1])
+    return b"\x93NUMPY" + bytes([version, 0]) + length.to_bytes(width, "little") + text + data[10 + len(old) :]
+
+
+def tampered(rng, arrays):
+    """Change the arrays of a sparse matrix."""
+    name = rng.choice([*arrays, "indptr", "indices", "shape", "format"])
+    array = arrays.get(name, np.zeros(1))
+    how = rng.randrange(10)
+    if how == 0:
+        arrays.pop(name, None)
+    elif how == 1:
+        arrays[name] = np.asarray(rng.choice([3.5, "csr", b"csr", True, [[1, 2], [3, 4]], [], -1, 2**40, "x" * 99]))
+    elif how == 2:
+        kinds = [np.float64, np.int32, np.int64, np.uint64, np.int8, bool, np.complex128, ">i4", "S3", "U3", "M8[s]"]
+        with contextlib.suppress(ValueError, TypeError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            arrays[name] = array.astype(rng.choice(kinds))
+    elif how == 3:
+        arrays[name] = np.concatenate([array.ravel(), array.ravel()[: rng.randint(1, 3)]])
+    elif how == 4:
+        arrays[name] = array.ravel()[: rng.randrange(array.size + 1)]
+    elif how == 5:
+        arrays[name] = array.reshape(rng.choice([(-1, 1), (1, -1), (1, 1, -1)]))
+    elif how == 6:
+        arrays["format"] = np.asarray(
+            rng.choice([b"csr", b"csc", b"bsr", b"dia", b"coo", b"lil", "csr", "\U0001f600", b"c\xffr"])
+        )
+    elif how == 7:
+        huge = rng.choice([0, 1, 3, 2**31 - 1, 2**31, 2 * 10**9, 50_000_000, -1, 2**62])
+        arrays["shape"] = np.array([huge, rng.choice([huge, huge, 2])])
+    elif array.size and array.dtype.kind in "iuf":
+        array = array.copy()
+        values = [-1, 0, 1, 3, 100, 500_000_000, 2**31 - 1, -(2**31)] + [np.nan, np.inf, -np.inf] * (
+            array.dtype.kind == "f"
+        )
+        with np.errstate(all="ignore"):
+            array.reshape(-1)[rng.randrange(array.size)] = np.asarray(rng.choice(values)).astype(array.dtype)
+        arrays[name] = array
+    return arrays
+
+
+def archive(rng, arrays):
+    """Return a zip archive of arrays, some of them rewritten."""
+    file = io.BytesIO()
+    how = rng.choice(
+        [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_DEFLATED] + [zipfile.ZIP_BZIP2] * (rng.random() < 0.05)
+    )
+    rewritten = rng.choice([None, None, *arrays])
+    with zipfile.ZipFile(file, "w", how) as made, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a name is there twice
+        for name, array in arrays.items():
+            data = saved(array)
+            if name == rewritten:
+                data = rng.choice([header, header, flip, truncate, append])(rng, data)
+            made.writestr(f"{name}.npy", data)
+            if rng.random() < 0.02:
+                made.writestr(f"{name}.npy", data)
+    return file.getvalue()
+
+
+PACK = {"": lambda data: data, ".gz": gzip.compress, ".xz": lambda data: lzma.compress(data, preset=0)}
+
+
+def case(seed: int, index: int) -> Case:
+    """Return the file of a number."""
+    rng = random.Random(f"{seed}:{index}")
+    format = rng.choice(["edges", "edges", "gr", "mtx", "npz", "npz", "npy", "list"])
+    suffix = rng.choice(["", "", ".gz", ".xz"])
+    options: dict = {}
+    mutations = TEXT
+    if format == "npz":
+        arrays = members(rng)
+        for _ in range(rng.choice([0, 1, 1, 1, 2])):
+            arrays = tampered(rng, arrays)
+        data, mutations = archive(rng, arrays), BINARY
+        changes = rng.choice([0, 0, 0, 1])
+    elif format == "npy" or (format == "list" and rng.random() < 0.3):
+        data, mutations = (
+            dense(rng) if format == "npy" else saved(np.arange(rng.randint(0, 9))),
+            (*BINARY, header, header),
+        )
+        changes = rng.choice([0, 1, 1, 2])
+    else:
+        data = rng.choice([text for name, text in texts(rng) if name == format]).encode()
+        changes = rng.choice([0, 1, 1, 1, 2, 3])
+    if rng.random() < 0.002:
+        mutations = (flood,)
+    for _ in range(changes):
+        data = rng.choice(mutations)(rng, data)
+    if format == "edges":
+        options = rng.choice([{}, {}, {"relabel": True}, {"weighted": False}, {"n": 9}])
+    elif format in ("gr", "mtx", "npz"):
+        options = rng.choice([{}, {}, {"directed": True}, {"weighted": False}])
+    data = PACK[suffix](data)
+    if suffix and rng.random() < 0.2:
+        data = rng.choice(BINARY)(rng, data)
+    return Case(format, suffix, options, data)
+
+
+# The reference
+
+
+class Expected(NamedTuple):
+    """What a file holds: edges as (source, target, weight or None)."""
+
+    n: int
+    edges: list[tuple[int, int, float | None]]
+
+
+def unpacked(data: bytes, suffix: str) -> bytes:
+    """Decompress a file of members with zeros between them."""
+    if suffix == ".gz" or data.startswith(b"\x1f\x8b"):
+        make = lambda: zlib.decompressobj(wbits=31)  # noqa: E731
+    elif suffix == ".xz" or data.startswith(b"\xfd7zXZ\x00"):
+        make = lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ)  # noqa: E731
+    else:
+        return data
+    content = b""
+    if not data:
+        raise Bad("empty")
+    while data:
+        member = make()
+        try:
+            content += member.decompress(data)
+        except (zlib.error, lzma.LZMAError) as error:
+            raise Bad(str(error)) from error
+        if not member.eof:
+            raise Bad("cut off")
+        data = member.unused_data.lstrip(b"\0")
+    return content
+
+
+def content_lines(content: bytes, comments: bytes, inline: bool) -> list[bytes]:
+    """Return the lines that hold something, without comments."""
+    if set(content) & (set(range(32)) - set(b"\t\r\n") | {127}):
+        raise Bad("control character")
+    lines = []
+    for line in content.split(b"\n"):
+        line = line.lstrip(b" \t\r")
+        if inline:
+            line = re.split(b"[" + comments + b"]", line)[0]
+        elif line[:1] and line[:1] in comments:
+            continue
+        line = line.removesuffix(b"\r").strip(b" \t")
+        if b"\r" in line:
+            raise Bad("end of line")
+        if line:
+            lines.append(line)
+    return lines
+
+
+def integer(token: bytes, least: int, most: int) -> int:
+    """Return the integer that a token is."""
+    if not re.fullmatch(rb"[+-]?[0-9]+", token):
+        raise Bad("no integer")
+    sign, digits = -1 if token.startswith(b"-") else 1, token.lstrip(b"+-").lstrip(b"0") or b"0"
+    if len(digits) > 30 or not least <= sign * int(digits) <= most:
+        raise Bad("out of range")
+    return sign * int(digits)
+
+
+def weights(tokens: list[bytes], kind: str) -> list[float]:
+    """Return numbers: integers if all are and `kind` is not "real"; NaN, -inf and what overflows is refused."""
+    floats, integers = [], []
+    for token in tokens:
+        plain = bool(re.fullmatch(rb"[+-]?[0-9]+", token))
+        if plain and kind != "real":
+            integers.append(integer(token, -(2**63), 2**63 - 1))
+        if kind == "integer":
+            if not plain:
+                raise Bad("no integer")
+            continue
+        if re.fullmatch(rb"\+?inf(inity)?", token, re.IGNORECASE):
+            floats.append(float("inf"))
+            continue
+        if not re.fullmatch(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", token, re.IGNORECASE):
+            raise Bad("no number")
+        floats.append(float(token))
+        if abs(floats[-1]) == float("inf"):
+            raise Bad("beyond float64")
+    return integers if len(integers) == len(tokens) else floats
+
+
+def split(line: bytes, comma: bool) -> list[bytes]:
+    return [token.strip(b" \t") for token in line.split(b",")] if comma else re.split(rb"[ \t]+", line)
+
+
+def expected_edges(content: bytes, options: dict) -> Expected:
+    lines = content_lines(content.removeprefix(b"\xef\xbb\xbf"), b"#%", True)
+    if not lines:
+        return Expected(options.get("n", 0), [])
+    n = options.get("n")
+    for place, line in enumerate(lines[:5] if n is not None else []):
+        numbers = line.replace(b",", b" ").split()
+        if len(numbers) == 2 and numbers[0] == b"%d" % n:
+            if numbers[1] in (b"%d" % (len(lines) - 1), b"%d" % (len(lines) - 1 - place)):
+                lines.pop(place)
+            break
+    if not lines:
+        return Expected(n, [])
+    comma = b"," in lines[0]
+    rows = [split(line, comma) for line in lines]
+    wide = len(rows[0])
+    if options.get("weighted") is False:
+        if wide < 2 or any(len(row) < 2 for row in rows):
+            raise Bad("columns")
+        rows, wide = [row[:2] for row in rows], 2
+    if wide not in (2, 3) or any(len(row) != wide for row in rows):
+        raise Bad("columns")
+    limit = 2**63 if options.get("relabel") else MAX_VERTICES if n is None else n
+    ends = [[integer(token, 0, limit - 1) for token in row[:2]] for row in rows]
+    values = weights([row[2] for row in rows], "") if wide == 3 else [None] * len(rows)
+    if options.get("relabel"):
+        ids = {old: new for new, old in enumerate(sorted({end for pair in ends for end in pair}))}
+        ends, n = [[ids[u], ids[v]] for u, v in ends], len(ids)
+    if n is None:
+        n = max(map(max, ends)) + 1
+    return Expected(n, [(u, v, w) for (u, v), w in zip(ends, values, strict=True)])
+
+
+def expected_gr(content: bytes, options: dict) -> Expected:
+    lines = content_lines(content, b"c", False)
+    start = re.fullmatch(rb"p[ \t]+(sp|tw)[ \t]+([0-9]{1,18})[ \t]+([0-9]{1,18})", lines[0]) if lines else None
+    if start is None or int(start[2]) > MAX_VERTICES:
+        raise Bad("p line")
+    n, tagged = int(start[2]), start[1] == b"sp"
+    rows = [split(line, False) for line in lines[1:]]
+    if tagged:
+        if any(row[0] != b"a" for row in rows):
+            raise Bad("tag")
+        rows = [row[1:] for row in rows]
+    if len(rows) != int(start[3]) or any(len(row) != 2 + tagged for row in rows):
+        raise Bad("columns or edges")
+    ends = [[integer(token, 1, n) - 1 for token in row[:2]] for row in rows]
+    values = weights([row[2] for row in rows], "") if tagged else [None] * len(rows)
+    edges = [(u, v, w) for (u, v), w in zip(ends, values, strict=True)]
+    return Expected(n, edges if tagged or options.get("directed") else both(edges))
+
+
+def both(edges: list) -> list:
+    """Return edges and, but for loops, their reverses."""
+    return edges + [(v, u, w) for u, v, w in edges if u != v]
+
+
+def expected_mtx(content: bytes, options: dict) -> Expected:
+    banner, newline, rest = content.partition(b"\n")
+    words = re.split("[ \t]+", banner.decode("ascii", "replace").lower().strip(" \t\r"))
+    if not newline or words[:3] != ["%%matrixmarket", "matrix", "coordinate"] or len(words) != 5 or len(banner) > 1022:
+        raise Bad("banner")
+    _, _, _, field, symmetry = words
+    if field not in ("real", "double", "integer", "unsigned-integer", "pattern"):
+        raise Bad("field")
+    if symmetry not in ("general", "symmetric", "skew-symmetric", "hermitian"):
+        raise Bad("symmetry")
+    if field == "pattern" and symmetry in ("skew-symmetric", "hermitian"):
+        raise Bad("symmetry of a pattern")
+    lines = content_lines(rest, b"%", False)
+    size = re.fullmatch(rb"([0-9]+)[ \t]+([0-9]+)[ \t]+([0-9]+)", lines[0]) if lines else None
+    if size is None:
+        raise Bad("size")
+    rows, columns, entries = (integer(number, 0, 10**18 - 1) for number in size.groups())
+    if rows != columns or rows > MAX_VERTICES or entries != len(lines) - 1:
+        raise Bad("size")
+    wide = 2 + (field != "pattern")
+    tokens = [split(line, False) for line in lines[1:]]
+    if any(len(row) != wide for row in tokens):
+        raise Bad("columns")
+    ends = [[integer(token, 1, rows) - 1 for token in row[:2]] for row in tokens]
+    kind = "integer" if "integer" in field else "real"
+    values = weights([row[2] for row in tokens], kind) if wide == 3 else [None] * len(ends)
+    edges = [(u, v, w) for (u, v), w in zip(ends, values, strict=True)]
+    if symmetry == "skew-symmetric":
+        if any(w == float("inf") for u, v, w in edges if u != v):
+            raise Bad("the opposite of inf")
+        edges += [(v, u, -w) for u, v, w in edges if u != v]
+    elif symmetry != "general":
+        edges = both(edges)
+    return Expected(rows, edges)
+
+
+def expected_npz(content: bytes, options: dict) -> Expected:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        names = archive.namelist()
+        if len(set(names)) < len(names):
+            raise Bad("a name twice")
+
+        def array(name: str) -> np.ndarray:
+            info = archive.getinfo(f"{name}.npy")
+            if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise Bad("compression")
+            data = archive.read(info)
+            if len(data) != info.file_size:
+                raise Bad("size")
+            return expected_npy(data)
+
+        if "_is_array.npy" in names and (array("_is_array").shape or array("_is_array").dtype != bool):
+            raise Bad("_is_array")
+        arrays = Lazy(array)
+        return expected_matrix(arrays)
+
+
+class Lazy(dict):
+    """Arrays by name, read when they are asked for."""
+
+    def __init__(self, read):
+        self.read = read
+
+    def __missing__(self, name):
+        self[name] = self.read(name)
+        return self[name]
+
+
+def expected_matrix(arrays: dict[str, np.ndarray]) -> Expected:
+    shape, format = arrays["shape"], arrays["format"]
+    if shape.dtype.kind not in "iu" or shape.shape != (2,) or format.shape or format.dtype.kind not in "SU":
+        raise Bad("shape or format")
+    n, columns = shape.tolist()
+    format = format.item().decode("ascii") if format.dtype.kind == "S" else format.item()
+    if n != columns or not 0 <= n <= MAX_VERTICES:
+        raise Bad("shape")
+    data = arrays["data"]
+    kinds = {"indptr": "iu", "indices": "iu", "row": "iu", "col": "iu", "offsets": "iu", "data": "biuf"}
+    used = {"csr": "indptr indices data", "csc": "indptr indices data", "bsr": "indptr indices data"}
+    used |= {"coo": "row col data", "dia": "offsets data"}
+    for name in used[format].split():
+        dimensions = {"bsr": 3, "dia": 2}.get(format, 1) if name == "data" else 1
+        if arrays[name].dtype.kind not in kinds[name] or arrays[name].ndim != dimensions:
+            raise Bad(f"type or dimensions of {name}")
+    lists = {name: arrays[name].tolist() for name in used[format].split()}
+    edges = []
+    if format in ("csr", "csc", "bsr"):
+        high, wide = data.shape[1:] if format == "bsr" else (1, 1)
+        if not high or not wide or n % high or n % wide:
+            raise Bad("blocks")
+        ptr, index, values = lists["indptr"], lists["indices"], lists["data"]
+        if len(ptr) != n // high + 1 or ptr[0] != 0 or any(a > b for a, b in pairwise(ptr)):
+            raise Bad("indptr")
+        if not ptr[-1] == len(index) == len(values):
+            raise Bad("lengths")
+        for row in range(len(ptr) - 1):
+            for at in range(ptr[row], ptr[row + 1]):
+                block = values[at] if format == "bsr" else [[values[at]]]
+                edges += [(row * high + i, index[at] * wide + j, block[i][j]) for i in range(high) for j in range(wide)]
+        if format == "csc":
+            edges = [(v, u, w) for u, v, w in edges]
+    elif format == "coo":
+        if not len(lists["row"]) == len(lists["col"]) == len(lists["data"]):
+            raise Bad("lengths")
+        edges = list(zip(*(lists[name] for name in ("row", "col", "data")), strict=True))
+    else:
+        offsets = lists["offsets"]
+        if len(offsets) != len(data) or len(set(offsets)) < len(offsets):
+            raise Bad("offsets")
+        for offset, diagonal in zip(offsets, lists["data"], strict=True):
+            for column, value in enumerate(diagonal[:n]):
+                if 0 <= column - offset < n and value != 0:
+                    edges.append((column - offset, column, value))
+    if any(not 0 <= end < n for edge in edges for end in edge[:2]):
+        raise Bad("index")
+    if data.dtype.kind == "b":
+        return Expected(n, [(u, v, None) for u, v, _ in edges])
+    if data.dtype.kind == "f" and data.dtype.itemsize > 8:
+        raise Bad("type")
+    if any(w != w or w == -np.inf or (w > 2**63 - 1 and data.dtype.kind == "u") for _, _, w in edges):
+        raise Bad("weight")
+    return Expected(n, edges)
+
+
+def expected_npy(content: bytes) -> np.ndarray:
+    file = io.BytesIO(content)
+    array = np.lib.format.read_array(file, allow_pickle=False)
+    if file.read(1) or content[6] not in (1, 2) or array.dtype.kind not in "biufSU":
+        raise Bad("more than an array of numbers")
+    if re.search(rb"(descr).*\1", content[:200]):
+        raise Bad("a field twice")
+    return array
+
+
+def reference(case: Case):
+    """Return what a file holds, or raise Bad or, from NumPy, anything."""
+    content = unpacked(case.data, case.suffix)
+    if case.format == "list":
+        if content.startswith(b"\x93NUMPY"):
+            return expected_npy(content)
+        lines = content_lines(content, b"#", True)
+        return np.array([integer(line, 0, 2**63 - 1) for line in lines], np.int64)
+    if case.format == "npy":
+        array = expected_npy(content)
+        if array.ndim != 2 or array.shape[0] != array.shape[1] or array.dtype.kind == "b" or array.dtype.itemsize > 8:
+            raise Bad("no distances")
+        if array.dtype.kind == "f" and not (array > -np.inf).all():
+            raise Bad("NaN or -inf")
+        return array
+    expected = {"edges": expected_edges, "gr": expected_gr, "mtx": expected_mtx, "npz": expected_npz}[case.format]
+    return expected(content, case.options)
+
+
+def disagreement(case: Case, found, expected) -> str:
+    """Say in what a reader's answer differs from the reference's; nothing if it does not."""
+    if isinstance(expected, np.ndarray):
+        found = np.asarray(found if case.format == "list" else found.dense)
+        same = found.shape == expected.shape and np.array_equal(found, expected)
+        return "" if same and found.dtype == expected.dtype.newbyteorder("=") else f"{found} is not {expected}"
+    src, dst, weight = found.coo()
+    values = [None] * len(src) if weight is None else weight.tolist()
+    edges = sorted(zip(src.tolist(), dst.tolist(), values, strict=True), key=repr)
+    unweighted = case.options.get("weighted") is False
+    wanted = [(u, v, None if unweighted or w is None else w) for u, v, w in expected.edges]
+    if weight is None and not unweighted and any(w is not None for *_, w in wanted):
+        return "the weights are missing"
+    wanted = [(u, v, w) for u, v, w in wanted if w != float("inf")]
+    if weight is not None:
+        wanted = [(u, v, weight.dtype.type(w).item()) for u, v, w in wanted]
+    same = found.n == expected.n and edges == sorted(wanted, key=repr)
+    return "" if same else f"n={found.n}, {edges[:9]} is not n={expected.n}, {sorted(wanted, key=repr)[:9]}"
+
+
+# Running
+
+
+def outcome(case: Case, path: Path) -> tuple[str, str]:
+    """Read a file; return what became of it, and details."""
+    path.write_bytes(case.data)
+    found, refusal = None, None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            found = read_list(path) if case.format == "list" else read(path, case.format, **case.options)
+        except MemoryLimitError as error:
+            return ("too large", "") if str(path) in str(error) else ("NAMELESS", str(error))
+        except FormatError as error:
+            refusal = str(error)
+        except Exception:
+            return "RAW EXCEPTION", traceback.format_exc()
+        if refusal is not None and str(path) not in refusal:
+            return "NAMELESS", refusal
+        try:
+            expected = reference(case)
+        except Exception as error:
+            if refusal is not None:
+                return "refused", refusal
+            return "ACCEPTED MALFORMED", f"{type(error).__name__}: {error}"
+        if refusal is not None:
+            known = "looks like a header" in refusal or "blank lines and comments only" in refusal
+            known = known or "no end of the line in" in refusal
+            return ("refused", refusal) if known else ("REFUSED VALID", refusal)
+        differs = disagreement(case, found, expected)
+    return ("WRONG", differs) if differs else ("accepted", "")
+
+
+def batch(seed: int, numbers: list[int], folder: Path) -> Iterator[tuple[int, str, str, int]]:
+    """Read files in one child under limits; yield the number of each, what became of it, details, and the peak memory.
+
+    A child that is killed has failed at the first file without an answer, and is the last of this batch.
+    """
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            os.close(ours)
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            with open(theirs, "w") as pipe:
+                for index in numbers:
+                    made = case(seed, index)
+                    path = path_of(made, folder)
+                    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+                    signal.alarm(60 * SECONDS)  # for one that waits
+                    what, details = outcome(made, path)
+                    signal.setitimer(signal.ITIMER_PROF, 0)
+                    path.unlink()
+                    print(json.dumps((what, details)), file=pipe, flush=True)
+        finally:
+            os._exit(0)
+    os.close(theirs)
+    answered = 0
+    with open(ours) as pipe:
+        for index, line in zip(numbers, pipe, strict=False):
+            answered += 1
+            yield index, *json.loads(line), 0
+    _, status, usage = os.wait4(child, 0)
+    if answered < len(numbers):
+        by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+        what = "OVER TIME" if by in (signal.SIGPROF, signal.SIGALRM) else "CRASH" if by else "FUZZER FAILED"
+        yield numbers[answered], what, f"signal {by}", usage.ru_maxrss * 1024
+    else:
+        yield -1, "", "", usage.ru_maxrss * 1024
+
+
+def path_of(made: Case, folder: Path) -> Path:
+    ending = "txt" if made.format in ("edges", "list") else made.format
+    return folder / f"case.{ending}{made.suffix}"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Read files; return 1 if a reader failed."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--count", type=int, default=500, help="how many files")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0, help="the number of the first")
+    parser.add_argument("--case", type=int, help="read this one only")
+    parser.add_argument("--keep", type=Path, help="where to keep the files of failures")
+    given = parser.parse_args(arguments)
+    numbers = list(range(given.first, given.first + given.count)) if given.case is None else [given.case]
+    counts: Counter[str] = Counter()
+    formats: Counter[str] = Counter()
+    most, began, failures = 0, time.monotonic(), 0
+    with tempfile.TemporaryDirectory() as folder:
+        while numbers:
+            for index, what, details, peak in batch(given.seed, numbers[:BATCH], Path(folder)):
+                most = max(most, peak)
+                if not what:
+                    continue
+                made = case(given.seed, numbers.pop(0))
+                counts[what] += 1
+                formats[made.format] += 1
+                if what.isupper() or given.case is not None:
+                    failures += what.isupper()
+                    print(f"{what}: case {index}, {made.format}{made.suffix} {made.options}\n{details}", flush=True)
+                    if given.keep is not None:
+                        given.keep.mkdir(parents=True, exist_ok=True)
+                        (given.keep / f"{index}-{path_of(made, Path()).name}").write_bytes(made.data)
+    print(", ".join(f"{count} {what}" for what, count in counts.most_common()))
+    print("by format: " + ", ".join(f"{name} {count}" for name, count in sorted(formats.items())))
+    print(f"peak {most / 1e6:.0f} MB resident, {time.monotonic() - began:.0f} s")
+    return bool(failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
