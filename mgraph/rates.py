@@ -13,8 +13,10 @@ import dataclasses
 import functools
 import json
 import os
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,9 @@ PUBLISHED = {
     ),
 }
 
+#: Figures that are seconds, not rates, and may be zero.
+_SECONDS = ("pivots", "strips", "launch")
+
 #: Seconds of one exchange between shards: within one device, by NCCL, and by Dask's messages.
 EXCHANGE = {"solo": 0.0, "cuda": 60e-6, "cpu": 2e-3}
 
@@ -132,8 +137,8 @@ def rates(kind: str, model: str) -> Rates:
 def keep(model: str, measured: Rates) -> None:
     """Keep the figures measured on a model for later calls."""
     path = cache_file()
-    _kept.cache_clear()
-    everything = {name: dataclasses.asdict(kept) for name, kept in _kept(os.environ.get("XDG_CACHE_HOME")).items()}
+    before, _ = _read(path)
+    everything = {name: dataclasses.asdict(kept) for name, kept in before.items()}
     everything[model] = dataclasses.asdict(measured)
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_suffix(f".{os.getpid()}")
@@ -145,7 +150,43 @@ def keep(model: str, measured: Rates) -> None:
 @functools.cache
 def _kept(folder: str | None) -> dict[str, Rates]:
     """Return what is kept, once for each folder that the environment names: to make a path takes a plan's time."""
+    path = cache_file()
+    kept, problem = _read(path)
+    if problem:
+        warnings.warn(
+            f"{path} is ignored, as {problem}: remove it, or measure again with 'mgraph calibrate'", stacklevel=3
+        )
+    return kept
+
+
+def _read(path: Path) -> tuple[dict[str, Rates], str]:
+    """Return the figures in a file by model, and what is wrong with it; none if it is not there or anything is."""
     try:
-        return {name: Rates(**figures) for name, figures in json.loads(cache_file().read_text()).items()}
-    except (OSError, ValueError, TypeError):  # none yet, or of another version
-        return {}
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}, ""
+    except (OSError, ValueError, RecursionError) as error:
+        return {}, f"it cannot be read ({error})"
+    if not isinstance(found, dict):
+        return {}, "it holds no figures by model"
+    for model, figures in found.items():
+        if problem := _problem(figures):
+            return {}, f"{problem} of {model[:60]!r}"
+    return {model: Rates(**figures) for model, figures in found.items()}, ""
+
+
+def _problem(figures: Any) -> str:
+    """Say what is wrong with the figures of a device; nothing if they are as `Rates` wants them."""
+    names = [field.name for field in dataclasses.fields(Rates)]
+    if not isinstance(figures, dict) or sorted(figures) != sorted(names):
+        return "it has other figures than this version's"
+    for name in names:
+        example, figure = getattr(DEFAULT["cpu"], name), figures[name]
+        by_type = figure if isinstance(example, dict) else {name: figure}
+        if not isinstance(by_type, dict) or not set(by_type) >= (set(example) if isinstance(example, dict) else {name}):
+            return f"a type is missing in {name!r}"
+        for each in by_type.values():
+            number = isinstance(each, (int, float)) and not isinstance(each, bool)
+            if not number or not 0 <= each < 1e300 or (each == 0 and name not in _SECONDS):
+                return f"the figure {name!r} is {str(each)[:30]}"
+    return ""

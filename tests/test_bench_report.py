@@ -489,6 +489,33 @@ def test_a_line_that_is_no_row_is_refused(tmp_path):
         report(tmp_path)
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        *(
+            {"suite": name}
+            for name in ("../../../x", "a/b", "a\\b", "\\1", "", ".", "..", 'x" onload="y', "a\nb", "/x")
+        ),
+        *({"seconds": figure} for figure in (float("1e999"), 10**400, 0)),
+        {"n": 10**30},
+    ],
+)
+def test_rows_that_would_leave_the_folder_or_break_a_page_are_refused(tmp_path, changed):
+    folder = tmp_path / "a" / "b" / "c"
+    write(folder, [case()])
+    row = json.loads((folder / "rows.jsonl").read_text()) | changed
+    (folder / "rows.jsonl").write_text(json.dumps(row).replace("Infinity", "1e999") + "\n")
+    with pytest.raises(InputError, match=r"rows\.jsonl, line 1 is no row: its (suite|seconds|n) is"):
+        report(folder)
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["rows.jsonl"]
+
+
+def test_a_suite_of_any_plain_name_has_its_plots_in_the_folder(tmp_path):
+    write(tmp_path, [case(suite="my suite v1.2+x")])
+    report(tmp_path)
+    assert (tmp_path / "plots" / "my suite v1.2+x.svg").is_file()
+
+
 def test_a_run_that_was_cut_off_is_read_up_to_there(tmp_path):
     write(tmp_path, [case(), case(method="naive")])
     path = tmp_path / "rows.jsonl"

@@ -541,6 +541,30 @@ def test_calibrate(monkeypatch, tmp_path):
     assert rates("cpu", model) == rates("cpu", "unheard of")
 
 
+KEPT = dataclasses.asdict(rates("cpu", "unheard of"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("[]", "5", "null", "not JSON", "\xff", "[" * 99999, '{"a": 5}', '{"a": {}}', "9" * 5000),
+        *(json.dumps({"a": KEPT | changed}) for changed in ({"memory": 0}, {"minplus": {}}, {"minplus": 3}, {"x": 1})),
+        *(json.dumps({"a": KEPT | {"link": figure}}) for figure in (-1.0, "fast", None, True, float("nan"), 10**400)),
+        json.dumps({"a": KEPT | {"labelled": dict.fromkeys(KEPT["labelled"], 0.0)}}),
+    ],
+)
+def test_kept_rates_that_are_none_are_ignored_with_one_warning(monkeypatch, tmp_path, text):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (tmp_path / "mgraph").mkdir()
+    (tmp_path / "mgraph" / "rates.json").write_text(text, encoding="latin-1")
+    with pytest.warns(UserWarning, match=r"rates\.json is ignored") as caught:
+        assert rates("cpu", "a") == rates("cpu", "unheard of")
+        assert plan("apsp", 100, devices="cpu").seconds > 0
+        keep("a", rates("cpu", "unheard of"))
+        rates("cpu", "a")
+    assert len(caught) == 1
+
+
 def test_plan():
     arguments = ("apsp", "--n", 100_000, "--devices", "4xcuda", "--memory", "140GiB", "--predecessors")
     specs = [mgraph.DeviceSpec("cuda", "cuda", 140 << 30)] * 4

@@ -1,10 +1,14 @@
+import contextlib
 import errno
 import gzip
 import io
 import lzma
 import os
+import re
+import socket
 import subprocess
 import sys
+import tracemalloc
 import warnings
 import zipfile
 from pathlib import Path
@@ -17,7 +21,8 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 import mgraph.io
-from mgraph.errors import FormatError, InputError, MissingFileError, OutputExistsError
+from mgraph import device
+from mgraph.errors import FormatError, InputError, MemoryLimitError, MissingFileError, OutputExistsError
 from mgraph.graph import MAX_VERTICES
 from mgraph.io import SparseIdsWarning, check_output, read, read_list, save
 
@@ -419,7 +424,256 @@ def test_bad_npy_and_npz(write, tmp_path):
     refused(tmp_path / "result.npy")
 
 
+CSR = {
+    "format": b"csr",
+    "shape": [3, 3],
+    "data": np.ones(2),
+    "indices": np.array([0, 1], np.int32),
+    "indptr": np.array([0, 1, 2, 2], np.int32),
+}
+BSR = CSR | {"format": b"bsr", "shape": [2, 2], "data": np.ones((1, 2, 2)), "indices": [0], "indptr": [0, 1]}
+
+
+@pytest.mark.parametrize(
+    ("base", "changed"),
+    [
+        *((CSR, {"indptr": np.array([0, bad, 1, 2], np.int32)}) for bad in (3, 100, 500_000_000, -1)),
+        *((CSR, {"format": b"csc", "indptr": np.array([0, bad, 1, 2], np.int32)}) for bad in (100, 2**31 - 1)),
+        *((CSR, {"indptr": bad}) for bad in ([1, 1, 2, 2], [0, 1, 2], [0, 1, 2, 1], [0.0, 1, 2, 2], [[0, 1, 2, 2]])),
+        *((CSR, {"indptr": np.array(bad, np.uint64)}) for bad in ([0, 2**64 - 1, 1, 2], [0, 2, 1, 2])),
+        *((CSR, {"indices": bad}) for bad in ([0, 3], [0, -1], [0], [0, 1, 2], [0, 2**40], [True, False])),
+        *((CSR, {"data": bad}) for bad in (np.ones(1), np.ones(3), np.ones((2, 1)), ["a", "b"], np.ones(2) * 1j)),
+        *((CSR, {"data": [1, bad]}) for bad in (np.nan, -np.inf)),
+        *((CSR, {"format": bad}) for bad in (3.5, b"lil", b"__init__", "\U0001f600", b"c\xff", [b"csr"], b"")),
+        *((CSR, {"shape": bad}) for bad in ("ab", 3, [3], [3, 3, 3], [3, 4], [-3, -3], [3.0, 3.0], [2**40, 2**40])),
+        *((BSR, {"indices": [bad]}) for bad in (1, -1)),
+        *((BSR, {"data": bad}) for bad in (np.ones((1, 0, 2)), np.ones((1, 2, 3)), np.ones(4), np.ones((2, 2, 2)))),
+        ({}, {"format": b"dia", "shape": [3, 3], "data": np.ones((2, 3)), "offsets": [0, 0]}),
+        ({}, {"format": b"dia", "shape": [3, 3], "data": np.ones((2, 3)), "offsets": [0]}),
+        ({}, {"format": b"coo", "shape": [3, 3], "data": np.ones(2), "row": [0, 1], "col": [0, 3]}),
+        ({}, {"format": b"coo", "shape": [3, 3], "data": np.ones(2), "coords": [[0, 1]]}),
+        ({}, {"format": b"csr", "shape": [3, 3], "data": np.ones(2)}),
+    ],
+)
+def test_npz_whose_arrays_do_not_agree(tmp_path, base, changed):
+    np.savez(tmp_path / "m.npz", **(base | changed))
+    refused(tmp_path / "m.npz")
+
+
+@pytest.mark.parametrize("wanted", ["csr", "csc", "coo", "bsr", "dia"])
+@pytest.mark.parametrize("compressed", [False, True])
+def test_npz_of_each_format(tmp_path, wanted, compressed):
+    matrix = sparse.csr_array(np.array([[0, 1.5, 0, 2], [0, 0, 0, 0], [3, 0, 4, 0], [0, 5, 6, 7]]))
+    saved = sparse.bsr_array(matrix, blocksize=(2, 1)) if wanted == "bsr" else matrix.asformat(wanted)
+    sparse.save_npz(tmp_path / "m.npz", saved, compressed=compressed)
+    edges = [(u, v, w) for u, v, w in triples(read(tmp_path / "m.npz")) if w]  # blocks have zeros
+    coo = matrix.tocoo()
+    assert edges == list(zip(coo.row.tolist(), coo.col.tolist(), coo.data.tolist(), strict=True))
+
+
+def npy(header, data=b"", version=b"\x01\x00"):
+    text = header.encode()
+    return b"\x93NUMPY" + version + len(text).to_bytes(2 if version[0] == 1 else 4, "little") + text + data
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(
+            npy(f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}}}", bytes(32))
+            for shape in (
+                "(2, 2",
+                "(2, 2))",
+                "(-1, 3)",
+                "(2)",
+                "[2, 2]",
+                "(True, 2)",
+                "(2.0, 2)",
+                "((2,), 2)",
+                "(" * 5000,
+                "(2, 2, )x",
+                f"({10**30}, 2)",
+                "(0, 9223372036854775807)",
+            )
+        ),
+        *(
+            npy(f"{{'descr': {descr}, 'fortran_order': False, 'shape': (2, 2)}}", bytes(32))
+            for descr in (
+                "'O'",
+                "'|O8'",
+                "'f8,f8'",
+                "'(2,2)f8'",
+                "'<f9'",
+                "'<c16'",
+                "'|S8'",
+                "'<M8[s]'",
+                "8",
+                "'<f8",
+                "['<f8']",
+                "''",
+            )
+        ),
+        npy("{'descr': '<f8', 'fortran_order': 0, 'shape': (2, 2)}", bytes(32)),
+        npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2)}", bytes(31)),
+        npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2)}", bytes(33)),
+        npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), 'x': 1}", bytes(32)),
+        npy("", b""),
+        npy("{", b""),
+        npy("\n" * 20_000),
+        npy("{}", version=b"\x07\x00"),
+        b"\x93NUMPY\x02\x00\xff\xff\xff\xff",
+        b"\x93NUMPY\x01",
+        b"\x93NUM",
+    ],
+)
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_npy_headers_that_are_none(write, content, suffix):
+    refused(write(PACK[suffix](content), "m.npy" + suffix))
+
+
+def test_npy_of_another_byte_order_version_or_alignment(write):
+    matrix = np.array([[0, 2.0], [np.inf, 0]])
+    header = "{'descr': '%s', 'fortran_order': True, 'shape': (2, 2), }"
+    for content in (
+        npy(header % ">f8", matrix.astype(">f8").tobytes("F")),
+        npy(header % "<f8", matrix.tobytes("F"), b"\x02\x00"),
+        npy(header % "<f8" + " " * 3, matrix.tobytes("F")),
+        npy(header.replace("2, 2", "2L, 2L") % "<f8", matrix.tobytes("F")),
+    ):
+        graph = read(write(content, "m.npy"))
+        np.testing.assert_array_equal(graph.dense, matrix)
+        assert graph.dense.dtype.isnative and graph.dense.flags.aligned
+
+
 # Files that are not what they should be
+
+
+@pytest.mark.parametrize("suffix", PACK)
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("g.txt", "# a\x00b\n0 1\n", 1),
+        ("g.txt", "0 1\n0\xa01\n", 2),
+        ("g.txt", "0 1\n0\x0c1\n", 2),
+        ("g.txt", "0 1\n0 1\r2 3\n", 2),
+        ("g.gr", "p tw 3 1\n1 2\x00\n", 2),
+        ("g.gr", "p sp 3 1\na 1 2 3c\n", 2),
+        ("g.gr", "p tw 3 1\n1 " + "9" * 5000, 2),
+        ("g.gr", "p tw 3 " + "9" * 5000, 1),
+        ("m.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 2\x00 3\n", 3),
+        ("m.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 2 3 4\n", 3),
+        ("m.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 2 1e400\n", 3),
+        ("m.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 2 1.5\n", 3),
+        ("m.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 2 " + "9" * 19 + "\n", 3),
+        ("g.txt", "0 1 2\n0 1 1e400\n", 2),
+        ("g.txt", "0 1 inf\n# inf\n0 1 1e400\n", 3),
+        ("g.txt", f"0 1 2\n0 1 {2**63}\n", 2),
+        ("g.txt", f"0 1 2.5\n0 1 {-(2**63) - 1}\n", 2),
+        ("g.txt", "0 1\n" + "9" * 5000 + " 1\n", 2),
+        ("g.txt", "0 1 1\n0 1 " + "9" * 5000, 2),
+    ],
+)
+def test_what_a_text_may_not_hold(write, name, text, line, suffix):
+    refused(write(PACK[suffix](text.encode("latin-1")), name + suffix), f", line {line}:")
+
+
+def test_weights_at_the_ends_of_their_types(write):
+    assert triples(read(write(f"0 1 {2**63 - 1}\n1 0 {-(2**63)}\n"))) == [(0, 1, 2**63 - 1), (1, 0, -(2**63))]
+    assert triples(read(write("0 1 1.7e308\n1 0 +Infinity\n1 1 1e-400\n"))) == [(0, 1, 1.7e308), (1, 1, 0.0)]
+
+
+def test_blank_and_indented_lines_in_a_comma_file(write):
+    text = "0,1,2\n \n\t\n  # indented\n\t% too\n 1,0,3 # remark\r\n   \r\n1, 1 ,4\n  "
+    assert triples(read(write(text))) == triples(read(write(text.replace(",", " "))))
+    assert triples(read(write(text))) == [(0, 1, 2), (1, 0, 3), (1, 1, 4)]
+
+
+def test_skew_symmetric_and_hermitian_matrices(write):
+    text = "%%MatrixMarket matrix coordinate integer {}\n3 3 2\n2 1 5\n3 3 0\n"
+    assert triples(read(write(text.format("skew-symmetric"), "m.mtx"))) == [(0, 1, -5), (1, 0, 5), (2, 2, 0)]
+    for symmetry in ("symmetric", "Hermitian"):
+        path = write(text.format(symmetry), "m.mtx")
+        assert triples(read(path)) == triples(read(path, directed=True)) == [(0, 1, 5), (1, 0, 5), (2, 2, 0)]
+        assert read(path, directed=True).directed and not read(path).directed
+
+
+def test_long_runs_without_edges_are_refused(write, monkeypatch):
+    monkeypatch.setattr(mgraph.io.stream, "BLOCK", 1000)
+    monkeypatch.setattr(mgraph.io.stream, "PIECE", 1000)
+    monkeypatch.setattr(mgraph.io.stream, "BARREN", 20_000)
+    for barren in ("\n", " \t\r\n", "# comment\n"):
+        assert read(write("0 1\n" + barren * (9000 // len(barren)) + "1 2\n")).m == 2
+        refused(write("0 1\n" + barren * (40_000 // len(barren)) + "1 2\n"), "blank lines and comments")
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".xz"])
+@pytest.mark.parametrize("name", ["g.txt", "g.gr", "m.mtx", "m.npz", "m.npy"])
+def test_decompressed_sizes_count_against_the_memory(write, name, suffix, monkeypatch):
+    monkeypatch.setattr(mgraph.io.stream, "BLOCK", 1 << 16)
+    monkeypatch.setattr(mgraph.io.stream, "PIECE", 1 << 14)
+    starts = {
+        "txt": b"0 1\n",
+        "gr": b"p tw 9 9999999\n",
+        "mtx": b"%%MatrixMarket matrix coordinate pattern general\n9 9 9999999\n",
+        "npz": b"PK\3\4",
+        "npy": npy("{'descr': '|u1', 'fortran_order': False, 'shape': (3000, 3000)}"),
+    }
+    content = starts[name[2:]] + (b"1 2 # %\n" if name == "g.txt" else b"1 2\n") * (9_000_000 // 8)
+    path = write(PACK[suffix](content), name + suffix)
+    monkeypatch.setattr(device.HostDevice, "available_memory", lambda self: 3_000_000)
+    with pytest.raises(MemoryLimitError, match=re.escape(str(path))):
+        read(path)
+
+
+def test_what_needs_more_memory_than_there_is_is_refused_before(write, tmp_path, monkeypatch):
+    monkeypatch.setattr(device.HostDevice, "available_memory", lambda self: 1 << 30)
+    dia = {"format": b"dia", "shape": [2 * 10**9] * 2, "data": np.ones((1, 1)), "offsets": [0]}
+    np.savez(tmp_path / "m.npz", **dia)
+    header = npy("{'descr': '>f8', 'fortran_order': False, 'shape': (700000, 700000)}")
+    for path in (
+        tmp_path / "m.npz",
+        write("p tw 2000000000 1\n1 2\n", "g.gr"),
+        write(gzip.compress(header), "m.npy.gz"),
+    ):
+        tracemalloc.start()
+        with pytest.raises(MemoryLimitError, match=re.escape(str(path))):
+            read(path)
+        assert tracemalloc.get_traced_memory()[1] < 8 << 20
+        tracemalloc.stop()
+
+
+def test_a_zip_whose_sizes_lie(tmp_path):
+    path = tmp_path / "m.npz"
+    np.savez_compressed(path, **CSR)
+    whole = path.read_bytes()
+    place = whole.rindex(b"PK\1\2")  # the directory's entry of the last array
+    for offset, size in ((24, 2**31), (20, 1), (24, 0), (10, 14)):
+        path.write_bytes(whole[: place + offset] + size.to_bytes(4, "little") + whole[place + offset + 4 :])
+        refused(path)
+    place = whole.rindex(b"PK\5\6")
+    for offset in (8, 12, 16):
+        path.write_bytes(whole[: place + offset] + b"\xff" * 4 + whole[place + offset + 4 :])
+        with contextlib.suppress(FormatError):  # the number of entries is not looked at
+            assert read(path).m == 2
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
+def test_compressed_members_padding_and_what_follows(write, pack):
+    suffix = ".gz" if pack is gzip.compress else ".xz"
+    assert triples(read(write(pack(b"0 1\n1 ") + bytes(8) + pack(b"2\n") + bytes(4), "g.txt" + suffix))) == [
+        (0, 1),
+        (1, 2),
+    ]
+    refused(write(pack(b"0 1\n") + b"more", "g.txt" + suffix))
+
+
+def test_an_xz_file_that_wants_a_large_dictionary(write, monkeypatch):
+    filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 26}]
+    path = write(lzma.compress(b"0 1\n", filters=filters), "g.txt.xz")
+    assert read(path).m == 1
+    monkeypatch.setattr(device.HostDevice, "available_memory", lambda self: 1 << 20)
+    with pytest.raises(MemoryLimitError, match=re.escape(str(path))):
+        read(path)
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".xz"])
@@ -579,6 +833,69 @@ def test_a_link_stays_and_its_file_is_written(tmp_path):
     np.testing.assert_array_equal(np.load(target), ARRAYS[1])
     assert link.is_symlink() and target.stat().st_mode & 0o777 == 0o640
     assert os.listdir(target.parent) == ["file.npy"] and sorted(os.listdir(tmp_path)) == ["folder", "link.npy"]
+
+
+@pytest.mark.parametrize("kind", ["fifo", "device", "socket", "circle"])
+@pytest.mark.parametrize("linked", [False, True])
+def test_what_is_no_regular_file_is_not_replaced(tmp_path, kind, linked):
+    target = tmp_path / "target.npy"
+    if kind == "fifo":
+        os.mkfifo(target)
+    elif kind == "device":
+        target.symlink_to("/dev/null")
+    elif kind == "circle":
+        target.symlink_to(target)
+    else:
+        with socket.socket(socket.AF_UNIX) as bound:
+            bound.bind(os.path.relpath(target))
+    path = target
+    if linked:
+        path = tmp_path / "link.npy"
+        path.symlink_to(target)
+    before = os.lstat(target).st_mode
+    for overwrite in (False, True):
+        with pytest.raises(InputError, match=rf"{path.name} .*not a regular file"):
+            save(path, ARRAYS[0], overwrite)
+    assert os.lstat(target).st_mode == before and len(os.listdir(tmp_path)) == 1 + linked
+
+
+SAVING = """
+import sys, time
+import numpy as np
+from mgraph.io import save
+class Slow:
+    shape, dtype = (2, 3), np.dtype(float)
+    def chunks(self):
+        yield np.zeros((1, 3))
+        print(flush=True)
+        time.sleep(100)
+save(sys.argv[1], {"a": Slow(), "b": np.zeros(10**6)})
+"""
+
+
+def test_what_killed_saves_left_is_removed_by_the_next(tmp_path):
+    saving = [
+        subprocess.Popen([sys.executable, "-c", SAVING, tmp_path / f"{name}.npz"], stdout=subprocess.PIPE)
+        for name in ("killed", "alive")
+    ]
+    try:
+        for process in saving:
+            process.stdout.readline()
+        others = [".x.npz.mgraph-another_host-01234567.tmp", ".x.npz.0123abcd.tmp", "my.mgraph-notes.tmp"]
+        for name in others:
+            (tmp_path / name).write_text("another's")
+        saving[0].kill()
+        saving[0].wait()
+        (left,) = [name for name in os.listdir(tmp_path) if name.startswith(".killed")]
+        (live,) = [name for name in os.listdir(tmp_path) if name.startswith(".alive")]
+        save(tmp_path / "next.npy", ARRAYS[0])
+        assert sorted(os.listdir(tmp_path)) == sorted([live, "next.npy", *others])
+        assert left not in os.listdir(tmp_path)
+    finally:
+        for process in saving:
+            process.kill()
+            process.wait()
+            process.stdout.close()
 
 
 def test_check_output(tmp_path):

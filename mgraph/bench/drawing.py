@@ -108,7 +108,7 @@ def svg(drawing: "Figure", name: str, title: str) -> str:
     _, _, body = text.getvalue().partition("<svg ")
     body = re.sub(r"\s*<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
     # Several plots of one page must not share ids.
-    body = re.sub(r'( id="|href="#|url\(#)', rf"\g<1>{name}-", body)
+    body = re.sub(r'( id="|href="#|url\(#)', lambda found: f"{found[0]}{name}-", body)
     body = re.sub(r"font: ([^;\"]*?)'DejaVu Sans'[^;\"]*", rf"font: \g<1>{_FONT}", body)
     body = re.sub(r'(width|height)="([\d.]+)pt"', r'\g<1>="\g<2>"', body)
     # Hundredths of a pixel do; texts are no attributes.

@@ -29,6 +29,8 @@ _OF_KIND: dict[str, dict[str, type]] = {
     "wrong": _OF_A_CASE | {"why": str},
     "ceilings": {},
 }
+#: The name of a suite, which becomes that of files and, in a page, of sections.
+_SUITE = re.compile(r"\w[\w .+-]*")
 _OF_A_DEVICE: dict[str, type] = {"kind": str, "model": str, "count": int}
 
 
@@ -150,8 +152,10 @@ def _lack(row: Row) -> str:
         for name, wanted in fields.items():
             found: Any = table.get(name) if isinstance(table, dict) else None
             right = isinstance(found, (int, float) if wanted is float else wanted) and not isinstance(found, bool)
-            if not right or (wanted is float and not found > 0):
+            if not right or (wanted is float and not 0 < found < 1e300) or (wanted is int and abs(found) >= 2**63):
                 return f"its {of}{name} is {json.dumps(found)[:40]}"
+    if "suite" in _OF_KIND[kind] and not _SUITE.fullmatch(row["suite"]):
+        return f"its suite is {json.dumps(row['suite'])[:40]}"
     return ""
 
 

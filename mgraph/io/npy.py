@@ -185,15 +185,15 @@ def read_array(path: Path, stream: BufferedReader) -> np.ndarray:
     if header.dtype.kind not in "biuf":
         raise FormatError(f"{path} is an array of the type {header.dtype.str!r}, not of numbers")
     plain = isinstance(stream.raw, io.FileIO) and stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
-    if not plain or not header.nbytes or not header.dtype.isnative or header.size % header.dtype.itemsize:
-        return read_elements(path, stream, header, last=not isinstance(stream.raw, Borrowed))
-    there = os.fstat(stream.fileno()).st_size - header.size
+    there = os.fstat(stream.fileno()).st_size - header.size if plain else header.nbytes
     if there != header.nbytes:
         raise FormatError(
             f"{path}: {there} bytes follow the header, and an array of shape {header.shape} has {header.nbytes}: "
             "is the file complete?"
         )
-    return np.memmap(stream, header.dtype, "r", header.size, header.shape, "F" if header.fortran else "C")
+    if plain and there and header.dtype.isnative and header.size % header.dtype.itemsize == 0:
+        return np.memmap(stream, header.dtype, "r", header.size, header.shape, "F" if header.fortran else "C")
+    return read_elements(path, stream, header, last=not isinstance(stream.raw, Borrowed))
 
 
 def _exactly(stream: Readable, size: int) -> bytes:

@@ -1,14 +1,19 @@
 """Results into files, which appear whole or not at all.
 
-A file is written beside the one that it replaces and takes its place when all of it is on disk. What a killed process
-left is removed by the next save into the same folder.
+A file is written beside the one that it replaces and takes its place when all of it is on disk. While it is written it
+is locked, and its name tells the host: a file of this host that is not locked was left by a process that is dead, and
+the next save into the same folder removes it. The system ends a lock with its process, so that no process id has to be
+trusted, which another container or a restart may use again.
 """
 
 import contextlib
 import math
 import os
+import platform
+import re
 import secrets
 import shutil
+import stat
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -31,8 +36,8 @@ def check_output(path: str | os.PathLike[str], overwrite: bool = False) -> None:
     Raises
     ------
     InputError
-        If the suffix is neither ``.npy`` nor ``.npz``, if the path is a folder, or if it lies in a folder
-        that is not there or not to be written to.
+        If the suffix is neither ``.npy`` nor ``.npz``, if the path is a folder or leads to anything else that is not
+        a regular file, or if it lies in a folder that is not there or not to be written to.
     OutputExistsError
         If there is such a file and `overwrite` is false.
     """
@@ -41,12 +46,16 @@ def check_output(path: str | os.PathLike[str], overwrite: bool = False) -> None:
         raise InputError(f"{path} has the suffix {path.suffix!r}: a result is written as .npy or .npz")
     if path.is_dir():
         raise InputError(f"{path} is a folder: give a file")
-    folder = _target(path).parent
+    target = _target(path)
+    if os.path.lexists(target) and not stat.S_ISREG(target.lstat().st_mode):
+        leads = f"{path} leads to {target}, which" if path.is_symlink() else f"{path}"
+        raise InputError(f"{leads} is not a regular file: a result is not written to links in a circle or to devices")
+    folder = target.parent
     if not folder.is_dir():
         raise InputError(f"{path} cannot be written: there is no folder {folder}")
     if not os.access(folder, os.W_OK):
         raise InputError(f"{path} cannot be written: the folder {folder} is not writable")
-    if path.exists() and not overwrite:
+    if target.exists() and not overwrite:
         raise OutputExistsError(f"{path} exists: overwrite=True replaces it")
 
 
@@ -62,7 +71,7 @@ def save(path: str | os.PathLike[str], arrays: Array | Mapping[str, Array], over
     ----------
     path : path
         Ends with ``.npy`` for one array, ``.npz`` for several by name. A symbolic link stays one: the file
-        that it leads to is written.
+        that it leads to is written, if it is a regular file or none.
     arrays : mapping of str to array, or array
         Arrays, or objects with `shape`, `dtype` and a method `chunks` that yields consecutive blocks of
         rows: such a matrix need not fit into memory. A single array needs no name in a ``.npy`` file.
@@ -99,9 +108,14 @@ def save(path: str | os.PathLike[str], arrays: Array | Mapping[str, Array], over
 def _replacing(path: Path, overwrite: bool) -> Iterator[IO[bytes]]:
     """Open a file beside `path`, or what it links to, that takes its place when all has been written to disk."""
     target = _target(path)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    with contextlib.suppress(OSError):  # a folder that cannot be listed
+        _sweep(target.parent)
     try:
-        with temporary.open("xb") as file:
+        temporary, file, lock = _opened_beside(target)
+    except OSError as error:
+        raise _nothing_written(path, error) from error
+    try:
+        with file:
             with contextlib.suppress(FileNotFoundError):
                 shutil.copymode(target, temporary)
             yield file
@@ -112,8 +126,60 @@ def _replacing(path: Path, overwrite: bool) -> Iterator[IO[bytes]]:
     except BaseException as error:
         temporary.unlink(missing_ok=True)
         if isinstance(error, OSError) and not isinstance(error, MgraphError) and error.errno is not None:
-            raise OSError(error.errno, f"{error.strerror}; nothing was written", str(path)) from error
+            raise _nothing_written(path, error) from error
         raise
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def _nothing_written(path: Path, error: OSError) -> OSError:
+    return OSError(error.errno, f"{error.strerror}; nothing was written", str(path))
+
+
+def _opened_beside(target: Path) -> tuple[Path, IO[bytes], int | None]:
+    """Return the path of a new temporary file, the file, and what keeps it locked."""
+    while True:
+        path = target.with_name(f".{target.name[:40]}.mgraph-{_host()}-{secrets.token_hex(4)}.tmp")
+        file = path.open("xb")
+        lock = _locked(file.fileno(), wait=True)
+        if os.fstat(file.fileno()).st_nlink:
+            return path, file, lock
+        file.close()  # another process has swept it before it was locked
+        if lock is not None:
+            os.close(lock)
+
+
+def _host() -> str:
+    return re.sub(r"[^A-Za-z0-9.]", "_", platform.node())[:32]
+
+
+def _locked(file: int, wait: bool) -> int | None:
+    """Lock an open file, and return what keeps it locked until it is closed; None where that cannot be."""
+    lock = os.dup(file)
+    try:
+        import fcntl
+
+        fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):  # a system, or a network's disk, that knows no locks; or another has the lock
+        os.close(lock)
+        return None
+    return lock
+
+
+def _sweep(folder: Path) -> None:
+    """Remove the temporary files of dead processes of this host from a folder."""
+    left = re.compile(rf"\..*\.mgraph-{re.escape(_host())}-[0-9a-f]{{8}}\.tmp")
+    with os.scandir(folder) as entries:
+        found = [entry.path for entry in entries if left.fullmatch(entry.name) and entry.is_file(follow_symlinks=False)]
+    for path in found:
+        with contextlib.suppress(OSError):  # another's, or removed meanwhile
+            file = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+            lock = _locked(file, wait=False)
+            os.close(file)
+            if lock is not None:
+                os.unlink(path)
+                os.close(lock)
 
 
 def _write_npy(file: IO[bytes], array: Array) -> None:

@@ -101,7 +101,15 @@ class Decompressed(io.RawIOBase):
         while True:
             if self._member is None and not self._next_member():
                 return b""
-            data: bytes = self._member.decompress(self._input, most)
+            try:
+                data: bytes = self._member.decompress(self._input, most)
+            except lzma.LZMAError as error:
+                if "Memory usage limit" not in str(error):
+                    raise
+                raise MemoryLimitError(
+                    f"{self._path}: to decompress it needs more than the {self._free / 2**30:.2f} GiB of memory that "
+                    "is free"
+                ) from error
             # zlib hands back the input that it had no room for; lzma keeps it.
             self._input = getattr(self._member, "unconsumed_tail", b"")
             if self._member.eof:
