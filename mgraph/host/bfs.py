@@ -8,6 +8,7 @@ of the bitmap at a time, so cores never write to the same place. In a small grap
 import numpy as np
 from numba import njit, prange
 
+from .bits import population, trailing_zeros
 from .small import is_small, unless
 
 #: Where the caller finds the number of the frontier's level, in the control words.
@@ -17,7 +18,7 @@ CONTROL_WORDS = 3
 #: The methods' numbers.
 METHODS = {"hybrid": 0, "frontier": 1, "pull": 2}
 
-_HYBRID, _PUSH, _PULL = 0, 1, 2
+_HYBRID, _PULL = 0, 2
 _PULL_SHARE = 15  # pull if the frontier has more than 1/15 of the edges, or
 _PULL_COUNT = 20  # more than 1/20 of the vertices
 
@@ -43,15 +44,12 @@ def compile_ahead(*_):
     """Do nothing: Numba compiles one kernel at a time, when it is called."""
 
 
-@njit(nogil=True, cache=True)
 def seed(sources, first, last, distances, visited, frontier):
     """Start from the sources: distance 0 and a bit in the bitmaps, for those from `first` to `last` in both."""
-    for v in sources:
-        bit = _ONE << np.uint32(v & 31)
-        frontier[v >> 5] |= bit
-        if first <= v < last:
-            visited[(v - first) >> 5] |= bit
-            distances[v] = 0
+    own = sources[(sources >= first) & (sources < last)]
+    distances[own] = 0
+    for bitmap, vertices in (frontier, sources), (visited, own - first):
+        np.bitwise_or.at(bitmap, vertices >> 5, _ONE << (vertices & 31).astype(np.uint32))
 
 
 @unless(is_small)
@@ -67,7 +65,6 @@ def heads(in_indptr, in_indices, out_indptr, head):
         head[own] = best
 
 
-@njit(nogil=True, cache=True)
 def levels(
     out_indptr,
     out_indices,
@@ -91,135 +88,143 @@ def levels(
     listed,
 ):
     """Run up to `limit` levels of the search for the vertices from `first` to `last`."""
-    n = len(distances)
-    whole = len(found) == len(frontier)
-    own = frontier[first // 32 : first // 32 + len(found)]
-    all_edges = out_indptr[n]
-    level = control[LEVEL]
-    done, head, tail, edges = 0, 0, 0, 0
-    if listed:
-        tail = _queue_up_lists(lists, queue)
-        edges = _degrees(out_indptr, queue, head, tail)
-        count = tail
-    else:
-        count = _bits(frontier)
-    have_bitmap, have_queue = not listed, listed
-    while done < limit and count > 0:
-        if have_queue:
-            pull = method == _PULL or (method == _HYBRID and edges > all_edges // _PULL_SHARE)
-        else:
-            pull = method == _PULL or (method == _HYBRID and count > n // _PULL_COUNT)
-        if not pull and not have_queue:
-            head, tail = tail, _queue_up(frontier, queue, tail)
-            edges = _degrees(out_indptr, queue, head, tail)
-            have_queue = True
-        if pull:
-            if not have_bitmap:
-                frontier[:] = np.uint32(0)
-                _mark(frontier, queue, head, tail, 0)
-            if is_small(in_indptr):
-                _pull_alone(in_indptr, in_indices, heads, first, last, distances, visited, frontier, found, level + 1)
-            else:
-                _pull_together(
-                    in_indptr, in_indices, heads, first, last, distances, visited, frontier, found, level + 1
-                )
-            own[:] = found
-            count = _bits(found)
-            have_bitmap, have_queue = True, False
-        else:
-            end = _push(out_indptr, out_indices, distances, queue, head, tail, level + 1)
-            _mark(visited, queue, tail, end, first)
-            edges = _degrees(out_indptr, queue, tail, end)
-            head, tail = tail, end
-            count = tail - head
-            have_bitmap = False
-        level += 1
-        done += 1
-        if not whole:
+    by_target = in_indptr, in_indices, heads, first, last, distances, visited, frontier, found
+    whole, alone = len(found) == len(frontier), is_small(in_indptr)
+    limit = limit if whole else 1
+    most_edges, most_vertices = _most(method, int(out_indptr[-1]), len(distances))
+    tail = _queue_up_lists(lists, queue) if listed else 0
+    count = tail if listed else int(np.bitwise_count(frontier).sum())
+    ran = 0
+    while True:
+        level = int(control[LEVEL]) + 1
+        graph = out_indptr, out_indices, *by_target
+        done, head, tail, count, ends = _levels(
+            *graph, queue, level, limit - ran, most_edges, most_vertices, alone, count, tail
+        )
+        control[LEVEL] += done
+        ran += done
+        if ends:
             break
-    if done > 0 and not have_bitmap:
-        if listed:  # then only the words of its own list are not zero
-            for i in range(1, lists[shard, 0] + 1):
-                frontier[lists[shard, i] >> 5] = np.uint32(0)
-        else:
-            own[:] = np.uint32(0)
-        _mark(frontier, queue, head, tail, 0)
+        _pull(*by_target, int(control[LEVEL]) + 1)
+        frontier[first // 32 : first // 32 + len(found)] = found
+        count, tail = int(np.bitwise_count(found).sum()), 0
+        control[LEVEL] += 1
+        ran += 1
     capacity = lists.shape[1] - 1
-    if count > capacity or (count > 0 and have_bitmap):
+    if count > capacity or count > tail - head:  # too many, or in the bitmap alone
         lists[shard, 0] = capacity + 1
     else:
         lists[shard, 0] = count
         lists[shard, 1 : count + 1] = queue[tail - count : tail]
-    control[LEVEL] = level
 
 
-@njit(nogil=True, cache=True)
-def _bits(words):
-    total = 0
-    for w in range(len(words)):
-        bits = words[w]
-        while bits:
-            bits &= bits - _ONE
-            total += 1
-    return total
+def _most(method, edges, vertices):
+    """Return the most edges from a queue, and vertices of a bitmap, that are pushed."""
+    if method == _HYBRID:
+        return edges // _PULL_SHARE, vertices // _PULL_COUNT
+    return (-1, -1) if method == _PULL else (edges, vertices)
 
 
-@njit(nogil=True, cache=True)
-def _queue_up(frontier, queue, end):
-    for w in range(len(frontier)):
-        bits = frontier[w]
-        if bits:
-            for b in range(32):
-                if bits >> np.uint32(b) & _ONE:
-                    queue[end] = w * 32 + b
-                    end += 1
-    return end
-
-
-@njit(nogil=True, cache=True)
 def _queue_up_lists(lists, queue):
     end = 0
-    for s in range(len(lists)):
-        for i in range(1, lists[s, 0] + 1):
-            queue[end] = lists[s, i]
-            end += 1
+    for own in lists:
+        queue[end : end + own[0]] = own[1 : own[0] + 1]
+        end += int(own[0])
     return end
 
 
 @njit(nogil=True, cache=True)
-def _push(out_indptr, out_indices, distances, queue, head, tail, level):
-    """Append whom the vertices of the queue reach first, from `tail` on; return where they end."""
-    end = tail
-    for q in range(head, tail):
-        u = np.uint64(queue[q])  # without a sign, or Numba has each index asked whether it counts from the end
-        for e in range(np.uint64(out_indptr[u]), np.uint64(out_indptr[u + np.uint64(1)])):
-            v = np.uint64(out_indices[e])
-            if distances[v] < 0:
-                distances[v] = level
-                queue[end] = v
-                end += 1
-    return end
+def _levels(
+    out_indptr,
+    out_indices,
+    in_indptr,
+    in_indices,
+    heads,
+    first,
+    last,
+    distances,
+    visited,
+    frontier,
+    found,
+    queue,
+    level,
+    limit,
+    most_edges,
+    most_vertices,
+    alone,
+    count,
+    tail,
+):
+    """Run up to `limit` levels from a frontier of `count` vertices.
 
-
-@njit(nogil=True, cache=True)
-def _degrees(indptr, queue, head, tail):
-    total = 0
-    for q in range(head, tail):
+    They are the first `tail` of the queue, or where that is zero those of the bitmap. Returns the levels run, where the
+    last one's vertices begin and end in the queue, how many they are, and whether that is all: if not, all cores are to
+    pull the next level. It is one function, as each helper takes as long to compile as ten lines.
+    """
+    done, head, edges = 0, 0, 0
+    for q in range(tail):
         u = np.uint64(queue[q])
-        total += indptr[u + np.uint64(1)] - indptr[u]
-    return total
+        edges += out_indptr[u + np.uint64(1)] - out_indptr[u]
+    queued = tail > 0
+    marked = not queued
+    while True:
+        ends = done == limit or count == 0
+        pulls = edges > most_edges if queued else count > most_vertices
+        if not marked and (ends or pulls):
+            for w in range(len(frontier)):
+                frontier[w] = 0
+            for q in range(head, tail):
+                v = np.uint64(queue[q])
+                frontier[v >> np.uint64(5)] |= _ONE << np.uint32(v & np.uint64(31))
+            marked = True
+        if ends or (pulls and not alone):
+            return done, head, tail, count, ends
+        if pulls:
+            count = 0
+            for w in range(len(found)):
+                new = _pull_word(
+                    in_indptr, in_indices, heads, first, last, distances, visited[w], frontier, w, level + done
+                )
+                found[w] = new
+                visited[w] |= new
+                count += population(new)
+            for w in range(len(found)):
+                frontier[(first >> 5) + w] = found[w]
+            head = tail = 0
+            queued = False
+        else:
+            if not queued:
+                head = tail = 0
+                for w in range(len(frontier)):
+                    bits = frontier[w]
+                    while bits:
+                        queue[tail] = w * 32 + trailing_zeros(bits)
+                        tail += 1
+                        bits &= bits - _ONE
+            end = tail
+            for q in range(head, tail):
+                u = np.uint64(queue[q])  # without a sign, or Numba has each index asked whether it counts from the end
+                for e in range(np.uint64(out_indptr[u]), np.uint64(out_indptr[u + np.uint64(1)])):
+                    v = np.uint64(out_indices[e])
+                    if distances[v] < 0:
+                        distances[v] = level + done
+                        queue[end] = v
+                        end += 1
+            head, tail, edges = tail, end, 0
+            for q in range(head, tail):
+                u = np.uint64(queue[q])
+                edges += out_indptr[u + np.uint64(1)] - out_indptr[u]
+                v = u - np.uint64(first)
+                visited[v >> np.uint64(5)] |= _ONE << np.uint32(v & np.uint64(31))
+            count = tail - head
+            queued = True
+            marked = False
+        done += 1
 
 
-@njit(nogil=True, cache=True)
-def _mark(bits, queue, head, tail, first):
-    """Set the bits of the queue's vertices, that of `first` being the lowest."""
-    for q in range(head, tail):
-        v = np.uint64(queue[q] - first)
-        bits[v >> np.uint64(5)] |= _ONE << np.uint32(v & np.uint64(31))
-
-
-@unless(is_small)
+@njit(parallel=True, nogil=True, cache=True)
 def _pull(in_indptr, in_indices, heads, first, last, distances, visited, frontier, found, level):
+    """Run a level by pulling, on all cores."""
     chunk = 64
     for part in prange((len(found) + chunk - 1) // chunk):
         for w in range(part * chunk, min(len(found), part * chunk + chunk)):
@@ -227,39 +232,35 @@ def _pull(in_indptr, in_indices, heads, first, last, distances, visited, frontie
             visited[w] |= found[w]
 
 
-_pull_alone, _pull_together = _pull.alone, _pull.together
-
-
 @njit(nogil=True, cache=True)
 def _pull_word(in_indptr, in_indices, heads, first, last, distances, known, frontier, w, level):
     """Return the bits of the unvisited vertices in word `w` that have an in-neighbour in the frontier."""
-    new = np.uint32(0)
-    if known == np.uint32(0xFFFFFFFF):
-        return new
-    for b in range(min(32, last - first - w * 32)):
-        bit = _ONE << np.uint32(b)
-        if known & bit:
-            continue
-        v = w * 32 + b
+    new, left = np.uint32(0), ~known
+    while left:
+        bit, v = left & (~left + _ONE), np.uint64(w * 32 + trailing_zeros(left))
+        if v >= np.uint64(last - first):
+            break
+        left ^= bit
+        found = False
         if len(heads):
             if heads[v] < 0:
                 continue
-            if _is_in(frontier, heads[v]):
-                new |= bit
-                distances[first + v] = level
-                continue
-        for e in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + 1])):
-            if _is_in(frontier, in_indices[e]):
-                new |= bit
-                distances[first + v] = level
-                break
+            found = _is_in(frontier, heads[v])
+        if not found:
+            for e in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + np.uint64(1)])):
+                if _is_in(frontier, in_indices[e]):
+                    found = True
+                    break
+        if found:
+            new |= bit
+            distances[np.uint64(first) + v] = level
     return new
 
 
-@njit(nogil=True, cache=True)
+@njit(inline="always")
 def _is_in(bits, vertex):
     v = np.uint64(vertex)
-    return bits[v >> np.uint64(5)] >> np.uint32(v & np.uint64(31)) & _ONE
+    return bits[v >> np.uint64(5)] >> np.uint32(v & np.uint64(31)) & _ONE != 0
 
 
 @unless(is_small)
