@@ -23,6 +23,7 @@ import pytest
 from hypothesis import settings
 
 from mgraph import __version__, device
+from mgraph.limits import cores
 
 ROOT = Path(__file__).parents[1]
 
@@ -38,11 +39,6 @@ settings.load_profile("ci")
 
 def pytest_addoption(parser):
     parser.addoption("--gpu-record", type=Path, metavar="PATH", help="write what the gpu tests did to PATH, as JSON")
-
-
-def cores():
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def is_worker(config):
@@ -71,8 +67,6 @@ def pytest_cmdline_main(config):
     if config.option.numprocesses is None and processes > 1 and not alone:
         config.option.numprocesses = processes
         config.option.dist = "worksteal"
-        # Two threads at least, so that what runs in parallel is tested.
-        os.environ.setdefault("NUMBA_NUM_THREADS", str(max(2, cores() // processes)))
 
 
 def pytest_configure(config):
