@@ -20,6 +20,7 @@ from .bfs_many import BfsManyResult, bfs_many
 from .closure import ClosureResult, transitive_closure
 from .components import ComponentsResult, connected_components
 from .errors import (
+    AmbiguousZerosError,
     DeviceError,
     DistanceOverflowError,
     FormatError,
@@ -42,6 +43,7 @@ from .single_source import SsspResult, sssp
 from .version import __version__ as __version__
 
 __all__ = [
+    "AmbiguousZerosError",
     "ApspResult",
     "BfsManyResult",
     "BfsResult",

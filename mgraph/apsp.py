@@ -18,7 +18,7 @@ from .distance_matrix import parts
 from .engine import Executor, Outcome, Program, Progress, checked_span, executor, memory_errors
 from .errors import DistanceOverflowError, InputError, MemoryLimitError, NegativeCycleError
 from .floyd_warshall import FloydWarshall
-from .graph import Graph, as_graph, outline
+from .graph import Graph, as_graph, check_sums, outline
 from .naive import Naive
 from .out_of_core import OutOfCore
 from .plan import Plan, plan
@@ -26,7 +26,7 @@ from .plan.all_pairs import SEARCHES
 from .plan.cut import GROUP
 from .sources import FromEverySource, network, potentials
 from .squaring import Squaring
-from .weights import NO_PREDECESSOR, check_sums, distance_dtype, exact_types, infinity
+from .weights import NO_PREDECESSOR, distance_dtype, exact_types, infinity
 
 Array = Any
 
@@ -45,7 +45,7 @@ def apsp(
     block: int | None = None,
     device: str | None = None,
     client: Any = None,
-    memory_limit: int | None = None,
+    memory_limit: int | float | str | None = None,
     span: int | None = None,
     progress: Progress | None = None,
     worker_timeout: float | None = None,
@@ -55,10 +55,11 @@ def apsp(
     Parameters
     ----------
     matrix_or_graph : Graph, sparse matrix, or array_like of shape (n, n)
-        A dense matrix is a distance matrix: ``inf`` (for integers the type's largest value) is no edge,
-        zero an edge of weight zero, and the diagonal counts as zero unless it is negative. It may lie in a
-        file (``numpy.memmap``, Zarr, HDF5), of which some rows are read at a time. A sparse matrix's stored
-        entries are its edges, stored zeros included. An unweighted graph's edges have length 1.
+        A dense matrix with an infinity in it (for integers the type's largest value), or without zeros off its
+        diagonal, is a distance matrix, as `Graph.from_distances` reads it; one of truth values is an adjacency
+        matrix, as `Graph.from_adjacency` reads it. Of any other, say by one of these two what its zeros are. A dense
+        matrix may lie in a file (``numpy.memmap``, Zarr, HDF5), of which some rows are read at a time. A sparse
+        matrix's stored entries are its edges, stored zeros included. An unweighted graph's edges have length 1.
     method : {"auto", "blocked", "naive", "squaring", "sssp", "johnson"}
         ``"blocked"`` is the blocked Floyd-Warshall algorithm [1]_ [2]_, ``"naive"`` the same pivot by pivot
         [3]_, ``"squaring"`` repeated squaring in the (min, +) algebra [4]_, ``"sssp"`` a single-source run
@@ -86,10 +87,10 @@ def apsp(
     worker_timeout : float, optional
         Seconds, 1 or more, for which a worker of `client` may be silent before the call ends in `WorkerLostError`.
         By default ``mgraph.worker-timeout`` of Dask's configuration, or 60.
-    memory_limit : int, optional
-        Bytes that the call may take of each device. A matrix that does not fit is streamed from the host's
-        memory, or from a temporary file if it does not fit there either (and always with ``device="cpu"``);
-        it is then returned from there.
+    memory_limit : int, float or str, optional
+        Bytes that the call may take of each device, such as 1e9 or ``"1GiB"``. A matrix that does not fit is
+        streamed from the host's memory, or from a temporary file if it does not fit there either (and always with
+        ``device="cpu"``); it is then returned from there.
     span : int, optional
         Supersteps between two barriers of Dask; 1 makes each a task. By default about a second's worth.
     progress : callable, optional
@@ -109,7 +110,8 @@ def apsp(
         If a weight or distance is beyond what its type carries. In int32, a weight may be up to 2**28, of either
         sign, and a distance up to 3 * 2**28 - 2; if any weight is negative, distances may be from 1 - 2**28 to
         2**28. In int16 the same holds with 2**12. In floats, a weight must be finite in the type; if any is
-        negative, so must be n - 1 times the largest magnitude of a weight (twice that for ``"johnson"``).
+        negative, so must be the sum of the n - 1 largest positive weights, and that of the n - 1 least negative ones
+        (for ``"johnson"`` both together, in float64).
     InputError
         For input that cannot be used.
 
@@ -169,7 +171,8 @@ def apsp(
     quickest = min(range(len(plans)), key=lambda number: plans[number].seconds)
     for made in plans[quickest:]:
         try:
-            _check_sums(graph, made)
+            check_sums(graph, np.dtype(made.dtype))
+            check_sums(graph, np.dtype(made.computed), shifted=made.method == "johnson")
             outcome = _solved(graph, made, order, runner, progress)
             if narrowest and graph.weights_dtype is not None and graph.weights_dtype.kind == "i":
                 _check_counting(outcome.arrays["distances"], made)
@@ -223,14 +226,6 @@ def _check_weights(graph: Graph, method: str) -> None:
             raise InputError(
                 f"method='sssp' cannot have negative weights, and an edge weighs {lowest}: use method='johnson'"
             )
-
-
-def _check_sums(graph: Graph, made: Plan) -> None:
-    """Refuse negative weights of which a sum may be beyond the floats that the plan computes in, or returns."""
-    if not graph.nonnegative:
-        least, most, _ = graph.extremes()
-        check_sums(least, most, graph.n, np.dtype(made.dtype))
-        check_sums(least, most, graph.n, np.dtype(made.computed), made.method == "johnson")
 
 
 def _solved(graph: Graph, made: Plan, order: Any, runner: Executor, progress: Progress | None) -> Outcome:

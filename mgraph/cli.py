@@ -32,6 +32,7 @@ import mgraph
 
 from . import device as devices
 from . import generate, namesake
+from .arguments import checked_bytes
 from .errors import DeviceError, FormatError, InputError, MemoryLimitError, OutputExistsError, interrupted
 from .graph import Graph
 from .io import FORMATS, check_output, read, read_list, save
@@ -179,12 +180,10 @@ class Bytes(click.ParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the number."""
-        if isinstance(value, int):
-            return value
-        size = re.fullmatch(r"(\d+(?:\.\d+)?(?:e\d\d?)?) *(?:([KMGT])(i?))?B?", value, re.IGNORECASE)
-        if size is None:
-            self.fail(f"{value} is no number of bytes: write 150000000000 or 140GiB", param, ctx)
-        return int(float(size[1]) * (1024 if size[3] else 1000) ** (" KMGT".index((size[2] or " ").upper())))
+        try:
+            return checked_bytes("BYTES", value)
+        except InputError as error:
+            self.fail(str(error), param, ctx)
 
 
 def _pairs_options(dtype_help: str, *more_types: str) -> Callable[[Any], Any]:
@@ -220,6 +219,11 @@ _input_options = _options(
     click.option("--directed/--undirected", default=None, help="By default as FILE says, else directed."),
     click.option("--weighted/--unweighted", default=None, help="By default as FILE says, which may be ignored."),
     click.option("--relabel", is_flag=True, help="Number the ids in use from 0, in ascending order."),
+    click.option(
+        "--dense",
+        type=click.Choice(["adjacency", "distances"]),
+        help="Whether zeros of a dense FILE are no edges, or edges of weight zero; by default an infinity in it tells.",
+    ),
 )
 
 _TARGET = "Search no farther than this vertex, and print its distance and, with --predecessors, the route to it."
@@ -353,19 +357,20 @@ def _run(
     directed: bool | None,
     weighted: bool | None,
     relabel: bool,
+    dense: str | None,
     **options: Any,
 ) -> None:
     """Perform a call on the graph that the options name."""
     if (file is None) == (scale is None):
         raise click.UsageError("give either FILE or --rmat SCALE")
-    if scale is not None and (format is not None or n is not None or relabel):
-        raise click.UsageError("--format, --n and --relabel say how to read FILE: they do not go with --rmat")
+    if scale is not None and (format is not None or n is not None or relabel or dense is not None):
+        raise click.UsageError("--format, --n, --relabel and --dense say how to read FILE: they do not go with --rmat")
 
     def graph() -> Graph:
         if scale is not None:
             return generate.rmat(scale, directed=bool(directed))
         assert file is not None
-        return read(_opened(file), format, n, directed, weighted, relabel)
+        return read(_opened(file), format, n, directed, weighted, relabel, dense=dense)
 
     _perform(call, graph, _described, summary, **options)
 

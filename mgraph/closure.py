@@ -10,14 +10,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from . import device as devices
+from .arguments import checked_flag
 from .bfs import checked_vertices
 from .comm import Communicator
 from .distance_matrix import NO_CYCLE, Part, empty, parts
 from .engine import Progress, checked_span, executor, memory_errors
-from .errors import InputError
 from .floyd_warshall import FloydWarshall, Panels, Shard
 from .graph import as_graph, in_memory, outline
 from .plan import Plan, plan
@@ -42,8 +41,7 @@ def transitive_closure(
     Parameters
     ----------
     matrix_or_graph : Graph, sparse matrix, or array_like of shape (n, n)
-        As for `mgraph.apsp`, so a zero of a dense matrix of numbers is an edge; weights do not matter. A dense
-        matrix of truth values holds the edges themselves.
+        Read as `mgraph.apsp` does; weights do not matter.
     reflexive : bool
         Whether every vertex reaches itself. If not, it does where it lies on a cycle.
     device : {"cpu", "cuda", "cuda:N"}, optional
@@ -81,12 +79,8 @@ def transitive_closure(
     .. [2] Arlazarov, Dinic, Kronrod and Faradzhev, "On economical construction of the transitive closure of a
        directed graph", 1970.
     """
-    if not isinstance(reflexive, bool | np.bool_):
-        raise InputError(f"reflexive={reflexive!r} is neither True nor False")
-    given = matrix_or_graph
-    if getattr(given, "dtype", None) == np.bool_ and not hasattr(given, "tocoo"):
-        given = sparse.coo_array(devices.to_host(given))
-    given = given if hasattr(given, "tocoo") else as_graph(given)
+    reflexive = checked_flag("reflexive", reflexive)
+    given = matrix_or_graph if hasattr(matrix_or_graph, "tocoo") else as_graph(matrix_or_graph)
     n, home = outline(given)
     span = checked_span(span, progress)
     runner = executor(device, client, home, worker_timeout)
@@ -94,7 +88,7 @@ def transitive_closure(
     planned(m=getattr(given, "nnz", None))  # what does not fit is refused before its edges are sorted
     graph = as_graph(given)
     made = planned(m=0 if graph.dense is not None else graph.m)
-    outcome = runner.run(Closure(made, bool(reflexive)), parts(graph, made), made, progress)
+    outcome = runner.run(Closure(made, reflexive), parts(graph, made), made, progress)
     words, counts = outcome.arrays["words"], outcome.arrays["counts"]
     if client is None:
         words = devices.find(graph.device).asarray(words)

@@ -15,6 +15,10 @@ class InputError(MgraphError, ValueError):
     """An argument or a graph that cannot be used, with the offending value and what to do."""
 
 
+class AmbiguousZerosError(InputError):
+    """A dense matrix that does not tell whether its zeros are edges of weight zero or no edges."""
+
+
 class FormatError(InputError):
     """A file that cannot be read as the graph it should hold, with its line where there is one."""
 

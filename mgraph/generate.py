@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import device as devices
+from .arguments import checked_flag
 from .errors import InputError, MemoryLimitError
 from .graph import MAX_VERTICES, Compressed, Graph, as_graph, check_memory, offset_type
 from .plan.ranking import MAX_ELEMENTS
@@ -70,6 +71,7 @@ def rmat(
     scale = _integer("scale", scale, 0, MAX_SCALE)
     edges = _integer("edge_factor", edge_factor, 0, 2**31) << scale
     seed = _checked_seed(seed)
+    directed = checked_flag("directed", directed)
     place = _place(device, 1 << scale, edges if directed else 2 * edges)
     at_a_time = EDGES_AT_A_TIME[place.kind]
     with place.active():

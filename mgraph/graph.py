@@ -14,7 +14,8 @@ import numpy as np
 from scipy import sparse
 
 from . import device as devices
-from .errors import InputError, MemoryLimitError
+from .arguments import checked_flag
+from .errors import AmbiguousZerosError, DistanceOverflowError, InputError, MemoryLimitError
 from .weights import chunk_rows, infinity, weight_dtype
 
 Array = Any
@@ -54,7 +55,7 @@ class Edges(NamedTuple):
 class Graph:
     """A directed or undirected graph over the vertices 0 to n-1, weighted or not.
 
-    Make one with `from_edges`, `from_scipy`, `from_dense` or `mgraph.read`.
+    Make one with `from_edges`, `from_scipy`, `from_adjacency`, `from_distances`, `from_dense` or `mgraph.read`.
 
     Attributes
     ----------
@@ -119,8 +120,8 @@ class Graph:
             Number of vertices; by default one more than the largest id.
         directed : bool
             False stores every edge in both directions.
-        ids : array of int64, shape (n,), optional
-            Original ids to keep with the graph.
+        ids : array_like of int, shape (n,), optional
+            Original ids to keep with the graph, as int64.
 
         Raises
         ------
@@ -128,12 +129,14 @@ class Graph:
             For ids that are negative, not integers, not below `n` or beyond int32, for arrays of
             different lengths, and for a NaN weight.
         """
+        directed = checked_flag("directed", directed)
         xp = next((devices.of(a).xp for a in (src, dst, weights) if devices.of(a).kind == "cuda"), np)
         src, dst = _ids(src, "src", xp), _ids(dst, "dst", xp)
         if len(src) != len(dst):
             raise InputError(f"src has {len(src)} entries and dst has {len(dst)}: give one of each per edge")
         largest = max(int(src.max()), int(dst.max())) if len(src) else -1
         n = _vertex_count(n, largest)
+        ids = None if ids is None else _checked_ids(ids, n)
         check_memory(n, len(src) if directed else 2 * len(src), devices.of(src))
         if weights is not None:
             weights = _checked_weights(as_array(weights, "weights", xp), len(src))
@@ -170,43 +173,99 @@ class Graph:
 
     @classmethod
     def from_dense(cls, matrix: Array) -> "Graph":
-        """Return the graph of a distance matrix.
+        """Return the graph of a dense matrix that tells by itself what its zeros are.
 
-        ``inf`` (for integers the type's largest value) or a masked entry is no edge, zero an edge of weight
-        zero; the diagonal counts as zero unless it is negative. The matrix is kept, not copied; one in a file
-        (Zarr, HDF5) or on a cluster is read some rows at a time. Do not change it while the graph is in use: what
-        has been made of it, its edges among others, is not made anew.
+        A matrix with an infinity, or without zeros off its diagonal, is read by `from_distances`, one of truth values
+        by `from_adjacency`. A matrix in memory is looked through once, one in a file or on a cluster some rows at a
+        time.
+
+        Parameters
+        ----------
+        matrix : array_like, shape (n, n)
+            Numbers or truth values; in memory, on a GPU, in a file (Zarr, HDF5) or on a cluster.
 
         Raises
         ------
         InputError
-            If the matrix is not square, or holds NaN or something that is no number.
+            If the matrix has zeros off its diagonal and no infinity, so that they may be edges of weight zero or no
+            edges. Otherwise as `from_distances` and `from_adjacency` do.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mgraph
+        >>> mgraph.Graph.from_dense([[0, 3, np.inf], [2, 0, 0], [1, 4, 0]]).m
+        5
         """
-        if hasattr(matrix, "tocoo"):
-            raise InputError(f"{type(matrix).__name__} is a sparse matrix: give it to from_scipy")
-        if isinstance(matrix, np.ma.MaskedArray):
-            matrix = matrix.filled(infinity(matrix.dtype))
-        if devices.of(matrix).kind == "cpu":
-            elsewhere = isinstance(getattr(matrix, "dtype", None), np.dtype) and not hasattr(matrix, "__array_struct__")
-            matrix = StoredMatrix(matrix) if elsewhere else np.asarray(matrix)
-        _check_square(matrix.shape)
+        matrix = _dense(matrix)
         if matrix.dtype.kind == "b":
-            raise InputError(
-                "a boolean matrix is no distance matrix: give a sparse one (its stored entries are the "
-                "edges), or numpy.where(matrix, 1.0, numpy.inf)"
+            return cls.from_adjacency(matrix)
+        nonnegative, ambiguous = _looked_through(matrix)
+        if ambiguous:
+            raise AmbiguousZerosError(
+                "the matrix has zeros off its diagonal and no infinity: if they are no edges, as in SciPy, give "
+                "Graph.from_adjacency(matrix); if they are edges of weight zero, give Graph.from_distances(matrix)"
             )
-        weight_dtype(matrix.dtype)
-        least, rows = 0.0, chunk_rows(matrix.shape[0]) if isinstance(matrix, StoredMatrix) else matrix.shape[0]
-        for first in range(0, matrix.shape[0], max(1, rows)):
-            block = in_memory(matrix[first : first + rows])
-            least = min(float(block.min()), least)  # a minimum with a NaN among its numbers is NaN
-            if not least > -np.inf:
-                i, j = (int(axis[0]) for axis in (~(block > -np.inf)).nonzero())
-                value = "NaN" if block[i, j] != block[i, j] else "-inf"
-                raise InputError(
-                    f"entry ({first + i}, {j}) of the matrix is {value}: use a number, or inf for 'no edge'"
-                )
-        return cls(int(matrix.shape[0]), dense=matrix, nonnegative=least >= 0)
+        return cls(int(matrix.shape[0]), dense=matrix, nonnegative=nonnegative)
+
+    @classmethod
+    def from_distances(cls, matrix: Array) -> "Graph":
+        """Return the graph of a distance matrix, in which zeros are edges of weight zero.
+
+        No edge is ``inf`` (for integers the type's largest value) or a masked entry. The diagonal counts as zero
+        unless it is negative. The matrix is kept, not copied; one in a file (Zarr, HDF5) or on a cluster is read some
+        rows at a time. Do not change it while the graph is in use: what has been made of it, its edges among others,
+        is not made anew.
+
+        Parameters
+        ----------
+        matrix : array_like, shape (n, n)
+            Numbers.
+
+        Raises
+        ------
+        InputError
+            If the matrix is not square, or holds NaN, -inf or something that is no number.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.apsp(mgraph.Graph.from_distances([[0, 0], [0, 0]])).distances.tolist()
+        [[0, 0], [0, 0]]
+        """
+        matrix = _dense(matrix)
+        if matrix.dtype.kind == "b":
+            raise InputError("truth values are no distances: give Graph.from_adjacency(matrix)")
+        nonnegative, _ = _looked_through(matrix)
+        return cls(int(matrix.shape[0]), dense=matrix, nonnegative=nonnegative)
+
+    @classmethod
+    def from_adjacency(cls, matrix: Array) -> "Graph":
+        """Return the graph of an adjacency matrix, in which zeros are no edges, as in SciPy.
+
+        No edge is also ``inf``, and a masked entry. An entry on the diagonal is a self-loop. Truth values make an
+        unweighted graph. The edges are kept, not the matrix, of which some rows are read at a time.
+
+        Parameters
+        ----------
+        matrix : array_like, shape (n, n)
+            Numbers or truth values.
+
+        Raises
+        ------
+        InputError
+            If the matrix is not square, or holds NaN, -inf or something that is no number.
+        MemoryLimitError
+            If the edges do not fit the memory there is.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.apsp(mgraph.Graph.from_adjacency([[0, 7], [0, 0]])).distances.tolist()
+        [[0, 7], [2147483647, 0]]
+        """
+        matrix = _dense(matrix, missing=0)
+        return cls(int(matrix.shape[0]), **_adjacent(matrix))
 
     @property
     def m(self) -> int:
@@ -230,6 +289,19 @@ class Graph:
         """Return the least and the greatest weight, and whether all are whole numbers; 0 and 0 without edges."""
         extremes: tuple[float, float, bool] = self.kept("extremes", self._home, lambda: _extremes(self._weights()))
         return extremes
+
+    def largest_sums(self, count: int) -> tuple[float, float]:
+        """Return how far below and above zero a sum of up to `count` weights may be."""
+        largest = [np.zeros(0), np.zeros(0)]
+        for weights in self._weights():
+            lengths = devices.to_host(weights).astype(np.float64)
+            for side, signed in enumerate((-lengths, lengths)):
+                kept = np.concatenate([largest[side], signed[signed > 0]])
+                largest[side] = (
+                    np.partition(kept, len(kept) - count)[len(kept) - count :] if len(kept) > count else kept
+                )
+        with np.errstate(over="ignore"):
+            return float(largest[0].sum()), float(largest[1].sum())
 
     def _weights(self) -> Iterator[Array]:
         """Yield the weights of all edges, some at a time."""
@@ -391,7 +463,7 @@ def outline(value: Any) -> tuple[int, str]:
 
 
 def as_graph(value: Any) -> Graph:
-    """Return `value` as a graph: a `Graph`, a sparse matrix, or a dense distance matrix.
+    """Return `value` as a graph: a `Graph`, a sparse matrix, or a dense one as `Graph.from_dense` reads it.
 
     Raises
     ------
@@ -408,13 +480,48 @@ def as_graph(value: Any) -> Graph:
     elif hasattr(value, "adjacency"):
         advice = "networkx.to_scipy_sparse_array(graph, weight=...) makes one of NetworkX's"
     elif hasattr(value, "shape") or hasattr(value, "__array__") or isinstance(value, Sequence):
-        try:
-            return Graph.from_dense(value)
-        except InputError:
-            raise
-        except (TypeError, ValueError) as error:
-            raise InputError(f"{type(value).__name__} is no graph: {advice}") from error
+        return Graph.from_dense(value)
     raise InputError(f"{type(value).__name__} is no graph: {advice}")
+
+
+def check_sums(graph: Graph, dtype: np.dtype, shifted: bool = False) -> None:
+    """Refuse negative weights of which a sum along a path may be beyond the floats `dtype`.
+
+    Without negative weights such a sum only grows: the distance itself is then infinite. With them it may come back,
+    but infinity does not. No path has as many edges as there are vertices.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    dtype : dtype
+        What is computed in.
+    shifted : bool
+        Whether the weights are shifted by potentials, which are such sums themselves.
+
+    Raises
+    ------
+    DistanceOverflowError
+        If a sum may be too large.
+    """
+    if dtype.kind != "f" or graph.nonnegative:
+        return
+    limits, edges = np.finfo(dtype), max(graph.n - 1, 0)
+    room = float(limits.max) / (1 + graph.n * float(limits.eps))  # each sum may be rounded up
+
+    def fit(below: float, above: float) -> bool:
+        return below + above <= room if shifted else max(below, above) <= room
+
+    least, most, _ = graph.extremes()
+    if fit(float(edges) * max(-least, 0), float(edges) * max(most, 0)):
+        return
+    below, above = graph.largest_sums(edges)
+    if not fit(below, above):
+        what = f"below the least {dtype.name}" if below > room else f"beyond the largest {dtype.name} and come back"
+        advice = "use dtype='float64'" if dtype == np.float32 else "scale the weights down"
+        raise DistanceOverflowError(
+            f"with negative weights of this size, a sum of weights along a path may be {what}: {advice}"
+        )
 
 
 def _check_square(shape: tuple[int, ...]) -> None:
@@ -459,6 +566,17 @@ def _ids(values: Any, name: str, xp: Any) -> Array:
     if int(values.min()) < 0:
         raise InputError(f"{name} holds the vertex id {int(values.min())}: ids are numbered from 0")
     return values
+
+
+def _checked_ids(ids: Any, n: int) -> np.ndarray:
+    """Return the vertices' original ids."""
+    ids = np.asarray(devices.to_host(ids)) if devices.of(ids).kind == "cuda" else as_array(ids, "ids")
+    integers = ids.dtype.kind in "iu" or not ids.size
+    if ids.shape != (n,) or not integers or (ids.dtype == np.uint64 and ids.max(initial=0) > np.iinfo(np.int64).max):
+        raise InputError(
+            f"ids must be {n} integers of at most 64 bits, one per vertex, got type {ids.dtype} and shape {ids.shape}"
+        )
+    return ids.astype(np.int64, copy=False)
 
 
 def _vertex_count(n: int | None, largest: int) -> int:
@@ -519,6 +637,98 @@ def _transposed(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | N
         matrix.indices.astype(np.int32, copy=False),
         None if weights is None else matrix.data,
     )
+
+
+def _dense(matrix: Any, missing: int | None = None) -> Array:
+    """Return a square matrix of numbers or truth values as an array, or as a `StoredMatrix` where it is elsewhere.
+
+    A masked entry becomes `missing`, by default what is no edge in a distance matrix.
+    """
+    if hasattr(matrix, "tocoo"):
+        raise InputError(f"{type(matrix).__name__} is a sparse matrix: give it to from_scipy")
+    masked = isinstance(matrix, np.ma.MaskedArray)
+    if devices.of(matrix).kind == "cpu" and not masked:
+        elsewhere = isinstance(getattr(matrix, "dtype", None), np.dtype) and not hasattr(matrix, "__array_struct__")
+        matrix = StoredMatrix(matrix) if elsewhere else _rows(matrix)
+    _check_square(matrix.shape)
+    weight_dtype(matrix.dtype)
+    if masked:
+        boolean = matrix.dtype.kind == "b"
+        matrix = matrix.filled(missing if missing is not None else False if boolean else infinity(matrix.dtype))
+    return matrix
+
+
+def _rows(matrix: Any) -> np.ndarray:
+    """Return what is no array as one, or raise InputError for rows of unequal length and the like."""
+    if isinstance(matrix, Sequence) and all(isinstance(row, Sequence) for row in matrix):
+        lengths = [len(row) for row in matrix]
+        odd = next((i for i, length in enumerate(lengths) if length != lengths[0]), None)
+        if odd is not None:
+            raise InputError(
+                f"row {odd} of the matrix has length {lengths[odd]}, row 0 has length {lengths[0]}: a square matrix "
+                "has a row and a column per vertex"
+            )
+    return np.asarray(as_array(matrix, "the matrix"))
+
+
+def _looked_through(matrix: Array) -> tuple[bool, bool]:
+    """Return whether no entry of a matrix is negative, and whether it leaves open what its zeros are.
+
+    On a GPU, whose reductions need no room, the matrix is looked through as a whole. Once an infinity is found, only
+    the least entry is still asked for.
+    """
+    n, missing, least = len(matrix), infinity(np.dtype(matrix.dtype)), 0.0
+    infinite = zeros = False
+    rows = chunk_rows(n) if isinstance(matrix, (np.ndarray, StoredMatrix)) else n
+    for first in range(0, n, max(1, rows)):
+        block = in_memory(matrix[first : first + rows])
+        low = float(block.min())
+        if not low > -np.inf:  # a minimum with a NaN among its numbers is NaN
+            raise _no_weight(block, first)
+        least = min(low, least)
+        infinite = infinite or bool(block.max() == missing)
+        zeros = zeros or (low <= 0 and not infinite and _has_zeros(block, first))
+    return least >= 0, zeros and not infinite
+
+
+def _has_zeros(block: Array, first: int) -> bool:
+    """Return whether rows of a matrix, from `first` on, have zeros off its diagonal."""
+    xp = devices.of(block).xp
+    own = block[:, first : first + len(block)].diagonal()
+    if xp is np:  # which counts truth values fast
+        return bool(np.count_nonzero(block == 0) > np.count_nonzero(own == 0))
+    return int(block.size - xp.count_nonzero(block)) > int(own.size - xp.count_nonzero(own))
+
+
+def _no_weight(block: Array, first: int) -> InputError:
+    """Return the error for a NaN or -inf among rows of a matrix, from `first` on."""
+    i, j = (int(axis[0]) for axis in (~(block > -np.inf)).nonzero())
+    value = "NaN" if block[i, j] != block[i, j] else "-inf"
+    return InputError(f"entry ({first + i}, {j}) of the matrix is {value}: use a number, or inf for 'no edge'")
+
+
+def _adjacent(matrix: Array) -> dict[str, Any]:
+    """Return the edges of an adjacency matrix by source, and whether none is negative, as `Graph` takes them."""
+    n, dtype, home = len(matrix), weight_dtype(np.dtype(matrix.dtype)), devices.of(matrix)
+    xp = home.xp
+    degrees, targets, weights = [xp.zeros(1, np.int64)], [xp.empty(0, np.int32)], [xp.empty(0, dtype)]
+    m, rows = 0, chunk_rows(n)
+    for first in range(0, n, rows):
+        block = in_memory(matrix[first : first + rows])
+        if block.dtype.kind == "f" and not float(block.min()) > -np.inf:
+            raise _no_weight(block, first)
+        present = (block != 0) & (block != np.inf) if block.dtype.kind == "f" else block != 0
+        degrees.append(present.sum(axis=1, dtype=np.int64))
+        m += int(degrees[-1].sum())
+        check_memory(n, m, home)
+        row, column = present.nonzero()
+        targets.append(column.astype(np.int32))
+        if dtype is not None:
+            weights.append(block[row, column])
+    lengths = None if dtype is None else _checked_weights(xp.concatenate(weights[1:] or weights), m)
+    indptr = xp.concatenate(degrees).cumsum().astype(offset_type(m))
+    nonnegative = lengths is None or not m or bool(lengths.min() >= 0)
+    return {"csr": Compressed(indptr, xp.concatenate(targets), lengths), "nonnegative": nonnegative}
 
 
 def _extremes(pieces: Iterable[Array]) -> tuple[float, float, bool]:

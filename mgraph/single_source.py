@@ -21,16 +21,27 @@ from .bfs import bfs, checked_vertices, walked_back
 from .comm import Communicator
 from .engine import Progress, checked_span, executor, memory_errors, specs_beside
 from .errors import InputError
-from .graph import Compressed, Graph, as_graph, offset_type
+from .graph import Compressed, Graph, as_graph, check_sums, offset_type
 from .plan import Plan, plan
 from .plan.kernels import kernel_module
 from .sources import edge_lengths, potentials
-from .weights import NO_PREDECESSOR, check_sums, decode, distance_dtype, distance_range, infinity, kernel_infinity
+from .weights import (
+    DISTANCE_TYPES,
+    NO_PREDECESSOR,
+    decode,
+    distance_dtype,
+    distance_range,
+    infinity,
+    kernel_infinity,
+)
 
 Array = Any
 
 #: What `sssp` can do.
 METHODS = ("nearfar", "bellman-ford", "mask")
+
+#: What it computes in.
+TYPES = tuple(dtype for dtype in DISTANCE_TYPES if dtype.itemsize >= 4)
 
 #: Mean weights, over the mean degree, in the width of the window of distances that are relaxed together, and the degree
 #: below which it becomes wider; counted, see benchmarks/NOTES.md.
@@ -118,14 +129,14 @@ def sssp(
     graph = as_graph(graph)
     [source] = checked_vertices("source", [source], graph.n)
     [end] = [-1] if target is None else checked_vertices("target", [target], graph.n)
-    computed = distance_dtype(graph.weights_dtype, dtype)
+    computed = distance_dtype(graph.weights_dtype, dtype, TYPES)
     most = _checked_limit(limit, computed)
-    least, greatest = (0, 0) if graph.nonnegative else graph.extremes()[:2]
+    least = 0 if graph.nonnegative else graph.extremes()[0]
     if least < 0 and method in ("nearfar", "mask"):
         raise InputError(
             f"the weight {least} is negative, which method={method!r} cannot have: use method='bellman-ford'"
         )
-    check_sums(least, greatest, graph.n, computed)
+    check_sums(graph, computed)
     runner = executor(device, client, graph.device, worker_timeout)
     csr = graph.csr()
     made = plan(

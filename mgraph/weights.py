@@ -24,7 +24,6 @@ from .errors import DistanceOverflowError, InputError
 
 #: The types that a distance matrix can be computed in; int16 has no labels.
 DISTANCE_TYPES = tuple(map(np.dtype, (np.float32, np.float64, np.int32, np.int16)))
-_NAMES = "float32, float64, int32 or int16"
 
 #: Where to go with what an integer type cannot carry.
 _WIDER = {np.dtype(np.int16): "int32", np.dtype(np.int32): "float64"}
@@ -65,41 +64,9 @@ def distance_range(dtype: np.dtype, nonnegative: bool) -> tuple[int, int]:
     return 1 - band(dtype), band(dtype)
 
 
-def check_sums(least: float, most: float, n: int, dtype: np.dtype, shifted: bool = False) -> None:
-    """Refuse negative weights of which a sum along a path may be beyond the floats `dtype`.
-
-    Without negative weights such a sum only grows: the distance itself is then infinite. With them it may come back,
-    but infinity does not.
-
-    Parameters
-    ----------
-    least, most : float
-        The least and the greatest weight.
-    n : int
-        Number of vertices: no path has as many edges.
-    dtype : dtype
-        What is computed in.
-    shifted : bool
-        Whether the weights are shifted by potentials, which are such sums themselves.
-
-    Raises
-    ------
-    DistanceOverflowError
-        If a sum may be too large.
-    """
-    if dtype.kind != "f" or least >= 0:
-        return
-    greatest, limits = max(-least, most), np.finfo(dtype)
-    edges = (1 + shifted) * max(n - 1, 0)
-    if edges * greatest * (1 + n * float(limits.eps)) > float(limits.max):  # each sum may be rounded up
-        advice = "use dtype='float64'" if dtype == np.float32 else "scale the weights down"
-        raise DistanceOverflowError(
-            f"with negative weights, {edges} times the largest magnitude of a weight, {greatest:g}, must not exceed "
-            f"{float(limits.max):.4g}, the largest {dtype.name}: {advice}, or give inf for 'no edge'"
-        )
-
-
-def distance_dtype(weights: np.dtype | None, asked: Any = None) -> np.dtype:
+def distance_dtype(
+    weights: np.dtype | None, asked: Any = None, types: tuple[np.dtype, ...] = DISTANCE_TYPES
+) -> np.dtype:
     """Return the type in which distances over `weights` are computed.
 
     Parameters
@@ -107,7 +74,9 @@ def distance_dtype(weights: np.dtype | None, asked: Any = None) -> np.dtype:
     weights : dtype or None
         The type of the edge weights; None is an unweighted graph, whose distances are hop counts.
     asked : dtype-like, optional
-        What the user asked for: float32, float64, int32 or int16.
+        What the user asked for.
+    types : tuple of dtype
+        The types that may be asked for.
 
     Raises
     ------
@@ -115,12 +84,14 @@ def distance_dtype(weights: np.dtype | None, asked: Any = None) -> np.dtype:
         For a type in which no distance is computed.
     """
     if asked is not None:
+        *names, last = (dtype.name for dtype in types)
+        advice = f"use {', '.join(names)} or {last}"
         try:
             dtype = np.dtype(asked)
         except TypeError as error:
-            raise InputError(f"dtype={asked!r} is no NumPy type: use {_NAMES}") from error
-        if dtype not in DISTANCE_TYPES:
-            raise InputError(f"dtype={dtype.name} is not supported: use {_NAMES}")
+            raise InputError(f"dtype={asked!r} is no type of distances: {advice}") from error
+        if dtype not in types:
+            raise InputError(f"dtype={dtype.name} is not supported: {advice}")
         if weights is not None and weights.kind == "f" and dtype.kind == "i":
             raise InputError(
                 f"dtype={dtype.name} would cut the fractions of {weights.name} weights: "

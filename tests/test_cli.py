@@ -293,6 +293,7 @@ def test_existing_output_is_refused_before_anything_is_computed(cycle, tmp_path,
         (["plan", "apsp", "-n", "8", "--gpus", "0"], "--gpus"),
         (["plan", "apsp", "-n", "8", "--gpus", "2", "--devices", "cpu"], "only one of --devices and --gpus"),
         (["plan", "apsp", "-n", "8", "--gpus", "2", "--network", "fast"], "fast"),
+        (["plan", "apsp", "-n", "8", "--gpus", "2", "--network", "0"], "--network"),
         (["dijkstra", "FILE"], "No such command"),
     ],
 )
@@ -320,7 +321,6 @@ def test_calls_that_click_refuses(cycle, arguments, says):
         (["plan", "sssp", "--n", "8"], "sssp"),
         (["plan", "bfs", "--n", "8"], "--m, the"),
         (["plan", "apsp", "--n", "8", "--block", "7"], "--block 7 is"),
-        (["plan", "apsp", "-n", "8", "--gpus", "2", "--network", "0"], "--network 0 is"),
         (["plan", "bfs", "-n", "8", "--m", "9", "--gpus", "2", "--network", "25e9"], "is for apsp"),
     ],
 )

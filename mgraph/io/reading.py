@@ -11,7 +11,8 @@ from typing import IO
 
 import numpy as np
 
-from ..errors import FormatError, InputError, MemoryLimitError
+from ..arguments import checked_flag
+from ..errors import AmbiguousZerosError, FormatError, InputError, MemoryLimitError
 from ..graph import Graph
 from .content import Content, Options
 from .dimacs import read_gr
@@ -30,7 +31,7 @@ FORMATS = {
     "gr": "DIMACS or PACE .gr",
     "mtx": "Matrix Market",
     "npz": "a SciPy sparse matrix",
-    "npy": "a dense distance matrix",
+    "npy": "a dense matrix",
 }
 _SUFFIXES = {
     **dict.fromkeys((".txt", ".el", ".wel", ".edges", ".edgelist", ".csv", ".tsv"), "edges"),
@@ -42,6 +43,8 @@ _READERS: dict[str, Callable[[Path, BufferedReader, Options], Content]] = {
     "mtx": read_mtx,
     "npz": read_npz,
 }
+
+_DENSE = {"adjacency": Graph.from_adjacency, "distances": Graph.from_distances}
 
 
 class SparseIdsWarning(UserWarning):
@@ -55,6 +58,8 @@ def read(
     directed: bool | None = None,
     weighted: bool | None = None,
     relabel: bool = False,
+    *,
+    dense: str | None = None,
 ) -> Graph:
     """Return the graph that a file holds, compressed with gzip or xz or not.
 
@@ -68,7 +73,7 @@ def read(
     format : {"edges", "gr", "mtx", "npz", "npy"}, optional
         An edge list (``u v`` or ``u v weight`` a line, separated by blanks, tabs or commas, with comments
         after ``#`` or ``%``), DIMACS ``p sp`` or PACE ``p tw``, Matrix Market, a SciPy sparse matrix, a
-        dense distance matrix (mapped, not loaded, unless it is compressed or comes through a pipe). By
+        dense matrix (mapped, not loaded, unless it is compressed or comes through a pipe). By
         default the suffix decides.
     n : int, optional
         Number of vertices, for files that do not say it or say too little. A first line ``n edges`` of an
@@ -81,6 +86,9 @@ def read(
         where all of them are, float64 otherwise.
     relabel : bool
         Number the ids in use from 0, ascending, and keep the file's own as the graph's `ids`.
+    dense : {"adjacency", "distances"}, optional
+        Whether zeros of a dense matrix are no edges (`Graph.from_adjacency`) or edges of weight zero
+        (`Graph.from_distances`). By default the matrix must tell, as for `Graph.from_dense`.
 
     Raises
     ------
@@ -103,13 +111,20 @@ def read(
         raise InputError(f"format={format!r} is not known: use {_formats()}")
     if n is not None and (isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0):
         raise InputError(f"n={n!r} is no number of vertices")
+    if dense not in (None, *_DENSE):
+        raise InputError(f"dense must be 'adjacency' or 'distances', got {dense!r}")
+    for name, value in (("directed", directed), ("weighted", weighted), ("relabel", relabel)):
+        if value is not None or name == "relabel":
+            checked_flag(name, value)
     if file is None and path.is_dir():
         raise FormatError(f"{path} is a folder: give a file")
     options = Options(n, directed, weighted, relabel)
     with opened(path, file) as stream, _failing_with(path):
         format = format or _guess(path, stream.peek(1 << 12))
         if format == "npy":
-            return _read_dense(path, stream, options)
+            return _read_dense(path, stream, options, dense)
+        if dense is not None:
+            raise InputError(f"dense={dense!r} is for a dense matrix, and {path} holds {FORMATS[format]}")
         return _graph(path, _READERS[format](path, stream, options), options)
 
 
@@ -214,14 +229,21 @@ def _warn_of_sparse_ids(path: Path, src: np.ndarray, dst: np.ndarray) -> None:
         )
 
 
-def _read_dense(path: Path, stream: BufferedReader, options: Options) -> Graph:
+def _read_dense(path: Path, stream: BufferedReader, options: Options, dense: str | None) -> Graph:
     if options.relabel or options.directed is False:
         option = "relabel=True" if options.relabel else "directed=False"
         raise InputError(f"{option} does not go with {path}, a dense matrix: it has an entry for each direction")
     try:
-        graph = Graph.from_dense(read_array(path, stream))
+        graph = _DENSE.get(dense or "", Graph.from_dense)(read_array(path, stream))
+    except AmbiguousZerosError as error:
+        raise AmbiguousZerosError(
+            f"{path} has zeros off its diagonal and no infinity: pass dense='adjacency' if they are no edges, "
+            "dense='distances' if they are edges of weight zero"
+        ) from error
     except ValueError as error:
         raise FormatError(f"{path}: {error}") from error
     if options.n is not None and options.n != graph.n:
         raise FormatError(f"{path} holds a matrix of {graph.n} vertices, not n={options.n}")
+    if options.weighted and not graph.weighted:
+        raise FormatError(f"{path} holds no weights: leave out weighted=True")
     return graph.unweighted() if options.weighted is False else graph

@@ -22,6 +22,7 @@ from typing import IO, Any
 import numpy as np
 
 from .. import device as devices
+from ..arguments import checked_flag
 from ..errors import InputError, MgraphError, OutputExistsError
 
 Array = Any
@@ -41,7 +42,7 @@ def check_output(path: str | os.PathLike[str], overwrite: bool = False) -> None:
     OutputExistsError
         If there is such a file and `overwrite` is false.
     """
-    path = Path(path)
+    path, overwrite = Path(path), checked_flag("overwrite", overwrite)
     if path.suffix not in (".npy", ".npz"):
         raise InputError(f"{path} has the suffix {path.suffix!r}: a result is written as .npy or .npz")
     if path.is_dir():

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import checked_bytes, checked_flag
 from ..errors import InputError, MemoryLimitError
 from ..graph import MAX_VERTICES
 from ..weights import distance_dtype
@@ -43,7 +44,7 @@ def plan(
     intermediate: bool = False,
     block: int | None = None,
     span: int | None = None,
-    memory_limit: int | None = None,
+    memory_limit: int | float | str | None = None,
     nonnegative: bool = True,
     exact: bool = False,
     components: Sequence[int] = (),
@@ -80,8 +81,8 @@ def plan(
         Pivots eliminated at a time.
     span : int, optional
         Supersteps per span; by default about a second's worth.
-    memory_limit : int, optional
-        Bytes that the call may take of each device.
+    memory_limit : int, float or str, optional
+        Bytes that the call may take of each device, such as 1e9 or ``"1GiB"``.
     nonnegative : bool
         Whether no weight is negative, which the GPU kernels for float32 make use of.
     exact : bool
@@ -122,7 +123,11 @@ def plan(
     if algorithm not in ALGORITHMS:
         known = ", ".join(map(repr, ALGORITHMS))
         raise InputError(f"algorithm {algorithm!r} is not known: use one of {known}")
-    for name, value in (("n", n), ("m", m), ("memory_limit", memory_limit), ("sources", sources)):
+    flags = {"predecessors": predecessors, "intermediate": intermediate, "nonnegative": nonnegative, "exact": exact}
+    flags = {name: checked_flag(name, value) for name, value in (flags | {"directed": directed}).items()}
+    predecessors, intermediate, nonnegative, exact, directed = flags.values()
+    memory_limit = None if memory_limit is None else checked_bytes("memory_limit", memory_limit)
+    for name, value in (("n", n), ("m", m), ("sources", sources)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0):
             raise InputError(f"{name}={value!r} is no number: give 0 or more")
     most = MAX_ELEMENTS if algorithm == "list_rank" else MAX_VERTICES

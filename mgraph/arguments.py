@@ -1,0 +1,53 @@
+"""What a public call is given, checked once at its door: truth values and sizes of memory."""
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+
+from .errors import InputError
+
+_SIZE = re.compile(r"(\d{1,30}(?:\.\d{0,30})?(?:e\+?\d\d?)?) *(?:([kmgt])(i?))?b?", re.IGNORECASE)
+
+
+def checked_flag(name: str, value: Any) -> bool:
+    """Return an argument that is True or False, or raise InputError."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def checked_bytes(name: str, value: Any) -> int:
+    """Return an argument that is a size of memory, in bytes.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name.
+    value : int, float or str
+        A whole number of bytes, at least 1, or such as ``"1.5e9"``, ``"800MB"`` and ``"1GiB"``. A fraction of a byte
+        is left out of a string's.
+
+    Raises
+    ------
+    InputError
+        For anything else.
+
+    Examples
+    --------
+    >>> checked_bytes("memory_limit", "1.5GiB")
+    1610612736
+    """
+    size = value
+    if isinstance(value, str) and (match := _SIZE.fullmatch(value.strip())):
+        unit = (1024 if match[3] else 1000) ** (" kmgt".index((match[2] or " ").lower()))
+        size = int(match[1]) * unit if match[1].isdecimal() else int(float(match[1]) * unit)
+    whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
+    if isinstance(size, (float, np.floating)) and math.isfinite(size) and size == int(size):
+        whole, size = True, int(size)
+    if not whole or size < 1:
+        raise InputError(
+            f"{name} must be a number of bytes, 1 or more, such as 150000000000, '150GB' or '140GiB', got {value!r}"
+        )
+    return int(size)

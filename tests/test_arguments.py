@@ -1,0 +1,114 @@
+"""Truth values and sizes of memory are checked the same way wherever they are asked for."""
+
+import inspect
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import mgraph
+from mgraph.arguments import checked_bytes, checked_flag
+from mgraph.cli import main
+
+GRAPH = mgraph.Graph.from_edges([0, 1], [1, 2], [3, 4])
+
+FIRST = {
+    mgraph.apsp: (GRAPH,),
+    mgraph.bfs: (GRAPH, 0),
+    mgraph.bfs_many: (GRAPH, [0]),
+    mgraph.sssp: (GRAPH, 0),
+    mgraph.transitive_closure: (GRAPH,),
+    mgraph.plan: ("apsp", 3),
+    mgraph.read: ("missing.txt",),
+    mgraph.generate.rmat: (3,),
+    mgraph.Graph.from_edges: ([0], [1]),
+    mgraph.Graph.from_scipy: (np.zeros((1, 1)),),
+}
+
+FLAGS = [
+    (call, name)
+    for call in FIRST
+    for name, parameter in inspect.signature(call).parameters.items()
+    if str(parameter.annotation).removesuffix(" | None") in ("bool", "<class 'bool'>")
+]
+
+
+def test_flags_are_found():
+    assert len(FLAGS) > 12 and {"predecessors", "intermediate", "reflexive", "directed"} <= {name for _, name in FLAGS}
+
+
+@pytest.mark.parametrize(("call", "name"), FLAGS, ids=lambda part: getattr(part, "__name__", part))
+def test_flags_are_true_or_false(call, name):
+    from scipy import sparse
+
+    first = (sparse.eye_array(2),) if call == mgraph.Graph.from_scipy else FIRST[call]
+    none_is_fine = inspect.signature(call).parameters[name].default is None
+    for value in ("yes", "no", "", 0, 1, 1.0, [], np.array([True, False]), *(() if none_is_fine else (None,))):
+        with pytest.raises(mgraph.InputError, match=f"{name} must be True or False"):
+            call(*first, **{name: value})
+
+
+def test_truth_values_of_numpy():
+    assert checked_flag("x", np.True_) is True and checked_flag("x", np.False_) is False
+    result = mgraph.apsp(GRAPH, predecessors=np.True_, device="cpu")
+    assert result.path(0, 2) == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("value", "size"),
+    [
+        (1, 1), (np.int64(5), 5), (1e9, 10**9), (np.float32(1024), 1024), ("1", 1), ("150000000000", 150 * 10**9),
+        ("1e9", 10**9), ("1.5e11", 150 * 10**9), ("1KB", 1000), ("1k", 1000), ("1KiB", 1024), ("1.5 GiB", 3 << 29),
+        ("2gib", 2 << 30), ("3TB", 3 * 10**12), (" 8 M ", 8 * 10**6), ("7B", 7), ("9007199254740993", 2**53 + 1),
+    ],
+)  # fmt: skip
+def test_sizes_of_memory(value, size):
+    found = checked_bytes("memory_limit", value)
+    assert found == size and type(found) is int
+
+
+@pytest.mark.parametrize(
+    "value",
+    [0, -1, 0.0, 0.5, 1.5, -1e9, np.nan, np.inf, True, np.True_, "", "0", "-1", "0.2", "GiB", "1 XB", "1GiBB", "1e999",
+     "much", b"1", None, [1], "9" * 5000],
+)  # fmt: skip
+def test_what_is_no_size_of_memory(value):
+    with pytest.raises(mgraph.InputError, match="memory_limit must be a number of bytes, 1 or more"):
+        checked_bytes("memory_limit", value)
+
+
+def test_memory_limits_of_the_library_and_the_command_line():
+    for value in ("1GiB", 1e9, 10**9, np.int32(10**9)):
+        assert mgraph.apsp(GRAPH, memory_limit=value, device="cpu").distances[0, 2] == 7
+        assert mgraph.plan("apsp", 3, devices="cpu", memory_limit=value).n == 3
+    for value in (0, "0", -1, "much", True):
+        with pytest.raises(mgraph.InputError, match="memory_limit must be a number of bytes, 1 or more"):
+            mgraph.apsp(GRAPH, memory_limit=value, device="cpu")
+    for value in ("0", "0.4", "much"):
+        refused = CliRunner().invoke(main, ["apsp", "--rmat", "3", "--memory-limit", value])
+        assert refused.exit_code == 2 and "a number of bytes, 1 or more" in refused.stderr, refused.stderr
+        assert "None" not in refused.stderr
+    given = CliRunner().invoke(main, ["apsp", "--rmat", "3", "--memory-limit", "1.5GiB", "--device", "cpu"])
+    assert given.exit_code == 0
+
+
+@pytest.mark.parametrize("ids", [[5], [1, 2, 3, 4], [[1, 2, 3]], [0.5, 1, 2], "abc", ["a", "b", "c"], 7, [2**64, 1, 2]])
+def test_ids_are_one_integer_per_vertex(ids):
+    with pytest.raises(mgraph.InputError, match="ids"):
+        mgraph.Graph.from_edges([0, 1], [1, 2], ids=ids)
+
+
+def test_ids_are_kept_as_int64():
+    for ids in ([10, 20, 30], np.array([10, 20, 30], np.uint8), range(10, 40, 10)):
+        kept = mgraph.Graph.from_edges([0, 1], [1, 2], ids=ids).ids
+        assert kept.dtype == np.int64 and kept.tolist() == [10, 20, 30]
+    assert mgraph.Graph.from_edges([], [], ids=[]).ids.shape == (0,)
+
+
+def test_types_of_distances_that_are_advised_are_there():
+    """'auto' advised int16, and int16 advised 'auto'."""
+    for dtype in ("auto", "int16", "int8", "x", object):
+        with pytest.raises(mgraph.InputError, match=r"use float32, float64 or int32$"):
+            mgraph.sssp(GRAPH, 0, dtype=dtype, device="cpu")
+    for dtype in ("float32", "float64", "int32"):
+        assert mgraph.sssp(GRAPH, 0, dtype=dtype, device="cpu").distances[2] == 7
