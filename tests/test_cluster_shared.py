@@ -1,16 +1,19 @@
 """On a cluster that others use too, a call leaves nothing behind, and says what is wrong with whose worker."""
 
+import logging
+import os
 import subprocess
 import sys
 from contextlib import contextmanager
 
 import numpy as np
+import psutil
 import pytest
 from test_cluster import QUIET, check_apsp, cluster, matrix, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 
 from mgraph import __version__, apsp
 from mgraph.cluster.tasks import present
-from mgraph.errors import VersionError
+from mgraph.errors import NegativeCycleError, VersionError
 
 
 @pytest.fixture(scope="module")
@@ -76,3 +79,63 @@ def test_a_worker_that_joins_between_calls(client):
         assert address in {where for where, _ in found.distances._blocks}
         check_apsp(client, 70, np.float32, False)
     check_apsp(client, 70, np.float32, False)
+
+
+def raising():
+    raise ZeroDivisionError
+
+
+def test_an_expected_error_is_not_logged(caplog):
+    d = matrix(100)
+    d[90, 95], d[95, 90] = -3, 1
+    with cluster(2, processes=False) as client, caplog.at_level(logging.ERROR, "distributed.worker"):
+        with pytest.raises(NegativeCycleError, match=r"vertex 9[05]") as caught:
+            apsp(d, client=client, device="cpu", block=32)
+        assert "Compute Failed" not in caplog.text
+        [note] = caught.value.__notes__
+        assert note.startswith("On the worker:\nTraceback") and "raise_negative_cycle" in note
+        with pytest.raises(ZeroDivisionError):
+            client.submit(raising).result()
+        assert "Compute Failed" in caplog.text  # it would have been heard
+
+
+def test_the_blocks_of_a_retired_worker_are_read_where_dask_moved_them():
+    with cluster(2, processes=False) as client:
+        found = apsp(matrix(200), client=client, device="cpu", block=32).distances
+        whole = found.to_numpy()
+        address, _ = found._blocks[0]
+        client.retire_workers([address])
+        wait_until(lambda: address not in present(client))
+        np.testing.assert_array_equal(found.to_numpy(), whole)
+        np.testing.assert_array_equal(found.row(3), whole[3])
+        np.testing.assert_array_equal(client.compute(found.to_dask_array()).result(), whole)
+
+
+def test_a_killed_client_leaves_no_memory(client, tmp_path):
+    """Also where Python does not collect garbage for a long time."""
+    size = 200_000_000
+    script = tmp_path / "caller.py"
+    script.write_text(
+        "import sys\n"
+        f"sys.path.insert(0, {os.path.dirname(__file__)!r})\n"
+        "import numpy as np, test_cluster\n"
+        f"caller = test_cluster.connect({client.scheduler.address!r})\n"
+        f"piece = lambda shard: np.ones({size // 8})\n"
+        "test_cluster.run(caller, test_cluster.slow, 10_000, 10, lambda k, of: print(k, flush=True), piece)\n"
+    )
+    check_apsp(client, 70, np.float32, False)
+    client.run(exec, "import gc; gc.collect(); gc.disable()")
+    try:
+        [before] = client.run(resident).values()
+        with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE) as caller:
+            caller.stdout.readline()
+            [during] = client.run(resident).values()
+            caller.kill()
+        assert during - before > 0.9 * size
+        wait_until(lambda: next(iter(client.run(resident).values())) - before < 0.3 * size)
+    finally:
+        client.run(exec, "import gc; gc.enable()")
+
+
+def resident():
+    return psutil.Process().memory_info().rss

@@ -230,7 +230,7 @@ class _Session:
         """Return what went wrong: a lost worker or scheduler, or the first error of its own kind."""
         if not isinstance(error, Exception) or isinstance(error, WorkerLostError | SchedulerError):
             return error
-        raised = {address: task.exception() for address, task in self._tasks.items() if tasks.failed(task)}
+        raised = {a: tasks.error_of(self._watch, task) for a, task in self._tasks.items() if tasks.failed(task)}
         genuine = next((e for e in raised.values() if not _follows(e)), None)
         unclear = raised or isinstance(error, OSError | KeyError | CancelledError)
         try:
@@ -240,7 +240,8 @@ class _Session:
         if raised and genuine is None:
             address, first = min(raised.items(), key=lambda item: not isinstance(item[1], Unreachable))
             return lost([address], str(first))
-        return genuine or error
+        # Fetched again, an error is another object.
+        return error if genuine is None or repr(genuine) == repr(error) else genuine
 
 
 def _follows(error: BaseException) -> bool:

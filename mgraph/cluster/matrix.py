@@ -140,11 +140,11 @@ class DistributedMatrix:
         """
         import dask.array as da
 
-        rows = []
+        rows, blocks = [], self._found()
         for row, (top, bottom) in enumerate(self.ranges):
             parts = []
             for column, (left, right) in enumerate(self.columns):
-                address, block = self._blocks[row * len(self.columns) + column]
+                address, block = blocks[row * len(self.columns) + column]
                 if block is not None:
                     chunk = tasks.submit(self._client, address, _host_block, block)
                     parts.append(da.from_delayed(chunk, (bottom - top, right - left), self.dtype))
@@ -182,12 +182,15 @@ class DistributedMatrix:
 
         Rows and columns ascend.
         """
-        bands = []
+        bands, blocks = [], self._found()
         for row, own in enumerate(self.ranges):
             down = _local(rows, own)
             if down is not None:
                 pieces = ((column, _local(columns, other)) for column, other in enumerate(self.columns))
-                bands.append([self._ask(row, column, down, across) for column, across in pieces if across is not None])
+                first = row * len(self.columns)
+                bands.append(
+                    [self._ask(*blocks[first + c], down, across) for c, across in pieces if across is not None]
+                )
 
         def receive() -> np.ndarray:
             if not len(rows) or not len(columns):
@@ -196,11 +199,22 @@ class DistributedMatrix:
 
         return receive
 
-    def _ask(self, row: int, column: int, rows: slice, columns: slice) -> Callable[[], np.ndarray]:
-        """Ask for a part of a block; return what waits for it."""
+    def _found(self) -> list[tuple[str, Future | None]]:
+        """Return the blocks, each with a worker that has it: of one that was retired, Dask has moved them elsewhere."""
         if self._client.status != "running":
             raise InputError(f"the client of {self!r} is {self._client.status}: its blocks are gone")
-        address, block = self._blocks[row * len(self.columns) + column]
+        keys = [block.key for _, block in self._blocks if block is not None]
+        scheduler: Any = self._client.scheduler
+        holders = Watch(self._client, timeout=self._timeout).wait(scheduler.who_has(keys=keys))
+
+        def place(address: str, block: Future | None) -> str:
+            there = () if block is None else holders.get(block.key, ())
+            return address if address in there else min(there, default=address)
+
+        return [(place(address, block), block) for address, block in self._blocks]
+
+    def _ask(self, address: str, block: Future | None, rows: slice, columns: slice) -> Callable[[], np.ndarray]:
+        """Ask a worker for a part of a block; return what waits for it."""
         task = tasks.submit(self._client, address, _part, block, rows, columns)
         return lambda: tasks.results(Watch(self._client, [address], self._timeout), {address: task})[0]
 

@@ -2,19 +2,54 @@
 
 A task that is pinned to a worker that is gone stays pending for ever, and so does one on a worker that is stopped.
 So whoever waits does it by a `Watch`.
+
+A task `reported` returns mgraph's own errors, which Dask would log at length on the worker, as a `Failure`. Dask tells
+the client the type of each result when the task ends, so a failure is seen before anything is fetched.
 """
 
 import asyncio
 import concurrent.futures
 import contextlib
+import functools
+import gc
+import traceback
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
 from distributed import CancelledError, Client, Future, wait
 
+from ..errors import MgraphError
+from .comm import Aborted
 from .watch import NOTICE, Watch, lost
 
 T = TypeVar("T")
+
+
+class Failure:
+    """What a task returns in place of raising: the error, and its traceback in words."""
+
+    def __init__(self, error: Exception, trace: str) -> None:
+        self.error = error
+        self.trace = trace
+
+
+def reported(task: Callable[..., T]) -> Callable[..., T | Failure]:
+    """Return a task that returns the errors of mgraph, and of memory, as a `Failure`."""
+
+    @functools.wraps(task)
+    def run(*arguments: Any) -> T | Failure:
+        try:
+            return task(*arguments)
+        except (MgraphError, MemoryError) as error:
+            failure = Failure(error, traceback.format_exc())
+            # The frames that raised it know the shard's arrays, and would keep them as long as the error is kept.
+            error.__cause__ = error.__context__ = None
+            error.with_traceback(None)
+        # The session has ended or will: what is in cycles shall not wait until Python next collects.
+        gc.collect()
+        return failure
+
+    return run
 
 
 def submit(
@@ -48,10 +83,10 @@ def settle(watch: Watch, tasks: Mapping[str, Future]) -> None:
     pending = True
     while pending:
         with contextlib.suppress(CancelledError, concurrent.futures.CancelledError):
-            watch.wait(_ended(watch.client, list(tasks.values())), lambda: _raise_failed(tasks))
+            watch.wait(_ended(watch.client, list(tasks.values())), lambda: _raise_failed(watch, tasks))
         if any(task.cancelled() for task in tasks.values()):
             watch.check()
-        _raise_failed(tasks)
+        _raise_failed(watch, tasks)
         # One that had ended is pending again where its worker was lost before the others ended.
         pending = not all(task.done() for task in tasks.values())
 
@@ -61,21 +96,39 @@ async def _ended(client: Client, futures: list[Future]) -> None:
         await wait(futures)
 
 
-def _raise_failed(tasks: Mapping[str, Future]) -> None:
+def _raise_failed(watch: Watch, tasks: Mapping[str, Future]) -> None:
     for task in filter(failed, tasks.values()):
-        task.result()
+        if task.status != "finished":
+            task.result()
+        raise error_of(watch, task)
 
 
 def failed(task: Future) -> bool:
     """Whether a task has ended without a result."""
-    return task.done() and task.status != "finished"
+    return task.done() and (task.status != "finished" or task.type is Failure)
+
+
+def error_of(watch: Watch, task: Future) -> BaseException:
+    """Return the error of a failed task; where it cannot be had any more, the error that tells why."""
+    if task.status != "finished":
+        return task.exception() or Aborted("the task was cancelled")
+    try:
+        found = watch.wait(_fetch(watch.client, [task]))
+    except MgraphError as gone:
+        return gone
+    if not found:
+        return Aborted("the error was lost with its worker")
+    [failure] = found
+    if not getattr(failure.error, "__notes__", None):
+        failure.error.add_note(f"On the worker:\n{failure.trace}")
+    return failure.error
 
 
 def results(watch: Watch, tasks: Mapping[str, Future]) -> list[Any]:
     """Wait for `tasks` and fetch their results; raises as `settle` does."""
     settle(watch, tasks)
     # A result that went down with its worker would be waited for without end.
-    found = watch.wait(_fetch(watch.client, list(tasks.values())), lambda: _raise_failed(tasks))
+    found = watch.wait(_fetch(watch.client, list(tasks.values())), lambda: _raise_failed(watch, tasks))
     if len(found) < len(tasks):
         watch.check(NOTICE)
         raise lost(tasks, "a result could not be fetched from one of them")

@@ -35,6 +35,7 @@ from ..version import __version__
 from .comm import OPERATION, Aborted, DaskComm, Mailbox, Wait
 from .matrix import OnDevice
 from .pulse import BEAT, PLACE, Pulse
+from .tasks import reported
 
 NAME = "mgraph"
 
@@ -346,6 +347,7 @@ def _at_work(session: Session, device: devices.Device) -> Iterator[None]:
         raise Aborted("aborted")
 
 
+@reported
 def load(session: str, rank: int, addresses: Sequence[str], kind: str, program: Any, piece: Any) -> None:
     """Task: load a shard and connect it with the others."""
     worker = get_worker()
@@ -374,6 +376,7 @@ def _new_nccl(comm: DaskComm) -> Nccl:
     return Nccl(pickle.loads(pickled.astype(np.uint8).tobytes()), comm.rank, comm.size)
 
 
+@reported
 def advance(session: str, first: int, span: int) -> tuple[int, bool]:
     """Task: run a span of supersteps, as `mgraph.engine.advance`."""
     s = _sessions(get_worker()).find(session)
@@ -381,6 +384,7 @@ def advance(session: str, first: int, span: int) -> tuple[int, bool]:
         return engine.advance(s.program, s.state, first, span, s.connected(), s.begin)
 
 
+@reported
 def collect(session: str) -> tuple[dict[str, np.ndarray], dict[str, np.dtype]]:
     """Task: end the program; return the vectors, and of each matrix the type."""
     s = _sessions(get_worker()).find(session)
@@ -394,6 +398,7 @@ def collect(session: str) -> tuple[dict[str, np.ndarray], dict[str, np.dtype]]:
     return vectors, {name: np.dtype(array.dtype) for name, array in s.matrices.items()}
 
 
+@reported
 def take(session: str, name: str) -> Any:
     """Task: hand a matrix over to Dask, which keeps it here."""
     array = _sessions(get_worker()).find(session).matrices.pop(name)
