@@ -335,6 +335,7 @@ def test_offsets_of_64_bits(method, device):
     result = mgraph.sssp(wide, 5, method=method, predecessors=True, device=device)
     assert np.array_equal(in_doubles(result.distances), scipys(graph, 5))
     verify(wide, 5, result)
+    assert np.array_equal(result.predecessors, mgraph.sssp(graph, 5, predecessors=True, device=device).predecessors)
 
 
 def test_predecessors_are_the_least(device):
