@@ -5,6 +5,7 @@ import contextlib
 import json
 import logging
 import os
+import signal
 import socket
 import ssl
 import threading
@@ -230,8 +231,15 @@ def _started(workers: int, device: str | None) -> Iterator[Client]:
             dashboard_address=":0",  # any free port: without an address it would be the default one
             silence_logs=logging.CRITICAL,
         )
-    with cluster, Client(cluster, direct_to_workers=True) as client:
-        yield client
+    try:
+        with cluster, Client(cluster, direct_to_workers=True) as client:
+            yield client
+    except BaseException:
+        # A second Ctrl-C may have cut the closing short. Python's end waits for its processes, and stopped ones stay.
+        for pid in [nanny.pid for nanny in cluster.workers.values()]:
+            if pid is not None:
+                os.kill(pid, signal.SIGKILL)
+        raise
 
 
 def _cuda_cluster(workers: int) -> LocalCluster:

@@ -168,9 +168,17 @@ class _Session:
     def load(self, program: Program, kind: str, piece: Callable[[int], Any]) -> None:
         """Send each worker its piece, load the shards and connect them."""
         for rank, address in enumerate(self._addresses):
-            sent = self._watch.wait(_scattered(self._client, address, _on_host(piece(rank))))
             self._tasks[address] = tasks.submit(
-                self._client, address, worker.load, self._name, rank, self._addresses, kind, program, sent
+                self._client,
+                address,
+                worker.load,
+                self._name,
+                rank,
+                self._addresses,
+                kind,
+                program,
+                # Not by a name, by which an error's traceback would keep the piece on its worker.
+                self._watch.wait(_scattered(self._client, address, _on_host(piece(rank)))),
             )
         tasks.results(self._watch, self._tasks)
 

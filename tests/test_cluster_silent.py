@@ -1,0 +1,212 @@
+"""Workers and schedulers that are stopped, ways that are broken: every call ends, says why, and leaves nothing."""
+
+import os
+import signal
+import threading
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster
+from test_cluster import QUIET, Probe, check_apsp, slow, wait_until
+
+from mgraph import apsp
+from mgraph.cluster import Cluster, pulse, watch
+from mgraph.cluster.comm import OPERATION
+from mgraph.errors import InputError, WorkerLostError
+from mgraph.plan import plan
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore:Port .* is already in use:UserWarning"),
+]
+
+#: Seconds of silence that the tests wait for.
+TIMEOUT = 4
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Three worker processes, all of which run at the end."""
+    with LocalCluster(n_workers=3, threads_per_worker=1, memory_limit=0, **QUIET) as made:
+        with Client(made, set_as_default=False) as client:
+            check_apsp(client, 70, np.float32, False)
+            yield client
+
+
+@pytest.fixture
+def stopped(client):
+    """Return a function that stops a worker, and wake all of them at the end."""
+    pids = client.run(os.getpid)
+    addresses = []
+
+    def stop():
+        addresses.append(max(pids))
+        os.kill(pids[addresses[0]], signal.SIGSTOP)
+        return addresses[0]
+
+    try:
+        yield stop
+    finally:
+        for address in addresses:
+            os.kill(pids[address], signal.SIGCONT)
+        for address in addresses:
+            # It hears that its session has ended.
+            wait_until(lambda address=address: state(client)[address] == (0, 0))
+        check_apsp(client, 70, np.float32, False)
+
+
+def state(client):
+    """Return the sessions and the tasks of each worker."""
+    return client.run(lambda dask_worker: (len(dask_worker.plugins["mgraph"]._sessions), len(dask_worker.state.tasks)))
+
+
+def left_on_scheduler(client):
+    def look(dask_scheduler):
+        return pulse.PLACE in dask_scheduler.task_metadata, len(dask_scheduler.extensions["multi_locks"].requests)
+
+    return client.run_on_scheduler(look)
+
+
+def run(client, act=slow, steps=100_000, span=1, progress=None, seconds=None):
+    runner = Cluster(client, "cpu", TIMEOUT)
+    made = replace(plan("apsp", 320, devices=runner.specs, block=32), span=span)
+    if seconds is not None:
+        made = replace(made, seconds=seconds)
+    return runner.run(Probe(made, act, steps), lambda shard: None, made, progress)
+
+
+def in_a_superstep(client):
+    """Whether every worker has said in a beat that it is in a superstep."""
+
+    def look(dask_scheduler):
+        beats = [
+            beat["superstep"]
+            for sessions in dask_scheduler.task_metadata.get("mgraph", {}).values()
+            for session in sessions.values()
+            for beat in session.values()
+        ]
+        return len(beats) == len(dask_scheduler.workers) and None not in beats
+
+    return client.run_on_scheduler(look)
+
+
+def then(client, act):
+    """Call `act` in a thread once all workers are in supersteps."""
+
+    def wait():
+        wait_until(lambda: in_a_superstep(client))
+        act()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    return thread
+
+
+@pytest.mark.parametrize("span", [1, 100_000])
+def test_a_worker_that_is_stopped_in_a_call(client, stopped, span):
+    found = []
+    then(client, lambda: found.append((stopped(), time.monotonic())))
+    with pytest.raises(WorkerLostError, match=r"silent for [0-9]+ s, last heard from in superstep [0-9]+") as caught:
+        run(client, span=span)
+    [(address, when)] = found
+    assert address in str(caught.value)
+    assert time.monotonic() - when < 10 * TIMEOUT
+    # It has been silent for long enough to be left out at once.
+    with pytest.warns(RuntimeWarning, match=f"leaves out the worker {address}"):
+        check_apsp_within(client)
+    wait_until(lambda: left_on_scheduler(client) == (False, 0))
+
+
+def check_apsp_within(client):
+    d = np.random.default_rng(0).integers(1, 50, (70, 70)).astype(np.float32)
+    found = apsp(d, client=client, device="cpu", worker_timeout=TIMEOUT)
+    np.testing.assert_array_equal(found.distances.to_numpy(), apsp(d, device="cpu").distances)
+
+
+def test_a_worker_that_is_stopped_before_a_call(client, stopped):
+    address = stopped()
+    with pytest.warns(RuntimeWarning, match=f"leaves out the worker {address}"):
+        check_apsp_within(client)
+
+
+def test_a_matrix_of_a_stopped_worker(client, stopped):
+    d = np.random.default_rng(0).integers(1, 50, (320, 320)).astype(np.float32)
+    found = apsp(d, client=client, device="cpu", worker_timeout=TIMEOUT, block=32).distances
+    address = stopped()
+    with pytest.raises(WorkerLostError, match=f"{address}.* silent for"):
+        found.to_numpy()
+
+
+def test_ctrl_c_ends_a_call_that_waits_for_a_stopped_worker(client, stopped):
+    pressed = []
+
+    def press():
+        stopped()
+        time.sleep(1)
+        pressed.append(time.monotonic())
+        signal.raise_signal(signal.SIGINT)
+
+    then(client, press)
+    with pytest.raises(KeyboardInterrupt):
+        run(client, span=100_000)
+    assert time.monotonic() - pressed[0] < 5
+    assert left_on_scheduler(client)[1] == 0
+
+
+def test_a_broken_way_between_two_workers(client):
+    """One throws away what it is sent; the other believes it sent."""
+    deaf, *_ = sorted(client.run(os.getpid))
+
+    async def swallow(session, source, number, payload):
+        pass
+
+    def turn(deaf, dask_worker):
+        heard = dask_worker.plugins["mgraph"].receive
+        dask_worker.handlers[OPERATION] = swallow if deaf else heard
+
+    client.run(turn, True, workers=[deaf])
+    try:
+        with pytest.raises(WorkerLostError, match=r"the way between it and the worker tcp.* is broken") as caught:
+            run(client, span=100_000)
+        assert str(caught.value).index(deaf)
+    finally:
+        client.run(turn, False, workers=[deaf])
+    check_apsp(client, 70, np.float32, False)
+
+
+def long_kernel(state, k, comm):
+    if comm.rank == 0:
+        time.sleep(3 * TIMEOUT)
+    comm.allreduce(np.zeros(1, np.int32), "sum")
+    return np.ones(1)
+
+
+def test_a_shard_that_computes_for_long_is_told_of_and_left_alone(client):
+    with pytest.warns(RuntimeWarning, match=r"superstep 0 has taken [0-9]+ s, of 0.01 s predicted"):
+        found = run(client, long_kernel, steps=1, seconds=0.01)
+    assert found.arrays["seen"].tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("given", [0, 0.5, -1, "no", True, float("inf"), float("nan")])
+def test_what_is_no_timeout(client, given):
+    with pytest.raises(InputError, match="worker_timeout must be a number of seconds, 1 or more"):
+        apsp(np.zeros((2, 2)), client=client, worker_timeout=given)
+
+
+def test_a_timeout_needs_a_client():
+    with pytest.raises(InputError, match="give client= too"):
+        apsp(np.zeros((2, 2)), device="cpu", worker_timeout=5)
+
+
+def test_the_timeout_of_the_configuration():
+    import dask
+
+    assert watch.checked_timeout(None) == 60
+    with dask.config.set({"mgraph.worker-timeout": "2 minutes"}):
+        assert watch.checked_timeout(None) == 120
+        assert watch.checked_timeout(7) == 7
+    with dask.config.set({"mgraph.worker-timeout": "x"}), pytest.raises(InputError, match="Dask's configuration"):
+        watch.checked_timeout(None)
