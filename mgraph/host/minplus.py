@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit, prange
 
 from ..weights import NO_PREDECESSOR, kernel_infinity
+from .least import nothing_of
 
 #: Pivots that may be eliminated at a time, and how many are by default.
 BLOCKS = (32, 64, 96, 128)
@@ -71,14 +72,15 @@ def _least(d, s0, s1, s2, s3):
 @njit(nogil=True, cache=True)
 def _relax_line(d, p, c, r, label, via):
     """Relax a part of a row, d, through c + r; where it falls, p, if given, becomes the label, or `via` without."""
-    via = np.int32(via)
+    via, nothing = np.int32(via), nothing_of(d)
+    unmoved = np.int32(nothing)
     for j in range(len(d)):
         known = d[j]
         s = _sum(known, c, r[j])
         if p is not None:  # both labels are read in any case, or LLVM would not vectorise the loop
-            kept, new = p[j], via if label is None else label[j]
+            kept, new = _sum(unmoved, p[j], unmoved), via if label is None else label[j]
             p[j] = new if s < known else kept
-        d[j] = s if s < known else known
+        d[j] = s if s < known else _sum(known, known, nothing)
 
 
 @njit(nogil=True, cache=True)
@@ -93,11 +95,7 @@ def factor(D, row, column, pivot, b, M, cycle):
             cycle[0] = pivot + k
         right = M[k]
         for i in range(k + 1, b):
-            left = M[i, k]
-            line = M[i]
-            for j in range(k + 1, b):
-                s = _sum(line[j], left, right[j])
-                line[j] = s if s < line[j] else line[j]
+            _relax_line(M[i, k + 1 : b], None, M[i, k], right[k + 1 : b], None, 0)
 
 
 @njit(nogil=True, cache=True)

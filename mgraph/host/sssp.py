@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit, prange
 
 from ..weights import kernel_infinity
+from .least import nothing_of
 
 #: Sources of a slice, and slices of a batch: some for each core.
 _LANES = 64
@@ -93,6 +94,7 @@ def _relax(labels, first, count, edges, stamps, lists, window, infinity):
         stamps[v] = 0
         size = _ask(out_indices[out_indptr[v] : out_indptr[v + 1]], coming, size, is_asked)
     best = np.empty(_LANES, labels.dtype)
+    nothing = nothing_of(weights)  # whose length is not known to the compiler, unlike that of `best`
     bound = window
     turn = 0
     while size > 0 or waiting > 0:
@@ -130,8 +132,8 @@ def _relax(labels, first, count, edges, stamps, lists, window, infinity):
                     weight = weights[e]
                     other = labels[u]
                     for lane in range(_LANES):
-                        d = other[lane] + weight
-                        best[lane] = d if d < best[lane] else best[lane]
+                        d, known = other[lane] + weight, best[lane]
+                        best[lane] = d if d < known else known + nothing
             fell, near = False, False
             for lane in range(_LANES):
                 fell |= best[lane] < row[lane]
