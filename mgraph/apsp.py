@@ -161,7 +161,8 @@ def apsp(
     for each in types:
         exact = each.kind == "i" or not graph.weighted
         try:
-            plans.append(planned(m=m, dtype=each, nonnegative=graph.nonnegative, exact=exact, components=sizes))
+            alike = partial(planned, nonnegative=graph.nonnegative, weighted=graph.weighted, components=sizes)
+            plans.append(alike(m=m, dtype=each, exact=exact))
         except MemoryLimitError as error:
             refusal = refusal or error
     if not plans:

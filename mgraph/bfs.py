@@ -28,6 +28,7 @@ from .errors import InputError
 from .graph import MAX_VERTICES, Graph, as_graph
 from .plan import Plan, plan
 from .plan.searches import prepared_for
+from .plan.shape import shape_beside
 from .weights import NO_PREDECESSOR
 
 Array = Any
@@ -127,6 +128,7 @@ def bfs(
         directed=graph.directed,
         rows=rows,
         indptr=devices.to_host(graph.adjacency("csc")[0]) if len(runner.specs) > 1 else None,
+        shape=shape_beside(graph, runner.specs),
     )
 
     from . import bfs_by_level  # which knows of this module

@@ -18,6 +18,7 @@ from .engine import Progress, checked_span, executor, memory_errors, specs_besid
 from .errors import InputError
 from .graph import as_graph
 from .plan import Plan, plan
+from .plan.shape import shape_beside
 
 Array = Any
 
@@ -97,6 +98,7 @@ def bfs_many(
         span=checked_span(span, progress),
         directed=graph.directed,
         indptr=devices.to_host(graph.adjacency("csc")[0]) if len(runner.specs) > 1 else None,
+        shape=shape_beside(graph, runner.specs),
     )
 
     def edges(shard: int) -> Edges:

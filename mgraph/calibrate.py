@@ -45,7 +45,7 @@ def calibrate(device: str | None = None) -> Rates:
 
 
 def _measured(device: devices.Device, cores: int) -> Rates:
-    known = rates_of(device.kind, device.model())
+    known = rates_of(device.kind, device.model(), cores)
     small, large = _SIZES[device.kind]
     minplus, labelled = dict(known.minplus), dict(known.labelled)
     overhead = 0.0
@@ -71,7 +71,7 @@ def _measured(device: devices.Device, cores: int) -> Rates:
         pivots=max(0.0, round_seconds - overhead) if looks_ahead else overhead,
         memory=_memory(device, cores),
         copy=_copy(device) or known.copy,
-        search=_searched(device),
+        search=_searched(device, known),
         relaxations=_relaxed(device, known),
     )
 
@@ -131,11 +131,12 @@ def _copy(device: devices.Device) -> float:
     return host[0].nbytes / median_seconds(device, both_ways)
 
 
-def _searched(device: devices.Device) -> float:
-    """Return the edges a second that a breadth-first search passes."""
+def _searched(device: devices.Device, known: Rates) -> float:
+    """Return the edges a second that a breadth-first search passes, as the planner counts them; see `_relaxed`."""
     graph = rmat(_SCALE[device.kind])
     source = int(np.diff(devices.to_host(graph.adjacency("csr")[0])).argmax())
-    return graph.m / repeated(partial(bfs, graph, source, device=device.name))[1].seconds
+    result, taken = repeated(partial(bfs, graph, source, device=device.name))
+    return result.plan.seconds / taken.seconds * known.search
 
 
 def _relaxed(device: devices.Device, known: Rates) -> float:

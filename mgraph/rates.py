@@ -4,7 +4,8 @@ Those below come from runs on one H200 and on one core of a server's CPU (benchm
 only assumed: the seconds between launches, a temporary file's rate, the CPU's rates for int16 and for
 searches, and what is short between GPUs. ``mgraph calibrate`` measures another device once
 (`mgraph.calibrate`) and keeps its figures in the user's cache folder, by the name of the hardware. Closures
-and list ranking have theirs in `mgraph.plan`.
+and list ranking have theirs in `mgraph.plan`. Without it, a CPU's are those of the reference scaled by what
+`mgraph.probe` finds in some tens of ms.
 
 Of a GPU that was never measured here, `PUBLISHED` has what others published, to plan for their machines.
 """
@@ -17,6 +18,9 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from . import device as devices
+from . import probe
 
 
 @dataclass(frozen=True)
@@ -76,16 +80,16 @@ DEFAULT = {
         link=358e9,
     ),
     "cpu": Rates(
-        minplus={"nonnegative": 36e9, "float32": 36e9, "int32": 34e9, "int16": 60e9, "float64": 20e9},
-        labelled={"nonnegative": 14e9, "float32": 14e9, "int32": 14e9, "float64": 8e9},
-        pivots=100e-6,
+        minplus={"nonnegative": 16e9, "float32": 16e9, "int32": 17e9, "int16": 34e9, "float64": 8e9},
+        labelled={"nonnegative": 4e9, "float32": 4e9, "int32": 4.2e9, "float64": 2.2e9},
+        pivots=200e-6,
         strips=0.0,
         launch=10e-6,
-        memory=6e9,
+        memory=12e9,
         copy=4e9,
         disk=1e9,
         search=0.2e9,
-        relaxations=5e9,
+        relaxations=1.6e9,
         link=0.8e9,
     ),
 }
@@ -129,9 +133,32 @@ def cache_file() -> Path:
     return (Path(cache) if cache else Path.home() / ".cache") / "mgraph" / "rates.json"
 
 
-def rates(kind: str, model: str) -> Rates:
-    """Return the figures of a device: those measured on its model, else published of it, else those of its kind."""
-    return _kept(os.environ.get("XDG_CACHE_HOME")).get(model) or PUBLISHED.get(model) or DEFAULT[kind]
+def rates(kind: str, model: str, cores: int = 1) -> Rates:
+    """Return the figures of a device: those measured on its model, else published of it, else those of its kind.
+
+    Those of CPUs are scaled to this machine's where that is the model.
+    """
+    known = _kept(os.environ.get("XDG_CACHE_HOME")).get(model) or PUBLISHED.get(model)
+    return known or _scaled(DEFAULT[kind], speed(kind, model, cores))
+
+
+def speed(kind: str, model: str, cores: int) -> probe.Speed:
+    """Return how many times faster than the built-in rates a device is; 1 for all but this machine's CPU."""
+    return probe.speed(model, cores) if kind == "cpu" and model == devices.HostDevice().model() else probe.SAME
+
+
+def _scaled(known: Rates, speed: probe.Speed) -> Rates:
+    if speed == probe.SAME:
+        return known
+    return dataclasses.replace(
+        known,
+        minplus={name: speed.arithmetic * rate for name, rate in known.minplus.items()},
+        labelled={name: speed.arithmetic * rate for name, rate in known.labelled.items()},
+        memory=speed.memory * known.memory,
+        copy=speed.memory * known.copy,
+        search=speed.searches * known.search,
+        relaxations=speed.arithmetic * known.relaxations,
+    )
 
 
 def keep(model: str, measured: Rates) -> None:

@@ -24,6 +24,7 @@ from .errors import InputError
 from .graph import Compressed, Graph, as_graph, check_sums, offset_type
 from .plan import Plan, plan
 from .plan.kernels import kernel_module
+from .plan.shape import shape_beside
 from .sources import edge_lengths, potentials
 from .weights import (
     DISTANCE_TYPES,
@@ -150,6 +151,7 @@ def sssp(
         nonnegative=least >= 0,
         span=checked_span(span, progress),
         indptr=_incoming(csr) if len(runner.specs) > 1 else None,
+        shape=shape_beside(graph, runner.specs),
     )
     home = devices.find(graph.device)
     width = float("inf")

@@ -12,4 +12,5 @@ from numba import njit
 @njit(inline="always")
 def nothing_of(numbers):
     """Return a zero of the type of an array's elements that leaves all of them as they are, of floats minus zero."""
-    return numbers.dtype.type(-numbers.dtype.type(len(numbers) >> 62))  # no array is so long, but the compiler does not know it
+    zero = numbers.dtype.type(len(numbers) >> 62)  # no array is so long, but the compiler does not know that
+    return numbers.dtype.type(-zero)

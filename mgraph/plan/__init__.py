@@ -22,6 +22,7 @@ from .devices import DeviceSpec, specs_of
 from .fit import hindrance, refusal
 from .plans import Alternative, Plan
 from .ranking import MAX_ELEMENTS
+from .shape import Shape
 
 __all__ = ["ALGORITHMS", "Alternative", "DeviceSpec", "Plan", "plan"]
 
@@ -55,6 +56,8 @@ def plan(
     network: float | None = None,
     gpus_per_node: int = 8,
     splitters: int | None = None,
+    weighted: bool = True,
+    shape: Shape | None = None,
 ) -> Plan:
     """Plan a call.
 
@@ -110,6 +113,11 @@ def plan(
         About how many splitters ``"list_rank"`` walks from. One is picked among `spacing` elements, which is
         ``n // splitters`` rounded down to a power of two, at least 1 and at most 1024, as 16 bits hold the steps of a
         walk; by default what keeps the devices busy.
+    weighted : bool
+        Whether the edges have weights: without them searches from all sources are quicker.
+    shape : Shape, optional
+        What is known of the graph's form, from `mgraph.plan.shape.shape_of`; it tells how long searches and
+        components take a CPU. By default that of a random graph.
 
     Raises
     ------
@@ -150,12 +158,13 @@ def plan(
     if splitters is not None and algorithm != "list_rank":
         raise InputError(f"splitters={splitters!r} is for list_rank: {algorithm} has none")
     specs = specs_of(devices)
+    shape = Shape() if shape is None else shape
     if algorithm == "apsp":
         if predecessors and intermediate:
             raise InputError("predecessors=True and intermediate=True exclude each other: ask for one of them")
         ask = all_pairs.Ask(
             *(int(n), int(m or 0), specs, distance_dtype(None, dtype), predecessors, intermediate, block, span),
-            *(memory_limit, nonnegative, exact, tuple(components), network, int(gpus_per_node)),
+            *(memory_limit, nonnegative, exact, tuple(components), network, int(gpus_per_node), weighted),
         )
         return all_pairs.planned(ask, method)
     if algorithm == "closure":
@@ -167,17 +176,18 @@ def plan(
     elif m is None:
         raise InputError(f"a plan for {algorithm} needs m=, the number of edges")
     elif algorithm == "components":
-        made = planned_components(int(n), int(m), specs, method, span, directed, indptr, memory_limit)
+        made = planned_components(int(n), int(m), specs, method, span, directed, indptr, memory_limit, shape)
     elif algorithm == "sssp":
         kept = distance_dtype(None, dtype), predecessors, nonnegative
-        made = single_source.planned(int(n), int(m), specs, method, *kept, span, indptr, memory_limit)
+        made = single_source.planned(int(n), int(m), specs, method, *kept, span, indptr, memory_limit, shape)
     elif algorithm == "bfs_many":
         if method not in ("auto", "words") or not sources:
             raise InputError("a plan for bfs_many has one method, 'words', and a source or more")
         counts = int(n), int(m), int(sources)
-        made = searches.planned_for_many(*counts, specs, predecessors, span, directed, indptr, memory_limit)
+        made = searches.planned_for_many(*counts, specs, predecessors, span, directed, indptr, memory_limit, shape)
     else:
-        made = searches.planned(int(n), int(m), specs, method, predecessors, span, directed, indptr, rows, memory_limit)
+        searched = predecessors, span, directed, indptr, rows, memory_limit, shape
+        made = searches.planned(int(n), int(m), specs, method, *searched)
     why = hindrance(made, memory_limit)
     if why:
         raise MemoryLimitError(refusal(made, why, memory_limit))

@@ -14,10 +14,10 @@ import numpy as np
 
 from .. import device as devices
 from ..errors import InputError, MemoryLimitError
-from ..rates import EXCHANGE, Rates, rates
+from ..rates import EXCHANGE, Rates
 from ..weights import chunk_rows
 from .cut import Ranges, fitting_grid, fitting_rows, grids, grouped, span_of
-from .devices import USABLE, DeviceSpec, usable
+from .devices import USABLE, DeviceSpec, rates_of, usable
 from .fit import hindrance, refusal
 from .kernels import Shapes, check_block, kernel_module, padded
 from .plans import Alternative, Plan
@@ -32,6 +32,9 @@ METHODS = ("blocked", "naive", "squaring", "sssp", "johnson")
 
 #: Those that search from every source, and do not compute in int16.
 SEARCHES = ("sssp", "johnson")
+
+#: Bytes that a CPU's caches are taken to hold.
+CACHE = 16 << 20
 
 #: Out of core, strips on the device at a time, where they fit: one computed, one arriving, one leaving.
 ROOMS = 3
@@ -54,6 +57,7 @@ class Ask(NamedTuple):
     components: tuple[int, ...]
     network: float | None
     gpus_per_node: int
+    weighted: bool = True
 
     @property
     def kind(self) -> str:
@@ -63,7 +67,7 @@ class Ask(NamedTuple):
     @property
     def rates(self) -> Rates:
         """What one of the devices can do."""
-        return rates(self.kind, self.specs[0].model)
+        return rates_of(self.specs[0])
 
     @property
     def pivots(self) -> int:
@@ -153,8 +157,20 @@ def planned(ask: Ask, method: str) -> Plan:
             words += f"; out of core it {hindrances['blocked, out of core']}"
         raise MemoryLimitError(words)
     chosen = open_to_choice[0]
+
+    def verdict(name: str) -> str:
+        if name == chosen:
+            return "chosen"
+        if hindrances[name] or ways[name].seconds >= ways[chosen].seconds:
+            return hindrances[name] or "fits"
+        if method != "auto":
+            return f"fits, but method={method!r} was asked for"
+        if name not in open_to_choice:
+            return f"fits, but is there to compare: only method={name!r} takes it"
+        return f"fits, but saves too little: taken from {ADVANTAGE.get(name, 1):g} times as fast and {WORTH:g} s on"
+
     alternatives = tuple(
-        Alternative(name, way.seconds, max(way.peak_bytes), "chosen" if name == chosen else hindrances[name] or "fits")
+        Alternative(name, way.seconds, max(way.peak_bytes), verdict(name))
         for name, way in sorted(ways.items(), key=lambda item: item[1].seconds)
     )
     return replace(ways[chosen], alternatives=alternatives)
@@ -209,7 +225,7 @@ def _blocked(ask: Ask, derived: bool) -> Plan:
     seconds = max(update, pivots) + r.strips if look_ahead else update + pivots
     shapes = [(band[1] - band[0], strip[1] - strip[0]) for band in bands for strip in strips]
     peaks = {shape: peak(*shape) for shape in set(shapes)}
-    derivation = ask.m * n / (r.relaxations * ask.specs[0].cores * shards) if derived else 0
+    derivation = _derivation(ask, n) / shards if derived else 0
     return _plan_of(
         ask,
         "blocked",
@@ -367,7 +383,11 @@ def _by_source(ask: Ask, method: str) -> Plan:
     result = n * (ask.dtype.itemsize + 4 * ask.predecessors)
     # A sweep passes every edge; each edge is passed until the longest path of least weight is known.
     sweeps = 2 * math.log2(max(2, n)) / math.log2(max(2, ask.m / max(1, n)))
+    if ask.kind == "cpu" and not ask.weighted:
+        sweeps *= 0.35  # then all that a vertex will be reached by comes at the same time
     passed = min(batch, most) * sweeps * max(ask.m, n) / (r.relaxations * ask.specs[0].cores)
+    if ask.kind == "cpu" and ask.predecessors:
+        passed += _derivation(ask, min(batch, most))
     # Rows go to pages that the host has to make first, which halves the rate.
     step_seconds = max(passed, 2 * min(batch, most) * result / r.copy) + r.launch
     return _plan_of(
@@ -383,6 +403,15 @@ def _by_source(ask: Ask, method: str) -> Plan:
         host_bytes=n * result if ask.kind == "cuda" and shards == 1 else 0,
         seconds=steps * step_seconds,
     )
+
+
+def _derivation(ask: Ask, rows: int) -> float:
+    """Predict the seconds in which predecessors are derived from so many finished rows of distances."""
+    r, cores = ask.rates, ask.specs[0].cores
+    if ask.kind == "cuda":
+        return ask.m * rows / (r.relaxations * cores)
+    # An edge a read, until one is found that the distance came by; without weights most edges do.
+    return (1 if ask.weighted else 0.15) * ask.m * rows / (r.search * cores)
 
 
 def _squaring(ask: Ask) -> Plan:
@@ -426,9 +455,16 @@ def _naive(ask: Ask) -> Plan:
     high = max((last - first for first, last in ranges), default=0)
     dtype, cell = ask.cell(labelled)
     exchange = ask.exchange((len(ask.specs), 1), n * cell)
-    # Labels are written where a distance falls, which few do.
-    step_seconds = 2 * high * n * dtype.itemsize / (ask.rates.memory * ask.specs[0].cores)
-    step_seconds += 2 * ask.rates.launch + exchange
+    r, cores = ask.rates, ask.specs[0].cores
+    if ask.kind == "cpu":
+        # A pass does little with what it has read, so it is slower than a product; and all goes through the memory
+        # where no cache holds it.
+        product = 1 / ask.product_seconds(1, 1, 1, labelled)
+        moved = 2 * high * n * cell if high * n * cell > CACHE else 0
+        step_seconds = max(high * n / ((0.7 if labelled else 0.4) * product), moved / (r.memory * cores))
+    else:  # labels are written where a distance falls, which few do
+        step_seconds = 2 * high * n * dtype.itemsize / (r.memory * cores)
+    step_seconds += 2 * r.launch + exchange
     return _plan_of(
         ask,
         "naive",

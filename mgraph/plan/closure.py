@@ -2,16 +2,16 @@
 
 import numpy as np
 
-from ..rates import EXCHANGE, rates
+from ..rates import EXCHANGE
 from ..weights import chunk_rows
 from .cut import fitting_grid, grids, span_of
-from .devices import DeviceSpec
+from .devices import DeviceSpec, rates_of, speed_of
 from .kernels import Shapes, check_block, kernel_module, padded
 from .plans import Plan
 
 #: Pairs a second and pivot that the product of bits passes, on a GPU and on a CPU's core, and the seconds that
 #: the pivots' own part of a round takes.
-RATE = {"cuda": 3.0e15, "cpu": 4.2e12}
+RATE = {"cuda": 3.0e15, "cpu": 1.9e12}
 PIVOTS = {"cuda": 50e-6, "cpu": 300e-6}
 
 
@@ -37,11 +37,11 @@ def planned(
     rounds = -(-n // block)
     high = max((last - first for first, last in bands), default=0)
     wide = max((last - first for first, last in strips), default=0)
-    update = high * wide * min(block, n) / (RATE[kind] * specs[0].cores)
+    update = high * wide * min(block, n) / (RATE[kind] * speed_of(specs[0]).arithmetic * specs[0].cores)
     pivots = PIVOTS[kind] + (EXCHANGE[kind] if shards > 1 else 0)
     # A round with look-ahead takes twice the launches, which is as long as the pivots' part again.
     look_ahead = kind == "cuda" and update > 2 * PIVOTS[kind]
-    seconds = max(update, pivots) + rates(kind, specs[0].model).strips if look_ahead else update + pivots
+    seconds = max(update, pivots) + rates_of(specs[0]).strips if look_ahead else update + pivots
 
     return Plan(
         algorithm="closure",

@@ -4,11 +4,12 @@ from typing import Any
 
 from ..errors import InputError
 from ..graph import offset_type
-from ..rates import EXCHANGE, rates
+from ..rates import EXCHANGE
 from .cut import shares, span_of
-from .devices import DeviceSpec
+from .devices import DeviceSpec, rates_of
 from .kernels import kernel_module
 from .plans import Plan
+from .shape import Shape
 
 #: Edges up to which one core of a CPU joins components as fast as all do, as these may take longer to wake up.
 FEW_EDGES = 1 << 17
@@ -26,6 +27,7 @@ def planned(
     directed: bool,
     indptr: Any,
     memory_limit: int | None,
+    shape: Shape,
 ) -> Plan:
     """Plan connected components: what a method touches of the vertices and edges, and the forests it keeps."""
     if method not in ("auto", *METHODS):
@@ -45,14 +47,18 @@ def planned(
 
     ranges, edges = shares(n, m, specs, memory_limit, indptr, peak)
     most = max(edges)
+    touches: float
     if method == "sequential":
         touches, cores, launches = most + n, 1, 1
     elif rounds:  # it took some ten of them, of two passes over the edges and four launches
         touches, cores, launches = 20 * most + 80 * n, specs[0].cores, 40
+        touches *= 1 if kind == "cuda" else 0.5 + shape.far
+    elif kind == "cpu":  # a vertex's way to its root leads through the cache or beyond it
+        touches, cores, launches = (0.8 * most if directed else 0) + (2 + 12 * shape.far) * n, specs[0].cores, 8
     else:
         touches, cores, launches = (most if directed else min(most, 2 * n)) + 6 * n, specs[0].cores, 8
     exchanges = 0 if shards == 1 else EXCHANGE[kind] * shards
-    able = rates(kind, specs[0].model)
+    able = rates_of(specs[0])
     seconds = touches / (able.search * cores) + launches * able.launch + exchanges
     return Plan(
         algorithm="components",

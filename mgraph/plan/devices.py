@@ -6,7 +6,10 @@ from typing import Any
 
 from .. import device as devices
 from .. import limits
+from .. import rates as known
 from ..errors import InputError
+from ..probe import Speed
+from ..rates import Rates
 
 #: Share of a device's free memory that a plan may use.
 USABLE = 0.95
@@ -66,6 +69,16 @@ def specs_of(wanted: Any) -> tuple[DeviceSpec, ...]:
         if spec.kind not in ("cpu", "cuda") or spec.memory < 0 or spec.cores < 1:
             raise InputError(f"{spec} cannot be: its kind is 'cpu' or 'cuda', with some memory and cores")
     return specs
+
+
+def rates_of(spec: DeviceSpec) -> Rates:
+    """Return what a device, or a core of it, does in a second."""
+    return known.rates(spec.kind, spec.model, spec.cores)
+
+
+def speed_of(spec: DeviceSpec) -> Speed:
+    """Return how many times faster a device is than what the constants of `mgraph.plan` were measured on."""
+    return known.speed(spec.kind, spec.model, spec.cores)
 
 
 def usable(spec: DeviceSpec, memory_limit: int | None) -> int:

@@ -59,7 +59,11 @@ def refusal(made: Plan, why: str, memory_limit: int | None) -> str:
     elif not made.by_source:  # then too every device has the whole graph
         most = max((usable(spec, memory_limit) for spec in made.devices), default=1)
         enough = max(-(-sum(made.peak_bytes) // max(1, most)), len(made.devices) + 1)
-        advice.append(f"it takes about {enough} such devices (client=)")
+        spec = made.devices[0]
+        if spec.name == "cpu" and most == usable(spec, None):  # more workers here would share its memory
+            advice.append(f"it takes the memory of about {enough} such machines")
+        else:
+            advice.append(f"it takes about {enough} such devices (client=)")
     if made.algorithm == "apsp" and made.dtype != "int16":
         advice.append("a smaller type needs less (dtype=)")
     return f"{made.algorithm} of {made.n:,} {_noun(made)} {why}: {', or '.join(advice) or 'use less of it elsewhere'}"

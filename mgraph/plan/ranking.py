@@ -3,9 +3,9 @@
 import numpy as np
 
 from ..errors import InputError
-from ..rates import EXCHANGE, rates
+from ..rates import EXCHANGE
 from .cut import even_ranges, fitting_rows, span_of
-from .devices import DeviceSpec
+from .devices import DeviceSpec, rates_of, speed_of
 from .kernels import kernel_module
 from .plans import Plan
 
@@ -13,7 +13,7 @@ from .plans import Plan
 #: round.
 RATE = {
     "cuda": {"splitter64": 10e9, "splitter48": 7e9, "wylie": 100e9},
-    "cpu": {"sequential": 7.5e6, "splitter64": 45e6, "splitter48": 42e6, "wylie": 250e6},
+    "cpu": {"sequential": 7.5e6, "splitter64": 33e6, "splitter48": 30e6, "wylie": 150e6},
 }
 
 #: Launches of a GPU that ranks by splitters, and looks and allocations that take as long.
@@ -22,6 +22,9 @@ LAUNCHES = 50
 #: Elements of a short list: up to which one core of a CPU goes along it as fast as it jumps, as its caches hold them,
 #: and up to which jumping on all takes a GPU no longer than the launches for splitters.
 SHORT_LIST = {"cpu": 1 << 16, "cuda": 1 << 23}
+
+#: How many times faster a core goes along a short list.
+CACHED = 7
 
 #: Walks that each of a device's threads makes at least, so that few wait for the longest, and the most elements
 #: among which one splitter is picked: then 16 bits hold the steps of a walk.
@@ -62,7 +65,9 @@ def planned(
     ranges, spacing, lists = even_ranges(n, shards, 1), 0, n * dtype.itemsize
     exchange = EXCHANGE[kind] if shards > 1 else 0
     cores = sum(spec.cores for spec in specs)
-    seconds = n / RATE[kind][method]
+    seconds = n / (RATE[kind][method] * speed_of(specs[0]).searches)
+    if method == "sequential" and n <= SHORT_LIST["cpu"]:
+        seconds /= CACHED
     if method == "sequential":
         ranges = ((0, n), *((n, n),) * (shards - 1))
         steps, peaks = 1, (3 * lists, *(lists,) * (shards - 1))
@@ -85,7 +90,7 @@ def planned(
         heard = dtype.itemsize * (shards - 1) if kind == "cpu" else 0
         each = 2 * lists + (8 if method == "splitter64" else 6) * n + 8 * -(-n // spacing)
         steps, peaks = 4, tuple(each + heard * (last - first) for first, last in ranges)
-        able = rates(kind, specs[0].model)
+        able = rates_of(specs[0])
         if kind == "cuda":  # each shard sets and reads the words of all elements, whichever it has walked
             passes = 20 * n / able.memory
             seconds = passes + (seconds - passes) / cores + (n * dtype.itemsize / able.link if shards > 1 else 0)

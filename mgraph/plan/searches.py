@@ -4,19 +4,20 @@ from typing import Any
 
 from ..errors import InputError
 from ..graph import offset_type
-from ..rates import EXCHANGE, SHORT, rates
+from ..rates import EXCHANGE, SHORT
 from .cut import shares, span_of
-from .devices import DeviceSpec
+from .devices import DeviceSpec, rates_of
 from .fit import hindrance
 from .kernels import kernel_module
 from .plans import Plan
+from .shape import Shape
 
 #: Edges a vertex from which on a search looks at its neighbour of most edges first.
 _HEADS_FROM = 8
 
 #: How many edges a vertex it then looks at, however many there are: what measured times come to, on Kronecker graphs,
 #: random ones and dense ones (benchmarks/NOTES.md).
-_LOOKS = 5
+_LOOKS = {"cuda": 5.0, "cpu": 7.5}
 
 #: Times that a list of vertices is shorter than the bitmap that it stands for.
 LISTS = 16
@@ -50,6 +51,7 @@ def planned(
     indptr: Any,
     rows: int | None,
     memory_limit: int | None,
+    shape: Shape,
 ) -> Plan:
     """Plan a search from one source, or from a set of them: by levels, how many of which only the graph can tell."""
     from .. import bfs_by_level  # which knows of plans
@@ -61,7 +63,7 @@ def planned(
     by_level = method in bfs_by_level.METHODS
     if by_level and method not in kernel_module(kind, "bfs_by_level").METHODS:
         raise InputError(f"method={method!r} runs on one core of a CPU: add device='cpu', or use method='auto'")
-    per_level = EXCHANGE["solo" if len(specs) == 1 else kind] + (5e-6 if kind == "cuda" else 20e-6)
+    per_level = EXCHANGE["solo" if len(specs) == 1 else kind] + (5e-6 if kind == "cuda" else 1e-6)
     listed = 0 if by_level or method == "pull" else _listed(n, len(specs), kind)
     shared = len(specs) == 1 and not directed
     offset = offset_type(m).itemsize
@@ -82,15 +84,22 @@ def planned(
         return lists + state + found
 
     ranges, edges = shares(n, m, specs, memory_limit, indptr, peak)
-    search = rates(kind, specs[0].model).search
+    search, depth = rates_of(specs[0]).search, shape.levels if kind == "cpu" else DEPTH
     few = method in ("auto", "hybrid") and m >= _HEADS_FROM * n
-    looked = _LOOKS * n if few else m
+    looked = _LOOKS[kind] * n if few else m
+    if kind == "cpu" and method == "pull":  # each level goes through the vertices that are not yet reached
+        looked = depth * n * (0.7 + shape.far) / specs[0].cores
+    elif kind == "cpu" and not few:
+        looked *= shape.reads(n, 1.6 if method == "frontier" else 0.9)
     seconds, level = looked / (search * len(specs)), per_level
     if by_level:  # two launches and the host's look at what they found
-        per_level += 3 * rates(kind, specs[0].model).launch
+        per_level += (3 if kind == "cuda" else 1) * rates_of(specs[0]).launch * (method not in ("sequential", "scan"))
         cores = 1 if method == "sequential" else specs[0].cores
-        seconds = bfs_by_level.touches(n, max(edges), method, DEPTH) / (search * cores)
-        level = per_level + seconds / DEPTH
+        seconds = bfs_by_level.touches(n, max(edges), method, int(depth)) / (search * cores)
+        if kind == "cpu":  # what is passed in order takes less than half of what is read at random
+            whole, first = (bfs_by_level.touches(n, max(edges), method, levels) for levels in (int(depth), 0))
+            seconds = (0.4 * (whole - first) + shape.reads(n, 1.6) * first) / (search * cores)
+        level = per_level + seconds / depth
     return Plan(
         algorithm="bfs",
         method="hybrid" if method == "auto" else method,
@@ -104,7 +113,7 @@ def planned(
         steps=None,
         span=span or span_of(level),
         peak_bytes=tuple(peak(last - first, own_edges) for (first, last), own_edges in zip(ranges, edges, strict=True)),
-        seconds=seconds + DEPTH * per_level,
+        seconds=seconds + depth * per_level,
         listed=listed,
     )
 
@@ -131,10 +140,11 @@ def planned_for_many(
     directed: bool,
     indptr: Any,
     memory_limit: int | None,
+    shape: Shape,
 ) -> Plan:
     """Plan searches from many sources: as many words of 64 at a time as there are, and as fit."""
     kind, shards = specs[0].kind, len(specs)
-    r, offset, both = rates(kind, specs[0].model), offset_type(m).itemsize, directed or shards > 1
+    r, offset, both = rates_of(specs[0]), offset_type(m).itemsize, directed or shards > 1
     per_level = EXCHANGE["solo" if shards == 1 else kind] + 3 * r.launch
 
     def made(words: int) -> Plan:
@@ -150,6 +160,9 @@ def planned_for_many(
         # An edge is looked at in some levels, the words of a vertex in all; a distance is written once.
         passes = DEPTH * 24 * words * n / (r.memory * shards) + DEPTH * per_level
         seconds = batches * (3 * max(edges) / (r.search * specs[0].cores) + passes)
+        if kind == "cpu":  # a word after the other; a level goes through all vertices, a pair is written by itself
+            touches = words * (3 * max(edges) + 2 * shape.levels * n) + 38 * words * n
+            seconds = batches * (touches / (r.search * specs[0].cores) + shape.levels * per_level)
         return Plan(
             algorithm="bfs_many",
             method="words",
