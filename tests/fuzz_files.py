@@ -60,7 +60,7 @@ NUMBERS = (
         b"",
         b"2147483647",
         b"2147483648",
-        b"50000000",
+        b"3000000",
     ),
     *(b"9223372036854775807", b"9223372036854775808", b"-9223372036854775809", b"18446744073709551616", b"9" * 5000),
     *(b"000000000000000000000000000000000007", b"9" * 400 + b".0", b"1" + b"0" * 25, b"\xd9\xa3", b"1j", b"True"),
@@ -143,7 +143,7 @@ def matrix(rng):
 def members(rng):
     """Return the arrays of a saved sparse matrix by name."""
     file = io.BytesIO()
-    sparse.save_npz(file, matrix(rng))
+    sparse.save_npz(file, matrix(rng), compressed=False)
     file.seek(0)
     with np.load(file) as arrays:
         return dict(arrays)
@@ -338,7 +338,7 @@ def tampered(rng, arrays):
             rng.choice([b"csr", b"csc", b"bsr", b"dia", b"coo", b"lil", "csr", "\U0001f600", b"c\xffr"])
         )
     elif how == 7:
-        huge = rng.choice([0, 1, 3, 2**31 - 1, 2**31, 2 * 10**9, 50_000_000, -1, 2**62])
+        huge = rng.choice([0, 1, 3, 2**31 - 1, 2**31, 2 * 10**9, 3_000_000, -1, 2**62])
         arrays["shape"] = np.array([huge, rng.choice([huge, huge, 2])])
     elif array.size and array.dtype.kind in "iuf":
         array = array.copy()
@@ -824,7 +824,7 @@ def main(arguments: list[str] | None = None) -> int:
                 if not what:
                     continue
                 made = case(given.seed, numbers.pop(0))
-                if index % 5000 == 4999:
+                if index % 1000 == 999:
                     print(f"{index + 1} after {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
                 counts[what] += 1
                 formats[made.format] += 1
