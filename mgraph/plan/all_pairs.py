@@ -443,8 +443,12 @@ def _squaring(ask: Ask) -> Plan:
     )
 
 
+#: Seconds from one pivot to the next inside a launch on a GPU: a barrier of the grid, and the loads that wait for it.
+PIVOT_BARRIER = 2.5e-6
+
+
 def _naive(ask: Ask) -> Plan:
-    """Plan one launch a pivot."""
+    """Plan a pass over the matrix for each pivot: on one GPU in one launch, with a barrier between them."""
     n = ask.n
     labelled = ask.intermediate or ask.predecessors
 
@@ -462,9 +466,10 @@ def _naive(ask: Ask) -> Plan:
         product = 1 / ask.product_seconds(1, 1, 1, labelled)
         moved = 2 * high * n * cell if high * n * cell > CACHE else 0
         step_seconds = max(high * n / ((0.7 if labelled else 0.4) * product), moved / (r.memory * cores))
-    else:  # labels are written where a distance falls, which few do
-        step_seconds = 2 * high * n * dtype.itemsize / (r.memory * cores)
-    step_seconds += 2 * r.launch + exchange
+    else:  # what falls is written, and its label: few do. The pass waits for its loads, so it reads at half the rate
+        step_seconds = 1.5 * high * n * dtype.itemsize / (r.memory * cores)
+    alone_on_gpu = ask.kind == "cuda" and len(ask.specs) == 1
+    step_seconds += (PIVOT_BARRIER if alone_on_gpu else 2 * r.launch) + exchange
     return _plan_of(
         ask,
         "naive",
