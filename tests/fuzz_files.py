@@ -395,7 +395,7 @@ def case(seed: int, index: int) -> Case:
     else:
         data = rng.choice([text for name, text in texts(rng) if name == format]).encode()
         changes = rng.choice([0, 1, 1, 1, 2, 3])
-    if rng.random() < 0.002:
+    if rng.random() < 0.0005:
         mutations = (flood,)
     for _ in range(changes):
         data = rng.choice(mutations)(rng, data)
