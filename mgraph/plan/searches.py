@@ -17,7 +17,7 @@ _HEADS_FROM = 8
 
 #: How many edges a vertex it then looks at, however many there are: what measured times come to, on Kronecker graphs,
 #: random ones and dense ones (benchmarks/NOTES.md).
-_LOOKS = {"cuda": 5.0, "cpu": 7.5}
+_LOOKS = {"cuda": 5.0, "cpu": 7.0}
 
 #: Times that a list of vertices is shorter than the bitmap that it stands for.
 LISTS = 16
