@@ -3,9 +3,10 @@
 ``python -m tests.fuzz_files --count 100000 --seed 1`` reads so many files and prints what became of them. A case is
 made from the seed and its number alone: ``--case 4711`` repeats one, ``--keep FOLDER`` keeps the files of failures.
 
-A reader has to return a graph or raise FormatError or MemoryLimitError with the file's name, within 10 seconds of
-processor time and 2 GB of address space. What it accepts has to be what `reference` says: parsers of the documented
-formats, a line and a character at a time, that share no code with the readers. What it refuses must not be valid.
+A reader has to return a graph or raise FormatError, MemoryLimitError or AmbiguousZerosError with the file's name, within
+10 seconds of processor time and 2 GB of address space. What it accepts has to be what `reference` says: parsers of the
+documented formats, a line and a character at a time, that share no code with the readers. What it refuses must not be
+valid.
 """
 
 import argparse
@@ -36,6 +37,7 @@ import numpy as np
 from scipy import sparse
 
 from mgraph import FormatError, MemoryLimitError
+from mgraph.errors import AmbiguousZerosError
 from mgraph.graph import MAX_VERTICES
 from mgraph.io import read, read_list
 
@@ -401,6 +403,8 @@ def case(seed: int, index: int) -> Case:
         data = rng.choice(mutations)(rng, data)
     if format == "edges":
         options = rng.choice([{}, {}, {"relabel": True}, {"weighted": False}, {"n": 9}])
+    elif format == "npy":
+        options = rng.choice([{}, {"dense": "distances"}])
     elif format in ("gr", "mtx", "npz"):
         options = rng.choice([{}, {}, {"directed": True}, {"weighted": False}])
     data = PACK[suffix](data)
@@ -698,10 +702,17 @@ def reference(case: Case):
         return np.array([integer(line, 0, 2**63 - 1) for line in lines], np.int64)
     if case.format == "npy":
         array = expected_npy(content)
-        if array.ndim != 2 or array.shape[0] != array.shape[1] or array.dtype.kind == "b" or array.dtype.itemsize > 8:
+        if array.ndim != 2 or array.shape[0] != array.shape[1] or array.dtype.itemsize > 8:
             raise Bad("no distances")
+        if array.dtype.kind == "b":
+            if case.options:
+                raise Bad("no distances")
+            return Expected(len(array), [(u, v, None) for u, v in np.argwhere(array).tolist()])
         if array.dtype.kind == "f" and not (array > -np.inf).all():
             raise Bad("NaN or -inf")
+        infinity = np.inf if array.dtype.kind == "f" else np.iinfo(array.dtype).max
+        if not case.options and (array[~np.eye(len(array), dtype=bool)] == 0).any() and not (array == infinity).any():
+            raise Bad("ambiguous")
         return array
     expected = {"edges": expected_edges, "gr": expected_gr, "mtx": expected_mtx, "npz": expected_npz}[case.format]
     return expected(content, case.options)
@@ -740,7 +751,7 @@ def outcome(case: Case, path: Path) -> tuple[str, str]:
             found = read_list(path) if case.format == "list" else read(path, case.format, **case.options)
         except MemoryLimitError as error:
             return ("too large", "") if str(path) in str(error) else ("NAMELESS", str(error))
-        except FormatError as error:
+        except (FormatError, AmbiguousZerosError) as error:
             refusal = str(error)
         except Exception:
             return "RAW EXCEPTION", traceback.format_exc()
