@@ -3,7 +3,7 @@
 ``python -m tests.fuzz_files --count 100000 --seed 1`` reads so many files and prints what became of them. A case is
 made from the seed and its number alone: ``--case 4711`` repeats one, ``--keep FOLDER`` keeps the files of failures.
 
-A reader has to return a graph or raise FormatError, MemoryLimitError or AmbiguousZerosError with the file's name, within
+A reader has to return a graph or raise FormatError, MemoryLimitError or AmbiguousZerosError with the file's name, in
 10 seconds of processor time and 2 GB of address space. What it accepts has to be what `reference` says: parsers of the
 documented formats, a line and a character at a time, that share no code with the readers. What it refuses must not be
 valid.
