@@ -157,7 +157,8 @@ def privatized(out_indptr, out_indices, queue, level, distances, following, cont
                 else:
                     following[fetch_and_add(control, FOUND, 1)] = v
         place = fetch_and_add(control, FOUND, found)
-        following[place : place + found] = held[:found]
+        for i in range(found):
+            following[place + i] = held[i]
 
 
 @njit(parallel=True, nogil=True, cache=True)
@@ -191,7 +192,8 @@ def filter_edges(edges, first, level, visited, distances, following, control):
             kept[found] = v
             found += 1
         place = fetch_and_add(control, FOUND, found)
-        following[place : place + found] = kept[:found]
+        for i in range(found):
+            following[place + i] = kept[i]
 
 
 @njit(nogil=True, cache=True)

@@ -98,4 +98,5 @@ def reads(table, count, total):
 def copy(target, source):
     """Copy a contiguous array to another of the same size."""
     for part in prange((len(source) + _COPIED - 1) // _COPIED):
-        target[part * _COPIED : (part + 1) * _COPIED] = source[part * _COPIED : (part + 1) * _COPIED]
+        for i in range(part * _COPIED, min(len(source), (part + 1) * _COPIED)):
+            target[i] = source[i]

@@ -12,6 +12,8 @@ a set of pivots per row; R holds the pivots' rows, word by word, as the tables w
 import numpy as np
 from numba import njit, prange
 
+from .small import is_few, unless
+
 #: Pivots that may be eliminated at a time, and how many are by default.
 BLOCKS = (256, 512)
 DEFAULT_BLOCK = 256
@@ -31,27 +33,24 @@ def panels(xp, dtype, rows, columns, block):
 def factor(D, row, column, pivot, b, M, cycle):
     """M = the reflexive closure of the diagonal block, which begins at a row and a column; nothing is a cycle."""
     words = (b + 31) // 32
-    M[:] = 0
+    for k in range(len(M)):
+        for w in range(M.shape[1]):
+            M[k, w] = D[row + k, (column >> 5) + w] if k < b and w < words else 0
     for k in range(b):
-        M[k, :words] = D[row + k, column // 32 : column // 32 + words]
-        M[k, k // 32] |= np.uint32(1) << np.uint32(k % 32)
+        M[k, k >> 5] |= np.uint32(1) << np.uint32(k & 31)
     for k in range(b):
         for i in range(b):
-            if M[i, k // 32] >> np.uint32(k % 32) & np.uint32(1):
-                M[i] |= M[k]
+            if M[i, k >> 5] >> np.uint32(k & 31) & np.uint32(1):
+                for w in range(words):
+                    M[i, w] |= M[k, w]
 
 
-@njit(parallel=True, nogil=True, cache=True)
 def solve_rows(D, P, row, pivot, b, M, R, labels):
     """R = M D[pivots, :], the pivots' rows closed over the block; the first pivot's row is `row`."""
-    words = D.shape[1]
     R[:b] = 0
-    for strip in prange((words + _WIDTH - 1) // _WIDTH):
-        first = strip * _WIDTH
-        _unite(R[:b], M, D[row : row + b], b, 0, b, first, min(words, first + _WIDTH))
+    _unite(R[:b], M, D[row : row + b], b)
 
 
-@njit(nogil=True, cache=True)
 def solve_columns(D, column, b, M, C):
     """C = the pivots' columns as they stand, which begin at `column`: the rows are closed, and that is enough."""
     words = (b + 31) // 32
@@ -61,28 +60,41 @@ def solve_columns(D, column, b, M, C):
 def update(D, C, R, b, rows, columns):
     """D = D + C R in some rows and columns, from multiples of the block on: what reaches a pivot reaches its row."""
     words = slice(columns[0] // 32, -(-columns[1] // 32))
-    _update(D[rows[0] : rows[1], words], C[rows[0] : rows[1]], R[:, words], b)
+    _unite(D[rows[0] : rows[1], words], C[rows[0] : rows[1]], R[:b, words], b)
+
+
+def _unite(D, sets, rows, b):
+    """Each row of D |= the union of those of `rows` that its set holds."""
+    height, words = D.shape
+    if height <= _HEIGHT and words <= _WIDTH:  # one tile, for which nothing parallel need be compiled
+        _unite_tile(D, sets, rows, b, 0, height, 0, words)
+    else:
+        _unite_tiles(D, sets, rows, b)
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def _update(D, C, R, b):
-    rows, words = D.shape
+def _unite_tiles(D, sets, rows, b):
+    height, words = D.shape
     strips = (words + _WIDTH - 1) // _WIDTH
-    for tile in prange(strips * ((rows + _HEIGHT - 1) // _HEIGHT)):
+    for tile in prange(strips * ((height + _HEIGHT - 1) // _HEIGHT)):
         top, first = tile // strips * _HEIGHT, tile % strips * _WIDTH
-        _unite(D, C, R, b, top, min(rows, top + _HEIGHT), first, min(words, first + _WIDTH))
+        _unite_tile(D, sets, rows, b, top, min(height, top + _HEIGHT), first, min(words, first + _WIDTH))
 
 
 @njit(nogil=True, cache=True)
-def _unite(D, sets, rows, b, top, bottom, first, last):
-    """Rows top to bottom of D, words first to last, |= the union of those of `rows` that their sets hold."""
+def _unite_tile(D, sets, rows, b, top, bottom, first, last):
+    """Unite rows top to bottom of D, words first to last."""
     width = last - first
-    table = np.zeros((4, 256, _WIDTH), np.uint32)
+    table = np.empty((4, 256, _WIDTH), np.uint32)
+    for part in range(4):
+        for j in range(width):
+            table[part, 0, j] = 0
     for word in range((b + 31) // 32):
         for part in range(4):
             for bit in range(8):
                 k = min(32 * word + 8 * part + bit, b - 1)  # no set holds a pivot from b on
-                table[part, 1 << bit, :width] = rows[k, first:last]
+                for j in range(width):
+                    table[part, 1 << bit, j] = rows[k, first + j]
             for subset in range(1, 256):
                 smaller = subset & (subset - 1)
                 for j in range(width):
@@ -96,7 +108,7 @@ def _unite(D, sets, rows, b, top, bottom, first, last):
                     d[j] |= table[0, e0, j] | table[1, e1, j] | table[2, e2, j] | table[3, e3, j]
 
 
-@njit(parallel=True, nogil=True, cache=True)
+@unless(is_few)
 def scatter(D, indptr, indices):
     """Set the bits of edges; the others stay."""
     for v in prange(D.shape[0]):

@@ -12,6 +12,7 @@ from numba import njit, prange
 
 from ..weights import NO_PREDECESSOR, kernel_infinity
 from .least import nothing_of
+from .small import is_few, unless
 
 #: Pivots that may be eliminated at a time, and how many are by default.
 BLOCKS = (32, 64, 96, 128)
@@ -89,7 +90,9 @@ def factor(D, row, column, pivot, b, M, cycle):
 
     `cycle` becomes the first pivot of negative weight; `pivot` is the number of the first one.
     """
-    M[:b, :b] = D[row : row + b, column : column + b]
+    for k in range(b):
+        for j in range(b):
+            M[k, j] = D[row + k, column + j]
     for k in range(b):
         if M[k, k] < 0 and pivot + k < cycle[0]:
             cycle[0] = pivot + k
@@ -122,9 +125,10 @@ def solve_rows(D, P, row, pivot, b, M, R, labels):
         first = strip * width
         last = min(n, first + width)
         for k in range(b):
-            R[k, first:last] = D[row + k, first:last]
-            if labels is not None:
-                labels[k, first:last] = P[row + k, first:last]
+            for j in range(first, last):
+                R[k, j] = D[row + k, j]
+                if labels is not None:
+                    labels[k, j] = P[row + k, j]
         _eliminate(R, labels, M, b, first, last)
 
 
@@ -222,10 +226,11 @@ def _through(D, P, column, row, label, pivot):
             _relax_line(D[i], P[i], c, r, label, pivot)
 
 
-@njit(parallel=True, nogil=True, cache=True)
+@unless(is_few)
 def scatter(D, indptr, indices, weights):
     """D[v, w] = the least weight of the edges from v to w; the other elements stay."""
     for v in prange(D.shape[0]):
         for e in range(indptr[v], indptr[v + 1]):
             w = indices[e]
-            D[v, w] = min(D[v, w], weights[e])
+            if weights[e] < D[v, w]:
+                D[v, w] = weights[e]

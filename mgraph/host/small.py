@@ -21,6 +21,11 @@ def is_small(indptr, *_):
     return len(indptr) + indptr[-1] <= GRAPH
 
 
+def is_few(D, indptr, *_):
+    """Return whether few edges begin there."""
+    return indptr[-1] <= GRAPH
+
+
 def unless(small):
     """Return the decorator of a kernel that all cores run, unless `small` is true of its arguments.
 

@@ -1,11 +1,15 @@
 """The shortest paths of ``kernels/sssp.cu`` for the CPU: a slice of sources to a core.
 
 The same relaxation of a row of sources at a time, which LLVM vectorises; that file's opening explains it. A
-slice's rounds run on one core, so nobody is asked through a bitmap: those to look at next stand in a list.
+slice's rounds run on one core, so nobody is asked through a bitmap: those to look at next stand in a list. A slice
+takes a core milliseconds: so Python's threads take them in turn, and what they run is compiled once. LLVM would
+optimise it four times for a parallel loop of Numba's.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
+import numba
 import numpy as np
 from numba import njit, prange
 
@@ -55,44 +59,45 @@ def distances(D, first, out_indptr, out_indices, in_indptr, in_indices, weights,
     Distances within `window` of one another are settled together: it changes the work, never the result.
     """
     bounds = D.dtype.type(window), _infinity(D.dtype)
-    _distances(D, first, out_indptr, out_indices, in_indptr, in_indices, weights, *work, *bounds)
+    edges = out_indptr, out_indices, in_indptr, in_indices, weights
+
+    def search(s):
+        own = D[s * _LANES : (s + 1) * _LANES]
+        _search(own, first + s * _LANES, *edges, work.labels[s], work.stamps[s], work.lists[s], *bounds)
+
+    slices = -(-len(D) // _LANES)
+    cores = min(slices, numba.get_num_threads())
+    if cores == 1:
+        for s in range(slices):
+            search(s)
+        return
+    with ThreadPoolExecutor(cores) as pool:
+        for _ in pool.map(search, range(slices)):
+            pass
 
 
 def _infinity(dtype):
     return dtype.type(kernel_infinity(dtype))
 
 
-@njit(parallel=True, nogil=True, cache=True)
-def _distances(
-    D, first, out_indptr, out_indices, in_indptr, in_indices, weights, labels, stamps, lists, window, infinity
-):
-    rows, n = D.shape
-    for s in prange((rows + _LANES - 1) // _LANES):
-        start = s * _LANES
-        count = min(_LANES, rows - start)
-        own = labels[s]
-        edges = out_indptr, out_indices, in_indptr, in_indices, weights
-        _relax(own, first + start, count, edges, stamps[s], lists[s], window, infinity)
-        for v in range(n):
-            for lane in range(count):
-                D[start + lane, v] = own[v, lane]
-
-
 @njit(nogil=True, cache=True)
-def _relax(labels, first, count, edges, stamps, lists, window, infinity):
-    """Fill labels[v, lane] with the distances from vertex first + lane, for `count` lanes."""
-    out_indptr, out_indices, in_indptr, in_indices, weights = edges
-    now, coming, is_asked, later, waits = lists  # waits: 0 not in `later`, 1 in it and waiting, 2 no longer
-    labels[:] = infinity
-    stamps[:] = -1
-    is_asked[:] = 0
-    waits[:] = 0
-    size, waiting = 0, 0
-    for lane in range(count):
+def _search(D, first, out_indptr, out_indices, in_indptr, in_indices, weights, labels, stamps, lists, window, infinity):
+    """Write the distances from the vertices from `first` on to the rows of D, by way of labels[v, lane]."""
+    # waits: 0 not in `later`, 1 in it and waiting, 2 no longer
+    now, coming, is_asked, later, waits = lists[0], lists[1], lists[2], lists[3], lists[4]
+    for v in range(len(stamps)):
+        for lane in range(_LANES):
+            labels[v, lane] = infinity
+        stamps[v] = -1
+        is_asked[v] = 0
+        waits[v] = 0
+    none = np.int64(0)  # of a literal's type, `_ask` would be compiled again
+    size, waiting = none, 0
+    for lane in range(len(D)):
         v = first + lane
         labels[v, lane] = 0
         stamps[v] = 0
-        size = _ask(out_indices[out_indptr[v] : out_indptr[v + 1]], coming, size, is_asked)
+        size = _ask(out_indptr, out_indices, np.int64(v), coming, size, is_asked)
     best = np.empty(_LANES, labels.dtype)
     nothing = nothing_of(weights)  # whose length is not known to the compiler, unlike that of `best`
     bound = window
@@ -114,18 +119,19 @@ def _relax(labels, first, count, edges, stamps, lists, window, infinity):
                     continue
                 if waits[v] == 1:
                     stamps[v] = turn
-                    size = _ask(out_indices[out_indptr[v] : out_indptr[v + 1]], coming, size, is_asked)
+                    size = _ask(out_indptr, out_indices, np.int64(v), coming, size, is_asked)
                 waits[v] = 0
             if size == 0 and window < infinity / 2:
                 window += window
             continue
         now, coming = coming, now
-        length, size = size, 0
+        length, size = size, none
         for q in range(length):
             v = now[q]
             is_asked[v] = 0
             row = labels[v]
-            best[:] = row
+            for lane in range(_LANES):
+                best[lane] = row[lane]
             for e in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + 1])):
                 u = np.uint64(in_indices[e])  # without a sign, or Numba has it asked whether it counts from the end
                 if stamps[u] >= turn - 1:
@@ -140,10 +146,11 @@ def _relax(labels, first, count, edges, stamps, lists, window, infinity):
                 near |= (best[lane] < row[lane]) & (best[lane] < bound)
             if not fell:
                 continue
-            row[:] = best
+            for lane in range(_LANES):
+                row[lane] = best[lane]
             stamps[v] = turn
             if near:
-                size = _ask(out_indices[out_indptr[v] : out_indptr[v + 1]], coming, size, is_asked)
+                size = _ask(out_indptr, out_indices, np.int64(v), coming, size, is_asked)
                 if waits[v] == 1:
                     waits[v] = 2
             else:
@@ -151,13 +158,16 @@ def _relax(labels, first, count, edges, stamps, lists, window, infinity):
                     later[waiting] = v
                     waiting += 1
                 waits[v] = 1
+    for v in range(len(stamps)):
+        for lane in range(len(D)):
+            D[lane, v] = labels[v, lane]
 
 
 @njit(nogil=True, cache=True)
-def _ask(targets, coming, size, is_asked):
-    """Append those `targets` to `coming` that are not there already; return its new size."""
-    for target in targets:
-        w = np.uint64(target)
+def _ask(indptr, indices, v, coming, size, is_asked):
+    """Append the neighbours of v to `coming` that are not there already; return its new size."""
+    for e in range(np.uint64(indptr[v]), np.uint64(indptr[v + 1])):
+        w = np.uint64(indices[e])
         if not is_asked[w]:
             is_asked[w] = 1
             coming[size] = w
