@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from dataclasses import replace
@@ -9,12 +11,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster
-from test_cluster import QUIET, Probe, check_apsp, slow, wait_until
+from test_cluster import QUIET, SOON, Probe, check_apsp, slow, wait_until
 
 from mgraph import apsp
-from mgraph.cluster import Cluster, pulse, watch
+from mgraph.cluster import Cluster, connect, pulse, watch
 from mgraph.cluster.comm import OPERATION
-from mgraph.errors import InputError, WorkerLostError
+from mgraph.cluster.tasks import present
+from mgraph.errors import InputError, SchedulerError, WorkerLostError
 from mgraph.plan import plan
 
 pytestmark = [
@@ -70,8 +73,8 @@ def left_on_scheduler(client):
     return client.run_on_scheduler(look)
 
 
-def run(client, act=slow, steps=100_000, span=1, progress=None, seconds=None):
-    runner = Cluster(client, "cpu", TIMEOUT)
+def run(client, act=slow, steps=100_000, span=1, progress=None, seconds=None, timeout=TIMEOUT):
+    runner = Cluster(client, "cpu", timeout)
     made = replace(plan("apsp", 320, devices=runner.specs, block=32), span=span)
     if seconds is not None:
         made = replace(made, seconds=seconds)
@@ -193,12 +196,12 @@ def test_a_shard_that_computes_for_long_is_told_of_and_left_alone(client):
 @pytest.mark.parametrize("given", [0, 0.5, -1, "no", True, float("inf"), float("nan")])
 def test_what_is_no_timeout(client, given):
     with pytest.raises(InputError, match="worker_timeout must be a number of seconds, 1 or more"):
-        apsp(np.zeros((2, 2)), client=client, worker_timeout=given)
+        apsp(np.ones((2, 2)), client=client, worker_timeout=given)
 
 
 def test_a_timeout_needs_a_client():
     with pytest.raises(InputError, match="give client= too"):
-        apsp(np.zeros((2, 2)), device="cpu", worker_timeout=5)
+        apsp(np.ones((2, 2)), device="cpu", worker_timeout=5)
 
 
 def test_the_timeout_of_the_configuration():
@@ -210,3 +213,44 @@ def test_the_timeout_of_the_configuration():
         assert watch.checked_timeout(7) == 7
     with dask.config.set({"mgraph.worker-timeout": "x"}), pytest.raises(InputError, match="Dask's configuration"):
         watch.checked_timeout(None)
+
+
+def test_a_scheduler_that_is_stopped_in_a_call(tmp_path):
+    """The call ends, and so do the sessions, by themselves; the next call says that nobody answers."""
+    file = tmp_path / "scheduler.json"
+    common = ["--scheduler-file", str(file), "--dashboard-address", ":0"]
+    commands = [
+        ["dask_scheduler", "--port", "0", *common],
+        ["dask_worker", "--no-nanny", "--nthreads", "1", *common],
+    ]
+    path = os.pathsep.join([os.path.dirname(__file__), os.getcwd()])
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-m", f"distributed.cli.{command[0]}", *command[1:]],
+            env=os.environ | {"PYTHONPATH": path},
+            stderr=subprocess.DEVNULL,
+        )
+        for command in commands
+    ]
+    scheduler = started[0]
+    try:
+        wait_until(file.exists)
+        with connect(scheduler_file=file, timeout=SOON) as client:
+            wait_until(lambda: present(client))
+            stopping = then(client, lambda: scheduler.send_signal(signal.SIGSTOP))
+            begun = time.monotonic()
+            with pytest.raises(WorkerLostError, match=r"the scheduler at tcp.* has been silent for"):
+                run(client, span=100_000, timeout=2 * TIMEOUT)
+            assert time.monotonic() - begun < SOON
+            stopping.join()
+            with pytest.raises(SchedulerError, match="has been silent for"):
+                run(client)
+            scheduler.send_signal(signal.SIGCONT)
+            wait_until(lambda: list(state(client).values()) == [(0, 0)])
+            found = run(client, lambda *_: np.ones(1), steps=1, timeout=SOON)
+            assert found.arrays["seen"] == [1]
+    finally:
+        for process in reversed(started):
+            process.send_signal(signal.SIGCONT)
+            process.kill()
+            process.wait()

@@ -90,7 +90,9 @@ class Session:
         }
 
     def begin(self, superstep: int) -> None:
-        """Note that a superstep begins."""
+        """Note that a superstep begins, or raise Aborted: who never waits for another shard hears of it here."""
+        if self.mailbox.aborted:
+            raise Aborted("aborted")
         self.superstep = superstep
 
     def close(self) -> None:
