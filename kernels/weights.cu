@@ -31,6 +31,16 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
+// Set `found` if a matrix has zeros off its diagonal: these are rows of it, from row `first` on.
+template <typename T>
+__global__ void __launch_bounds__(THREADS)
+    zeros(const T* values, long long down, long long across, int rows, int columns, int first, int* found) {
+    const int j = blockIdx.x * THREADS + threadIdx.x;
+    if (j >= columns) return;
+    for (int i = blockIdx.y; i < rows; i += gridDim.y)
+        if (values[i * down + j * across] == T(0) && first + i != j) *found = 1;
+}
+
 // `amiss` is set if an element that is reached is less than `lowest` or greater than `highest`.
 template <typename T>
 __global__ void __launch_bounds__(THREADS)

@@ -638,7 +638,7 @@ def test_what_no_memory_holds_is_refused_before_it_is_made(make, words):
 )
 def test_both_directions_count_before_a_graph_is_made(make, monkeypatch):
     # Room for about 1.5 directions of the 1,024 edges or so.
-    monkeypatch.setattr(devices.find("cpu"), "available_memory", lambda: 12 * 1100 + 40 * 1500)
+    monkeypatch.setattr(devices.HostDevice, "available_memory", lambda self: 12 * 1100 + 40 * 1500)
     drawn = mock.Mock(side_effect=AssertionError("made before it was refused"))
     monkeypatch.setattr(mgraph.generate.Graph, "from_edges", drawn)
     monkeypatch.setattr(mgraph.generate, "rmat_edges", drawn)
@@ -647,7 +647,7 @@ def test_both_directions_count_before_a_graph_is_made(make, monkeypatch):
 
 
 def test_a_list_beyond_the_memory_is_refused_before_it_is_made(monkeypatch):
-    monkeypatch.setattr(devices.find("cpu"), "available_memory", lambda: 3999)
+    monkeypatch.setattr(devices.HostDevice, "available_memory", lambda self: 3999)
     with pytest.raises(MemoryLimitError, match="1,000 elements takes"):
         linked_list(1000)
 

@@ -17,6 +17,7 @@ _GIVEN = {
 INSTANCES = (
     *(f"encode<{given}, {t}>" for given in _GIVEN.values() for t in _ENCODED.values()),
     *(f"decode<{t}>" for t in _TYPES.values()),
+    *(f"zeros<{given}>" for given in (*_GIVEN.values(), "float", "double")),
 )
 
 _THREADS = 256
@@ -41,6 +42,17 @@ def encode(values: Array, out: Array, dense: bool, infinity: float, most: int, a
     sizes = np.int32(rows), np.int64(columns)
     arguments = (values, *_strides(values), out, _strides(out)[0], *sizes, np.bool_(dense))
     kernel(_grid(rows, columns), (_THREADS,), (*arguments, dtype.type(infinity), np.int32(most), amiss))
+
+
+def zeros(matrix: Array, first: int, found: Array) -> None:
+    """Set found[0] if rows of a matrix, from `first` on, have zeros off its diagonal."""
+    rows, columns = matrix.shape
+    if matrix.dtype == np.float16:
+        matrix = matrix.astype(np.float32)
+    dtype = np.dtype(matrix.dtype)
+    kernel = cuda_function(SOURCE, f"zeros<{_GIVEN.get(dtype) or _ENCODED[dtype]}>")
+    sizes = map(np.int32, (rows, columns, first))
+    kernel(_grid(rows, columns), (_THREADS,), (matrix, *_strides(matrix), *sizes, found))
 
 
 def decode(

@@ -22,6 +22,7 @@ _HYBRID, _PULL = 0, 2
 _PULL_SHARE = 15  # pull if the frontier has more than 1/15 of the edges, or
 _PULL_COUNT = 20  # more than 1/20 of the vertices
 
+_SEEDS = 4096  # sources that are marked at a time
 _ONE = np.uint32(1)
 
 
@@ -46,10 +47,12 @@ def compile_ahead(*_):
 
 def seed(sources, first, last, distances, visited, frontier):
     """Start from the sources: distance 0 and a bit in the bitmaps, for those from `first` to `last` in both."""
-    own = sources[(sources >= first) & (sources < last)]
-    distances[own] = 0
-    for bitmap, vertices in (frontier, sources), (visited, own - first):
-        np.bitwise_or.at(bitmap, vertices >> 5, _ONE << (vertices & 31).astype(np.uint32))
+    for start in range(0, len(sources), _SEEDS):  # some at a time, as NumPy makes copies of them
+        some = sources[start : start + _SEEDS]
+        own = some[(some >= first) & (some < last)]
+        distances[own] = 0
+        for bitmap, vertices in (frontier, some), (visited, own - first):
+            np.bitwise_or.at(bitmap, vertices >> 5, _ONE << (vertices & 31).astype(np.uint32))
 
 
 @unless(is_small)
