@@ -508,8 +508,8 @@ def test_rank(tmp_path):
     [
         (b"1\n2\n0\n", 2, "on a cycle"),
         (b"1\n7\n", 2, "succ[1] is 7"),
-        (b"0 1\n1 1\n", 2, "shape (2, 2)"),
-        (b"1\ntwo\n", 1, "a number a line"),
+        (b"0 1\n1 1\n", 1, "2 columns of numbers, not 1"),
+        (b"1\ntwo\n", 1, "line 2: 'two'"),
         (b"\x93NUMPY\x01", 1, "lists"),
         (b"\x1f\x8b\x08", 1, "cut off"),
     ],

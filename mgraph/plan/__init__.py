@@ -132,10 +132,8 @@ def plan(
         known = ", ".join(map(repr, ALGORITHMS))
         raise InputError(f"algorithm {algorithm!r} is not known: use one of {known}")
     flags = {"predecessors": predecessors, "intermediate": intermediate, "nonnegative": nonnegative, "exact": exact}
-    flags = {
-        name: checked_flag(name, value)
-        for name, value in (flags | {"directed": directed, "weighted": weighted}).items()
-    }
+    flags |= {"directed": directed, "weighted": weighted}
+    flags = {name: checked_flag(name, value) for name, value in flags.items()}
     predecessors, intermediate, nonnegative, exact, directed, weighted = flags.values()
     memory_limit = None if memory_limit is None else checked_bytes("memory_limit", memory_limit)
     for name, value in (("n", n), ("m", m), ("sources", sources)):

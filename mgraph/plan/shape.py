@@ -62,7 +62,7 @@ def shape_of(indptr: Any, indices: Any) -> Shape:
     """Return the shape of a graph, given by each vertex's neighbours, from some of its edges and one vertex's ball."""
     if len(indices) < _FEW:
         return Shape(far=0.0)
-    picked = np.linspace(0, len(indices) - 1, _EDGES).astype(np.int64)
+    picked = np.linspace(0, len(indices) - 1, _EDGES).astype(indptr.dtype)  # of another type, indptr would be copied
     ends = np.searchsorted(indptr, picked, "right") - 1, indices[picked].astype(np.int64)
     far = float((np.abs(ends[0] - ends[1]) > _APART).mean())
     return Shape(far, _levels(indptr, indices, int(ends[0][_EDGES // 2])))
