@@ -33,6 +33,7 @@ import mgraph
 from . import device as devices
 from . import generate, namesake
 from .arguments import checked_bytes
+from .compiling import COMPILING
 from .errors import DeviceError, FormatError, InputError, MemoryLimitError, OutputExistsError, interrupted
 from .graph import Graph
 from .io import FORMATS, check_output, read, read_list, save
@@ -419,6 +420,7 @@ def _perform(
         # disable=None: shown on a terminal only.
         with (
             tqdm(desc=call.__name__, unit=" steps", leave=False, disable=quiet or None) as bar,
+            COMPILING.heard(lambda begins: _tell_compiling(bar, call.__name__, begins)),
             _interrupted(by_workers=client is not None) as look,
         ):
 
@@ -429,7 +431,7 @@ def _perform(
 
             result = call(given, device=device, client=client, progress=progress, **options)
             look()
-        seconds |= {part: result.timings[part] for part in ("load", "solve", "collect")}
+        seconds |= {part: result.timings[part] for part in ("load", "compile", "solve", "collect")}
         if out is not None:
             _save(out, result, getattr(given, "ids", None), overwrite)
         if quiet and not as_json:
@@ -457,10 +459,15 @@ def _perform(
         return
     click.echo(description)
     click.echo(plan.explain())
-    click.echo("time: " + ", ".join(f"{part} {taken:.3g} s" for part, taken in seconds.items()))
+    click.echo("time: " + ", ".join(f"{part} {taken:.3g} s" for part, taken in seconds.items() if taken))
     click.echo(words)
     if out is not None:
         click.echo(f"saved: {out}")
+
+
+def _tell_compiling(bar: Any, name: str, begins: bool) -> None:
+    """Let the progress line say that kernels are compiled, or again what runs."""
+    bar.set_description(f"{name}: compiling kernels (first use)" if begins else name)
 
 
 @contextlib.contextmanager

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from . import limits
+from .compiling import COMPILING
 from .errors import DeviceError, InputError
 
 Array = Any
@@ -650,9 +651,10 @@ def _compile(index: int, source: str, name: str, cooperative: bool) -> None:
 @functools.cache
 def _function(index: int, source: str, name: str, cooperative: bool, shared: int) -> Any:
     begun = _AHEAD.get((index, source, name, cooperative))
-    if begun is not None:
-        begun.result()
-    function = _module(index, source, (name,), cooperative).get_function(name)
+    with COMPILING:
+        if begun is not None:
+            begun.result()
+        function = _module(index, source, (name,), cooperative).get_function(name)
     if shared > 48 * 1024:
         most = _attribute(index, "MaxSharedMemoryPerBlockOptin")
         if shared > most:

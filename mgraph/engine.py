@@ -14,6 +14,7 @@ import numpy as np
 
 from . import device as devices
 from .comm import Communicator, Solo
+from .compiling import COMPILING
 from .errors import InputError, MemoryLimitError
 from .graph import Graph
 from .plan import DeviceSpec, Plan
@@ -135,22 +136,22 @@ class Direct:
 
     def run(self, program: Program, piece: Callable[[int], Any], plan: Plan, progress: Progress | None) -> Outcome:
         """Run `program` on the device; results are arrays of it."""
-        comm, mark = Solo(), self.device.mark
+        comm = Solo()
         with memory_errors(plan.algorithm, plan), self.device.active():
             try:
-                begun = mark()
+                begun = self._moment()
                 state = program.load(0, piece(0), self.device)
-                loaded = mark()
+                loaded = self._moment()
                 k, finished = 0, False
                 while not finished:
                     k, finished = advance(program, state, k, plan.span, comm)
-                    solved = mark()
+                    solved = self._moment()
                     if progress is not None or not finished:  # else there is no need to wait before collecting
                         self.device.synchronize()
                     if progress is not None:
                         progress(k, plan.steps)
                 arrays = program.collect(state, comm)
-                collected = mark()
+                collected = self._moment()
                 self.device.synchronize()
             except BaseException:
                 # Streams beside may still write to what the next call is given.
@@ -158,11 +159,20 @@ class Direct:
                     self.device.settle()
                 raise
             timings = {
-                "load": self.device.seconds_between(begun, loaded),
-                "solve": self.device.seconds_between(loaded, solved),
-                "collect": self.device.seconds_between(solved, collected),
+                "load": self._seconds(begun, loaded),
+                "solve": self._seconds(loaded, solved),
+                "collect": self._seconds(solved, collected),
+                "compile": collected[1] - begun[1],
             }
         return Outcome(arrays, timings)
+
+    def _moment(self) -> tuple[devices.Mark, float]:
+        """Return the moment at which the work so far is done, and the seconds that kernels were compiled until now."""
+        return self.device.mark(), COMPILING.seconds()
+
+    def _seconds(self, start: tuple[devices.Mark, float], end: tuple[devices.Mark, float]) -> float:
+        """Return the seconds between two moments in which no kernel was compiled."""
+        return max(0.0, self.device.seconds_between(start[0], end[0]) - (end[1] - start[1]))
 
 
 def executor(device: str | None, client: Any, home: str, worker_timeout: Any = None) -> Executor:

@@ -200,7 +200,8 @@ class SsspResult:
     plan : Plan
         How the call was run.
     timings : dict of str to float
-        Seconds spent in ``"load"``, ``"solve"`` and ``"collect"``.
+        Seconds spent in ``"load"``, ``"solve"`` and ``"collect"``, and apart from these in ``"compile"``: kernels are
+        compiled at their first use.
     """
 
     distances: Array

@@ -37,6 +37,8 @@ def check(client, device, method="auto", spans=(None, 1, 5), given=None):
         for span in spans:
             found = mgraph.bfs(graph, 0, client=client, device=device, method=method, span=span, predecessors=True)
             direct = mgraph.bfs(graph, 0, device=device, predecessors=True)
+            assert set(found.timings) == set(direct.timings) == {"load", "compile", "solve", "collect"}
+            assert min(found.timings.values()) >= 0
             assert np.array_equal(found.distances, direct.distances), (graph, span)
             assert np.array_equal(found.predecessors, direct.predecessors), (graph, span)
             verify(graph, 0, found)

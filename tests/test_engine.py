@@ -115,7 +115,7 @@ def test_a_program_may_run_several_supersteps_at_a_time_but_not_beyond_the_span(
 
 def test_progress_is_optional_and_time_is_taken():
     outcome = Direct(CountingDevice()).run(Count(5), lambda shard: "piece of shard 0", made(2, 5), None)
-    assert set(outcome.timings) == {"load", "solve", "collect"}
+    assert set(outcome.timings) == {"load", "compile", "solve", "collect"}
     assert all(seconds >= 0 for seconds in outcome.timings.values())
 
 

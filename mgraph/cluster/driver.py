@@ -119,13 +119,15 @@ class Cluster:
                     if progress is not None:
                         progress(k, plan.steps)
                 solved = time.perf_counter()
-                arrays = session.collect()
+                arrays, compiled = session.collect()
         timings = {
             "load": loaded - started,
             "solve": solved - loaded,
             "collect": time.perf_counter() - solved,
         }
-        return Outcome(arrays, timings)
+        for part, seconds in compiled.items():
+            timings[part] = max(0.0, timings[part] - seconds)
+        return Outcome(arrays, timings | {"compile": sum(compiled.values())})
 
 
 class _Session:
@@ -190,12 +192,12 @@ class _Session:
         }
         return tasks.results(self._watch, self._tasks)
 
-    def collect(self) -> dict[str, Any]:
-        """End the program and return its results."""
+    def collect(self) -> tuple[dict[str, Any], dict[str, float]]:
+        """End the program and return its results, and the most seconds that a worker compiled kernels in each part."""
         plan = self._plan
         collected = self.each(worker.collect)
         arrays: dict[str, Any] = {
-            name: np.concatenate([vectors[name] for vectors, _ in collected]) for name in collected[0][0]
+            name: np.concatenate([vectors[name] for vectors, _, _ in collected]) for name in collected[0][0]
         }
         wide = plan.grid[1]
         for name, dtype in collected[0][1].items():
@@ -209,7 +211,8 @@ class _Session:
             arrays[name] = DistributedMatrix(
                 self._client, blocks, plan.ranges[::wide], plan.stored[:wide], dtype, self._watch.timeout
             )
-        return arrays
+        compiled = [seconds for _, _, seconds in collected]
+        return arrays, {part: max(seconds[part] for seconds in compiled) for part in compiled[0]}
 
     def _fail(self, error: BaseException) -> None:
         """Stop every shard, forget the session, and raise what the failure was unless that is `error`."""

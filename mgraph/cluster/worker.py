@@ -30,6 +30,7 @@ from distributed.worker import Worker
 from .. import device as devices
 from .. import engine, limits
 from ..comm import Communicator, Nccl, Solo
+from ..compiling import COMPILING
 from ..plan.devices import USABLE, DeviceSpec, spec_of
 from ..version import __version__
 from .comm import OPERATION, Aborted, DaskComm, Mailbox, Wait
@@ -58,6 +59,7 @@ class Session:
         self.rank = 0
         self.superstep: int | None = None
         self.working_since: float | None = None
+        self.compiled = {"load": 0.0, "solve": 0.0, "collect": 0.0}
         self.pulse: Pulse | None = None
         self.mailbox = Mailbox()
         self.program: Any = None
@@ -324,10 +326,11 @@ def _on_loop(worker: Worker, work: Coroutine[Any, Any, None]) -> None:
 
 
 @contextlib.contextmanager
-def _at_work(session: Session, device: devices.Device) -> Iterator[None]:
+def _at_work(session: Session, device: devices.Device, part: str) -> Iterator[None]:
     """Run the block on `device`, with the worker's share of the cores, until the device is done.
 
-    An error that follows from an abort becomes `Aborted`.
+    What of it goes to compiling kernels is counted for this part of the call. An error that follows from an abort
+    becomes `Aborted`.
     """
     if device.kind == "cpu":
         import numba
@@ -335,6 +338,7 @@ def _at_work(session: Session, device: devices.Device) -> Iterator[None]:
         most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
         numba.set_num_threads(max(1, min(get_worker().state.nthreads, most)))
     session.working_since = time.monotonic()
+    compiled = COMPILING.seconds()
     try:
         with device.active():
             yield
@@ -345,6 +349,7 @@ def _at_work(session: Session, device: devices.Device) -> Iterator[None]:
         raise
     finally:
         session.working_since = None
+        session.compiled[part] += COMPILING.seconds() - compiled
     if session.mailbox.aborted:
         raise Aborted("aborted")
 
@@ -355,7 +360,7 @@ def load(session: str, rank: int, addresses: Sequence[str], kind: str, program: 
     worker = get_worker()
     s = _sessions(worker).find(session)
     s.rank, s.program, s.device = rank, program, devices.find(kind)
-    with _at_work(s, s.device):
+    with _at_work(s, s.device, "load"):
         s.state = program.load(rank, piece, s.device)
         s.device.synchronize()
         if len(addresses) == 1:
@@ -382,22 +387,22 @@ def _new_nccl(comm: DaskComm) -> Nccl:
 def advance(session: str, first: int, span: int) -> tuple[int, bool]:
     """Task: run a span of supersteps, as `mgraph.engine.advance`."""
     s = _sessions(get_worker()).find(session)
-    with _at_work(s, s.device):
+    with _at_work(s, s.device, "solve"):
         return engine.advance(s.program, s.state, first, span, s.connected(), s.begin)
 
 
 @reported
-def collect(session: str) -> tuple[dict[str, np.ndarray], dict[str, np.dtype]]:
-    """Task: end the program; return the vectors, and of each matrix the type."""
+def collect(session: str) -> tuple[dict[str, np.ndarray], dict[str, np.dtype], dict[str, float]]:
+    """Task: end the program; return the vectors, each matrix's type, and each part's seconds of compiling kernels."""
     s = _sessions(get_worker()).find(session)
-    with _at_work(s, s.device):
+    with _at_work(s, s.device, "collect"):
         arrays = s.program.collect(s.state, s.connected())
         s.device.synchronize()
         s.close()
     s.state = None
     s.matrices = {name: array for name, array in arrays.items() if array.ndim == 2}
     vectors = {name: devices.to_host(array) for name, array in arrays.items() if array.ndim != 2}
-    return vectors, {name: np.dtype(array.dtype) for name, array in s.matrices.items()}
+    return vectors, {name: np.dtype(array.dtype) for name, array in s.matrices.items()}, s.compiled
 
 
 @reported

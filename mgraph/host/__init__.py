@@ -6,11 +6,26 @@ import os
 import sys
 
 from .. import limits
+from ..compiling import COMPILING
 
 #: How often a thread of GNU's OpenMP looks whether the others have come to a barrier before it sleeps: for some
 #: tens of microseconds. By default it looks for milliseconds, 300,000 times; so two processes on two cores each waited
 #: for threads that the other one's waiting kept from the cores, and both took 36 times as long as one alone.
 _LOOKS = "3000"
+
+
+def _count_compiling() -> None:
+    """Let `COMPILING` run while Numba compiles."""
+    event = importlib.import_module("numba.core.event")
+
+    class Listener(event.Listener):  # type: ignore[name-defined]
+        def on_start(self, event: object) -> None:
+            COMPILING.begin()
+
+        def on_end(self, event: object) -> None:
+            COMPILING.end()
+
+    event.register("numba:compile", Listener())
 
 
 def _load_openmp() -> None:
@@ -51,3 +66,4 @@ def _limit_threads() -> None:
 _limit_threads()
 _load_openmp()
 importlib.import_module(f"{__name__}.forks")  # and Numba, which reads what these two have set
+_count_compiling()
