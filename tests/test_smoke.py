@@ -1,0 +1,337 @@
+"""Every public call, method and type once on tiny graphs, a file of each format, the command line: on every Python.
+
+``python -m pytest -m smoke`` is what runs on each Python that mgraph supports, in at most three minutes on two cores
+with an empty cache. The cases come from the package's own lists, and are held to SciPy's answers or to known ones.
+"""
+
+import gzip
+import inspect
+import io
+import json
+import lzma
+import subprocess
+import sys
+from itertools import product
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy import io as scipy_io
+from scipy import sparse
+from scipy.sparse import csgraph
+
+import mgraph
+from mgraph import cli, generate
+from mgraph.bench.schema import METHODS
+from mgraph.cluster import local_client
+from mgraph.errors import InputError, MemoryLimitError
+from mgraph.io import FORMATS
+from mgraph.plan import ALGORITHMS
+from mgraph.plan.all_pairs import SEARCHES
+from mgraph.weights import DISTANCE_TYPES, infinity
+
+pytestmark = pytest.mark.smoke
+
+TYPES = [dtype.name for dtype in DISTANCE_TYPES]
+
+#: Types that weights may come in.
+WEIGHTS = [*TYPES, "float16", "int8", "int64", "uint8", "uint16", "uint32"]
+
+N = 9
+EDGES = [(0, 1, 4), (0, 2, 1), (2, 1, 2), (1, 3, 5), (2, 3, 9), (3, 0, 7), (4, 5, 3), (5, 4, 6), (3, 6, 1), (6, 7, 2)]
+SOURCES, TARGETS, LENGTHS = np.array(EDGES).T
+
+#: What SciPy says of the graph, whose last vertex has no edge.
+MATRIX = sparse.csr_array((LENGTHS.astype(float), (SOURCES, TARGETS)), shape=(N, N))
+DISTANCES = csgraph.dijkstra(MATRIX)
+WEIGHED = MATRIX.toarray()
+HOPS = csgraph.dijkstra(MATRIX, unweighted=True)
+
+
+def graph(dtype="float32", directed=True):
+    return mgraph.Graph.from_edges(SOURCES, TARGETS, LENGTHS.astype(dtype), n=N, directed=directed)
+
+
+def as_floats(distances):
+    """Distances of any type, with infinities."""
+    distances = np.asarray(distances)
+    return np.where(distances == infinity(distances.dtype), np.inf, distances.astype(float))
+
+
+def check_predecessors(distances, predecessors, weights):
+    """A predecessor is one edge before its vertex; there is none where no path is, nor of a source."""
+    for row, parents in zip(np.atleast_2d(distances), np.atleast_2d(predecessors), strict=True):
+        for vertex, parent in enumerate(parents):
+            if not 0 < row[vertex] < np.inf:
+                assert parent == -9999
+            else:
+                assert weights[parent, vertex] and row[parent] + weights[parent, vertex] == row[vertex]
+
+
+@pytest.mark.parametrize("labels", [{}, {"predecessors": True}, {"intermediate": True}], ids="".join)
+@pytest.mark.parametrize(("method", "dtype"), [*product(["auto", *METHODS["apsp"]], TYPES)])
+def test_apsp(method, dtype, labels):
+    def call():
+        return mgraph.apsp(graph(dtype), method=method, dtype=dtype, device="cpu", **labels)
+
+    no_labels = "intermediate" in labels and method not in ("auto", "blocked", "naive")
+    if no_labels or (dtype == "int16" and method in SEARCHES):
+        with pytest.raises(InputError):
+            call()
+        return
+    result = call()
+    assert result.distances.dtype == dtype and method in ("auto", result.plan.method)
+    np.testing.assert_array_equal(as_floats(result.distances), DISTANCES)
+    if "predecessors" in labels:
+        check_predecessors(DISTANCES, result.predecessors, WEIGHED)
+    if labels:
+        assert result.path(0, 7) == [0, 2, 1, 3, 6, 7]
+
+
+def test_apsp_out_of_core():
+    matrix = generate.random_matrix(200, density=0.1)
+    inside = mgraph.apsp(matrix, method="blocked", block=32, device="cpu")
+    found = mgraph.apsp(matrix, method="blocked", block=32, device="cpu", memory_limit=150_000)
+    assert found.plan.strip and not inside.plan.strip
+    np.testing.assert_array_equal(found.distances, inside.distances)
+    with pytest.raises(MemoryLimitError, match="needs"):
+        mgraph.apsp(matrix, device="cpu", memory_limit=1000)
+
+
+@pytest.mark.parametrize("dtype", WEIGHTS)
+def test_weights_of_every_type(dtype):
+    np.testing.assert_array_equal(as_floats(mgraph.apsp(graph(dtype), device="cpu").distances), DISTANCES)
+    np.testing.assert_array_equal(as_floats(mgraph.sssp(graph(dtype), 2, device="cpu").distances), DISTANCES[2])
+
+
+@pytest.mark.parametrize("predecessors", [False, True])
+@pytest.mark.parametrize(("method", "dtype"), [*product(["auto", *METHODS["sssp"]], TYPES)])
+def test_sssp(method, dtype, predecessors):
+    def call():
+        return mgraph.sssp(graph(dtype), 0, method=method, dtype=dtype, predecessors=predecessors, device="cpu")
+
+    if dtype == "int16":
+        with pytest.raises(InputError, match="int16"):
+            call()
+        return
+    result = call()
+    assert result.distances.dtype == dtype
+    np.testing.assert_array_equal(as_floats(result.distances), DISTANCES[0])
+    if predecessors:
+        check_predecessors(DISTANCES[0], result.predecessors, WEIGHED)
+        assert result.path(7) == [0, 2, 1, 3, 6, 7]
+
+
+@pytest.mark.parametrize("predecessors", [False, True])
+@pytest.mark.parametrize("method", ["auto", *METHODS["bfs"]])
+def test_bfs(method, predecessors):
+    result = mgraph.bfs(graph(), 0, method=method, predecessors=predecessors, device="cpu")
+    np.testing.assert_array_equal(np.where(result.distances < 0, np.inf, result.distances), HOPS[0])
+    assert result.levels.tolist() == [1, 2, 1, 1, 1]
+    if predecessors:
+        check_predecessors(HOPS[0], result.predecessors, WEIGHED > 0)
+
+
+@pytest.mark.parametrize("predecessors", [False, True])
+def test_bfs_many(predecessors):
+    result = mgraph.bfs_many(graph(), range(N), predecessors=predecessors, device="cpu")
+    np.testing.assert_array_equal(np.where(result.distances < 0, np.inf, result.distances), HOPS)
+    if predecessors:
+        check_predecessors(HOPS, result.predecessors, WEIGHED > 0)
+
+
+@pytest.mark.parametrize("connection", ["weak", "strong"])
+@pytest.mark.parametrize("method", ["auto", *METHODS["components"]])
+def test_connected_components(method, connection):
+    result = mgraph.connected_components(
+        graph(), method=method if connection == "weak" else "auto", connection=connection, device="cpu"
+    )
+    count, labels = csgraph.connected_components(MATRIX, connection=connection)
+    assert result.count == count
+    assert result.labels.tolist() == [int(np.flatnonzero(labels == label)[0]) for label in labels]
+
+
+@pytest.mark.parametrize("reflexive", [False, True])
+def test_transitive_closure(reflexive):
+    result = mgraph.transitive_closure(graph(), reflexive=reflexive, device="cpu")
+    reached = np.isfinite(DISTANCES)
+    if not reflexive:
+        on_cycle = (MATRIX.toarray().astype(bool).astype(int) @ reached.astype(int)).diagonal() > 0
+        np.fill_diagonal(reached, on_cycle)
+    np.testing.assert_array_equal(result.to_dense(), reached)
+    assert result.count == reached.sum()
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@pytest.mark.parametrize("method", ["auto", *METHODS["list_rank"]])
+def test_list_rank(method, dtype):
+    succ = np.array([3, 1, 0, 4, 4, 5, 2], dtype)
+    assert np.asarray(mgraph.list_rank(succ, method=method, device="cpu")).tolist() == [2, 0, 3, 1, 0, 0, 4]
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_plan(algorithm):
+    for method in ("auto", *METHODS.get(algorithm, ())):
+        made = mgraph.plan(algorithm, 1000, 5000, "cpu", method=method)
+        assert made.algorithm == algorithm and made.peak_bytes[0] > 0 and "predicted time" in made.explain()
+
+
+MADE = {
+    "rmat": lambda: generate.rmat(5),
+    "weighted": lambda: generate.weighted(generate.rmat(4), (1, 9)),
+    "random_matrix": lambda: generate.random_matrix(9),
+    "random_density": lambda: generate.random_density(9, 30.0),
+    "random_degree": lambda: generate.random_degree(9, 2),
+    "scale_free": lambda: generate.scale_free(50, 3),
+    "grid": lambda: generate.grid(3, 4),
+    "linked_list": lambda: generate.linked_list(9),
+    "list_graph": lambda: generate.list_graph(9, 3),
+    "tree_graph": lambda: generate.tree_graph(9, 2, 2),
+    "random_graph": lambda: generate.random_graph(30, 0.5, 3),
+}
+
+#: Functions that serve others.
+WITHIN = {"rmat_edges"}
+
+CALLS = ("apsp", "bfs", "bfs_many", "connected_components", "list_rank", "plan", "read", "sssp", "transitive_closure")
+
+
+def public(module):
+    names = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
+    return {
+        name
+        for name in names
+        if inspect.isfunction(f := getattr(module, name)) and f.__module__.startswith(module.__name__)
+    }
+
+
+def test_everything_public_is_here():
+    assert public(mgraph) == set(CALLS)
+    assert public(generate) - WITHIN == MADE.keys()
+    assert METHODS.keys() <= set(ALGORITHMS)
+
+
+@pytest.mark.parametrize("maker", MADE)
+def test_generate(maker):
+    made = MADE[maker]()
+    if maker == "linked_list":
+        assert sorted(np.asarray(mgraph.list_rank(made, device="cpu"))) == list(range(9))
+    elif maker == "random_matrix":
+        np.testing.assert_allclose(mgraph.apsp(made, device="cpu").distances, csgraph.floyd_warshall(made), rtol=1e-6)
+    else:
+        indptr, indices = made.adjacency("csr")
+        matrix = sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=(made.n, made.n))
+        found = mgraph.connected_components(made, device="cpu")
+        assert found.count == csgraph.connected_components(matrix, directed=False)[0]
+
+
+def lines(*rows):
+    return ("\n".join(rows) + "\n").encode()
+
+
+def in_memory(write, *arguments, **options):
+    """What SciPy or NumPy writes to a file."""
+    file = io.BytesIO()
+    write(file, *arguments, **options)
+    return file.getvalue()
+
+
+FILES = {
+    "edges": lambda: lines(*(f"{u} {v} {w}" for u, v, w in EDGES), f"# to {N}"),
+    "gr": lambda: lines(f"p sp {N} {len(EDGES)}", *(f"a {u + 1} {v + 1} {w}" for u, v, w in EDGES)),
+    "mtx": lambda: in_memory(scipy_io.mmwrite, MATRIX.tocoo()),
+    "npz": lambda: in_memory(sparse.save_npz, sparse.csr_matrix(MATRIX)),
+    "npy": lambda: in_memory(np.save, np.where(WEIGHED > 0, WEIGHED, np.inf)),
+}
+
+
+@pytest.mark.parametrize("squeezed", ["", ".gz", ".xz"])
+@pytest.mark.parametrize("name", FORMATS)
+def test_read(name, squeezed, tmp_path):
+    path = tmp_path / f"graph.{'txt' if name == 'edges' else name}{squeezed}"
+    squeeze = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}[squeezed]
+    path.write_bytes(squeeze(FILES[name]()))
+    result = mgraph.apsp(mgraph.read(path, n=N) if name == "edges" else mgraph.read(path), device="cpu")
+    np.testing.assert_array_equal(as_floats(result.distances), DISTANCES)
+
+
+@pytest.fixture(scope="module")
+def roads(tmp_path_factory):
+    path = tmp_path_factory.mktemp("smoke") / "roads.gr"
+    path.write_bytes(FILES["gr"]())
+    return path
+
+
+def ok(*arguments):
+    """Return what a command prints as JSON."""
+    result = CliRunner().invoke(cli.main, [*map(str, arguments), "--json"])
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_help_of_every_command():
+    for name in cli.main.commands:
+        result = CliRunner().invoke(cli.main, [name, "--help"])
+        assert result.exit_code == 0 and "Usage" in result.output
+
+
+COMMANDS = {
+    "apsp": ("mean_distance", DISTANCES[np.isfinite(DISTANCES) & (DISTANCES > 0)].mean()),
+    "bfs": ("levels", 5),
+    "sssp": ("largest_distance", 11),
+    "components": ("components", 3),
+    "closure": ("reachable_pairs", int(np.isfinite(DISTANCES).sum())),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_on_a_file(command, roads, tmp_path):
+    name, value = COMMANDS[command]
+    out = tmp_path / "result.npz"
+    assert ok(command, roads, "--device", "cpu", "--out", out)[name] == pytest.approx(value)
+    assert out.exists()
+
+
+def test_rank(tmp_path):
+    np.save(tmp_path / "list.npy", np.array([1, 2, 2]))
+    assert ok("rank", tmp_path / "list.npy", "--device", "cpu")["largest_rank"] == 2
+
+
+def test_plan_and_info():
+    assert ok("plan", "apsp", "-n", 1000, "--devices", "cpu")["algorithm"] == "apsp"
+    assert ok("info")["versions"]["python"] == ".".join(map(str, sys.version_info[:3]))
+
+
+def test_calibrate(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("mgraph.calibrate._SIZES", {"cpu": (64, 128)})
+    monkeypatch.setattr("mgraph.calibrate._SCALE", {"cpu": 6})
+    assert ok("calibrate", "--device", "cpu")["search"] > 0
+
+
+def test_bench(tmp_path):
+    command = ["bench", "bfs-size", "--quick", "--limit", "1", "--device", "cpu", "--out", str(tmp_path)]
+    result = CliRunner().invoke(cli.main, command)
+    assert result.exit_code == 0, result.output
+    result = CliRunner().invoke(cli.main, ["bench", "report", str(tmp_path)])
+    assert result.exit_code == 0 and (tmp_path / "report.html").exists(), result.output
+
+
+def test_a_process_of_its_own(roads):
+    command = [sys.executable, "-W", "error", "-m", "mgraph.cli", "sssp", str(roads), "--device", "cpu", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["reached"] == np.isfinite(DISTANCES[0]).sum()
+
+
+# What a cluster that closes leaves to the garbage collector.
+@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_workers():
+    with local_client(2, "cpu") as client:
+        result = mgraph.apsp(graph(), method="blocked", client=client)
+        np.testing.assert_array_equal(result.distances.to_numpy(), DISTANCES)
+        result = mgraph.bfs(graph(), 0, client=client)
+        np.testing.assert_array_equal(np.where(result.distances < 0, np.inf, result.distances), HOPS[0])
+        result = mgraph.connected_components(graph(), client=client)
+        assert result.count == 3
