@@ -336,7 +336,7 @@ def test_out_of_core_uses_what_was_planned():
     from tests.test_apsp import with_peak
 
     xp = devices.find("cuda").xp
-    matrix = np.random.default_rng(0).random((4096, 4096), np.float32)
+    matrix = mgraph.Graph.from_distances(np.random.default_rng(0).random((4096, 4096), np.float32))
     whole = devices.to_host(mgraph.apsp(matrix, device="cuda").distances)
     for limit in (16 << 20, 30 << 20):
         result, peak = with_peak(xp, lambda limit=limit: mgraph.apsp(matrix, device="cuda", memory_limit=limit))
