@@ -21,6 +21,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import metadata
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import IO, Any, NoReturn, TextIO
 
@@ -493,15 +494,15 @@ def _interrupted(by_workers: bool) -> Iterator[Callable[[], None]]:
 
     heard = signal.signal(signal.SIGINT, press)
     try:
-        with contextlib.nullcontext() if by_workers else _counted_interrupts():
+        with contextlib.nullcontext() if by_workers else _counted_interrupts("stopping after this span"):
             yield look
     finally:
         signal.signal(signal.SIGINT, heard)
 
 
 @contextlib.contextmanager
-def _counted_interrupts() -> Iterator[None]:
-    """Tell of a first Ctrl-C as it comes, and end the process soon after a second one, whatever the main thread does.
+def _counted_interrupts(first: str) -> Iterator[None]:
+    """Say `first` when Ctrl-C comes, and end the process soon after a second one, whatever the main thread does.
 
     Python writes the number of each signal to a socket even while the main thread runs compiled code.
     """
@@ -515,7 +516,7 @@ def _counted_interrupts() -> Iterator[None]:
             if presses == 1:
                 # Not to sys.stderr: it may be in the middle of writing the bar.
                 with contextlib.suppress(OSError):
-                    os.write(2, b"\nmgraph: stopping after this span; Ctrl-C again stops at once\n")
+                    os.write(2, f"\nmgraph: {first}; Ctrl-C again stops at once\n".encode())
             if presses == 2:
                 ours.settimeout(SECOND_CTRL_C)
                 with contextlib.suppress(TimeoutError):
@@ -560,13 +561,22 @@ def _local_client(workers: int, device: str | None) -> Iterator[Any]:
     """Start local workers that do not hear the terminal's Ctrl-C: this process hears it and closes them."""
     from .cluster import local_client  # and Dask
 
-    heard = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the workers inherit it
-    try:
-        with local_client(workers, device) as client:
-            signal.signal(signal.SIGINT, heard)
-            yield client
-    finally:
-        signal.signal(signal.SIGINT, heard)
+    pressed = []
+    with contextlib.ExitStack() as started:
+        with _counted_interrupts("stopping once the workers have started"):
+            # The workers inherit the mask; the thread that counts was there before. Started later, the tracker would
+            # unblock the signal.
+            resource_tracker.ensure_running()
+            heard = signal.signal(signal.SIGINT, lambda *_: pressed.append(True))
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            try:
+                client = started.enter_context(local_client(workers, device))
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+                signal.signal(signal.SIGINT, heard)
+        if pressed:
+            raise KeyboardInterrupt
+        yield client
 
 
 def _save(out: Path, result: Result, ids: np.ndarray | None, overwrite: bool) -> None:

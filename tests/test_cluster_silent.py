@@ -182,7 +182,7 @@ def test_a_broken_way_between_two_workers(client):
 
 def long_kernel(state, k, comm):
     if comm.rank == 0:
-        time.sleep(3 * TIMEOUT)
+        time.sleep(2 * TIMEOUT)
     comm.allreduce(np.zeros(1, np.int32), "sum")
     return np.ones(1)
 

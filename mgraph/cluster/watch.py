@@ -253,7 +253,8 @@ class Watch:
         silent = [address for address in self.addresses if self._silence[address] >= self.patience]
         if silent:
             # Those that fell silent with it missed its last beats too.
-            fellows = [address for address in self.silent(self.patience - MOST) if address in self.addresses]
+            since = max(self.patience - MOST, self.patience / 2)
+            fellows = [address for address in self.silent(since) if address in self.addresses]
             raise lost(fellows, self._story(fellows))
         self._judge_ways()
         self._judge_kernels()
