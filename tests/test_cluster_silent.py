@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -14,8 +15,8 @@ from distributed import Client, LocalCluster
 from test_cluster import QUIET, SOON, Probe, check_apsp, slow, wait_until
 
 from mgraph import apsp
-from mgraph.cluster import Cluster, connect, pulse, watch
-from mgraph.cluster.comm import OPERATION
+from mgraph.cluster import Cluster, connect, pulse, watch, worker
+from mgraph.cluster.comm import OPERATION, Aborted, Mailbox
 from mgraph.cluster.tasks import present
 from mgraph.errors import InputError, SchedulerError, WorkerLostError
 from mgraph.plan import plan
@@ -254,3 +255,25 @@ def test_a_scheduler_that_is_stopped_in_a_call(tmp_path):
             process.send_signal(signal.SIGCONT)
             process.kill()
             process.wait()
+
+
+def test_what_starts_for_ever_is_left_behind_when_a_session_is_aborted():
+    """As NCCL's start does while another worker is stopped."""
+    mailbox, begun, go_on, discarded = Mailbox(), threading.Event(), threading.Event(), []
+    assert worker._unless_aborted(mailbox, lambda: 3, discarded.append) == 3
+    with pytest.raises(ZeroDivisionError):
+        worker._unless_aborted(mailbox, lambda: 1 / 0, discarded.append)
+
+    def make():
+        begun.set()
+        go_on.wait()
+        return 7
+
+    with ThreadPoolExecutor(1) as task:
+        waiting = task.submit(worker._unless_aborted, mailbox, make, discarded.append)
+        begun.wait()
+        mailbox.abort()
+        with pytest.raises(Aborted):
+            waiting.result(SOON)
+    go_on.set()
+    wait_until(lambda: discarded == [7])

@@ -89,6 +89,24 @@ class Mailbox:
         np.copyto(into, payload)
         release()
 
+    def until(self, ended: "Future[Any]") -> None:
+        """Wait until a future has ended.
+
+        Raises
+        ------
+        Aborted
+            If `abort` was called.
+        """
+        ended.add_done_callback(lambda _: self._wake())
+        with self._arrived:
+            self._arrived.wait_for(lambda: self.aborted or ended.done())
+            if self.aborted:
+                raise Aborted("the exchange between the workers was aborted")
+
+    def _wake(self) -> None:
+        with self._arrived:
+            self._arrived.notify_all()
+
     def abort(self) -> None:
         """Wake everyone who waits, here and for messages sent here, and take no more messages."""
         with self._arrived:

@@ -18,8 +18,9 @@ import pickle
 import platform
 import threading
 import time
-from collections.abc import Coroutine, Iterator, Sequence
-from typing import Any, NamedTuple, cast
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import Future
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 import psutil
@@ -37,6 +38,8 @@ from .comm import OPERATION, Aborted, DaskComm, Mailbox, Wait
 from .matrix import OnDevice
 from .pulse import BEAT, PLACE, Pulse
 from .tasks import reported
+
+T = TypeVar("T")
 
 NAME = "mgraph"
 
@@ -170,7 +173,7 @@ class Sessions(WorkerPlugin):
             if found.comm is not None:
                 found.abort()
 
-    def nccl(self, comm: DaskComm, addresses: Sequence[str]) -> Nccl:
+    def nccl(self, session: Session, comm: DaskComm, addresses: Sequence[str]) -> Nccl:
         """Return NCCL's communicator of the shards that `comm` connects; called by all of them, in a task."""
         group = tuple(addresses)
         usable = self._kept is not None and self._kept[0] == group and not self._kept[1].aborted
@@ -180,7 +183,7 @@ class Sessions(WorkerPlugin):
             old, self._kept = self._kept, None
             if old is not None:
                 old[1].abort()  # unlike close, it does not wait for the others
-            self._kept = group, _new_nccl(comm)
+            self._kept = group, _new_nccl(session, comm)
         assert self._kept is not None
         return self._kept[1]
 
@@ -368,10 +371,10 @@ def load(session: str, rank: int, addresses: Sequence[str], kind: str, program: 
             return
         s.comm = comm = DaskComm(worker, session, addresses, rank, s.mailbox)
         if s.device.kind == "cuda":
-            s.comm = _sessions(worker).nccl(comm, addresses)
+            s.comm = _sessions(worker).nccl(s, comm, addresses)
 
 
-def _new_nccl(comm: DaskComm) -> Nccl:
+def _new_nccl(session: Session, comm: DaskComm) -> Nccl:
     """Make NCCL's communicator of the shards that `comm` connects, once all of them are loaded."""
     # CuPy 13 has a tuple of numbers for it, CuPy 14 bytes.
     pickled = np.zeros(2048, np.int32)
@@ -380,7 +383,36 @@ def _new_nccl(comm: DaskComm) -> Nccl:
         pickled[: len(made)] = list(made)
     # A sum over all: nobody enters NCCL, where it could not be woken, before everyone can.
     comm.allreduce(pickled, "sum")
-    return Nccl(pickle.loads(pickled.astype(np.uint8).tobytes()), comm.rank, comm.size)
+    identity = pickle.loads(pickled.astype(np.uint8).tobytes())
+
+    def make() -> Nccl:
+        with session.device.active():
+            return Nccl(identity, comm.rank, comm.size)
+
+    return _unless_aborted(session.mailbox, make, Nccl.abort)
+
+
+def _unless_aborted(mailbox: Mailbox, make: Callable[[], T], discard: Callable[[T], object]) -> T:
+    """Make something in a thread, and return it; raise Aborted as soon as the session is aborted.
+
+    NCCL's start waits for all others, and nothing can end it while one of them is stopped. So the task leaves the
+    thread to it, and what it makes after all is discarded.
+    """
+    made: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            made.set_result(make())
+        except BaseException as error:
+            made.set_exception(error)
+
+    threading.Thread(target=run, name="mgraph-start", daemon=True).start()
+    try:
+        mailbox.until(made)
+    except Aborted:
+        made.add_done_callback(lambda late: late.exception() or discard(late.result()))
+        raise
+    return made.result()
 
 
 @reported
