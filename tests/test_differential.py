@@ -1,0 +1,163 @@
+"""Every call and method on tiny graphs of extreme weights, however they are given, beside exact arithmetic.
+
+A call is right or ends in an error of mgraph's own. A longer run: ``python -m tests.test_differential SEED SECONDS``.
+"""
+
+import sys
+import time
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import mgraph
+from mgraph import Graph
+
+FLOATS = [0.0, -0.0, 1, 2, 3, 0.5, -1, -2, np.inf, np.nan, -np.inf, 1e308, -1e308, 1.7e308, 9e307, 1e-320, 3.4e38]
+INTEGERS = [0, 1, 2, 3, -1, -2, 4095, 4096, 4097, -4095, -4096, 6143, 12286, 2**27 + 1, -(2**27) - 1]
+INTEGERS += [2**28 - 1, 2**28, 2**28 + 1, 1 - 2**28, -(2**28), -(2**28) - 1, 2**30, 2**31 - 1, -(2**31)]
+POOLS = {"f": FLOATS, "i": INTEGERS, "b": [0, 1]}
+TYPES = ["float32", "float64", "int8", "int16", "int32", "int64", "bool"]
+METHODS = ["auto", "blocked", "naive", "squaring", "sssp", "johnson"]
+KINDS = ["edges", "coo", "csr", "csc", "dense", "list", "masked", "fortran", "adjacency", "distances"]
+
+
+def drawn(random, kind, dtype, size):
+    """Weights of any size, or of the same only positive."""
+    pool = np.array(POOLS[kind])
+    values = pool[random.integers(0, len(pool), size)]
+    if random.random() < 0.5:
+        values = np.abs(np.nan_to_num(values, nan=1.0)) if kind == "f" else abs(values)
+    with np.errstate(all="ignore"):
+        return values.astype(dtype)
+
+
+def example(random):
+    """What to give to a call, the number of vertices, and the edges that it means."""
+    n, dtype, how = int(random.integers(0, 5)), str(random.choice(TYPES)), str(random.choice(KINDS))
+    kind = np.dtype(dtype).kind
+    if how in ("edges", "coo", "csr", "csc"):
+        places = random.permutation(n * n)[: random.integers(0, 8)]
+        src, dst = places // max(n, 1), places % max(n, 1)
+        if how in ("edges", "coo") and len(src):  # and some in parallel
+            src, dst = np.append(src, src[0]), np.append(dst, dst[0])
+        weights = drawn(random, kind, dtype, len(src))
+        lengths = [1] * len(src) if kind == "b" else weights.tolist()
+        edges = list(zip(src.tolist(), dst.tolist(), lengths, strict=True))
+        if how != "edges":
+            return sparse.coo_array((weights, (src, dst)), shape=(n, n)).asformat(how), n, edges
+        directed = bool(random.random() < 0.7)
+        edges += [] if directed else [(j, i, w) for i, j, w in edges]
+        return Graph.from_edges, n, edges, (src, dst, weights, n, directed)
+    matrix = drawn(random, kind, dtype, (n, n))
+    if how == "list":
+        n, matrix = max(n, 1), drawn(random, kind, {"f": "float64", "i": "int64", "b": "bool"}[kind], (max(n, 1),) * 2)
+    absent = random.random((n, n)) < (0.3 if how == "masked" else 0)
+    if kind == "b" or how == "adjacency":
+        absent |= matrix == 0
+    else:
+        absent |= matrix == (np.inf if kind == "f" else np.iinfo(matrix.dtype).max)
+        absent |= np.eye(n, dtype=bool) & (matrix >= 0)
+    edges = [(int(i), int(j), matrix[i, j].item()) for i, j in np.argwhere(~absent)]
+    if how in ("adjacency", "distances"):
+        return getattr(Graph, f"from_{how}"), n, edges, (matrix,)
+    given = {"list": matrix.tolist(), "masked": np.ma.array(matrix, mask=absent), "fortran": np.asfortranarray(matrix)}
+    if how == "masked" and kind != "b" and not absent.any():
+        given["masked"] = np.ma.array(matrix)
+    return given.get(how, matrix), n, edges
+
+
+def exact(n, edges):
+    """The distances as fractions, None where there is no path; None at all for a negative cycle."""
+    D = [[Fraction(0) if i == j else None for j in range(n)] for i in range(n)]
+    for i, j, weight in edges:
+        D[i][j] = Fraction(weight) if D[i][j] is None else min(D[i][j], Fraction(weight))
+    for k in range(n):
+        for i in range(n):
+            for j in range(n):
+                if D[i][k] is not None and D[k][j] is not None:
+                    through = D[i][k] + D[k][j]
+                    D[i][j] = through if D[i][j] is None else min(D[i][j], through)
+    return None if any(D[v][v] < 0 for v in range(n)) else D
+
+
+def agrees(found, expected, size):
+    """Whether a distance is the exact one, but for rounding relative to the largest weight."""
+    dtype = np.dtype(found.dtype)
+    if expected is None:
+        return found == (np.inf if dtype.kind == "f" else np.iinfo(dtype).max)
+    if dtype.kind == "i":
+        return int(found) == expected
+    if found == np.inf:
+        return expected > Fraction(float(np.finfo(dtype).max)) * Fraction(999_999, 1_000_000)
+    digits = Fraction(1, 10**4 if dtype == np.float32 else 10**11)
+    return np.isfinite(found) and abs(Fraction(float(found)) - expected) <= size * digits + Fraction(1, 10**37)
+
+
+def check(random):
+    """One graph by every call; return the errors that were raised."""
+    given, n, edges, *arguments = example(random)
+    bad = any(weight != weight or weight == -np.inf for *_, weight in edges)
+    edges = [edge for edge in edges if abs(edge[2]) < np.inf]
+    size = max((abs(Fraction(weight)) for *_, weight in edges), default=Fraction(0))
+    D, hops = exact(n, edges), exact(n, [(i, j, 1) for i, j, _ in edges])
+    raised = []
+
+    def call(function, *more, **options):
+        try:
+            graph = given(*arguments[0]) if arguments else given
+            return function(graph, *more, device="cpu", **options)
+        except mgraph.NegativeCycleError as error:
+            assert bad or D is None
+            raised.append(type(error).__name__)
+        except mgraph.MgraphError as error:
+            raised.append(type(error).__name__)
+        return None
+
+    dtype = random.choice(np.array([None, "float32", "float64", "int32", "int16", "auto"], object))
+    method, labels = str(random.choice(METHODS)), bool(random.random() < 0.4)
+    pairs = call(mgraph.apsp, method=method, dtype=dtype, predecessors=labels)
+    if pairs is not None:
+        assert not bad and D is not None, (method, dtype, edges)
+        for i in range(n):
+            for j in range(n):
+                assert agrees(pairs.distances[i, j], D[i][j], size), (method, dtype, edges, i, j)
+                if labels and np.isfinite(float(pairs.distances[i, j])):
+                    assert bool(pairs.path(i, j)) == (D[i][j] is not None), (method, dtype, edges, i, j)
+    for reflexive in (True, False):
+        closure = call(mgraph.transitive_closure, reflexive=reflexive)
+        for i in range(n if closure is not None and not bad else 0):
+            for j in range(n):
+                steps = [k for v, k, _ in edges if v == i]  # of a walk of one edge or more
+                expected = hops[i][j] is not None if reflexive else any(hops[k][j] is not None for k in steps)
+                assert closure.reaches(i, j) == expected, (edges, i, j, reflexive)
+    call(mgraph.connected_components, connection=str(random.choice(["weak", "strong"])))
+    if n:
+        source = int(random.integers(0, n))
+        levels = call(mgraph.bfs, source)
+        if levels is not None and not bad:
+            assert levels.distances.tolist() == [-1 if d is None else int(d) for d in hops[source]], edges
+        one = call(mgraph.sssp, source, method=str(random.choice(["auto", "bellman-ford"])))
+        if one is not None:
+            assert not bad, edges
+            for v in range(n if D is not None else 0):
+                assert agrees(one.distances[v], D[source][v], size), (edges, source, v)
+    return raised
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_tiny_graphs_of_extreme_weights(seed):
+    random = np.random.default_rng(seed)
+    for _ in range(25):
+        check(random)
+
+
+if __name__ == "__main__":
+    start, seconds = int(sys.argv[1]), float(sys.argv[2])
+    began, cases, errors = time.monotonic(), 0, Counter[str]()
+    while time.monotonic() - began < seconds:
+        errors.update(check(np.random.default_rng([start, cases])))
+        cases += 1
+    print(f"{cases:,} graphs, errors of mgraph's own: {dict(errors)}")
