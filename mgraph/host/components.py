@@ -16,7 +16,7 @@ METHODS = ("sequential", "afforest", "shiloach-vishkin")
 
 _SAMPLED = 2  # edges of a vertex that `sample` looks at
 _PROBES = 1024  # vertices that `largest` looks at
-_GOLDEN = 2654435769  # 2^32 over the golden ratio: its multiples are spread evenly
+_GOLDEN = np.uint64(2654435769)  # 2^32 over the golden ratio: its multiples are spread evenly
 _CHUNK = 1024  # vertices that a core takes at a time
 
 
@@ -104,21 +104,12 @@ def compress(parent):
             above = after
 
 
-@njit(nogil=True, cache=True)
 def largest(parent, giant):
     """Write the root that most of the probed vertices have, the least of those."""
-    roots = np.empty(_PROBES, np.int32)
-    for i in range(_PROBES):
-        place = np.uint64(i * _GOLDEN & 0xFFFFFFFF)
-        roots[i] = parent[np.int64(place * np.uint64(len(parent)) >> np.uint64(32))]
-    roots.sort()
-    most, begin = 0, 0
-    for i in range(_PROBES + 1):
-        if i == _PROBES or roots[i] != roots[begin]:
-            if i - begin > most:
-                most = i - begin
-                giant[0] = roots[begin]
-            begin = i
+    fractions = np.arange(_PROBES, dtype=np.uint64) * _GOLDEN & np.uint64(0xFFFFFFFF)
+    places = fractions * np.uint64(len(parent)) >> np.uint64(32)
+    roots, counts = np.unique(parent[places], return_counts=True)
+    giant[0] = roots[counts.argmax()]
 
 
 @unless(is_small)

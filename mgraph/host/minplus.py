@@ -12,7 +12,7 @@ from numba import njit, prange
 
 from ..weights import NO_PREDECESSOR, kernel_infinity
 from .least import nothing_of
-from .small import is_few, unless
+from .small import VERTICES, is_few, unless
 
 #: Pivots that may be eliminated at a time, and how many are by default.
 BLOCKS = (32, 64, 96, 128)
@@ -98,53 +98,42 @@ def factor(D, row, column, pivot, b, M, cycle):
             cycle[0] = pivot + k
         right = M[k]
         for i in range(k + 1, b):
-            _relax_line(M[i, k + 1 : b], None, M[i, k], right[k + 1 : b], None, 0)
+            _relax_line(M[i, k + 1 : b], None, M[i, k], right[k + 1 : b], None, np.int64(0))
 
 
-@njit(nogil=True, cache=True)
-def _eliminate(panel, labels, factors, b, first, last):
-    """Carry the columns first to last of a panel through the pivots; factors[k, k'] with k' before k."""
-    for k in range(b):
-        for before in range(k):
-            d, c, r = panel[k, first:last], factors[k, before], panel[before, first:last]
-            if labels is None:
-                _relax_line(d, None, c, r, None, 0)
-            else:
-                _relax_line(d, labels[k, first:last], c, r, labels[before, first:last], 0)
-
-
-@njit(parallel=True, nogil=True, cache=True)
 def solve_rows(D, P, row, pivot, b, M, R, labels):
     """Write each pivot's row, as it is when the pivot's turn comes, to R; and its predecessors to labels.
 
     `labels` is laid out as R; None if there are no predecessors, whatever P is.
     """
     n = D.shape[1]
-    width = _WIDTH // D.itemsize
+    R[:b, :n] = D[row : row + b]
+    if labels is not None:
+        labels[:b, :n] = P[row : row + b]
+    _eliminate(R, labels, M, b, n)
+
+
+def solve_columns(D, column, b, M, C):
+    """Write each pivot's column, as it is when the pivot's turn comes, to a row of C."""
+    n = len(D)
+    C[:b, :n] = D[:, column : column + b].T
+    _eliminate(C, None, np.ascontiguousarray(M.T), b, n)
+
+
+@unless(lambda panel, labels, factors, b, n: n * n <= VERTICES)
+def _eliminate(panel, labels, factors, b, n):
+    """Carry the first n columns of a panel through the pivots; factors[k, k'] with k' before k."""
+    width = _WIDTH // panel.itemsize
     for strip in prange((n + width - 1) // width):
         first = strip * width
         last = min(n, first + width)
         for k in range(b):
-            for j in range(first, last):
-                R[k, j] = D[row + k, j]
-                if labels is not None:
-                    labels[k, j] = P[row + k, j]
-        _eliminate(R, labels, M, b, first, last)
-
-
-@njit(parallel=True, nogil=True, cache=True)
-def solve_columns(D, column, b, M, C):
-    """Write each pivot's column, as it is when the pivot's turn comes, to a row of C."""
-    rows = D.shape[0]
-    width = _WIDTH // D.itemsize
-    for strip in prange((rows + width - 1) // width):
-        first = strip * width
-        last = min(rows, first + width)
-        for top in range(first, last, _HEIGHT):
-            for k in range(b):
-                for i in range(top, min(last, top + _HEIGHT)):
-                    C[k, i] = D[i, column + k]
-        _eliminate(C, None, M.T, b, first, last)
+            for before in range(k):
+                d, c, r = panel[k, first:last], factors[k, before], panel[before, first:last]
+                if labels is None:
+                    _relax_line(d, None, c, r, None, np.int64(0))
+                else:
+                    _relax_line(d, labels[k, first:last], c, r, labels[before, first:last], np.int64(0))
 
 
 def update(D, P, C, R, labels, pivot, b, nonnegative, skip=(0, 0, 0, 0)):
@@ -157,7 +146,7 @@ def update(D, P, C, R, labels, pivot, b, nonnegative, skip=(0, 0, 0, 0)):
     _update(D, P, C, R, labels, pivot, b)
 
 
-@njit(parallel=True, nogil=True, cache=True)
+@unless(lambda D, *_: D.size <= VERTICES)
 def _update(D, P, C, R, labels, pivot, b):
     rows, n = D.shape
     width = _WIDTH // D.itemsize
@@ -198,7 +187,7 @@ def _relax_tile(D, C, R, top, bottom, first, last, b):
                 d3[j] = _least(t3, _sum(t3, a3, x0), _sum(t3, b3, x1), _sum(t3, c3, x2), _sum(t3, e3, x3))
     for i in range(whole, bottom):
         for k in range(b):
-            _relax_line(D[i, first:last], None, C[k, i], R[k, first:last], None, 0)
+            _relax_line(D[i, first:last], None, C[k, i], R[k, first:last], None, np.int64(0))
 
 
 def through(D, P, column, R, labels, pivot, count, cycle):
