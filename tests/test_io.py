@@ -517,6 +517,7 @@ def npy(header, data=b"", version=b"\x01\x00"):
         npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2)}", bytes(31)),
         npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2)}", bytes(33)),
         npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), 'x': 1}", bytes(32)),
+        npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2),\xa0}", bytes(32)),
         npy("", b""),
         npy("{", b""),
         npy("\n" * 20_000),
@@ -538,6 +539,7 @@ def test_npy_of_another_byte_order_version_or_alignment(write):
         npy(header % ">f8", matrix.astype(">f8").tobytes("F")),
         npy(header % "<f8", matrix.tobytes("F"), b"\x02\x00"),
         npy(header % "<f8" + " " * 3, matrix.tobytes("F")),
+        npy(header % "<d", matrix.tobytes("F")),
         npy(header.replace("2, 2", "2L, 2L") % "<f8", matrix.tobytes("F")),
     ):
         graph = read(write(content, "m.npy"))

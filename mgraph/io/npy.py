@@ -99,7 +99,7 @@ def read_header(path: Path, stream: Readable, name: str = "") -> Header:
     if found is None:
         raise FormatError(f"{where} has a header that numpy.save does not write: {text[:60].decode('latin-1')!r}")
     descr, fortran, lengths = found
-    if not re.fullmatch(r"[<>|=]?[biufSU][1-9][0-9]{0,3}", descr, re.ASCII):
+    if not re.fullmatch(r"[<>|=]?([biufSU][1-9][0-9]{0,3}|[?bBhHiIlLqQefd])", descr, re.ASCII):
         raise FormatError(f"{where} is an array of the type {descr[:60]!r}, not of numbers")
     try:
         dtype = np.dtype(descr)
@@ -116,7 +116,7 @@ def _fields(text: str) -> tuple[str, bool, tuple[int, ...]] | None:
     text = text.strip(" \t\n")
     if not (text.startswith("{") and text.endswith("}")):
         return None
-    text, place = text[1:-1].rstrip(), 0
+    text, place = text[1:-1].rstrip(" \t\n"), 0  # and no other blank, such as one of Latin-1: Python takes none
     fields: dict[str, str] = {}
     while place < len(text):
         field = _FIELD.match(text, place)
