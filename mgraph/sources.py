@@ -85,10 +85,18 @@ def potentials(graph: Graph) -> np.ndarray:
         cycle = [vertex]
         while parents[cycle[-1]] != vertex:
             cycle.append(int(parents[cycle[-1]]))
-        if math.fsum(weights[edges[cycle]]) < 0:
+        if _negative_in_all(weights[edges[cycle]]):
             raise NegativeCycleError(vertex)
         parents[vertex] = edges[vertex] = -1  # it seemed negative by rounding
     return h
+
+
+def _negative_in_all(weights: np.ndarray) -> bool:
+    """Return whether the exact sum of some weights is negative, be it as large as it may."""
+    try:
+        return math.fsum(weights) < 0
+    except OverflowError:  # of so large a sum, the digits that scaling costs do not matter
+        return math.fsum(weights * 2.0**-64) < 0
 
 
 def batch_size(n: int, dtype: np.dtype, kind: str) -> int:

@@ -5,6 +5,7 @@ import pytest
 
 import mgraph
 from mgraph.errors import DistanceOverflowError
+from mgraph.sources import _negative_in_all
 from mgraph.weights import distance_range, infinity
 from tests.test_apsp import DEVICES
 from tests.test_cluster import cluster, pytestmark  # noqa: F401
@@ -182,3 +183,14 @@ def test_extremes():
     assert mgraph.Graph.from_edges([], [], n=2).extremes() == mgraph.Graph.from_edges([], [], []).extremes()
     assert mgraph.Graph.from_dense([[0, 3], [7, 0]]).extremes() == (3, 7, True)
     assert mgraph.Graph.from_dense([[-1.5, np.inf], [7, 9]]).extremes() == (-1.5, 7, False)
+
+
+def test_cycles_whose_sum_no_float_can_be(device):
+    """Bellman and Ford's check of a cycle added up its weights, and raised OverflowError."""
+    for weights, negative in (([1.7e308, 1.7e308, -1.7e308], False), ([-1.7e308, -1.7e308, 1.7e308], True)):
+        assert _negative_in_all(np.array(weights)) is negative
+        assert _negative_in_all(np.array([*weights, *weights])) is negative
+    graph = mgraph.Graph.from_edges([0, 1], [1, 0], [-1.7e308, -1.7e308])
+    for call in (lambda: mgraph.apsp(graph, device=device), lambda: mgraph.sssp(graph, 0, device=device)):
+        with pytest.raises(mgraph.NegativeCycleError):
+            call()
