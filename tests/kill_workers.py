@@ -11,7 +11,6 @@ import argparse
 import contextlib
 import faulthandler
 import logging
-import os
 import random
 import signal
 import sys
@@ -24,6 +23,7 @@ from typing import Any
 
 import dask
 import numpy as np
+import psutil
 from distributed import Client, LocalCluster
 
 from mgraph import (
@@ -97,18 +97,18 @@ def cluster(workers: int, device: str) -> Iterator[tuple[Any, Client]]:
 
 
 class Disturber:
-    """Sends a worker a signal some time after its making, from a thread; `undo` wakes the worker."""
+    """Sends a worker's process a signal some time after its making, from a thread; `undo` wakes the worker."""
 
     def __init__(self, pid: int, number: signal.Signals, delay: float) -> None:
-        self.pid = pid
-        self.number = number
-        self._timer = threading.Timer(delay, self._send)
+        self._process = psutil.Process(pid)  # which sends nothing to another process of the same number
+        self._number = number
+        self._timer = threading.Timer(delay, self._send, [number])
         self._timer.start()
 
-    def _send(self) -> None:
+    def _send(self, number: signal.Signals) -> None:
         # It may have ended by itself.
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self.pid, self.number)
+        with contextlib.suppress(psutil.NoSuchProcess):
+            self._process.send_signal(number)
 
     def settle(self) -> None:
         """Wait until the signal is sent."""
@@ -116,9 +116,8 @@ class Disturber:
 
     def undo(self) -> None:
         """Wake a worker that was stopped."""
-        if self.number == signal.SIGSTOP:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self.pid, signal.SIGCONT)
+        if self._number == signal.SIGSTOP:
+            self._send(signal.SIGCONT)
 
 
 def sessions(dask_worker: Any) -> int:
@@ -202,7 +201,7 @@ class Harness:
         if ended not in ("right", "WorkerLostError"):
             self.problems.append(f"{what}: {ended}")
         if beyond > ALLOWANCE:
-            self.problems.append(f"{what}: ended after {seconds:.1f} s, undisturbed after {usual:.1f} s")
+            self.problems.append(f"{what}: {ended} after {seconds:.1f} s, undisturbed after {usual:.1f} s")
         if following != "right":
             self.problems.append(f"{what}: the next call: {following}")
         wait_until(lambda: len(present(client)) == len(made.workers), f"{what}: the workers came back")
