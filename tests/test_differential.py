@@ -92,8 +92,12 @@ def agrees(found, expected, size):
         return int(found) == expected
     if found == np.inf:
         return expected > Fraction(float(np.finfo(dtype).max)) * Fraction(999_999, 1_000_000)
-    digits = Fraction(1, 10**4 if dtype == np.float32 else 10**11)
-    return np.isfinite(found) and abs(Fraction(float(found)) - expected) <= size * digits + Fraction(1, 10**37)
+    return np.isfinite(found) and abs(Fraction(float(found)) - expected) <= rounding(dtype, size)
+
+
+def rounding(dtype, size):
+    """What a sum of floats may be off, of weights up to some size."""
+    return size * Fraction(1, 10**4 if dtype == np.float32 else 10**11) + Fraction(1, 10**37)
 
 
 def check(random):
@@ -120,8 +124,12 @@ def check(random):
     method, labels = str(random.choice(METHODS)), bool(random.random() < 0.4)
     pairs = call(mgraph.apsp, method=method, dtype=dtype, predecessors=labels)
     if pairs is not None:
-        assert not bad and D is not None, (method, dtype, edges)
-        for i in range(n):
+        assert not bad, (method, dtype, edges)
+        if D is None:  # a cycle that is negative by less than floats are rounded
+            off = rounding(pairs.distances.dtype, size)
+            assert pairs.distances.dtype.kind == "f", (method, dtype, edges)
+            assert exact(n, [(i, j, Fraction(w) + off) for i, j, w in edges]) is not None, (method, dtype, edges)
+        for i in range(n if D is not None else 0):
             for j in range(n):
                 assert agrees(pairs.distances[i, j], D[i][j], size), (method, dtype, edges, i, j)
                 if labels and np.isfinite(float(pairs.distances[i, j])):
