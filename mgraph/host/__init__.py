@@ -66,4 +66,5 @@ def _limit_threads() -> None:
 _limit_threads()
 _load_openmp()
 importlib.import_module(f"{__name__}.forks")  # and Numba, which reads what these two have set
+importlib.import_module(f"{__name__}.caching")
 _count_compiling()
