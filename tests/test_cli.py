@@ -537,7 +537,8 @@ def test_calibrate(monkeypatch, tmp_path):
     again = facts("calibrate", "--device", "cpu")["relaxations"]
     assert 0.2 < again / figures["relaxations"] < 5
     (tmp_path / "mgraph" / "rates.json").write_text("not JSON")
-    keep("another", rates("cpu", "another"))  # what cannot be read is replaced
+    with pytest.warns(UserWarning, match="is ignored"):
+        keep("another", rates("cpu", "another"))  # what cannot be read is replaced
     assert rates("cpu", model).pivots == rates("cpu", "unheard of").pivots  # which nothing scales
 
 

@@ -457,7 +457,7 @@ def test_predicted_peak_of_apsp_is_the_measured_one(dtype, predecessors):
     n = 2048 if predecessors or dtype == "float64" else 4096
     matrix = random_matrix(n, density=0.1, dtype=dtype)
     options = dict(device="cpu", dtype=dtype, predecessors=predecessors)
-    mgraph.apsp(matrix[:64, :64], **options)  # compiles
+    mgraph.apsp(matrix, **options)  # compiles what a matrix of this size runs
     result, peak = measured(lambda: mgraph.apsp(matrix, **options))
     assert result.plan.peak_bytes[0] == pytest.approx(peak, rel=0.05)
 
