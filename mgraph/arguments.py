@@ -1,4 +1,4 @@
-"""What a public call is given, checked once at its door: truth values and sizes of memory."""
+"""What a public call is given, checked once at its door: truth values, integers and sizes of memory."""
 
 import math
 import re
@@ -16,6 +16,21 @@ def checked_flag(name: str, value: Any) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise InputError(f"{name} must be True or False, got {value!r}")
     return bool(value)
+
+
+def checked_integer(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """Return an argument that is an integer from `least` to `most`, both included, or raise InputError.
+
+    Examples
+    --------
+    >>> checked_integer("source", 3, 0, 9)
+    3
+    """
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not whole or value < least or (most is not None and value > most):
+        wanted = f"of {least} or more" if most is None else f"in [{least}, {most + 1})"
+        raise InputError(f"{name} must be an integer {wanted}, got {value!r}")
+    return int(value)
 
 
 def checked_bytes(name: str, value: Any) -> int:
@@ -43,11 +58,11 @@ def checked_bytes(name: str, value: Any) -> int:
     if isinstance(value, str) and (match := _SIZE.fullmatch(value.strip())):
         unit = (1024 if match[3] else 1000) ** (" kmgt".index((match[2] or " ").lower()))
         size = int(match[1]) * unit if match[1].isdecimal() else int(float(match[1]) * unit)
-    whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
     if isinstance(size, (float, np.floating)) and math.isfinite(size) and size == int(size):
-        whole, size = True, int(size)
-    if not whole or size < 1:
+        size = int(size)
+    try:
+        return checked_integer(name, size, 1)
+    except InputError:
         raise InputError(
             f"{name} must be a number of bytes, 1 or more, such as 150000000000, '150GB' or '140GiB', got {value!r}"
-        )
-    return int(size)
+        ) from None

@@ -1,5 +1,6 @@
 """Plans are made without the devices they are for, cover every vertex once, and know their peak memory."""
 
+import inspect
 import json
 import math
 import shutil
@@ -22,9 +23,11 @@ from mgraph.bfs import Search
 from mgraph.device import HostDevice
 from mgraph.floyd_warshall import FloydWarshall
 from mgraph.generate import random_matrix, rmat
+from mgraph.plan import ALGORITHMS
 from mgraph.plan.all_pairs import products
 from mgraph.plan.cut import balanced_ranges, best_grid, even_ranges, fitting, grouped, shares
 from mgraph.plan.devices import USABLE
+from mgraph.plan.shape import Shape
 from mgraph.rates import DEFAULT, EXCHANGE, PUBLISHED
 
 GIB = 1 << 30
@@ -487,10 +490,10 @@ def test_predicted_peak_of_bfs_is_the_measured_one(predecessors):
     ("arguments", "options", "says"),
     [
         (("dijkstra", 10), {}, "'dijkstra' is not known: use one of 'apsp', 'bfs', 'bfs_many', 'closure'"),
-        (("apsp", -1), {}, "n=-1"),
-        (("apsp", 1.5), {}, "n=1.5"),
-        (("apsp", True), {}, "n=True"),
-        (("apsp", 10, -2), {}, "m=-2"),
+        (("apsp", -1), {}, "n must be an integer in [0, 2146435073), got -1"),
+        (("apsp", 1.5), {}, "n must be an integer in [0, 2146435073), got 1.5"),
+        (("apsp", True), {}, "n must be an integer in [0, 2146435073), got True"),
+        (("apsp", 10, -2), {}, "m must be an integer of 0 or more, got -2"),
         (("bfs", 10), {}, "m="),
         (("apsp", 10), {"method": "pull"}, "method='pull'"),
         (("bfs", 10, 9), {"method": "blocked"}, "method='blocked'"),
@@ -498,18 +501,51 @@ def test_predicted_peak_of_bfs_is_the_measured_one(predecessors):
         (("apsp", 10), {"dtype": "int8"}, "int8"),
         (("apsp", 10), {"dtype": "auto"}, "name a type"),
         (("closure", 10), {"method": "naive"}, "'blocked'"),
-        (("closure", 10), {"predecessors": True}, "predecessors"),
+        (
+            ("closure", 10),
+            {"predecessors": True},
+            "predecessors=True does not go with closure: it is for apsp, bfs, bfs_many, sssp",
+        ),
         (("apsp", 10), {"dtype": "words"}, "words"),
-        (("apsp", 10), {"devices": 0}, "devices=0"),
-        (("apsp", 10), {"devices": []}, "devices="),
-        (("apsp", 10), {"devices": 1.5}, "devices=1.5"),
+        (("apsp", 10), {"devices": 0}, "devices must be an integer of 1 or more, got 0"),
+        (("apsp", 10), {"devices": []}, "devices must be a number, names or DeviceSpecs, got []"),
+        (("apsp", 10), {"devices": 1.5}, "DeviceSpecs, got 1.5"),
         (("apsp", 10), {"devices": "tpu"}, "tpu"),
-        (("apsp", 10), {"network": 0}, "network=0"),
-        (("apsp", 10), {"network": float("nan")}, "network=nan"),
-        (("apsp", 10), {"network": "25e9"}, "network='25e9'"),
-        (("apsp", 10), {"network": True}, "network=True"),
-        (("bfs", 10, 9), {"network": 25e9}, "is for apsp"),
-        (("apsp", 10), {"gpus_per_node": 0}, "gpus_per_node=0"),
+        (("apsp", 10), {"network": 0}, "bytes a second, more than 0, such as 25e9, got 0"),
+        (
+            ("apsp", 10),
+            {"network": float("nan")},
+            "network must be a number of bytes a second, more than 0, such as 25e9",
+        ),
+        (("apsp", 10), {"network": "25e9"}, "such as 25e9, got '25e9'"),
+        (("apsp", 10), {"network": True}, "such as 25e9, got True"),
+        (("bfs", 10, 9), {"network": 25e9}, "network=25000000000.0 does not go with bfs: it is for apsp"),
+        (("apsp", 10), {"gpus_per_node": 0}, "gpus_per_node must be an integer of 1 or more, got 0"),
+        (("apsp", 10), {"span": "a"}, "span must be an integer of 1 or more, got 'a'"),
+        (("apsp", 10), {"span": 1.5}, "span must be an integer of 1 or more, got 1.5"),
+        (("apsp", 10), {"span": True}, "span must be an integer of 1 or more, got True"),
+        (("apsp", 10), {"block": True}, "block must be an integer of 1 or more, got True"),
+        (("apsp", 2), {"components": "ab"}, "components must be a sequence of integers"),
+        (("apsp", 2), {"components": 2}, "components must be a sequence of integers"),
+        (("apsp", 2), {"components": [2.0]}, "components must be a sequence of integers"),
+        (("apsp", 2), {"components": [[1], [1, 2]]}, "components must be a sequence of integers"),
+        (("apsp", 2), {"components": [1]}, "that add up to n=2, got [1]"),
+        (("bfs", 10, 10), {"rows": "a"}, "rows must be an integer of 0 or more, got 'a'"),
+        (("bfs", 10, 10), {"shape": 3}, "shape must be what mgraph.plan.shape.shape_of returns, got 3"),
+        (("bfs", 10, 10), {"indptr": [0, 10]}, "indptr must be n + 1 = 11 integers, got [0, 10]"),
+        (("bfs_many", 10, 10), {"sources": 0}, "sources must be an integer of 1 or more, got 0"),
+        (("bfs", 10, 10), {"dtype": "foo"}, "dtype='foo' does not go with bfs: it is for apsp, sssp"),
+        (("bfs", 10, 10), {"dtype": np.dtype(float)}, "does not go with bfs"),
+        (("bfs", 10, 10), {"intermediate": True}, "intermediate=True does not go with bfs: it is for apsp"),
+        (("bfs", 10, 10), {"block": 7}, "block=7 does not go with bfs: it is for apsp, closure"),
+        (("components", 10, 10), {"block": 33}, "block=33 does not go with components"),
+        (("components", 10, 10), {"predecessors": True}, "predecessors=True does not go with components"),
+        (("apsp", 10), {"sources": 5}, "sources=5 does not go with apsp: it is for bfs_many"),
+        (
+            ("sssp", 10, 10),
+            {"shape": Shape(), "splitters": 3},
+            "splitters=3 does not go with sssp",
+        ),
     ],
 )
 def test_bad_arguments(arguments, options, says):
@@ -521,9 +557,9 @@ def test_bad_arguments(arguments, options, says):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"algorithm": "apsp", "n": None}, "n=None"),
-        ({"algorithm": "bfs", "n": 2**33, "m": 5}, "n=8589934592"),
-        ({"algorithm": "apsp", "n": 10, "span": 0}, "span=0"),
+        ({"algorithm": "apsp", "n": None}, r"n must be an integer in \[0, 2146435073\), got None"),
+        ({"algorithm": "bfs", "n": 2**33, "m": 5}, "n must be .* got 8589934592"),
+        ({"algorithm": "apsp", "n": 10, "span": 0}, "span must be an integer of 1 or more, got 0"),
         ({"algorithm": "apsp", "n": 10, "devices": DeviceSpec("x", "tpu", 1 << 30)}, "tpu"),
         ({"algorithm": "apsp", "n": 10, "devices": DeviceSpec("x", "cpu", -5)}, "-5"),
     ],
@@ -531,6 +567,12 @@ def test_bad_arguments(arguments, options, says):
 def test_plans_that_cannot_be(arguments, message):
     with pytest.raises(InputError, match=message):
         plan(**arguments)
+
+
+def test_what_is_as_by_default_goes_with_every_algorithm():
+    options = {name: given.default for name, given in inspect.signature(plan).parameters.items() if given.kind == 3}
+    for algorithm in ALGORITHMS:
+        assert plan(algorithm, 10, 20, np.int64(1), **options | {"components": [], "sources": np.int32(1)}).n == 10
 
 
 @pytest.mark.parametrize(

@@ -177,7 +177,7 @@ def test_any_number_of_splitters(method, splitters, device):
 
 @pytest.mark.parametrize("splitters", [0, -1, True, 2.0, "many"])
 def test_splitters_that_are_no_number(splitters):
-    with pytest.raises(InputError, match=f"splitters={splitters!r} is no number of splitters"):
+    with pytest.raises(InputError, match=f"splitters must be an integer of 1 or more, got {splitters!r}"):
         mgraph.list_rank([0], splitters=splitters, device="cpu")
 
 
@@ -185,7 +185,7 @@ def test_splitters_where_there_are_none():
     for method in ("sequential", "wylie"):
         with pytest.raises(InputError, match=f"method='{method}' has no splitters"):
             mgraph.list_rank([0], method=method, splitters=1, device="cpu")
-    with pytest.raises(InputError, match="components has none"):
+    with pytest.raises(InputError, match="splitters=2 does not go with components: it is for list_rank"):
         plan("components", 5, 5, devices="cpu", splitters=2)
 
 
@@ -533,7 +533,7 @@ def test_a_plan_knows_its_peak_memory(method, splitters):
 def test_too_long_a_list():
     with pytest.raises(mgraph.MemoryLimitError, match="splitter48"):
         plan("list_rank", 1 << 28, devices=DeviceSpec("cuda:0", "cuda", 1 << 30))
-    with pytest.raises(InputError, match="no number of elements"):
+    with pytest.raises(InputError, match=r"n must be an integer in \[0, 4294967296\), got 4294967296"):
         plan("list_rank", 1 << 32, devices=DeviceSpec("cuda:0", "cuda", 1 << 40))
     assert plan("list_rank", 1 << 31, devices=DeviceSpec("cuda:0", "cuda", 1 << 40)).dtype == "int64"
 

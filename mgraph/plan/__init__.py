@@ -7,12 +7,14 @@ Each algorithm has a module that says how it is cut and what it costs; as an att
 call, which hides the package: its modules are had by ``from mgraph.plan import searches``.
 """
 
+import inspect
+import reprlib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..arguments import checked_bytes, checked_flag
+from ..arguments import checked_bytes, checked_flag, checked_integer
 from ..errors import InputError, MemoryLimitError
 from ..graph import MAX_VERTICES
 from ..weights import distance_dtype
@@ -31,6 +33,20 @@ ALGORITHMS = ("apsp", "bfs", "bfs_many", "closure", "components", "list_rank", "
 
 #: The names of calls and of commands that are not those of what they plan.
 _CALLS = {"transitive_closure": "closure", "connected_components": "components", "rank": "list_rank"}
+
+#: The options that each algorithm's plan takes beside those of all: method, span and memory_limit.
+_TAKES = {
+    "apsp": (
+        *("predecessors", "intermediate", "dtype", "block", "nonnegative", "exact", "weighted", "components"),
+        *("network", "gpus_per_node"),
+    ),
+    "bfs": ("predecessors", "directed", "indptr", "rows", "shape"),
+    "bfs_many": ("predecessors", "directed", "indptr", "sources", "shape"),
+    "closure": ("block",),
+    "components": ("directed", "indptr", "shape"),
+    "list_rank": ("splitters",),
+    "sssp": ("predecessors", "dtype", "nonnegative", "indptr", "shape"),
+}
 
 
 def plan(
@@ -124,7 +140,16 @@ def plan(
     MemoryLimitError
         If no way of doing it fits the devices.
     InputError
-        For an unknown algorithm, method, block or device, and for splitters where there are none.
+        For an unknown algorithm, method, block or device, and for an option that the algorithm does not take.
+    DeviceError
+        If a device of this machine that is named is not there.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> made = mgraph.plan("apsp", 100_000, devices=[mgraph.DeviceSpec("cuda:0", "cuda", 140 << 30)])
+    >>> made.method, max(made.peak_bytes) < 140 << 30
+    ('blocked', True)
     """
     if isinstance(algorithm, str):
         algorithm = _CALLS.get(algorithm, algorithm)
@@ -135,61 +160,103 @@ def plan(
     flags |= {"directed": directed, "weighted": weighted}
     flags = {name: checked_flag(name, value) for name, value in flags.items()}
     predecessors, intermediate, nonnegative, exact, directed, weighted = flags.values()
+    n = checked_integer("n", n, 0, MAX_ELEMENTS if algorithm == "list_rank" else MAX_VERTICES)
+    m = None if m is None else checked_integer("m", m, 0)
+    sources, gpus_per_node = checked_integer("sources", sources, 0), checked_integer("gpus_per_node", gpus_per_node, 1)
+    block = None if block is None else checked_integer("block", block, 1)
+    span = None if span is None else checked_integer("span", span, 1)
+    rows = None if rows is None else checked_integer("rows", rows, 0)
+    splitters = None if splitters is None else checked_integer("splitters", splitters, 1)
     memory_limit = None if memory_limit is None else checked_bytes("memory_limit", memory_limit)
-    for name, value in (("n", n), ("m", m), ("sources", sources)):
-        if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0):
-            raise InputError(f"{name}={value!r} is no number: give 0 or more")
-    most = MAX_ELEMENTS if algorithm == "list_rank" else MAX_VERTICES
-    if n is None or n > most:
-        what = "elements" if algorithm == "list_rank" else "vertices"
-        raise InputError(f"n={n!r} is no number of {what}: give 0 to {most}")
-    if block is not None and (isinstance(block, bool) or not isinstance(block, (int, np.integer))):
-        raise InputError(f"block={block!r} is no number of pivots")
-    if span is not None and span < 1:
-        raise InputError(f"span={span!r} is no number of supersteps: give 1 or more")
+    components, indptr = _checked_sizes(components, n), _checked_starts(indptr, n)
+    if network is not None:
+        number = isinstance(network, (int, float, np.integer, np.floating)) and not isinstance(network, bool)
+        if not number or not network > 0:
+            raise InputError(f"network must be a number of bytes a second, more than 0, such as 25e9, got {network!r}")
+    if shape is not None and not isinstance(shape, Shape):
+        raise InputError(f"shape must be what mgraph.plan.shape.shape_of returns, got {shape!r}")
+    _refuse_others(
+        algorithm,
+        flags
+        | {"dtype": dtype, "block": block, "components": components, "indptr": indptr, "sources": sources}
+        | {"rows": rows, "network": network, "gpus_per_node": gpus_per_node, "splitters": splitters, "shape": shape},
+    )
     if isinstance(dtype, str) and dtype == "auto":
         raise InputError("dtype='auto' depends on the weights, which a plan does not know: name a type")
-    if network is not None:
-        if isinstance(network, bool) or not isinstance(network, (int, float, np.number)) or not network > 0:
-            raise InputError(f"network={network!r} is no number of bytes a second: give more than 0, such as 25e9")
-        if algorithm != "apsp":
-            raise InputError(f"network={network!r} is for apsp: a plan for {algorithm} is for devices of one node")
-    if isinstance(gpus_per_node, bool) or not isinstance(gpus_per_node, (int, np.integer)) or gpus_per_node < 1:
-        raise InputError(f"gpus_per_node={gpus_per_node!r} is no number of devices: give 1 or more")
-    if splitters is not None and algorithm != "list_rank":
-        raise InputError(f"splitters={splitters!r} is for list_rank: {algorithm} has none")
     specs = specs_of(devices)
     shape = Shape() if shape is None else shape
     if algorithm == "apsp":
         if predecessors and intermediate:
             raise InputError("predecessors=True and intermediate=True exclude each other: ask for one of them")
         ask = all_pairs.Ask(
-            *(int(n), int(m or 0), specs, distance_dtype(None, dtype), predecessors, intermediate, block, span),
-            *(memory_limit, nonnegative, exact, tuple(components), network, int(gpus_per_node), weighted),
+            *(n, m or 0, specs, distance_dtype(None, dtype), predecessors, intermediate, block, span),
+            *(memory_limit, nonnegative, exact, components, network, gpus_per_node, weighted),
         )
         return all_pairs.planned(ask, method)
     if algorithm == "closure":
-        if method not in ("auto", "blocked") or predecessors or intermediate:
-            raise InputError("a plan for closure has one method, 'blocked', and neither predecessors nor intermediate")
-        made = closure.planned(int(n), int(m or 0), specs, block, span, memory_limit)
+        if method not in ("auto", "blocked"):
+            raise InputError(f"method={method!r} is not known for closure: use 'auto' or 'blocked'")
+        made = closure.planned(n, m or 0, specs, block, span, memory_limit)
     elif algorithm == "list_rank":
-        made = ranking.planned(int(n), specs, method, span, splitters, memory_limit)
+        made = ranking.planned(n, specs, method, span, splitters, memory_limit)
     elif m is None:
         raise InputError(f"a plan for {algorithm} needs m=, the number of edges")
     elif algorithm == "components":
-        made = planned_components(int(n), int(m), specs, method, span, directed, indptr, memory_limit, shape)
+        made = planned_components(n, m, specs, method, span, directed, indptr, memory_limit, shape)
     elif algorithm == "sssp":
         kept = distance_dtype(None, dtype), predecessors, nonnegative
-        made = single_source.planned(int(n), int(m), specs, method, *kept, span, indptr, memory_limit, shape)
+        made = single_source.planned(n, m, specs, method, *kept, span, indptr, memory_limit, shape)
     elif algorithm == "bfs_many":
-        if method not in ("auto", "words") or not sources:
-            raise InputError("a plan for bfs_many has one method, 'words', and a source or more")
-        counts = int(n), int(m), int(sources)
-        made = searches.planned_for_many(*counts, specs, predecessors, span, directed, indptr, memory_limit, shape)
+        if method not in ("auto", "words"):
+            raise InputError(f"method={method!r} is not known for bfs_many: use 'auto' or 'words'")
+        checked_integer("sources", sources, 1)
+        made = searches.planned_for_many(
+            n, m, sources, specs, predecessors, span, directed, indptr, memory_limit, shape
+        )
     else:
         searched = predecessors, span, directed, indptr, rows, memory_limit, shape
-        made = searches.planned(int(n), int(m), specs, method, *searched)
+        made = searches.planned(n, m, specs, method, *searched)
     why = hindrance(made, memory_limit)
     if why:
         raise MemoryLimitError(refusal(made, why, memory_limit))
     return made
+
+
+def _refuse_others(algorithm: str, options: dict[str, Any]) -> None:
+    """Raise InputError for an option that the algorithm does not take and that is not as by default."""
+    defaults = inspect.signature(plan).parameters
+    for name, value in options.items():
+        default = defaults[name].default
+        given = value is not None if default is None else value != default
+        if given and name not in _TAKES[algorithm]:
+            takers = ", ".join(other for other in ALGORITHMS if name in _TAKES[other])
+            raise InputError(f"{name}={reprlib.repr(value)} does not go with {algorithm}: it is for {takers}")
+
+
+def _checked_sizes(components: Any, n: int) -> tuple[int, ...]:
+    """Return the vertices of each component, if they are known, or raise InputError."""
+    try:
+        sizes = np.asarray(components)
+    except ValueError:  # rows of unequal length
+        sizes = np.empty(0, object)
+    if sizes.shape == (0,) and sizes.dtype != object:
+        return ()
+    if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or sizes.min() < 1 or int(sizes.sum()) != n:
+        raise InputError(
+            f"components must be a sequence of integers of 1 or more that add up to n={n}, "
+            f"got {reprlib.repr(components)}"
+        )
+    return tuple(sizes.tolist())
+
+
+def _checked_starts(indptr: Any, n: int) -> np.ndarray | None:
+    """Return where each vertex's edges begin, if that is known, or raise InputError."""
+    if indptr is None:
+        return None
+    try:
+        starts = np.asarray(indptr)
+    except (ValueError, TypeError):
+        starts = np.empty(0)
+    if starts.shape != (n + 1,) or starts.dtype.kind not in "iu":
+        raise InputError(f"indptr must be n + 1 = {n + 1} integers, got {reprlib.repr(indptr)}")
+    return starts

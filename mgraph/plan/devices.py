@@ -4,9 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from .. import device as devices
 from .. import limits
 from .. import rates as known
+from ..arguments import checked_integer
 from ..errors import InputError
 from ..probe import Speed
 from ..rates import Rates
@@ -56,18 +59,16 @@ def spec_of(device: devices.Device) -> DeviceSpec:
 
 def specs_of(wanted: Any) -> tuple[DeviceSpec, ...]:
     """Return the descriptions of the devices that are wanted: a number of them, their names, or descriptions."""
-    if isinstance(wanted, int) and not isinstance(wanted, bool):
-        if wanted < 1:
-            raise InputError(f"devices={wanted} is no number of devices: give 1 or more")
-        return (spec_of(devices.find(None)),) * wanted
+    if isinstance(wanted, (int, np.integer)) and not isinstance(wanted, bool):
+        return (spec_of(devices.find(None)),) * checked_integer("devices", wanted, 1)
     if wanted is None or isinstance(wanted, (str, DeviceSpec)):
         wanted = [wanted]
     if not isinstance(wanted, Sequence) or not wanted:
-        raise InputError(f"devices={wanted!r} is not known: give a number, names or DeviceSpecs")
+        raise InputError(f"devices must be a number, names or DeviceSpecs, got {wanted!r}")
     specs = tuple(w if isinstance(w, DeviceSpec) else spec_of(devices.find(w)) for w in wanted)
     for spec in specs:
         if spec.kind not in ("cpu", "cuda") or spec.memory < 0 or spec.cores < 1:
-            raise InputError(f"{spec} cannot be: its kind is 'cpu' or 'cuda', with some memory and cores")
+            raise InputError(f"a device must be of kind 'cpu' or 'cuda', with memory >= 0 and cores >= 1, got {spec}")
     return specs
 
 

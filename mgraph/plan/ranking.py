@@ -53,11 +53,8 @@ def planned(
         raise InputError(f"method={method!r} is not known for list_rank: use 'auto', {known}")
     if method == "sequential" and kind == "cuda":
         raise InputError("method='sequential' goes along a list on one core of a CPU: give device='cpu' with it")
-    if splitters is not None:
-        if isinstance(splitters, bool) or not isinstance(splitters, (int, np.integer)) or splitters < 1:
-            raise InputError(f"splitters={splitters!r} is no number of splitters: give 1 or more")
-        if method in ("sequential", "wylie"):
-            raise InputError(f"method={method!r} has no splitters: give splitters= with 'splitter64' or 'splitter48'")
+    if splitters is not None and method in ("sequential", "wylie"):
+        raise InputError(f"method={method!r} has no splitters: give splitters= with 'splitter64' or 'splitter48'")
     if method == "auto":
         short = shards == 1 and n <= SHORT_LIST[kind] and splitters is None
         method = {"cpu": "sequential", "cuda": "wylie"}[kind] if short else "splitter64"
@@ -85,7 +82,7 @@ def planned(
             units = sum(spec.processors for spec in specs) if kind == "cuda" else cores
             walks = WALKS if shards == 1 else WALKS // 2  # each shard ranks the splitters of all
             splitters = walks * units * kernel_module(kind, "ranking").WALKERS
-        spacing = min(SPACING, 1 << max(0, (n // int(splitters)).bit_length() - 1))
+        spacing = min(SPACING, 1 << max(0, (n // splitters).bit_length() - 1))
         # A CPU may receive all others' ranks of its range while it still ranks; GPUs reduce in place.
         heard = dtype.itemsize * (shards - 1) if kind == "cpu" else 0
         each = 2 * lists + (8 if method == "splitter64" else 6) * n + 8 * -(-n // spacing)
