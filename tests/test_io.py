@@ -707,13 +707,25 @@ def test_what_is_no_file_or_no_graph(tmp_path, write, monkeypatch):
         read(tmp_path / "nothing.txt")
     refused(write(b"\x89PNG\r\n\x1a\n\x00\x00", "picture.png"), "'edges'", "'mtx'")
     assert triples(read(write("0 1\n", "graph.dat"))) == [(0, 1)]
-    with pytest.raises(InputError, match=r"format='csv'.*'edges'"):
+    for format in ([], {}, 1, ["edges"]):
+        with pytest.raises(InputError, match="format must be one of 'edges'"):
+            read(write("0 1\n"), format=format)
+    with pytest.raises(InputError, match="dense must be 'adjacency' or 'distances'"):
+        read(write("0 1\n"), dense=["adjacency"])
+    for reading in (read, read_list):
+        with pytest.raises(MissingFileError, match="there is no such file"):
+            reading(write("0 1\n") / "x")
+        with pytest.raises(FormatError, match="is a folder: give a file"):
+            reading(tmp_path)
+        with pytest.raises(InputError, match=r"path must be the name of a file, got 'a.x00b'"):
+            reading("a\0b")
+    with pytest.raises(InputError, match=r"format must be one of 'edges'.*got 'csv'"):
         read(write("0 1\n"), format="csv")
     for n in (-1, 1.5, "3", True):
-        with pytest.raises(InputError, match="n="):
+        with pytest.raises(InputError, match="n must be an integer of 0 or more, got "):
             read(write("0 1\n"), n=n)
     monkeypatch.setattr(mgraph.io.stream, "BLOCK", 100)
-    refused(write("0 1\n" + "1" * 500), "line 2", "no text file")
+    refused(write("0 1\n" + "1" * 500), "line 2", "a text file expected")
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
@@ -1020,7 +1032,7 @@ def test_what_gives_no_bytes_is_refused(write):
     path = write("0 1\n")
     with path.open() as file, pytest.raises(InputError, match="binary mode"):
         read(file)
-    with pytest.raises(InputError, match="is not a file"):
+    with pytest.raises(InputError, match="expected a path or a file object"):
         read(7)
 
 

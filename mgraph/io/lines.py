@@ -201,7 +201,7 @@ class Lines:
         if self.tagged and fields[0] == "p":
             return f"{shown} is a second 'p' line"
         if self.tagged and fields.pop(0) != "a":
-            return f"{shown} is no edge: {self.wanted}"
+            return f"expected an edge, got {shown}: {self.wanted}"
         if len(fields) != self.columns and not (self.cut and len(fields) > self.columns):
             if fields[:1] == ["p"]:
                 return f"{shown} is a second 'p' line"
@@ -210,7 +210,7 @@ class Lines:
             value = _value(field)
             if value is None:
                 hint = "; if the line is a header, put a '#' before it" if b"#" in self._comments else ""
-                return f"{_shortened(field)} in {shown} is no {self.noun}{hint}"
+                return f"expected an integer {self.noun}, got {_shortened(field)} in {shown}{hint}"
             if value < self.base:
                 return f"the {self.noun} {field[:60]} in {shown} is below {self.base}, the first of this format"
             if value - self.base >= self.limit:
@@ -220,10 +220,10 @@ class Lines:
             if _value(weight) is not None and np.int64 in self.kinds:
                 return f"the weight {weight[:60]} in {shown} is beyond int64: write it as a float"
             if self.kinds == (np.int64,):
-                return f"{_shortened(weight)} in {shown} is no integer"
+                return f"expected an integer weight, got {_shortened(weight)} in {shown}"
             if re.fullmatch(r"[+-]?[0-9]*\.?[0-9]*(e[+-]?[0-9]+)?", weight, re.IGNORECASE):
                 return f"the weight {weight[:60]} in {shown} is beyond float64"
-            return f"{_shortened(weight)} in {shown} is no weight: use a number, or inf for 'no edge'"
+            return f"expected a weight, a number or inf for 'no edge', got {_shortened(weight)} in {shown}"
         return f"{shown} cannot be read: {self.wanted}"
 
     def _too_large(self) -> str:

@@ -97,7 +97,7 @@ def _checked_banner(path: Path, line: bytes) -> tuple[tuple[type, ...], str]:
         hint = "weights are real" if field == "complex" else f"use one of {', '.join(_FIELDS)}"
         raise FormatError(f"{path}, line 1: values of the field {field[:60]!r} are not read: {hint}")
     if symmetry not in _SYMMETRIES or (field == "pattern" and symmetry in ("skew-symmetric", "hermitian")):
-        raise FormatError(f"{path}, line 1: {symmetry[:60]!r} is no symmetry of a matrix with the field {field!r}")
+        raise FormatError(f"{path}, line 1: expected a symmetry that goes with {field!r}, got {symmetry[:60]!r}")
     return _FIELDS[field], symmetry
 
 

@@ -87,7 +87,7 @@ def read_header(path: Path, stream: Readable, name: str = "") -> Header:
     where = f"{path}: {name!r}" if name else f"{path}"
     start = _exactly(stream, 8)
     if not start.startswith(MAGIC) or start[6:] not in (b"\x01\x00", b"\x02\x00"):
-        raise FormatError(f"{where} is no array that numpy.save wrote")
+        raise FormatError(f"{where} must be an array that numpy.save wrote")
     width = 2 if start[6] == 1 else 4
     length = int.from_bytes(_exactly(stream, width), "little")
     if length > _LONGEST:

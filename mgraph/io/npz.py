@@ -44,7 +44,7 @@ def read_npz(path: Path, stream: BufferedReader, options: Options) -> Content:
         If they exceed the memory there is.
     """
     if not stream.peek(2).startswith(b"PK"):
-        raise _no_matrix(path, "it is no zip archive")
+        raise _no_matrix(path, "it must be a zip archive")
     source = stream if stream.seekable() else held(path, stream)
     try:
         with _Archive(path, source) as archive:

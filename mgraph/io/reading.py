@@ -11,7 +11,7 @@ from typing import IO
 
 import numpy as np
 
-from ..arguments import checked_flag
+from ..arguments import checked_flag, checked_integer
 from ..errors import AmbiguousZerosError, FormatError, InputError, MemoryLimitError
 from ..graph import Graph
 from .content import Content, Options
@@ -74,7 +74,7 @@ def read(
         An edge list (``u v`` or ``u v weight`` a line, separated by blanks, tabs or commas, with comments
         after ``#`` or ``%``), DIMACS ``p sp`` or PACE ``p tw``, Matrix Market, a SciPy sparse matrix, a
         dense matrix (mapped, not loaded, unless it is compressed or comes through a pipe). By
-        default the suffix decides.
+        default the suffix decides; a text that begins with Matrix Market's first line is read as ``"mtx"``.
     n : int, optional
         Number of vertices, for files that do not say it or say too little. A first line ``n edges`` of an
         edge list is then known to be a header and skipped. With `relabel`, the number of distinct ids.
@@ -82,8 +82,8 @@ def read(
         By default False for ``p tw`` and symmetric Matrix Market files, True otherwise.
     weighted : bool, optional
         True refuses a file without weights, False ignores weights and, in an edge list, all columns
-        beyond the second. By default a graph has weights where the file has them. Weights are integers
-        where all of them are, float64 otherwise.
+        beyond the second. By default a graph has weights where the file has them. Weights of a text are
+        integers where all of them are, float64 otherwise; those of ``.npz`` and ``.npy`` keep their type.
     relabel : bool
         Number the ids in use from 0, ascending, and keep the file's own as the graph's `ids`.
     dense : {"adjacency", "distances"}, optional
@@ -93,7 +93,8 @@ def read(
     Raises
     ------
     MissingFileError
-        If there is no such file.
+        If there is no such file. Where the system refuses to open or read it, its own `OSError` is raised, such as
+        `PermissionError`.
     FormatError
         If the file is not what it should be; the message names the line where there is one.
     MemoryLimitError
@@ -107,17 +108,15 @@ def read(
         If most ids of an edge list are not in use, so that `relabel` would save memory.
     """
     path, file = named(path)
-    if format is not None and format not in FORMATS:
-        raise InputError(f"format={format!r} is not known: use {_formats()}")
-    if n is not None and (isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0):
-        raise InputError(f"n={n!r} is no number of vertices")
-    if dense not in (None, *_DENSE):
+    if format is not None and not (isinstance(format, str) and format in FORMATS):
+        raise InputError(f"format must be one of {_formats()}, got {format!r}")
+    if n is not None:
+        n = checked_integer("n", n, 0)
+    if dense is not None and not (isinstance(dense, str) and dense in _DENSE):
         raise InputError(f"dense must be 'adjacency' or 'distances', got {dense!r}")
     for name, value in (("directed", directed), ("weighted", weighted), ("relabel", relabel)):
         if value is not None or name == "relabel":
             checked_flag(name, value)
-    if file is None and path.is_dir():
-        raise FormatError(f"{path} is a folder: give a file")
     options = Options(n, directed, weighted, relabel)
     with opened(path, file) as stream, _failing_with(path):
         format = format or _guess(path, stream.peek(1 << 12))
@@ -145,7 +144,8 @@ def read_list(path: str | os.PathLike[str] | IO[bytes]) -> np.ndarray:
     Raises
     ------
     MissingFileError
-        If there is no such file.
+        If there is no such file. Where the system refuses to open or read it, its own `OSError` is raised, such as
+        `PermissionError`.
     FormatError
         If the file is neither; the message names the line of a text.
     MemoryLimitError

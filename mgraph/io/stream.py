@@ -163,7 +163,7 @@ def named(given: str | os.PathLike[str] | IO[bytes]) -> tuple[Path, IO[bytes] | 
     if isinstance(given, (str, os.PathLike)):
         return Path(given), None
     if not hasattr(given, "read"):
-        raise InputError(f"{given!r} is not a file: give a path, or a file object opened in binary mode")
+        raise InputError(f"expected a path or a file object opened in binary mode, got {given!r}")
     name = getattr(given, "name", None)
     return Path(name if isinstance(name, str) else "<file>"), given
 
@@ -183,13 +183,21 @@ def opened(path: Path, file: IO[bytes] | None = None) -> BufferedReader:
     MissingFileError
         If there is no such file.
     FormatError
-        If the name says that it is compressed and it is empty.
+        If it is a folder, or its name says that it is compressed and it is empty.
+    InputError
+        If no file can have this name.
+    OSError
+        Where the system refuses to open it.
     """
     stream: BufferedReader
     try:
         stream = path.open("rb") if file is None else BufferedReader(Borrowed(file))
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise MissingFileError(error.errno, "there is no such file", os.fspath(path)) from error
+    except IsADirectoryError as error:
+        raise FormatError(f"{path} is a folder: give a file") from error
+    except ValueError as error:
+        raise InputError(f"path must be the name of a file, got {os.fspath(path)!r}: {error}") from error
     magic, suffix = stream.peek(6), path.suffix.lower()
     if not magic and suffix in (".gz", ".xz"):
         stream.close()
@@ -218,7 +226,7 @@ def check_text(path: Path, line: int, block: bytes) -> None:
     control = block.translate(None, _TEXT)
     if control:
         line += block.count(b"\n", 0, block.find(control[:1]))
-        raise FormatError(f"{path}, line {line}: it holds the byte 0x{control[0]:02x}: this is no text file")
+        raise FormatError(f"{path}, line {line}: a text file expected, got the byte 0x{control[0]:02x}")
 
 
 class Text:
@@ -304,7 +312,7 @@ class Text:
             end = text.rfind(b"\n") + 1 if more else size
             if more and not end:
                 raise FormatError(
-                    f"{self._path}, line {line}: no end of the line in {size} bytes: this is no text file"
+                    f"{self._path}, line {line}: a text file expected, got {size} bytes without the end of a line"
                 )
             following = line + text.count(b"\n", 0, end)
             self.last = following - (text[end - 1 : end] in (b"", b"\n"))
