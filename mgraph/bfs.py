@@ -22,6 +22,7 @@ import numpy as np
 from scipy import sparse
 
 from . import device as devices
+from .arguments import checked_integer
 from .comm import Communicator
 from .engine import Progress, checked_span, executor, memory_errors, specs_beside
 from .errors import InputError
@@ -156,25 +157,19 @@ def checked_vertices(name: str, values: Any, n: int) -> tuple[int, ...]:
     """Return the vertices that an argument names, or raise InputError."""
     scalar = isinstance(values, str) or (isinstance(values, np.ndarray) and not values.ndim)
     if scalar or not isinstance(values, Sequence | np.ndarray):
-        raise InputError(f"{name}={values!r} is no sequence of vertices: give a list, or for one vertex source=")
+        raise InputError(f"{name} must be a sequence of vertices, got {values!r}: for one vertex give source=")
     if not len(values):
-        raise InputError(f"{name} is empty: give a vertex or more")
-    for value in values:
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-            raise InputError(f"{name}={value!r} is no vertex: give its number")
-        if not 0 <= value < n:
-            there = f"vertices 0 to {n - 1}" if n else "no vertices"
-            raise InputError(f"{name}={value} is not in the graph, which has {there}")
-    return tuple(int(value) for value in values)
+        raise InputError(f"{name} must have one vertex or more, got none")
+    if not n:
+        raise InputError(f"{name} must be a vertex, and the graph has none: got {values[0]!r}")
+    return tuple(checked_integer(name, value, 0, n - 1) for value in values)
 
 
 def checked_depth(max_depth: Any) -> int | None:
     """Return a greatest distance, if any, or raise InputError for one that is none."""
     if max_depth is None:
         return None
-    if isinstance(max_depth, bool) or not isinstance(max_depth, (int, np.integer)) or max_depth < 0:
-        raise InputError(f"max_depth={max_depth!r} is no distance: give 0 or more")
-    return min(int(max_depth), MAX_VERTICES)
+    return min(checked_integer("max_depth", max_depth, 0), MAX_VERTICES)
 
 
 @dataclass(frozen=True, eq=False)

@@ -132,12 +132,27 @@ def _show_warning(
 
 
 def _in_options(text: str) -> str:
-    """Return what the library says with the options of the command in the place of the arguments that they give."""
-    context = click.get_current_context(silent=True)  # none where another thread warns
-    for option in context.command.params if context else ():
+    """Return what the library says with the options of the command in the place of the arguments that they give.
+
+    The names of files that the command was given stay as they are.
+    """
+    context = click.get_current_context(silent=True)
+    if context is None:  # another thread warns
+        return text
+    given = [path for path in context.params.values() if isinstance(path, Path)]
+    names = sorted({str(way) for path in given for way in (path, path.resolve())}, key=len, reverse=True)
+    if not names:
+        return _with_options(text, context.command.params)
+    parts = re.split(rf"(?<![\w./-])({'|'.join(map(re.escape, names))})(?!\w)", text)
+    return "".join(part if part in names else _with_options(part, context.command.params) for part in parts)
+
+
+def _with_options(text: str, parameters: list[click.Parameter]) -> str:
+    for option in parameters:
         if not isinstance(option, click.Option):
             continue
         argument, spelled = rf"(?<![\w./-]){option.name}=", max(option.opts, key=len)
+        text = re.sub(rf"^{option.name} (?=must|is)", f"{spelled} ", text)
         if option.is_flag:
             text = re.sub(rf"{argument}True\b", spelled, text)
             for other in option.secondary_opts:
@@ -183,7 +198,7 @@ class Bytes(click.ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the number."""
         try:
-            return checked_bytes("BYTES", value)
+            return checked_bytes("the value" if param is None else max(param.opts, key=len), value)
         except InputError as error:
             self.fail(str(error), param, ctx)
 
@@ -807,7 +822,7 @@ def _specs(wanted: str | None, memory: int | None) -> list[mgraph.DeviceSpec]:
         raise click.UsageError(f"--devices {wanted} is not known: give a number, cpu, cuda, cuda:1 or 4xcuda")
     count, name = int(match[1] or match[2] or 1), match[3]
     if count < 1:
-        raise click.UsageError(f"--devices {wanted} is no number of devices: give 1 or more")
+        raise click.UsageError(f"--devices must be a number of 1 or more, got {wanted}")
     if memory is None:
         return [spec_of(devices.find(name))] * count
     kind = name.partition(":")[0] if name else devices.find().kind

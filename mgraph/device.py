@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from . import limits
+from .arguments import checked_integer
 from .compiling import COMPILING
 from .errors import DeviceError, InputError
 
@@ -146,7 +147,7 @@ class HostDevice:
         import numba
 
         before = numba.get_num_threads()
-        numba.set_num_threads(min(_checked_blocks(blocks), before))
+        numba.set_num_threads(min(checked_integer("blocks", blocks, 1), before))
         try:
             yield
         finally:
@@ -388,14 +389,14 @@ class CudaDevice:
         Raises
         ------
         InputError
-            If `blocks` is no such number.
+            If `blocks` is not an integer of 1 or more.
 
         References
         ----------
         F. Dehne and K. Yogaratnam, "Exploring the limits of GPUs with parallel graph algorithms", 2010: times by
         the number of blocks.
         """
-        before = _MOST_BLOCKS.set(min(_checked_blocks(blocks), _MOST_BLOCKS.get()))
+        before = _MOST_BLOCKS.set(min(checked_integer("blocks", blocks, 1), _MOST_BLOCKS.get()))
         try:
             yield
         finally:
@@ -405,12 +406,6 @@ class CudaDevice:
 def launched_blocks(wanted: int) -> int:
     """Return how many blocks to launch of a kernel that would have so many, and does its work with fewer too."""
     return min(wanted, _MOST_BLOCKS.get())
-
-
-def _checked_blocks(blocks: int) -> int:
-    if isinstance(blocks, bool) or not isinstance(blocks, (int, np.integer)) or blocks < 1:
-        raise InputError(f"blocks={blocks!r} is no number of blocks: give 1 or more")
-    return int(blocks)
 
 
 def _address(array: Array) -> int:

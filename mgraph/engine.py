@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-import numpy as np
-
 from . import device as devices
+from .arguments import checked_integer
 from .comm import Communicator, Solo
 from .compiling import COMPILING
 from .errors import InputError, MemoryLimitError
@@ -215,6 +214,4 @@ def checked_span(span: Any, progress: Any) -> int | None:
         raise InputError(f"progress={progress!r} cannot be called: give a function of the supersteps done and in all")
     if span is None:
         return None
-    if isinstance(span, bool) or not isinstance(span, (int, np.integer)) or span < 1:
-        raise InputError(f"span={span!r} is no number of supersteps: give 1 or more, or None for the planner's")
-    return min(int(span), 2**31 - 1)
+    return min(checked_integer("span", span, 1), 2**31 - 1)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import device as devices
-from .arguments import checked_flag
+from .arguments import checked_flag, checked_integer
 from .errors import InputError, MemoryLimitError
 from .graph import MAX_VERTICES, Compressed, Graph, as_graph, check_memory, offset_type
 from .plan.ranking import MAX_ELEMENTS
@@ -68,9 +68,9 @@ def rmat(
     probabilities are those of the Graph500 specification; dropping repeated edges and self-loops follows
     S. Beamer, K. Asanović and D. Patterson, "The GAP benchmark suite", 2015.
     """
-    scale = _integer("scale", scale, 0, MAX_SCALE)
-    edges = _integer("edge_factor", edge_factor, 0, 2**31) << scale
-    seed = _checked_seed(seed)
+    scale = checked_integer("scale", scale, 0, MAX_SCALE)
+    edges = checked_integer("edge_factor", edge_factor, 0, 2**31) << scale
+    seed = checked_integer("seed", seed, 0)
     directed = checked_flag("directed", directed)
     place = _place(device, 1 << scale, edges if directed else 2 * edges)
     at_a_time = EDGES_AT_A_TIME[place.kind]
@@ -181,10 +181,10 @@ def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "float32") -> Gr
     """
     low, high = _range(weights)
     if high - low >= 2**31:
-        raise InputError(f"weights={weights!r} cannot be: the greatest is at most 2**31 - 1 above the least")
+        raise InputError(f"weights must be at most 2**31 - 1 apart, got {weights!r}")
     kind = distance_dtype(None, dtype)
     if kind == np.int16:
-        raise InputError(f"dtype={dtype!r} is no type of weights: use float32, float64 or int32")
+        raise InputError(f"dtype must be float32, float64 or int32, got {dtype!r}")
     graph = as_graph(graph)
     with devices.find(graph.device).active():
         src, dst, _ = graph.coo()
@@ -224,20 +224,20 @@ def random_matrix(
         The same arguments give the same matrix.
     """
     kind = distance_dtype(None, dtype)
-    n = _integer("n", n, 0, MAX_VERTICES)
+    n = checked_integer("n", n, 0, MAX_VERTICES)
     if not 0 <= _number("density", density) <= 1:
-        raise InputError(f"density={density} is no probability: use a number from 0 to 1")
+        raise InputError(f"density must be a number in [0, 1], got {density!r}")
     low, high = _number("low", low), _number("high", high)
     if not low <= high:
-        raise InputError(f"low={low} is above high={high}: the weights are drawn from low to high")
+        raise InputError(f"low must be a number up to high, got low={low} and high={high}")
     if kind.kind == "i":
         if not low % 1 == high % 1 == 0:
-            raise InputError(f"weights from {low} to {high} are no whole numbers, which {kind.name} asks for")
+            raise InputError(f"low and high must be whole numbers for {kind.name}, got {low} and {high}")
         fit = np.iinfo(kind).min <= low <= high < np.iinfo(kind).max
     else:
         fit = max(-low, high, high - low) <= float(np.finfo(kind).max)
     if not fit:
-        raise InputError(f"weights from {low} to {high} do not fit {kind.name}: give a narrower range")
+        raise InputError(f"low and high must be numbers that {kind.name} can hold, got {low} and {high}")
     random = _random(seed)
     _check_room(f"a matrix of {n:,} vertices", n * n * kind.itemsize, devices.find("cpu"))
     matrix = np.empty((n, n), kind)
@@ -294,14 +294,14 @@ def random_density(
     Padamata and Raveendran, a study of parallel shortest paths and searches on GPUs, 2013: random graphs by size,
     density and greatest degree.
     """
-    n = _integer("n", n, 0, MAX_VERTICES)
+    n = checked_integer("n", n, 0, MAX_VERTICES)
     if not 0 < _number("density", density) <= 100:
-        raise InputError(f"density={density} is no share of the pairs: use percent, above 0 and up to 100")
+        raise InputError(f"density must be a number of percent in (0, 100], got {density!r}")
     if not density <= _number("max_degree", max_degree) <= 100:
-        raise InputError(f"max_degree={max_degree} percent cannot be for a density of {density}: use that or more")
+        raise InputError(f"max_degree must be a number of percent in [{density}, 100], got {max_degree!r}")
     m = round(_percent(density) * n * n)
     if m < n:
-        raise InputError(f"density={density} gives {m} edges: {n} vertices need {n} or more")
+        raise InputError(f"density must give each of the {n} vertices an edge, got {density}, which gives {m} edges")
     most = max(int(_percent(max_degree) * n), -(-m // max(n, 1)))
     random = _random(seed)
     place = devices.find("cpu" if device is None else device)
@@ -378,7 +378,7 @@ def random_degree(
     P. Harish and P. J. Narayanan, "Accelerating large graph algorithms on the GPU using CUDA", 2007: random graphs
     of degree 6 to 7 with weights 1 to 10.
     """
-    n = _integer("n", n, 0, MAX_VERTICES)
+    n = checked_integer("n", n, 0, MAX_VERTICES)
     m = round(n * _checked_degree(degree))
     weights = _checked_range(weights)
     random = _random(seed)
@@ -422,11 +422,11 @@ def scale_free(
     P. Harish and P. J. Narayanan, "Accelerating large graph algorithms on the GPU using CUDA", 2007: scale-free
     graphs, 0.1% of whose vertices have degree 1000.
     """
-    n = _integer("n", n, 0, MAX_VERTICES)
+    n = checked_integer("n", n, 0, MAX_VERTICES)
     m = round(n * _checked_degree(degree))
-    hub_degree = _integer("hub_degree", hub_degree, 0, 2**20)
+    hub_degree = checked_integer("hub_degree", hub_degree, 0, 2**20)
     if not 0 <= _number("hub_fraction", hub_fraction) <= 1:
-        raise InputError(f"hub_fraction={hub_fraction} is no share of the vertices: use a number from 0 to 1")
+        raise InputError(f"hub_fraction must be a number in [0, 1], got {hub_fraction!r}")
     weights = _checked_range(weights)
     random = _random(seed)
     hubs = round(float(hub_fraction) * n)
@@ -457,7 +457,7 @@ def grid(
     device : {"cpu", "cuda", "cuda:N"}, optional
         Where the graph shall live; by default on the CPU.
     """
-    rows, columns = _integer("rows", rows, 0, MAX_VERTICES), _integer("columns", columns, 0, MAX_VERTICES)
+    rows, columns = checked_integer("rows", rows, 0, MAX_VERTICES), checked_integer("columns", columns, 0, MAX_VERTICES)
     if rows * columns > MAX_VERTICES:
         raise InputError(f"rows={rows} and columns={columns} make {rows * columns} vertices: at most {MAX_VERTICES}")
     weights = _checked_range(weights)
@@ -499,9 +499,9 @@ def linked_list(n: int, *, seed: int = 0, device: str | None = None) -> Array:
        cipher, with cycle walking.
     .. [2] Yogaratnam, a study of list ranking and connected components on GPUs, 2010: random lists of 1 to 64 million.
     """
-    n = _integer("n", n, 0, MAX_ELEMENTS)
+    n = checked_integer("n", n, 0, MAX_ELEMENTS)
     dtype = np.dtype(np.int32 if n < 2**31 else np.int64)
-    seed = _checked_seed(seed)
+    seed = checked_integer("seed", seed, 0)
     place = devices.find("cpu" if device is None else device)
     _check_room(f"a list of {n:,} elements", n * dtype.itemsize, place)
     at_a_time = EDGES_AT_A_TIME[place.kind]
@@ -579,8 +579,8 @@ def tree_graph(n: int, count: int, k: int, *, seed: int = 0, device: str | None 
     ----------
     Yogaratnam, a study of list ranking and connected components on GPUs, 2010: trees of 2 to 20 children.
     """
-    n = _integer("n", n, 0, MAX_VERTICES)
-    count, k = _integer("count", count, min(n, 1), n), _integer("k", k, 1, MAX_VERTICES)
+    n = checked_integer("n", n, 0, MAX_VERTICES)
+    count, k = checked_integer("count", count, min(n, 1), n), checked_integer("k", k, 1, MAX_VERTICES)
     random = _random(seed)
     place = _place(device, n, 2 * (n - count))
     names = random.permutation(np.arange(n, dtype=np.int32))
@@ -620,10 +620,10 @@ def random_graph(m: int, density: float, count: int, *, seed: int = 0, device: s
     ----------
     Yogaratnam, a study of list ranking and connected components on GPUs, 2010: densities 0.001 and 0.01.
     """
-    m = _integer("m", m, 0, 2**31)
-    count = _integer("count", count, min(m, 1), m)
+    m = checked_integer("m", m, 0, 2**31)
+    count = checked_integer("count", count, min(m, 1), m)
     if not 0 < _number("density", density) <= 1:
-        raise InputError(f"density={density} is no share of the pairs: use a number above 0 and up to 1")
+        raise InputError(f"density must be a number in (0, 1], got {density!r}")
     wanted = min(-(-m // max(count, 1)) / float(density), float(MAX_VERTICES) ** 2)
     size = max(2, int(np.ceil((1 + np.sqrt(1 + 8 * wanted)) / 2)))
     if count * size > MAX_VERTICES:
@@ -676,17 +676,11 @@ def _scaled(part: Array, whole: Array, to: int) -> Array:
     return part * (to // whole) + part * (to % whole) // whole
 
 
-def _integer(name: str, value: Any, least: int, largest: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= largest:
-        raise InputError(f"{name}={value!r} is no integer from {least} to {largest}")
-    return int(value)
-
-
 def _number(name: str, value: Any) -> float:
     if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
         with contextlib.suppress(OverflowError):
             return float(value)
-    raise InputError(f"{name}={value!r} is no number that a float can be")
+    raise InputError(f"{name} must be a number that a float can hold, got {value!r}")
 
 
 def _percent(value: float) -> Fraction:
@@ -694,20 +688,14 @@ def _percent(value: float) -> Fraction:
     return Fraction(str(value)) / 100
 
 
-def _checked_seed(seed: Any) -> int:
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise InputError(f"seed={seed!r} is no seed: give an integer, 0 or more")
-    return int(seed)
-
-
 def _random(seed: Any) -> np.random.Generator:
     """Return what draws on the host."""
-    return np.random.default_rng(_checked_seed(seed))
+    return np.random.default_rng(checked_integer("seed", seed, 0))
 
 
 def _checked_degree(degree: Any) -> float:
     if not 0 <= _number("degree", degree) <= 2**20:
-        raise InputError(f"degree={degree} is no number of edges of a vertex: use 0 to {2**20}")
+        raise InputError(f"degree must be a number in [0, {2**20}], got {degree!r}")
     return float(degree)
 
 
@@ -720,7 +708,7 @@ def _range(weights: Any) -> tuple[int, int]:
     ends = tuple(weights) if isinstance(weights, Sequence) else ()
     whole = all(isinstance(end, (int, np.integer)) and not isinstance(end, bool) for end in ends)
     if len(ends) != 2 or not whole or not -(2**31) <= ends[0] <= ends[1] < 2**31:
-        raise InputError(f"weights={weights!r} cannot be: give the least and the greatest, as integers of int32")
+        raise InputError(f"weights must be two int32 integers, the least and the greatest, got {weights!r}")
     return int(ends[0]), int(ends[1])
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from . import device as devices
-from .arguments import checked_flag
+from .arguments import checked_flag, checked_integer
 from .errors import AmbiguousZerosError, DistanceOverflowError, InputError, MemoryLimitError
 from .weights import chunk_rows, infinity, weight_dtype
 
@@ -235,7 +235,7 @@ class Graph:
         """
         matrix = _dense(matrix)
         if matrix.dtype.kind == "b":
-            raise InputError("truth values are no distances: give Graph.from_adjacency(matrix)")
+            raise InputError("a distance matrix must hold numbers, got truth values: Graph.from_adjacency takes these")
         nonnegative, _ = _looked_through(matrix)
         return cls(int(matrix.shape[0]), dense=matrix, nonnegative=nonnegative)
 
@@ -474,14 +474,14 @@ def as_graph(value: Any) -> Graph:
         return value
     if hasattr(value, "tocoo"):
         return Graph.from_scipy(value)
-    advice = "give a Graph, a sparse or a dense matrix"
+    advice = ""
     if isinstance(value, (str, os.PathLike)):
-        advice = "mgraph.read(path) reads one from a file"
+        advice = ": mgraph.read(path) reads one from a file"
     elif hasattr(value, "adjacency"):
-        advice = "networkx.to_scipy_sparse_array(graph, weight=...) makes one of NetworkX's"
+        advice = ": networkx.to_scipy_sparse_array(graph, weight=...) makes one of NetworkX's"
     elif hasattr(value, "shape") or hasattr(value, "__array__") or isinstance(value, Sequence):
         return Graph.from_dense(value)
-    raise InputError(f"{type(value).__name__} is no graph: {advice}")
+    raise InputError(f"expected a Graph, a sparse or dense matrix, got {type(value).__name__}{advice}")
 
 
 def check_sums(graph: Graph, dtype: np.dtype, shifted: bool = False) -> None:
@@ -584,13 +584,10 @@ def _vertex_count(n: int | None, largest: int) -> int:
         raise InputError(f"the vertex id {largest} is beyond int32: relabel the ids (relabel=True on reading)")
     if n is None:
         return largest + 1
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
-        raise InputError(f"n={n!r} is no number of vertices")
-    if n > MAX_VERTICES:
-        raise InputError(f"n={n} is beyond int32: at most {MAX_VERTICES} vertices")
+    n = checked_integer("n", n, 0, MAX_VERTICES)
     if largest >= n:
         raise InputError(f"the vertex id {largest} is not below n={n}: ids are numbered from 0 to n-1")
-    return int(n)
+    return n
 
 
 def _checked_weights(weights: Array, edges: int) -> Array | None:

@@ -502,7 +502,7 @@ def _checked_limit(limit: Any, dtype: np.dtype) -> float:
     if limit is None:
         return float("inf")
     if isinstance(limit, bool) or not isinstance(limit, (int, float, np.integer, np.floating)) or not limit >= 0:
-        raise InputError(f"limit={limit!r} is no distance: give 0 or more, or None for no limit")
+        raise InputError(f"limit must be a number of 0 or more, or None for no limit, got {limit!r}")
     if dtype.kind == "i":
         return float(limit) if limit == float("inf") else math.floor(limit)
     return float("inf") if limit > float(np.finfo(dtype).max) else float(dtype.type(limit))

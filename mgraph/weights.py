@@ -85,13 +85,13 @@ def distance_dtype(
     """
     if asked is not None:
         *names, last = (dtype.name for dtype in types)
-        advice = f"use {', '.join(names)} or {last}"
+        known = f"{', '.join(names)} or {last}"
         try:
             dtype = np.dtype(asked)
         except TypeError as error:
-            raise InputError(f"dtype={asked!r} is no type of distances: {advice}") from error
+            raise InputError(f"dtype must be {known}, got {asked!r}") from error
         if dtype not in types:
-            raise InputError(f"dtype={dtype.name} is not supported: {advice}")
+            raise InputError(f"dtype must be {known}, got {dtype.name}")
         if weights is not None and weights.kind == "f" and dtype.kind == "i":
             raise InputError(
                 f"dtype={dtype.name} would cut the fractions of {weights.name} weights: "

@@ -143,11 +143,11 @@ def test_progress_counts_levels_of_batches():
 @pytest.mark.parametrize(
     ("sources", "options", "message"),
     [
-        ([], {}, "sources is empty"),
-        ([0, 9], {}, "sources=9"),
-        ([0, 1.5], {}, "sources=1.5"),
-        ([0], {"max_depth": -1}, "max_depth=-1"),
-        ([0], {"span": 0}, "span=0"),
+        ([], {}, "sources must have one vertex or more"),
+        ([0, 9], {}, r"sources must be an integer in \[0, 3\), got 9"),
+        ([0, 1.5], {}, r"sources must be an integer in \[0, 3\), got 1\.5"),
+        ([0], {"max_depth": -1}, "max_depth must be an integer of 0 or more, got -1"),
+        ([0], {"span": 0}, "span must be an integer of 1 or more, got 0"),
     ],
 )
 def test_what_cannot_be_searched(sources, options, message):
@@ -156,7 +156,7 @@ def test_what_cannot_be_searched(sources, options, message):
 
 
 def test_a_graph_without_vertices():
-    with pytest.raises(InputError, match="no vertices"):
+    with pytest.raises(InputError, match="sources must be a vertex, and the graph has none"):
         mgraph.bfs_many(mgraph.Graph.from_edges([], []), [0], device="cpu")
 
 
@@ -176,7 +176,9 @@ def test_batches_are_as_wide_as_the_sources_and_the_memory_allow():
     assert "bfs_many, method 'words'" in text and "sources: 256 at a time" in text
 
 
-@pytest.mark.parametrize(("options", "message"), [({"method": "scan"}, "'words'"), ({"sources": 0}, "a source")])
+@pytest.mark.parametrize(
+    ("options", "message"), [({"method": "scan"}, "'words'"), ({"sources": 0}, "1 or more, got 0")]
+)
 def test_what_cannot_be_planned(options, message):
     with pytest.raises(InputError, match=message):
         plan("bfs_many", 10, 20, GPU, **options)
@@ -252,7 +254,11 @@ def test_paths():
     graph = mgraph.Graph.from_edges([0, 1, 2, 4], [1, 2, 3, 0])
     found = mgraph.bfs_many(graph, [0, 2], predecessors=True, device="cpu")
     assert [found.path(*ends) for ends in ((0, 3), (2, 3), (0, 0), (2, 0))] == [[0, 1, 2, 3], [2, 3], [0], []]
-    for ends, words in (((1, 2), "source=1 is none of the 2 sources"), ((0, 5), "vertex=5"), ((0, "a"), "vertex='a'")):
+    for ends, words in (
+        ((1, 2), "source=1 is none of the 2 sources"),
+        ((0, 5), r"vertex must be an integer in \[0, 5\), got 5"),
+        ((0, "a"), r"vertex must be an integer in \[0, 5\), got 'a'"),
+    ):
         with pytest.raises(mgraph.InputError, match=words):
             found.path(*ends)
     with pytest.raises(mgraph.InputError, match="predecessors=True"):

@@ -293,7 +293,7 @@ def test_existing_output_is_refused_before_anything_is_computed(cycle, tmp_path,
         (["plan", "apsp", "-n", "8", "--gpus", "0"], "--gpus"),
         (["plan", "apsp", "-n", "8", "--gpus", "2", "--devices", "cpu"], "only one of --devices and --gpus"),
         (["plan", "apsp", "-n", "8", "--gpus", "2", "--network", "fast"], "fast"),
-        (["plan", "apsp", "-n", "8", "--gpus", "2", "--network", "0"], "--network"),
+        (["plan", "apsp", "-n", "8", "--gpus", "2", "--network", "0"], "--network must be a number of bytes"),
         (["dijkstra", "FILE"], "No such command"),
     ],
 )
@@ -307,17 +307,17 @@ def test_calls_that_click_refuses(cycle, arguments, says):
         (["apsp", "FILE", "--block", "33"], "--block 33 is"),
         (["apsp", "FILE", "--method", "magic"], "magic"),
         (["bfs", "FILE", "--method", "magic"], "magic"),
-        (["bfs", "FILE", "--source", "3"], "vertices 0 to 2"),
-        (["bfs", "FILE", "--source", "-1"], "--source -1 is"),
-        (["bfs", "FILE", "--source", "0", "--source", "7"], "--source 7 is"),
-        (["sssp", "FILE", "--source", "7"], "--source 7 is"),
+        (["bfs", "FILE", "--source", "3"], "--source must be an integer in [0, 3), got 3"),
+        (["bfs", "FILE", "--source", "-1"], "--source must be an integer in [0, 3), got -1"),
+        (["bfs", "FILE", "--source", "0", "--source", "7"], "--source must be an integer in [0, 3), got 7"),
+        (["sssp", "FILE", "--source", "7"], "--source must be an integer in [0, 3), got 7"),
         (["apsp", "FILE", "--intermediate", "--predecessors"], "--predecessors and --intermediate exclude"),
         (["bfs", "FILE", "--method", "magic"], "--method 'magic' is"),
-        (["bfs", "FILE", "--span", "0"], "--span 0 is"),
+        (["bfs", "FILE", "--span", "0"], "--span must be an integer of 1 or more, got 0"),
         (["bfs", "FILE", "--device", "tpu"], "tpu"),
-        (["apsp", "FILE", "--workers", "0"], "--workers 0 is"),
-        (["apsp", "FILE", "--n", "-1"], "--n -1 is"),
-        (["apsp", "--rmat", "31"], "--rmat 31 is"),
+        (["apsp", "FILE", "--workers", "0"], "--workers must be an integer of 1 or more, got 0"),
+        (["apsp", "FILE", "--n", "-1"], "--n must be an integer of 0 or more, got -1"),
+        (["apsp", "--rmat", "31"], "--rmat must be an integer in [0, 31), got 31"),
         (["plan", "sssp", "--n", "8"], "sssp"),
         (["plan", "bfs", "--n", "8"], "--m, the"),
         (["plan", "apsp", "--n", "8", "--block", "7"], "--block 7 is"),
@@ -340,6 +340,11 @@ def test_failures(cycle, tmp_path, monkeypatch):
     uneven = tmp_path / "n=4.mtx"
     uneven.write_text("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 1\n2 1\n")
     assert "n=4.mtx" in failed(invoke("bfs", uneven, "--n", 2), 1)
+    monkeypatch.chdir(tmp_path)
+    assert "error: n=4.mtx" in failed(invoke("bfs", uneven.name, "--n", 2), 1)
+    assert "error: the roads, n=4.mtx" in failed(invoke("bfs", uneven.rename("the roads, n=4.mtx"), "--n", 2), 1)
+    silent = invoke("bfs", cycle, "--workers", 1, "--worker-timeout", 0.5)
+    assert "error: --worker-timeout must be a number of seconds" in failed(silent, 2)
     negative = tmp_path / "negative.txt"
     negative.write_text("0 1 -1\n1 0 -1\n")
     assert "negative weight" in failed(invoke("apsp", negative), 1)
@@ -399,7 +404,7 @@ def test_what_apsp_can_find(cycle, tmp_path):
 def test_how_far_a_search_goes(cycle):
     assert facts("bfs", cycle, "--device", "cpu", "--max-depth", 1)["reached"] == 2
     assert facts("bfs", cycle, "--device", "cpu", "--target", 1)["reached"] == 2
-    assert "--target 7 is" in failed(invoke("bfs", cycle, "--target", 7), 2)
+    assert "--target must be an integer in [0, 3), got 7" in failed(invoke("bfs", cycle, "--target", 7), 2)
     assert facts("bfs", cycle, "--device", "cpu", "--method", "scan", "--max-depth", 1)["reached"] == 2
 
 
@@ -509,7 +514,7 @@ def test_rank(tmp_path):
         (b"1\n2\n0\n", 2, "on a cycle"),
         (b"1\n7\n", 2, "succ[1] is 7"),
         (b"0 1\n1 1\n", 1, "2 columns of numbers, not 1"),
-        (b"1\ntwo\n", 1, "line 2: 'two'"),
+        (b"1\ntwo\n", 1, "line 2: expected an integer successor, got 'two'"),
         (b"\x93NUMPY\x01", 1, "lists"),
         (b"\x1f\x8b\x08", 1, "cut off"),
     ],

@@ -705,7 +705,7 @@ def test_connect(client, tmp_path):
     with connect(scheduler_file=file) as other:
         assert present(other) == present(client)
     file.write_text("{}")
-    with pytest.raises(InputError, match=r"scheduler\.json is no file"):
+    with pytest.raises(InputError, match=r"scheduler\.json must be a file"):
         connect(scheduler_file=file)
     with pytest.raises(InputError, match="cannot be read"):
         connect(scheduler_file=tmp_path / "none")
@@ -811,5 +811,5 @@ def test_a_local_client_that_was_not_entered():
 
 @pytest.mark.parametrize("workers", [0, -1, 1.5, True, "2"])
 def test_no_number_of_workers(workers):
-    with pytest.raises(InputError, match=f"workers={workers!r} is no number of workers"):
+    with pytest.raises(InputError, match=f"workers must be an integer of 1 or more, got {workers!r}"):
         local_client(workers)

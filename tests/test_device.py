@@ -161,7 +161,7 @@ def test_fewer_blocks_on_a_gpu():
 @pytest.mark.parametrize("blocks", [0, -3, 1.0, True, None])
 @pytest.mark.parametrize("place", [devices.find("cpu"), a_gpu()])
 def test_blocks_that_are_no_number(place, blocks):
-    with pytest.raises(InputError, match=f"blocks={blocks!r} is no number of blocks"), place.limited(blocks):
+    with pytest.raises(InputError, match=f"blocks must be .* 1 or more, got {blocks!r}"), place.limited(blocks):
         pass
 
 

@@ -114,7 +114,7 @@ def test_rmat_is_the_same_on_a_gpu(scale, directed):
     [{"scale": -1}, {"scale": 31}, {"scale": 2.0}, {"scale": True}, {"scale": 3, "edge_factor": -1}],
 )
 def test_rmat_refuses(arguments):
-    with pytest.raises(InputError, match="no integer from 0"):
+    with pytest.raises(InputError, match=r"must be an integer in \[0, "):
         rmat(**arguments)
 
 
@@ -472,11 +472,11 @@ def test_weights_for_any_graph_on_a_gpu():
 @pytest.mark.parametrize(
     ("weights", "dtype", "words"),
     [
-        (None, "float32", "weights=None"),
-        ((5, 1), "float32", r"weights=\(5, 1\)"),
-        ((-1, 2**31 - 1), "float64", r"weights=\(-1, 2147483647\) cannot be: the greatest"),
-        ((1, 2), "int8", "dtype=int8 "),
-        ((1, 2), "int16", "dtype='int16'"),
+        (None, "float32", "weights must be two int32 integers, .* got None"),
+        ((5, 1), "float32", r"weights must be two int32 integers, .* got \(5, 1\)"),
+        ((-1, 2**31 - 1), "float64", r"weights must be at most 2\*\*31 - 1 apart, got \(-1, 2147483647\)"),
+        ((1, 2), "int8", "dtype must be .* got int8"),
+        ((1, 2), "int16", "dtype must be .* got 'int16'"),
     ],
 )
 def test_weights_for_a_graph_that_cannot_be(weights, dtype, words):
@@ -538,38 +538,41 @@ def test_a_list_of_64_bits_on_a_gpu():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: random_density(10, 0), "density=0 "),
-        (lambda: random_density(10, 101), "density=101 "),
-        (lambda: random_density(10, 50, 40), "max_degree=40 "),
-        (lambda: random_density(100, 0.5), "10000 pairs|100 vertices need 100"),
-        (lambda: random_density(-1, 5), "n=-1 "),
-        (lambda: random_degree(10, -1), "degree=-1 "),
-        (lambda: random_degree(10, 2, weights=(3, 2)), r"weights=\(3, 2\)"),
-        (lambda: scale_free(10, 2, 1.5), "hub_fraction=1.5 "),
-        (lambda: scale_free(10, 2, hub_degree=2.5), "hub_degree=2.5 "),
+        (lambda: random_density(10, 0), r"^density must be .* got 0$"),
+        (lambda: random_density(10, 101), r"^density must be .* got 101$"),
+        (lambda: random_density(10, 50, 40), r"^max_degree must be .* got 40$"),
+        (lambda: random_density(100, 0.5), "density must give each of the 100 vertices an edge, got 0.5"),
+        (lambda: random_density(-1, 5), r"n must be an integer in \[0, \d+\), got -1"),
+        (lambda: random_degree(10, -1), r"^degree must be .* got -1$"),
+        (lambda: random_degree(10, 2, weights=(3, 2)), r"weights must be two int32 integers, .* got \(3, 2\)"),
+        (lambda: scale_free(10, 2, 1.5), r"^hub_fraction must be .* got 1\.5$"),
+        (lambda: scale_free(10, 2, hub_degree=2.5), r"^hub_degree must be .* got 2\.5$"),
         (lambda: grid(2**16, 2**16), "4294967296 vertices"),
-        (lambda: linked_list(True), "n=True "),
-        (lambda: list_graph(5, 6), "count=6 "),
-        (lambda: list_graph(5, 0), "count=0 "),
-        (lambda: tree_graph(5, 1, 0), "k=0 "),
-        (lambda: random_graph(5, 0, 1), "density=0 "),
-        (lambda: random_graph(5, 0.1, 6), "count=6 "),
-        (lambda: random_density(10, "a"), "density='a' "),
-        (lambda: random_density(10, 50, None), "max_degree=None "),
-        (lambda: random_matrix(3, high=10**400), "high=1000.*is no number"),
-        (lambda: random_degree(10, "a"), "degree='a' "),
-        (lambda: random_degree(10, True), "degree=True "),
-        (lambda: scale_free(10, None), "degree=None "),
-        (lambda: scale_free(10, 2, "a"), "hub_fraction='a' "),
-        (lambda: random_graph(5, None, 1), "density=None "),
+        (lambda: linked_list(True), r"^n must be .* got True$"),
+        (lambda: list_graph(5, 6), r"^count must be .* got 6$"),
+        (lambda: list_graph(5, 0), r"^count must be .* got 0$"),
+        (lambda: tree_graph(5, 1, 0), r"^k must be .* got 0$"),
+        (lambda: random_graph(5, 0, 1), r"^density must be .* got 0$"),
+        (lambda: random_graph(5, 0.1, 6), r"^count must be .* got 6$"),
+        (lambda: random_density(10, "a"), r"^density must be .* got 'a'$"),
+        (lambda: random_density(10, 50, None), r"^max_degree must be .* got None$"),
+        (lambda: random_matrix(3, high=10**400), "high must be a number that a float can hold, got 1000"),
+        (lambda: random_degree(10, "a"), r"^degree must be .* got 'a'$"),
+        (lambda: random_degree(10, True), r"^degree must be .* got True$"),
+        (lambda: scale_free(10, None), r"^degree must be .* got None$"),
+        (lambda: scale_free(10, 2, "a"), r"^hub_fraction must be .* got 'a'$"),
+        (lambda: random_graph(5, None, 1), r"^density must be .* got None$"),
         (lambda: random_graph(5, 1e-300, 1), "density=1e-300 makes"),
-        (lambda: random_matrix(3, density="a"), "density='a' "),
-        (lambda: random_matrix(3, low="a"), "low='a' "),
-        (lambda: random_matrix(3, low=-np.inf), "from -inf to 1000.0 do not fit float32"),
-        (lambda: random_matrix(3, high=np.inf), "from 1.0 to inf do not fit float32"),
-        (lambda: random_matrix(3, low=-3e38, high=3e38), "do not fit float32"),
-        (lambda: random_matrix(3, low=1.5, high=2.5, dtype="int32"), "from 1.5 to 2.5 are no whole numbers"),
-        (lambda: random_matrix(3, low=-np.inf, dtype="int32"), "from -inf to 1000.0 are no whole numbers"),
+        (lambda: random_matrix(3, density="a"), r"^density must be .* got 'a'$"),
+        (lambda: random_matrix(3, low="a"), r"^low must be .* got 'a'$"),
+        (lambda: random_matrix(3, low=-np.inf), "float32 can hold, got -inf and 1000.0"),
+        (lambda: random_matrix(3, high=np.inf), "numbers that float32 can hold, got 1.0 and inf"),
+        (lambda: random_matrix(3, low=-3e38, high=3e38), "numbers that float32 can hold"),
+        (
+            lambda: random_matrix(3, low=1.5, high=2.5, dtype="int32"),
+            "must be whole numbers for int32, got 1.5 and 2.5",
+        ),
+        (lambda: random_matrix(3, low=-np.inf, dtype="int32"), "must be whole numbers for int32, got -inf and 1000.0"),
     ],
 )
 def test_made_graphs_that_cannot_be(make, words):
@@ -580,7 +583,7 @@ def test_made_graphs_that_cannot_be(make, words):
 @pytest.mark.parametrize("weights", [(1.5, 2.5), 5, True, (1,), (1, 2, 3), "ab", (True, 3), (1, 2**31), (None, 1)])
 def test_weights_that_cannot_be(weights):
     for make in (random_degree, scale_free, grid):
-        with pytest.raises(InputError, match=rf"^{re.escape(f'weights={weights!r}')} cannot be"):
+        with pytest.raises(InputError, match=rf"^weights must be .* got {re.escape(repr(weights))}$"):
             make(10, 2, weights=weights)
 
 
@@ -597,7 +600,7 @@ SEEDED = {
 @pytest.mark.parametrize("seed", [-1, 1.5, 2.0, "a", None, [1, 2], True, np.True_, np.int64(-1)])
 @pytest.mark.parametrize("name", SEEDED)
 def test_seeds_that_cannot_be(name, seed):
-    with pytest.raises(InputError, match=rf"^{re.escape(f'seed={seed!r}')} is no seed"):
+    with pytest.raises(InputError, match=rf"^seed must be an integer of 0 or more, got {re.escape(repr(seed))}$"):
         SEEDED[name](seed=seed)
 
 

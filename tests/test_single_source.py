@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import numpy as np
@@ -321,7 +322,7 @@ def test_path(device):
     graph = mgraph.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], [1, 5, 9, 1], n=5)
     result = mgraph.sssp(graph, 0, predecessors=True, device=device)
     assert [result.path(v) for v in range(5)] == [[0], [0, 1], [0, 2], [0, 2, 3], []]
-    with pytest.raises(mgraph.InputError, match="vertex=5"):
+    with pytest.raises(mgraph.InputError, match=r"vertex must be an integer in \[0, \d+\), got 5"):
         result.path(5)
     with pytest.raises(mgraph.InputError, match="predecessors"):
         mgraph.sssp(graph, 0, device=device).path(3)
@@ -392,21 +393,22 @@ def test_negative_weight_in_a_method_without_them(method):
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (dict(source=5), "source=5"), (dict(source=-1), "source=-1"), (dict(source=True), "source=True"),
-        (dict(source="0"), "source='0'"), (dict(target=9), "target=9"), (dict(target=1.5), "target=1.5"),
-        (dict(limit=-1), "limit=-1"), (dict(limit=float("nan")), "limit=nan"), (dict(limit="far"), "limit='far'"),
+        *((dict(source=value), f"source must be an integer in [0, 5), got {value!r}") for value in (5, -1, True, "0")),
+        *((dict(target=value), f"target must be an integer in [0, 5), got {value!r}") for value in (9, 1.5)),
+        *((dict(limit=value), f"limit must be a number of 0 or more, or None for no limit, got {value!r}")
+          for value in (-1, float("nan"), "far", True)),
         (dict(method="sideways"), "sideways"), (dict(dtype="int16"), "int16"), (dict(dtype="int8"), "int8"),
-        (dict(span=0), "span=0"),
+        (dict(span=0), "span must be an integer of 1 or more, got 0"),
     ],
 )  # fmt: skip
 def test_arguments_that_cannot_be(asked, message):
     graph = mgraph.Graph.from_edges([0, 1], [1, 2], n=5)
-    with pytest.raises(mgraph.InputError, match=message):
+    with pytest.raises(mgraph.InputError, match=re.escape(message)):
         mgraph.sssp(graph, **({"source": 0, "device": "cpu"} | asked))
 
 
 def test_graph_without_vertices():
-    with pytest.raises(mgraph.InputError, match="no vertices"):
+    with pytest.raises(mgraph.InputError, match="the graph has none"):
         mgraph.sssp(mgraph.Graph.from_edges([], []), 0, device="cpu")
 
 

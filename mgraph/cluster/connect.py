@@ -14,7 +14,6 @@ from concurrent.futures import CancelledError, Future
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from distributed import Client, LocalCluster, Security
 from distributed import comm as comms
 from distributed.client import ensure_default_client
@@ -22,6 +21,7 @@ from distributed.comm.addressing import get_address_host_port
 
 from .. import device as devices
 from .. import limits
+from ..arguments import checked_integer
 from ..errors import DeviceError, InputError, SchedulerError
 
 #: Seconds beyond its timeout that connect() waits before it gives up what does not end by itself.
@@ -188,7 +188,7 @@ def _address_in(path: Path) -> str:
     except OSError as error:
         raise InputError(f"the scheduler file {path} cannot be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path} is no file that 'dask scheduler --scheduler-file' wrote") from error
+        raise InputError(f"{path} must be a file that 'dask scheduler --scheduler-file' wrote") from error
 
 
 def local_client(workers: int, device: str | None = None) -> contextlib.AbstractContextManager[Client]:
@@ -209,13 +209,11 @@ def local_client(workers: int, device: str | None = None) -> contextlib.Abstract
     Raises
     ------
     InputError
-        If `workers` is no number of them.
+        If `workers` is not an integer of 1 or more.
     DeviceError
         If there are fewer GPUs than workers, or no ``dask-cuda``.
     """
-    if isinstance(workers, bool) or not isinstance(workers, (int, np.integer)) or workers < 1:
-        raise InputError(f"workers={workers!r} is no number of workers: give 1 or more")
-    return _started(int(workers), device)
+    return _started(checked_integer("workers", workers, 1), device)
 
 
 @contextlib.contextmanager
