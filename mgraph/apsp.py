@@ -49,7 +49,7 @@ def apsp(
     memory_limit: int | float | str | None = None,
     span: int | None = None,
     progress: Progress | None = None,
-    worker_timeout: float | None = None,
+    worker_timeout: float | str | None = None,
 ) -> "ApspResult":
     """Return the lengths of the shortest paths between all pairs of vertices.
 
@@ -85,9 +85,9 @@ def apsp(
         `client`, what its workers shall use.
     client : distributed.Client, optional
         Run on the client's workers, one shard each; the matrices then stay distributed.
-    worker_timeout : float, optional
-        Seconds, 1 or more, for which a worker of `client` may be silent before the call ends in `WorkerLostError`.
-        By default ``mgraph.worker-timeout`` of Dask's configuration, or 60.
+    worker_timeout : float or str, optional
+        Seconds, 1 or more, or such as ``"2 minutes"``, for which a worker of `client` may be silent before the call
+        ends in `WorkerLostError`. By default ``mgraph.worker-timeout`` of Dask's configuration, or 60.
     memory_limit : int, float or str, optional
         Bytes that the call may take of each device, such as 1e9 or ``"1GiB"``. A matrix that does not fit is
         streamed from the host's memory, or from a temporary file if it does not fit there either (and always with

@@ -49,7 +49,7 @@ def bfs(
     client: Any = None,
     span: int | None = None,
     progress: Progress | None = None,
-    worker_timeout: float | None = None,
+    worker_timeout: float | str | None = None,
 ) -> "BfsResult":
     """Return every vertex's distance in edges from `source`, or from the nearest of several.
 
@@ -78,9 +78,9 @@ def bfs(
         `client`, what its workers shall use.
     client : distributed.Client, optional
         Run on the client's workers, one range of vertices each.
-    worker_timeout : float, optional
-        Seconds, 1 or more, for which a worker of `client` may be silent before the call ends in `WorkerLostError`.
-        By default ``mgraph.worker-timeout`` of Dask's configuration, or 60.
+    worker_timeout : float or str, optional
+        Seconds, 1 or more, or such as ``"2 minutes"``, for which a worker of `client` may be silent before the call
+        ends in `WorkerLostError`. By default ``mgraph.worker-timeout`` of Dask's configuration, or 60.
     span : int, optional
         Levels between two barriers of Dask; 1 makes each a task. By default about a second's worth.
     progress : callable, optional

@@ -34,7 +34,7 @@ def transitive_closure(
     client: Any = None,
     span: int | None = None,
     progress: Progress | None = None,
-    worker_timeout: float | None = None,
+    worker_timeout: float | str | None = None,
 ) -> "ClosureResult":
     """Return which vertices can be reached from which.
 
@@ -49,9 +49,9 @@ def transitive_closure(
         `client`, what its workers shall use.
     client : distributed.Client, optional
         Run on the client's workers, one shard each; the bits then stay distributed.
-    worker_timeout : float, optional
-        Seconds, 1 or more, for which a worker of `client` may be silent before the call ends in `WorkerLostError`.
-        By default ``mgraph.worker-timeout`` of Dask's configuration, or 60.
+    worker_timeout : float or str, optional
+        Seconds, 1 or more, or such as ``"2 minutes"``, for which a worker of `client` may be silent before the call
+        ends in `WorkerLostError`. By default ``mgraph.worker-timeout`` of Dask's configuration, or 60.
     span : int, optional
         Supersteps between two barriers of Dask; 1 makes each a task. By default about a second's worth.
     progress : callable, optional

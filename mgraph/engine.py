@@ -185,7 +185,7 @@ def executor(device: str | None, client: Any, home: str, worker_timeout: Any = N
         With a client, `device` says what its workers shall use.
     home : str
         The name of the device that the input lives on.
-    worker_timeout : float, optional
+    worker_timeout : float or str, optional
         Seconds that a worker of `client` may be silent.
     """
     if client is not None:

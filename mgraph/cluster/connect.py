@@ -23,10 +23,13 @@ from .. import device as devices
 from .. import limits
 from ..arguments import checked_integer
 from ..errors import DeviceError, InputError, SchedulerError
+from .watch import checked_seconds
+
+#: The least seconds that connect() can be told to wait, and the most that it waits: 30 years, which Python can count.
+LEAST, MOST = 0.01, 1e9
 
 #: Seconds beyond its timeout that connect() waits before it gives up what does not end by itself.
 GRACE = 2
-
 
 #: Seconds that a port may take to answer to TLS when a connection has failed.
 PROBE = 2
@@ -35,7 +38,7 @@ PROBE = 2
 def connect(
     address: str | None = None,
     scheduler_file: str | os.PathLike[str] | None = None,
-    timeout: float = 10,
+    timeout: float | str = 10,
     security: Security | None = None,
 ) -> Client:
     """Return a client of a running scheduler, Dask's default client until it is closed.
@@ -46,8 +49,8 @@ def connect(
         The scheduler's address, e.g. ``"tcp://10.0.0.1:8786"``.
     scheduler_file : path, optional
         The file that ``dask scheduler --scheduler-file`` wrote, in place of the address.
-    timeout : float
-        Seconds that the scheduler may take to answer.
+    timeout : float or str
+        Seconds that the scheduler may take to answer, 0.01 or more, or such as ``"1 minute"``.
     security : distributed.Security, optional
         The CA, certificate and key of a cluster that uses TLS, e.g. ``Security(tls_ca_file="ca.pem",
         tls_client_cert="cert.pem", tls_client_key="key.pem", require_encryption=True)``. By default those that Dask's
@@ -60,9 +63,10 @@ def connect(
         If it does not answer, or uses TLS and `security` does not fit it, or does not use TLS although `security` is
         given.
     InputError
-        If there is neither an address nor a readable file, or `security` is no ``Security`` or names files that cannot
-        be used.
+        If there is neither an address nor a readable file, `timeout` is no such duration, or `security` is no
+        ``Security`` or names files that cannot be used.
     """
+    seconds = min(checked_seconds("timeout", timeout, LEAST), MOST)
     encrypted = _encrypts(security)
     if scheduler_file is not None:
         address = _address_in(Path(scheduler_file))
@@ -73,16 +77,16 @@ def connect(
         if address.startswith("tcp://"):
             raise SchedulerError(_mismatch(address, encrypted) or f"no scheduler answers at {address}")
     opening: Future[Client] = Future()
-    thread = threading.Thread(target=_open, args=(opening, address, timeout, security), daemon=True)
+    thread = threading.Thread(target=_open, args=(opening, address, seconds, security), daemon=True)
     thread.start()
     try:
-        thread.join(timeout + GRACE)
+        thread.join(seconds + GRACE)
     finally:
         opening.cancel()  # without effect on one that is done
     try:
         client = opening.result()
     except Exception as error:
-        raise SchedulerError(_mismatch(address, encrypted) or _problem(error, address, timeout)) from error
+        raise SchedulerError(_mismatch(address, encrypted) or _problem(error, address, seconds)) from error
     ensure_default_client(client)
     return client
 
@@ -235,8 +239,10 @@ def _started(workers: int, device: str | None) -> Iterator[Client]:
     except BaseException:
         # A second Ctrl-C may have cut the closing short. Python's end waits for its processes, and stopped ones stay.
         for pid in [nanny.pid for nanny in cluster.workers.values()]:
-            if pid is not None:
-                os.kill(pid, signal.SIGKILL)
+            # It may have ended meanwhile.
+            with contextlib.suppress(ProcessLookupError):
+                if pid is not None:
+                    os.kill(pid, signal.SIGKILL)
         raise
 
 

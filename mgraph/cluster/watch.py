@@ -59,13 +59,26 @@ def checked_timeout(worker_timeout: Any) -> float:
     InputError
         For what is no duration, or one below a second, in which no beat need come.
     """
-    given = dask.config.get("mgraph.worker-timeout", 60) if worker_timeout is None else worker_timeout
-    with contextlib.suppress(TypeError, ValueError, KeyError):
-        seconds = None if isinstance(given, bool) else float(parse_timedelta(given))
-        if seconds is not None and 1 <= seconds < float("inf"):
+    if worker_timeout is not None:
+        return checked_seconds("worker_timeout", worker_timeout, 1)
+    given = dask.config.get("mgraph.worker-timeout", 60)
+    return checked_seconds("mgraph.worker-timeout of Dask's configuration", given, 1)
+
+
+def checked_seconds(name: str, value: Any, least: float) -> float:
+    """Return an argument that is a duration as Dask writes them, a number or such as ``"2 minutes"``, in seconds.
+
+    Raises
+    ------
+    InputError
+        For what is no duration, or less than `least` seconds.
+    """
+    # Dask's parser raises whatever it stumbles over.
+    with contextlib.suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        seconds = None if isinstance(value, bool) else float(parse_timedelta(value))
+        if seconds is not None and least <= seconds < float("inf"):
             return seconds
-    name = "mgraph.worker-timeout of Dask's configuration" if worker_timeout is None else "worker_timeout"
-    raise InputError(f"{name} must be a number of seconds, 1 or more, got {given!r}")
+    raise InputError(f"{name} must be a number of seconds, {least:g} or more, or such as '2 minutes', got {value!r}")
 
 
 class Watch:
@@ -163,10 +176,12 @@ class Watch:
     def check(self, patience: float = 0) -> None:
         """Look until the scheduler has answered, and on for `patience` seconds; raises as `look`."""
         end = time.monotonic() + patience
-        while not self._look() or time.monotonic() < end:
-            self._judge()
+        while True:
+            if self._look():
+                self._judge()
+                if time.monotonic() >= end:
+                    return
             time.sleep(0.1)
-        self._judge()
 
     def silent(self, seconds: float) -> list[str]:
         """Return the workers that have been silent for so long, of all that the scheduler knows."""
