@@ -9,9 +9,10 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -728,6 +729,42 @@ def test_a_scheduler_without_workers(monkeypatch):
     monkeypatch.setattr("mgraph.cluster.driver.NO_WORKERS", 0.5)
     with cluster(0, processes=False) as client, pytest.raises(SchedulerError, match="has no workers"):
         apsp(matrix(5), client=client)
+
+
+@pytest.mark.parametrize("given", ["a", "", -1, 0, None, True, [1], float("nan"), float("inf"), 1e-9])
+def test_what_is_no_timeout_of_connect(given):
+    with pytest.raises(InputError, match=r"^timeout must be a number of seconds, 0\.01 or more, .*, got ") as caught:
+        connect("tcp://127.0.0.1:1", timeout=given)
+    assert str(caught.value).endswith(f"got {given!r}")
+
+
+def test_a_timeout_of_connect_in_words(client):
+    with connect(client.scheduler.address, timeout="1 minute") as other:
+        assert present(other) == present(client)
+    with connect(client.scheduler.address, timeout=1e300) as other:
+        assert present(other) == present(client)
+
+
+def test_a_worker_that_has_ended_by_itself_hides_no_error(monkeypatch):
+    """The user's own error leaves the context, although a process that should be killed is no more."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        pass
+
+    class Ended:
+        def __init__(self, **_):
+            self.workers = {0: SimpleNamespace(pid=ended.pid), 1: SimpleNamespace(pid=None)}
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+    module = sys.modules["mgraph.cluster.connect"]
+    monkeypatch.setattr(module, "LocalCluster", Ended)
+    monkeypatch.setattr(module, "Client", lambda *_, **__: nullcontext())
+    with pytest.raises(ZeroDivisionError), local_client(1, "cpu"):
+        raise ZeroDivisionError
 
 
 def test_what_is_no_client(client):

@@ -313,6 +313,26 @@ def test_numba_has_no_more_threads_than_there_are_cores(first, threads):
     assert run(THREADS.format(first=first), environment) == [str(threads)]
 
 
+TASKS = """
+from types import SimpleNamespace
+from mgraph import device, limits
+limits.cores_allowed = lambda: 64
+limits.cores = lambda: {cores}
+from mgraph.cluster import worker
+worker.get_worker = lambda: SimpleNamespace(state=SimpleNamespace(nthreads=4))
+for task in range(2):
+    with worker._at_work(worker.Session(), device.find("cpu"), "solve"):
+        import mgraph.host, numba
+        print(numba.get_num_threads(), numba.config.NUMBA_NUM_THREADS)
+"""
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+def test_no_task_of_a_worker_has_more_threads_than_there_are_cores(cores):
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_NUM_THREADS"}
+    assert run(TASKS.format(cores=cores), environment) == 2 * [f"{cores} {cores}"]
+
+
 def run(script, environment=None, *, group=None):
     """Return the lines that a script prints, run in a control group of memory if one is given."""
     command = [sys.executable, "-c", textwrap.dedent(script)]

@@ -29,13 +29,14 @@ from .comm import Aborted, Unreachable
 from .matrix import DistributedMatrix
 from .watch import MOST, NOTICE, SILENT, Watch, checked_timeout, lost
 
-#: Seconds to wait for the first worker, for the tasks of a failed call to end, and for all that follows Ctrl-C.
+#: Seconds to wait for the first worker, and for the tasks of a call to end that failed or was interrupted.
 NO_WORKERS = 10.0
 WIND_DOWN = 10.0
-INTERRUPTED = 3.0
+INTERRUPTED = 1.5
 
-#: Seconds that a last message may take, of which it does not matter whether it arrives.
-PARTING = 1.0
+#: Seconds that a last message may take, of which it does not matter whether it arrives. After Ctrl-C there are four,
+#: beside one while the tasks end, so that a call ends within INTERRUPTED + 4 * PARTING = 4.3 seconds.
+PARTING = 0.7
 
 #: The locks that calls of this process hold or wait for.
 _held: set[str] = set()
@@ -53,9 +54,9 @@ class Cluster:
         The client; synchronous.
     device : {"cpu", "cuda"}, optional
         What the workers shall use. By default GPUs where all of them have one, else CPUs.
-    worker_timeout : float, optional
-        Seconds that a worker may be silent before a call ends; by default ``mgraph.worker-timeout`` of Dask's
-        configuration, or 60.
+    worker_timeout : float or str, optional
+        Seconds, 1 or more, or such as ``"2 minutes"``, that a worker may be silent before a call ends; by default
+        ``mgraph.worker-timeout`` of Dask's configuration, or 60.
 
     Attributes
     ----------
@@ -78,7 +79,7 @@ class Cluster:
 
     place: devices.Device | None = None
 
-    def __init__(self, client: Client, device: str | None = None, worker_timeout: float | None = None) -> None:
+    def __init__(self, client: Client, device: str | None = None, worker_timeout: float | str | None = None) -> None:
         if not isinstance(client, Client):
             raise InputError(
                 f"client={client!r} is no distributed.Client: give Client(cluster), or what "
@@ -154,18 +155,21 @@ class _Session:
             # Releases the leases, by which the workers drop the session.
             self._leases.clear()
             self._tasks.clear()
-            beaten = time.monotonic() - self._opened >= pulse.interval(self._watch.timeout)
+            # A worker may beat a first time before it hears that the call has ended.
+            beaten = time.monotonic() - self._opened >= pulse.interval(self._watch.timeout) / 2
             if beaten and self._client.status == "running":
                 forget = partial(self._client.run_on_scheduler, worker.forget_beats, self._client.id, self._name)
                 self._watch.attempt(forget(asynchronous=True), PARTING)
 
     def open(self) -> None:
         """Open the session on all workers, so that each is ready for messages before the first task runs."""
-        self._watch.check()
+        timeout = self._watch.timeout
+        # There are no beats before the session is open.
+        watch = Watch(self._client, self._addresses, timeout)
         for address in self._addresses:
-            key = worker.lease_key(self._name, address)
-            self._leases[address] = tasks.submit(self._client, address, worker.lease, key=key)
-        tasks.ask(self._watch, worker.open_session, self._name, self._client.id, self._watch.timeout)
+            key, given = worker.lease_key(self._name, address), (self._name, self._client.id, timeout)
+            self._leases[address] = tasks.submit(self._client, address, worker.lease, *given, key=key)
+        tasks.settle(watch, self._leases)
 
     def load(self, program: Program, kind: str, piece: Callable[[int], Any]) -> None:
         """Send each worker its piece, load the shards and connect them."""
@@ -219,7 +223,8 @@ class _Session:
         self._wind_down(WIND_DOWN if isinstance(error, Exception) else INTERRUPTED)
         verdict = self._verdict(error)
         if self._client.status == "running":
-            self._client.cancel([*self._leases.values(), *self._tasks.values()], force=True)
+            futures = [*self._leases.values(), *self._tasks.values()]
+            self._watch.attempt(self._client.cancel(futures, force=True, asynchronous=True), PARTING)
         if verdict is not error:
             raise verdict from error
 

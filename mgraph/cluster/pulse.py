@@ -5,18 +5,21 @@ busy, and while compiled code or a kernel runs, as those release the GIL. A beat
 metadata, which the driver reads; each replaces the one before, and the driver removes them when the call ends.
 
 The pulse also listens: before each beat it asks whether the session still has its lease, which is a task whose
-result the driver holds. If it has none, or the scheduler has not answered for `timeout` seconds, the session
-ends. So a worker that was stopped, and wakes after its call has ended, frees what it holds.
+result the driver holds. If it has none, or no beat has succeeded for `timeout` seconds, the session ends. So a worker
+that was stopped, and wakes after its call has ended, frees what it holds.
 """
 
 import asyncio
 import contextlib
+import logging
 import threading
 from collections.abc import Callable
 from typing import Any
 
 from distributed import rpc
 from distributed.worker import Worker
+
+_log = logging.getLogger(__name__)
 
 #: Seconds between two beats, and that the scheduler may take to answer one.
 BEAT = 1.0
@@ -42,7 +45,7 @@ class Pulse:
     lease : str
         The key of the session's lease.
     timeout : float
-        Seconds without an answer of the scheduler after which the session ends.
+        Seconds without a beat that succeeds after which the session ends.
     where : callable
         Returns what a beat tells.
     end : callable
@@ -82,19 +85,22 @@ class Pulse:
             try:
                 self._beat(runner, scheduler)
             finally:
-                with contextlib.suppress(OSError):
+                with contextlib.suppress(Exception):
                     runner.run(scheduler.close_rpc())
 
     def _beat(self, runner: asyncio.Runner, scheduler: Any) -> None:
-        missed = 0
+        missed, told = 0, False
         while not self._stopped.is_set():
             # Counted, not timed: if this process was stopped, nobody failed to answer it.
             try:
                 if not runner.run(asyncio.wait_for(self._tell(scheduler), BEAT)):
                     return self._end()
                 missed = 0
-            except (OSError, TimeoutError):
+            except Exception as error:
                 missed += 1
+                if not (told or isinstance(error, OSError)):
+                    told = True
+                    _log.exception("mgraph: a beat of a session failed; the session ends if no later one succeeds")
                 if missed * (BEAT + self._pause) >= self._timeout:
                     return self._end()
             self._stopped.wait(self._pause)

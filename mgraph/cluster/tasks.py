@@ -140,28 +140,6 @@ async def _fetch(client: Client, futures: list[Future]) -> list[Any]:
     return list(await client.gather(futures, errors="skip", asynchronous=True))
 
 
-def ask(watch: Watch, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-    """Run a function on the event loop of each worker of the watch, as `Client.run`; return the answers.
-
-    Raises
-    ------
-    WorkerLostError
-        If a worker is gone or silent.
-    SchedulerError
-        If the scheduler is.
-    Exception
-        What the function raised.
-    """
-    answers = watch.wait(_answers(watch.client, watch.addresses, function, arguments))
-    for answer in answers:
-        if isinstance(answer, OSError):
-            watch.check(NOTICE)
-            raise lost(watch.addresses, f"one of them does not answer: {answer}")
-        if isinstance(answer, Exception):
-            raise answer
-    return answers
-
-
 def tell(
     watch: Watch, addresses: Collection[str], function: Callable[..., Any], *arguments: Any, within: float
 ) -> None:

@@ -3,7 +3,7 @@
 A session is one call's shard on a worker. Its state is never a result of Dask, so that Dask neither sizes,
 spills nor moves it. Invariants:
 
-- A session lives as long as its lease, a task without a result: when the driver lets go of it, or is gone, Dask
+- A session lives as long as its lease, the task that opened it: when the driver lets go of the task, or is gone, Dask
   releases it and the plugin drops the session. Its pulse (`mgraph.cluster.pulse`) sees to it where that is missed.
 - A worker has one session at a time (the driver holds the workers' lock); opening one drops what is left.
 - A message for a session that is not open is discarded: all sessions are open before the first task runs.
@@ -13,6 +13,7 @@ spills nor moves it. Invariants:
 
 import asyncio
 import contextlib
+import importlib
 import inspect
 import pickle
 import platform
@@ -49,10 +50,6 @@ _LEASE = "mgraph-lease"
 def lease_key(session: str, address: str) -> str:
     """Return the key of the lease of a session's shard on the worker at `address`."""
     return f"{_LEASE}-{session}-{address}"
-
-
-def lease() -> None:
-    """Task: nothing; that its result is kept is the lease."""
 
 
 class Session:
@@ -145,7 +142,7 @@ class Sessions(WorkerPlugin):
         if found is not None:
             await found.mailbox.deliver(source, number, payload)
 
-    def open(self, session: str, client: str, timeout: float) -> None:
+    async def open(self, session: str, client: str, timeout: float) -> None:
         """Open a session of a client's, and drop one that a driver left behind."""
         for name in list(self._sessions):
             self.drop(name)
@@ -205,9 +202,13 @@ def _sessions(worker: Worker) -> Sessions:
     return cast(Sessions, worker.plugins[NAME])
 
 
-def open_session(session: str, client: str, timeout: float, dask_worker: Worker) -> None:
-    """Open a session on a worker; for `Client.run`."""
-    _sessions(dask_worker).open(session, client, timeout)
+def lease(session: str, client: str, timeout: float) -> None:
+    """Task: open a session on this worker; the session lives as long as somebody keeps the result.
+
+    A task, so that the scheduler knows the lease before the session can look for it.
+    """
+    worker = get_worker()
+    _on_loop(worker, _sessions(worker).open(session, client, timeout))
 
 
 def abort_session(session: str, dask_worker: Worker) -> None:
@@ -301,9 +302,10 @@ def look(device: str | None) -> Sight:
     limit = limits.own_memory()
     manager = worker.memory_manager
     if manager.memory_limit:
-        # Beyond the pause fraction Dask would start no further task here. The planner keeps to USABLE.
+        # Beyond the pause fraction Dask would start no further task here. The planner takes USABLE of the limit.
         most = manager.memory_limit * (manager.memory_pause_fraction or 1)
-        limit = min(limit, max(0, int(most / USABLE) - psutil.Process().memory_info().rss))
+        taken = psutil.Process().memory_info().rss + limits.numba_pages()
+        limit = min(limit, max(0, int((most - taken) / USABLE)))
     cpu = DeviceSpec("cpu", "cpu", limit, min(worker.state.nthreads, limits.cores()))
     gpu, identity = None, b""
     if device != "cpu" and devices.gpu_count():
@@ -336,10 +338,12 @@ def _at_work(session: Session, device: devices.Device, part: str) -> Iterator[No
     becomes `Aborted`.
     """
     if device.kind == "cpu":
+        # Before Numba, which reads only once how many threads it may have.
+        importlib.import_module("mgraph.host")
         import numba
 
         most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
-        numba.set_num_threads(max(1, min(get_worker().state.nthreads, most)))
+        numba.set_num_threads(max(1, min(get_worker().state.nthreads, limits.cores(), most)))
     session.working_since = time.monotonic()
     compiled = COMPILING.seconds()
     try:
