@@ -124,7 +124,7 @@ def test_a_worker_that_is_stopped_in_a_call(client, stopped):
         run(client, span=100_000)
     [(address, when)] = found
     assert address in str(caught.value)
-    assert time.monotonic() - when < 10 * TIMEOUT
+    assert time.monotonic() - when < 3 * TIMEOUT  # beside the silence, little is waited for
     # It has been silent for long enough to be left out at once.
     with pytest.warns(RuntimeWarning, match=f"leaves out the worker {address}"):
         check_apsp_within(client)
