@@ -200,7 +200,9 @@ def _check_counting(distances: Any, made: Plan) -> None:
         return
     chunks = distances.chunks() if hasattr(distances, "chunks") else [distances]
     if any(bool((abs(chunk[chunk != np.inf]) >= 2.0**53).any()) for chunk in chunks):
-        raise DistanceOverflowError("a distance reaches 2**53, to where float64 counts: no type carries it exactly")
+        raise DistanceOverflowError(
+            "a distance is 2**53 or more, beyond which float64 skips integers: no type carries it exactly"
+        )
 
 
 def _mistaken(graph: Graph, made: Plan, error: NegativeCycleError) -> Exception:
@@ -218,7 +220,7 @@ def _mistaken(graph: Graph, made: Plan, error: NegativeCycleError) -> Exception:
         return found
     if not wraps:
         return error
-    return DistanceOverflowError(f"a distance is below the least that {made.dtype} carries: use dtype='float64'")
+    return DistanceOverflowError(f"a distance is too small for {made.dtype}: use dtype='float64'")
 
 
 def _check_weights(graph: Graph, method: str) -> None:
@@ -226,7 +228,7 @@ def _check_weights(graph: Graph, method: str) -> None:
         lowest = graph.extremes()[0]
         if lowest < 0:
             raise InputError(
-                f"method='sssp' cannot have negative weights, and an edge weighs {lowest}: use method='johnson'"
+                f"method='sssp' requires non-negative weights; the least is {lowest}: use method='johnson'"
             )
 
 

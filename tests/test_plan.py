@@ -25,7 +25,7 @@ from mgraph.floyd_warshall import FloydWarshall
 from mgraph.generate import random_matrix, rmat
 from mgraph.plan import ALGORITHMS
 from mgraph.plan.all_pairs import products
-from mgraph.plan.cut import balanced_ranges, best_grid, even_ranges, fitting, grouped, shares
+from mgraph.plan.cut import balanced_ranges, even_ranges, fitting, grids, grouped, shares
 from mgraph.plan.devices import USABLE
 from mgraph.plan.shape import Shape
 from mgraph.rates import DEFAULT, EXCHANGE, PUBLISHED
@@ -193,7 +193,7 @@ def test_searches_of_many_vertices_send_lists():
 
 
 def test_grids_are_as_square_as_they_can_be():
-    assert [best_grid(shards) for shards in (1, 2, 3, 4, 5, 6, 8, 9, 12)] == [
+    assert [grids(shards)[0] for shards in (1, 2, 3, 4, 5, 6, 8, 9, 12)] == [
         (1, 1), (2, 1), (3, 1), (2, 2), (5, 1), (3, 2), (4, 2), (3, 3), (4, 3),
     ]  # fmt: skip
 
@@ -415,6 +415,17 @@ def test_the_number_of_devices_it_takes_is_enough():
         plan("apsp", 200_000, devices=gpus(1, memory=40 * GIB))
     count = int(str(refused.value).split("about ")[1].split()[0])
     plan("apsp", 200_000, devices=gpus(count, memory=40 * GIB))
+
+
+def test_a_refusal_under_a_memory_limit_advises_to_raise_it():
+    needs = dict(n=20_000, devices=gpus(1), memory_limit="1MiB", method="squaring")
+    with pytest.raises(MemoryLimitError, match=r"which may take .*: raise memory_limit=, or a smaller type") as refused:
+        plan("apsp", **needs)
+    assert "such devices" not in str(refused.value)
+    with pytest.raises(MemoryLimitError, match=r": raise memory_limit=, or it takes about \d+ such devices"):
+        plan("apsp", **needs | {"n": 1_000_000})
+    with pytest.raises(MemoryLimitError, match=r": raise memory_limit=$"):
+        plan("bfs", 10**6, 10**7, gpus(1), memory_limit="1MiB")
 
 
 def test_one_device_with_too_little_is_enough_to_refuse():

@@ -178,11 +178,6 @@ def shares(
     return ranges, [before(last) - before(first) for first, last in ranges]
 
 
-def best_grid(shards: int) -> tuple[int, int]:
-    """Return the rows and columns of the grid whose shards receive least of the panels; the squarest of these."""
-    return grids(shards)[0]
-
-
 def grids(shards: int) -> list[tuple[int, int]]:
     """Return the rows and columns of all grids, those first whose shards receive least of the panels.
 

@@ -54,10 +54,15 @@ def _room_in_file(made: Plan, available: int) -> tuple[int, str]:
 def refusal(made: Plan, why: str, memory_limit: int | None) -> str:
     """Return the message of a MemoryLimitError: what was needed, what there is, what would fit."""
     advice = []
-    if made.algorithm == "list_rank":
+    pairs = list(zip(made.devices, made.peak_bytes, strict=True))
+    limited = any(peak > usable(spec, memory_limit) == memory_limit for spec, peak in pairs)
+    short = not limited or any(peak > usable(spec, None) for spec, peak in pairs)
+    if limited:
+        advice.append("raise memory_limit=")
+    if short and made.algorithm == "list_rank":
         advice.append("method='splitter48' takes least (each device has the whole list)")
-    elif not made.by_source:  # then too every device has the whole graph
-        most = max((usable(spec, memory_limit) for spec in made.devices), default=1)
+    elif short and not made.by_source:  # then too every device has the whole graph
+        most = max((usable(spec, None if limited else memory_limit) for spec in made.devices), default=1)
         enough = max(-(-sum(made.peak_bytes) // max(1, most)), len(made.devices) + 1)
         spec = made.devices[0]
         if spec.name == "cpu" and most == usable(spec, None):  # more workers here would share its memory

@@ -31,9 +31,11 @@ def planned(
     if method == "auto":
         method = "nearfar" if nonnegative else "bellman-ford"
     if method not in single_source.METHODS:
-        raise InputError(f"method={method!r} is not known for sssp: use 'auto', 'nearfar', 'bellman-ford' or 'mask'")
-    if dtype.itemsize < 4:
-        raise InputError(f"dtype={dtype.name} is not supported for sssp: use float32, float64 or int32")
+        known = ", ".join(map(repr, single_source.METHODS))
+        raise InputError(f"method={method!r} is not known for sssp: use 'auto', {known}")
+    if dtype not in single_source.TYPES:
+        *names, last = (each.name for each in single_source.TYPES)
+        raise InputError(f"dtype must be {', '.join(names)} or {last} for sssp, got {dtype.name}")
     kind, shards = specs[0].kind, len(specs)
 
     def peak(own: int, own_edges: int) -> int:
