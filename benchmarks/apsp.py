@@ -19,7 +19,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import dijkstra, floyd_warshall
 
 import mgraph
-from benchmarks.engine import DATA, Row, print_rows, solve_seconds
+from benchmarks.engine import Row, data, print_rows, solve_seconds
 from mgraph import device as devices
 from mgraph.distance_matrix import Part
 from mgraph.floyd_warshall import FloydWarshall
@@ -189,7 +189,7 @@ def sources() -> Iterator[Row]:
 
 def as_graph() -> Iterator[Row]:
     """The whole matrix of the AS graph with predecessors on one GPU."""
-    graph = mgraph.read(DATA / "as-caida20070917.txt.xz", weighted=False, relabel=True)
+    graph = mgraph.read(data("as-caida20070917.txt.xz"), weighted=False, relabel=True)
     for method in ("auto", "blocked"):
         times = []
         for _ in range(5):

@@ -27,7 +27,15 @@ from mgraph.generate import grid, random_matrix, rmat
 from mgraph.plan import searches
 
 Row = dict[str, Any]
-DATA = next(p for p in (Path("../shared/data"), Path(".data")) if p.is_dir())
+
+
+def data(name: str) -> Path:
+    """Return the path of a real graph's file, or raise FileNotFoundError where no folder has it."""
+    folders = Path("../shared/data"), Path(".data")
+    for folder in folders:
+        if (folder / name).is_file():
+            return folder / name
+    raise FileNotFoundError(f"{name} is in none of {', '.join(map(str, folders))}: README.md says where it comes from")
 
 
 def gpu_matrix(n: int, dtype: str = "float32", low: float = 1, high: float = 1000) -> Any:
@@ -198,7 +206,7 @@ def fw_cpu() -> Iterator[Row]:
 
 def bfs_gpu() -> Iterator[Row]:
     """Searches on one GPU: Kronecker 22 (mean of 8 sources) and New York, by the host's clock."""
-    cases = [("NY", mgraph.read(DATA / "NY.gr.xz")), ("kronecker-22", rmat(22, device="cuda"))]
+    cases = [("NY", mgraph.read(data("NY.gr.xz"))), ("kronecker-22", rmat(22, device="cuda"))]
     for name, graph in cases:
         degrees = np.diff(devices.to_host(graph.csr().indptr))
         random = np.random.default_rng(0)
@@ -235,7 +243,7 @@ def bfs_spans() -> Iterator[Row]:
     """span=1 against the fused default on 2 CPU workers, New York."""
     from mgraph.cluster import local_client
 
-    graph = mgraph.read(DATA / "NY.gr.xz")
+    graph = mgraph.read(data("NY.gr.xz"))
     matrix = sparse.csr_matrix((np.ones(graph.m), graph.csr().indices, graph.csr().indptr), shape=(graph.n, graph.n))
     expected = shortest_path(matrix, unweighted=True, indices=0)
     with local_client(2, "cpu") as client:

@@ -19,7 +19,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 import mgraph
-from benchmarks.engine import DATA, Row, print_rows
+from benchmarks.engine import Row, data, print_rows
 from mgraph import device as devices
 from mgraph.bench.measure import repeated, spread
 from mgraph.bfs import Edges, Search
@@ -49,7 +49,7 @@ def kronecker(scale: int) -> mgraph.Graph:
 
 def new_york(lengths: bool = True) -> mgraph.Graph:
     """Return the roads of New York on the GPU, with weights from 1 to 255 if any."""
-    read = mgraph.read(DATA / "NY.gr.xz")
+    read = mgraph.read(data("NY.gr.xz"))
     src, dst, _ = read.coo()
     graph = mgraph.Graph.from_edges(*(devices.find("cuda").asarray(ends) for ends in (src, dst)), n=read.n)
     return weighted(graph, (1, 255)) if lengths else graph

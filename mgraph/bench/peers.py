@@ -744,7 +744,7 @@ PEERS = {
     ),
     "cugraph": Peer(
         "pylibcugraph",
-        "pylibcugraph-cu13 (or -cu12) --extra-index-url https://pypi.nvidia.com",
+        "pylibcugraph-cu13 (or -cu12) from NVIDIA's package index (see RAPIDS' installation page)",
         {"bfs": _cugraph_bfs, "sssp": _cugraph_sssp, "components": _cugraph_components},
         kind="cuda",
     ),
