@@ -31,15 +31,18 @@ from tqdm import tqdm
 
 import mgraph
 
+from . import bfs_by_level, generate, namesake, single_source
 from . import device as devices
-from . import generate, namesake
 from .arguments import checked_bytes
 from .compiling import COMPILING
 from .errors import DeviceError, FormatError, InputError, MemoryLimitError, OutputExistsError, interrupted
 from .graph import Graph
 from .io import FORMATS, check_output, read, read_list, save
+from .plan import components as components_plan
+from .plan import ranking as ranking_plan
 from .plan.all_pairs import METHODS, SEARCHES
 from .plan.devices import spec_of
+from .plan.searches import BFS_METHODS
 from .rates import cache_file
 from .weights import DISTANCE_TYPES, infinity
 
@@ -203,13 +206,16 @@ class Bytes(click.ParamType):
             self.fail(str(error), param, ctx)
 
 
+def _method_option(*methods: str) -> Callable[[Any], Any]:
+    """Return the option ``--method`` of a command that has these."""
+    names = f"auto, {', '.join(methods[:-1])} or {methods[-1]}."
+    return click.option("--method", default="auto", metavar="NAME", help=names)
+
+
 def _pairs_options(dtype_help: str, *more_types: str) -> Callable[[Any], Any]:
     """Return the options that `apsp` and `plan` share."""
     types = click.Choice([*(dtype.name for dtype in DISTANCE_TYPES), *more_types])
     return _options(
-        click.option(
-            "--method", default="auto", metavar="NAME", help=f"auto, {', '.join(METHODS[:-1])} or {METHODS[-1]}."
-        ),
         click.option("--dtype", type=types, help=dtype_help),
         click.option("--intermediate", is_flag=True, help="Find the highest intermediate vertices, not predecessors."),
         click.option("--block", type=int, metavar="N", help="Pivots eliminated at a time: 32, 64, 96 or 128."),
@@ -231,15 +237,18 @@ _FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 _input_options = _options(
     click.argument("file", required=False, type=_FILE),
     click.option("--rmat", "scale", type=int, metavar="SCALE", help="Make a graph of 2^SCALE vertices; needs no FILE."),
-    click.option("--format", type=click.Choice(list(FORMATS)), help="FILE's format; else its suffix or content tells."),
+    click.option(
+        "--format", type=click.Choice(list(FORMATS)), help="FILE's format; by default found from its suffix or content."
+    ),
     click.option("--n", type=int, metavar="N", help="Number of vertices, where FILE does not say it."),
     click.option("--directed/--undirected", default=None, help="By default as FILE says, else directed."),
-    click.option("--weighted/--unweighted", default=None, help="By default as FILE says, which may be ignored."),
+    click.option("--weighted/--unweighted", default=None, help="By default weighted if FILE has weights."),
     click.option("--relabel", is_flag=True, help="Number the ids in use from 0, in ascending order."),
     click.option(
         "--dense",
         type=click.Choice(["adjacency", "distances"]),
-        help="Whether zeros of a dense FILE are no edges, or edges of weight zero; by default an infinity in it tells.",
+        help="What zeros mean in a dense FILE: no edges (adjacency), or edges of weight zero (distances). Needed if "
+        "FILE has zeros off its diagonal and no infinity.",
     ),
 )
 
@@ -264,9 +273,9 @@ _run_options = _options(
         metavar="SECONDS",
         help="How long a worker may be silent before the run ends in an error; by default 60.",
     ),
-    click.option("--tls-ca-file", type=_PEM, help="The CA's certificate, where the scheduler uses TLS."),
-    click.option("--tls-cert", type=_PEM, help="With it, a certificate for this client,"),
-    click.option("--tls-key", type=_PEM, help="and its key, unless the same file has it."),
+    click.option("--tls-ca-file", type=_PEM, help="The CA's certificate, if the scheduler uses TLS."),
+    click.option("--tls-cert", type=_PEM, help="This client's certificate; needed with --tls-ca-file."),
+    click.option("--tls-key", type=_PEM, help="This client's private key, unless --tls-cert's file holds it."),
     _span_option,
     click.option(
         "--out",
@@ -274,13 +283,14 @@ _run_options = _options(
         help="Save the result (.npy), or all of it with the relabelled ids (.npz).",
     ),
     click.option("--overwrite", is_flag=True, help="Replace the output file if there is one."),
-    click.option("--quiet", is_flag=True, help="Print errors only, and what --json prints."),
+    click.option("--quiet", is_flag=True, help="Print only warnings, errors and what --json prints."),
     _json_option,
 )
 
 
 @main.command(epilog="Example: mgraph apsp --rmat 11 --out distances.npy")
 @_input_options
+@_method_option(*METHODS)
 @_pairs_options("The type to compute in; by default that of the weights; auto: the narrowest that is exact.", "auto")
 @_predecessors_option
 @_run_options
@@ -301,14 +311,11 @@ def apsp(**given: Any) -> None:
     metavar="V",
     help=f"{_SOURCE} Give it again to start from several at once.",
 )
-@click.option("--max-depth", type=int, metavar="N", help="Search no farther than this.")
-@click.option("--target", type=int, metavar="V", help=_TARGET)
 @click.option(
-    "--method",
-    default="auto",
-    metavar="NAME",
-    help="auto, hybrid, frontier, pull, edge, vertex, mask, privatized, scan or sequential.",
+    "--max-depth", type=int, metavar="N", help="Greatest distance to search to; vertices beyond it count as unreached."
 )
+@click.option("--target", type=int, metavar="V", help=_TARGET)
+@_method_option(*BFS_METHODS, *bfs_by_level.METHODS)
 @_predecessors_option
 @_run_options
 def bfs(**given: Any) -> None:
@@ -320,9 +327,11 @@ def bfs(**given: Any) -> None:
 @_input_options
 @click.option("--source", type=int, default=0, show_default=True, metavar="V", help=_SOURCE)
 @click.option("--dtype", type=click.Choice(["float32", "float64", "int32"]), help="By default that of the weights.")
-@click.option("--limit", type=float, metavar="D", help="What is farther counts as unreached.")
+@click.option(
+    "--limit", type=float, metavar="D", help="Greatest distance to search to; vertices beyond it count as unreached."
+)
 @click.option("--target", type=int, metavar="V", help=_TARGET)
-@click.option("--method", default="auto", metavar="NAME", help="auto, nearfar, bellman-ford or mask.")
+@_method_option(*single_source.METHODS)
 @_predecessors_option
 @_run_options
 def sssp(**given: Any) -> None:
@@ -332,7 +341,7 @@ def sssp(**given: Any) -> None:
 
 @main.command(epilog="Example: mgraph components friends.txt --relabel --out labels.npy")
 @_input_options
-@click.option("--method", default="auto", metavar="NAME", help="auto, afforest, shiloach-vishkin or sequential.")
+@_method_option(*components_plan.METHODS)
 @click.option("--connection", type=click.Choice(["weak", "strong"]), default="weak", show_default=True)
 @_run_options
 def components(**given: Any) -> None:
@@ -351,8 +360,13 @@ def closure(**given: Any) -> None:
 
 @main.command(epilog="Example: mgraph rank successors.npy --out ranks.npy")
 @click.argument("file", type=_FILE)
-@click.option("--method", default="auto", metavar="NAME", help="auto, sequential, wylie, splitter64 or splitter48.")
-@click.option("--splitters", type=int, metavar="N", help="Walk from about so many; by default what the device can do.")
+@_method_option(*ranking_plan.METHODS)
+@click.option(
+    "--splitters",
+    type=int,
+    metavar="N",
+    help="About how many splitters to walk from; by default enough to keep the device busy.",
+)
 @_run_options
 def rank(file: Path, **given: Any) -> None:
     """Find every element's distance to the last of its list.
@@ -380,8 +394,9 @@ def _run(
     """Perform a call on the graph that the options name."""
     if (file is None) == (scale is None):
         raise click.UsageError("give either FILE or --rmat SCALE")
-    if scale is not None and (format is not None or n is not None or relabel or dense is not None):
-        raise click.UsageError("--format, --n, --relabel and --dense say how to read FILE: they do not go with --rmat")
+    if scale is not None and (relabel or any(option is not None for option in (format, n, weighted, dense))):
+        reading = "--format, --n, --weighted, --unweighted, --relabel and --dense"
+        raise click.UsageError(f"{reading} say how to read FILE: they do not go with --rmat")
 
     def graph() -> Graph:
         if scale is not None:
@@ -760,7 +775,9 @@ H200 = mgraph.DeviceSpec("cuda", "cuda", 140 << 30, model="NVIDIA H200")
 @main.command(epilog="Example: mgraph plan apsp -n 1660000 --gpus 4608 --network 25e9")
 @click.argument("algorithm", metavar="ALGORITHM")
 @click.option("-n", "--n", type=int, required=True, metavar="N", help="Number of vertices.")
-@click.option("--m", type=int, metavar="M", help="Number of stored directed edges; bfs needs it.")
+@click.option(
+    "--m", type=int, metavar="M", help="Number of stored directed edges; apsp, closure and list_rank do not need it."
+)
 @click.option(
     "--devices",
     "wanted",
@@ -785,11 +802,13 @@ H200 = mgraph.DeviceSpec("cuda", "cuda", 140 << 30, model="NVIDIA H200")
 @click.option(
     "--gpus-per-node", type=int, default=8, show_default=True, metavar="N", help="GPUs of a node; with --network."
 )
-@_pairs_options("The type to compute in; by default float32.")
+@click.option("--method", default="auto", metavar="NAME", help="auto, or one that the algorithm's own command lists.")
+@_pairs_options("The type to compute in; by default float32. For apsp and sssp.")
 @_predecessors_option
 @_span_option
-@click.option("--directed/--undirected", default=True, help="Whether the graph is; for bfs and bfs_many.")
+@click.option("--directed/--undirected", default=True, help="For bfs, bfs_many and components.")
 @click.option("--sources", type=int, default=1, metavar="N", help="Number of sources; for bfs_many.")
+@click.option("--splitters", type=int, metavar="N", help="About how many splitters to walk from; for list_rank.")
 @_json_option
 def plan(
     algorithm: str,
@@ -863,7 +882,23 @@ def bench() -> None:
 bench.command_class = Command
 
 
-@bench.command("run", epilog="Example: mgraph bench bfs-size rank-scaling --quick --out here")
+class Nameless(click.Context):
+    """The context of a command that is called by its group's name alone."""
+
+    @property
+    def command_path(self) -> str:
+        """The words by which it is called."""
+        assert self.parent is not None
+        return self.parent.command_path
+
+
+class Measuring(Command):
+    """The command that ``mgraph bench`` is with any word but ``report``."""
+
+    context_class = Nameless
+
+
+@bench.command("run", cls=Measuring, epilog="Example: mgraph bench bfs-size rank-scaling --quick --out here")
 @click.argument("suites", nargs=-1, metavar="[SUITE]...")
 @click.option("--device", metavar="NAME", help="Measure on this device only: cpu, cuda or cuda:N.")
 @click.option("--workers", type=int, metavar="N", help="Run what does not say it on N Dask workers of this machine.")

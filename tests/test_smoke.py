@@ -140,12 +140,11 @@ def test_bfs_many(predecessors):
         check_predecessors(HOPS, result.predecessors, WEIGHED > 0)
 
 
-@pytest.mark.parametrize("connection", ["weak", "strong"])
-@pytest.mark.parametrize("method", ["auto", *METHODS["components"]])
+@pytest.mark.parametrize(
+    ("method", "connection"), [*product(["auto", *METHODS["components"]], ["weak"]), ("auto", "strong")]
+)
 def test_connected_components(method, connection):
-    result = mgraph.connected_components(
-        graph(), method=method if connection == "weak" else "auto", connection=connection, device="cpu"
-    )
+    result = mgraph.connected_components(graph(), method=method, connection=connection, device="cpu")
     count, labels = csgraph.connected_components(MATRIX, connection=connection)
     assert result.count == count
     assert result.labels.tolist() == [int(np.flatnonzero(labels == label)[0]) for label in labels]
