@@ -35,7 +35,7 @@ from .errors import (
     WorkerLostError,
 )
 from .graph import Graph
-from .io import read
+from .io import SparseIdsWarning, read
 from .namesake import warn_of_neighbour
 from .plan import DeviceSpec, Plan, plan
 from .ranking import ListRankResult, list_rank
@@ -63,6 +63,7 @@ __all__ = [
     "OutputExistsError",
     "Plan",
     "SchedulerError",
+    "SparseIdsWarning",
     "SsspResult",
     "VersionError",
     "WorkerLostError",

@@ -115,6 +115,11 @@ def apsp(
         (for ``"johnson"`` both together, in float64).
     InputError
         For input that cannot be used.
+    DeviceError
+        If the device is not there or cannot be used.
+    WorkerLostError, SchedulerError, VersionError
+        With `client`: if a worker is lost during the call, the scheduler does not answer or has no workers, or a worker
+        has another version of mgraph.
 
     References
     ----------
@@ -124,6 +129,13 @@ def apsp(
     .. [4] Cormen, Leiserson, Rivest and Stein, "Introduction to algorithms", 25.1.
     .. [5] Johnson, "Efficient algorithms for shortest paths in sparse networks", 1977.
     .. [6] Djidjev et al., "Efficient multi-GPU computation of all-pairs shortest paths", 2014.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> result = mgraph.apsp([[0, 3, 8], [2, 0, 5], [1, 4, 0]], predecessors=True, device="cpu")
+    >>> int(result.distances[0, 2]), result.path(0, 2)
+    (8, [0, 2])
     """
     given = matrix_or_graph if hasattr(matrix_or_graph, "tocoo") else as_graph(matrix_or_graph)
     n, home = outline(given)

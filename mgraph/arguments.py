@@ -23,6 +23,7 @@ def checked_integer(name: str, value: Any, least: int, most: int | None = None) 
 
     Examples
     --------
+    >>> from mgraph.arguments import checked_integer
     >>> checked_integer("source", 3, 0, 9)
     3
     """
@@ -51,6 +52,7 @@ def checked_bytes(name: str, value: Any) -> int:
 
     Examples
     --------
+    >>> from mgraph.arguments import checked_bytes
     >>> checked_bytes("memory_limit", "1.5GiB")
     1610612736
     """

@@ -96,6 +96,11 @@ def bfs(
         If `source` is not a vertex, for input that cannot be used, and for a method that the devices do not have.
     MemoryLimitError
         If no plan fits; raised before anything is allocated.
+    DeviceError
+        If the device is not there or cannot be used.
+    WorkerLostError, SchedulerError, VersionError
+        With `client`: if a worker is lost during the call, the scheduler does not answer or has no workers, or a worker
+        has another version of mgraph.
 
     References
     ----------
@@ -104,6 +109,13 @@ def bfs(
     .. [3] Harish and Narayanan, "Accelerating large graph algorithms on the GPU using CUDA", 2007.
     .. [4] Luo, Wong and Hwu, "An effective GPU implementation of breadth-first search", 2010.
     .. [5] Merrill, Garland and Grimshaw, "Scalable GPU graph traversal", 2012.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> result = mgraph.bfs(mgraph.Graph.from_edges([0, 1], [1, 2]), 0, predecessors=True, device="cpu")
+    >>> result.distances.tolist(), result.path(2)
+    ([0, 1, 2], [0, 1, 2])
     """
     graph = as_graph(graph)
     if (source is None) == (sources is None):

@@ -77,12 +77,23 @@ def bfs_many(
         If one of the sources is not a vertex or there is none, and for input that cannot be used.
     MemoryLimitError
         If no plan fits; raised before anything is allocated.
+    DeviceError
+        If the device is not there or cannot be used.
+    WorkerLostError, SchedulerError, VersionError
+        With `client`: if a worker is lost during the call, the scheduler does not answer or has no workers, or a worker
+        has another version of mgraph.
 
     References
     ----------
     .. [1] Then, Kaufmann, Chirigati, Hoang-Vu, Pham, Kemper, Neumann and Vo, "The more the merrier: efficient
        multi-source graph traversal", 2014.
     .. [2] Liu, Huang and Hu, "iBFS: concurrent breadth-first search on GPUs", 2016.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> mgraph.bfs_many(mgraph.Graph.from_edges([0, 1], [1, 2]), [0, 2], device="cpu").distances.tolist()
+    [[0, 1, 2], [-1, -1, 0]]
     """
     graph = as_graph(graph)
     start = checked_vertices("sources", sources, graph.n)

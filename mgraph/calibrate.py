@@ -35,6 +35,13 @@ def calibrate(device: str | None = None) -> Rates:
     ----------
     device : {"cpu", "cuda", "cuda:N"}, optional
         By default a GPU where there is one.
+
+    Raises
+    ------
+    InputError
+        For a device's name that is not known.
+    DeviceError
+        If the device is not there or cannot be used.
     """
     found = devices.find(device)
     spec = spec_of(found)

@@ -67,6 +67,11 @@ def transitive_closure(
         If the bits do not fit; raised before anything is allocated.
     InputError
         For input that cannot be used.
+    DeviceError
+        If the device is not there or cannot be used.
+    WorkerLostError, SchedulerError, VersionError
+        With `client`: if a worker is lost during the call, the scheduler does not answer or has no workers, or a worker
+        has another version of mgraph.
 
     Notes
     -----
@@ -78,6 +83,13 @@ def transitive_closure(
     .. [1] Warshall, "A theorem on Boolean matrices", 1962.
     .. [2] Arlazarov, Dinic, Kronrod and Faradzhev, "On economical construction of the transitive closure of a
        directed graph", 1970.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> result = mgraph.transitive_closure(mgraph.Graph.from_edges([0, 1], [1, 2]), device="cpu")
+    >>> result.reaches(0, 2), result.reaches(2, 0), result.count
+    (True, False, 6)
     """
     reflexive = checked_flag("reflexive", reflexive)
     given = matrix_or_graph if hasattr(matrix_or_graph, "tocoo") else as_graph(matrix_or_graph)

@@ -77,6 +77,11 @@ def connected_components(
         For input that cannot be used, and for a method or connection that the devices do not have.
     MemoryLimitError
         If no plan fits; raised before anything is allocated.
+    DeviceError
+        If the device is not there or cannot be used.
+    WorkerLostError, SchedulerError, VersionError
+        With `client`: if a worker is lost during the call, the scheduler does not answer or has no workers, or a worker
+        has another version of mgraph.
 
     References
     ----------
@@ -85,6 +90,13 @@ def connected_components(
     .. [2] Shiloach and Vishkin, "An O(log n) parallel connectivity algorithm", 1982.
     .. [3] Dehne and Yogaratnam, "Exploring the limits of GPUs with parallel graph algorithms", 2010.
     .. [4] Pearce, "An improved algorithm for finding the strongly connected components of a directed graph", 2005.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> result = mgraph.connected_components(mgraph.Graph.from_edges([0, 2], [1, 3]), device="cpu")
+    >>> result.count, result.labels.tolist()
+    (2, [0, 0, 2, 2])
     """
     graph = as_graph(graph)
     if connection not in ("weak", "strong"):

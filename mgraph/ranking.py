@@ -79,10 +79,15 @@ def list_rank(
     Raises
     ------
     InputError
-        If `succ` is no vector of elements, or has a cycle without an end; the error names an element on it. For
-        splitters that are no number of 1 or more, or with a method that has none.
+        If `succ` is not a vector of elements, or has a cycle without an end; the error names an element on it. If
+        `splitters` is not an integer of 1 or more, or goes with a method that has none.
     MemoryLimitError
         If no plan fits; raised before anything is allocated.
+    DeviceError
+        If the device is not there or cannot be used.
+    WorkerLostError, SchedulerError, VersionError
+        With `client`: if a worker is lost during the call, the scheduler does not answer or has no workers, or a worker
+        has another version of mgraph.
 
     Notes
     -----
@@ -93,6 +98,12 @@ def list_rank(
     .. [1] Wylie, "The complexity of parallel computations", 1979.
     .. [2] Helman and JáJá, "Designing practical efficient algorithms for symmetric multiprocessors", 1999.
     .. [3] Yogaratnam, a study of list ranking and connected components on GPUs, 2010.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> mgraph.list_rank([1, 2, 2], device="cpu").ranks.tolist()
+    [2, 1, 0]
     """
     succ = _elements(succ)
     home = devices.of(succ)

@@ -114,10 +114,15 @@ def sssp(
     DistanceOverflowError
         If a weight or distance is beyond what its type carries, as told for `mgraph.apsp`.
     InputError
-        For negative weights with another method than ``"bellman-ford"``, if `source` or `target` is no vertex,
+        For negative weights with another method than ``"bellman-ford"``, if `source` or `target` is not a vertex,
         and for input that cannot be used.
     MemoryLimitError
         If no plan fits; raised before anything is allocated.
+    DeviceError
+        If the device is not there or cannot be used.
+    WorkerLostError, SchedulerError, VersionError
+        With `client`: if a worker is lost during the call, the scheduler does not answer or has no workers, or a worker
+        has another version of mgraph.
 
     References
     ----------
@@ -126,6 +131,14 @@ def sssp(
     .. [2] Meyer and Sanders, "Δ-stepping: a parallelizable shortest path algorithm", 2003.
     .. [3] Bellman, "On a routing problem", 1958.
     .. [4] Harish and Narayanan, "Accelerating large graph algorithms on the GPU using CUDA", 2007.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> graph = mgraph.Graph.from_edges([0, 0, 1], [1, 2, 2], [4, 9, 3])
+    >>> result = mgraph.sssp(graph, 0, predecessors=True, device="cpu")
+    >>> result.distances.tolist(), result.path(2)
+    ([0, 4, 7], [0, 1, 2])
     """
     graph = as_graph(graph)
     [source] = checked_vertices("source", [source], graph.n)

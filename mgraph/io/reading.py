@@ -61,7 +61,7 @@ def read(
     *,
     dense: str | None = None,
 ) -> Graph:
-    """Return the graph that a file holds, compressed with gzip or xz or not.
+    r"""Return the graph that a file holds, compressed with gzip or xz or not.
 
     Vertices are numbered from 0; the ids of a format that numbers them from 1 are lowered by one.
 
@@ -83,7 +83,7 @@ def read(
     weighted : bool, optional
         True refuses a file without weights, False ignores weights and, in an edge list, all columns
         beyond the second. By default a graph has weights where the file has them. Weights of a text are
-        integers where all of them are, float64 otherwise; those of ``.npz`` and ``.npy`` keep their type.
+        integers where all of them are, float64 otherwise; float32 ones of ``.npz`` and ``.npy`` stay float32.
     relabel : bool
         Number the ids in use from 0, ascending, and keep the file's own as the graph's `ids`.
     dense : {"adjacency", "distances"}, optional
@@ -106,6 +106,14 @@ def read(
     -----
     SparseIdsWarning
         If most ids of an edge list are not in use, so that `relabel` would save memory.
+
+    Examples
+    --------
+    >>> import io
+    >>> import mgraph
+    >>> graph = mgraph.read(io.BytesIO(b"0 1 2.5\n1 2 4\n"), format="edges")
+    >>> graph.n, graph.m, graph.weighted
+    (3, 2, True)
     """
     path, file = named(path)
     if format is not None and not (isinstance(format, str) and format in FORMATS):
