@@ -1,19 +1,26 @@
 """On a cluster that others use too, a call leaves nothing behind, and says what is wrong with whose worker."""
 
+import gc
 import logging
 import os
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import numpy as np
 import psutil
 import pytest
+from distributed import Client, LocalCluster
 from test_cluster import QUIET, check_apsp, cluster, matrix, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 
-from mgraph import __version__, apsp
+from mgraph import __version__, apsp, bfs
+from mgraph.cluster.pulse import PLACE
 from mgraph.cluster.tasks import present
+from mgraph.cluster.worker import NAME
 from mgraph.errors import NegativeCycleError, VersionError
+from mgraph.generate import rmat
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +35,7 @@ def worker_process(client, preparation):
     """Start one more worker, in which `preparation`, a line of Python, runs first; yields its address."""
     before = present(client)
     script = f"{preparation}; from distributed.cli.dask_worker import main; main()"
-    options = ["--no-nanny", "--nthreads=1", "--memory-limit=0", "--no-dashboard"]
+    options = ["--no-nanny", "--name=a, b/c-0", "--nthreads=1", "--memory-limit=0", "--no-dashboard"]
     with subprocess.Popen(
         [sys.executable, "-c", script, client.scheduler.address, *options], stderr=subprocess.DEVNULL
     ) as process:
@@ -139,3 +146,54 @@ def test_a_killed_client_leaves_no_memory(client, tmp_path):
 
 def resident():
     return psutil.Process().memory_info().rss
+
+
+def left(dask_scheduler):
+    """What a scheduler still has of calls: tasks, requests of locks and who is in their queues, and beats."""
+    locks = dask_scheduler.extensions["multi_locks"]
+    queues = [user for users in locks.locks.values() for user in users]
+    beats = dask_scheduler.task_metadata.get(PLACE, {})
+    return [*dask_scheduler.tasks, *locks.requests, *locks.events, *queues, *beats]
+
+
+def check_callers(clients):
+    """Call on all clients at once, each in a thread of its own."""
+    start, expected = threading.Barrier(len(clients)), [apsp(matrix(90 + i), device="cpu") for i in range(len(clients))]
+
+    def call(i, client):
+        start.wait()
+        for _ in range(2):
+            found = apsp(matrix(90 + i), client=client, device="cpu", block=32, span=1)
+            np.testing.assert_array_equal(found.distances.to_numpy(), expected[i].distances)
+            reached = bfs(graph, i, client=client, device="cpu")
+            np.testing.assert_array_equal(reached.distances, bfs(graph, i, device="cpu").distances)
+
+    graph = rmat(7)
+    with ThreadPoolExecutor(len(clients)) as threads:
+        for calling in [threads.submit(call, *caller) for caller in enumerate(clients)]:
+            calling.result()
+
+
+def check_nothing_is_left(client):
+    gc.collect()
+    wait_until(lambda: client.run_on_scheduler(left) == [])
+    wait_until(lambda: set(client.run(lambda dask_worker: len(dask_worker.plugins[NAME]._sessions)).values()) == {0})
+
+
+def test_callers_at_once_leave_nothing(client):
+    """Two clients of a scheduler, and two threads with the same one."""
+    with Client(client.scheduler.address, set_as_default=False) as other:
+        check_callers([client, other, client])
+        check_nothing_is_left(client)
+    check_nothing_is_left(client)
+
+
+def test_callers_of_two_schedulers_one_of_which_adapts(client):
+    """It starts and stops its workers as it sees fit."""
+    with LocalCluster(n_workers=0, processes=False, memory_limit=0, **QUIET) as made:
+        made.adapt(minimum=1, maximum=2, interval="100ms")
+        with Client(made, set_as_default=False) as adapting:
+            wait_until(lambda: present(adapting))
+            check_callers([client, adapting])
+            check_nothing_is_left(adapting)
+    check_nothing_is_left(client)
