@@ -18,7 +18,7 @@ from .distance_matrix import NO_CYCLE
 from .generate import random_matrix, rmat
 from .graph import Graph
 from .plan.devices import spec_of
-from .rates import Rates, keep
+from .rates import Rates, folder_of_figures, keep
 from .rates import rates as rates_of
 
 #: Vertices of the two solves by which a device's product is measured, and the scale of the graph that is searched.
@@ -39,10 +39,11 @@ def calibrate(device: str | None = None) -> Rates:
     Raises
     ------
     InputError
-        For a device's name that is not known.
+        For a device's name that is not known, or if there is no folder to keep the figures in.
     DeviceError
         If the device is not there or cannot be used.
     """
+    folder_of_figures()
     found = devices.find(device)
     spec = spec_of(found)
     with found.active():

@@ -44,7 +44,7 @@ from .plan import ranking as ranking_plan
 from .plan.all_pairs import METHODS, SEARCHES
 from .plan.devices import spec_of
 from .plan.searches import BFS_METHODS
-from .rates import cache_file
+from .rates import FILE, folder_of_figures
 from .weights import DISTANCE_TYPES, infinity
 
 if _replaced := namesake.replaced():
@@ -864,7 +864,7 @@ def calibrate(device: str | None, as_json: bool) -> None:
     for name, figure in measured.items():
         for kind, value in figure.items() if isinstance(figure, dict) else [("", figure)]:
             click.echo(f"{name:12} {kind:12} {value:.4g}")
-    click.echo(f"kept in {cache_file()}")
+    click.echo(f"kept in {folder_of_figures() / FILE}")
 
 
 class Suites(click.Group):

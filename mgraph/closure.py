@@ -121,7 +121,7 @@ class ClosureResult:
         How the call was run.
     timings : dict of str to float
         Seconds spent in ``"load"``, ``"solve"`` and ``"collect"``, and apart from these in ``"compile"``: kernels are
-        compiled at their first use.
+        compiled, or loaded from a cache, at their first use.
     """
 
     words: Any

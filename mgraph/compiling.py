@@ -1,7 +1,10 @@
-"""When this process compiles kernels, and for how long: Numba's for a CPU, and those of ``kernels/*.cu`` for a GPU.
+"""What a call waits for before its kernels run: they are compiled, or loaded from a cache on disk, at their first use.
 
-A kernel is compiled at its first use, in the midst of a call, unless a cache on disk has it. Whoever runs programs
-takes the seconds of `COMPILING` before and after each part of a call, so that the part's own time is told apart.
+Numba compiles those for a CPU, NVRTC those of ``kernels/*.cu`` for a GPU. Both happen in the midst of a call. Whoever
+runs programs reads `clock` before and after each part of a call, so that the part's own time is told apart.
+
+Every thread has a clock of its own: what another call compiles at the same time is not this one's. Threads that work
+for a call take over its clock.
 """
 
 import contextlib
@@ -11,29 +14,23 @@ import time
 from collections.abc import Callable, Iterator
 
 
-class Compiling:
-    """A clock that runs while a thread of this process compiles a kernel, or waits for one that is compiled.
+class Clock:
+    """A clock that runs while one or more of a call's threads compile or load kernels, or wait for another's lock.
 
     Examples
     --------
-    >>> compiling = Compiling()
-    >>> with compiling:
+    >>> clock = Clock()
+    >>> with clock:
     ...     time.sleep(0.01)
-    >>> compiling.seconds() >= 0.01
+    >>> clock.seconds() >= 0.01
     True
     """
 
     def __init__(self) -> None:
-        self._forget()
-        if hasattr(os, "register_at_fork"):  # another thread of the parent may have held the lock
-            os.register_at_fork(after_in_child=self._forget)
-
-    def _forget(self) -> None:
         self._lock = threading.Lock()
         self._total, self._begun, self._depth = 0.0, 0.0, 0
-        self._hears: Callable[[bool], None] | None = None
 
-    def __enter__(self) -> "Compiling":
+    def __enter__(self) -> "Clock":
         self.begin()
         return self
 
@@ -41,42 +38,107 @@ class Compiling:
         self.end()
 
     def begin(self) -> None:
-        """Start the clock; compiling may begin anew before it ends, in other threads and within."""
+        """Start the clock; it may be started again before it stops, by the same thread or another."""
         with self._lock:
             self._depth += 1
-            if self._depth > 1:
-                return
-            self._begun = time.perf_counter()
-        self._tell(True)
+            if self._depth == 1:
+                self._begun = time.perf_counter()
 
     def end(self) -> None:
-        """Stop the clock where everything that began has ended."""
+        """Stop the clock if this is the last start that had no end."""
         with self._lock:
             self._depth -= 1
-            if self._depth:
-                return
-            self._total += time.perf_counter() - self._begun
-        self._tell(False)
-
-    def _tell(self, begins: bool) -> None:
-        hears = self._hears
-        if hears is not None:
-            hears(begins)
+            if not self._depth:
+                self._total += time.perf_counter() - self._begun
 
     def seconds(self) -> float:
-        """Return how long the clock has run since the process began."""
+        """Return how long the clock has run."""
         with self._lock:
             return self._total + (time.perf_counter() - self._begun if self._depth else 0.0)
 
+    def renew_lock(self) -> None:
+        """In a forked child: replace the lock, which another thread of the parent may have held."""
+        self._lock = threading.Lock()
+
+
+class _Own(threading.local):
+    """The clock of each thread."""
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+
+
+_OWN = _Own()
+
+
+def clock() -> Clock:
+    """Return the clock of the calling thread."""
+    return _OWN.clock
+
+
+def take_over(of: Clock) -> None:
+    """Let the calling thread go by the clock of another one, for which it works."""
+    _OWN.clock = of
+
+
+class Announcement:
+    """Tells listeners when a first thread of this process begins to compile a kernel, and when the last one ends."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()  # held while listeners are told, so that they hear in the right order
+        self._depth = 0
+        self._own = threading.local()
+        self._listeners: list[Callable[[bool], None]] = []
+
+    def __enter__(self) -> "Announcement":
+        self.begin()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def begin(self) -> None:
+        """Note that the calling thread compiles; it may do so within."""
+        self._change(1)
+
+    def end(self) -> None:
+        """Note that the calling thread has compiled what it last began."""
+        self._change(-1)
+
+    def _change(self, by: int) -> None:
+        with self._lock:
+            before, self._depth = self._depth, self._depth + by
+            self._own.depth = getattr(self._own, "depth", 0) + by
+            if not (before and self._depth):
+                for listener in self._listeners:
+                    listener(by > 0)
+
     @contextlib.contextmanager
-    def heard(self, hears: Callable[[bool], None]) -> Iterator[None]:
-        """Within the block, call ``hears(True)`` when compiling begins, from any thread, and ``hears(False)`` after."""
-        self._hears = hears
+    def heard(self, listener: Callable[[bool], None]) -> Iterator[None]:
+        """Within the block, call ``listener(True)`` when compiling begins, in any thread, ``listener(False)`` after."""
+        with self._lock:
+            self._listeners.append(listener)
         try:
             yield
         finally:
-            self._hears = None
+            with self._lock, contextlib.suppress(ValueError):  # a forked child has no listeners
+                self._listeners.remove(listener)
+
+    def forked(self) -> None:
+        """In a forked child: only the thread that forked is left, and it tells nobody of the parent's listeners."""
+        self._lock = threading.RLock()
+        self._depth = getattr(self._own, "depth", 0)
+        self._listeners = []
 
 
-#: The clock of this process.
-COMPILING = Compiling()
+#: That of this process.
+COMPILING = Announcement()
+
+
+def _forked() -> None:
+    clock().renew_lock()
+    COMPILING.forked()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)

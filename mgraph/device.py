@@ -27,7 +27,7 @@ import numpy as np
 
 from . import limits
 from .arguments import checked_integer
-from .compiling import COMPILING
+from .compiling import COMPILING, clock
 from .errors import DeviceError, InputError
 
 Array = Any
@@ -89,7 +89,7 @@ class HostDevice:
 
     def kernels(self, family: str) -> Any:
         """Return the operations of a kernel family, e.g. ``"minplus"``."""
-        guarded = _Guarded(importlib.import_module(f"mgraph.host.{family}"))
+        guarded = _Guarded(_host_family(family))
         return guarded if self.recorder is None else _Recorded(guarded, self, self.recorder)
 
     def mark(self) -> Mark:
@@ -236,6 +236,13 @@ class _Recorded:
         return call
 
 
+@functools.cache
+def _host_family(name: str) -> ModuleType:
+    """Return a module of `mgraph.host`; the first one imports Numba, which is no part of what a call computes."""
+    with clock():
+        return importlib.import_module(f"mgraph.host.{name}")
+
+
 class _Guarded:
     """A module of Numba kernels whose calls exclude one another within the process."""
 
@@ -249,9 +256,7 @@ class _Guarded:
 
         def call(*arguments: Any) -> Any:
             with _HOST_KERNELS:
-                result = attribute(*arguments)
-            limits.NUMBA_RAN.set()
-            return result
+                return attribute(*arguments)
 
         setattr(self, name, call)
         return call
@@ -646,7 +651,9 @@ def _compile(index: int, source: str, name: str, cooperative: bool) -> None:
 @functools.cache
 def _function(index: int, source: str, name: str, cooperative: bool, shared: int) -> Any:
     begun = _AHEAD.get((index, source, name, cooperative))
-    with COMPILING:
+    # What the clock counts is taken from the time between events of the GPU, which is to be idle meanwhile.
+    _cupy().cuda.Device(index).synchronize()
+    with clock(), COMPILING:
         if begun is not None:
             begun.result()
         function = _module(index, source, (name,), cooperative).get_function(name)

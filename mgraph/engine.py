@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from . import device as devices
 from .arguments import checked_integer
 from .comm import Communicator, Solo
-from .compiling import COMPILING
+from .compiling import clock
 from .errors import InputError, MemoryLimitError
 from .graph import Graph
 from .plan import DeviceSpec, Plan
@@ -166,11 +166,11 @@ class Direct:
         return Outcome(arrays, timings)
 
     def _moment(self) -> tuple[devices.Mark, float]:
-        """Return the moment at which the work so far is done, and the seconds that kernels were compiled until now."""
-        return self.device.mark(), COMPILING.seconds()
+        """Return the moment at which the work so far is done, and the seconds that kernels took to get ready."""
+        return self.device.mark(), clock().seconds()
 
     def _seconds(self, start: tuple[devices.Mark, float], end: tuple[devices.Mark, float]) -> float:
-        """Return the seconds between two moments in which no kernel was compiled."""
+        """Return the seconds between two moments in which no kernel was compiled or loaded."""
         return max(0.0, self.device.seconds_between(start[0], end[0]) - (end[1] - start[1]))
 
 

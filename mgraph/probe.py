@@ -3,7 +3,8 @@
 Three short loops of NumPy stand for what bounds the algorithms: sums and minima of numbers in a core's cache, copies of
 what no core's own cache holds, and reads from random places of it. All cores run them at the same time, as they will,
 and a thread counts its own time only: so it matters less who else uses the machine. What comes out is kept in the cache
-folder beside what ``mgraph calibrate`` measured, by the CPU's model and the number of cores.
+folder beside what ``mgraph calibrate`` measured, by the CPU's model and the number of cores. It counts for a day, as it
+may have been measured on a busy machine all the same.
 """
 
 import contextlib
@@ -19,6 +20,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+
+from .kept import cache_folder, write_json
+
+#: The file of the speeds of CPUs, in the cache folder, and for how many seconds what was measured counts.
+FILE = "probe.json"
+AGE = 86400.0
 
 #: Threads that are measured at most, and how often each runs each loop, of which the fastest counts.
 _THREADS = 8
@@ -61,27 +68,20 @@ REFERENCE = Speed(arithmetic=2.9e9, memory=45e9, reads=350e6)
 SAME = Speed(1.0, 1.0, 1.0)
 
 
-def cache_file(folder: str | None) -> Path:
-    """Return where what was measured is kept; `folder` is that of the user's caches, None for the usual one."""
-    return (Path(folder) if folder else Path.home() / ".cache") / "mgraph" / "probe.json"
-
-
 def speed(model: str, cores: int) -> Speed:
     """Return how many times as fast as the reference's a core of this machine's CPU is, where `cores` are at work."""
-    return _speed(model, min(cores, os.cpu_count() or 1), os.environ.get("XDG_CACHE_HOME"))
+    return _speed(model, min(cores, os.cpu_count() or 1), cache_folder())
 
 
 @functools.cache
-def _speed(model: str, cores: int, folder: str | None) -> Speed:
-    try:
-        path, name = cache_file(folder), f"{model}, {cores} cores"
-    except RuntimeError:  # there is no home
+def _speed(model: str, cores: int, folder: Path | None) -> Speed:
+    if folder is None:
         return _relative(measured(cores))
-    known = _kept(path)
+    known, name = kept(folder), f"{model}, {cores} cores"
     if name in known:
-        return known[name]
+        return known[name].speed
     found = _relative(measured(cores))
-    keep(path, known | {name: found})
+    keep(folder, known | {name: Kept(found, time.time())})
     return found
 
 
@@ -90,23 +90,40 @@ def _relative(found: Speed) -> Speed:
     return Speed(*(min(max(ratio, 1 / _MOST), _MOST) for ratio in ratios))
 
 
-def _kept(path: Path) -> dict[str, Speed]:
-    """Return what is kept of this and other CPUs; nothing of a file that is not there or holds anything else."""
+class Kept(NamedTuple):
+    """The speed of a CPU beside the reference's, and when it was measured: seconds of the system's clock."""
+
+    speed: Speed
+    measured: float
+
+
+def kept(folder: Path) -> dict[str, Kept]:
+    """Return what a folder holds of this and other CPUs and counts still; nothing of a file that holds anything else.
+
+    What is too old, or comes from the future, is left out.
+    """
     try:
-        found = json.loads(path.read_bytes())
-        kept = {str(name): Speed(*map(float, figures)) for name, figures in found.items()}
-    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+        found = json.loads((folder / FILE).read_bytes())
+        everything = {
+            str(name): Kept(Speed(*map(float, figures["speed"])), float(figures["measured"]))
+            for name, figures in found.items()
+        }
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         return {}
-    return {name: own for name, own in kept.items() if all(1 / _MOST <= figure <= _MOST for figure in own)}
+    now = time.time()
+    return {
+        name: own
+        for name, own in everything.items()
+        if 0 <= now - own.measured <= AGE and all(1 / _MOST <= figure <= _MOST for figure in own.speed)
+    }
 
 
-def keep(path: Path, speeds: dict[str, Speed]) -> None:
+def keep(folder: Path, speeds: dict[str, Kept]) -> None:
     """Keep the speeds of CPUs for later processes, where the folder can be written to."""
     with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = path.with_suffix(f".{os.getpid()}")
-        fresh.write_text(json.dumps({name: list(own) for name, own in speeds.items()}, indent=1))
-        fresh.replace(path)
+        write_json(
+            folder / FILE, {name: {"speed": own.speed, "measured": own.measured} for name, own in speeds.items()}
+        )
 
 
 def measured(cores: int) -> Speed:

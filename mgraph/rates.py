@@ -13,7 +13,6 @@ Of a GPU that was never measured here, `PUBLISHED` has what others published, to
 import dataclasses
 import functools
 import json
-import os
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,8 @@ from typing import Any
 
 from . import device as devices
 from . import probe
+from .errors import InputError
+from .kept import cache_folder, write_json
 
 
 @dataclass(frozen=True)
@@ -127,10 +128,8 @@ EXCHANGE = {"solo": 0.0, "cuda": 60e-6, "cpu": 2e-3}
 SHORT = {"cuda": 1 << 24, "cpu": 1 << 16}
 
 
-def cache_file() -> Path:
-    """Return where the figures of calibrated devices are kept."""
-    cache = os.environ.get("XDG_CACHE_HOME")
-    return (Path(cache) if cache else Path.home() / ".cache") / "mgraph" / "rates.json"
+#: The file of the figures of calibrated devices, in the cache folder.
+FILE = "rates.json"
 
 
 def rates(kind: str, model: str, cores: int = 1) -> Rates:
@@ -138,7 +137,7 @@ def rates(kind: str, model: str, cores: int = 1) -> Rates:
 
     Those of CPUs are scaled to this machine's where that is the model.
     """
-    known = _kept(os.environ.get("XDG_CACHE_HOME")).get(model) or PUBLISHED.get(model)
+    known = _kept(cache_folder()).get(model) or PUBLISHED.get(model)
     return known or _scaled(DEFAULT[kind], speed(kind, model, cores))
 
 
@@ -161,23 +160,40 @@ def _scaled(known: Rates, speed: probe.Speed) -> Rates:
     )
 
 
-def keep(model: str, measured: Rates) -> None:
-    """Keep the figures measured on a model for later calls."""
-    path = cache_file()
+def keep(model: str, measured: Rates) -> Path:
+    """Keep the figures measured on a model for later calls, and return the file.
+
+    The number of cores is no part of the name: unlike a probe's, a calibration is what a user has asked for, and it
+    stands for plans with fewer cores too, such as those of one of several workers.
+
+    Raises
+    ------
+    InputError
+        If there is no folder to keep them in.
+    """
+    path = folder_of_figures() / FILE
     before, _ = _read(path)
     everything = {name: dataclasses.asdict(kept) for name, kept in before.items()}
     everything[model] = dataclasses.asdict(measured)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_suffix(f".{os.getpid()}")
-    fresh.write_text(json.dumps(everything, indent=1))
-    fresh.replace(path)
+    write_json(path, everything)
     _kept.cache_clear()
+    return path
+
+
+def folder_of_figures() -> Path:
+    """Return the cache folder, or raise InputError if there is none."""
+    folder = cache_folder()
+    if folder is None:
+        raise InputError("there is no home directory to keep figures in: set XDG_CACHE_HOME to a folder")
+    return folder
 
 
 @functools.cache
-def _kept(folder: str | None) -> dict[str, Rates]:
-    """Return what is kept, once for each folder that the environment names: to make a path takes a plan's time."""
-    path = cache_file()
+def _kept(folder: Path | None) -> dict[str, Rates]:
+    """Return what is kept in a folder, which is read once."""
+    if folder is None:
+        return {}
+    path = folder / FILE
     kept, problem = _read(path)
     if problem:
         warnings.warn(

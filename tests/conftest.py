@@ -23,6 +23,7 @@ import pytest
 from hypothesis import settings
 
 from mgraph import __version__, device, probe
+from mgraph.kept import cache_folder
 from mgraph.limits import cores
 
 ROOT = Path(__file__).parents[1]
@@ -76,7 +77,8 @@ def pytest_configure(config):
     os.environ["XDG_CACHE_HOME"] = cache.name
     # Nor what a machine can do, or what else it does meanwhile, which plan is chosen.
     model, counts = device.HostDevice().model(), range(1, (os.cpu_count() or 1) + 1)
-    probe.keep(probe.cache_file(cache.name), {f"{model}, {count} cores": probe.SAME for count in counts})
+    same = probe.Kept(probe.SAME, time.time())
+    probe.keep(cache_folder(), {f"{model}, {count} cores": same for count in counts})
     everything = names_no_file(config) and not (config.option.markexpr or config.option.keyword)
     if "CI" in os.environ and cores() > 1 and everything and not is_worker(config):
         config.pluginmanager.register(TimeLimit(60 * MINUTES))

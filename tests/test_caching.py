@@ -1,18 +1,21 @@
 """Compiled kernels are kept safely by processes that compile at the same time."""
 
+import os
 import subprocess
 import sys
+import time
 
 import pytest
 from numba.core.caching import IndexDataCacheFile
 
-import mgraph.host  # noqa: F401  which changes how Numba names its files
+from mgraph.host import caching
+from mgraph.host.caching import KernelFiles
 
 
 @pytest.fixture
 def two(tmp_path):
     """The same function's cache, as two processes see it."""
-    return [IndexDataCacheFile(str(tmp_path), "kernel", "stamp") for _ in range(2)]
+    return [KernelFiles(str(tmp_path), "kernel", "stamp") for _ in range(2)]
 
 
 def test_two_processes_that_save_at_once_do_not_mix_their_versions(two, monkeypatch):
@@ -34,11 +37,38 @@ def test_two_processes_that_save_at_once_do_not_mix_their_versions(two, monkeypa
 
 
 def test_a_changed_source_does_not_find_the_old_code(tmp_path, monkeypatch):
-    IndexDataCacheFile(str(tmp_path), "kernel", "old").save("int32", "old code")
-    new = IndexDataCacheFile(str(tmp_path), "kernel", "new")
+    KernelFiles(str(tmp_path), "kernel", "old").save("int32", "old code")
+    new = KernelFiles(str(tmp_path), "kernel", "new")
     monkeypatch.setattr(new, "_save_data", lambda name, data: None)  # ended before it wrote
     new.save("int32", "new code")
     assert new.load("int32") is None
+
+
+def test_files_that_no_index_names_are_removed_when_they_are_old(tmp_path):
+    def files(*suffixes):
+        return {path.name for path in tmp_path.iterdir() if path.name.endswith(suffixes)}
+
+    KernelFiles(str(tmp_path), "kernel", "old").save("int32", "old code")
+    [left] = files(".nbc")
+    others = {"kernel.2.nbc", f"{left}.tmp.0123456789abcdef", "kernel.nbi.tmp.0123456789abcdef"}
+    others_own = {"kernel_alone.1.nbc", "kernel.py", f"another.{left}"}
+    for name in others | others_own:
+        (tmp_path / name).write_text("")
+    new = KernelFiles(str(tmp_path), "kernel", "new")
+    new.save("int32", "new code")
+    [named] = files(".nbc") - others - others_own - {left}
+    assert files("") == {"kernel.nbi", left, named} | others | others_own  # another process may be about to name them
+    for path in tmp_path.iterdir():
+        os.utime(path, (time.time() - caching.YOUNG - 1,) * 2)
+    new.save("int64", "more code")
+    assert files("") == {"kernel.nbi", named, *new._load_index().values()} | others_own
+    assert new.load("int32") == "new code" and new.load("int64") == "more code"
+
+
+def test_other_packages_functions_are_kept_as_numba_does(tmp_path):
+    theirs = IndexDataCacheFile(str(tmp_path), "theirs", "stamp")
+    theirs.save("int32", "code")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["theirs.1.nbc", "theirs.nbi"]
 
 
 def test_kernels_are_found_again():

@@ -232,3 +232,28 @@ def test_a_limit_changes_no_result(name, limit):
         with place.limited(limit):
             found = mgraph.list_rank(succ, method=method, device=name).ranks
         assert np.array_equal(found, expected) and np.array_equal(np.sort(found), np.arange(len(succ)))
+
+
+def test_a_gpu_is_idle_while_its_kernels_are_compiled(monkeypatch):
+    """Else the seconds of compiling would be taken from those of work that went on beside it."""
+    said = []
+
+    class Cupy:
+        class cuda:
+            class Device:
+                def __init__(self, index):
+                    self.index = index
+
+                def synchronize(self):
+                    said.append(f"waits for {self.index}")
+
+    class Module:
+        def get_function(self, name):
+            said.append(f"compiles {name}")
+
+    monkeypatch.setattr(devices, "_cupy", lambda: Cupy)
+    monkeypatch.setattr(devices, "_module", lambda *_: Module())
+    for _ in range(2):
+        devices._function(3, "no.cu", "kernel", False, 0)
+    devices._function.cache_clear()
+    assert said == ["waits for 3", "compiles kernel"]

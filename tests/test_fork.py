@@ -3,6 +3,11 @@
 import subprocess
 import sys
 
+import pytest
+
+from mgraph.host import forks
+from mgraph.host.caching import njit
+
 SCRIPT = """
 import multiprocessing, threading, time
 import numpy as np
@@ -46,3 +51,28 @@ def test_a_pool_of_forked_processes(tmp_path):
         [sys.executable, "-W", "ignore", script], capture_output=True, text=True, timeout=280, stdin=subprocess.DEVNULL
     )
     assert (ended.returncode, ended.stdout) == (0, "the same\n"), ended.stderr
+
+
+@njit(nogil=True)
+def even(n):
+    return n == 0 or odd(n - 1)
+
+
+@njit(nogil=True)
+def odd(n):
+    return n != 0 and even(n - 1)
+
+
+@njit(parallel=True)
+def wide(n):
+    return even(n)
+
+
+@njit()
+def calls_wide(n):
+    return calls_wide(n - 1) if n else wide(n)
+
+
+@pytest.mark.parametrize(("kernel", "all_cores"), [(even, False), (odd, False), (wide, True), (calls_wide, True)])
+def test_kernels_may_call_themselves_and_one_another(kernel, all_cores):
+    assert forks._takes_all_cores(kernel) is all_cores

@@ -296,7 +296,20 @@ from mgraph import limits
 limits.cores_allowed = lambda: 64
 limits.cores = lambda: 2
 {first}
-import mgraph.host, numba
+before = dict(os.environ)
+import mgraph.host, numba, numpy as np
+assert os.environ == before  # which child processes inherit
+
+@numba.njit(parallel=True)
+def kernel(a):
+    for i in numba.prange(len(a)):
+        a[i] += 1
+kernel(np.zeros(3))
+
+@numba.njit
+def later(a):
+    return a
+later(1)  # for which Numba looks at the environment again
 print(numba.get_num_threads())
 """
 
@@ -331,6 +344,20 @@ for task in range(2):
 def test_no_task_of_a_worker_has_more_threads_than_there_are_cores(cores):
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_NUM_THREADS"}
     assert run(TASKS.format(cores=cores), environment) == 2 * [f"{cores} {cores}"]
+
+
+def test_numba_has_run_once_a_kernel_is_loaded_or_compiled():
+    """Until then its memory is kept for it, also after helpers in Python that stand beside the kernels."""
+    script = """
+        import numpy as np
+        import mgraph
+        from mgraph import device, limits
+        device.find("cpu").kernels("bfs").rows_needed(4)
+        print(limits.NUMBA_RAN.is_set())
+        mgraph.bfs(mgraph.Graph.from_edges([0, 1], [1, 2]), 0, device="cpu")
+        print(limits.NUMBA_RAN.is_set())
+    """
+    assert run(script) == ["False", "True"]
 
 
 def run(script, environment=None, *, group=None):

@@ -3,13 +3,17 @@
 import json
 import os
 import threading
+import time
+from pathlib import Path
 
 import pytest
 
-from mgraph import device, probe
+from mgraph import device, kept, probe
+from mgraph.calibrate import calibrate
+from mgraph.errors import InputError
 from mgraph.plan import DeviceSpec, plan
 from mgraph.probe import SAME, Speed
-from mgraph.rates import DEFAULT, rates
+from mgraph.rates import DEFAULT, keep, rates
 
 MODEL = device.HostDevice().model()
 
@@ -44,15 +48,82 @@ def test_a_machine_is_measured_once_for_each_number_of_cores(folder, measurement
 
 @pytest.mark.parametrize(
     "content",
-    ["", "not JSON", "[]", "5", "null", '{"a CPU, 1 cores": [0, 0, 0]}', '{"a CPU, 1 cores": [1]}', "[" * 100_000]
-    + [f'{{"a CPU, 1 cores": {figures}}}' for figures in ('[1, 1, "fast"]', "[1, 1, NaN]", "[1, 1, 1e400]", "null")],
+    ["", "not JSON", "[]", "5", "null", "[" * 100_000, '{"a CPU, 1 cores": [1, 1, 1]}', '{"a CPU, 1 cores": null}']
+    + [
+        f'{{"a CPU, 1 cores": {{"speed": {figures}, "measured": {time.time()}}}}}'
+        for figures in (
+            "[0, 0, 0]",
+            "[1]",
+            "5",
+            '[1, 1, "fast"]',
+            "[1, 1, NaN]",
+            "[1, 1, 1e400]",
+            f"[1, 1, 1{400 * '0'}]",
+        )
+    ]
+    + [
+        f'{{"a CPU, 1 cores": {{"speed": [1, 1, 1], "measured": {when}}}}}'
+        for when in ("0", "NaN", "null", "1e12", f"1{400 * '0'}")
+    ],
+    ids=lambda content: content[:60] + content[-30:],
 )
 def test_a_broken_file_is_measured_anew(folder, measurements, content):
     folder.mkdir()
     (folder / "probe.json").write_text(content)
     probe._speed.cache_clear()
     assert probe.speed("a CPU", 1) == Speed(0.5, 0.5, 0.5) and measurements == [1]
-    assert json.loads((folder / "probe.json").read_text()) == {"a CPU, 1 cores": [0.5, 0.5, 0.5]}
+    [own] = json.loads((folder / "probe.json").read_text()).values()
+    assert own["speed"] == [0.5, 0.5, 0.5] and 0 <= time.time() - own["measured"] < 60
+
+
+def test_a_measurement_counts_for_a_day(folder, measurements, monkeypatch):
+    """It may have been made on a busy machine."""
+    now = time.time()
+    for hours, count in ((0, 1), (23, 1), (25, 2), (47, 2)):
+        monkeypatch.setattr(time, "time", lambda hours=hours: now + 3600 * hours)
+        probe._speed.cache_clear()
+        probe.speed("a CPU", 1)
+        assert len(measurements) == count
+
+
+def no_home(monkeypatch):
+    def fail():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(Path, "home", fail)
+    kept._folder.cache_clear()
+    probe._speed.cache_clear()
+
+
+def test_without_a_home_nothing_is_kept(measurements, monkeypatch):
+    with monkeypatch.context() as patch:
+        no_home(patch)
+        assert plan("apsp", 100, devices="cpu").seconds > 0
+        assert measurements
+        with pytest.raises(InputError, match="no home directory to keep figures in: set XDG_CACHE_HOME"):
+            keep("a CPU", DEFAULT["cpu"])
+        with pytest.raises(InputError, match="no home directory"):
+            calibrate("cpu")  # at once, not after all has been measured
+    kept._folder.cache_clear()
+
+
+def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypatch):
+    """Nor do two that write at the same time share a temporary file, as processes of two containers may."""
+    path = tmp_path / "a.json"
+    monkeypatch.setattr(os, "getpid", lambda: 1)
+
+    class Late(dict):
+        def items(self):
+            kept.write_json(path, {"other": 1})
+            return super().items()
+
+    kept.write_json(path, Late(own=2))
+    assert json.loads(path.read_text()) == {"own": 2}
+    with pytest.raises(TypeError):
+        kept.write_json(path, {"own": object()})
+    assert [file.name for file in tmp_path.iterdir()] == ["a.json"]
+    assert json.loads(path.read_text()) == {"own": 2}
 
 
 def test_a_folder_that_cannot_be_written_to(folder, measurements):

@@ -19,12 +19,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from scipy import sparse
 
 from .. import device as devices
 from ..errors import MgraphError
 from ..graph import Graph
+from ..host.caching import njit
 from ..weights import infinity
 
 Array = Any

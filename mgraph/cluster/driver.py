@@ -197,7 +197,10 @@ class _Session:
         return tasks.results(self._watch, self._tasks)
 
     def collect(self) -> tuple[dict[str, Any], dict[str, float]]:
-        """End the program and return its results, and the most seconds that a worker compiled kernels in each part."""
+        """End the program and return its results, and of each part the seconds of the slowest compiling and loading.
+
+        These may be of another worker in each part.
+        """
         plan = self._plan
         collected = self.each(worker.collect)
         arrays: dict[str, Any] = {

@@ -32,7 +32,7 @@ from distributed.worker import Worker
 from .. import device as devices
 from .. import engine, limits
 from ..comm import Communicator, Nccl, Solo
-from ..compiling import COMPILING
+from ..compiling import clock
 from ..plan.devices import USABLE, DeviceSpec, spec_of
 from ..version import __version__
 from .comm import OPERATION, Aborted, DaskComm, Mailbox, Wait
@@ -334,18 +334,19 @@ def _on_loop(worker: Worker, work: Coroutine[Any, Any, None]) -> None:
 def _at_work(session: Session, device: devices.Device, part: str) -> Iterator[None]:
     """Run the block on `device`, with the worker's share of the cores, until the device is done.
 
-    What of it goes to compiling kernels is counted for this part of the call. An error that follows from an abort
-    becomes `Aborted`.
+    What of it goes to compiling and loading kernels is counted for this part of the call. An error that follows from
+    an abort becomes `Aborted`.
     """
+    compiled = clock().seconds()
     if device.kind == "cpu":
-        # Before Numba, which reads only once how many threads it may have.
-        importlib.import_module("mgraph.host")
+        with clock():
+            # Before Numba, which reads only once how many threads it may have.
+            importlib.import_module("mgraph.host")
         import numba
 
         most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
         numba.set_num_threads(max(1, min(get_worker().state.nthreads, limits.cores(), most)))
     session.working_since = time.monotonic()
-    compiled = COMPILING.seconds()
     try:
         with device.active():
             yield
@@ -356,7 +357,7 @@ def _at_work(session: Session, device: devices.Device, part: str) -> Iterator[No
         raise
     finally:
         session.working_since = None
-        session.compiled[part] += COMPILING.seconds() - compiled
+        session.compiled[part] += clock().seconds() - compiled
     if session.mailbox.aborted:
         raise Aborted("aborted")
 

@@ -4,9 +4,10 @@ import contextlib
 import importlib
 import os
 import sys
+from collections.abc import Iterator
 
 from .. import limits
-from ..compiling import COMPILING
+from ..compiling import COMPILING, clock
 
 #: How often a thread of GNU's OpenMP looks whether the others have come to a barrier before it sleeps: for some
 #: tens of microseconds. By default it looks for milliseconds, 300,000 times; so two processes on two cores each waited
@@ -15,17 +16,38 @@ _LOOKS = "3000"
 
 
 def _count_compiling() -> None:
-    """Let `COMPILING` run while Numba compiles."""
+    """Let a thread's `clock` run while Numba compiles or loads kernels for it, and tell `COMPILING` of the former.
+
+    Numba holds its lock for both, and for what it sets up before the first: half a second.
+    """
     event = importlib.import_module("numba.core.event")
 
-    class Listener(event.Listener):  # type: ignore[name-defined]
+    class Locked(event.Listener):  # type: ignore[name-defined]
+        def on_start(self, event: object) -> None:
+            clock().begin()
+
+        def on_end(self, event: object) -> None:
+            clock().end()
+
+    class Compiled(event.Listener):  # type: ignore[name-defined]
         def on_start(self, event: object) -> None:
             COMPILING.begin()
 
         def on_end(self, event: object) -> None:
             COMPILING.end()
 
-    event.register("numba:compile", Listener())
+    event.register("numba:compiler_lock", Locked())
+    event.register("numba:compile", Compiled())
+
+
+@contextlib.contextmanager
+def _environment(name: str, value: str) -> Iterator[None]:
+    """Set a variable of the environment, which has none of that name, within the block."""
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        os.environ.pop(name, None)
 
 
 def _load_openmp() -> None:
@@ -37,34 +59,37 @@ def _load_openmp() -> None:
     told = os.environ.keys() & {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}
     if told or sys.platform != "linux" or os.environ.get("NUMBA_THREADING_LAYER") in ("tbb", "workqueue"):
         return
-    os.environ["GOMP_SPINCOUNT"] = _LOOKS
-    try:
-        with contextlib.suppress(ImportError):  # a Numba without OpenMP has threads of its own
-            importlib.import_module("numba.np.ufunc.omppool")
-    finally:
-        os.environ.pop("GOMP_SPINCOUNT", None)
+    # A Numba without OpenMP has threads of its own.
+    with _environment("GOMP_SPINCOUNT", _LOOKS), contextlib.suppress(ImportError):
+        importlib.import_module("numba.np.ufunc.omppool")
 
 
-def _limit_threads() -> None:
-    """Let Numba have no more threads than this process may keep busy; it counts those that it may run on.
+def _import_numba() -> None:
+    """Import Numba with no more threads than this process may keep busy; it counts those that it may run on.
 
     More would wait for each other within a container's quota. Not where the environment says how many. Numba reads
-    that when it is imported; where it was before, at least the threads of this one's kernels are fewer.
+    that when it is imported; where it was before, at least the threads of this one's kernels are fewer. The environment
+    is left as it was, as child processes inherit it.
     """
-    if "NUMBA_NUM_THREADS" in os.environ:
-        return
-    cores = limits.cores()
-    if "numba" not in sys.modules:
-        if cores < limits.cores_allowed():
-            os.environ["NUMBA_NUM_THREADS"] = str(cores)
-        return
-    import numba
+    cores, told = limits.cores(), "NUMBA_NUM_THREADS" in os.environ
+    if "numba" in sys.modules:
+        _load_openmp()
+        if not told:
+            numba = importlib.import_module("numba")
+            numba.set_num_threads(min(cores, numba.get_num_threads()))
+    elif told or cores >= limits.cores_allowed():
+        _load_openmp()
+    else:
+        with _environment("NUMBA_NUM_THREADS", str(cores)):
+            _load_openmp()
+            config = importlib.import_module("numba").config
+        # Numba would take the change for one that its user made, once it compiles.
+        config.reload_config()
+        config.NUMBA_NUM_THREADS = cores
 
-    numba.set_num_threads(min(cores, numba.get_num_threads()))
 
-
-_limit_threads()
-_load_openmp()
-importlib.import_module(f"{__name__}.forks")  # and Numba, which reads what these two have set
-importlib.import_module(f"{__name__}.caching")
+_import_numba()
+# Numba would look for its plugins at the first call of a kernel, for 40 ms that no event tells of.
+importlib.import_module("numba.core.entrypoints").init_all()
+importlib.import_module(f"{__name__}.forks")
 _count_compiling()

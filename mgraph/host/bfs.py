@@ -6,9 +6,10 @@ of the bitmap at a time, so cores never write to the same place. In a small grap
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from .bits import population, trailing_zeros
+from .caching import njit
 from .small import is_small, unless
 
 #: Where the caller finds the number of the frontier's level, in the control words.

@@ -5,9 +5,10 @@ a chunk that one core takes. `sequential` is one core's alone, and the textbook'
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from .atomics import compare_and_swap, fetch_and_add, fetch_and_or
+from .caching import njit
 
 #: What of the methods there is here.
 METHODS = ("edge", "vertex", "mask", "privatized", "scan", "sequential")

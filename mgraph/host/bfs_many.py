@@ -6,10 +6,11 @@ vertex by vertex. Indices are without signs, or Numba has each asked whether it 
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from .atomics import fetch_and_add, fetch_and_or
 from .bits import population, trailing_zeros
+from .caching import njit
 
 #: Words of 64 searches that a batch may have, a vertex.
 WORDS = (4, 2, 1)

@@ -6,9 +6,10 @@ units busy while each is read and written once a round.
 
 import numba
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from .atomics import fetch_and_add
+from .caching import njit
 
 _NEAR = 1 << 14  # bytes of the values that a core works on at a time
 _LINE = 64  # bytes of a line of the cache

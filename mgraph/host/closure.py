@@ -10,8 +10,9 @@ a set of pivots per row; R holds the pivots' rows, word by word, as the tables w
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from .caching import njit
 from .small import is_few, unless
 
 #: Pivots that may be eliminated at a time, and how many are by default.

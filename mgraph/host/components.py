@@ -6,9 +6,10 @@ compares and swaps here too; `unite_all` alone, on one core, need not: it is the
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from .atomics import compare_and_swap, fetch_and_add
+from .caching import njit
 from .small import VERTICES, is_small, unless
 
 #: What of `mgraph.connected_components` there is here.

@@ -9,9 +9,10 @@ import os
 import sys
 from types import FunctionType
 
-from numba.core.caching import FunctionCache
 from numba.core.dispatcher import Dispatcher
 from numba.np.ufunc import parallel
+
+from .caching import KernelCache
 
 
 def single(function):
@@ -31,7 +32,7 @@ def _run_on_one_core():
     for kernel in [kernel for kernel in kernels.values() if _takes_all_cores(kernel)]:
         kernel.targetoptions["parallel"] = False
         kernel._reset_overloads()
-        kernel._cache = FunctionCache(single(kernel.py_func))
+        kernel._cache = KernelCache(single(kernel.py_func))
 
 
 def _kernels(values):
@@ -40,10 +41,17 @@ def _kernels(values):
 
 
 def _takes_all_cores(kernel):
-    """Return whether a kernel, or one that it calls, runs on all cores."""
-    function = kernel.py_func
-    called = _kernels(function.__globals__.get(name) for name in function.__code__.co_names)
-    return bool(kernel.targetoptions.get("parallel")) or any(map(_takes_all_cores, called))
+    """Return whether a kernel, or one that it calls, directly or not, runs on all cores."""
+    found, waiting = {id(kernel)}, [kernel]
+    while waiting:
+        one = waiting.pop()
+        if one.targetoptions.get("parallel"):
+            return True
+        function = one.py_func
+        called = _kernels(function.__globals__.get(name) for name in function.__code__.co_names)
+        waiting += [other for other in called if id(other) not in found]
+        found.update(map(id, called))
+    return False
 
 
 if hasattr(os, "register_at_fork"):  # where processes fork

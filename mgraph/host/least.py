@@ -6,7 +6,7 @@ fifth as fast as those that are all stored. So the loop stores what stood there 
 tell from a number that has changed.
 """
 
-from numba import njit
+from .caching import njit
 
 
 @njit(inline="always")

@@ -8,9 +8,10 @@ as it can, and a sum wraps as it does on a GPU.
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from ..weights import NO_PREDECESSOR, kernel_infinity
+from .caching import njit
 from .least import nothing_of
 from .small import VERTICES, is_few, unless
 

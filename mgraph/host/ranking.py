@@ -6,9 +6,10 @@ so that the memory answers many requests at once where a single walk would wait 
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from .atomics import fetch_and_add, fetch_and_or
+from .caching import njit
 
 #: Where the host finds what the kernels count, in the control words.
 TANGLED, WALKED, UNRANKED = 1, 2, 3

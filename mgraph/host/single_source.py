@@ -6,9 +6,10 @@ taken over by all.
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from ..weights import NO_PREDECESSOR, kernel_infinity
+from .caching import njit
 from .small import VERTICES, is_small, unless
 
 #: Where the caller finds the rounds that were run, in the control words.

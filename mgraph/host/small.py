@@ -6,9 +6,9 @@ as long as one core takes for all of a search in a small graph (benchmarks/NOTES
 
 import functools
 
-from numba import njit
 from numba.extending import register_jitable
 
+from .caching import njit
 from .forks import single
 
 #: Vertices and edges of a small graph, together, and vertices where a kernel looks at no edges.

@@ -11,9 +11,11 @@ from typing import NamedTuple
 
 import numba
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from ..compiling import clock, take_over
 from ..weights import kernel_infinity
+from .caching import njit
 from .least import nothing_of
 
 #: Sources of a slice, and slices of a batch: some for each core.
@@ -71,7 +73,8 @@ def distances(D, first, out_indptr, out_indices, in_indptr, in_indices, weights,
         for s in range(slices):
             search(s)
         return
-    with ThreadPoolExecutor(cores) as pool:
+    # What these compile is counted for the caller.
+    with ThreadPoolExecutor(cores, initializer=take_over, initargs=(clock(),)) as pool:
         for _ in pool.map(search, range(slices)):
             pass
 
