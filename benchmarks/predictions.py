@@ -63,6 +63,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME")
     names = parser.parse_args().names
+    known = dict.fromkeys(name.split()[0] for name, *_ in cases())
+    if unknown := [name for name in names if name not in known]:
+        parser.error(f"unknown NAME {', '.join(unknown)}: use one of {', '.join(known)}")
     cpu = devices.find("cpu")
     relative = speed("cpu", cpu.model(), 1)
     print(f"{cpu.model()}, one core; {os.getloadavg()[0]:.1f} processes at work; beside the reference {relative}")
@@ -74,7 +77,7 @@ def main() -> None:
         if "source" in arguments and "grid" not in name:  # where 0 may have no edge
             arguments["source"] = int(np.diff(given.adjacency("csr")[0]).argmax())
         clock = mock.patch.object(devices.HostDevice, "mark", lambda self: time.process_time())
-        with clock, mock.patch("mgraph.limits.cores", lambda: 1), cpu.limited(1):
+        with clock, mock.patch("mgraph.limits.cores", lambda root="": 1), cpu.limited(1):
             for _ in range(RUNS + 1):
                 result = call(given, device="cpu", **arguments)
                 measured.append(result.timings["solve"])

@@ -85,7 +85,7 @@ def _numba_addresses(root: str) -> int:
     more = 0 if NUMBA_RAN.is_set() else NUMBA_ADDRESSES
     try:
         sys.modules["numba"].threading_layer()
-    except (KeyError, ValueError):  # it is not imported, or has not started its threads
+    except (KeyError, AttributeError, ValueError):  # it is not imported, or half, or has not started its threads
         more += THREAD_ADDRESSES * (cores(root) - 1)
     return more
 
@@ -121,9 +121,10 @@ class Mount(NamedTuple):
 
 
 def _mounts(root: str) -> Iterator[Mount]:
-    for line in _text(f"{root}/proc/self/mountinfo").splitlines():
+    # Lines and fields end only where the kernel ends them: a name may hold what else Python takes for a blank.
+    for line in _text(f"{root}/proc/self/mountinfo").split("\n"):
         where, _, what = line.partition(" - ")
-        here, there = where.split(), what.split()
+        here, there = where.split(" "), what.split(" ")
         if len(here) >= 5 and len(there) >= 3:
             part, point = (PurePosixPath(_unescaped(path)) for path in here[3:5])
             yield Mount(here[2], part, point, there[0], there[2].split(","))
@@ -152,20 +153,27 @@ _FILES = {
 
 def _groups(controller: str, root: str) -> tuple[Group, ...]:
     """Return the control groups that limit this process: its own, and all above that can be seen."""
-    return _groups_of(_text(f"{root}/proc/self/cgroup"), controller, root)
+    found = _groups_of(_text(f"{root}/proc/self/cgroup"), controller, root)
+    # A controller may be given to a group later on.
+    return tuple(group for group in found if os.path.exists(f"{group.folder}/{_FILES[controller, group.version]}"))
 
 
 @functools.lru_cache(64)
 def _groups_of(memberships: str, controller: str, root: str) -> tuple[Group, ...]:
-    """Find the groups by what the process is a member of; kept, as mounts are not expected to change."""
+    """Find the groups by what the process is a member of, with limits or not.
+
+    They are kept, as mounts are not expected to change.
+    """
     mounts = list(_mounts(root))
     found: dict[Group, None] = {}  # an ordered set
-    for line in memberships.splitlines():
+    for line in memberships.split("\n"):
         _, _, rest = line.partition(":")
         controllers, _, name = rest.partition(":")
         version, kind = (1, "cgroup") if controllers else (2, "cgroup2")
         own = PurePosixPath(name)
-        if (version == 1 and controller not in controllers.split(",")) or ".." in own.parts:
+        if not name.startswith("/") or ".." in own.parts:
+            continue
+        if version == 1 and controller not in controllers.split(","):
             continue
         for mount in mounts:
             if mount.kind != kind or (version == 1 and controller not in mount.options):
@@ -175,7 +183,7 @@ def _groups_of(memberships: str, controller: str, root: str) -> tuple[Group, ...
             within = own.relative_to(mount.part) if own.is_relative_to(mount.part) else PurePosixPath()
             for group in (within, *within.parents):
                 found[Group(f"{root}{mount.point / group}", version)] = None
-    return tuple(group for group in found if os.path.exists(f"{group.folder}/{_FILES[controller, group.version]}"))
+    return tuple(found)
 
 
 def _left_by(group: Group) -> int:
@@ -229,9 +237,12 @@ def _number(path: str) -> int:
 
 
 def _text(path: str) -> str:
-    """Return what a file of the kernel's holds; nothing if it cannot be read: groups and their files come and go."""
+    """Return what a file of the kernel's holds; nothing if it cannot be read: groups and their files come and go.
+
+    Names in it are decoded as Python decodes those of files, which may hold any bytes.
+    """
     try:
-        with open(path) as file:
-            return file.read()
-    except (OSError, UnicodeDecodeError):
+        with open(path, "rb", buffering=0) as file:
+            return os.fsdecode(file.readall())
+    except OSError:
         return ""

@@ -984,6 +984,33 @@ def test_a_file_that_appears_meanwhile_is_kept(tmp_path):
     assert (tmp_path / "result.npy").read_text() == "another's"
 
 
+def test_a_file_that_appears_at_the_last_moment_is_kept(tmp_path, monkeypatch):
+    path = tmp_path / "result.npy"
+
+    def check(*arguments):
+        checked(*arguments)
+        looks.append(path)
+        if len(looks) == 2:  # the last look before the file gets its name
+            path.write_text("another's")
+
+    looks, checked = [], check_output
+    monkeypatch.setattr(mgraph.io.saving, "check_output", check)
+    with pytest.raises(OutputExistsError):
+        save(path, ARRAYS[0])
+    assert len(looks) == 2
+    assert os.listdir(tmp_path) == ["result.npy"] and path.read_text() == "another's"
+
+
+def test_a_disk_that_knows_no_links(tmp_path, monkeypatch):
+    def link(*_):
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "link", link)
+    save(tmp_path / "result.npy", ARRAYS[0])
+    assert os.listdir(tmp_path) == ["result.npy"]
+    np.testing.assert_array_equal(np.load(tmp_path / "result.npy"), ARRAYS[0])
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
 def test_a_full_disk(tmp_path, monkeypatch):
     opened = Path.open

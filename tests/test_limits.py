@@ -172,6 +172,27 @@ def test_a_mount_point_with_a_blank(recorded):
     assert limits.available_memory(recorded("0::/a\n", mounts, **files)) == GIB
 
 
+@pytest.mark.parametrize("name", [b"caf\xe9", "a\u2028b\u00a0c\x1cd".encode()], ids=["not UTF-8", "blanks of Unicode"])
+def test_a_mount_point_of_any_bytes(recorded, tmp_path, name):
+    """Neither its own line nor those of other mounts are lost."""
+    root = recorded("0::/a\n", "", **v2("/a", GIB, 0, 0))
+    line = b"50 23 8:1 / /mnt/%b rw - ext4 /dev/sdb rw\n" % name
+    (tmp_path / "proc/self/mountinfo").write_bytes(line + UNIFIED.encode())
+    assert limits.available_memory(root) == GIB
+    limits._groups_of.cache_clear()
+    moved = UNIFIED.encode().replace(b"/sys/fs/cgroup", b"/sys/fs/" + name)
+    (tmp_path / "proc/self/mountinfo").write_bytes(moved)
+    os.rename(tmp_path / "sys/fs/cgroup", os.fsencode(tmp_path) + b"/sys/fs/" + name)
+    assert limits.available_memory(root) == GIB
+
+
+def test_a_limit_that_is_set_later_counts(recorded):
+    root = recorded("0::/a/b\n", UNIFIED)
+    assert limits.available_memory(root) == 20 * GIB
+    recorded("0::/a/b\n", UNIFIED, **v2("/a", GIB, 0, 0))
+    assert limits.available_memory(root) == GIB
+
+
 def test_a_group_that_uses_more_than_its_limit_leaves_nothing(recorded):
     assert limits.available_memory(recorded("0::/a\n", UNIFIED, **v2("/a", GIB, 2 * GIB, 0))) == 0
 
@@ -223,6 +244,8 @@ def test_what_numba_will_take_is_kept_for_it(recorded, monkeypatch):
     monkeypatch.setattr(limits, "NUMBA_RAN", ran)
     assert limits.available_memory(recorded("0::/\n", UNIFIED)) == 20 * GIB - 100 * MIB
     assert limits.available_memory(recorded("0::/\n", UNIFIED, **addresses)) == GIB - 700 * MIB
+    del sys.modules["numba"].threading_layer  # as another thread imports it
+    assert limits.available_memory(recorded("0::/\n", UNIFIED, **addresses)) == GIB - 730 * MIB
     monkeypatch.delitem(sys.modules, "numba")
     assert limits.available_memory(recorded("0::/\n", UNIFIED, **addresses)) == GIB - 730 * MIB
     ran.set()

@@ -1,5 +1,6 @@
 """The wheel holds the package and its kernels, nothing else, and works where there is no checkout."""
 
+import importlib
 import os
 import re
 import shutil
@@ -11,6 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+import mgraph
 
 ROOT = Path(__file__).parents[1]
 
@@ -167,3 +170,21 @@ def test_a_benchmark_script_says_what_it_measures(script):
     # None of them runs without a GPU, but what they import must be there.
     said = run(sys.executable, "-m", f"benchmarks.{script}", "--help", cwd=ROOT)
     assert "NAME" in said
+
+
+def test_the_predictions_of_no_case_are_refused():
+    command = [sys.executable, "-m", "benchmarks.predictions", "nonsense"]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert ended.returncode == 2 and "unknown NAME nonsense: use one of bfs, sssp" in ended.stderr
+
+
+def test_predictions_are_made_for_one_core(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(ROOT)
+    predictions = importlib.import_module("benchmarks.predictions")
+    monkeypatch.setattr(sys, "argv", ["predictions", "bfs"])
+    tiny = ("bfs tiny", lambda: mgraph.Graph.from_edges([0], [1]), mgraph.bfs, {"source": 0})
+    monkeypatch.setattr(predictions, "cases", lambda: iter([tiny]))
+    # The limits of address space ask for the number of cores too.
+    monkeypatch.setattr("mgraph.limits._resource_limit", lambda name, root: 1 << 50 if "address" in name else 0)
+    predictions.main()
+    assert "bfs tiny, " in capsys.readouterr().out

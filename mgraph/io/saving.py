@@ -123,7 +123,10 @@ def _replacing(path: Path, overwrite: bool) -> Iterator[IO[bytes]]:
             file.flush()
             os.fsync(file.fileno())
         check_output(path, overwrite)  # it may have been a long time
-        os.replace(temporary, target)
+        if overwrite:
+            os.replace(temporary, target)
+        else:
+            _take_free_place(temporary, target, path)
     except BaseException as error:
         temporary.unlink(missing_ok=True)
         if isinstance(error, OSError) and not isinstance(error, MgraphError) and error.errno is not None:
@@ -132,6 +135,21 @@ def _replacing(path: Path, overwrite: bool) -> Iterator[IO[bytes]]:
     finally:
         if lock is not None:
             os.close(lock)
+
+
+def _take_free_place(temporary: Path, target: Path, path: Path) -> None:
+    """Give a file its name, or raise OutputExistsError if another process has made one of that name by now."""
+    try:
+        os.link(temporary, target)
+    except FileExistsError:
+        check_output(path)
+        raise
+    except OSError:  # a disk that knows no links: there is nothing but to look once more
+        check_output(path)
+        os.replace(temporary, target)
+    else:
+        with contextlib.suppress(OSError):  # a later save sweeps it
+            temporary.unlink()
 
 
 def _nothing_written(path: Path, error: OSError) -> OSError:

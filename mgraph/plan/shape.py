@@ -1,4 +1,4 @@
-"""What a plan for a CPU asks of a graph beside its size: two figures, from a look that takes a millisecond or less.
+"""What a plan for a CPU asks of a graph beside its size: two figures, from a look that takes a few milliseconds.
 
 Roads are numbered so that neighbours lie near each other in memory, and a search finds them in its cache; the
 neighbours in a random graph lie anywhere. And roads have hundreds of levels, where others have ten.
