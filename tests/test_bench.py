@@ -133,7 +133,7 @@ class TestSuites:
         [
             ("title", "tilte", "a suite has no 'tilte': use title, source"),
             ('about = "Nothing."', "", "a suite lacks 'about'"),
-            ('"A suite"', "7", "title = 7 is no text"),
+            ('"A suite"', "7", "title must be text, got 7"),
             ('"bfs"', '"bfsx"', "algorithm = 'bfsx' is not known: use apsp, bfs"),
             ('x = "n"', 'x = "nn"', r"\[plot\] x = 'nn' is not known: use device, n, m"),
             ('x = "n"', 'y = "speed"', r"\[plot\] lacks 'x'"),
@@ -158,8 +158,8 @@ class TestSuites:
             ("call = {", 'call = {max_depth = "2", ', "max_depth = '2' does not fit: it takes int"),
             ('{device = "cpu"}', "{speed = 9}", "run has no 'speed': use device, peer"),
             ('{device = "cpu"}', '{device = "gpu"}', "device = 'gpu' is not known: use cpu, cuda or cuda:1"),
-            ('{device = "cpu"}', "{sources = 0}", "sources = 0 is no number of sources: use 1 or more"),
-            ('{device = "cpu"}', '{workers = "2"}', "workers = '2' is no number of workers"),
+            ('{device = "cpu"}', "{sources = 0}", "sources must be an integer of 1 or more, got 0"),
+            ('{device = "cpu"}', '{workers = "2"}', "workers must be an integer of 1 or more, got '2'"),
             ('{device = "cpu"}', '{where = "hots"}', "where = 'hots' is not known: use host, device"),
             ('{device = "cpu"}', '{peer = "nx"}', "peer = 'nx' is not known: use scipy"),
             ('{device = "cpu"}', '{tile = "64"}', "tile = '64' is none"),
@@ -170,7 +170,7 @@ class TestSuites:
             ("rows = [2]", "repeats = 0", "repeats = 0 is too few or no number: use 1 or more"),
             ("[plot]", "repeats = 4\n[plot]", "repeats = 4 is too few or no number: use 5 or more"),
             ("[plot]", 'checks = ["rows"]\n[plot]', "checks = 'rows' is not known: use distances"),
-            ("[plot]", "checks = []\n[plot]", r"checks = \[\] is no list of names: use distances"),
+            ("[plot]", "checks = []\n[plot]", r"checks must be a list of distances.*, got \[\]"),
             ("[1, 2.5]", "[1]", "another machine: 2 values of x and 1 of milliseconds"),
             ("[1, 2.5]", '["1", 2.5]', "another machine: x and milliseconds are lists, the latter of numbers"),
             ("milliseconds", "hours", r"\[\[published\]\] has no 'hours': use series, beside, x, seconds"),
@@ -180,10 +180,10 @@ class TestSuites:
             ("[quick]", CLAIM.replace("seconds", "hours"), "it is: of = 'hours' is not known: use seconds"),
             ("[quick]", CLAIM.replace("rows", "row"), r"\[\[claim\]\] has no 'row': use words, published, of, rows"),
             ("[quick]", CLAIM.replace("method", "colour"), "it is: rows has no 'colour'"),
-            ("[quick]", CLAIM.replace("10, 20", "10"), r"it is: band = \[10\] is no pair"),
+            ("[quick]", CLAIM.replace("10, 20", "10"), r"it is: band must be a pair of numbers, got \[10\]"),
             ("[quick]", "[traffic.walking]\nwalk = 1\n[quick]", r"\[traffic\] has no 'walking': use hybrid"),
-            ("[[sweep]]", "[sweep]", "sweep = .* is no list of tables"),
-            ("[[published]]", "[[", "no TOML: .*line 18"),
+            ("[[sweep]]", "[sweep]", "sweep must be a list of tables"),
+            ("[[published]]", "[[", "must be TOML: .*line 18"),
         ],
     )
     def test_a_file_that_is_no_suite_is_refused_in_its_own_words(self, suites, of, by, words):
@@ -661,7 +661,7 @@ class TestRuns:
             (b"{}", "kind None is none of case, skipped"),
             (b'{"kind": "case"}', "its device is null"),
             (ROW.replace(b'"seconds": 0.5', b'"seconds": null'), "its seconds is null"),
-            (ROW.replace(b'"seconds": 0.5', b'"seconds": NaN'), "NaN is no number"),
+            (ROW.replace(b'"seconds": 0.5', b'"seconds": NaN'), "got NaN"),
             (ROW.replace(b'"seconds": 0.5', b'"seconds": 0.0'), "its seconds is 0.0"),
             (ROW.replace(b'"n": 4', b'"n": "4"'), 'its n is "4"'),
             (ROW.replace(b'"count": 1', b'"count": true'), "its device's count is true"),
@@ -676,7 +676,7 @@ class TestRuns:
                 continue  # which a report leaves out, and tells
             done = CliRunner().invoke(main, command)
             assert done.exit_code == 2 and len(done.output.splitlines()) == 1
-            assert f"{tmp_path / 'rows.jsonl'}, line 2 is no row: " in done.output and words in done.output
+            assert f"{tmp_path / 'rows.jsonl'}, line 2 must be a row: " in done.output and words in done.output
 
     def test_an_interruption_leaves_a_folder_to_go_on_from(self, suites, tmp_path, monkeypatch):
         def interrupted(*given, method, **named):
@@ -747,12 +747,12 @@ class TestRuns:
     @pytest.mark.parametrize(
         ("options", "words"),
         [
-            (["--workers", "0"], "--workers 0 is no number of workers"),
-            (["--workers", "-1"], "--workers -1 is no number of workers"),
-            (["--limit", "-1"], "--limit -1.0 is no number of seconds"),
-            (["--limit", "nan"], "--limit nan is no number of seconds"),
-            (["--scheduler", "garbage"], "--scheduler 'garbage' is no address"),
-            (["--scheduler", "tcp://10.0.0.1"], "--scheduler 'tcp://10.0.0.1' is no address"),
+            (["--workers", "0"], "--workers must be an integer of 1 or more, got 0"),
+            (["--workers", "-1"], "--workers must be an integer of 1 or more, got -1"),
+            (["--limit", "-1"], "--limit must be a number of seconds, 0 or more, got -1.0"),
+            (["--limit", "nan"], "--limit must be a number of seconds, 0 or more, got nan"),
+            (["--scheduler", "garbage"], "--scheduler must be an address such as tcp://10.0.0.1:8786, got 'garbage'"),
+            (["--scheduler", "tcp://10.0.0.1"], "got 'tcp://10.0.0.1'"),
         ],
     )
     def test_nonsense_is_refused_before_any_row(self, suites, tmp_path, options, words):

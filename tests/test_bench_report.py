@@ -471,7 +471,7 @@ def test_plots_have_short_coordinates_and_whole_texts():
 def test_a_folder_without_rows_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"holds no rows.*measure first"):
         report(tmp_path)
-    with pytest.raises(InputError, match="no folder"):
+    with pytest.raises(InputError, match="expected a folder that `mgraph bench` has written rows to"):
         report(tmp_path / "nowhere")
     write(tmp_path, [case()])
     with pytest.raises(InputError, match="holds no rows"):
@@ -482,10 +482,10 @@ def test_a_line_that_is_no_row_is_refused(tmp_path):
     write(tmp_path, [case()])
     path = tmp_path / "rows.jsonl"
     path.write_text("{half a row\n" + path.read_text())
-    with pytest.raises(InputError, match=r"rows\.jsonl, line 1 is no row"):
+    with pytest.raises(InputError, match=r"rows\.jsonl, line 1 must be a row"):
         report(tmp_path)
     path.write_text("7\n")
-    with pytest.raises(InputError, match="line 1 is no row but '7'"):
+    with pytest.raises(InputError, match="line 1 must be a row, got '7'"):
         report(tmp_path)
 
 
@@ -505,7 +505,7 @@ def test_rows_that_would_leave_the_folder_or_break_a_page_are_refused(tmp_path, 
     write(folder, [case()])
     row = json.loads((folder / "rows.jsonl").read_text()) | changed
     (folder / "rows.jsonl").write_text(json.dumps(row).replace("Infinity", "1e999") + "\n")
-    with pytest.raises(InputError, match=r"rows\.jsonl, line 1 is no row: its (suite|seconds|n) is"):
+    with pytest.raises(InputError, match=r"rows\.jsonl, line 1 must be a row: its (suite|seconds|n) is"):
         report(folder)
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["rows.jsonl"]
 

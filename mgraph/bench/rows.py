@@ -72,7 +72,7 @@ def read(folder: Path) -> Rows:
         If the folder is none, holds no rows, or a line of its files cannot be read.
     """
     if not folder.is_dir():
-        raise InputError(f"{str(folder)!r} is no folder: name one that `mgraph bench` has written rows to")
+        raise InputError(f"expected a folder that `mgraph bench` has written rows to, got {str(folder)!r}")
     newest: dict[str, Row] = {}
     others = 0
     for path in sorted(folder.rglob("*.jsonl")):
@@ -128,7 +128,7 @@ def rows_of(path: Path, own: bool = False) -> Iterator[Row]:
                 return  # a run that was cut off while it wrote
             raise _no_row(path, number, f": {error}") from error
         if not isinstance(row, dict):
-            raise _no_row(path, number, f" but {line.decode()[:40]!r}")
+            raise _no_row(path, number, f", got {line.decode()[:40]!r}")
         lack = _lack(row)
         if lack and (own or row.get("kind") in KINDS):
             raise _no_row(path, number, f": {lack}")
@@ -136,11 +136,11 @@ def rows_of(path: Path, own: bool = False) -> Iterator[Row]:
 
 
 def _no_row(path: Path, number: int, why: str) -> InputError:
-    return InputError(f"{path}, line {number} is no row{why}; remove the line, or measure again")
+    return InputError(f"{path}, line {number} must be a row{why}; remove the line, or measure again")
 
 
 def _no_number(word: str) -> None:
-    raise ValueError(f"{word} is no number of JSON")
+    raise ValueError(f"a number must be one of JSON, got {word}")
 
 
 def _lack(row: Row) -> str:

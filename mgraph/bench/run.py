@@ -25,6 +25,7 @@ from typing import Any, TextIO
 import mgraph
 
 from .. import device as devices
+from ..arguments import checked_integer
 from ..errors import DeviceError, InputError, interrupted
 from ..plan.devices import spec_of
 from . import CHECKOUT, ceilings
@@ -99,10 +100,10 @@ def bench(
     """
     began = time.monotonic()
     devices.find(device)
-    if workers is not None and workers < 1:
-        raise InputError(f"workers={workers} is no number of workers: give 1 or more")
+    if workers is not None:
+        checked_integer("workers", workers, 1)
     if limit is not None and not limit >= 0:
-        raise InputError(f"limit={limit} is no number of seconds: give 0 or more")
+        raise InputError(f"limit must be a number of seconds, 0 or more, got {limit}")
     chosen = [load(name) for name in (suites or names())]
     cases = list(_cases(chosen, quick, workers, scheduler))
     if scheduler is not None:
@@ -171,7 +172,7 @@ def bench(
 def _look_at(scheduler: str) -> None:
     """Raise unless a scheduler of this address answers."""
     if not re.fullmatch(r"(\w+://)?(\[[\da-fA-F:.%]+\]|[^\s/:\[\]]+):\d+", scheduler):
-        raise InputError(f"scheduler={scheduler!r} is no address: give one such as tcp://10.0.0.1:8786")
+        raise InputError(f"scheduler must be an address such as tcp://10.0.0.1:8786, got {scheduler!r}")
     from ..cluster import connect  # and Dask
 
     connect(scheduler).close()

@@ -80,7 +80,7 @@ def check(text: Table) -> None:
     """
     _look_at("a suite", text, SUITE, ("title", "source", "about", "algorithm", "plot", "sweep"))
     for name in ("title", "source", "about"):
-        _require(isinstance(text[name], str), f"{name} = {text[name]!r} is no text")
+        _require(isinstance(text[name], str), f"{name} must be text, got {text[name]!r}")
     _one_of("algorithm", text["algorithm"], CALLS)
     _require(bool(_tables("sweep", text["sweep"])), "sweep = [] leaves nothing to measure")
     quick = text.get("quick", {})
@@ -164,7 +164,7 @@ def _check_run(name: str, value: Any) -> None:
     elif name in ("peer", "where"):
         _one_of(name, value, PEERS if name == "peer" else ("host", "device"))
     else:
-        _require(_fits(value, int) and value > 0, f"{name} = {value!r} is no number of {name}: use 1 or more")
+        _require(_fits(value, int) and value > 0, f"{name} must be an integer of 1 or more, got {value!r}")
 
 
 def _check_checks(names: Any, algorithms: Iterable[str]) -> None:
@@ -172,7 +172,7 @@ def _check_checks(names: Any, algorithms: Iterable[str]) -> None:
     if names is None:
         return
     known = [name for algorithm in algorithms for name in CHECKS[algorithm]]
-    _require(isinstance(names, list) and names != [], f"checks = {names!r} is no list of names: use {_words(known)}")
+    _require(isinstance(names, list) and names != [], f"checks must be a list of {_words(known)}, got {names!r}")
     for name in names:
         _one_of("checks", name, known)
     for algorithm in algorithms:
@@ -188,7 +188,7 @@ def _check_plot(drawing: Any, names: Iterable[str]) -> None:
     _one_of("[plot] kind", drawing.get("kind", "line"), ("line", "bars"))
     for part, allowed in (("series", names), ("log", ("x", "y"))):
         found = drawing.get(part, [])
-        _require(isinstance(found, list), f"[plot] {part} = {found!r} is no list")
+        _require(isinstance(found, list), f"[plot] {part} must be a list, got {found!r}")
         for name in found:
             _one_of(f"[plot] {part}", name, allowed)
 
@@ -213,13 +213,13 @@ def _check_claim(claim: Table, names: Iterable[str]) -> None:
     _look_at("[[claim]]", claim, (*needed, "over", "by", "band"), needed)
     where = f"[[claim]] {claim['words']}"
     for name in ("words", "published"):
-        _require(isinstance(claim[name], str), f"{where}: {name} = {claim[name]!r} is no text")
+        _require(isinstance(claim[name], str), f"{where}: {name} must be text, got {claim[name]!r}")
     _one_of(f"{where}: of", claim["of"], (*NUMBERS, *names, "copy"))
     _one_of(f"{where}: by", claim.get("by", "rate"), NUMBERS)
     for name in ("rows", "over"):
         _look_at(f"{where}: {name}", claim.get(name, {}), ("kind", *names))
     band = claim.get("band", [1, 1])
-    _require(_fits(band, tuple[float, float]), f"{where}: band = {band!r} is no pair of numbers")
+    _require(_fits(band, tuple[float, float]), f"{where}: band must be a pair of numbers, got {band!r}")
 
 
 def _positive(value: Any) -> bool:
@@ -271,13 +271,13 @@ def _words(names: Iterable[str]) -> str:
 
 
 def _table(name: str, found: Any) -> Table:
-    _require(isinstance(found, dict), f"{name} = {found!r} is no table")
+    _require(isinstance(found, dict), f"{name} must be a table, got {found!r}")
     return dict(found)
 
 
 def _tables(name: str, found: Any) -> list[Table]:
     right = isinstance(found, list) and all(isinstance(each, dict) for each in found)
-    _require(right, f"{name} = {found!r} is no list of tables: write them as [[{name}]]")
+    _require(right, f"{name} must be a list of tables, [[{name}]], got {found!r}")
     return list(found)
 
 

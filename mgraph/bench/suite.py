@@ -200,7 +200,7 @@ def load(name: str) -> Suite:
     try:
         text = tomllib.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:  # of TOML or UTF-8
-        raise InputError(f"{path.name} is no TOML: {error}") from error
+        raise InputError(f"{path.name} must be TOML: {error}") from error
     return parsed(name, text)
 
 
