@@ -36,8 +36,8 @@ from mgraph import (
     sssp,
     transitive_closure,
 )
-from mgraph.cluster.tasks import present
 from mgraph.errors import MgraphError, WorkerLostError
+from tests.present import present
 
 #: Seconds of silence after which a call is to end.
 TIMEOUT = 5.0

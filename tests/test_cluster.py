@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 from distributed import Client, Event, LocalCluster, default_client, get_worker
 from distributed.scheduler import WorkerStatusPlugin
+from present import present
 
 from mgraph import apsp, device
 from mgraph.cluster import Cluster, DistributedMatrix, connect, local_client, tasks, watch
-from mgraph.cluster.tasks import present
 from mgraph.cluster.watch import Watch
 from mgraph.errors import (
     DeviceError,

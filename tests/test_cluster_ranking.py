@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from exhaustive import exhaustive
+from present import present
 from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens Dask's warnings here too)
 from test_ranking import METHODS, PARALLEL, SPLITTERS, check_cycle, completions, lists, rings, verify
 
 import mgraph
 from mgraph import InputError
 from mgraph.cluster import Cluster, local_client
-from mgraph.cluster.tasks import present
 from mgraph.device import gpu_count
 from mgraph.generate import linked_list
 from mgraph.plan import plan

@@ -13,11 +13,11 @@ import numpy as np
 import psutil
 import pytest
 from distributed import Client, LocalCluster
+from present import present
 from test_cluster import QUIET, check_apsp, cluster, matrix, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 
 from mgraph import __version__, apsp, bfs
 from mgraph.cluster.pulse import PLACE
-from mgraph.cluster.tasks import present
 from mgraph.cluster.worker import NAME
 from mgraph.errors import NegativeCycleError, VersionError
 from mgraph.generate import rmat

@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 from distributed.utils import _offload_executor
+from present import present
 from test_cluster import QUIET, SOON, Probe, check_apsp, slow, wait_until
 
 from mgraph import apsp
 from mgraph.cluster import Cluster, connect, driver, pulse, watch, worker
 from mgraph.cluster.comm import OPERATION, Aborted, Mailbox
-from mgraph.cluster.tasks import present
 from mgraph.cluster.watch import Watch
 from mgraph.errors import InputError, SchedulerError, WorkerLostError
 from mgraph.plan import plan

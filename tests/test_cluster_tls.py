@@ -7,12 +7,12 @@ import subprocess
 import numpy as np
 import pytest
 from distributed import LocalCluster, Security
+from present import present
 from test_cli import failed, invoke, misused, ok
 from test_cluster import QUIET, check_apsp, closed_port, pytestmark  # noqa: F401  (the mark works here too)
 
 from mgraph.cluster import connect
 from mgraph.cluster.connect import tls_security
-from mgraph.cluster.tasks import present
 from mgraph.errors import InputError, SchedulerError
 
 #: A key and a certificate that is its own CA.

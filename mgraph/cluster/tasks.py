@@ -157,16 +157,3 @@ async def _answers(
         *(run(function, *arguments, workers=[address], on_error="return", asynchronous=True) for address in addresses)
     )
     return [answer for by_address in answers for answer in by_address.values()]
-
-
-def present(client: Client) -> set[str]:
-    """Return the addresses of the workers that the scheduler knows.
-
-    Raises
-    ------
-    SchedulerError
-        If it does not answer.
-    """
-    watch = Watch(client)
-    watch.check()
-    return watch.there

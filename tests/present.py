@@ -1,0 +1,18 @@
+"""Which workers a scheduler knows, asked as a call asks it."""
+
+from distributed import Client
+
+from mgraph.cluster.watch import Watch
+
+
+def present(client: Client) -> set[str]:
+    """Return the addresses of the workers that the scheduler knows.
+
+    Raises
+    ------
+    SchedulerError
+        If it does not answer.
+    """
+    watch = Watch(client)
+    watch.check()
+    return watch.there
