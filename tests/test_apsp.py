@@ -291,7 +291,7 @@ def test_input_that_cannot_be_used(argument, message):
         ({"dtype": "nonsense"}, "nonsense"),
         ({"method": "magic"}, "magic"),
         ({"device": "tpu"}, "tpu"),
-        ({"span": 0}, "span=0"),
+        ({"span": 0}, "span must be an integer of 1 or more, got 0"),
         ({"progress": True}, "progress=True"),
     ],
 )
