@@ -89,7 +89,7 @@ class HostDevice:
 
     def kernels(self, family: str) -> Any:
         """Return the operations of a kernel family, e.g. ``"minplus"``."""
-        guarded = _Guarded(_host_family(family))
+        guarded = _Guarded(_host_module(f"mgraph.host.{family}"))
         return guarded if self.recorder is None else _Recorded(guarded, self, self.recorder)
 
     def mark(self) -> Mark:
@@ -144,6 +144,7 @@ class HostDevice:
     @contextlib.contextmanager
     def limited(self, blocks: int) -> Iterator[None]:
         """Run the block with at most so many threads: see `CudaDevice.limited`."""
+        _host_module("mgraph.host")  # before Numba, to which it tells how many threads this process may have
         import numba
 
         before = numba.get_num_threads()
@@ -237,10 +238,10 @@ class _Recorded:
 
 
 @functools.cache
-def _host_family(name: str) -> ModuleType:
-    """Return a module of `mgraph.host`; the first one imports Numba, which is no part of what a call computes."""
+def _host_module(name: str) -> ModuleType:
+    """Return `mgraph.host` or a module of it; the first one imports Numba, which is no part of what a call computes."""
     with clock():
-        return importlib.import_module(f"mgraph.host.{name}")
+        return importlib.import_module(name)
 
 
 class _Guarded:

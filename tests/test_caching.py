@@ -4,10 +4,12 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from numba.core.caching import IndexDataCacheFile
 
+import mgraph
 from mgraph.host import caching
 from mgraph.host.caching import KernelFiles
 
@@ -77,3 +79,23 @@ def test_kernels_are_found_again():
     for _ in range(2):
         found = subprocess.run([sys.executable, "-c", call + told], capture_output=True, text=True, check=True)
     assert int(found.stdout) >= 1
+
+
+def test_a_cache_that_cannot_be_written_costs_only_time(tmp_path):
+    script = tmp_path / "kernels.py"
+    script.write_text(
+        "import resource\n"
+        "from mgraph.host.caching import njit\n"
+        "@njit(cache=True)\ndef twice(a):\n    return 2 * a\n"
+        "@njit(cache=True)\ndef thrice(a):\n    return 3 * a\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (999, resource.RLIM_INFINITY))\n"
+        "print(twice(1), thrice(1))\n"
+    )
+    cache = tmp_path / "cache"
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(Path(mgraph.__file__).parents[1])}
+    ran = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.split() == ["2", "3"]
+    assert ran.stderr.count("RuntimeWarning: compiled kernels cannot be kept in ") == 1
+    assert str(cache) in ran.stderr and "File too large" in ran.stderr
+    assert not [path for path in cache.rglob("*") if path.is_file() and path.suffix != ".nbi"]

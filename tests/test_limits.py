@@ -349,6 +349,18 @@ def test_numba_has_no_more_threads_than_there_are_cores(first, threads):
     assert run(THREADS.format(first=first), environment) == [str(threads)]
 
 
+def test_a_limit_of_threads_leaves_no_more_than_there_are_cores():
+    script = """
+        from mgraph import device, limits
+        limits.cores_allowed = lambda: 64
+        limits.cores = lambda: 2
+        with device.find("cpu").limited(1):
+            import numba
+        print(numba.get_num_threads())
+    """
+    assert run(script, {name: value for name, value in os.environ.items() if name != "NUMBA_NUM_THREADS"}) == ["2"]
+
+
 TASKS = """
 from types import SimpleNamespace
 from mgraph import device, limits

@@ -9,6 +9,8 @@ every file gets a name of its own. The worst that is left is a version that the 
 Names that are never used again would fill the disk. So whoever saves a version removes the files of the function that
 its index does not name, but for young ones: another process writes its index just before its file.
 
+A cache that cannot be read or written, as on a full disk, costs only time: kernels are then compiled in each process.
+
 The kernels of mgraph are decorated with the `njit` of this module. Other packages' functions stay as Numba has them.
 """
 
@@ -16,7 +18,8 @@ import contextlib
 import re
 import time
 import uuid
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +31,9 @@ from .. import limits
 
 #: Seconds for which a file is left alone that the index does not name.
 YOUNG = 600.0
+
+#: Whether this process has been told that compiled code cannot be kept.
+_told = False
 
 
 class KernelFiles(IndexDataCacheFile):
@@ -65,7 +71,9 @@ class KernelCache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return a version that is kept, None if there is none."""
-        found = super().load_overload(sig, target_context)
+        found = None
+        with self._dispensable():
+            found = super().load_overload(sig, target_context)
         if found is not None:
             limits.NUMBA_RAN.set()
         return found
@@ -73,7 +81,24 @@ class KernelCache(FunctionCache):
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep a version that has just been compiled."""
         limits.NUMBA_RAN.set()
-        super().save_overload(sig, data)
+        with self._dispensable():
+            super().save_overload(sig, data)
+
+    @contextlib.contextmanager
+    def _dispensable(self) -> Iterator[None]:
+        """Go on after an error of the file system in the block; the first of a process is told as a warning."""
+        global _told
+        try:
+            yield
+        except OSError as error:
+            if not _told:
+                _told = True
+                warnings.warn(
+                    f"compiled kernels cannot be kept in {self.cache_path}: {error.strerror or error}; each process "
+                    "compiles them again (NUMBA_CACHE_DIR names another folder)",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
 
 
 def njit(*, cache: bool = False, **options: Any) -> Callable[[Any], Any]:
