@@ -10,6 +10,7 @@ valid.
 """
 
 import argparse
+import bz2
 import contextlib
 import gzip
 import io
@@ -47,6 +48,8 @@ SECONDS = 10
 #: Files that a child reads: to start one takes longer than to read a file.
 BATCH = 100
 
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
 #: What follows a word in many mutations.
 NUMBERS = (
     *(b"0", b"-1", b"-0", b"+3", b"007", b"1.5", b"1e3", b"1e400", b"-1e400", b"1e-400", b"inf", b"-inf", b"+Infinity"),
@@ -74,7 +77,7 @@ PIECES = (
         b"\x1c",
         b"\x85",
         b"\xa0",
-        b"\xef\xbb\xbf",
+        BYTE_ORDER_MARK,
         b"\xff",
         b'"',
         b"'",
@@ -372,14 +375,19 @@ def archive(rng, arrays):
     return file.getvalue()
 
 
-PACK = {"": lambda data: data, ".gz": gzip.compress, ".xz": lambda data: lzma.compress(data, preset=0)}
+PACK = {
+    "": lambda data: data,
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lambda data: lzma.compress(data, preset=0),
+}
 
 
 def case(seed: int, index: int) -> Case:
     """Return the file of a number."""
     rng = random.Random(f"{seed}:{index}")
     format = rng.choice(["edges", "edges", "gr", "mtx", "npz", "npz", "npy", "list"])
-    suffix = rng.choice(["", "", ".gz", ".xz"])
+    suffix = rng.choice(["", "", "", ".gz", ".bz2", ".xz"])
     options: dict = {}
     mutations = TEXT
     if format == "npz":
@@ -427,6 +435,8 @@ def unpacked(data: bytes, suffix: str) -> bytes:
     """Decompress a file of members with zeros between them."""
     if suffix == ".gz" or data.startswith(b"\x1f\x8b"):
         make = lambda: zlib.decompressobj(wbits=31)  # noqa: E731
+    elif suffix == ".bz2" or data.startswith(b"BZh"):
+        make = bz2.BZ2Decompressor
     elif suffix == ".xz" or data.startswith(b"\xfd7zXZ\x00"):
         make = lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ)  # noqa: E731
     else:
@@ -438,7 +448,7 @@ def unpacked(data: bytes, suffix: str) -> bytes:
         member = make()
         try:
             content += member.decompress(data)
-        except (zlib.error, lzma.LZMAError) as error:
+        except (zlib.error, lzma.LZMAError, OSError) as error:
             raise Bad(str(error)) from error
         if not member.eof:
             raise Bad("cut off")
@@ -502,7 +512,7 @@ def split(line: bytes, comma: bool) -> list[bytes]:
 
 
 def expected_edges(content: bytes, options: dict) -> Expected:
-    lines = content_lines(content.removeprefix(b"\xef\xbb\xbf"), b"#%", True)
+    lines = content_lines(content, b"#%", True)
     if not lines:
         return Expected(options.get("n", 0), [])
     n = options.get("n")
@@ -698,7 +708,7 @@ def reference(case: Case):
     if case.format == "list":
         if content.startswith(b"\x93NUMPY"):
             return expected_npy(content)
-        lines = content_lines(content, b"#", True)
+        lines = content_lines(content.removeprefix(BYTE_ORDER_MARK), b"#", True)
         return np.array([integer(line, 0, 2**63 - 1) for line in lines], np.int64)
     if case.format == "npy":
         array = expected_npy(content)
@@ -715,7 +725,7 @@ def reference(case: Case):
             raise Bad("ambiguous")
         return array
     expected = {"edges": expected_edges, "gr": expected_gr, "mtx": expected_mtx, "npz": expected_npz}[case.format]
-    return expected(content, case.options)
+    return expected(content if case.format == "npz" else content.removeprefix(BYTE_ORDER_MARK), case.options)
 
 
 def disagreement(case: Case, found, expected) -> str:

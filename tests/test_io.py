@@ -1,3 +1,4 @@
+import bz2
 import contextlib
 import errno
 import gzip
@@ -8,6 +9,7 @@ import re
 import socket
 import subprocess
 import sys
+import tarfile
 import tracemalloc
 import warnings
 import zipfile
@@ -29,7 +31,14 @@ from mgraph.io import SparseIdsWarning, check_output, read, read_list, save
 DATA = Path(__file__).parents[2] / "shared" / "data"
 real_data = pytest.mark.skipif(not DATA.is_dir(), reason="the folder ../shared/data with real graphs is missing")
 
-PACK = {"": lambda data: data, ".gz": gzip.compress, ".xz": lzma.compress}
+PACK = {"": lambda data: data, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+
+
+def in_memory(write):
+    """What a function writes to a file."""
+    file = io.BytesIO()
+    write(file)
+    return file.getvalue()
 
 
 @pytest.fixture
@@ -75,7 +84,7 @@ def test_ways_to_write_an_edge_list(write, text, suffix):
     assert triples(graph) == [(0, 1), (2, 0)]
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
 def test_compression_is_seen_without_its_suffix(write, pack):
     assert triples(read(write(pack(b"0 1\n")))) == [(0, 1)]
 
@@ -608,7 +617,7 @@ def test_long_runs_without_edges_are_refused(write, monkeypatch):
         refused(write("0 1\n" + barren * (40_000 // len(barren)) + "1 2\n"), "blank lines and comments")
 
 
-@pytest.mark.parametrize("suffix", [".gz", ".xz"])
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz"])
 @pytest.mark.parametrize("name", ["g.txt", "g.gr", "m.mtx", "m.npz", "m.npy"])
 def test_decompressed_sizes_count_against_the_memory(write, name, suffix, monkeypatch):
     monkeypatch.setattr(mgraph.io.stream, "BLOCK", 1 << 16)
@@ -659,9 +668,9 @@ def test_a_zip_whose_sizes_lie(tmp_path):
             assert read(path).m == 2
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
-def test_compressed_members_padding_and_what_follows(write, pack):
-    suffix = ".gz" if pack is gzip.compress else ".xz"
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz"])
+def test_compressed_members_padding_and_what_follows(write, suffix):
+    pack = PACK[suffix]
     assert triples(read(write(pack(b"0 1\n1 ") + bytes(8) + pack(b"2\n") + bytes(4), "g.txt" + suffix))) == [
         (0, 1),
         (1, 2),
@@ -678,7 +687,7 @@ def test_an_xz_file_that_wants_a_large_dictionary(write, monkeypatch):
         read(path)
 
 
-@pytest.mark.parametrize("suffix", [".gz", ".xz"])
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz"])
 @pytest.mark.parametrize("name", ["g.txt", "g.gr", "g.mtx", "g.npz", "g.npy"])
 def test_cut_off_compressed_files(write, name, suffix):
     lines = "".join(f"{i} {i * 7919 % 1000}\n" for i in range(1, 1000))
@@ -1030,7 +1039,7 @@ def test_a_file_that_is_not_there(reader, tmp_path):
     assert caught.value.errno == errno.ENOENT and caught.value.filename == str(tmp_path / "nothing.gr")
 
 
-@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress])
+@pytest.mark.parametrize("pack", PACK.values())
 def test_an_open_file_is_read_and_stays_open(tmp_path, pack):
     path = tmp_path / "graph.txt"
     path.write_bytes(pack(b"0 1 3\n1 2 4\n"))
@@ -1061,6 +1070,81 @@ def test_what_gives_no_bytes_is_refused(write):
         read(file)
     with pytest.raises(InputError, match="expected a path or a file object"):
         read(7)
+
+
+ZIP = in_memory(lambda file: zipfile.ZipFile(file, "w").writestr("graph.txt", "0 1\n"))
+TAR = in_memory(lambda file: tarfile.open(fileobj=file, mode="w").addfile(tarfile.TarInfo("graph.txt")))
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (
+            b"\x28\xb5\x2f\xfd\x04\x20",
+            "compressed with zstd: decompress it first, e.g. 'zstdcat FILE | mgraph COMMAND -'",
+        ),
+        (b"\x04\x22\x4d\x18\x64\x40", "compressed with lz4: "),
+        (lzma.compress(b"0 1\n", lzma.FORMAT_ALONE), "compressed with lzma: "),
+        (b"7z\xbc\xaf\x27\x1c\x00\x04", "compressed with 7z: "),
+        (b"\x1f\x9d\x90\x30", "compressed with compress: "),
+        (ZIP, "compressed with zip: decompress it first, e.g. 'unzip -p FILE"),
+        (TAR, "is a tar archive: extract the graph's file, e.g. 'tar -xOf FILE NAME"),
+        (bz2.compress(TAR), "is a tar archive"),
+    ],
+)
+def test_archives_and_compressions_that_are_not_read_are_named(write, content, says):
+    for name, options in (("g.txt", {}), ("g.packed", {}), ("g.packed", {"format": "edges"}), ("g.gr", {})):
+        refused(write(content, name), says, **options)
+    with pytest.raises(FormatError, match=re.escape(says)):
+        read_list(write(content))
+
+
+def test_a_byte_order_mark_before_a_text_is_skipped(write):
+    mark = "\ufeff"
+    assert triples(read(write(mark + "p tw 2 1\n1 2\n", "g.gr"), directed=True)) == [(0, 1)]
+    matrix = mark + "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n"
+    for name in ("g.mtx", "g.txt", "g"):
+        assert triples(read(write(matrix, name))) == [(0, 1)]
+    assert triples(read(write(gzip.compress((mark + "0 1\n").encode())))) == [(0, 1)]
+    assert read_list(write(mark + "1\n1\n")).tolist() == [1, 1]
+
+
+def test_a_file_is_named_once(write, tmp_path):
+    np.save(tmp_path / "m.npy", np.eye(2, dtype=complex))
+    for path in (tmp_path / "m.npy", write("0 1\n", "n.npy")):
+        with pytest.raises(FormatError) as caught:
+            read(path)
+        assert str(caught.value).count(str(path)) == 1
+
+
+@pytest.mark.parametrize("reader", [read, read_list])
+@pytest.mark.parametrize("after", [b"", b"1\n" * 10_000])
+def test_the_file_is_named_where_the_system_cannot_read_it(reader, after):
+    class Failing(io.BytesIO):
+        name = "graph on a failing disk"
+
+        def read(self, size=-1):
+            data = super().read(size)
+            if not data:
+                raise OSError(errno.EIO, "Input/output error")
+            return data
+
+    with pytest.raises(OSError, match="Input/output error: 'graph on a failing disk'") as caught:
+        reader(Failing(after.replace(b"1", b"0 1") if reader is read else after))
+    assert caught.value.errno == errno.EIO and caught.value.filename == "graph on a failing disk"
+
+
+@pytest.mark.parametrize("weight", ["", ".", "+", "e5"])
+def test_a_weight_that_is_none_is_not_called_too_large(write, weight):
+    refused(
+        write(f"0,1,2\n1,2,{weight}\n"), f"line 2: expected a weight, a number or inf for 'no edge', got {weight!r}"
+    )
+
+
+def test_an_empty_weight_can_be_ignored(write):
+    path = write("0,1,\n1,2,\n")
+    refused(path, "line 1: expected a weight", "weighted=False ignores the column")
+    assert triples(read(path, weighted=False)) == [(0, 1), (1, 2)]
 
 
 def test_malformed_files_are_refused_without_harm():

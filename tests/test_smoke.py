@@ -4,6 +4,7 @@
 with an empty cache. The cases come from the package's own lists, and are held to SciPy's answers or to known ones.
 """
 
+import bz2
 import gzip
 import inspect
 import io
@@ -244,11 +245,11 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize("squeezed", ["", ".gz", ".xz"])
+@pytest.mark.parametrize("squeezed", ["", ".gz", ".bz2", ".xz"])
 @pytest.mark.parametrize("name", FORMATS)
 def test_read(name, squeezed, tmp_path):
     path = tmp_path / f"graph.{'txt' if name == 'edges' else name}{squeezed}"
-    squeeze = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}[squeezed]
+    squeeze = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}[squeezed]
     path.write_bytes(squeeze(FILES[name]()))
     result = mgraph.apsp(mgraph.read(path, n=N) if name == "edges" else mgraph.read(path), device="cpu")
     np.testing.assert_array_equal(as_floats(result.distances), DISTANCES)

@@ -34,8 +34,6 @@ def read_edges(path: Path, stream: BufferedReader, options: Options) -> Content:
     lines: Lines | None = None
     head: dict[int, int] = {}  # the first edge lines of two numbers: their lines by their places
     header: tuple[int, int, bytes] | None = None  # its place among the edge lines, its line, its text
-    if stream.peek(3).startswith(b"\xef\xbb\xbf"):
-        stream.read(3)
     for first, block in text:
         if lines is None:
             found = list(itertools.islice(text.content(block), HEAD))

@@ -221,9 +221,10 @@ class Lines:
                 return f"the weight {weight[:60]} in {shown} is beyond int64: write it as a float"
             if self.kinds == (np.int64,):
                 return f"expected an integer weight, got {_shortened(weight)} in {shown}"
-            if re.fullmatch(r"[+-]?[0-9]*\.?[0-9]*(e[+-]?[0-9]+)?", weight, re.IGNORECASE):
+            if re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", weight, re.IGNORECASE):
                 return f"the weight {weight[:60]} in {shown} is beyond float64"
-            return f"expected a weight, a number or inf for 'no edge', got {_shortened(weight)} in {shown}"
+            hint = "" if weight else "; weighted=False ignores the column"
+            return f"expected a weight, a number or inf for 'no edge', got {_shortened(weight)} in {shown}{hint}"
         return f"{shown} cannot be read: {self.wanted}"
 
     def _too_large(self) -> str:

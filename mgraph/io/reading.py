@@ -21,10 +21,13 @@ from .ids import in_use, packed
 from .matrix_market import read_mtx
 from .npy import MAGIC, read_array
 from .npz import read_npz
-from .stream import BROKEN, named, opened
+from .stream import BROKEN, BYTE_ORDER_MARK, COMPRESSIONS, check_unpacked, named, opened, skip_byte_order_mark
 
 #: Warn of sparse ids when fewer than half of their range are in use and at least this many are not.
 WASTED_IDS = 300
+
+#: Bytes from which a file's format is guessed.
+_HEAD = 1 << 12
 
 FORMATS = {
     "edges": "an edge list, 'u v' or 'u v weight' a line",
@@ -61,7 +64,7 @@ def read(
     *,
     dense: str | None = None,
 ) -> Graph:
-    r"""Return the graph that a file holds, compressed with gzip or xz or not.
+    r"""Return the graph that a file holds, plain or compressed with gzip, bzip2 or xz.
 
     Vertices are numbered from 0; the ids of a format that numbers them from 1 are lowered by one.
 
@@ -126,12 +129,16 @@ def read(
         if value is not None or name == "relabel":
             checked_flag(name, value)
     options = Options(n, directed, weighted, relabel)
-    with opened(path, file) as stream, _failing_with(path):
-        format = format or _guess(path, stream.peek(1 << 12))
+    with _failing_with(path), opened(path, file) as stream:
+        head = stream.peek(_HEAD)
+        check_unpacked(path, head)
+        format = format or _guess(path, head)
         if format == "npy":
             return _read_dense(path, stream, options, dense)
         if dense is not None:
             raise InputError(f"dense={dense!r} is for a dense matrix, and {path} holds {FORMATS[format]}")
+        if format != "npz":
+            skip_byte_order_mark(stream)
         return _graph(path, _READERS[format](path, stream, options), options)
 
 
@@ -141,8 +148,8 @@ def read_list(path: str | os.PathLike[str] | IO[bytes]) -> np.ndarray:
     Parameters
     ----------
     path : path or binary file object
-        An array saved by `numpy.save`, or a text with a number a line, blank but for comments behind ``#``; compressed
-        with gzip or xz or not.
+        An array saved by `numpy.save`, or a text with a number a line, blank but for comments behind ``#``; plain or
+        compressed with gzip, bzip2 or xz.
 
     Returns
     -------
@@ -160,15 +167,18 @@ def read_list(path: str | os.PathLike[str] | IO[bytes]) -> np.ndarray:
         If it exceeds the memory there is.
     """
     path, file = named(path)
-    with opened(path, file) as stream, _failing_with(path):
-        if stream.peek(len(MAGIC)).startswith(MAGIC):
+    with _failing_with(path), opened(path, file) as stream:
+        head = stream.peek(_HEAD)
+        check_unpacked(path, head)
+        if head.startswith(MAGIC):
             return read_array(path, stream)
+        skip_byte_order_mark(stream)
         return read_numbers(path, stream)
 
 
 @contextlib.contextmanager
 def _failing_with(path: Path) -> Iterator[None]:
-    """Turn what the block raises for a broken or too large file into errors that name it."""
+    """Turn what the block raises for a broken or too large file into errors that name it; the system's name it too."""
     try:
         yield
     except BROKEN as error:
@@ -179,6 +189,10 @@ def _failing_with(path: Path) -> Iterator[None]:
         raise MemoryLimitError(f"{path}: {error}") from error
     except MemoryError as error:
         raise MemoryLimitError(f"{path}: reading it took more memory than there is") from error
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 def _formats() -> str:
@@ -186,9 +200,9 @@ def _formats() -> str:
 
 
 def _guess(path: Path, head: bytes) -> str:
-    inner = path.with_suffix("") if path.suffix.lower() in (".gz", ".xz") else path
+    inner = path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
     format = _SUFFIXES.get(inner.suffix.lower())
-    if format in ("edges", None) and head.startswith(b"%%MatrixMarket"):
+    if format in ("edges", None) and head.removeprefix(BYTE_ORDER_MARK).startswith(b"%%MatrixMarket"):
         return "mtx"
     if format is None and re.search(rb"[\x00-\x08\x0e-\x1f]", head):
         raise FormatError(f"{path}: neither its suffix nor its content tells what it is: pass format={_formats()}")
@@ -241,8 +255,9 @@ def _read_dense(path: Path, stream: BufferedReader, options: Options, dense: str
     if options.relabel or options.directed is False:
         option = "relabel=True" if options.relabel else "directed=False"
         raise InputError(f"{option} does not go with {path}, a dense matrix: it has an entry for each direction")
+    matrix = read_array(path, stream)
     try:
-        graph = _DENSE.get(dense or "", Graph.from_dense)(read_array(path, stream))
+        graph = _DENSE.get(dense or "", Graph.from_dense)(matrix)
     except AmbiguousZerosError as error:
         raise AmbiguousZerosError(
             f"{path} has zeros off its diagonal and no infinity: pass dense='adjacency' if they are no edges, "

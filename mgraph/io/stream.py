@@ -4,12 +4,13 @@ A small compressed file can expand a thousandfold. Its decompressed bytes are co
 ends with `MemoryLimitError` when they exceed the memory that was free at the start.
 """
 
+import bz2
 import io
 import lzma
 import os
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import BufferedReader
 from pathlib import Path
 from typing import IO, Any
@@ -32,8 +33,33 @@ BARREN = 1 << 26
 #: What a text is made of: all but control characters, of which it has tabs and line ends.
 _TEXT = b"\t\n\r" + bytes(range(32, 127)) + bytes(range(128, 256))
 
+#: What a UTF-8 text may begin with.
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+#: The compressions that are read, by suffix: what a file begins with, and a decompressor that takes so much memory.
+COMPRESSIONS: dict[str, tuple[bytes, Callable[[int], Any]]] = {
+    ".gz": (b"\x1f\x8b", lambda free: zlib.decompressobj(wbits=31)),
+    ".bz2": (b"BZh", lambda free: bz2.BZ2Decompressor()),
+    ".xz": (b"\xfd7zXZ\x00", lambda free: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=max(1, free))),
+}
+
+#: What other compressed files begin with, what they are called, and what decompresses them.
+_UNREAD = (
+    (b"\x28\xb5\x2f\xfd", "zstd", "zstdcat FILE"),
+    (b"\x04\x22\x4d\x18", "lz4", "lz4cat FILE"),
+    (b"\x5d\x00\x00", "lzma", "xzcat --format=lzma FILE"),
+    (b"7z\xbc\xaf\x27\x1c", "7z", "7z x -so FILE"),
+    (b"\x1f\x9d", "compress", "zcat FILE"),
+    (b"PK\x03\x04", "zip", "unzip -p FILE"),
+)
+
+
+class Corrupt(Exception):
+    """The data of a bzip2 file is not what it should be; the module bz2 has no error of its own for this."""
+
+
 #: What decompression raises for a file that is cut off or corrupt.
-BROKEN = (EOFError, lzma.LZMAError, zlib.error)
+BROKEN = (EOFError, lzma.LZMAError, zlib.error, Corrupt)
 
 
 def require(path: Path, needed: int, what: str) -> None:
@@ -46,7 +72,7 @@ def require(path: Path, needed: int, what: str) -> None:
 
 
 class Decompressed(io.RawIOBase):
-    """The content of a gzip or xz file, which may consist of several members.
+    """The content of a gzip, bzip2 or xz file, which may consist of several members.
 
     Parameters
     ----------
@@ -54,21 +80,21 @@ class Decompressed(io.RawIOBase):
         The file, for messages.
     file : file
         The same, open for reading bytes.
-    kind : {"gzip", "xz"}
-        How it is compressed.
+    begin : callable
+        Returns a decompressor for the next member, given the free memory.
 
     Raises
     ------
-    EOFError, zlib.error, lzma.LZMAError
+    EOFError, zlib.error, lzma.LZMAError, Corrupt
         On reading, if the file is cut off or corrupt.
     MemoryLimitError
         On reading, when the content exceeds the memory that was free at the start.
     """
 
-    def __init__(self, path: Path, file: BufferedReader, kind: str) -> None:
+    def __init__(self, path: Path, file: BufferedReader, begin: Callable[[int], Any]) -> None:
         self._path = path
         self._file = file
-        self._kind = kind
+        self._begin = begin
         self._free = devices.find("cpu").available_memory()
         self._given = 0
         self._member: Any = None
@@ -110,7 +136,9 @@ class Decompressed(io.RawIOBase):
                     f"{self._path}: to decompress it needs more than the {self._free / 2**30:.2f} GiB of memory that "
                     "is free"
                 ) from error
-            # zlib hands back the input that it had no room for; lzma keeps it.
+            except OSError as error:  # bz2's: nothing is read here
+                raise Corrupt(str(error)) from error
+            # zlib hands back the input that it had no room for; bz2 and lzma keep it.
             self._input = getattr(self._member, "unconsumed_tail", b"")
             if self._member.eof:
                 self._input, self._member = self._member.unused_data, None
@@ -132,10 +160,7 @@ class Decompressed(io.RawIOBase):
             if self._started:
                 self._input = self._input.lstrip(b"\0")
         self._started = True
-        if self._kind == "gzip":
-            self._member = zlib.decompressobj(wbits=31)
-        else:
-            self._member = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=max(1, self._free))
+        self._member = self._begin(self._free)
         return True
 
 
@@ -198,14 +223,41 @@ def opened(path: Path, file: IO[bytes] | None = None) -> BufferedReader:
         raise FormatError(f"{path} is a folder: give a file") from error
     except ValueError as error:
         raise InputError(f"path must be the name of a file, got {os.fspath(path)!r}: {error}") from error
-    magic, suffix = stream.peek(6), path.suffix.lower()
-    if not magic and suffix in (".gz", ".xz"):
+    try:
+        head, suffix = stream.peek(6), path.suffix.lower()
+        if not head and suffix in COMPRESSIONS:
+            raise FormatError(f"{path} is empty, and so no compressed file")
+    except BaseException:
         stream.close()
-        raise FormatError(f"{path} is empty, and so no compressed file")
-    for kind, ending, start in (("gzip", ".gz", b"\x1f\x8b"), ("xz", ".xz", b"\xfd7zXZ\x00")):
-        if suffix == ending or magic.startswith(start):
-            return BufferedReader(Decompressed(path, stream, kind))
+        raise
+    for ending, (magic, begin) in COMPRESSIONS.items():
+        if suffix == ending or head.startswith(magic):
+            return BufferedReader(Decompressed(path, stream, begin))
     return stream
+
+
+def check_unpacked(path: Path, head: bytes) -> None:
+    """Raise FormatError if a file begins as one that is compressed in a way that is not read, or as an archive.
+
+    A zip archive may be a ``.npz`` file: by its suffix, or by its first array.
+    """
+    if head[257:262] == b"ustar" and b"\0" in head[:257]:
+        raise FormatError(
+            f"{path} is a tar archive: extract the graph's file, e.g. 'tar -xOf FILE NAME | mgraph COMMAND -'"
+        )
+    for magic, kind, command in _UNREAD:
+        if not head.startswith(magic):
+            continue
+        name = head[30 : 30 + int.from_bytes(head[26:28], "little")]
+        if kind == "zip" and (name.endswith(b".npy") or ".npz" in path.suffixes):
+            return
+        raise FormatError(f"{path} is compressed with {kind}: decompress it first, e.g. '{command} | mgraph COMMAND -'")
+
+
+def skip_byte_order_mark(stream: BufferedReader) -> None:
+    """Go to the first character of a text."""
+    if stream.peek(len(BYTE_ORDER_MARK)).startswith(BYTE_ORDER_MARK):
+        stream.read(len(BYTE_ORDER_MARK))
 
 
 def held(path: Path, stream: BufferedReader) -> io.BytesIO:
