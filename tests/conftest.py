@@ -63,7 +63,8 @@ def pytest_cmdline_main(config):
         return
     if config.option.numprocesses and config.getoption("gpu_record"):
         raise pytest.UsageError("--gpu-record needs one process: leave out -n")
-    processes = min(cores(), PROCESSES)
+    # One more than there are cores, as many tests wait rather than compute.
+    processes = min(cores() + 1, PROCESSES) if cores() > 1 else 1
     alone = config.option.usepdb or device.gpu_count() or not names_no_file(config)
     if config.option.numprocesses is None and processes > 1 and not alone:
         config.option.numprocesses = processes

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_cluster import forked
 
 import mgraph
 import mgraph.cluster
@@ -831,7 +832,8 @@ class TestRuns:
         assert done.exit_code == 1 and "wrong: from vertex" in done.output and "2 wrong" in done.output
 
     def test_the_whole_set_quickly(self, tmp_path):
-        ended = bench(out=tmp_path, device="cpu", quick=True)
+        with forked():
+            ended = bench(out=tmp_path, device="cpu", quick=True)
         rows = list(read_rows(tmp_path))
         assert ended.wrong == 0 and not ended.limited
         measured = {row["suite"] for row in rows if row["kind"] == "case"}

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from exhaustive import exhaustive
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order, shortest_path
 
@@ -792,7 +793,7 @@ def test_all_pairs_of_the_internet(tmp_path, workers):
     np.testing.assert_array_equal(distances[picked], expected)
 
 
-@WORKERS
+@pytest.mark.parametrize("workers", [(), *exhaustive((("--workers", 2),))], ids=["directly", "two workers"])
 def test_search_of_new_york(tmp_path, workers):
     path, out = real(NEW_YORK), tmp_path / "distances.npy"
     result = process("bfs", path, "--source", 0, "--device", "cpu", "--json", "--out", out, *workers)

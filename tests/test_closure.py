@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
+from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens Dask's warnings here too)
 
 import mgraph
 from mgraph import device as devices
 from mgraph.closure import Closure
-from mgraph.cluster import local_client
 from mgraph.distance_matrix import parts
 from mgraph.engine import Direct
 from mgraph.plan import DeviceSpec
@@ -287,7 +287,7 @@ def test_on_workers():
     edges = random_edges(1100, 1.2)
     edges[1000:] = False  # a shard with nothing to do but to pass on
     expected = warshall(edges)
-    with local_client(4, "cpu") as client:
+    with cluster(4, processes=False) as client:
         result = mgraph.transitive_closure(graph_of(edges), client=client)
         assert result.plan.grid == (2, 2)
         assert np.array_equal(result.to_dense(), expected) and result.count == expected.sum()

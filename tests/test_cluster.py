@@ -1,6 +1,7 @@
 """The cluster gives the same bits as the direct path, and leaves nothing behind however a call ends."""
 
 import gc
+import multiprocessing
 import os
 import signal
 import socket
@@ -14,10 +15,12 @@ from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
 
+import dask
 import numpy as np
 import pytest
 from distributed import Client, Event, LocalCluster, default_client, get_worker
 from distributed.scheduler import WorkerStatusPlugin
+from distributed.utils import get_mp_context
 from present import present
 
 from mgraph import apsp, device
@@ -56,9 +59,18 @@ def wait_until(holds):
         time.sleep(0.05)
 
 
+def forked():
+    """Have worker processes forked from one that has imported what they run; spawned, each takes seconds to do so."""
+    chosen = dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
+    get_mp_context()  # which has Dask's own choice imported, once
+    multiprocessing.set_forkserver_preload(["distributed", "mgraph.cluster.worker", "mgraph.host.minplus"])
+    return chosen
+
+
 @contextmanager
 def cluster(workers, processes):
     with (
+        forked(),
         LocalCluster(n_workers=workers, threads_per_worker=1, processes=processes, memory_limit=0, **QUIET) as made,
         Client(made, set_as_default=False) as client,
     ):
@@ -556,7 +568,8 @@ def guarded(state, k, comm):
 
 
 def test_two_callers_take_turns():
-    made = LocalCluster(n_workers=2, threads_per_worker=4, processes=True, memory_limit=0, **QUIET)
+    with forked():
+        made = LocalCluster(n_workers=2, threads_per_worker=4, processes=True, memory_limit=0, **QUIET)
     with made, Client(made, set_as_default=False) as one, Client(made, set_as_default=False) as two:
         problems = []
 

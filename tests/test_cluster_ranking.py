@@ -35,9 +35,10 @@ def inputs():
     yield np.arange(50)
 
 
-def check(client, device, method):
-    for succ in inputs():
-        for span in (None, 1):
+def check(client, device, method, spans=2):
+    """Rank each input with one of two spans, so that each method meets both; or with both."""
+    for number, succ in enumerate(inputs()):
+        for span in [None, 1, None][(number + METHODS.index(method)) % 2 :][:spans]:
             found = mgraph.list_rank(succ, method=method, client=client, device=device, span=span)
             assert isinstance(found.ranks, np.ndarray)
             verify(succ, found.ranks)
@@ -45,13 +46,13 @@ def check(client, device, method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_same_as_direct(client, method):
-    check(client, "cpu", method)
+    check(client, "cpu", method, spans=1)
 
 
 @pytest.mark.parametrize("method", SPLITTERS)
 def test_ranks_on_their_way_while_others_are_made(client, method, monkeypatch):
-    monkeypatch.setattr(mgraph.ranking, "AT_A_TIME", 64)
-    check(client, "cpu", method)
+    monkeypatch.setattr(mgraph.ranking, "AT_A_TIME", 256)
+    check(client, "cpu", method, spans=1)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -17,7 +17,7 @@ import pytest
 from distributed import Client, LocalCluster
 from distributed.utils import _offload_executor
 from present import present
-from test_cluster import QUIET, SOON, Probe, check_apsp, slow, wait_until
+from test_cluster import QUIET, SOON, Probe, check_apsp, forked, slow, wait_until
 
 from mgraph import apsp
 from mgraph.cluster import Cluster, connect, driver, pulse, watch, worker
@@ -39,7 +39,7 @@ TIMEOUT = 6
 @pytest.fixture(scope="module")
 def client():
     """Three worker processes, all of which run at the end."""
-    with LocalCluster(n_workers=3, threads_per_worker=1, memory_limit=0, **QUIET) as made:
+    with forked(), LocalCluster(n_workers=3, threads_per_worker=1, memory_limit=0, **QUIET) as made:
         with Client(made, set_as_default=False) as client:
             check_apsp(client, 70, np.float32, False)
             yield client

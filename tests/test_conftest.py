@@ -46,7 +46,7 @@ def session(pytester, monkeypatch):
     tests = pytester.mkdir("tests")
     (tests / "conftest.py").write_text((Path(__file__).parent / "conftest.py").read_text())
     (tests / "test_toy.py").write_text(TESTS)
-    pytester.makeini("[pytest]\ntestpaths = tests\naddopts = -ra\nmarkers =\n gpu\n exhaustive\nfilterwarnings = error")
+    pytester.makeini("[pytest]\ntestpaths = tests\naddopts = -ra -p no:benchmark\nmarkers =\n gpu\n exhaustive\nfilterwarnings = error")
     pytester.makepyfile(plugin=TWO_CORES)
     return lambda *options: pytester.runpytest_subprocess("-p", "plugin", "-p", "no:cacheprovider", *options)
 
@@ -55,7 +55,7 @@ def test_all_tests(session):
     found = session()
     found.assert_outcomes(passed=4, skipped=2)
     text = found.stdout.str()
-    assert "2 workers" in text
+    assert "3 workers" in text
     assert re.search(r"SKIPPED \[2\].*exhaustive: python -m pytest -m exhaustive", text)
     assert re.search(r"ERROR: the tests took [0-9.]+ minutes; they may take 0", text)
     assert found.ret == pytest.ExitCode.TESTS_FAILED

@@ -221,13 +221,13 @@ def test_a_potential_does_not_swallow_a_weight(device):
 
 @pytest.mark.parametrize("method", ["blocked", "naive", "squaring"])
 def test_integers_that_wrap_are_no_negative_cycle(method, device):
-    for dtype, weight, n in ((np.int16, -20, 1000), (np.int32, -(2**28), 6)):
+    for dtype, weight, n in ((np.int16, -100, 200), (np.int32, -(2**28), 6)):
         graph = mgraph.Graph.from_edges(range(n - 1), range(1, n), np.full(n - 1, weight), n=n)
         with pytest.raises(mgraph.DistanceOverflowError):
             mgraph.apsp(graph, dtype=dtype, method=method, device=device)
         result = mgraph.apsp(graph, dtype="auto", method=method, device=device)
         assert as_floats(result.distances)[0, -1] == (n - 1) * weight
-    loop = mgraph.Graph.from_edges([*range(999), 5], [*range(1, 1000), 5], [-20] * 999 + [-1])
+    loop = mgraph.Graph.from_edges([*range(199), 5], [*range(1, 200), 5], [-100] * 199 + [-1])
     for dtype in ("int16", "auto", None):
         with pytest.raises(mgraph.NegativeCycleError) as caught:
             mgraph.apsp(loop, dtype=dtype, method=method, device=device)

@@ -468,7 +468,9 @@ def measured(call):
 @pytest.mark.parametrize("predecessors", [False, True])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
 def test_predicted_peak_of_apsp_is_the_measured_one(dtype, predecessors):
-    n = 2048 if predecessors or dtype == "float64" else 4096
+    n = 1024 if predecessors else 2048
+    if dtype == "int32":  # what converts it takes some MiB
+        n *= 2
     matrix = random_matrix(n, density=0.1, dtype=dtype)
     options = dict(device="cpu", dtype=dtype, predecessors=predecessors)
     mgraph.apsp(matrix, **options)  # compiles what a matrix of this size runs

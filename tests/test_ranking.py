@@ -442,7 +442,7 @@ def test_no_successor_that_is_no_element_is_followed(method, few, spacing, devic
     """Wherever it is: a splitter's, one that a walk passes, one that none does."""
     completions(monkeypatch, few)
     for lengths in ([3000], [1, 2, 4000], [3] * 900):
-        for where in range(0, sum(lengths), 251):
+        for where in range(0, sum(lengths), 601):
             for wrong in (-1, -(2**31), sum(lengths), 2**31 - 1):
                 succ = lists(lengths)
                 succ[where] = wrong
