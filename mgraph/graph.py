@@ -157,8 +157,9 @@ class Graph:
     def from_scipy(cls, matrix: Any, directed: bool = True) -> "Graph":
         """Return the graph whose edges are the stored entries of a SciPy (or CuPy) sparse matrix.
 
-        Stored zeros are edges of weight zero, but for those of a matrix of diagonals (DIA), which cannot tell
-        them from no entry; a boolean matrix gives an unweighted graph; entries stored twice are parallel edges.
+        Stored zeros are edges of weight zero, but for those of a matrix of diagonals (DIA) or of blocks (BSR), which
+        cannot tell them from no entry; a boolean matrix gives an unweighted graph; entries stored twice are parallel
+        edges.
 
         Raises
         ------
@@ -169,7 +170,11 @@ class Graph:
             raise InputError(f"from_scipy takes a sparse matrix, not {type(matrix).__name__}")
         _check_square(matrix.shape)
         coo = matrix.tocoo()
-        return cls.from_edges(coo.row, coo.col, coo.data, n=matrix.shape[0], directed=directed)
+        row, column, weights = coo.row, coo.col, coo.data
+        if getattr(matrix, "format", None) == "bsr":
+            stored = weights != 0
+            row, column, weights = row[stored], column[stored], weights[stored]
+        return cls.from_edges(row, column, weights, n=matrix.shape[0], directed=directed)
 
     @classmethod
     def from_dense(cls, matrix: Array) -> "Graph":
@@ -548,7 +553,9 @@ def check_memory(n: int, edges: int, home: devices.Device) -> None:
 
 
 def as_array(values: Any, name: str, xp: Any = np) -> Array:
-    """Return an argument as an array, or raise InputError for nested sequences of unequal lengths and the like."""
+    """Return an argument as an array, or raise InputError for masked elements and for rows of unequal lengths."""
+    if np.ma.is_masked(values):
+        raise InputError(f"{name} must not have masked elements: leave out what they belong to, or fill them")
     try:
         return xp.asarray(values)
     except (TypeError, ValueError) as error:

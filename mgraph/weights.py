@@ -87,7 +87,7 @@ def distance_dtype(
         *names, last = (dtype.name for dtype in types)
         known = f"{', '.join(names)} or {last}"
         try:
-            dtype = np.dtype(asked)
+            dtype = np.dtype(asked).newbyteorder("=")
         except TypeError as error:
             raise InputError(f"dtype must be {known}, got {asked!r}") from error
         if dtype not in types:

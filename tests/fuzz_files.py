@@ -666,7 +666,8 @@ def expected_matrix(arrays: dict[str, np.ndarray]) -> Expected:
         for row in range(len(ptr) - 1):
             for at in range(ptr[row], ptr[row + 1]):
                 block = values[at] if format == "bsr" else [[values[at]]]
-                edges += [(row * high + i, index[at] * wide + j, block[i][j]) for i in range(high) for j in range(wide)]
+                within = [(row * high + i, index[at] * wide + j, block[i][j]) for i in range(high) for j in range(wide)]
+                edges += [edge for edge in within if edge[2] or format != "bsr"]
         if format == "csc":
             edges = [(v, u, w) for u, v, w in edges]
     elif format == "coo":

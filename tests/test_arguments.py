@@ -110,5 +110,5 @@ def test_types_of_distances_that_are_advised_are_there():
     for dtype in ("auto", "int16", "int8", "x", object):
         with pytest.raises(mgraph.InputError, match=r"^dtype must be float32, float64 or int32, got "):
             mgraph.sssp(GRAPH, 0, dtype=dtype, device="cpu")
-    for dtype in ("float32", "float64", "int32"):
+    for dtype in ("float32", "float64", "int32", ">f4", ">f8", ">i4"):
         assert mgraph.sssp(GRAPH, 0, dtype=dtype, device="cpu").distances[2] == 7

@@ -46,7 +46,8 @@ def session(pytester, monkeypatch):
     tests = pytester.mkdir("tests")
     (tests / "conftest.py").write_text((Path(__file__).parent / "conftest.py").read_text())
     (tests / "test_toy.py").write_text(TESTS)
-    pytester.makeini("[pytest]\ntestpaths = tests\naddopts = -ra -p no:benchmark\nmarkers =\n gpu\n exhaustive\nfilterwarnings = error")
+    options = "addopts = -ra -p no:benchmark\nmarkers =\n gpu\n exhaustive\nfilterwarnings = error"
+    pytester.makeini(f"[pytest]\ntestpaths = tests\n{options}")
     pytester.makepyfile(plugin=TWO_CORES)
     return lambda *options: pytester.runpytest_subprocess("-p", "plugin", "-p", "no:cacheprovider", *options)
 

@@ -305,10 +305,22 @@ def test_every_sparse_format_is_the_same_graph(form):
     assert triples(*Graph.from_scipy(matrix.asformat(form)).coo()) == triples(*Graph.from_scipy(matrix).coo())
 
 
-def test_a_stored_zero_is_an_edge_but_not_on_diagonals():
-    matrix = sparse.csr_array((np.array([0.0, 2.0]), ([0, 1], [1, 2])), shape=(3, 3))
+def test_a_stored_zero_is_an_edge_but_not_on_diagonals_or_in_blocks():
+    matrix = sparse.csr_array((np.array([0.0, 2.0]), ([0, 1], [1, 2])), shape=(4, 4))
     assert triples(*Graph.from_scipy(matrix).coo()) == [(0, 1, 0), (1, 2, 2)]
     assert triples(*Graph.from_scipy(matrix.todia()).coo()) == [(1, 2, 2)]
+    for blocks in ((1, 1), (2, 2), (4, 2)):
+        assert triples(*Graph.from_scipy(matrix.tobsr(blocks)).coo()) == [(1, 2, 2)]
+
+
+def test_masked_elements_are_neither_edges_nor_weights():
+    masked = np.ma.array([1, 2], mask=[False, True])
+    for edges in (([0, 1], [1, 2], masked), (masked, [1, 2]), ([0, 1], masked)):
+        with pytest.raises(InputError, match="must not have masked elements"):
+            Graph.from_edges(*edges)
+    with pytest.raises(InputError, match="succ must not have masked elements"):
+        list_rank(np.ma.array([0, 0], mask=[False, True]), device="cpu")
+    assert Graph.from_edges([0, 1], [1, 2], np.ma.array([1, 2])).m == 2
 
 
 def test_infinite_weights_are_no_edges():

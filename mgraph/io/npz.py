@@ -205,7 +205,7 @@ def _compressed(n: int, indptr: np.ndarray, indices: np.ndarray, data: np.ndarra
 
 
 def _blocks(n: int, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray) -> Entries:
-    """Return the entries of compressed rows of dense blocks, all entries of a block."""
+    """Return the entries of compressed rows of dense blocks, but the zeros, which may only fill a block."""
     _, high, wide = data.shape
     if not high or not wide or n % high or n % wide:
         raise ValueError(f"blocks of {high} x {wide} do not divide a matrix of {n} x {n}")
@@ -213,7 +213,8 @@ def _blocks(n: int, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray) -
     left = _checked(indices, n // wide) * np.int32(wide)
     rows = top[:, None, None] + np.arange(high, dtype=np.int32)[:, None]
     columns = left[:, None, None] + np.arange(wide, dtype=np.int32)
-    return np.broadcast_to(rows, data.shape).ravel(), np.broadcast_to(columns, data.shape).ravel(), data.ravel()
+    stored = data != 0
+    return np.broadcast_to(rows, data.shape)[stored], np.broadcast_to(columns, data.shape)[stored], data[stored]
 
 
 def _diagonals(n: int, offsets: np.ndarray, data: np.ndarray) -> Entries:
