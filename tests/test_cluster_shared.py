@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
@@ -17,6 +18,7 @@ from present import present
 from test_cluster import QUIET, check_apsp, cluster, matrix, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 
 from mgraph import __version__, apsp, bfs
+from mgraph.cluster import worker
 from mgraph.cluster.pulse import PLACE
 from mgraph.cluster.worker import NAME
 from mgraph.errors import NegativeCycleError, VersionError
@@ -142,6 +144,25 @@ def test_a_killed_client_leaves_no_memory(client, tmp_path):
         wait_until(lambda: next(iter(client.run(resident).values())) - before < 0.3 * size)
     finally:
         client.run(exec, "import gc; gc.enable()")
+
+
+def test_a_dropped_session_is_freed_at_once():
+    """Also one in which nothing runs, and before Python next collects garbage."""
+    with cluster(1, processes=False) as client:
+        check_apsp(client, 5, np.float32, False)
+        [there] = client.cluster.workers.values()
+        lease = worker.lease_key("0" * 32, there.address)
+        gc.collect()
+        gc.disable()
+        try:
+            held = client.submit(worker.lease, "0" * 32, client.id, 60, key=lease)
+            held.result()
+            session = weakref.ref(there.plugins[NAME]._sessions["0" * 32])
+            assert session() is not None
+            held.release()
+            wait_until(lambda: session() is None)
+        finally:
+            gc.enable()
 
 
 def resident():

@@ -164,8 +164,10 @@ class Sessions(WorkerPlugin):
         """Forget a session and wake what still waits in it."""
         found = self._sessions.pop(session, None)
         if found is not None:
-            if found.pulse is not None:
-                found.pulse.stop()
+            # They know each other, and what is in a cycle waits until Python next collects garbage.
+            pulse, found.pulse = found.pulse, None
+            if pulse is not None:
+                pulse.stop()
             found.mailbox.abort()
             if found.comm is not None:
                 found.abort()
