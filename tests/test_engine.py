@@ -159,7 +159,7 @@ def test_spans_that_can_be_used(span):
 
 @pytest.mark.parametrize("span", [0, -1, 1.0, "2", True])
 def test_spans_that_cannot_be_used(span):
-    with pytest.raises(InputError, match="span="):
+    with pytest.raises(InputError, match="span must be an integer of 1 or more, got "):
         checked_span(span, None)
 
 
