@@ -171,13 +171,37 @@ def _with_options(text: str, parameters: list[click.Parameter]) -> str:
     return text
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@contextlib.contextmanager
+def _one_line() -> Iterator[None]:
+    """Turn a system's error, such as a full disk's, into one line; click knows what to do with a broken pipe."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise Failure(error) from error
+
+
+class Commands(click.Group):
+    """The commands; what goes wrong before one runs, as when its help is printed, is one line too."""
+
+    command_class = Command
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Parse the options before the command."""
+        with _one_line():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Parse the command's own options and run it."""
+        with _one_line():
+            return super().invoke(ctx)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(mgraph.__version__, prog_name="mgraph")
 def main() -> None:
     """Graph algorithms by one call: on a CPU, on one GPU, on all GPUs of a host, on a Dask cluster."""
-
-
-main.command_class = Command
 
 
 def _options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -410,7 +434,16 @@ def _run(
 
 def _opened(file: Path) -> Path | IO[bytes]:
     """Return what is to be read: standard input where the file is called "-"."""
-    return sys.stdin.buffer if file == Path("-") else file
+    if file != Path("-"):
+        return file
+    if _closed(sys.stdin):
+        raise InputError("FILE must be a path where standard input is closed, got '-'")
+    return sys.stdin.buffer
+
+
+def _closed(stream: TextIO | None) -> bool:
+    """Return whether a standard stream cannot be used; Python has None for one that the process started without."""
+    return stream is None or stream.closed
 
 
 def _perform(
@@ -449,9 +482,9 @@ def _perform(
     given = read_input()
     seconds = {"read": time.perf_counter() - started}
     with _client(workers, scheduler, scheduler_file, (tls_ca_file, tls_cert, tls_key), device) as client:
-        # disable=None: shown on a terminal only.
+        hidden = quiet or _closed(sys.stderr) or None  # None: shown on a terminal only
         with (
-            tqdm(desc=call.__name__, unit=" steps", leave=False, disable=quiet or None) as bar,
+            tqdm(desc=call.__name__, unit=" steps", leave=False, disable=hidden) as bar,
             COMPILING.heard(lambda begins: _tell_compiling(bar, call.__name__, begins)),
             _interrupted(by_workers=client is not None) as look,
         ):
@@ -544,7 +577,7 @@ def _counted_interrupts(first: str) -> Iterator[None]:
         presses = 0
         while heard := ours.recv(1):
             presses += heard[0] == signal.SIGINT
-            if presses == 1:
+            if presses == 1 and not _closed(sys.stderr):  # else 2 may be a file that was opened later
                 # Not to sys.stderr: it may be in the middle of writing the bar.
                 with contextlib.suppress(OSError):
                     os.write(2, f"\nmgraph: {first}; Ctrl-C again stops at once\n".encode())

@@ -467,6 +467,38 @@ def test_standard_input_of_a_process(cycle):
     assert piped.returncode == 1 and b"<stdin>, line 2" in piped.stderr
 
 
+def test_standard_input_that_is_closed(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdin", None)  # as Python has it then
+    for name in ("components", "rank"):
+        with pytest.raises(SystemExit) as ended:
+            main([name, "-", "--device", "cpu"])
+        assert ended.value.code == 2
+        assert "error: FILE must be a path where standard input is closed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("closed", [None, io.StringIO()])
+def test_standard_error_that_is_closed(cycle, tmp_path, monkeypatch, capsys, closed):
+    if closed is not None:
+        closed.close()
+    monkeypatch.setattr(sys, "stderr", closed)
+    main(["components", str(cycle), "--device", "cpu", "--out", str(tmp_path / "labels.npy")], standalone_mode=False)
+    assert "components: 1" in capsys.readouterr().out
+    assert np.load(tmp_path / "labels.npy").tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["components", "--help"], ["bench", "--help"]])
+def test_help_for_a_full_disk(arguments, monkeypatch, capsys):
+    class Full(io.StringIO):
+        def write(self, text):
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sys, "stdout", Full())
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 1
+    assert capsys.readouterr().err == "mgraph: error: No space left on device\n"
+
+
 def test_sssp_and_components(cycle, tmp_path):
     out = tmp_path / "found.npz"
     found = facts("sssp", cycle, "--device", "cpu", "--source", 1, "--predecessors", "--out", out)

@@ -1,6 +1,9 @@
 """The CPU's kernels: what they must not hold."""
 
 import ast
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -40,3 +43,22 @@ def test_no_parallel_loop_reduces(path):
 def test_a_reduction_is_seen():
     kernel = "def f(a):\n    s = 0\n    for i in prange(9):\n        t = 0\n        t += 1\n        s += a[i]\n"
     assert list(reductions(kernel)) == [6]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("NUMBA_NUM_THREADS", "0"),
+        ("NUMBA_NUM_THREADS", "many"),
+        ("NUMBA_DISABLE_JIT", "1"),
+        ("NUMBA_THREADING_LAYER", "bogus"),
+        ("NUMBA_THREADING_LAYER_PRIORITY", "omp"),
+    ],
+)
+def test_a_variable_with_which_numba_cannot_run_is_named(name, value):
+    call = "import mgraph; mgraph.connected_components(mgraph.generate.rmat(3), device='cpu')"
+    environment = {**os.environ, name: value}
+    result = subprocess.run([sys.executable, "-c", call], capture_output=True, text=True, env=environment, timeout=200)
+    *_, last = result.stderr.splitlines()
+    assert last.startswith("mgraph.errors.InputError: ")
+    assert name in last and repr(value) in last and "unset it" in last

@@ -8,11 +8,49 @@ from collections.abc import Iterator
 
 from .. import limits
 from ..compiling import COMPILING, clock
+from ..errors import InputError
 
 #: How often a thread of GNU's OpenMP looks whether the others have come to a barrier before it sleeps: for some
 #: tens of microseconds. By default it looks for milliseconds, 300,000 times; so two processes on two cores each waited
 #: for threads that the other one's waiting kept from the cores, and both took 36 times as long as one alone.
 _LOOKS = "3000"
+
+
+def _check_environment() -> None:
+    """Raise InputError for a variable of the environment with which Numba cannot run the kernels."""
+    for name, wanted, fits in (
+        ("NUMBA_NUM_THREADS", "an integer of 1 or more", lambda number: number >= 1),
+        ("NUMBA_DISABLE_JIT", "0, as the kernels have to be compiled", lambda number: number == 0),
+    ):
+        value = os.environ.get(name)
+        if value is None:
+            continue
+        with contextlib.suppress(ValueError):
+            if fits(int(value)):
+                continue
+        raise InputError(f"the environment variable {name} must be {wanted}, got {value!r}: unset it")
+
+
+@contextlib.contextmanager
+def _checked_threads() -> Iterator[None]:
+    """Raise InputError after the block, or in it, if the environment chooses threads that Numba does not have.
+
+    Only Numba knows that, once it starts them: it would tell in the midst of the first kernel that needs threads.
+    """
+    names = "NUMBA_THREADING_LAYER", "NUMBA_THREADING_LAYER_PRIORITY"
+    chosen = {name: value for name in names if (value := os.environ.get(name)) is not None}
+    try:
+        yield
+        if chosen:
+            importlib.import_module("numba").get_num_threads()  # which starts them
+    except ValueError as error:
+        if not chosen:
+            raise
+        variables = " and ".join(f"{name}={value!r}" for name, value in chosen.items())
+        reason = " ".join(str(error).split())
+        raise InputError(
+            f"Numba cannot start threads with {variables} in the environment: unset it ({reason})"
+        ) from error
 
 
 def _count_compiling() -> None:
@@ -88,7 +126,9 @@ def _import_numba() -> None:
         config.NUMBA_NUM_THREADS = cores
 
 
-_import_numba()
+_check_environment()
+with _checked_threads():
+    _import_numba()
 # Numba would look for its plugins at the first call of a kernel, for 40 ms that no event tells of.
 importlib.import_module("numba.core.entrypoints").init_all()
 importlib.import_module(f"{__name__}.forks")

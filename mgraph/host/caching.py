@@ -25,7 +25,6 @@ from typing import Any
 
 import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
-from numba.core.dispatcher import Dispatcher
 
 from .. import limits
 
@@ -106,8 +105,8 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Any], Any]:
 
     def compiled(function: Any) -> Any:
         kernel = numba.njit(**options)(function)
-        if cache and isinstance(kernel, Dispatcher):  # not where NUMBA_DISABLE_JIT is set
-            kernel._cache = KernelCache(kernel.py_func)  # type: ignore[attr-defined]
+        if cache:
+            kernel._cache = KernelCache(kernel.py_func)
         return kernel
 
     return compiled
