@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from . import device as devices
-from .bfs import checked_vertices, walked_back
+from .bfs import checked_vertices, endless, walked_back
 from .by_component import ByComponent, components, groups
 from .compiling import clock
 from .distance_matrix import parts
 from .engine import Executor, Outcome, Program, Progress, checked_span, executor, memory_errors
-from .errors import DistanceOverflowError, InputError, MemoryLimitError, NegativeCycleError
+from .errors import DistanceOverflowError, InputError, MemoryLimitError, NegativeCycleError, RoundingError
 from .floyd_warshall import FloydWarshall
 from .graph import Graph, as_graph, check_sums, outline
 from .naive import Naive
@@ -66,8 +66,9 @@ def apsp(
         [3]_, ``"squaring"`` repeated squaring in the (min, +) algebra [4]_, ``"sssp"`` a single-source run
         from every vertex, many at a time, whose rows stream to the host [3]_, ``"johnson"`` the same after
         a reweighting that admits negative weights [5]_; of a float it loses what is small beside the
-        reweighting, so ``"auto"`` takes it for integers only. ``"auto"`` takes what the planner predicts to be
-        fastest among those that fit, and solves components one by one where that pays [6]_.
+        reweighting, so ``"auto"`` takes it for integers, and for floats only where rounding makes a cycle look
+        negative to the other methods. ``"auto"`` takes what the planner predicts to be fastest among those that
+        fit, and solves components one by one where that pays [6]_.
     predecessors : bool
         Whether to record the vertex before the last on each path.
     intermediate : bool
@@ -75,9 +76,10 @@ def apsp(
         ``"naive"``.
     dtype : {"float32", "float64", "int32", "int16", "auto"}, optional
         The type to compute in. By default that of the weights; integers in int32, hop counts in float32.
-        ``"auto"`` takes the narrowest that is exact: for integers and hop counts int16, int32 or float64,
-        whichever turns out to carry every distance; for floats float32 where all weights are whole numbers
-        whose sums it carries, else their own type.
+        ``"auto"`` takes a type that is exact: for integers and hop counts int16, int32 or float64; for floats
+        float32 where all weights are whole numbers whose sums it carries, else their own type. Of several it takes
+        the narrowest that turns out to carry every distance, or a wider one that is predicted to be faster. So with
+        another `device` or `client` it may take another type.
     block : int, optional
         Pivots eliminated at a time (32, 64, 96 or 128); it changes the speed, never the result.
     device : {"cpu", "cuda", "cuda:N"}, optional
@@ -104,7 +106,11 @@ def apsp(
     Raises
     ------
     NegativeCycleError
-        If there is a cycle of negative weight; its `vertex` lies on one.
+        If there is a cycle of negative weight; its `vertex` lies on one. Weights are summed exactly, but for floats
+        in a dense matrix of more than 4096 rows: there the error's `rounded` is true, and ``"johnson"`` tells whether
+        the cycle is negative.
+    RoundingError
+        If `method` or `intermediate` asks for a method to which rounding makes a cycle look negative that is not.
     MemoryLimitError
         If no plan fits; raised before anything is allocated.
     DistanceOverflowError
@@ -169,12 +175,12 @@ def apsp(
     else:
         types = [distance_dtype(graph.weights_dtype, dtype)]
     m = graph.m if graph.dense is None else n * n if method in SEARCHES else 0
+    alike = partial(planned, nonnegative=graph.nonnegative, weighted=graph.weighted, components=sizes)
     plans: list[Plan] = []
     refusal: MemoryLimitError | None = None
     for each in types:
         exact = each.kind == "i" or not graph.weighted
         try:
-            alike = partial(planned, nonnegative=graph.nonnegative, weighted=graph.weighted, components=sizes)
             plans.append(alike(m=m, dtype=each, exact=exact))
         except MemoryLimitError as error:
             refusal = refusal or error
@@ -183,7 +189,8 @@ def apsp(
         raise refusal
     # Of two types that may do, the wider can be quicker: it has methods that the narrower has not.
     quickest = min(range(len(plans)), key=lambda number: plans[number].seconds)
-    for made in plans[quickest:]:
+    ahead = plans[quickest:]
+    for made in ahead:
         try:
             check_sums(graph, np.dtype(made.dtype))
             check_sums(graph, np.dtype(made.computed), shifted=made.method == "johnson")
@@ -193,10 +200,12 @@ def apsp(
             break
         except NegativeCycleError as error:
             wrong = _mistaken(graph, made, error)
-            if made is plans[-1] or wrong is error:
+            if isinstance(wrong, RoundingError) and method == "auto" and not intermediate:
+                ahead.append(alike(method="johnson", block=None, m=graph.m, dtype=made.dtype))
+            elif made is ahead[-1] or isinstance(wrong, NegativeCycleError):
                 raise wrong from None
         except DistanceOverflowError:
-            if made is plans[-1]:
+            if made is ahead[-1]:
                 raise
     results = outcome.arrays
     if client is None and not made.strip and made.method not in SEARCHES:
@@ -220,19 +229,23 @@ def _check_counting(distances: Any, made: Plan) -> None:
 def _mistaken(graph: Graph, made: Plan, error: NegativeCycleError) -> Exception:
     """Return what a negative cycle that a method has found really is.
 
-    Integers that wrap may look like one; and a product of paths knows a closed walk of negative weight, not
-    which of its cycles has it. Edges tell both at little cost; a large dense matrix has too many of them.
+    Integers that wrap may look like one, and so may the rounded sum of floats; and a product of paths knows a closed
+    walk of negative weight, not which of its cycles has it. Edges tell at little cost; a large dense matrix has too
+    many of them.
     """
     wraps = np.dtype(made.computed).kind == "i"
-    if not (wraps or made.method == "squaring") or (graph.dense is not None and graph.n > EDGES_OF_DENSE):
-        return error
+    if graph.dense is not None and graph.n > EDGES_OF_DENSE:
+        return error if wraps else NegativeCycleError(error.vertex, rounded=True)
     try:
         potentials(graph)
     except NegativeCycleError as found:
         return found
-    if not wraps:
-        return error
-    return DistanceOverflowError(f"a distance is too small for {made.dtype}: use dtype='float64'")
+    if wraps:
+        return DistanceOverflowError(f"a distance is too small for {made.dtype}: use dtype='float64'")
+    return RoundingError(
+        f"method={made.method!r} cannot tell the distances: the weight of a cycle through vertex {error.vertex} is not "
+        "negative, but rounding makes it look so; use method='johnson'"
+    )
 
 
 def _check_weights(graph: Graph, method: str) -> None:
@@ -306,6 +319,8 @@ class ApspResult:
         ------
         InputError
             If neither predecessors nor intermediate vertices were asked for, or a vertex is out of range.
+        RoundingError
+            If rounding makes a cycle on the path look negative, so that the path has no end.
         """
         if self.predecessors is None and self.intermediate is None:
             raise InputError("path() needs the predecessors: call apsp(..., predecessors=True)")
@@ -324,6 +339,8 @@ class ApspResult:
             return []
         vertices, ahead = [i], [(i, j)]
         while ahead:
+            if len(vertices) + len(ahead) > self.plan.n:
+                raise endless()
             a, b = ahead.pop()
             between = int(self.intermediate[a, b])
             if between == NO_PREDECESSOR:

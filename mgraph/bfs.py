@@ -25,7 +25,7 @@ from . import device as devices
 from .arguments import checked_integer
 from .comm import Communicator
 from .engine import Progress, checked_span, executor, memory_errors, specs_beside
-from .errors import InputError
+from .errors import InputError, RoundingError
 from .graph import MAX_VERTICES, Graph, as_graph
 from .plan import Plan, plan
 from .plan.searches import prepared_for
@@ -228,10 +228,23 @@ class BfsResult:
         return walked_back(self.predecessors, vertex) if self.distances[vertex] >= 0 else []
 
 
+def endless() -> RoundingError:
+    """Return the error for a path that has no end."""
+    return RoundingError("the path goes round a cycle whose weight rounding makes negative: use method='johnson'")
+
+
 def walked_back(predecessors: Array, vertex: int) -> list[int]:
-    """Return the vertices from one that has no predecessor to `vertex`, each the predecessor of the next."""
+    """Return the vertices from one that has no predecessor to `vertex`, each the predecessor of the next.
+
+    Raises
+    ------
+    RoundingError
+        If there is no such one: the predecessors form a cycle.
+    """
     before, vertices = devices.to_host(predecessors), []
     while vertex != NO_PREDECESSOR:
+        if len(vertices) == len(before):
+            raise endless()
         vertices.append(vertex)
         vertex = int(before[vertex])
     return vertices[::-1]

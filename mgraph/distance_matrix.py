@@ -134,9 +134,20 @@ def on_diagonal(D: Array, corner: tuple[int, int]) -> Array:
     return D[xp.arange(rows.start, rows.stop), xp.arange(columns.start, columns.stop)]
 
 
-def raise_negative_cycle(cycle: Array, comm: Communicator) -> None:
-    """Raise NegativeCycleError on every shard if `cycle`, of one element, names a vertex on any of them."""
+def raise_negative_cycle(
+    cycle: Array, comm: Communicator, D: Array | None = None, corner: tuple[int, int] = (0, 0)
+) -> None:
+    """Raise NegativeCycleError on every shard if `cycle`, of one element, names a vertex on any of them.
+
+    Give the shard's finished distances `D`, and the row and column of its first one, if weights may be negative. By
+    rounding, a float on the diagonal may fall below zero after the vertex was the pivot.
+    """
     comm.allreduce(cycle, "min")
+    if D is not None and D.dtype.kind == "f" and int(cycle[0]) == NO_CYCLE:
+        fallen = devices.of(D).xp.flatnonzero(on_diagonal(D, corner) < 0)
+        if len(fallen):
+            cycle[0] = max(corner) + int(fallen[0])
+        comm.allreduce(cycle, "min")
     vertex = int(cycle[0])
     if vertex != NO_CYCLE:
         raise NegativeCycleError(vertex)

@@ -34,14 +34,26 @@ class NegativeCycleError(MgraphError, _ScipyNegativeCycleError):
     ----------
     vertex : int
         A vertex on such a cycle.
+    rounded : bool
+        Whether the cycle's weight is a rounded sum that was not checked: it may be zero or positive then.
     """
 
-    def __init__(self, vertex: int) -> None:
+    def __init__(self, vertex: int, rounded: bool = False) -> None:
         self.vertex = vertex
-        super().__init__(f"vertex {vertex} lies on a cycle of negative weight: there is no shortest path through it")
+        self.rounded = rounded
+        super().__init__(
+            f"vertex {vertex} lies on a cycle whose weight is negative in floating point, which may come from "
+            "rounding: method='johnson' tells exactly"
+            if rounded
+            else f"vertex {vertex} lies on a cycle of negative weight: there is no shortest path through it"
+        )
 
-    def __reduce__(self) -> tuple[type, tuple[int]]:
-        return type(self), (self.vertex,)
+    def __reduce__(self) -> tuple[type, tuple[int, bool]]:
+        return type(self), (self.vertex, self.rounded)
+
+
+class RoundingError(MgraphError, ArithmeticError):
+    """A method cannot tell the distances, because rounding makes a cycle look negative that is not."""
 
 
 class DistanceOverflowError(MgraphError, OverflowError):

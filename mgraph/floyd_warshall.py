@@ -106,8 +106,9 @@ class FloydWarshall:
         return 1
 
     def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
-        """Return the shard's part of the result, or raise on every shard if a pivot was negative."""
-        raise_negative_cycle(state.cycle, comm)
+        """Return the shard's part of the result, or raise on every shard if a vertex's own distance is negative."""
+        D = None if self.nonnegative else state.D
+        raise_negative_cycle(state.cycle, comm, D, (state.rows[0], state.columns[0]))
         if state.incoming is not None:
             state.panels.clear()
             state.P = _derived(state)

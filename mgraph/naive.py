@@ -67,6 +67,7 @@ class Naive:
         return count
 
     def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
-        """Return the shard's rows of the result, or raise on every shard if a pivot was negative."""
-        raise_negative_cycle(state.cycle, comm)
+        """Return the shard's rows of the result, or raise on every shard if a vertex's own distance is negative."""
+        D = None if self.nonnegative else state.D
+        raise_negative_cycle(state.cycle, comm, D, (self.plan.ranges[comm.rank][0], 0))
         return finished(state.D, state.P, self.plan, self.nonnegative)

@@ -148,8 +148,8 @@ class OutOfCore(FloydWarshall):
         return 1
 
     def collect(self, state: Any, comm: Communicator) -> dict[str, Array]:
-        """Return the matrix, where it lies, or raise if a pivot was negative."""
-        raise_negative_cycle(state.cycle, comm)
+        """Return the matrix, where it lies, or raise if a vertex's own distance is negative."""
+        raise_negative_cycle(state.cycle, comm, None if self.nonnegative else state.D)
         state.strips.clear()
         state.rounds.clear()
         wanted, narrow = np.dtype(self.plan.dtype), None

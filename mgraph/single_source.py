@@ -511,14 +511,17 @@ def _cut(distances: Array, ask: Ask, unreached: float) -> None:
 
 
 def _checked_limit(limit: Any, dtype: np.dtype) -> float:
-    """Return the greatest distance that is wanted, as one of `dtype`."""
+    """Return the greatest distance of `dtype` that is not beyond a user's limit."""
     if limit is None:
         return float("inf")
     if isinstance(limit, bool) or not isinstance(limit, (int, float, np.integer, np.floating)) or not limit >= 0:
         raise InputError(f"limit must be a number of 0 or more, or None for no limit, got {limit!r}")
     if dtype.kind == "i":
         return float(limit) if limit == float("inf") else math.floor(limit)
-    return float("inf") if limit > float(np.finfo(dtype).max) else float(dtype.type(limit))
+    if limit > float(np.finfo(dtype).max):
+        return float("inf")
+    exact, rounded = limit.item() if isinstance(limit, np.generic) else limit, dtype.type(limit)
+    return float(np.nextafter(rounded, dtype.type(0)) if float(rounded) > exact else rounded)
 
 
 def _window(csr: Compressed, n: int) -> float:

@@ -1,6 +1,7 @@
 """Every method gives the same distances, and paths that add up to them, on every kind of graph."""
 
 import itertools
+import pickle
 import sys
 import tracemalloc
 
@@ -185,6 +186,65 @@ def test_squaring_finds_a_negative_cycle_through_every_vertex(n, device):
     matrix[n - 1, 0] = -n
     with pytest.raises(mgraph.NegativeCycleError):
         mgraph.apsp(matrix, method="squaring", device=device)
+
+
+#: Weights along cycles, of which rounded sums are negative and exact ones zero.
+ZERO_BUT_FOR_ROUNDING = [[-0.6, 0.5, 0.6, -0.5], [0.0, 0.5, 0.9, -0.9, -0.7, 0.6, -0.4]]
+
+
+def cycle(weights):
+    n = len(weights)
+    return mgraph.Graph.from_edges(range(n), [*range(1, n), 0], weights)
+
+
+@pytest.mark.parametrize("weights", ZERO_BUT_FOR_ROUNDING)
+@pytest.mark.parametrize("dense", [False, True])
+def test_a_cycle_that_rounding_makes_negative_is_none(weights, dense, device):
+    graph = cycle(weights)
+    expected = mgraph.apsp(graph, method="johnson", device=device).distances
+    if dense:
+        matrix = np.full((graph.n, graph.n), np.inf)
+        matrix[graph.coo().src, graph.coo().dst] = graph.coo().weights
+        graph = mgraph.Graph.from_distances(matrix)
+    found = mgraph.apsp(graph, predecessors=True, device=device)
+    np.testing.assert_allclose(as_floats(found.distances), expected, rtol=0, atol=1e-15)
+    assert found.path(0, 3) == [0, 1, 2, 3]
+    refused = 0
+    for method in ("blocked", "naive", "squaring"):
+        try:
+            mgraph.apsp(graph, method=method, device=device)
+        except mgraph.RoundingError as error:
+            assert "rounding" in str(error) and "use method='johnson'" in str(error)
+            refused += 1
+    assert refused
+    below = np.nextafter(weights, -1)  # now the exact sum is negative
+    for method in ("auto", "blocked", "naive", "squaring"):
+        with pytest.raises(mgraph.NegativeCycleError, match="a cycle of negative weight"):
+            mgraph.apsp(cycle(below), method=method, device=device)
+
+
+@pytest.mark.parametrize("labels", ["predecessors", "intermediate"])
+def test_a_path_that_rounding_sends_round_a_cycle_ends(labels, device):
+    graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 1], [0.1, -0.5, 0.5])
+    result = mgraph.apsp(graph, method="blocked", device=device, **{labels: True})
+    assert result.distances[0, 1] < 0.1  # 0.1 - 0.5 + 0.5
+    with pytest.raises(mgraph.RoundingError, match="goes round a cycle .* method='johnson'"):
+        result.path(0, 1)
+    assert result.path(1, 2) == [1, 2]
+    assert mgraph.apsp(graph, method="johnson", device=device, predecessors=True).path(0, 1) == [0, 1]
+
+
+def test_highest_intermediate_vertices_beside_a_cycle_that_rounding_makes_negative(device):
+    with pytest.raises(mgraph.RoundingError, match="rounding"):
+        mgraph.apsp(cycle(ZERO_BUT_FOR_ROUNDING[0]), intermediate=True, device=device)
+
+
+def test_a_dense_matrix_too_large_to_sum_its_cycles_says_so(monkeypatch, device):
+    monkeypatch.setattr(sys.modules["mgraph.apsp"], "EDGES_OF_DENSE", 1)
+    with pytest.raises(mgraph.NegativeCycleError, match="may come from rounding: method='johnson'") as caught:
+        mgraph.apsp([[0.0, 1.0], [1.0, -2.0]], device=device)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (again.vertex, again.rounded, str(again)) == (1, True, str(caught.value))
 
 
 def test_squaring_takes_as_many_products_as_it_must():

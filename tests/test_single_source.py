@@ -244,6 +244,24 @@ def test_limit_where_weights_are_negative(device):
     assert result.path(3) == [0, 1, 2, 3] and result.path(1) == []
 
 
+@pytest.mark.parametrize(
+    ("weight", "dtype", "limit"),
+    [
+        (16777220, "float32", 16777219),
+        (16777220, "float32", np.int64(16777219)),
+        (np.float32(1.0000001), "float32", 1.00000007),
+        (np.float32(1.0000001), "float32", np.float64(1.00000007)),
+        (2.0**53 + 4, "float64", 2**53 + 3),
+        (2.0**53 + 4, "float64", np.int64(2**53 + 3)),
+    ],
+)
+def test_a_limit_is_not_rounded_up(weight, dtype, limit, device):
+    graph = mgraph.Graph.from_edges([0], [1], [weight])
+    for most, distance in ((limit, np.inf), (weight, weight)):
+        found = mgraph.sssp(graph, 0, dtype=dtype, limit=most, device=device)
+        assert found.distances.tolist() == [0, distance]
+
+
 @pytest.mark.parametrize("limit", [1e39, 10**39, 10**400])
 def test_a_limit_beyond_float32(limit, device):
     graph = mgraph.Graph.from_edges([0, 1], [1, 2], np.array([3e38, 2.0], np.float32))
