@@ -241,7 +241,8 @@ def walked_back(predecessors: Array, vertex: int) -> list[int]:
     RoundingError
         If there is no such one: the predecessors form a cycle.
     """
-    before, vertices = devices.to_host(predecessors), []
+    before = devices.to_host(predecessors)
+    vertices: list[int] = []
     while vertex != NO_PREDECESSOR:
         if len(vertices) == len(before):
             raise endless()

@@ -228,7 +228,7 @@ def test_a_path_that_rounding_sends_round_a_cycle_ends(labels, device):
     graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 1], [0.1, -0.5, 0.5])
     result = mgraph.apsp(graph, method="blocked", device=device, **{labels: True})
     assert result.distances[0, 1] < 0.1  # 0.1 - 0.5 + 0.5
-    with pytest.raises(mgraph.RoundingError, match="goes round a cycle .* method='johnson'"):
+    with pytest.raises(mgraph.RoundingError, match=r"goes round a cycle .* method='johnson'"):
         result.path(0, 1)
     assert result.path(1, 2) == [1, 2]
     assert mgraph.apsp(graph, method="johnson", device=device, predecessors=True).path(0, 1) == [0, 1]
