@@ -425,15 +425,20 @@ class StoredMatrix:
         What has a shape, a dtype, and NumPy arrays for slices: an array of Zarr or HDF5, a DistributedMatrix.
     rows, columns : slice, optional
         The rectangle.
+    missing : number, optional
+        What a masked entry becomes: the chunks of a Dask array may be masked.
     """
 
-    def __init__(self, source: Any, rows: slice = slice(None), columns: slice = slice(None)) -> None:
+    def __init__(
+        self, source: Any, rows: slice = slice(None), columns: slice = slice(None), missing: float | None = None
+    ) -> None:
         _check_square(source.shape)
         self._source = source
         self._rows = range(source.shape[0])[rows]
         self._columns = range(source.shape[1])[columns]
         self.shape = len(self._rows), len(self._columns)
         self.dtype = np.dtype(source.dtype)
+        self._missing = missing
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -441,11 +446,14 @@ class StoredMatrix:
     def __getitem__(self, key: slice | tuple[slice, slice]) -> "StoredMatrix":
         rows, columns = key if isinstance(key, tuple) else (key, slice(None))
         own = self._rows[rows], self._columns[columns]
-        return StoredMatrix(self._source, *(slice(part.start, part.stop) for part in own))
+        return StoredMatrix(self._source, *(slice(part.start, part.stop) for part in own), missing=self._missing)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         rows, columns = (slice(part.start, part.stop) for part in (self._rows, self._columns))
-        return np.asarray(self._source[rows, columns], dtype)
+        part = self._source[rows, columns]
+        if hasattr(part, "compute"):  # of Dask, whose own conversion to an array drops masks
+            part = part.compute()
+        return np.asarray(part.filled(self._missing) if isinstance(part, np.ma.MaskedArray) else part, dtype)
 
 
 def in_memory(matrix: Array) -> Array:
@@ -650,20 +658,22 @@ def _dense(matrix: Any, missing: int | None = None) -> Array:
     """
     if hasattr(matrix, "tocoo"):
         raise InputError(f"{type(matrix).__name__} is a sparse matrix: give it to from_scipy")
-    masked = isinstance(matrix, np.ma.MaskedArray)
-    if devices.of(matrix).kind == "cpu" and not masked:
-        elsewhere = isinstance(getattr(matrix, "dtype", None), np.dtype) and not hasattr(matrix, "__array_struct__")
-        matrix = StoredMatrix(matrix) if elsewhere else _rows(matrix)
+    on_host = devices.of(matrix).kind == "cpu"
+    typed = isinstance(getattr(matrix, "dtype", None), np.dtype)
+    elsewhere = on_host and typed and not hasattr(matrix, "__array_struct__")
+    if on_host and not elsewhere and not isinstance(matrix, np.ma.MaskedArray):
+        matrix = _rows(matrix)
     _check_square(matrix.shape)
     weight_dtype(matrix.dtype)
-    if masked:
-        boolean = matrix.dtype.kind == "b"
-        matrix = matrix.filled(missing if missing is not None else False if boolean else infinity(matrix.dtype))
-    return matrix
+    if missing is None:
+        missing = False if matrix.dtype.kind == "b" else infinity(matrix.dtype)
+    if elsewhere:
+        return StoredMatrix(matrix, missing=missing)
+    return matrix.filled(missing) if isinstance(matrix, np.ma.MaskedArray) else matrix
 
 
 def _rows(matrix: Any) -> np.ndarray:
-    """Return what is no array as one, or raise InputError for rows of unequal length and the like."""
+    """Return what is no array as one, masked where a row is; raise InputError for rows of unequal length and such."""
     if isinstance(matrix, Sequence) and all(isinstance(row, Sequence) for row in matrix):
         lengths = [len(row) for row in matrix]
         odd = next((i for i, length in enumerate(lengths) if length != lengths[0]), None)
@@ -672,7 +682,10 @@ def _rows(matrix: Any) -> np.ndarray:
                 f"row {odd} of the matrix has length {lengths[odd]}, row 0 has length {lengths[0]}: a square matrix "
                 "has a row and a column per vertex"
             )
-    return np.asarray(as_array(matrix, "the matrix"))
+    array = np.asarray(as_array(matrix, "the matrix"))
+    if isinstance(matrix, Sequence) and any(isinstance(row, np.ma.MaskedArray) for row in matrix):
+        return np.ma.array(array, mask=[np.ma.getmaskarray(row) for row in matrix])
+    return array
 
 
 def _looked_through(matrix: Array) -> tuple[bool, bool]:

@@ -2,6 +2,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import dask.array as da
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from test_plan import measured
 
+from mgraph import apsp
 from mgraph import device as devices
 from mgraph.errors import InputError, MemoryLimitError
 from mgraph.generate import rmat
@@ -334,6 +336,20 @@ def test_infinite_weights_are_no_edges():
 def test_whether_weights_are_negative(dtype, least, known):
     assert Graph.from_distances(np.array([[0, least], [2, 0]], dtype)).nonnegative is known
     assert Graph.from_edges([0], [1], np.array([least], dtype)).nonnegative is known
+
+
+@pytest.mark.parametrize("read", [Graph.from_dense, Graph.from_adjacency, Graph.from_distances])
+@pytest.mark.parametrize("dtype", [np.float64, np.int32, bool])
+def test_masked_entries_of_rows_and_of_chunks_are_no_edges(read, dtype):
+    if read == Graph.from_distances and dtype is bool:
+        return
+    numbers = np.array([[0, 3, 1], [2, 0, 1], [1, 4, 0]]).astype(dtype)
+    masked = np.ma.array(numbers, mask=[[0, 1, 0], [0, 0, 0], [0, 0, 0]])
+    expected = apsp(read(masked), device="cpu").distances
+    assert expected[0, 1] == (2 if dtype is bool else 5)
+    lists = [next(iter(masked)), *numbers[1:].tolist()]
+    for matrix in (list(masked), tuple(masked), lists, da.from_array(masked, chunks=2)):
+        assert np.array_equal(apsp(read(matrix), device="cpu").distances, expected)
 
 
 def test_masked_entries_are_no_edges():
