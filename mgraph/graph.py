@@ -445,8 +445,9 @@ class StoredMatrix:
 
     def __getitem__(self, key: slice | tuple[slice, slice]) -> "StoredMatrix":
         rows, columns = key if isinstance(key, tuple) else (key, slice(None))
-        own = self._rows[rows], self._columns[columns]
-        return StoredMatrix(self._source, *(slice(part.start, part.stop) for part in own), missing=self._missing)
+        down, across = self._rows[rows], self._columns[columns]
+        own = slice(down.start, down.stop), slice(across.start, across.stop)
+        return StoredMatrix(self._source, *own, self._missing)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         rows, columns = (slice(part.start, part.stop) for part in (self._rows, self._columns))
@@ -651,7 +652,7 @@ def _transposed(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | N
     )
 
 
-def _dense(matrix: Any, missing: int | None = None) -> Array:
+def _dense(matrix: Any, missing: float | None = None) -> Array:
     """Return a square matrix of numbers or truth values as an array, or as a `StoredMatrix` where it is elsewhere.
 
     A masked entry becomes `missing`, by default what is no edge in a distance matrix.
