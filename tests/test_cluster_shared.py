@@ -13,11 +13,11 @@ from contextlib import contextmanager
 import numpy as np
 import psutil
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, get_client, worker_client
 from present import present
 from test_cluster import QUIET, check_apsp, cluster, matrix, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 
-from mgraph import __version__, apsp, bfs
+from mgraph import __version__, apsp, bfs, connected_components
 from mgraph.cluster import worker
 from mgraph.cluster.pulse import PLACE
 from mgraph.cluster.worker import NAME
@@ -54,6 +54,19 @@ def worker_process(client, preparation):
 def refused(client, address, problem):
     with pytest.raises(VersionError, match=f"the worker {address} {problem}: this client has mgraph {__version__}"):
         apsp(matrix(70), client=client, device="cpu")
+
+
+def test_a_call_within_a_task(client):
+    """The task leaves its worker's only thread to the call's own tasks, also where it has left it already."""
+
+    def calls():
+        with worker_client() as inner:
+            first = connected_components(rmat(5), client=inner, device="cpu").count
+        again = connected_components(rmat(5), client=get_client(), device="cpu").count
+        return first, again, connected_components(rmat(5), client=get_client(), device="cpu").count
+
+    expected = connected_components(rmat(5), device="cpu").count
+    assert client.submit(calls).result(timeout=60) == (expected,) * 3
 
 
 def test_a_worker_without_mgraph(client):

@@ -17,7 +17,8 @@ from functools import partial
 from typing import Any, cast
 
 import numpy as np
-from distributed import CancelledError, Client, Future, KilledWorker, MultiLock
+from distributed import CancelledError, Client, Future, KilledWorker, MultiLock, secede
+from distributed.worker import thread_state
 
 from .. import device as devices
 from ..engine import Outcome, Program, Progress, memory_errors
@@ -47,6 +48,8 @@ LOCK_LOOK = 1.0
 
 class Cluster:
     """The workers of a Dask client.
+
+    Made within a Dask task, it takes the task out of its worker's pool of threads until the task ends (`secede`).
 
     Parameters
     ----------
@@ -94,6 +97,7 @@ class Cluster:
             )
         self._client = client
         self._timeout = checked_timeout(worker_timeout)
+        _leave_threads()
         self._workers: dict[str, DeviceSpec] = _survey(client, device, self._timeout)
         self.specs = tuple(self._workers.values())
 
@@ -280,6 +284,13 @@ def _on_host(piece: Any) -> Any:
         parts = [_on_host(part) for part in piece]
         return type(piece)(*parts) if hasattr(piece, "_fields") else tuple(parts)
     return devices.to_host(piece) if hasattr(piece, "dtype") else piece
+
+
+def _leave_threads() -> None:
+    """In a Dask task, leave the worker's pool of threads: the tasks of a call may need this thread's place in it."""
+    if hasattr(thread_state, "key") and not getattr(thread_state, "actor", False):  # this thread runs a task
+        with contextlib.suppress(KeyError):  # which has left it before
+            secede()
 
 
 def _survey(client: Client, device: str | None, timeout: float) -> dict[str, DeviceSpec]:
