@@ -1,8 +1,8 @@
 """The command line: ``mgraph COMMAND``, each command a call of the library.
 
 What a command finds goes to standard output, everything else to standard error. Exit codes: 0 if all went well, 2 for
-arguments that cannot be used, an output file that exists and too little memory, 130 after Ctrl-C, 1 for any other
-failure.
+arguments that cannot be used, an output file that exists and too little memory, 130 after Ctrl-C, 143 after SIGTERM, 1
+for any other failure.
 """
 
 import contextlib
@@ -105,8 +105,8 @@ class Command(click.Command):
             with warnings.catch_warnings():
                 warnings.showwarning = _show_warning
                 return super().invoke(ctx)
-        except KeyboardInterrupt:
-            _stop(ctx)
+        except KeyboardInterrupt as error:
+            _stop(ctx, error)
         except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
             raise  # click knows what to do
         except Exception as error:
@@ -119,9 +119,14 @@ class Command(click.Command):
             raise (Misuse if misuse else Failure)(error) from error
 
 
-def _stop(ctx: click.Context) -> NoReturn:
-    click.echo("mgraph: interrupted", err=True)
-    ctx.exit(130)
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, where it ends a command as Ctrl-C does."""
+
+
+def _stop(ctx: click.Context, error: BaseException | None = None) -> NoReturn:
+    terminated = isinstance(error, Terminated)
+    click.echo("mgraph: terminated" if terminated else "mgraph: interrupted", err=True)
+    ctx.exit(128 + (signal.SIGTERM if terminated else signal.SIGINT))
 
 
 def _show_warning(
@@ -485,8 +490,8 @@ def _perform(
         hidden = quiet or _closed(sys.stderr) or None  # None: shown on a terminal only
         with (
             tqdm(desc=call.__name__, unit=" steps", leave=False, disable=hidden) as bar,
-            COMPILING.heard(lambda begins: _tell_compiling(bar, call.__name__, begins)),
             _interrupted(by_workers=client is not None) as look,
+            COMPILING.heard(lambda begins: _compiling(bar, call.__name__, begins, look)),
         ):
 
             def progress(done: int, total: int | None) -> None:
@@ -530,9 +535,14 @@ def _perform(
         click.echo(f"saved: {out}")
 
 
-def _tell_compiling(bar: Any, name: str, begins: bool) -> None:
-    """Let the progress line say that kernels are compiled, or again what runs."""
+def _compiling(bar: Any, name: str, begins: bool, look: Callable[[], None]) -> None:
+    """Let the progress line say that a kernel is compiled, or again what runs; after a kernel, look for Ctrl-C.
+
+    A first call compiles several kernels before its first span ends.
+    """
     bar.set_description(f"{name}: compiling kernels (first use)" if begins else name)
+    if not begins and threading.current_thread() is threading.main_thread():
+        look()
 
 
 @contextlib.contextmanager
@@ -625,21 +635,30 @@ def _local_client(workers: int, device: str | None) -> Iterator[Any]:
     """Start local workers that do not hear the terminal's Ctrl-C: this process hears it and closes them."""
     from .cluster import local_client  # and Dask
 
-    pressed = []
+    pressed: list[type[KeyboardInterrupt]] = []
+
+    def terminate(*_: Any) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a second one ends the process at once
+        raise Terminated
+
     with contextlib.ExitStack() as started:
+        # By default it would end this process alone, which then could not close the workers.
+        before_it = signal.signal(signal.SIGTERM, lambda *_: pressed.append(Terminated))
+        started.callback(signal.signal, signal.SIGTERM, before_it)
         with _counted_interrupts("stopping once the workers have started"):
             # The workers inherit the mask; the thread that counts was there before. Started later, the tracker would
             # unblock the signal.
             resource_tracker.ensure_running()
-            heard = signal.signal(signal.SIGINT, lambda *_: pressed.append(True))
+            heard = signal.signal(signal.SIGINT, lambda *_: pressed.append(KeyboardInterrupt))
             before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             try:
                 client = started.enter_context(local_client(workers, device))
             finally:
                 signal.pthread_sigmask(signal.SIG_SETMASK, before)
                 signal.signal(signal.SIGINT, heard)
+        signal.signal(signal.SIGTERM, terminate)
         if pressed:
-            raise KeyboardInterrupt
+            raise pressed[0]
         yield client
 
 

@@ -23,6 +23,7 @@ from scipy.sparse.csgraph import breadth_first_order, shortest_path
 import mgraph
 from mgraph import cli, device
 from mgraph.cli import main
+from mgraph.compiling import COMPILING
 from mgraph.generate import rmat
 from mgraph.plan import plan
 from mgraph.rates import keep, rates
@@ -718,10 +719,11 @@ def test_a_warning_is_one_line(tmp_path):
     assert "--relabel" in result.stderr
 
 
-def on_terminal(*arguments, interrupt=False):
+def on_terminal(*arguments, interrupt=False, terminate=False):
     """Run the command with a terminal as its standard error; return exit code, output and what that showed.
 
-    `interrupt` presses Ctrl-C once the bar moves, which all processes of the terminal hear.
+    `interrupt` presses Ctrl-C once the bar moves, which all processes of the terminal hear; `terminate` sends SIGTERM
+    to the command then.
     """
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, 80))
@@ -748,6 +750,9 @@ def on_terminal(*arguments, interrupt=False):
             if interrupt and b"%" in shown:
                 os.killpg(started.pid, signal.SIGINT)
                 interrupt = False
+            if terminate and b"%" in shown:
+                started.terminate()
+                terminate = False
         output = started.stdout.read()
     return started.returncode, output, shown.decode()
 
@@ -767,6 +772,28 @@ def test_interrupted_at_work(workers):
     )
     assert (code, output) == (130, ""), shown
     assert "interrupted" in shown and "Traceback" not in shown
+
+
+def test_terminated_at_work():
+    arguments = "apsp", "--rmat", 13, "--method", "blocked", "--span", 1, "--workers", 2
+    code, output, shown = on_terminal(*arguments, terminate=True)
+    assert (code, output) == (143, ""), shown
+    assert "mgraph: terminated" in shown and "Warning" not in shown and "Traceback" not in shown
+
+
+def test_an_interrupt_while_kernels_are_compiled(monkeypatch, cycle):
+    compiled = []
+
+    def bfs(*_, **__):
+        for kernel in range(3):
+            with COMPILING:
+                compiled.append(kernel)
+                if kernel == 0:
+                    signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(mgraph, "bfs", bfs)
+    result = invoke("bfs", cycle)
+    assert (result.exit_code, compiled) == (130, [0])
 
 
 def test_an_interrupt_while_the_bar_is_written(monkeypatch, capfd):
