@@ -95,36 +95,44 @@ def fill(D: Array, P: Array | None, part: Part, corner: tuple[int, int], device:
         D.fill(kernel_infinity(np.dtype(D.dtype)))
         lengths = device.xp.ones(len(indices), D.dtype)
         if weights is not None:
-            encode(device.asarray(weights), lengths, device, dense=False, result=plan.dtype)
+            encode(device.asarray(weights), lengths, device, result=plan.dtype)
         kernels.scatter(D, device.asarray(indptr), device.asarray(indices), lengths)
     elif part.dense is not None:
-        _fill_from(part.dense, D, device, plan.dtype)
-    rows, columns = _diagonal(D, corner)
-    kernels.clip_diagonal(D, rows.start, columns.start, rows.stop - rows.start)
+        _fill_from(part.dense, D, corner, device, plan.dtype)
+    _clip_diagonal(D, corner, device)
     if P is not None and plan.predecessors:
         kernels.label_edges(D, *corner, P)
     elif P is not None:
         P.fill(NO_PREDECESSOR)
 
 
-def _fill_from(matrix: Array, D: Array, device: devices.Device, result: str) -> None:
+def _fill_from(matrix: Array, D: Array, corner: tuple[int, int], device: devices.Device, result: str) -> None:
     """Write a matrix to `D`: at once where it is at hand or can be copied as it is, else some rows at a time."""
+    diagonal = corner[0] - corner[1]
     if devices.of(matrix) is device and not isinstance(matrix, StoredMatrix):
-        encode(matrix, D, device, dense=True, result=result)
+        encode(matrix, D, device, diagonal=diagonal, result=result)
     elif isinstance(matrix, np.ndarray) and matrix.dtype == D.dtype and matrix.strides[1] == matrix.itemsize:
         device.copy(D, matrix)
-        encode(D, D, device, dense=True, result=result)
+        _clip_diagonal(D, corner, device)
+        encode(D, D, device, diagonal=diagonal, result=result)
     else:
         chunk = chunk_rows(D.shape[1])
         for top in range(0, len(D), chunk):
             some = slice(top, top + chunk)
-            encode(device.asarray(in_memory(matrix[some])), D[some], device, dense=True, result=result)
+            rows = device.asarray(in_memory(matrix[some]))
+            encode(rows, D[some], device, diagonal=diagonal + top, result=result)
 
 
 def _diagonal(D: Array, corner: tuple[int, int]) -> tuple[slice, slice]:
     """Return the rows and the columns of the matrix's diagonal that lie in `D`."""
     start, end = max(corner), max(*corner, min(corner[0] + D.shape[0], corner[1] + D.shape[1]))
     return slice(start - corner[0], end - corner[0]), slice(start - corner[1], end - corner[1])
+
+
+def _clip_diagonal(D: Array, corner: tuple[int, int], device: devices.Device) -> None:
+    """D = min(D, 0) on the matrix's diagonal."""
+    rows, columns = _diagonal(D, corner)
+    device.kernels("minplus").clip_diagonal(D, rows.start, columns.start, rows.stop - rows.start)
 
 
 def on_diagonal(D: Array, corner: tuple[int, int]) -> Array:

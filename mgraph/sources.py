@@ -282,7 +282,7 @@ def edge_lengths(incoming: Compressed, h: Array | None, dtype: np.dtype, device:
     lengths = xp.ones(len(indices), dtype)
     if weights is None:
         return lengths
-    encode(device.asarray(weights), lengths, device, dense=False)
+    encode(device.asarray(weights), lengths, device)
     if h is None:
         return lengths
     if dtype.kind == "i" and len(h) and float(h.min()) < distance_range(dtype, nonnegative=False)[0]:
@@ -292,7 +292,7 @@ def edge_lengths(incoming: Compressed, h: Array | None, dtype: np.dtype, device:
     target = xp.bincount(indptr[1:-1], minlength=m + 1)[:m].cumsum() if m else indices
     shifted = xp.maximum(lengths + (h[indices] - h[target]), 0)
     if dtype.kind == "f":
-        encode(shifted, lengths, device, dense=False)
+        encode(shifted, lengths, device)
     else:
         lengths[...] = shifted
     return lengths

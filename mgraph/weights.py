@@ -153,7 +153,14 @@ def chunk_rows(n: int) -> int:
     return max(1, min(max(n * n // 256, 1 << 18), 1 << 24) // max(n, 1))
 
 
-def encode(values: Array, out: Array, device: Device, *, dense: bool, result: Any = None) -> None:
+def places_on(diagonal: int, shape: tuple[int, int], xp: Any = np) -> tuple[Array, Array]:
+    """Return rows and columns, arrays of `xp`, of the elements on the diagonal that row 0 has at column `diagonal`."""
+    first = max(0, -diagonal)
+    rows = xp.arange(first, max(first, min(shape[0], shape[1] - diagonal)))
+    return rows, rows + diagonal
+
+
+def encode(values: Array, out: Array, device: Device, *, diagonal: int | None = None, result: Any = None) -> None:
     """Write weights to `out` as the kernels want them: infinities encoded, no negative zero.
 
     Parameters
@@ -164,8 +171,9 @@ def encode(values: Array, out: Array, device: Device, *, dense: bool, result: An
         Where to write them; may be the weights themselves.
     device : Device
         Where both live.
-    dense : bool
-        Whether the values are of a matrix, in which an integer type's largest value is no edge.
+    diagonal : int, optional
+        Of a matrix, the column of row 0 that is on the diagonal; may be outside of it. In a matrix an integer type's
+        largest value is no edge, and a positive element on the diagonal, which counts as zero, is never too large.
     result : dtype-like, optional
         The type of the result, which is narrower than `out` where int16 is computed in int32.
 
@@ -186,16 +194,37 @@ def encode(values: Array, out: Array, device: Device, *, dense: bool, result: An
         chunk = chunk_rows(columns)
         for top in range(0, rows if dtype.itemsize < source.itemsize else 0, chunk):
             some = slice(top, top + chunk)
-            if bool((xp.isinf(out[some]) & xp.isfinite(values[some])).any()):
+            large = xp.isinf(out[some]) & xp.isfinite(values[some])
+            lost = bool(large.any())
+            if lost and diagonal is not None:
+                own = places_on(diagonal + top, large.shape, xp)
+                large[own] &= values[some][own] < 0
+                lost = bool(large.any())
+            if lost:
                 raise DistanceOverflowError(f"a weight is too large for {dtype.name}: use dtype='{source.name}'")
         return
     result = dtype if result is None else np.dtype(result)
     most = band(result) if dtype.kind == "i" else -1
     amiss = xp.zeros(1, np.uint64)
-    device.kernels("weights").encode(values, out, dense, kernel_infinity(dtype), most, amiss)
-    place = int(amiss[0])
-    if place:
-        weight = int(values[divmod(place - 1, columns)])
+
+    def place(values: Array, out: Array) -> int:
+        """Encode; return 1 more than the place of the last weight that is too large, or 0 if there is none."""
+        amiss.fill(0)
+        device.kernels("weights").encode(values, out, diagonal is not None, kernel_infinity(dtype), most, amiss)
+        return int(amiss[0])
+
+    found = place(values, out)
+    if found and diagonal is not None:
+        # It may stand on the diagonal.
+        chunk, found = chunk_rows(columns), 0
+        for top in range(0, rows, chunk):
+            part = values[top : top + chunk].copy()
+            own = places_on(diagonal + top, part.shape, xp)
+            part[own] = xp.minimum(part[own], source.type(0))
+            there = place(part, out[top : top + chunk])
+            found = top * columns + there if there else found
+    if found:
+        weight = int(values[divmod(found - 1, columns)])
         raise DistanceOverflowError(
             f"the weight {weight} is too large for {result.name} distances (at most {most}): "
             f"use dtype='{_WIDER[result]}'"

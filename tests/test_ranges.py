@@ -194,3 +194,22 @@ def test_cycles_whose_sum_no_float_can_be(device):
     for call in (lambda: mgraph.apsp(graph, device=device), lambda: mgraph.sssp(graph, 0, device=device)):
         with pytest.raises(mgraph.NegativeCycleError):
             call()
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int32, np.int64, np.uint64, np.float64])
+@pytest.mark.parametrize("block", [None, 32])
+def test_a_positive_diagonal_counts_as_zero_however_large(kind, block, device):
+    most = np.finfo(kind).max if kind == np.float64 else np.iinfo(kind).max - 1
+    matrix = np.random.default_rng(5).integers(1, 50, (N, N)).astype(kind)
+    expected = mgraph.apsp(matrix, device=device).distances
+    for dtype in ("float32",) if kind == np.float64 else ("int32", "int16", "float64"):
+        for value in (1, most):
+            np.fill_diagonal(matrix, value)
+            for given in (matrix, np.asfortranarray(matrix)):
+                found = mgraph.apsp(mgraph.Graph.from_distances(given), dtype=dtype, device=device, block=block)
+                assert np.array_equal(found.distances, expected)
+        if kind != np.int8 and dtype != "float64":
+            matrix[3, 4], kept = most, matrix[3, 4]
+            with pytest.raises(DistanceOverflowError, match="too large"):
+                mgraph.apsp(mgraph.Graph.from_distances(matrix), dtype=dtype, device=device, block=block)
+            matrix[3, 4] = kept
