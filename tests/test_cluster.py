@@ -740,8 +740,16 @@ def test_a_scheduler_that_goes_away():
 
 def test_a_scheduler_without_workers(monkeypatch):
     monkeypatch.setattr("mgraph.cluster.driver.NO_WORKERS", 0.5)
-    with cluster(0, processes=False) as client, pytest.raises(SchedulerError, match="has no workers"):
-        apsp(matrix(5), client=client)
+    with cluster(0, processes=False) as client:
+        with pytest.raises(SchedulerError, match=r"has no workers: start some.*adapt\(minimum=1\)"):
+            apsp(matrix(5), client=client)
+        assert not client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.tasks)
+
+
+def test_an_adaptive_cluster_starts_its_first_worker_for_a_call():
+    with cluster(0, processes=False) as client:
+        client.cluster.adapt(minimum=0, maximum=2, interval="100ms")
+        check_apsp(client, 20, np.float32, False)
 
 
 @pytest.mark.parametrize("given", ["a", "", -1, 0, None, True, [1], float("nan"), float("inf"), 1e-9])

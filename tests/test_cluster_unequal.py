@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import psutil
 import pytest
-from distributed import Client, Scheduler, SpecCluster, Worker
+from distributed import Client, Scheduler, SpecCluster, Worker, get_worker
 from test_cluster import cluster, matrix, pytestmark  # noqa: F401  (the mark works here too)
 
 import mgraph
@@ -78,6 +78,25 @@ def test_the_same_bits(client, little, name):
     assert arrays(expected)
     for what, array in arrays(expected).items():
         np.testing.assert_array_equal(arrays(found)[what], array, err_msg=what)
+
+
+def test_a_worker_without_memory_to_spare_is_left_out(client, monkeypatch):
+    """Unless none has any."""
+    look, poor = worker.look, [worker_of.address for worker_of in client.cluster.workers.values()][:1]
+
+    def looked(device):
+        sight = look(device)
+        memory = 0 if get_worker().address in poor else sight.cpu.memory
+        return sight._replace(cpu=replace(sight.cpu, memory=memory))
+
+    monkeypatch.setattr(worker, "look", looked)
+    with pytest.warns(RuntimeWarning, match=rf"leaves out the worker {poor[0]}, which has no memory") as warned:
+        found = mgraph.apsp(matrix(20), client=client, device="cpu")
+    assert len(warned) == 1
+    assert len(found.plan.devices) == 3 and all(poor[0] not in spec.name for spec in found.plan.devices)
+    poor.extend(worker_of.address for worker_of in client.cluster.workers.values())
+    with pytest.raises(mgraph.MemoryLimitError, match="--memory-limit"):
+        mgraph.apsp(matrix(20), client=client, device="cpu")
 
 
 def test_workers_of_unequal_limits(monkeypatch):

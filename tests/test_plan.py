@@ -428,6 +428,12 @@ def test_a_refusal_under_a_memory_limit_advises_to_raise_it():
         plan("bfs", 10**6, 10**7, gpus(1), memory_limit="1MiB")
 
 
+def test_a_refusal_for_a_device_without_memory_counts_no_such_devices():
+    with pytest.raises(MemoryLimitError, match="free memory on x or, if it is a Dask worker") as refused:
+        plan("apsp", 64, devices=[DeviceSpec("x", "cuda", 0)])
+    assert "such devices" not in str(refused.value)
+
+
 def test_one_device_with_too_little_is_enough_to_refuse():
     """Unless the others can take its part."""
     devices = [*gpus(2), DeviceSpec("cuda:2", "cuda", GIB), DeviceSpec("x", "cuda", 99 * GIB)]

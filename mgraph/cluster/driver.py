@@ -11,7 +11,7 @@ import time
 import uuid
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, cast
@@ -34,6 +34,9 @@ from .watch import MOST, NOTICE, SILENT, Watch, checked_timeout, lost
 NO_WORKERS = 10.0
 WIND_DOWN = 10.0
 INTERRUPTED = 1.5
+
+#: Bytes below which a worker has no memory to spare: Python itself comes and goes by as much.
+SPARE = 16 << 20
 
 #: Seconds that a last message may take, of which it does not matter whether it arrives. After Ctrl-C there are four,
 #: beside one while the tasks end, so that a call ends within INTERRUPTED + 4 * PARTING = 4.3 seconds.
@@ -294,9 +297,13 @@ def _leave_threads() -> None:
 
 
 def _survey(client: Client, device: str | None, timeout: float) -> dict[str, DeviceSpec]:
-    """Return what each worker shall use, by its address, in the order of the addresses; silent ones are left out."""
+    """Return what each worker shall use, by its address, in the order of the addresses.
+
+    Silent workers are left out, and those without memory to spare unless all are.
+    """
     watch = Watch(client, timeout=timeout)
     end = time.monotonic() + NO_WORKERS
+    demand: Future | None = None
     # Not by `Client.wait_for_workers`: that replaces what a LocalCluster knows of its workers, and a worker's
     # removal that arrives after it is an error when the cluster is closed (`SpecCluster._update_worker_status`).
     while True:
@@ -311,7 +318,11 @@ def _survey(client: Client, device: str | None, timeout: float) -> dict[str, Dev
                 raise SchedulerError(
                     f"the scheduler at {client.scheduler.address} has no workers: start some"
                     + (f" (silent ones: {', '.join(silent)})" if silent else "")
+                    + f". An adaptive cluster was given {NO_WORKERS:g} s to start one: adapt(minimum=1) keeps one ready"
                 )
+            if demand is None and not watch.there:
+                # An adaptive cluster that has no workers starts one for a task that could run on any.
+                demand = client.submit(int, pure=False)
             time.sleep(0.1)
             continue
         watch.addresses = tuple(addresses)
@@ -329,7 +340,11 @@ def _survey(client: Client, device: str | None, timeout: float) -> dict[str, Dev
             RuntimeWarning,
             stacklevel=2,
         )
-    found = _acquainted(dict(zip(addresses, answers, strict=True)))
+    return _spare(_devices_of(_acquainted(dict(zip(addresses, answers, strict=True))), device))
+
+
+def _devices_of(found: Mapping[str, worker.Sight], device: str | None) -> dict[str, DeviceSpec]:
+    """Return what each worker shall use, by its address: GPUs where all have one, unless `device` says otherwise."""
     gpus = {address: sight.gpu for address, sight in found.items() if sight.gpu is not None}
     without = sorted(found.keys() - gpus.keys())
     if device == "cuda" and without:
@@ -353,6 +368,21 @@ def _survey(client: Client, device: str | None, timeout: float) -> dict[str, Dev
                 "CUDA_VISIBLE_DEVICES, as dask-cuda does"
             )
     return {address: replace(gpu, name=f"{gpu.name} of {address}") for address, gpu in gpus.items()}
+
+
+def _spare(specs: dict[str, DeviceSpec]) -> dict[str, DeviceSpec]:
+    """Return those that have memory to spare, or all if none has; a warning names those that are left out."""
+    spare = {address: spec for address, spec in specs.items() if spec.memory >= SPARE}
+    full = sorted(specs.keys() - spare.keys())
+    if not spare or not full:
+        return specs
+    warnings.warn(
+        f"the call leaves out the worker {', '.join(full)}, which has no memory to spare: free some there, or raise "
+        "its limit (dask worker --memory-limit)",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return spare
 
 
 def _acquainted(answers: dict[str, worker.Sight | tuple[str, str]]) -> dict[str, worker.Sight]:

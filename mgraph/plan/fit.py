@@ -59,7 +59,10 @@ def refusal(made: Plan, why: str, memory_limit: int | None) -> str:
     short = not limited or any(peak > usable(spec, None) for spec, peak in pairs)
     if limited:
         advice.append("raise memory_limit=")
-    if short and made.algorithm == "list_rank":
+    full = next((spec for spec, _ in pairs if spec.memory == 0), None)
+    if short and full is not None:
+        advice.append(f"free memory on {full.name} or, if it is a Dask worker, raise its --memory-limit")
+    elif short and made.algorithm == "list_rank":
         advice.append("method='splitter48' takes least (each device has the whole list)")
     elif short and not made.by_source:  # then too every device has the whole graph
         most = max((usable(spec, None if limited else memory_limit) for spec in made.devices), default=1)
