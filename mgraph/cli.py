@@ -8,6 +8,7 @@ for any other failure.
 import contextlib
 import dataclasses
 import json
+import logging
 import math
 import os
 import platform
@@ -92,15 +93,18 @@ class Misuse(Failure):
 
 
 class Command(click.Command):
-    """A command whose errors and warnings are one line each; ``--debug`` adds the traceback."""
+    """A command whose errors and warnings are one line each; ``--debug`` adds the traceback and Dask's log."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.params.append(click.Option(["--debug"], is_flag=True, help="Show an error's traceback."))
+        self.params.append(click.Option(["--debug"], is_flag=True, help="Show an error's traceback, and Dask's log."))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
         debug = ctx.params.pop("debug")
+        logged = logging.root.manager.disable
+        if not debug:
+            logging.disable()  # what Dask logs at length when a connection ends, an error says in a line
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = _show_warning
@@ -117,6 +121,8 @@ class Command(click.Command):
             refused = InputError, MemoryLimitError, OutputExistsError
             misuse = isinstance(error, refused) and not isinstance(error, FormatError)
             raise (Misuse if misuse else Failure)(error) from error
+        finally:
+            logging.disable(logged)
 
 
 class Terminated(KeyboardInterrupt):
@@ -137,7 +143,22 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    click.echo(f"mgraph: warning: {' '.join(_in_options(str(message)).split())}", err=True)
+    text = _in_options(_versions_in_words(str(message)))
+    click.echo(f"mgraph: warning: {' '.join(text.split())}", err=True)
+
+
+def _versions_in_words(text: str) -> str:
+    """Return Dask's table of mismatched versions as a sentence, and any other text as it is."""
+    rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in text.splitlines() if line[:1] == "|"]
+    if "Mismatched versions found" not in text or not rows:
+        return text
+    (_, *places), *packages = rows
+    found = "; ".join(
+        f"{name}: "
+        + ", ".join(f"{version} on {place.lower()}" for place, version in zip(places, versions, strict=True))
+        for name, *versions in packages
+    )
+    return f"the versions of packages differ ({found})"
 
 
 def _in_options(text: str) -> str:

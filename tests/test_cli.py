@@ -4,6 +4,7 @@ import dataclasses
 import gzip
 import io
 import json
+import logging
 import lzma
 import os
 import pty
@@ -13,9 +14,11 @@ import sys
 import termios
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from distributed.versions import error_message
 from exhaustive import exhaustive
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order, shortest_path
@@ -877,3 +880,30 @@ def hops(graph, source):
     for vertex in order[1:]:
         distances[vertex] = distances[before[vertex]] + 1
     return distances
+
+
+def test_mismatched_versions_are_one_readable_line(capsys):
+    text = error_message(
+        {"packages": {"numpy": "2.4.6"}}, {"w": {"packages": {"numpy": "2.4.5"}}}, {"packages": {"numpy": "2.4.6"}}
+    )["warning"]
+    cli._show_warning(text, UserWarning, "", 0)
+    assert capsys.readouterr().err == (
+        "mgraph: warning: the versions of packages differ (numpy: 2.4.6 on client, 2.4.6 on scheduler, "
+        "2.4.5 on workers)\n"
+    )
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_only_debug_shows_what_dask_logs(caplog, debug):
+    """And the log is as before when the command has ended."""
+    log = logging.getLogger("distributed.batched")
+
+    @click.command(cls=cli.Command)
+    def command():
+        log.error("closed")
+
+    with caplog.at_level(logging.INFO, log.name):
+        CliRunner().invoke(command, ["--debug"] if debug else [])
+        assert ("closed" in caplog.text) == debug
+        log.error("afterwards")
+        assert "afterwards" in caplog.text

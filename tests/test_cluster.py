@@ -3,6 +3,7 @@
 import gc
 import multiprocessing
 import os
+import pickle
 import signal
 import socket
 import subprocess
@@ -19,6 +20,7 @@ import dask
 import numpy as np
 import pytest
 from distributed import Client, Event, LocalCluster, default_client, get_worker
+from distributed.client import ClosedClientError
 from distributed.scheduler import WorkerStatusPlugin
 from distributed.utils import get_mp_context
 from present import present
@@ -736,6 +738,62 @@ def test_a_scheduler_that_goes_away():
             with pytest.raises(MgraphError):
                 run(client, slow, steps=10_000)
             stopper.join()
+
+
+def test_a_client_that_another_thread_closes():
+    with cluster(2, processes=False) as client:
+        for _ in range(3):
+            with connect(client.scheduler.address) as other:
+                address = other.scheduler.address
+
+                def close(k, of, other=other):
+                    if k == 1:
+                        threading.Thread(target=other.close).start()
+
+                with pytest.raises((SchedulerError, WorkerLostError)):
+                    run(other, slow, steps=1000, progress=close)
+                with pytest.raises(SchedulerError, match=f"{address} is clos"):
+                    apsp(matrix(5), client=other)
+
+
+@pytest.mark.parametrize(
+    "raised", [RuntimeError("IOLoop is closed"), AttributeError("None"), ClosedClientError("closed")]
+)
+def test_what_dask_raises_for_a_closed_client(monkeypatch, raised):
+    with cluster(1, processes=False) as client, monkeypatch.context() as patch:
+
+        def fail(*_):
+            patch.setattr(client, "status", "closed")
+            raise raised
+
+        patch.setattr(tasks, "results", fail)
+        with pytest.raises(SchedulerError, match=f"{client.scheduler.address} is closed, in the middle of the call"):
+            apsp(matrix(5), client=client)
+
+
+def test_a_matrix_whose_scheduler_is_gone(monkeypatch):
+    with cluster(1, processes=False) as client:
+        found = apsp(matrix(5), client=client, device="cpu").distances
+        address = client.scheduler.address
+        with monkeypatch.context() as patch:
+            patch.setattr(client, "status", "connecting")
+            with pytest.raises(SchedulerError, match=f"{address} is lost: the blocks of <DistributedMatrix"):
+                found.to_numpy()
+
+
+def test_a_matrix_cannot_be_pickled():
+    with cluster(1, processes=False) as client:
+        result = apsp(matrix(5), client=client, device="cpu")
+        with pytest.raises(InputError, match=r"cannot be pickled: take its \.to_numpy\(\), or \.save\(\) it"):
+            pickle.dumps(result)
+
+
+def test_a_worker_that_cannot_use_numba_is_named(monkeypatch):
+    with cluster(1, processes=False) as client:
+        monkeypatch.setitem(sys.modules, "numba", None)
+        [address] = present(client)
+        with pytest.raises(DeviceError, match=rf"the worker {address} cannot run kernels, .*numba"):
+            apsp(matrix(5), client=client, device="cpu")
 
 
 def test_a_scheduler_without_workers(monkeypatch):

@@ -94,6 +94,24 @@ def test_nothing_stays_with_the_scheduler(client):
     assert client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.worker_plugins.copy()) == before
 
 
+def leave_beats(dask_scheduler):
+    dask_scheduler.task_metadata[PLACE] = {"Client-killed": {"session": {"tcp://127.0.0.1:1": {"number": 2}}}}
+    dask_scheduler.extensions["multi_locks"].locks[f"{worker.LOCK}tcp://127.0.0.1:1"]  # makes an empty list
+
+
+def has_left_beats(dask_scheduler):
+    locks = dask_scheduler.extensions["multi_locks"].locks
+    return PLACE in dask_scheduler.task_metadata or f"{worker.LOCK}tcp://127.0.0.1:1" in locks
+
+
+def test_the_next_call_forgets_what_a_killed_client_left():
+    with cluster(1, processes=False) as client:
+        client.run_on_scheduler(leave_beats)
+        assert client.run_on_scheduler(has_left_beats)
+        check_apsp(client, 20, np.float32, False)
+        assert not client.run_on_scheduler(has_left_beats)
+
+
 def test_a_worker_that_joins_between_calls(client):
     check_apsp(client, 70, np.float32, False)
     with worker_process(client, "import mgraph") as address:

@@ -13,11 +13,11 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, cast
 
 import numpy as np
 from distributed import CancelledError, Client, Future, KilledWorker, MultiLock, secede
+from distributed.client import ClosedClientError
 from distributed.worker import thread_state
 
 from .. import device as devices
@@ -28,7 +28,7 @@ from ..version import __version__
 from . import pulse, tasks, worker
 from .comm import Aborted, Unreachable
 from .matrix import DistributedMatrix
-from .watch import MOST, NOTICE, SILENT, Watch, checked_timeout, lost
+from .watch import MOST, NOTICE, SILENT, Watch, checked_timeout, connection, lost
 
 #: Seconds to wait for the first worker, and for the tasks of a call to end that failed or was interrupted.
 NO_WORKERS = 10.0
@@ -101,7 +101,8 @@ class Cluster:
         self._client = client
         self._timeout = checked_timeout(worker_timeout)
         _leave_threads()
-        self._workers: dict[str, DeviceSpec] = _survey(client, device, self._timeout)
+        with _open(client):
+            self._workers: dict[str, DeviceSpec] = _survey(client, device, self._timeout)
         self.specs = tuple(self._workers.values())
 
     def run(self, program: Program, piece: Callable[[int], Any], plan: Plan, progress: Progress | None) -> Outcome:
@@ -115,7 +116,7 @@ class Cluster:
             If the scheduler does.
         """
         client, addresses = self._client, list(self._workers)
-        with memory_errors(plan.algorithm, plan), _exclusive(Watch(client, addresses, self._timeout)):
+        with memory_errors(plan.algorithm, plan), _open(client), _exclusive(Watch(client, addresses, self._timeout)):
             started = time.perf_counter()
             with _Session(client, addresses, self._timeout, plan) as session:
                 session.open()
@@ -136,6 +137,17 @@ class Cluster:
         for part, seconds in compiled.items():
             timings[part] = max(0.0, timings[part] - seconds)
         return Outcome(arrays, timings | {"compile": sum(compiled.values())})
+
+
+@contextlib.contextmanager
+def _open(client: Client) -> Iterator[None]:
+    """Raise SchedulerError where another thread closes the client in the block, which Dask shows in many ways."""
+    try:
+        yield
+    except (AttributeError, CancelledError, ClosedClientError, OSError, RuntimeError) as error:
+        if client.status == "running" or isinstance(error, MgraphError):
+            raise
+        raise SchedulerError(f"{connection(client)}, in the middle of the call") from error
 
 
 class _Session:
@@ -164,9 +176,10 @@ class _Session:
             self._tasks.clear()
             # A worker may beat a first time before it hears that the call has ended.
             beaten = time.monotonic() - self._opened >= pulse.interval(self._watch.timeout) / 2
-            if beaten and self._client.status == "running":
-                forget = partial(self._client.run_on_scheduler, worker.forget_beats, self._client.id, self._name)
-                self._watch.attempt(forget(asynchronous=True), PARTING)
+            if self._client.status == "running":
+                # The client can be closed meanwhile.
+                with contextlib.suppress(SchedulerError):
+                    self._watch.attempt(_forgotten(self._client, self._name, beaten), PARTING)
 
     def open(self) -> None:
         """Open the session on all workers, so that each is ready for messages before the first task runs."""
@@ -273,6 +286,13 @@ class _Session:
 def _follows(error: BaseException) -> bool:
     """Whether an error of a task only shows that another shard or a worker failed."""
     return isinstance(error, Aborted | KilledWorker | CancelledError) or type(error).__name__ == "NcclError"
+
+
+async def _forgotten(client: Client, session: str, beaten: bool) -> None:
+    """Have the scheduler forget the beats of a session, if it has `beaten`, and those of killed clients."""
+    scheduler: Any = client.scheduler
+    if beaten or await scheduler.get_metadata(keys=[pulse.PLACE], default={}):
+        await client.run_on_scheduler(worker.forget_beats, client.id, session, asynchronous=True)
 
 
 async def _scattered(client: Client, address: str, part: Any) -> Future:
@@ -409,7 +429,7 @@ def _exclusive(watch: Watch) -> Iterator[None]:
     The holder's name begins with its client, so that whoever waits can free what a dead client holds.
     """
     client = watch.client
-    lock = MultiLock([f"mgraph on {address}" for address in watch.addresses], client=client)
+    lock = MultiLock([f"{worker.LOCK}{address}" for address in watch.addresses], client=client)
     lock.id = f"{client.id}/{lock.id}"
     _held.add(lock.id)
     try:

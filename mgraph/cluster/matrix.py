@@ -14,9 +14,9 @@ from distributed import Client, Future
 
 from .. import device as devices
 from .. import io
-from ..errors import InputError
+from ..errors import InputError, SchedulerError
 from . import tasks
-from .watch import Watch
+from .watch import Watch, connection
 
 #: The most bytes that travel to the client at a time.
 CHUNK = 1 << 26
@@ -97,6 +97,9 @@ class DistributedMatrix:
     def __repr__(self) -> str:
         workers = sum(block is not None for _, block in self._blocks)
         return f"<DistributedMatrix of shape {self.shape}, {self.dtype}, on {workers} workers>"
+
+    def __reduce__(self) -> Any:
+        raise InputError(f"{self!r} stays there and cannot be pickled: take its .to_numpy(), or .save() it to a file")
 
     def __getitem__(self, key: Any) -> Any:
         """Return an element as a Python number, a row or a rectangle as a NumPy array."""
@@ -202,7 +205,7 @@ class DistributedMatrix:
     def _found(self) -> list[tuple[str, Future | None]]:
         """Return the blocks, each with a worker that has it: of one that was retired, Dask has moved them elsewhere."""
         if self._client.status != "running":
-            raise InputError(f"the client of {self!r} is {self._client.status}: its blocks are gone")
+            raise SchedulerError(f"{connection(self._client)}: the blocks of {self!r} are gone")
         keys = [block.key for _, block in self._blocks if block is not None]
         scheduler: Any = self._client.scheduler
         holders = Watch(self._client, timeout=self._timeout).wait(scheduler.who_has(keys=keys))

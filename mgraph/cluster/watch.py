@@ -20,6 +20,7 @@ import concurrent.futures
 import contextlib
 import time
 import warnings
+import weakref
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -46,6 +47,9 @@ SILENT = 10.0
 
 #: How many times its predicted time a superstep may take.
 FAR = 20
+
+#: The scheduler of each client that was watched: a closed client has forgotten it.
+_schedulers: weakref.WeakKeyDictionary[Client, str] = weakref.WeakKeyDictionary()
 
 #: Bytes a second that the way between two workers carries at the least.
 SLOWEST = 1e7
@@ -118,6 +122,7 @@ class Watch:
         expected: float = 0.0,
     ) -> None:
         self.client = client
+        scheduler_address(client)
         self.addresses = tuple(addresses)
         self.timeout = checked_timeout(timeout)
         self.patience = self.timeout
@@ -189,15 +194,17 @@ class Watch:
 
     def _start(self, work: Coroutine[Any, Any, T]) -> "concurrent.futures.Future[T]":
         loop: Any = self.client.loop
-        return asyncio.run_coroutine_threadsafe(work, loop.asyncio_loop)
+        try:
+            return asyncio.run_coroutine_threadsafe(work, loop.asyncio_loop)
+        except RuntimeError as error:  # the loop has ended with the client
+            work.close()
+            raise SchedulerError(f"{connection(self.client)}, in the middle of the call") from error
 
     def _look(self) -> bool:
         """Take note of what the scheduler answers; return whether it has answered."""
-        scheduler = self.client.scheduler.address if self.client.scheduler is not None else "?"
         if self.client.status != "running":
-            raise SchedulerError(
-                f"the connection to the scheduler at {scheduler} is {self.client.status}: is it running?"
-            )
+            raise SchedulerError(f"{connection(self.client)}: is it running?")
+        scheduler = scheduler_address(self.client)
         now = time.monotonic()
         passed, self._looked = min(now - self._looked, MOST), now
         asked = self._pending or self._start(self._ask())
@@ -318,6 +325,19 @@ class Watch:
         if not self._told:
             self._told = True
             warnings.warn(f"on the worker {address}, {story}; the call goes on", RuntimeWarning, stacklevel=2)
+
+
+def scheduler_address(client: Client) -> str:
+    """Return the address of a client's scheduler, also once the client is closed if it has been watched."""
+    if client.scheduler is not None:
+        _schedulers[client] = client.scheduler.address
+    return _schedulers.get(client, "?")
+
+
+def connection(client: Client) -> str:
+    """Return in words that a client has no connection to its scheduler."""
+    state = "lost" if client.status == "connecting" else client.status
+    return f"the connection to the scheduler at {scheduler_address(client)} is {state}"
 
 
 def lost(addresses: Iterable[str], why: str = "its process or machine is gone") -> WorkerLostError:

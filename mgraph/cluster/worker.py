@@ -33,6 +33,7 @@ from .. import device as devices
 from .. import engine, limits
 from ..comm import Communicator, Nccl, Solo
 from ..compiling import clock
+from ..errors import DeviceError
 from ..plan.devices import USABLE, DeviceSpec, spec_of
 from ..version import __version__
 from .comm import OPERATION, Aborted, DaskComm, Mailbox, Wait
@@ -43,6 +44,9 @@ from .tasks import reported
 T = TypeVar("T")
 
 NAME = "mgraph"
+
+#: What the name of a worker's lock begins with; its address follows.
+LOCK = "mgraph on "
 
 _LEASE = "mgraph-lease"
 
@@ -224,7 +228,7 @@ def drop_session(session: str, dask_worker: Worker) -> None:
 
 
 def forget_beats(client: str, session: str, dask_scheduler: Scheduler) -> None:
-    """Forget the beats of a session, and those of clients that are gone; for `Client.run_on_scheduler`."""
+    """Forget the beats of a session and of clients that are gone, and free locks; for `Client.run_on_scheduler`."""
 
     def forget() -> None:
         beats = dask_scheduler.task_metadata.get(PLACE, {})
@@ -233,6 +237,10 @@ def forget_beats(client: str, session: str, dask_scheduler: Scheduler) -> None:
             del beats[name]
         if not beats:
             dask_scheduler.task_metadata.pop(PLACE, None)
+        # Dask keeps an empty list for each lock that there ever was, as of a worker that is gone.
+        locks = dask_scheduler.extensions["multi_locks"].locks
+        for name in [name for name, users in locks.items() if not users and str(name).startswith(LOCK)]:
+            del locks[name]
 
     forget()
     # One may have been on its way.
@@ -341,13 +349,7 @@ def _at_work(session: Session, device: devices.Device, part: str) -> Iterator[No
     """
     compiled = clock().seconds()
     if device.kind == "cpu":
-        with clock():
-            # Before Numba, which reads only once how many threads it may have.
-            importlib.import_module("mgraph.host")
-        import numba
-
-        most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
-        numba.set_num_threads(max(1, min(get_worker().state.nthreads, limits.cores(), most)))
+        _take_share()
     session.working_since = time.monotonic()
     try:
         with device.active():
@@ -362,6 +364,22 @@ def _at_work(session: Session, device: devices.Device, part: str) -> Iterator[No
         session.compiled[part] += clock().seconds() - compiled
     if session.mailbox.aborted:
         raise Aborted("aborted")
+
+
+def _take_share() -> None:
+    """Give Numba this worker's share of the cores."""
+    worker = get_worker()
+    try:
+        with clock():
+            # Before Numba, which reads only once how many threads it may have.
+            importlib.import_module("mgraph.host")
+        import numba
+    except Exception as error:  # whatever Numba's import stumbles over
+        raise DeviceError(
+            f"the worker {worker.address} cannot run kernels, as Numba cannot be used there: {error}"
+        ) from error
+    most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+    numba.set_num_threads(max(1, min(worker.state.nthreads, limits.cores(), most)))
 
 
 @reported
