@@ -16,7 +16,7 @@ from test_cluster import forked
 import mgraph
 import mgraph.cluster
 from mgraph import device as devices
-from mgraph.bench import CHECKOUT, checks, inputs
+from mgraph.bench import CHECKOUT, ceilings, checks, inputs
 from mgraph.bench.case import CALLS, Bench, Unfit
 from mgraph.bench.case import row as measured
 from mgraph.bench.checks import WrongResultError, check
@@ -71,9 +71,14 @@ band = [10, 20]
 """
 
 
+#: What a device can do is measured once for all tests.
+ceilings_once = functools.cache(ceilings.ceilings)
+
+
 @pytest.fixture
 def suites(tmp_path, monkeypatch):
     """A folder of suites with one small one, ``small``."""
+    monkeypatch.setattr(ceilings, "ceilings", ceilings_once)
     folder = tmp_path / "suites"
     folder.mkdir()
     (folder / "small.toml").write_text(SMALL)

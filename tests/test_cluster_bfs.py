@@ -27,7 +27,7 @@ def graphs():
     for n in (1, 2, 16, 31, 32, 33, 57, 64, 65, 90, 130, 199):
         src, dst = random.integers(0, n, (2, n))
         yield mgraph.Graph.from_edges(src, dst, n=n, directed=bool(n % 2))
-    for n in (16, 17, 33, 57, 100):  # a multiple of the levels that are launched at a time, and others
+    for n in (16, 17, 33):  # a multiple of the levels that are launched at a time, and others
         yield mgraph.Graph.from_edges(np.arange(n), np.arange(n) + 1)
     yield rmat(8)
 
@@ -76,17 +76,18 @@ def always_listed(monkeypatch, vertices):
 
 def thin_wide_thin():
     """A path to a hub, whose many neighbours are met by a pull, and a path from one of these."""
-    path, neighbours, far = np.arange(21), np.arange(21, 621), np.r_[21, np.arange(621, 700)]
+    path, neighbours, far = np.arange(21), np.arange(21, 621), np.r_[21, np.arange(621, 640)]
     src = np.concatenate([path[:-1], np.full(600, 20), far[:-1]])
-    return mgraph.Graph.from_edges(src, np.concatenate([path[1:], neighbours, far[1:]]), n=700)
+    return mgraph.Graph.from_edges(src, np.concatenate([path[1:], neighbours, far[1:]]), n=640)
 
 
 @pytest.mark.parametrize("vertices", [2, 40])
 def test_the_same_with_lists(client, monkeypatch, vertices):
     always_listed(monkeypatch, vertices)
-    ways = ({}, {"span": 1}, {"method": "frontier"}, {"max_depth": 23}, {"target": 690}, {"source": 450})
+    ways = ({}, {"span": 1}, {"method": "frontier"}, {"max_depth": 23}, {"target": 630}, {"source": 450})
     cases = [(graph, {}) for graph in graphs()]
-    cases += [(graph, options) for graph in (thin_wide_thin(), grid(40, 30, weights=None)) for options in ways]
+    cases += [(thin_wide_thin(), options) for options in ways]
+    cases += [(grid(40, 30, weights=None), options) for options in ways[vertices == 2 :: 2]]
     for graph, options in cases:
         options = {"source": 0} | options
         direct = mgraph.bfs(graph, device="cpu", predecessors=True, **options)

@@ -26,7 +26,7 @@ def graphs():
         src, dst = random.integers(0, n, (2, 2 * n))
         weights = random.integers(0, (2, 9, 255)[i % 3], 2 * n).astype(DTYPES[i % 3])
         yield mgraph.Graph.from_edges(src, dst, weights, n=n, directed=bool(n % 2))
-    for n in (16, 17, 57):  # a multiple of the rounds that are launched at a time, and others
+    for n in (16, 17, 33):  # a multiple of the rounds that are launched at a time, and others
         yield mgraph.Graph.from_edges(np.arange(n), np.arange(n) + 1, random.integers(0, 3, n))
     yield weighted(rmat(8), random.integers(1, 256, 997).astype(np.float32))
 
