@@ -200,6 +200,9 @@ def apsp(
             break
         except NegativeCycleError as error:
             wrong = _mistaken(graph, made, error)
+            if wrong is not error:
+                for note in getattr(error, "__notes__", ()):  # where a worker raised it
+                    wrong.add_note(note)
             if isinstance(wrong, RoundingError) and method == "auto" and not intermediate:
                 ahead.append(alike(method="johnson", block=None, m=graph.m, dtype=made.dtype))
             elif made is ahead[-1] or isinstance(wrong, NegativeCycleError):

@@ -228,7 +228,10 @@ def check_callers(clients):
 
 def check_nothing_is_left(client):
     gc.collect()
-    wait_until(lambda: client.run_on_scheduler(left) == [])
+    try:
+        wait_until(lambda: client.run_on_scheduler(left) == [])
+    except AssertionError:
+        pytest.fail(f"the scheduler still has {client.run_on_scheduler(left)}")
     wait_until(lambda: set(client.run(lambda dask_worker: len(dask_worker.plugins[NAME]._sessions)).values()) == {0})
 
 
