@@ -35,6 +35,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import psutil
 from scipy import sparse
 
 from mgraph import FormatError, MemoryLimitError
@@ -777,7 +778,7 @@ def outcome(case: Case, path: Path) -> tuple[str, str]:
             return "ACCEPTED MALFORMED", f"{type(error).__name__}: {error}"
         if refusal is not None:
             known = "looks like a header" in refusal or "blank lines and comments only" in refusal
-            known = known or "no end of the line in" in refusal
+            known = known or "without the end of a line" in refusal
             return ("refused", refusal) if known else ("REFUSED VALID", refusal)
         differs = disagreement(case, found, expected)
     return ("WRONG", differs) if differs else ("accepted", "")
@@ -793,7 +794,8 @@ def batch(seed: int, numbers: list[int], folder: Path) -> Iterator[tuple[int, st
     if not child:
         try:
             os.close(ours)
-            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+            most = psutil.Process().memory_info().vms + MEMORY
+            resource.setrlimit(resource.RLIMIT_AS, (most, most))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             with open(theirs, "w") as pipe:
                 for index in numbers:
