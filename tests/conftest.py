@@ -31,8 +31,8 @@ ROOT = Path(__file__).parents[1]
 #: Most processes that share the tests: each has clusters and compiled kernels of its own in memory.
 PROCESSES = 4
 
-#: Minutes that all tests may take in CI on two cores or more: twice what they took on two cores, most of them idle.
-MINUTES = 24
+#: Minutes that all tests may take in CI on two cores or more: twice what they took on two cores, nearly idle.
+MINUTES = 21
 
 settings.register_profile("ci", deadline=None, max_examples=50, derandomize="CI" in os.environ)
 settings.load_profile("ci")
