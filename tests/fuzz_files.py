@@ -623,7 +623,7 @@ def expected_npz(content: bytes, options: dict) -> Expected:
         if "_is_array.npy" in names and (array("_is_array").shape or array("_is_array").dtype != bool):
             raise Bad("_is_array")
         arrays = Lazy(array)
-        return expected_matrix(arrays)
+        return expected_matrix(arrays, options.get("weighted") is not False)
 
 
 class Lazy(dict):
@@ -637,7 +637,7 @@ class Lazy(dict):
         return self[name]
 
 
-def expected_matrix(arrays: dict[str, np.ndarray]) -> Expected:
+def expected_matrix(arrays: dict[str, np.ndarray], weighted: bool) -> Expected:
     shape, format = arrays["shape"], arrays["format"]
     if shape.dtype.kind not in "iu" or shape.shape != (2,) or format.shape or format.dtype.kind not in "SU":
         raise Bad("shape or format")
@@ -689,7 +689,7 @@ def expected_matrix(arrays: dict[str, np.ndarray]) -> Expected:
         return Expected(n, [(u, v, None) for u, v, _ in edges])
     if data.dtype.kind == "f" and data.dtype.itemsize > 8:
         raise Bad("type")
-    if any(w != w or w == -np.inf or (w > 2**63 - 1 and data.dtype.kind == "u") for _, _, w in edges):
+    if weighted and any(w != w or w == -np.inf or (w > 2**63 - 1 and data.dtype.kind == "u") for _, _, w in edges):
         raise Bad("weight")
     return Expected(n, edges)
 

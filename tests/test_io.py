@@ -486,6 +486,12 @@ def npy(header, data=b"", version=b"\x01\x00"):
     return b"\x93NUMPY" + version + len(text).to_bytes(2 if version[0] == 1 else 4, "little") + text + data
 
 
+def test_an_npy_header_with_other_ends_of_lines(tmp_path):
+    header = "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1), \r\n}\r\n"
+    (tmp_path / "m.npy").write_bytes(npy(header, bytes(8)))
+    assert read(tmp_path / "m.npy").n == 1
+
+
 @pytest.mark.parametrize(
     "content",
     [

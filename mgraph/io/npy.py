@@ -113,10 +113,10 @@ def read_header(path: Path, stream: Readable, name: str = "") -> Header:
 
 def _fields(text: str) -> tuple[str, bool, tuple[int, ...]] | None:
     """Return type, order and shape from the text of a header; None if it is not well formed."""
-    text = text.strip(" \t\n")
+    text = text.strip(" \t\r\n")
     if not (text.startswith("{") and text.endswith("}")):
         return None
-    text, place = text[1:-1].rstrip(" \t\n"), 0  # and no other blank, such as one of Latin-1: Python takes none
+    text, place = text[1:-1].rstrip(" \t\r\n"), 0  # and no other blank, such as one of Latin-1: Python takes none
     fields: dict[str, str] = {}
     while place < len(text):
         field = _FIELD.match(text, place)
