@@ -14,7 +14,17 @@ from .comm import Communicator
 from .errors import NegativeCycleError
 from .graph import Compressed, Graph, StoredMatrix, in_memory
 from .plan import Plan
-from .weights import NO_PREDECESSOR, chunk_rows, decode, distance_range, encode, infinity, kernel_infinity, out_of_range
+from .weights import (
+    NO_PREDECESSOR,
+    chunk_rows,
+    decode,
+    distance_range,
+    encode,
+    infinity,
+    kernel_infinity,
+    out_of_range,
+    places_on,
+)
 
 Array = Any
 
@@ -123,23 +133,15 @@ def _fill_from(matrix: Array, D: Array, corner: tuple[int, int], device: devices
             encode(rows, D[some], device, diagonal=diagonal + top, result=result)
 
 
-def _diagonal(D: Array, corner: tuple[int, int]) -> tuple[slice, slice]:
-    """Return the rows and the columns of the matrix's diagonal that lie in `D`."""
-    start, end = max(corner), max(*corner, min(corner[0] + D.shape[0], corner[1] + D.shape[1]))
-    return slice(start - corner[0], end - corner[0]), slice(start - corner[1], end - corner[1])
-
-
 def _clip_diagonal(D: Array, corner: tuple[int, int], device: devices.Device) -> None:
     """D = min(D, 0) on the matrix's diagonal."""
-    rows, columns = _diagonal(D, corner)
-    device.kernels("minplus").clip_diagonal(D, rows.start, columns.start, rows.stop - rows.start)
+    start, end = max(corner), max(*corner, min(corner[0] + D.shape[0], corner[1] + D.shape[1]))
+    device.kernels("minplus").clip_diagonal(D, start - corner[0], start - corner[1], end - start)
 
 
 def on_diagonal(D: Array, corner: tuple[int, int]) -> Array:
     """Return a copy of the elements of `D` that lie on the matrix's diagonal."""
-    xp = devices.of(D).xp
-    rows, columns = _diagonal(D, corner)
-    return D[xp.arange(rows.start, rows.stop), xp.arange(columns.start, columns.stop)]
+    return D[places_on(corner[0] - corner[1], D.shape, devices.of(D).xp)]
 
 
 def raise_negative_cycle(
