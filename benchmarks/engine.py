@@ -22,8 +22,8 @@ from scipy.sparse.csgraph import dijkstra, floyd_warshall, shortest_path
 
 import mgraph
 from mgraph import device as devices
-from mgraph.bench.measure import repeated, spread
 from mgraph.generate import grid, random_matrix, rmat
+from mgraph.measuring import repeated, spread
 from mgraph.plan import searches
 
 Row = dict[str, Any]

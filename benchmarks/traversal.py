@@ -21,10 +21,10 @@ from scipy.sparse import csgraph
 import mgraph
 from benchmarks.engine import Row, data, print_rows
 from mgraph import device as devices
-from mgraph.bench.measure import repeated, spread
 from mgraph.bfs import Edges, Search
 from mgraph.generate import EDGES_AT_A_TIME, grid, linked_list, rmat, rmat_edges, weighted
 from mgraph.graph import offset_type
+from mgraph.measuring import repeated, spread
 from mgraph.plan import plan
 from mgraph.ranking import Walking
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from . import device as devices
 from .apsp import apsp
-from .bench.measure import median_seconds, repeated
 from .bfs import bfs
 from .distance_matrix import NO_CYCLE
 from .generate import random_matrix, rmat
 from .graph import Graph
+from .measuring import median_seconds, repeated
 from .plan.devices import spec_of
 from .rates import Rates, folder_of_figures, keep
 from .rates import rates as rates_of

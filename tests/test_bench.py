@@ -16,19 +16,19 @@ from test_cluster import forked
 import mgraph
 import mgraph.cluster
 from mgraph import device as devices
-from mgraph.bench import CHECKOUT, ceilings, checks, inputs
-from mgraph.bench.case import CALLS, Bench, Unfit
-from mgraph.bench.case import row as measured
-from mgraph.bench.checks import WrongResultError, check
-from mgraph.bench.measure import median_seconds, repeated, spread
-from mgraph.bench.rows import read
-from mgraph.bench.run import _cases, bench, commit, read_rows
-from mgraph.bench.suite import SUITES, Case, load, names, parsed, value
-from mgraph.bench.work import Work, work
-from mgraph.cli import main
 from mgraph.distance_matrix import NO_CYCLE
 from mgraph.generate import grid, linked_list, random_matrix, rmat, weighted
+from mgraph.measuring import median_seconds, repeated, spread
 from mgraph.plan import ALGORITHMS
+from mgraph_bench import CHECKOUT, ceilings, checks, inputs
+from mgraph_bench.case import CALLS, Bench, Unfit
+from mgraph_bench.case import row as measured
+from mgraph_bench.checks import WrongResultError, check
+from mgraph_bench.commands import bench as main
+from mgraph_bench.rows import read
+from mgraph_bench.run import _cases, bench, commit, read_rows
+from mgraph_bench.suite import SUITES, Case, load, names, parsed, value
+from mgraph_bench.work import Work, work
 
 PUBLISHED = {
     "apsp-methods", "apsp-tile", "bfs-size", "bfs-density", "bfs-degree", "fw-overhead", "traversal-size",
@@ -82,7 +82,7 @@ def suites(tmp_path, monkeypatch):
     folder = tmp_path / "suites"
     folder.mkdir()
     (folder / "small.toml").write_text(SMALL)
-    monkeypatch.setattr("mgraph.bench.suite.SUITES", folder)
+    monkeypatch.setattr("mgraph_bench.suite.SUITES", folder)
     return folder
 
 
@@ -222,7 +222,7 @@ class TestSuites:
 
     def test_a_suite_says_how_often_and_what_is_checked(self, suites, tmp_path, monkeypatch):
         asked = []
-        monkeypatch.setattr("mgraph.bench.checks.check", lambda *given: asked.append(given[-1]) or "proved")
+        monkeypatch.setattr("mgraph_bench.checks.check", lambda *given: asked.append(given[-1]) or "proved")
         text = SMALL.replace("[plot]", 'repeats = 7\nchecks = ["distances"]\n[plot]')
         (suites / "small.toml").write_text(text)
         bench(["small"], tmp_path / "seven", device="cpu")
@@ -255,7 +255,7 @@ class TestInputs:
     def test_files_are_looked_for_from_here_and_from_the_checkout(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
         assert [place.is_absolute() for place in inputs.DATA] == [False] * 3 + [True] * 3
-        assert inputs.DATA[4] == CHECKOUT / "../shared/data" and (CHECKOUT / "mgraph" / "bench").is_dir()
+        assert inputs.DATA[4] == CHECKOUT / "../shared/data" and (CHECKOUT / "benchmarks" / "mgraph_bench").is_dir()
         monkeypatch.setattr(inputs, "DATA", (tmp_path / "data", tmp_path / "checkout" / "data"))
         for name in ("data", "checkout/data"):
             (tmp_path / name).mkdir(parents=True)
@@ -676,8 +676,8 @@ class TestRuns:
     )
     def test_a_line_that_is_no_row_is_told_by_its_number(self, suites, tmp_path, line, words):
         (tmp_path / "rows.jsonl").write_bytes(ROW + b"\n" + line + b"\n")
-        asked = ["bench", "small", "--quick", "--device", "cpu", "--out", str(tmp_path)]
-        for command in (asked, ["bench", "report", str(tmp_path)]):
+        asked = ["small", "--quick", "--device", "cpu", "--out", str(tmp_path)]
+        for command in (asked, ["report", str(tmp_path)]):
             if line == b"{}" and command is not asked:
                 continue  # which a report leaves out, and tells
             done = CliRunner().invoke(main, command)
@@ -690,7 +690,7 @@ class TestRuns:
                 raise KeyboardInterrupt
             return mgraph.bfs(*given, method=method, **named)
 
-        asked = ["bench", "small", "--quick", "--device", "cpu", "--out", str(tmp_path)]
+        asked = ["small", "--quick", "--device", "cpu", "--out", str(tmp_path)]
         with monkeypatch.context() as patched:
             patched.setitem(CALLS, "bfs", interrupted)
             assert CliRunner().invoke(main, asked).exit_code == 130
@@ -715,7 +715,7 @@ class TestRuns:
                 raise RuntimeError("no such\nluck")
             return mgraph.bfs(*given, method=method, **named)
 
-        asked = ["bench", "small", "--quick", "--device", "cpu", "--out", str(tmp_path)]
+        asked = ["small", "--quick", "--device", "cpu", "--out", str(tmp_path)]
         with monkeypatch.context() as patched:
             patched.setitem(CALLS, "bfs", broken)
             done = CliRunner().invoke(main, asked)
@@ -730,7 +730,7 @@ class TestRuns:
             raise SystemError("a result with an exception set") from KeyboardInterrupt()
 
         monkeypatch.setitem(CALLS, "bfs", interrupted)
-        done = CliRunner().invoke(main, ["bench", "small", "--quick", "--device", "cpu", "--out", str(tmp_path)])
+        done = CliRunner().invoke(main, ["small", "--quick", "--device", "cpu", "--out", str(tmp_path)])
         assert done.exit_code == 130 and not [row for row in read_rows(tmp_path) if row["kind"] != "ceilings"]
 
     def test_a_gpu_that_is_not_there_is_no_end_of_the_run(self, suites, tmp_path):
@@ -739,12 +739,16 @@ class TestRuns:
         assert (ended.measured, ended.skipped) == (2, 2)
 
     def test_help_names_the_report(self):
-        assert "mgraph bench report DIR" in CliRunner().invoke(main, ["bench", "--help"]).output
+        assert "mgraph bench report DIR" in CliRunner().invoke(main, ["--help"]).output
 
     def test_a_folder_that_another_run_writes_to_is_left_alone(self, suites, tmp_path):
-        done, asked = [], ["bench", "small", "--quick", "--device", "cpu", "--out", str(tmp_path)]
+        done, asked = [], ["small", "--quick", "--device", "cpu", "--out", str(tmp_path)]
         ended = bench(
-            ["small"], tmp_path, device="cpu", quick=True, tell=lambda row: done.append(CliRunner().invoke(main, asked))
+            ["small"],
+            tmp_path,
+            device="cpu",
+            quick=True,
+            tell=lambda row: done.append(CliRunner().invoke(main, asked)),
         )
         assert ended.measured == 2 and len(list(read_rows(tmp_path))) == len(done) == 3
         assert {each.exit_code for each in done} == {2} and "another run writes to" in done[0].output
@@ -762,20 +766,20 @@ class TestRuns:
         ],
     )
     def test_nonsense_is_refused_before_any_row(self, suites, tmp_path, options, words):
-        asked = ["bench", "small", "--quick", "--device", "cpu", "--out", str(tmp_path / "out"), *options]
+        asked = ["small", "--quick", "--device", "cpu", "--out", str(tmp_path / "out"), *options]
         done = CliRunner().invoke(main, asked)
         assert done.exit_code == 2 and words in done.output
         assert not (tmp_path / "out").exists()
 
     def test_a_scheduler_that_does_not_answer_fails_before_any_row(self, suites, tmp_path, monkeypatch):
         monkeypatch.setattr(mgraph.cluster, "connect", functools.partial(mgraph.cluster.connect, timeout=0.1))
-        asked = ["bench", "small", "--quick", "--workers", "2", "--scheduler", "tcp://127.0.0.1:1"]
+        asked = ["small", "--quick", "--workers", "2", "--scheduler", "tcp://127.0.0.1:1"]
         done = CliRunner().invoke(main, [*asked, "--out", str(tmp_path / "out")])
         assert done.exit_code == 1 and "no scheduler answers at tcp://127.0.0.1:1" in done.output
         assert not (tmp_path / "out").exists()
 
     def test_what_the_suites_make_no_use_of_is_told(self, suites, tmp_path, monkeypatch):
-        monkeypatch.setattr("mgraph.bench.run._look_at", lambda scheduler: None)
+        monkeypatch.setattr("mgraph_bench.run._look_at", lambda scheduler: None)
         with pytest.warns(UserWarning, match="scheduler='tcp://a:1' is not used: no case .* runs on workers"):
             bench(["small"], tmp_path, scheduler="tcp://a:1", limit=0)
         (suites / "small.toml").write_text(SMALL.replace('{device = "cpu"}', "{blocks = 1}"))
@@ -833,7 +837,7 @@ class TestRuns:
 
     def test_a_wrong_result_is_told_and_fails_the_command(self, suites, tmp_path, monkeypatch):
         monkeypatch.setitem(CALLS, "bfs", lambda *given, **named: mgraph.bfs(*given, max_depth=1, **named))
-        done = CliRunner().invoke(main, ["bench", "small", "--quick", "--device", "cpu", "--out", str(tmp_path)])
+        done = CliRunner().invoke(main, ["small", "--quick", "--device", "cpu", "--out", str(tmp_path)])
         assert done.exit_code == 1 and "wrong: from vertex" in done.output and "2 wrong" in done.output
 
     def test_the_whole_set_quickly(self, tmp_path):
@@ -850,7 +854,7 @@ class TestRuns:
                 ), row["why"]
 
     def test_a_suite_on_the_command_line(self, suites, tmp_path):
-        asked = ["bench", "small", "--quick", "--device", "cpu", "--out", str(tmp_path)]
+        asked = ["small", "--quick", "--device", "cpu", "--out", str(tmp_path)]
         done = CliRunner().invoke(main, asked)
         assert done.exit_code == 0, done.output
         assert "small bfs make=grid rows=2 columns=5 device=cpu method=hybrid: hybrid on 1 x cpu" in done.output
@@ -858,7 +862,7 @@ class TestRuns:
         assert "2 kept" in CliRunner().invoke(main, asked).output
 
     def test_an_unknown_suite_on_the_command_line(self, tmp_path):
-        done = CliRunner().invoke(main, ["bench", "nothing", "--out", str(tmp_path)])
+        done = CliRunner().invoke(main, ["nothing", "--out", str(tmp_path)])
         assert done.exit_code == 2 and "suite 'nothing' is not known" in done.output
 
     @pytest.mark.gpu

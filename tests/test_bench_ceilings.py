@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mgraph import device as devices
-from mgraph.bench.ceilings import ceiling_of, ceilings
+from mgraph_bench.ceilings import ceiling_of, ceilings
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 TYPES = {

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import mgraph
-from mgraph.bench import peers
-from mgraph.bench.peers import PEERS, PeerError, solver, version
 from mgraph.errors import InputError
 from mgraph.generate import grid, linked_list, random_matrix, rmat
 from mgraph.weights import NO_PREDECESSOR
+from mgraph_bench import peers
+from mgraph_bench.peers import PEERS, PeerError, solver, version
 
 HERE = [name for name in PEERS if PEERS[name].kind == "cpu"]
 

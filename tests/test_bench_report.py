@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from mgraph.bench import amounts, claims, suite, summit
-from mgraph.bench.baseline import change, compared, noise
-from mgraph.bench.drawing import drawn, round_linear, round_log, short, spread_out, svg
-from mgraph.bench.report import report
-from mgraph.bench.rows import device_name, figures, key, read, rows_of
-from mgraph.bench.speedup import families
 from mgraph.errors import InputError
+from mgraph_bench import amounts, claims, suite, summit
+from mgraph_bench.baseline import change, compared, noise
+from mgraph_bench.drawing import drawn, round_linear, round_log, short, spread_out, svg
+from mgraph_bench.report import report
+from mgraph_bench.rows import device_name, figures, key, read, rows_of
+from mgraph_bench.speedup import families
 
 SUITES = {
     "methods": """

@@ -283,7 +283,6 @@ def test_existing_output_is_refused_before_anything_is_computed(cycle, tmp_path,
         (["apsp", "--rmat", "3", "--format", "gr"], "do not go with --rmat"),
         (["apsp", "--rmat", "3", "--n", "8"], "do not go with --rmat"),
         (["components", "--rmat", "3", "--weighted"], "do not go with --rmat"),
-        (["bench", "--limit", "soon"], "bench [OPTIONS] [SUITE]... Try 'main bench --help'"),
         (["apsp", "--rmat", "x"], "not a valid integer"),
         (["apsp", "missing.txt"], "does not exist"),
         (["apsp", "."], "is a directory"),
@@ -490,7 +489,7 @@ def test_standard_error_that_is_closed(cycle, tmp_path, monkeypatch, capsys, clo
     assert np.load(tmp_path / "labels.npy").tolist() == [0, 0, 0]
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["components", "--help"], ["bench", "--help"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["components", "--help"]])
 def test_help_for_a_full_disk(arguments, monkeypatch, capsys):
     class Full(io.StringIO):
         def write(self, text):

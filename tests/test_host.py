@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-import mgraph
+import mgraph.host
+import mgraph_bench
 
-MODULES = sorted(path for folder in ("host", "bench") for path in (Path(mgraph.__file__).parent / folder).glob("*.py"))
+MODULES = sorted(path for package in (mgraph.host, mgraph_bench) for path in Path(package.__file__).parent.glob("*.py"))
 
 
 def reductions(source):

@@ -1,5 +1,6 @@
 """The wheel holds the package and its kernels, nothing else, and works where there is no checkout."""
 
+import ast
 import importlib
 import os
 import re
@@ -36,18 +37,32 @@ def wheel(tmp_path_factory):
     return path
 
 
-@pytest.fixture(scope="module")
-def installed(wheel, tmp_path_factory):
-    """The folder of a virtual environment that has the wheel, and this one's packages as its dependencies."""
-    folder = tmp_path_factory.mktemp("installed").resolve()
+def environment(folder, *what):
+    """Return the folder of a new virtual environment with what is given to pip, and this one's packages."""
+    folder = folder.resolve()
     run(sys.executable, "-m", "venv", "--without-pip", folder)
     python = folder / "bin" / "python"
-    run(sys.executable, "-m", "pip", "--python", python, "install", "--no-index", "--no-deps", wheel)
     # Python reads no .pth file of a folder that is added by one, so an editable mgraph stays out.
     dependencies = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
     site = run(python, "-I", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))")
     (Path(site) / "dependencies.pth").write_text("\n".join(sorted(dependencies)) + "\n")
+    install = ("install", "--no-index", "--no-deps", "--no-build-isolation", "--ignore-installed")
+    run(sys.executable, "-m", "pip", "--python", python, *install, *what, cwd=folder)
     return folder
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """The folder of a virtual environment that has the wheel."""
+    return environment(tmp_path_factory.mktemp("installed"), wheel)
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
+    """The folder of a virtual environment in which this checkout is installed, to be edited."""
+    if not find_spec("hatchling"):
+        pytest.skip("hatchling is not installed: pip install 'dask-mgraph[dev]'")
+    return environment(tmp_path_factory.mktemp("checkout"), "-e", ROOT)
 
 
 def test_the_wheel_holds_the_kernels(wheel):
@@ -65,7 +80,7 @@ def test_the_wheel_holds_the_kernels(wheel):
 def test_the_wheel_holds_nothing_else(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-    assert {name.partition("/")[0].partition("-")[0] for name in names} == {"mgraph", "dask_mgraph"}
+    assert {name.partition("/")[0].partition("-")[0] for name in names} == {"mgraph", "mgraph_bench", "dask_mgraph"}
     assert not [name for name in names if "tests" in Path(name).parts or "__pycache__" in name]
 
 
@@ -124,6 +139,28 @@ def test_the_command_says_so_where_the_package_is_the_other_one(beside_the_other
 def test_the_installed_command(installed, tmp_path):
     assert "Usage" in run(installed / "bin" / "mgraph", "--help", cwd=tmp_path)
     run(installed / "bin" / "python", "-I", "-m", "mgraph.cli", "--help", cwd=tmp_path)
+
+
+@pytest.mark.parametrize("environment", ["installed", "checkout"])
+def test_the_command_bench_comes_from_a_package_of_its_own(environment, request, tmp_path):
+    command = request.getfixturevalue(environment) / "bin" / "mgraph"
+    assert re.search("^  bench +Measure", run(command, "--help", cwd=tmp_path), re.M)
+    assert "mgraph bench report DIR" in run(command, "bench", "--help", cwd=tmp_path)
+    for arguments, words in (
+        (["nothing"], "use one of apsp-methods, "),
+        (["--limit", "soon"], "[SUITE]... Try 'mgraph"),
+    ):
+        done = subprocess.run([command, "bench", *arguments], capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == 2 and done.stdout == "" and words in " ".join(done.stderr.split())
+    run(command, "bench", "bfs-size", "--quick", "--limit", "0", "--out", "here", cwd=tmp_path)
+
+
+def test_the_library_never_imports_the_benchmarks():
+    for path in (ROOT / "mgraph").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not [name for name in names if name.startswith(("mgraph_bench", "benchmarks"))], path
 
 
 def test_importing_mgraph_loads_no_engine():

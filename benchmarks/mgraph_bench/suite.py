@@ -41,11 +41,11 @@ A suite is a TOML file in the folder of suites, named by it::
     walk = 12
 
 A call is timed ``repeats`` times, by default and at least `REPEATS` times, in quick runs as often as ``[quick]`` says.
-``checks`` are those of `mgraph.bench.checks.CHECKS` that results have to pass before their times count, by default all
+``checks`` are those of `mgraph_bench.checks.CHECKS` that results have to pass before their times count, by default all
 of the algorithm's.
 
-A sweep's ``graph`` names a maker of `mgraph.bench.inputs` and its arguments, ``call`` has the arguments of the public
-call, ``run`` what is around it (`mgraph.bench.schema.RUN`); its ``algorithm`` may be another than the suite's. Where an
+A sweep's ``graph`` names a maker of `mgraph_bench.inputs` and its arguments, ``call`` has the arguments of the public
+call, ``run`` what is around it (`mgraph_bench.schema.RUN`); its ``algorithm`` may be another than the suite's. Where an
 argument is a list, every value is taken, in all combinations. ``[quick]`` puts fewer and smaller values in the place of
 what has its name, so that the whole suite runs in seconds. A published y may be a pair, the ends of a band. A
 ``[[claim]]`` is what a study tells in words (`Claim`). ``[traffic]`` has the bytes that an operation of a method moves
@@ -59,9 +59,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
+from mgraph.errors import InputError
+from mgraph.measuring import REPEATS
+
 from . import CHECKOUT
-from .measure import REPEATS
 from .schema import TIMES, check
 
 #: Where the suites are: beside the modules in a wheel, at the top of a checkout.

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import device as devices
-from ..graph import Graph
-from ..plan.devices import spec_of
+from mgraph import device as devices
+from mgraph.graph import Graph
+from mgraph.measuring import Times, repeated, spread
+from mgraph.plan.devices import spec_of
+
 from . import checks, inputs, peers
 from .ceilings import ceiling_of
-from .measure import Times, repeated, spread
 from .schema import CALLS
 from .suite import Case, Suite
 from .work import LEAVE_OUT, Work, iterations, work
@@ -131,7 +132,7 @@ def _tuned(case: Case, place: devices.Device) -> Iterator[None]:
         if "blocks" in case.run:
             stack.enter_context(place.limited(case.run["blocks"]))
         if "tile" in case.run:
-            from ..cuda import minplus
+            from mgraph.cuda import minplus
 
             stack.enter_context(minplus.tiled(case.run["tile"]))
         yield

@@ -22,11 +22,11 @@ import numpy as np
 from numba import prange
 from scipy import sparse
 
-from .. import device as devices
-from ..errors import MgraphError
-from ..graph import Graph
-from ..host.caching import njit
-from ..weights import infinity
+from mgraph import device as devices
+from mgraph.errors import MgraphError
+from mgraph.graph import Graph
+from mgraph.host.caching import njit
+from mgraph.weights import infinity
 
 Array = Any
 

@@ -7,8 +7,9 @@ no plan takes of itself, have a table of their own.
 import contextlib
 import statistics
 
-from ..errors import MgraphError
-from ..plan import DeviceSpec, plan
+from mgraph.errors import MgraphError
+from mgraph.plan import DeviceSpec, plan
+
 from . import amounts
 from .document import Block, Column, Plot, Section, Table, Words
 from .plots import over_predictions

@@ -23,11 +23,11 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import mgraph
+from mgraph import device as devices
+from mgraph.arguments import checked_integer
+from mgraph.errors import DeviceError, InputError, interrupted
+from mgraph.plan.devices import spec_of
 
-from .. import device as devices
-from ..arguments import checked_integer
-from ..errors import DeviceError, InputError, interrupted
-from ..plan.devices import spec_of
 from . import CHECKOUT, ceilings
 from .case import Bench, Unfit, described, row
 from .checks import WrongResultError
@@ -84,7 +84,7 @@ def bench(
     limit : float, optional
         Seconds after which no further row is begun; 0 begins none.
     data : path, optional
-        Where files of graphs are; by default they are looked for in `mgraph.bench.inputs.DATA`.
+        Where files of graphs are; by default they are looked for in `mgraph_bench.inputs.DATA`.
     tell : callable
         Called with every row when it is there.
 
@@ -173,7 +173,7 @@ def _look_at(scheduler: str) -> None:
     """Raise unless a scheduler of this address answers."""
     if not re.fullmatch(r"(\w+://)?(\[[\da-fA-F:.%]+\]|[^\s/:\[\]]+):\d+", scheduler):
         raise InputError(f"scheduler must be an address such as tcp://10.0.0.1:8786, got {scheduler!r}")
-    from ..cluster import connect  # and Dask
+    from mgraph.cluster import connect  # and Dask
 
     connect(scheduler).close()
 
@@ -291,7 +291,7 @@ class Clients(ExitStack):
         return self.current[1]
 
     def _opened(self, workers: int | str, kind: str) -> Any:
-        from ..cluster import connect, local_client  # and Dask
+        from mgraph.cluster import connect, local_client  # and Dask
 
         if isinstance(workers, str):
             return self.enter_context(connect(workers))

@@ -1,7 +1,7 @@
 """Rows: what runs have left in a folder, the newest of each case on each device.
 
 A folder holds one run or several, such as one of a GPU and one of a CPU; all its ``*.jsonl`` are read, whatever folders
-they lie in. `mgraph.bench` tells what a row has.
+they lie in. `mgraph_bench` tells what a row has.
 """
 
 import json
@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
+from mgraph.errors import InputError
+
 from .amounts import count, digits
 from .suite import value
 

@@ -33,10 +33,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from .. import device as devices
-from ..errors import InputError, MgraphError
-from ..graph import Edges, Graph, as_graph, in_memory
-from ..weights import NO_PREDECESSOR, infinity
+from mgraph import device as devices
+from mgraph.errors import InputError, MgraphError
+from mgraph.graph import Edges, Graph, as_graph, in_memory
+from mgraph.weights import NO_PREDECESSOR, infinity
 
 Array = Any
 

@@ -12,11 +12,12 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
-from .. import device as devices
-from .. import generate
-from ..errors import InputError
-from ..graph import Compressed, Graph
-from ..io import read as read_file
+from mgraph import device as devices
+from mgraph import generate
+from mgraph.errors import InputError
+from mgraph.graph import Compressed, Graph
+from mgraph.io import read as read_file
+
 from . import CHECKOUT
 
 Array = Any

@@ -61,7 +61,7 @@ def drawn(
         import matplotlib
         from matplotlib.figure import Figure
     except ImportError as error:
-        from ..errors import InputError
+        from mgraph.errors import InputError
 
         raise InputError(
             "a report is drawn by Matplotlib, which is not installed: pip install 'dask-mgraph[bench]'"

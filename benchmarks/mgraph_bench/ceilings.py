@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import device as devices
-from .measure import each_seconds
+from mgraph import device as devices
+from mgraph.measuring import each_seconds
 
 #: What is measured of the (min, +) product: the type, and whether nothing is negative.
 _MINPLUS = {

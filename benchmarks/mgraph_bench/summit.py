@@ -9,7 +9,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from ..plan import DeviceSpec, plan
+from mgraph.plan import DeviceSpec, plan
+
 from . import amounts
 from .document import Column, Section, Table, Words
 

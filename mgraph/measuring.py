@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .. import device as devices
+from . import device as devices
 
 #: The least number of times that a median is taken of.
 REPEATS = 5

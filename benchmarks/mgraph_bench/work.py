@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import device as devices
-from ..graph import Graph
-from ..plan import Plan
-from ..plan.all_pairs import SEARCHES, products
+from mgraph import device as devices
+from mgraph.graph import Graph
+from mgraph.plan import Plan
+from mgraph.plan.all_pairs import SEARCHES, products
 
 Array = Any
 

@@ -1,0 +1,100 @@
+"""The command ``mgraph bench``, which mgraph's command line finds by the entry point of this name (pyproject.toml)."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+from tqdm import tqdm
+
+from mgraph.cli import Command
+
+
+class Suites(click.Group):
+    """The command ``bench``: with the word ``report`` the report, else the measuring."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Let all words but ``report`` name suites."""
+        return super().parse_args(ctx, args if args[:1] == ["report"] else ["run", *args])
+
+
+@click.group(
+    "bench", cls=Suites, no_args_is_help=False, options_metavar="", subcommand_metavar="[SUITE]... | report DIR"
+)
+def bench() -> None:
+    """Measure the benchmark suites, or report on what was measured."""
+
+
+bench.command_class = Command
+
+
+class Nameless(click.Context):
+    """The context of a command that is called by its group's name alone."""
+
+    @property
+    def command_path(self) -> str:
+        """The words by which it is called."""
+        assert self.parent is not None
+        return self.parent.command_path
+
+
+class Measuring(Command):
+    """The command that ``mgraph bench`` is with any word but ``report``."""
+
+    context_class = Nameless
+
+
+@bench.command("run", cls=Measuring, epilog="Example: mgraph bench bfs-size rank-scaling --quick --out here")
+@click.argument("suites", nargs=-1, metavar="[SUITE]...")
+@click.option("--device", metavar="NAME", help="Measure on this device only: cpu, cuda or cuda:N.")
+@click.option("--workers", type=int, metavar="N", help="Run what does not say it on N Dask workers of this machine.")
+@click.option("--scheduler", metavar="ADDRESS", help="Run what is for workers on those of this Dask scheduler.")
+@click.option("--quick", is_flag=True, help="Shrink every sweep to seconds.")
+@click.option("--limit", type=float, metavar="SECONDS", help="Begin no row after so long; 0 begins none.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default="bench", show_default=True)
+@click.option("--data", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Where graphs' files are.")
+def bench_run(suites: tuple[str, ...], **options: Any) -> None:
+    """Measure suites, all by default, and write a row for each case to a folder.
+
+    What the folder has already is kept: a run that was interrupted goes on where it is called again.
+
+    mgraph bench report DIR writes the report of what was measured.
+    """
+    from .run import bench
+
+    ended = bench(suites, tell=_told, **options)
+    click.echo(
+        f"{ended.measured} measured, {ended.kept} kept, {ended.skipped} skipped, {ended.wrong} wrong, "
+        f"{ended.failed} failed" + (", stopped by --limit: call again to go on" if ended.limited else ""),
+        err=True,
+    )
+    if ended.wrong or ended.failed:
+        raise click.exceptions.Exit(1)
+
+
+def _told(row: dict[str, Any]) -> None:
+    """Print a row of a benchmark in a line."""
+    if row["kind"] == "ceilings":
+        click.echo(f"ceilings of {row['device']['model']}: copy {tqdm.format_sizeof(row['copy'])}B/s")
+        return
+    asked = " ".join(f"{name}={value}" for part in ("graph", "run", "call") for name, value in row[part].items())
+    what = f"{row['suite']} {row['algorithm']} {asked}: "
+    if row["kind"] != "case":
+        click.echo(f"{what}{row['kind']}: {row['why']}")
+        return
+    click.echo(
+        f"{what}{row['method']} on {row['device']['count']} x {row['device']['kind']} {row['seconds'] * 1e3:.4g} ms, "
+        f"{tqdm.format_sizeof(row['rate'])} {row['unit']}"
+    )
+
+
+@bench.command("report", epilog="Example: mgraph bench report here --baseline before")
+@click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option(
+    "--baseline", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Tell what is slower than there."
+)
+def bench_report(folder: Path, baseline: Path | None) -> None:
+    """Write report.html and report.md into a folder of runs."""
+    from .report import report
+
+    for path in report(folder, baseline):
+        click.echo(path)
