@@ -465,7 +465,7 @@ def _naive(ask: Ask) -> Plan:
         # where no cache holds it.
         product = 1 / ask.product_seconds(1, 1, 1, labelled)
         moved = 2 * high * n * cell if high * n * cell > CACHE else 0
-        step_seconds = max(high * n / ((0.7 if labelled else 0.4) * product), moved / (r.memory * cores))
+        step_seconds = max(high * n / ((0.7 if labelled else 0.5) * product), moved / (r.memory * cores))
     else:  # what falls is written, and its label: few do. The pass waits for its loads, so it reads at half the rate
         step_seconds = 1.5 * high * n * dtype.itemsize / (r.memory * cores)
     alone_on_gpu = ask.kind == "cuda" and len(ask.specs) == 1
