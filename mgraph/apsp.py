@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import device as devices
+from .arguments import checked_bytes, checked_flag, checked_integer
 from .bfs import checked_vertices, endless, walked_back
 from .by_component import ByComponent, components, groups
 from .compiling import clock
@@ -22,9 +23,10 @@ from .floyd_warshall import FloydWarshall
 from .graph import Graph, as_graph, check_sums, outline
 from .naive import Naive
 from .out_of_core import OutOfCore
-from .plan import Plan, plan
+from .plan import all_pairs
 from .plan.all_pairs import SEARCHES
 from .plan.cut import GROUP
+from .plan.plans import Plan
 from .sources import FromEverySource, network, potentials
 from .squaring import Squaring
 from .weights import NO_PREDECESSOR, distance_dtype, exact_types, infinity
@@ -145,13 +147,18 @@ def apsp(
     """
     given = matrix_or_graph if hasattr(matrix_or_graph, "tocoo") else as_graph(matrix_or_graph)
     n, home = outline(given)
+    predecessors, intermediate = (
+        checked_flag("predecessors", predecessors),
+        checked_flag("intermediate", intermediate),
+    )
+    block = None if block is None else checked_integer("block", block, 1)
+    memory_limit = None if memory_limit is None else checked_bytes("memory_limit", memory_limit)
     span = checked_span(span, progress)
     runner = executor(device, client, home, worker_timeout)
     planned = partial(
-        plan,
-        "apsp",
+        all_pairs.planned,
         n,
-        devices=runner.specs,
+        specs=runner.specs,
         method=method,
         predecessors=predecessors,
         intermediate=intermediate,
@@ -162,7 +169,7 @@ def apsp(
     narrowest = isinstance(dtype, str) and dtype == "auto"
     narrow = narrowest and not predecessors and not intermediate and method not in SEARCHES
     # What does not fit is refused before its edges are sorted.
-    planned(m=getattr(given, "nnz", None), dtype=dtype if not narrowest else "int16" if narrow else None)
+    planned(m=getattr(given, "nnz", None) or 0, dtype=dtype if not narrowest else "int16" if narrow else None)
     graph = as_graph(given)
     _check_weights(graph, method)
     order = None

@@ -22,12 +22,13 @@ import numpy as np
 from scipy import sparse
 
 from . import device as devices
-from .arguments import checked_integer
+from .arguments import checked_flag, checked_integer
 from .comm import Communicator
 from .engine import Progress, checked_span, executor, memory_errors, specs_beside
 from .errors import InputError, RoundingError
 from .graph import MAX_VERTICES, Graph, as_graph
-from .plan import Plan, plan
+from .plan import searches
+from .plan.plans import Plan
 from .plan.searches import prepared_for
 from .plan.shape import shape_beside
 from .weights import NO_PREDECESSOR
@@ -124,14 +125,13 @@ def bfs(
     start = checked_vertices(name, several, graph.n)
     if target is not None:
         [target] = checked_vertices("target", [target], graph.n)
-    max_depth = checked_depth(max_depth)
+    predecessors, max_depth = checked_flag("predecessors", predecessors), checked_depth(max_depth)
     runner = executor(device, client, graph.device, worker_timeout)
     rows = None
     if runner.place is not None and prepared_for(method, graph.n, graph.m, 1) == "rows of four":
         needed = runner.place.kernels("bfs").rows_needed
         rows = graph.kept("rows needed", runner.place, lambda: needed(graph.adjacency("csr")[0]))
-    made = plan(
-        "bfs",
+    made = searches.planned(
         graph.n,
         graph.m,
         specs_beside(runner, graph, "heads", "rows of four"),

@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from . import device as devices
+from .arguments import checked_flag
 from .bfs import Edges, checked_depth, checked_vertices, piece, transposed, walked_back
 from .comm import Communicator
 from .engine import Progress, checked_span, executor, memory_errors, specs_beside
 from .errors import InputError
 from .graph import as_graph
-from .plan import Plan, plan
+from .plan import searches
+from .plan.plans import Plan
 from .plan.shape import shape_beside
 
 Array = Any
@@ -97,10 +99,9 @@ def bfs_many(
     """
     graph = as_graph(graph)
     start = checked_vertices("sources", sources, graph.n)
-    max_depth = checked_depth(max_depth)
+    predecessors, max_depth = checked_flag("predecessors", predecessors), checked_depth(max_depth)
     runner = executor(device, client, graph.device, worker_timeout)
-    made = plan(
-        "bfs_many",
+    made = searches.planned_for_many(
         graph.n,
         graph.m,
         specs_beside(runner, graph),

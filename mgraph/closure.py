@@ -19,7 +19,8 @@ from .distance_matrix import NO_CYCLE, Part, empty, parts
 from .engine import Progress, checked_span, executor, memory_errors
 from .floyd_warshall import FloydWarshall, Panels, Shard
 from .graph import as_graph, in_memory, outline
-from .plan import Plan, plan
+from .plan import closure as closure_plan
+from .plan.plans import Plan
 from .weights import chunk_rows, infinity
 
 Array = Any
@@ -96,8 +97,8 @@ def transitive_closure(
     n, home = outline(given)
     span = checked_span(span, progress)
     runner = executor(device, client, home, worker_timeout)
-    planned = partial(plan, "closure", n, devices=runner.specs, span=span)
-    planned(m=getattr(given, "nnz", None))  # what does not fit is refused before its edges are sorted
+    planned = partial(closure_plan.planned, n, specs=runner.specs, span=span)
+    planned(m=getattr(given, "nnz", None) or 0)  # what does not fit is refused before its edges are sorted
     graph = as_graph(given)
     made = planned(m=0 if graph.dense is not None else graph.m)
     outcome = runner.run(Closure(made, reflexive), parts(graph, made), made, progress)

@@ -22,7 +22,8 @@ from .comm import Communicator
 from .engine import Progress, checked_span, executor, memory_errors, specs_beside
 from .errors import InputError
 from .graph import as_graph
-from .plan import Plan, plan
+from .plan import components as components_plan
+from .plan.plans import Plan
 from .plan.shape import shape_beside
 
 Array = Any
@@ -110,8 +111,7 @@ def connected_components(
             raise InputError("connection='strong' is found on one core of a CPU: leave out client=")
         method, device = "sequential", "cpu"
     runner = executor(device, client, graph.device, worker_timeout)
-    made = plan(
-        "components",
+    made = components_plan.planned(
         graph.n,
         graph.m,
         specs_beside(runner, graph),

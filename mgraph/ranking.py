@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 
 from . import device as devices
+from .arguments import checked_integer
 from .comm import Communicator
 from .engine import Program, Progress, checked_span, executor, memory_errors
 from .errors import InputError
 from .graph import as_array
-from .plan import Plan, plan
+from .plan import ranking
 from .plan.cut import even_ranges
+from .plan.plans import Plan
 from .plan.ranking import rounds
 
 Array = Any
@@ -109,7 +111,8 @@ def list_rank(
     home = devices.of(succ)
     runner = executor(device, client, home.name, worker_timeout)
     span = checked_span(span, progress)
-    made = plan("list_rank", len(succ), devices=runner.specs, method=method, span=span, splitters=splitters)
+    splitters = None if splitters is None else checked_integer("splitters", splitters, 1)
+    made = ranking.planned(len(succ), None, runner.specs, method=method, span=span, splitters=splitters)
     with home.active():
         if not np.can_cast(succ.dtype, made.dtype):
             _check_range(succ)  # what is no element might be cut to one

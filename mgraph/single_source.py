@@ -15,15 +15,18 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from . import device as devices
-from .bfs import bfs, checked_vertices, walked_back
+from .arguments import checked_flag
+from .bfs import checked_vertices, walked_back
 from .comm import Communicator
 from .engine import Progress, checked_span, executor, memory_errors, specs_beside
 from .errors import InputError
 from .graph import Compressed, Graph, as_graph, check_sums, offset_type
-from .plan import Plan, plan
+from .plan import single_source as single_source_plan
 from .plan.kernels import kernel_module
+from .plan.plans import Plan
 from .plan.shape import shape_beside
 from .sources import edge_lengths, potentials
 from .weights import (
@@ -142,6 +145,7 @@ def sssp(
     """
     graph = as_graph(graph)
     [source] = checked_vertices("source", [source], graph.n)
+    predecessors = checked_flag("predecessors", predecessors)
     [end] = [-1] if target is None else checked_vertices("target", [target], graph.n)
     computed = distance_dtype(graph.weights_dtype, dtype, TYPES)
     most = _checked_limit(limit, computed)
@@ -153,8 +157,7 @@ def sssp(
     check_sums(graph, computed)
     runner = executor(device, client, graph.device, worker_timeout)
     csr = graph.csr()
-    made = plan(
-        "sssp",
+    made = single_source_plan.planned(
         graph.n,
         graph.m,
         specs_beside(runner, graph, f"lengths.{computed}"),
@@ -574,7 +577,10 @@ def _into(csr: Compressed, first: int, last: int) -> Compressed:
 
 def _refuse_negative_cycles(graph: Graph, source: int) -> None:
     """Raise NegativeCycleError if a cycle of negative weight can be reached from `source`."""
-    reached = devices.to_host(bfs(graph, source, device="cpu").distances) >= 0
+    indptr, indices = (devices.to_host(array) for array in graph.adjacency("csr"))
+    marks = sparse.csr_array((np.ones(len(indices), np.int8), indices, indptr), shape=(graph.n, graph.n))
+    reached = np.zeros(graph.n, bool)
+    reached[sparse.csgraph.breadth_first_order(marks, source, return_predecessors=False)] = True
     src, dst, weights = (devices.to_host(part) for part in graph.coo())
     there = reached[src]
     potentials(Graph.from_edges(src[there], dst[there], weights[there], n=graph.n))

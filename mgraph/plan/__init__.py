@@ -9,19 +9,17 @@ call, which hides the package: its modules are had by ``from mgraph.plan import 
 
 import inspect
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..arguments import checked_bytes, checked_flag, checked_integer
-from ..errors import InputError, MemoryLimitError
+from ..errors import InputError
 from ..graph import MAX_VERTICES
-from ..weights import distance_dtype
 from . import all_pairs, closure, ranking, searches, single_source
-from .components import planned as planned_components
+from . import components as components_plan
 from .devices import DeviceSpec, specs_of
-from .fit import hindrance, refusal
 from .plans import Alternative, Plan
 from .ranking import MAX_ELEMENTS
 from .shape import Shape
@@ -46,6 +44,17 @@ _TAKES = {
     "components": ("directed", "indptr", "shape"),
     "list_rank": ("splitters",),
     "sssp": ("predecessors", "dtype", "nonnegative", "indptr", "shape"),
+}
+
+#: What plans each algorithm, and whether it needs the number of edges.
+_PLANNERS: dict[str, tuple[Callable[..., Plan], bool]] = {
+    "apsp": (all_pairs.planned, False),
+    "bfs": (searches.planned, True),
+    "bfs_many": (searches.planned_for_many, True),
+    "closure": (closure.planned, False),
+    "components": (components_plan.planned, True),
+    "list_rank": (ranking.planned, False),
+    "sssp": (single_source.planned, True),
 }
 
 
@@ -159,10 +168,9 @@ def plan(
     flags = {"predecessors": predecessors, "intermediate": intermediate, "nonnegative": nonnegative, "exact": exact}
     flags |= {"directed": directed, "weighted": weighted}
     flags = {name: checked_flag(name, value) for name, value in flags.items()}
-    predecessors, intermediate, nonnegative, exact, directed, weighted = flags.values()
     n = checked_integer("n", n, 0, MAX_ELEMENTS if algorithm == "list_rank" else MAX_VERTICES)
     m = None if m is None else checked_integer("m", m, 0)
-    sources, gpus_per_node = checked_integer("sources", sources, 0), checked_integer("gpus_per_node", gpus_per_node, 1)
+    sources, gpus_per_node = checked_integer("sources", sources, 1), checked_integer("gpus_per_node", gpus_per_node, 1)
     block = None if block is None else checked_integer("block", block, 1)
     span = None if span is None else checked_integer("span", span, 1)
     rows = None if rows is None else checked_integer("rows", rows, 0)
@@ -175,51 +183,26 @@ def plan(
             raise InputError(f"network must be a number of bytes a second, more than 0, such as 25e9, got {network!r}")
     if shape is not None and not isinstance(shape, Shape):
         raise InputError(f"shape must be what mgraph.plan.shape.shape_of returns, got {shape!r}")
-    _refuse_others(
-        algorithm,
-        flags
-        | {"dtype": dtype, "block": block, "components": components, "indptr": indptr, "sources": sources}
-        | {"rows": rows, "network": network, "gpus_per_node": gpus_per_node, "splitters": splitters, "shape": shape},
-    )
+    options = flags | {
+        "dtype": dtype,
+        "block": block,
+        "components": components,
+        "indptr": indptr,
+        "sources": sources,
+        "rows": rows,
+        "network": network,
+        "gpus_per_node": gpus_per_node,
+        "splitters": splitters,
+        "shape": shape,
+    }
+    _refuse_others(algorithm, options)
     if isinstance(dtype, str) and dtype == "auto":
         raise InputError("dtype='auto' depends on the weights, which a plan does not know: name a type")
-    specs = specs_of(devices)
-    shape = Shape() if shape is None else shape
-    if algorithm == "apsp":
-        if predecessors and intermediate:
-            raise InputError("predecessors=True and intermediate=True exclude each other: ask for one of them")
-        ask = all_pairs.Ask(
-            *(n, m or 0, specs, distance_dtype(None, dtype), predecessors, intermediate, block, span),
-            *(memory_limit, nonnegative, exact, components, network, gpus_per_node, weighted),
-        )
-        return all_pairs.planned(ask, method)
-    if algorithm == "closure":
-        if method not in ("auto", "blocked"):
-            raise InputError(f"method={method!r} is not known for closure: use 'auto' or 'blocked'")
-        made = closure.planned(n, m or 0, specs, block, span, memory_limit)
-    elif algorithm == "list_rank":
-        made = ranking.planned(n, specs, method, span, splitters, memory_limit)
-    elif m is None:
+    planned, needs_edges = _PLANNERS[algorithm]
+    if m is None and needs_edges:
         raise InputError(f"a plan for {algorithm} needs m=, the number of edges")
-    elif algorithm == "components":
-        made = planned_components(n, m, specs, method, span, directed, indptr, memory_limit, shape)
-    elif algorithm == "sssp":
-        kept = distance_dtype(None, dtype), predecessors, nonnegative
-        made = single_source.planned(n, m, specs, method, *kept, span, indptr, memory_limit, shape)
-    elif algorithm == "bfs_many":
-        if method not in ("auto", "words"):
-            raise InputError(f"method={method!r} is not known for bfs_many: use 'auto' or 'words'")
-        checked_integer("sources", sources, 1)
-        made = searches.planned_for_many(
-            n, m, sources, specs, predecessors, span, directed, indptr, memory_limit, shape
-        )
-    else:
-        searched = predecessors, span, directed, indptr, rows, memory_limit, shape
-        made = searches.planned(n, m, specs, method, *searched)
-    why = hindrance(made, memory_limit)
-    if why:
-        raise MemoryLimitError(refusal(made, why, memory_limit))
-    return made
+    taken = {name: value for name, value in options.items() if name in _TAKES[algorithm]}
+    return planned(n, m or 0, specs_of(devices), method=method, span=span, memory_limit=memory_limit, **taken)
 
 
 def _refuse_others(algorithm: str, options: dict[str, Any]) -> None:

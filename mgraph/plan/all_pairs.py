@@ -15,7 +15,7 @@ import numpy as np
 from .. import device as devices
 from ..errors import InputError, MemoryLimitError
 from ..rates import EXCHANGE, Rates
-from ..weights import chunk_rows
+from ..weights import chunk_rows, distance_dtype
 from .cut import Ranges, fitting_grid, fitting_rows, grids, grouped, span_of
 from .devices import USABLE, DeviceSpec, rates_of, usable
 from .fit import hindrance, refusal
@@ -110,8 +110,45 @@ class Ask(NamedTuple):
         return EXCHANGE[self.kind] * (max(grid) - 1).bit_length() + seconds
 
 
-def planned(ask: Ask, method: str) -> Plan:
+def planned(
+    n: int,
+    m: int,
+    specs: tuple[DeviceSpec, ...],
+    *,
+    method: str = "auto",
+    dtype: Any = None,
+    predecessors: bool = False,
+    intermediate: bool = False,
+    block: int | None = None,
+    span: int | None = None,
+    memory_limit: int | None = None,
+    nonnegative: bool = True,
+    exact: bool = False,
+    components: tuple[int, ...] = (),
+    network: float | None = None,
+    gpus_per_node: int = 8,
+    weighted: bool = True,
+) -> Plan:
     """Weigh the ways of finding all pairs, and return the best that fits."""
+    if predecessors and intermediate:
+        raise InputError("predecessors=True and intermediate=True exclude each other: ask for one of them")
+    ask = Ask(
+        n=n,
+        m=m,
+        specs=specs,
+        dtype=distance_dtype(None, dtype),
+        predecessors=predecessors,
+        intermediate=intermediate,
+        block=block,
+        span=span,
+        memory_limit=memory_limit,
+        nonnegative=nonnegative,
+        exact=exact,
+        components=components,
+        network=network,
+        gpus_per_node=gpus_per_node,
+        weighted=weighted,
+    )
     if method not in ("auto", *METHODS):
         known = ", ".join(map(repr, METHODS))
         raise InputError(f"method={method!r} is not known for apsp: use 'auto', {known}")

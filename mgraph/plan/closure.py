@@ -2,10 +2,12 @@
 
 import numpy as np
 
+from ..errors import InputError
 from ..rates import EXCHANGE
 from ..weights import chunk_rows
 from .cut import fitting_grid, grids, span_of
 from .devices import DeviceSpec, rates_of, speed_of
+from .fit import fitted
 from .kernels import Shapes, check_block, kernel_module, padded
 from .plans import Plan
 
@@ -16,9 +18,18 @@ PIVOTS = {"cuda": 50e-6, "cpu": 300e-6}
 
 
 def planned(
-    n: int, m: int, specs: tuple[DeviceSpec, ...], block: int | None, span: int | None, memory_limit: int | None
+    n: int,
+    m: int,
+    specs: tuple[DeviceSpec, ...],
+    *,
+    method: str = "auto",
+    block: int | None = None,
+    span: int | None = None,
+    memory_limit: int | None = None,
 ) -> Plan:
     """Plan a transitive closure by the blocked algorithm, a bit a pair."""
+    if method not in ("auto", "blocked"):
+        raise InputError(f"method={method!r} is not known for closure: use 'auto' or 'blocked'")
     kind, shards = specs[0].kind, len(specs)
     kernels = kernel_module(kind, "closure")
     check_block(block, kernels.BLOCKS)
@@ -43,7 +54,7 @@ def planned(
     look_ahead = kind == "cuda" and update > 2 * PIVOTS[kind]
     seconds = max(update, pivots) + rates_of(specs[0]).strips if look_ahead else update + pivots
 
-    return Plan(
+    made = Plan(
         algorithm="closure",
         method="blocked",
         n=n,
@@ -64,3 +75,4 @@ def planned(
         ),
         seconds=rounds * seconds,
     )
+    return fitted(made, memory_limit)

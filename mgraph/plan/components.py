@@ -7,6 +7,7 @@ from ..graph import offset_type
 from ..rates import EXCHANGE
 from .cut import shares, span_of
 from .devices import DeviceSpec, rates_of
+from .fit import fitted
 from .kernels import kernel_module
 from .plans import Plan
 from .shape import Shape
@@ -22,18 +23,19 @@ def planned(
     n: int,
     m: int,
     specs: tuple[DeviceSpec, ...],
-    method: str,
-    span: int | None,
-    directed: bool,
-    indptr: Any,
-    memory_limit: int | None,
-    shape: Shape,
+    *,
+    method: str = "auto",
+    span: int | None = None,
+    directed: bool = True,
+    indptr: Any = None,
+    memory_limit: int | None = None,
+    shape: Shape | None = None,
 ) -> Plan:
     """Plan connected components: what a method touches of the vertices and edges, and the forests it keeps."""
     if method not in ("auto", *METHODS):
         known = ", ".join(map(repr, METHODS))
         raise InputError(f"method={method!r} is not known for components: use 'auto', {known}")
-    kind, shards = specs[0].kind, len(specs)
+    kind, shards, shape = specs[0].kind, len(specs), shape or Shape()
     if method == "auto":
         method = "sequential" if kind == "cpu" and m <= FEW_EDGES else "afforest"
     if method not in kernel_module(kind, "components").METHODS:
@@ -60,7 +62,7 @@ def planned(
     exchanges = 0 if shards == 1 else EXCHANGE[kind] * shards
     able = rates_of(specs[0])
     seconds = touches / (able.search * cores) + launches * able.launch + exchanges
-    return Plan(
+    made = Plan(
         algorithm="components",
         method=method,
         n=n,
@@ -75,3 +77,4 @@ def planned(
         peak_bytes=tuple(peak(last - first, own_edges) for (first, last), own_edges in zip(ranges, edges, strict=True)),
         seconds=seconds,
     )
+    return fitted(made, memory_limit)

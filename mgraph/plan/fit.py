@@ -8,6 +8,7 @@ import tempfile
 
 from .. import device as devices
 from .. import limits
+from ..errors import MemoryLimitError
 from .devices import USABLE, usable
 from .plans import Plan, size_in_words
 
@@ -49,6 +50,14 @@ def _room_in_file(made: Plan, available: int) -> tuple[int, str]:
     if limits.is_memory(folder):
         rooms.append((max(0, available - beside), f"in {folder}, which is in memory (set TMPDIR for a folder on disk)"))
     return min(rooms)
+
+
+def fitted(made: Plan, memory_limit: int | None) -> Plan:
+    """Return a plan, or raise MemoryLimitError if it does not fit."""
+    why = hindrance(made, memory_limit)
+    if why:
+        raise MemoryLimitError(refusal(made, why, memory_limit))
+    return made
 
 
 def refusal(made: Plan, why: str, memory_limit: int | None) -> str:

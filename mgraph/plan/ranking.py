@@ -6,6 +6,7 @@ from ..errors import InputError
 from ..rates import EXCHANGE
 from .cut import even_ranges, fitting_rows, span_of
 from .devices import DeviceSpec, rates_of, speed_of
+from .fit import fitted
 from .kernels import kernel_module
 from .plans import Plan
 
@@ -40,13 +41,20 @@ MAX_ELEMENTS = 2**32 - 1
 
 def planned(
     n: int,
+    m: int | None,
     specs: tuple[DeviceSpec, ...],
-    method: str,
-    span: int | None,
-    splitters: int | None,
-    memory_limit: int | None,
+    *,
+    method: str = "auto",
+    span: int | None = None,
+    splitters: int | None = None,
+    memory_limit: int | None = None,
 ) -> Plan:
-    """Plan a list ranking: strata of the elements by splitters, ranges of them by jumping."""
+    """Plan a list ranking: strata of the elements by splitters, ranges of them by jumping.
+
+    A list has one link an element: `m` is not used.
+    """
+    if n > MAX_ELEMENTS:
+        raise InputError(f"n must be an integer in [0, {MAX_ELEMENTS}], got {n}")
     kind, shards = specs[0].kind, len(specs)
     if method not in ("auto", *METHODS):
         known = ", ".join(map(repr, METHODS))
@@ -95,7 +103,7 @@ def planned(
         else:
             seconds, launches = seconds / cores, steps
         seconds += launches * able.launch + steps * exchange
-    return Plan(
+    made = Plan(
         algorithm="list_rank",
         method=method,
         n=n,
@@ -111,6 +119,7 @@ def planned(
         seconds=seconds,
         spacing=spacing,
     )
+    return fitted(made, memory_limit)
 
 
 def rounds(links: int) -> int:

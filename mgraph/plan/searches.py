@@ -7,7 +7,7 @@ from ..graph import offset_type
 from ..rates import EXCHANGE, SHORT
 from .cut import shares, span_of
 from .devices import DeviceSpec, rates_of
-from .fit import hindrance
+from .fit import fitted, hindrance
 from .kernels import kernel_module
 from .plans import Plan
 from .shape import Shape
@@ -44,19 +44,20 @@ def planned(
     n: int,
     m: int,
     specs: tuple[DeviceSpec, ...],
-    method: str,
-    predecessors: bool,
-    span: int | None,
-    directed: bool,
-    indptr: Any,
-    rows: int | None,
-    memory_limit: int | None,
-    shape: Shape,
+    *,
+    method: str = "auto",
+    predecessors: bool = False,
+    span: int | None = None,
+    directed: bool = True,
+    indptr: Any = None,
+    rows: int | None = None,
+    memory_limit: int | None = None,
+    shape: Shape | None = None,
 ) -> Plan:
     """Plan a search from one source, or from a set of them: by levels, how many of which only the graph can tell."""
     from .. import bfs_by_level  # which knows of plans
 
-    kind = specs[0].kind
+    kind, shape = specs[0].kind, shape or Shape()
     if method not in ("auto", *BFS_METHODS, *bfs_by_level.METHODS):
         known = ", ".join(map(repr, (*BFS_METHODS, *bfs_by_level.METHODS)))
         raise InputError(f"method={method!r} is not known for bfs: use 'auto', {known}")
@@ -100,7 +101,7 @@ def planned(
             whole, first = (bfs_by_level.touches(n, max(edges), method, levels) for levels in (int(depth), 0))
             seconds = (0.4 * (whole - first) + shape.reads(n, 1.6) * first) / (search * cores)
         level = per_level + seconds / depth
-    return Plan(
+    made = Plan(
         algorithm="bfs",
         method="hybrid" if method == "auto" else method,
         n=n,
@@ -116,6 +117,7 @@ def planned(
         seconds=seconds + depth * per_level,
         listed=listed,
     )
+    return fitted(made, memory_limit)
 
 
 def _listed(n: int, shards: int, kind: str) -> int:
@@ -133,17 +135,21 @@ def _listed(n: int, shards: int, kind: str) -> int:
 def planned_for_many(
     n: int,
     m: int,
-    sources: int,
     specs: tuple[DeviceSpec, ...],
-    predecessors: bool,
-    span: int | None,
-    directed: bool,
-    indptr: Any,
-    memory_limit: int | None,
-    shape: Shape,
+    *,
+    sources: int = 1,
+    method: str = "auto",
+    predecessors: bool = False,
+    span: int | None = None,
+    directed: bool = True,
+    indptr: Any = None,
+    memory_limit: int | None = None,
+    shape: Shape | None = None,
 ) -> Plan:
     """Plan searches from many sources: as many words of 64 at a time as there are, and as fit."""
-    kind, shards = specs[0].kind, len(specs)
+    if method not in ("auto", "words"):
+        raise InputError(f"method={method!r} is not known for bfs_many: use 'auto' or 'words'")
+    kind, shards, shape = specs[0].kind, len(specs), shape or Shape()
     r, offset, both = rates_of(specs[0]), offset_type(m).itemsize, directed or shards > 1
     per_level = EXCHANGE["solo" if shards == 1 else kind] + 3 * r.launch
 
@@ -186,4 +192,4 @@ def planned_for_many(
 
     # No more words than there are sources for, but for a power of two.
     ways = [made(words) for words in kernel_module(kind, "bfs_many").WORDS if words < 2 * -(-sources // 64)]
-    return next((way for way in ways if not hindrance(way, memory_limit)), ways[-1])
+    return next((way for way in ways if not hindrance(way, memory_limit)), None) or fitted(ways[-1], memory_limit)

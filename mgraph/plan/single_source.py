@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import numpy as np
-
 from ..errors import InputError
 from ..rates import EXCHANGE
+from ..weights import distance_dtype
 from .cut import shares, span_of
 from .devices import DeviceSpec, rates_of
+from .fit import fitted
 from .plans import Plan
 from .shape import CACHED, Shape
 
@@ -16,18 +16,20 @@ def planned(
     n: int,
     m: int,
     specs: tuple[DeviceSpec, ...],
-    method: str,
-    dtype: np.dtype,
-    predecessors: bool,
-    nonnegative: bool,
-    span: int | None,
-    indptr: Any,
-    memory_limit: int | None,
-    shape: Shape,
+    *,
+    method: str = "auto",
+    dtype: Any = None,
+    predecessors: bool = False,
+    nonnegative: bool = True,
+    span: int | None = None,
+    indptr: Any = None,
+    memory_limit: int | None = None,
+    shape: Shape | None = None,
 ) -> Plan:
     """Plan shortest paths from one source: rounds, how many of which only the graph can tell."""
     from .. import single_source  # which knows of plans
 
+    dtype, shape = distance_dtype(None, dtype), shape or Shape()
     if method == "auto":
         method = "nearfar" if nonnegative else "bellman-ford"
     if method not in single_source.METHODS:
@@ -44,7 +46,7 @@ def planned(
 
     ranges, edges = shares(n, m, specs, memory_limit, indptr, peak)
     per_round = EXCHANGE["solo" if shards == 1 else kind] + (5e-6 if kind == "cuda" else 1e-6)
-    return Plan(
+    made = Plan(
         algorithm="sssp",
         method=method,
         n=n,
@@ -60,6 +62,7 @@ def planned(
         # An edge is passed a few times, and its weight and its end's distance looked at.
         seconds=_passed(n, m, method, kind, shape) / (rates_of(specs[0]).search * shards) + 60 * per_round,
     )
+    return fitted(made, memory_limit)
 
 
 def _passed(n: int, m: int, method: str, kind: str, shape: Shape) -> float:
