@@ -21,7 +21,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -68,6 +68,92 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_lock)
 
 
+class Device(Protocol):
+    """Where arrays live and kernels run: what an algorithm may ask of a device, whichever it is.
+
+    Attributes
+    ----------
+    kind : {"cpu", "cuda"}
+        The kind of device.
+    name : str
+        What `find` returns it for, such as ``"cuda:1"``.
+    xp : module
+        NumPy, or CuPy.
+    row_alignment : int
+        Rows of a matrix start on multiples of so many elements.
+    recorder : Recorder or None
+        Profiler notified of each kernel call, or None.
+    """
+
+    kind: str
+    name: str
+    xp: Any
+    row_alignment: int
+    recorder: Any
+
+    def __hash__(self) -> int: ...
+
+    def model(self) -> str:
+        """Return the name of the hardware."""
+        ...
+
+    def available_memory(self) -> int:
+        """Return the bytes that can be allocated now."""
+        ...
+
+    def kernels(self, family: str) -> Any:
+        """Return the operations of a kernel family, e.g. ``"minplus"``."""
+        ...
+
+    def mark(self) -> Mark:
+        """Return the moment at which the work so far is done."""
+        ...
+
+    def seconds_between(self, start: Mark, end: Mark) -> float:
+        """Return the seconds between two marks of a stream; waits for the second."""
+        ...
+
+    def peak_memory(self) -> contextlib.AbstractContextManager["Peak"]:
+        """Measure the most memory that the block takes."""
+        ...
+
+    def asarray(self, array: Array) -> Array:
+        """Return `array` as an array of this device, without a copy where it is one."""
+        ...
+
+    def synchronize(self) -> None:
+        """Wait for everything launched on the current stream so far."""
+        ...
+
+    def settle(self) -> None:
+        """Wait for the work of all streams."""
+        ...
+
+    def pinned(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+        """Return an uninitialised array of the host that `copy` moves at full speed."""
+        ...
+
+    def copy(self, target: Array, source: Array) -> None:
+        """Copy a matrix to or from the host, in the order of the current stream."""
+        ...
+
+    def stream(self) -> Any:
+        """Return a stream of work beside the current one; as a context, the current one."""
+        ...
+
+    def current_stream(self) -> Any:
+        """Return the stream that work goes to unless another is chosen."""
+        ...
+
+    def active(self) -> contextlib.AbstractContextManager[Any]:
+        """Return a context in which this is the current device."""
+        ...
+
+    def limited(self, blocks: int) -> contextlib.AbstractContextManager[None]:
+        """Run the block with at most so many thread blocks a launch, or threads of a CPU."""
+        ...
+
+
 class HostDevice:
     """The CPU: NumPy arrays, and the Numba kernels of `mgraph.host`."""
 
@@ -76,7 +162,7 @@ class HostDevice:
     xp: Any = np
     #: Rows of a matrix start on multiples of this many elements.
     row_alignment = 1
-    #: Who hears of the operations of kernel families, if anybody does.
+    #: Profiler notified of each kernel call, or None.
     recorder: "Recorder | None" = None
 
     def model(self) -> str:
@@ -269,12 +355,12 @@ class CudaDevice:
     kind = "cuda"
     #: 16 bytes of the narrowest distance type, the width of one vector load.
     row_alignment = 8
-    #: Who hears of the operations of kernel families, if anybody does.
+    #: Profiler notified of each kernel call, or None.
     recorder: "Recorder | None" = None
 
     def __init__(self, index: int) -> None:
         self.index = index
-        self.name = f"cuda:{index}"
+        self.name: str = f"cuda:{index}"
         self.xp = _cupy()
 
     def model(self) -> str:
@@ -433,8 +519,6 @@ def _cuda_model(index: int) -> str:
     return name.decode()
 
 
-Device = HostDevice | CudaDevice
-
 _HOST = HostDevice()
 
 
@@ -520,7 +604,7 @@ def to_host(array: Array) -> np.ndarray:
         return np.asarray(array)
     if array.ndim == 2 and _LARGE < array.nbytes and _rows_can_be_copied(array):
         result = np.empty(array.shape, array.dtype)
-        for carried in carry_home(of(array), array, result):
+        for carried in carry_home(_cuda(array.device.id), array, result):
             carried.result()
         return result
     if array.ndim < 2 or array.flags.c_contiguous:
