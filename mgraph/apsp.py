@@ -15,7 +15,7 @@ from . import device as devices
 from .arguments import checked_bytes, checked_flag, checked_integer
 from .bfs import checked_vertices, endless, walked_back
 from .by_component import ByComponent, components, groups
-from .compiling import clock
+from .device.clock import clock
 from .distance_matrix import parts
 from .engine import Executor, Outcome, Program, Progress, checked_span, executor, memory_errors
 from .errors import DistanceOverflowError, InputError, MemoryLimitError, NegativeCycleError, RoundingError

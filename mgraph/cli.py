@@ -36,7 +36,7 @@ import mgraph
 from . import bfs_by_level, generate, namesake, single_source
 from . import device as devices
 from .arguments import checked_bytes
-from .compiling import COMPILING
+from .device.clock import COMPILING
 from .errors import DeviceError, FormatError, InputError, MemoryLimitError, OutputExistsError, interrupted
 from .graph import Graph
 from .io import FORMATS, check_output, read, read_list, save

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from . import device as devices
 from .arguments import checked_integer
 from .comm import Communicator, Solo
-from .compiling import clock
+from .device.clock import clock
 from .errors import InputError, MemoryLimitError
 from .graph import Graph
 from .plan import DeviceSpec, Plan

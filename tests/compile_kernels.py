@@ -11,6 +11,7 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 
 from mgraph import device
+from mgraph.device import cuda_function
 from tests.kernel_resources import families
 
 #: How the names of kernels begin that are launched with all blocks resident, which they are compiled for.
@@ -25,7 +26,7 @@ def cooperative(source: str, name: str) -> bool:
 def compiled(source: str, name: str) -> str:
     """Compile one kernel; return its name."""
     with device.find("cuda").active():
-        device._module(0, source, (name,), cooperative(source, name)).get_function(name)
+        cuda_function(source, name, cooperative=cooperative(source, name))
     return name
 
 

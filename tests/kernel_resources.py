@@ -13,10 +13,9 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-from unittest import mock
 
 from mgraph import device
+from mgraph.device.compile import compilation
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
 ALLOWED = Path(__file__).parents[1] / "benchmarks" / "spills.toml"
@@ -73,14 +72,6 @@ def families(package: str = "mgraph.cuda") -> dict[str, tuple[str, ...]]:
     return instances
 
 
-def compilation(source: Path, instances: Sequence[str]) -> dict[str, Any]:
-    """Return what mgraph hands to CuPy to compile `instances`: asked of it, so that the two cannot differ."""
-    cupy = mock.Mock()
-    with mock.patch.object(device, "_cupy", return_value=cupy):
-        device._module.__wrapped__(0, source.resolve(), tuple(instances), False)
-    return cupy.RawModule.call_args.kwargs
-
-
 def compile_source(source: Path, instances: Sequence[str], arch: str) -> list[Usage]:
     """Compile `instances` of `source` for `arch` and return what each of its kernels uses.
 
@@ -91,7 +82,7 @@ def compile_source(source: Path, instances: Sequence[str], arch: str) -> list[Us
     """
     from cuda.bindings import nvrtc
 
-    request = compilation(source, instances)
+    request = compilation(str(source.resolve()), instances)
     options = (*request["options"], *CUPY_OPTIONS, f"-arch={arch}", "--ptxas-options=-v")
     _, program = nvrtc.nvrtcCreateProgram(request["code"].encode(), source.name.encode(), 0, [], [])
     try:

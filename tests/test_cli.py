@@ -26,7 +26,7 @@ from scipy.sparse.csgraph import breadth_first_order, shortest_path
 import mgraph
 from mgraph import cli, device
 from mgraph.cli import main
-from mgraph.compiling import COMPILING
+from mgraph.device.clock import COMPILING
 from mgraph.generate import rmat
 from mgraph.plan import plan
 from mgraph.rates import keep, rates

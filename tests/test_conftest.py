@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mgraph import device
+import mgraph
 
 pytest_plugins = ["pytester"]
 
@@ -26,8 +26,9 @@ def test_always(n): assert "PYTEST_XDIST_WORKER" in os.environ
 TWO_CORES = """
 import os
 from mgraph import device
+from mgraph.device import lookup
 
-device.gpu_count = lambda: 0
+device.gpu_count = lookup.gpu_count = lambda: 0
 os.sched_getaffinity = lambda pid: {0, 1}
 
 def pytest_plugin_registered(plugin):
@@ -41,7 +42,7 @@ def session(pytester, monkeypatch):
     """A function that runs the toy tests under this suite's conftest."""
     for name in [name for name in os.environ if name.startswith("PYTEST_")]:
         monkeypatch.delenv(name)
-    monkeypatch.setenv("PYTHONPATH", str(Path(device.__file__).parents[1]))
+    monkeypatch.setenv("PYTHONPATH", str(Path(mgraph.__file__).parents[1]))
     monkeypatch.setenv("CI", "true")
     tests = pytester.mkdir("tests")
     (tests / "conftest.py").write_text((Path(__file__).parent / "conftest.py").read_text())

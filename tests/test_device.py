@@ -11,7 +11,7 @@ import mgraph
 import mgraph.cuda.components
 import mgraph.cuda.ranking
 from mgraph import device as devices
-from mgraph.device import CudaDevice, launched_blocks
+from mgraph.device import CudaDevice, compile, cuda, launched_blocks, lookup, transfer
 from mgraph.errors import DeviceError, InputError
 from mgraph.generate import linked_list, list_graph, rmat
 from mgraph.graph import Compressed
@@ -23,10 +23,10 @@ ALL = 1 << 30  # blocks, more than any of these launches has
 def small_buffers(monkeypatch):
     """Let a matrix of some kilobytes take the way of large ones, and some rows not fit a buffer."""
     for name, size in (("_STAGED", 1024), ("_LEAST", 512), ("_LARGE", 4096)):
-        monkeypatch.setattr(devices, name, size)
-    devices._staging.cache_clear()
+        monkeypatch.setattr(transfer, name, size)
+    transfer._staging.cache_clear()
     yield
-    devices._staging.cache_clear()
+    transfer._staging.cache_clear()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int16, np.uint32])
@@ -57,7 +57,7 @@ def test_who_carries_keeps_its_buffer():
     for _ in range(3):
         for carried in devices.carry_home(cpu, source, np.empty_like(source)):
             carried.result()
-    assert 1 <= devices._staging.cache_info().currsize <= devices.CARRIERS
+    assert 1 <= transfer._staging.cache_info().currsize <= devices.CARRIERS
 
 
 @pytest.mark.parametrize(("majors", "count"), [([9, 9], 2), ([9, 8, 7], 2), ([7, 9], 0), ([], 0)])
@@ -69,10 +69,11 @@ def test_gpus_that_are_too_old_are_left_alone(majors, count, monkeypatch):
         def getDeviceProperties(self, index):
             return {"major": majors[index], "minor": 0, "name": b"a GPU"}
 
-    cupy = SimpleNamespace(cuda=SimpleNamespace(runtime=Runtime()))
-    monkeypatch.setattr(devices, "_cupy", lambda: cupy)
-    monkeypatch.setattr(devices, "gpu_count", devices.gpu_count.__wrapped__)
-    assert devices.gpu_count() == count
+    api = SimpleNamespace(cuda=SimpleNamespace(runtime=Runtime()))
+    monkeypatch.setattr(cuda, "cupy", lambda: api)
+    monkeypatch.setattr(lookup, "cupy", lambda: api)
+    monkeypatch.setattr(lookup, "gpu_count", devices.gpu_count.__wrapped__)
+    assert lookup.gpu_count() == count
     if not count:
         assert devices.find(None) is devices.find("cpu")
     with pytest.raises(DeviceError, match=r"compute capability 8\.0"):
@@ -112,9 +113,9 @@ def test_every_part_of_a_matrix_comes_home(dtype):
 def test_what_can_be_copied_row_by_row():
     whole = np.zeros((30, 40), np.int32)
     assert all(
-        map(devices._rows_can_be_copied, (whole, whole[:, :39], whole[3:9, 8:10], whole[::2], np.zeros((2, 2000))))
+        map(transfer._rows_can_be_copied, (whole, whole[:, :39], whole[3:9, 8:10], whole[::2], np.zeros((2, 2000))))
     )
-    assert not any(map(devices._rows_can_be_copied, (whole.T, whole[::-1], whole[:, ::2])))
+    assert not any(map(transfer._rows_can_be_copied, (whole.T, whole[::-1], whole[:, ::2])))
 
 
 # Limited blocks
@@ -251,9 +252,9 @@ def test_a_gpu_is_idle_while_its_kernels_are_compiled(monkeypatch):
         def get_function(self, name):
             said.append(f"compiles {name}")
 
-    monkeypatch.setattr(devices, "_cupy", lambda: Cupy)
-    monkeypatch.setattr(devices, "_module", lambda *_: Module())
+    monkeypatch.setattr(compile, "cupy", lambda: Cupy)
+    monkeypatch.setattr(compile, "_module", lambda *_: Module())
     for _ in range(2):
-        devices._function(3, "no.cu", "kernel", False, 0)
-    devices._function.cache_clear()
+        compile._function(3, "no.cu", "kernel", False, 0)
+    compile._function.cache_clear()
     assert said == ["waits for 3", "compiles kernel"]

@@ -16,7 +16,7 @@ import pytest
 from scipy import sparse
 
 import mgraph
-from mgraph.compiling import Announcement, Clock, clock, take_over
+from mgraph.device.clock import Announcement, Clock, clock, take_over
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ CALLS = """
 import json, threading
 import numpy as np
 import mgraph
-from mgraph.compiling import clock
+from mgraph.device.clock import clock
 
 def hold():  # as the call of another thread that compiles meanwhile
     with clock():
@@ -202,7 +202,7 @@ def test_a_child_that_is_forked_while_kernels_are_compiled():
     """It has the thread that forked, which may end what it began, and tells no listener of its parent's."""
     code = """
 import os, threading
-from mgraph.compiling import COMPILING, clock
+from mgraph.device.clock import COMPILING, clock
 heard, other = [], threading.Thread(target=COMPILING.begin)
 with COMPILING.heard(heard.append):
     other.start()

@@ -12,7 +12,7 @@ SCRIPT = """
 import multiprocessing, threading, time
 import numpy as np
 import mgraph
-from mgraph import device
+from mgraph.device import host
 from mgraph.generate import rmat
 
 small, large = rmat(4), rmat(17)
@@ -26,7 +26,7 @@ def answer(number):
     ]
 
 def hold():
-    with device._HOST_KERNELS:
+    with host._HOST_KERNELS:
         held.set()
         time.sleep(600)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy
 import pytest
 
-from mgraph import device
+import mgraph
 
 pytest_plugins = ["pytester"]
 
@@ -18,6 +18,7 @@ import sys
 from types import ModuleType, SimpleNamespace
 
 from mgraph import device
+from mgraph.device import lookup
 
 cupy = ModuleType("cupy")
 cupy.__version__ = "99.1"
@@ -29,13 +30,14 @@ cupy.cuda = SimpleNamespace(
     )
 )
 sys.modules["cupy"] = cupy
-device.gpu_count = lambda: 2
+device.gpu_count = lookup.gpu_count = lambda: 2
 """
 
 NO_GPU = """
 from mgraph import device
+from mgraph.device import lookup
 
-device.gpu_count = lambda: 0
+device.gpu_count = lookup.gpu_count = lambda: 0
 """
 
 TESTS = """
@@ -66,7 +68,7 @@ def test_unmarked(): assert False
 @pytest.fixture
 def session(pytester, monkeypatch):
     """A function that runs the toy tests under this suite's conftest, with a plugin loaded before it."""
-    monkeypatch.setenv("PYTHONPATH", str(Path(device.__file__).parents[1]))
+    monkeypatch.setenv("PYTHONPATH", str(Path(mgraph.__file__).parents[1]))
     tests = pytester.mkdir("tests")
     (tests / "conftest.py").write_text((Path(__file__).parent / "conftest.py").read_text())
     (tests / "test_toy.py").write_text(TESTS)

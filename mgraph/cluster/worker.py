@@ -32,7 +32,7 @@ from distributed.worker import Worker
 from .. import device as devices
 from .. import engine, limits
 from ..comm import Communicator, Nccl, Solo
-from ..compiling import clock
+from ..device.clock import clock
 from ..errors import DeviceError
 from ..plan.devices import USABLE, DeviceSpec, spec_of
 from ..version import __version__

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 
 from .. import limits
-from ..compiling import COMPILING, clock
+from ..device.clock import COMPILING, clock
 from ..errors import InputError
 
 #: How often a thread of GNU's OpenMP looks whether the others have come to a barrier before it sleeps: for some

@@ -13,7 +13,7 @@ import numba
 import numpy as np
 from numba import prange
 
-from ..compiling import clock, take_over
+from ..device.clock import clock, take_over
 from ..weights import kernel_infinity
 from .caching import njit
 from .least import nothing_of

@@ -1,0 +1,39 @@
+"""What a device is: where arrays live, how they get there, and how a kernel family is found.
+
+There are two kinds, the host (NumPy and Numba kernels) and a CUDA device (CuPy and the kernels in ``kernels/*.cu``). An
+algorithm holds a `Device` and never asks which kind it is.
+"""
+
+from .base import Array, Device, Immediate, Mark, Peak
+from .compile import KERNELS, compile_ahead, cuda_attribute, cuda_function
+from .cuda import OLDEST, CudaDevice, current_stream, gpu_count, launched_blocks, nccl
+from .host import HostDevice
+from .lookup import find, of
+from .profile import Recorder
+from .transfer import CARRIERS, carry_home, to_host, zeroed
+
+__all__ = [
+    "CARRIERS",
+    "KERNELS",
+    "OLDEST",
+    "Array",
+    "CudaDevice",
+    "Device",
+    "HostDevice",
+    "Immediate",
+    "Mark",
+    "Peak",
+    "Recorder",
+    "carry_home",
+    "compile_ahead",
+    "cuda_attribute",
+    "cuda_function",
+    "current_stream",
+    "find",
+    "gpu_count",
+    "launched_blocks",
+    "nccl",
+    "of",
+    "to_host",
+    "zeroed",
+]

@@ -1,0 +1,120 @@
+"""CUDA kernels compiled by NVRTC at their first use, from the sources of ``kernels/*.cu``."""
+
+import functools
+import re
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from ..errors import DeviceError
+from .clock import COMPILING, clock
+from .cuda import cupy
+
+PACKAGE = Path(__file__).parents[1]
+
+#: Where the CUDA sources are: beside the modules in a wheel, at the top of a checkout.
+KERNELS = next(
+    (folder for folder in (PACKAGE / "kernels" / "sources", PACKAGE.parent / "kernels") if folder.is_dir()),
+    PACKAGE / "kernels" / "sources",
+)
+
+
+#: A header of ours in a CUDA source.
+_INCLUDE = re.compile(r'^#include "(\w+\.cuh)"$', re.MULTILINE)
+
+
+def _code(source: str) -> str:
+    """Return a CUDA source with its headers in it: CuPy keeps what it compiles by its text, and reads no header's."""
+    return _INCLUDE.sub(lambda header: _code(header[1]), (KERNELS / source).read_text())
+
+
+def compilation(source: str, names: Sequence[str], cooperative: bool = False) -> dict[str, Any]:
+    """Return what CuPy is given to compile kernels of a source: its text with headers, options and names."""
+    return {
+        "code": _code(source),
+        "options": ("-std=c++17",),
+        "name_expressions": tuple(names),
+        "enable_cooperative_groups": cooperative,
+    }
+
+
+@functools.cache
+def _module(index: int, source: str, names: tuple[str, ...], cooperative: bool) -> Any:
+    return cupy().RawModule(**compilation(source, names, cooperative))
+
+
+#: Kernels that `compile_ahead` has begun to compile, by device, source, name and whether they are cooperative.
+_AHEAD: dict[tuple[int, str, str, bool], Future[None]] = {}
+
+
+_COMPILERS = ThreadPoolExecutor(4, "mgraph-compiler")
+
+
+def compile_ahead(source: str, *names: str, cooperative: bool = False) -> None:
+    """Begin to compile kernels of the current CUDA device side by side, and return at once.
+
+    A program calls this before it copies its input: NVRTC works meanwhile, in threads that do not hold Python's lock.
+
+    Parameters
+    ----------
+    source, names, cooperative
+        As for `cuda_function`, which waits for them.
+    """
+    index = cupy().cuda.Device().id
+    for name in names:
+        key = index, source, name, cooperative
+        if key not in _AHEAD:
+            _AHEAD[key] = _COMPILERS.submit(_compile, *key)
+
+
+def _compile(index: int, source: str, name: str, cooperative: bool) -> None:
+    with cupy().cuda.Device(index):
+        _module(index, source, (name,), cooperative).get_function(name)
+
+
+@functools.cache
+def _function(index: int, source: str, name: str, cooperative: bool, shared: int) -> Any:
+    begun = _AHEAD.get((index, source, name, cooperative))
+    # What the clock counts is taken from the time between events of the GPU, which is to be idle meanwhile.
+    cupy().cuda.Device(index).synchronize()
+    with clock(), COMPILING:
+        if begun is not None:
+            begun.result()
+        function = _module(index, source, (name,), cooperative).get_function(name)
+    if shared > 48 * 1024:
+        most = _attribute(index, "MaxSharedMemoryPerBlockOptin")
+        if shared > most:
+            raise DeviceError(
+                f"cuda:{index} has {most} bytes of shared memory for a block and {name} needs {shared}: "
+                "use dtype='float32', or do without predecessors"
+            )
+        function.max_dynamic_shared_size_bytes = shared
+    return function
+
+
+def cuda_function(source: str, name: str, *, cooperative: bool = False, shared: int = 0) -> Any:
+    """Return a kernel of the current CUDA device, compiled at first use and kept.
+
+    Parameters
+    ----------
+    source : str
+        A file of the kernels folder, e.g. ``"minplus.cu"``.
+    name : str
+        The kernel's name expression, e.g. ``"update<float, false>"``.
+    cooperative : bool
+        Launch it so that all its blocks are resident at once.
+    shared : int
+        The dynamic shared memory that it will be launched with, bytes.
+    """
+    return _function(cupy().cuda.Device().id, source, name, cooperative, shared)
+
+
+@functools.cache
+def _attribute(index: int, name: str) -> int:
+    return int(cupy().cuda.Device(index).attributes[name])
+
+
+def cuda_attribute(name: str) -> int:
+    """Return an attribute of the current CUDA device, e.g. ``"MultiProcessorCount"``."""
+    return _attribute(cupy().cuda.Device().id, name)

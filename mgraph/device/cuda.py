@@ -1,0 +1,246 @@
+"""A CUDA GPU, by CuPy. This is the only module that imports CuPy, and only once a GPU is asked for."""
+
+import contextlib
+import functools
+import importlib
+import itertools
+from collections.abc import Iterator
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from ..arguments import checked_integer
+from ..errors import DeviceError
+from .base import Array, Mark, Peak
+from .profile import Recorded, Recorder
+
+#: The least compute capability of a GPU that has what the kernels are written with: Ampere's.
+OLDEST = 8
+
+
+#: The most blocks of a launch: at first what a grid can have.
+_MOST_BLOCKS = ContextVar("_MOST_BLOCKS", default=2**31 - 1)
+
+
+class CudaDevice:
+    """One CUDA GPU: CuPy arrays, and the kernels of ``kernels/*.cu``."""
+
+    kind = "cuda"
+    #: 16 bytes of the narrowest distance type, the width of one vector load.
+    row_alignment = 8
+    #: Profiler notified of each kernel call, or None.
+    recorder: "Recorder | None" = None
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.name: str = f"cuda:{index}"
+        self.xp = cupy()
+
+    def model(self) -> str:
+        """Return the name of the hardware."""
+        return _cuda_model(self.index)
+
+    def available_memory(self) -> int:
+        """Return the bytes that can be allocated now, CuPy's idle pool included."""
+        with self.active():
+            free, _ = self.xp.cuda.runtime.memGetInfo()
+            return int(free) + int(self.xp.get_default_memory_pool().free_bytes())
+
+    def kernels(self, family: str) -> Any:
+        """Return the operations of a kernel family, e.g. ``"minplus"``."""
+        module = importlib.import_module(f"mgraph.cuda.{family}")
+        return module if self.recorder is None else Recorded(module, self, self.recorder)
+
+    def mark(self) -> Mark:
+        """Return an event of the current stream: the moment at which the work so far is done."""
+        event = self.xp.cuda.Event()
+        event.record()
+        return event
+
+    def seconds_between(self, start: Mark, end: Mark) -> float:
+        """Return the seconds between two marks of a stream; waits for the second."""
+        end.synchronize()
+        return float(self.xp.cuda.get_elapsed_time(start, end)) * 1e-3
+
+    @contextlib.contextmanager
+    def peak_memory(self) -> Iterator["Peak"]:
+        """Measure the most memory that the block takes of CuPy's pool, beside what is taken before."""
+        pool = self.xp.get_default_memory_pool()
+        peak, before = Peak(), pool.used_bytes()
+
+        class Watch(self.xp.cuda.MemoryHook):  # type: ignore[name-defined]
+            name = "mgraph: peak memory"
+
+            def malloc_postprocess(self, **_: Any) -> None:
+                peak.bytes = max(peak.bytes, pool.used_bytes() - before)
+
+        with self.active(), Watch():
+            yield peak
+
+    def asarray(self, array: Array) -> Array:
+        """Return `array` as an array of this device, without a copy where it is one."""
+        if isinstance(array, self.xp.ndarray) and array.device.id == self.index:
+            return array
+        with self.active():
+            return self.xp.asarray(array)
+
+    def synchronize(self) -> None:
+        """Wait for everything launched on the current stream so far."""
+        with self.active():
+            self.xp.cuda.get_current_stream().synchronize()
+
+    def settle(self) -> None:
+        """Wait for the work of all streams."""
+        with self.active():
+            self.xp.cuda.Device(self.index).synchronize()
+
+    def pinned(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+        """Return an uninitialised array of the host that `copy` moves at full speed: page-locked memory."""
+        count = int(np.prod(shape))
+        size = count * np.dtype(dtype).itemsize
+        if not size:
+            return np.empty(shape, dtype)
+        # Without CuPy's pool of such memory, which rounds sizes up to a power of two and keeps them.
+        memory = self.xp.cuda.PinnedMemoryPointer(self.xp.cuda.PinnedMemory(size), 0)
+        return np.frombuffer(memory, dtype, count).reshape(shape)
+
+    def copy(self, target: Array, source: Array) -> None:
+        """Copy a matrix to or from the host, in the order of the current stream.
+
+        Both have two dimensions, equal shape and type, and contiguous rows, which may be padded. Returns
+        at once where the host's array is pinned.
+        """
+        rows, columns = target.shape
+        if not rows or not columns:
+            return
+        runtime = self.xp.cuda.runtime
+        runtime.memcpy2DAsync(
+            _address(target),
+            target.strides[0],
+            _address(source),
+            source.strides[0],
+            columns * target.itemsize,
+            rows,
+            runtime.memcpyDefault,
+            self.xp.cuda.get_current_stream().ptr,
+        )
+
+    def stream(self) -> Any:
+        """Return a stream of work beside the current one, before which it goes; as a context, the current one."""
+        with self.active():
+            return self.xp.cuda.Stream(non_blocking=True, priority=-1)  # lower numbers go first
+
+    def current_stream(self) -> Any:
+        """Return the stream that work goes to unless another is chosen."""
+        return self.xp.cuda.get_current_stream()
+
+    def active(self) -> contextlib.AbstractContextManager[Any]:
+        """Return a context in which this is the current device."""
+        context: contextlib.AbstractContextManager[Any] = self.xp.cuda.Device(self.index)
+        return context
+
+    @contextlib.contextmanager
+    def limited(self, blocks: int) -> Iterator[None]:
+        """Run the block with at most so many thread blocks a launch, to measure how an algorithm scales with them.
+
+        It holds for what this thread launches on GPUs of connected components, but for the one block that looks for
+        the giant one, and of the walks of list ranking; on a CPU, for the threads of every kernel.
+
+        Parameters
+        ----------
+        blocks : int
+            1 or more; more than would be launched anyway change nothing.
+
+        Raises
+        ------
+        InputError
+            If `blocks` is not an integer of 1 or more.
+
+        References
+        ----------
+        F. Dehne and K. Yogaratnam, "Exploring the limits of GPUs with parallel graph algorithms", 2010: times by
+        the number of blocks.
+        """
+        before = _MOST_BLOCKS.set(min(checked_integer("blocks", blocks, 1), _MOST_BLOCKS.get()))
+        try:
+            yield
+        finally:
+            _MOST_BLOCKS.reset(before)
+
+
+def launched_blocks(wanted: int) -> int:
+    """Return how many blocks to launch of a kernel that would have so many, and does its work with fewer too."""
+    return min(wanted, _MOST_BLOCKS.get())
+
+
+def _address(array: Array) -> int:
+    return int(array.data.ptr if is_cupy(array) else array.ctypes.data)
+
+
+@functools.cache
+def _cuda_model(index: int) -> str:
+    name: bytes = cupy().cuda.runtime.getDeviceProperties(index)["name"]  # takes a millisecond
+    return name.decode()
+
+
+@functools.cache
+def cupy() -> Any:
+    """Return CuPy, or raise DeviceError where it is not installed."""
+    try:
+        import cupy
+    except ImportError as error:
+        raise DeviceError(
+            "a GPU needs CuPy, which is not installed: pip install 'dask-mgraph[cuda13]' "
+            "(or 'dask-mgraph[cuda12]' for a driver of CUDA 12)"
+        ) from error
+    return cupy
+
+
+@functools.cache
+def gpu_count() -> int:
+    """Return the number of CUDA devices that can be used: 0 without CuPy, a driver or a GPU.
+
+    The kernels need compute capability 8.0. Those from one that is too old on are left alone: CUDA numbers the fastest
+    first, unless CUDA_DEVICE_ORDER says otherwise.
+    """
+    try:
+        runtime = cupy().cuda.runtime
+        majors = (runtime.getDeviceProperties(index)["major"] for index in range(runtime.getDeviceCount()))
+        return sum(1 for _ in itertools.takewhile(lambda major: major >= OLDEST, majors))
+    except Exception:  # CuPy raises its own types, and OSError where the driver's library is missing
+        return 0
+
+
+@functools.cache
+def cuda_device(index: int) -> CudaDevice:
+    """Return the GPU of a number, always the same object."""
+    return CudaDevice(index)
+
+
+def is_cupy(array: Any) -> bool:
+    """Return whether an array is one of CuPy's."""
+    return type(array).__module__.partition(".")[0] in ("cupy", "cupyx")
+
+
+def nccl() -> Any:
+    """Return CuPy's NCCL bindings.
+
+    Raises
+    ------
+    DeviceError
+        Where NCCL's library is missing.
+    """
+    cupy()
+    try:
+        from cupy.cuda import nccl as bindings
+    except ImportError as error:
+        raise DeviceError("several GPUs need NCCL: pip install 'dask-mgraph[cuda13]'") from error
+    if not bindings.available:
+        raise DeviceError("several GPUs need NCCL, which CuPy cannot load: pip install 'dask-mgraph[cuda13]'")
+    return bindings
+
+
+def current_stream() -> int:
+    """Return the handle of the current CUDA stream."""
+    return int(cupy().cuda.get_current_stream().ptr)
