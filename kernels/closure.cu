@@ -200,7 +200,7 @@ __global__ void __launch_bounds__(32 * SOLVERS)
 }
 
 // What a block of `update` computes is S sheets a warp high and K columns wide; RESIDENT blocks shall fit a
-// multiprocessor. Chosen by measurement (mgraph/cuda/closure.py).
+// multiprocessor. Chosen by measurement (mgraph/kernels/closure/cuda.py).
 template <int S_, int WARPS_, int RESIDENT_> struct Tile {
     static constexpr int S = S_, WARPS = WARPS_, RESIDENT = RESIDENT_, THREADS = 32 * WARPS;
 };

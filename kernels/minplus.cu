@@ -252,7 +252,7 @@ __global__ void __launch_bounds__(LANES* GROUPS, (PATHS ? 8 : 16) / sizeof(typen
 
 // The tile of `update` that a thread block computes, the part of it that a thread holds in registers, and the
 // blocks that shall fit a multiprocessor. Which is best for a type is a matter of measurement: the launcher
-// chooses (mgraph/cuda/minplus.py).
+// chooses (mgraph/kernels/minplus/cuda.py).
 template <int M_, int N_, int TM_, int TN_, int RESIDENT_> struct Tile {
     static constexpr int M = M_, N = N_, TM = TM_, TN = TN_, RESIDENT = RESIDENT_, THREADS = M / TM * (N / TN);
 };

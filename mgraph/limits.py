@@ -42,7 +42,7 @@ NO_LIMIT = 1 << 60
 #: Numba 0.68.
 NUMBA_PAGES, NUMBA_ADDRESSES, THREAD_ADDRESSES = 160 << 20, 320 << 20, 72 << 20
 
-#: Set once Numba has run a kernel of `mgraph.host`.
+#: Set once Numba has run a kernel of `mgraph.kernels`.
 NUMBA_RAN = threading.Event()
 
 

@@ -33,7 +33,7 @@ def compiled(source: str, name: str) -> str:
 def main() -> int:
     """Compile all kernels and print them."""
     work = [
-        (importlib.import_module(f"mgraph.cuda.{source.removesuffix('.cu')}").SOURCE, name)
+        (importlib.import_module(f"mgraph.kernels.{source.removesuffix('.cu')}.cuda").SOURCE, name)
         for source, instances in families().items()
         for name in instances
     ]

@@ -61,10 +61,12 @@ def compiler_missing() -> str:
     return ""
 
 
-def families(package: str = "mgraph.cuda") -> dict[str, tuple[str, ...]]:
+def families(package: str = "mgraph.kernels") -> dict[str, tuple[str, ...]]:
     """Return the instances of each source, as the modules of `package` list them."""
     instances: dict[str, tuple[str, ...]] = {}
-    for info in pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}."):
+    for info in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
+        if info.name.endswith(".host"):
+            continue  # which has nothing to compile, and imports Numba
         module = importlib.import_module(info.name)
         if hasattr(module, "SOURCE"):
             listed = instances.get(module.SOURCE, ()) + tuple(module.INSTANCES)
@@ -145,7 +147,7 @@ def unlisted_spills(usages: Iterable[Usage], allowed: Mapping[tuple[str, str], s
 def check(
     architectures: Sequence[str] = ARCHITECTURES,
     folder: Path = device.KERNELS,
-    package: str = "mgraph.cuda",
+    package: str = "mgraph.kernels",
     allowed: Path = ALLOWED,
 ) -> tuple[list[Usage], list[str]]:
     """Compile all sources of `folder` and return what the kernels use, and what is wrong with them."""

@@ -13,10 +13,10 @@ from test_plan import measured
 
 import mgraph
 from mgraph import device as devices
+from mgraph.device.numba.small import GRAPH, is_small
 from mgraph.errors import InputError
 from mgraph.generate import random_degree, rmat
 from mgraph.graph import Compressed
-from mgraph.host.small import GRAPH, is_small
 from mgraph.plan import DeviceSpec, plan
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]

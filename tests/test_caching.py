@@ -10,8 +10,8 @@ import pytest
 from numba.core.caching import IndexDataCacheFile
 
 import mgraph
-from mgraph.host import caching
-from mgraph.host.caching import KernelFiles
+from mgraph.device.numba import caching
+from mgraph.device.numba.caching import KernelFiles
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_other_packages_functions_are_kept_as_numba_does(tmp_path):
 
 def test_kernels_are_found_again():
     call = "import mgraph, numba; mgraph.bfs(mgraph.Graph.from_edges([0], [1]), 0, device='cpu')"
-    told = "; from mgraph.host import bfs; print(sum(bfs._levels.stats.cache_hits.values()))"
+    told = "; from mgraph.kernels.bfs import host as bfs; print(sum(bfs._levels.stats.cache_hits.values()))"
     for _ in range(2):
         found = subprocess.run([sys.executable, "-c", call + told], capture_output=True, text=True, check=True)
     assert int(found.stdout) >= 1
@@ -85,7 +85,7 @@ def test_a_cache_that_cannot_be_written_costs_only_time(tmp_path):
     script = tmp_path / "kernels.py"
     script.write_text(
         "import resource\n"
-        "from mgraph.host.caching import njit\n"
+        "from mgraph.device.numba.caching import njit\n"
         "@njit(cache=True)\ndef twice(a):\n    return 2 * a\n"
         "@njit(cache=True)\ndef thrice(a):\n    return 3 * a\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (999, resource.RLIM_INFINITY))\n"

@@ -65,7 +65,7 @@ def forked():
     """Have worker processes forked from one that has imported what they run; spawned, each takes seconds to do so."""
     chosen = dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
     get_mp_context()  # which has Dask's own choice imported, once
-    multiprocessing.set_forkserver_preload(["distributed", "mgraph.cluster.worker", "mgraph.host.minplus"])
+    multiprocessing.set_forkserver_preload(["distributed", "mgraph.cluster.worker", "mgraph.kernels.minplus.host"])
     return chosen
 
 

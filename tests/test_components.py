@@ -19,10 +19,10 @@ from mgraph import device as devices
 from mgraph.cluster import local_client
 from mgraph.components import Components
 from mgraph.device import gpu_count
+from mgraph.device.numba.small import VERTICES, is_small
 from mgraph.errors import InputError, MemoryLimitError
 from mgraph.generate import random_degree, rmat
 from mgraph.graph import Compressed
-from mgraph.host.small import VERTICES, is_small
 from mgraph.plan import DeviceSpec, plan
 from mgraph.plan.components import FEW_EDGES
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import mgraph
-import mgraph.cuda.components
-import mgraph.cuda.ranking
 from mgraph import device as devices
 from mgraph.device import CudaDevice, compile, cuda, launched_blocks, lookup, transfer
 from mgraph.errors import DeviceError, InputError
 from mgraph.generate import linked_list, list_graph, rmat
 from mgraph.graph import Compressed
+from mgraph.kernels.components import cuda as components_cuda
+from mgraph.kernels.ranking import cuda as ranking_cuda
 
 ALL = 1 << 30  # blocks, more than any of these launches has
 
@@ -181,7 +181,7 @@ def launches(monkeypatch, module):
 @pytest.mark.parametrize(("limit", "blocks", "of_walks"), [(1, 1, 1), (7, 7, 7), (ALL, 11, 32)])
 def test_which_launches_are_limited(limit, blocks, of_walks, monkeypatch):
     indptr, parent, one = np.zeros(2562, np.int32), np.zeros(2561, np.int32), np.zeros(1, np.int32)
-    components, ranking = mgraph.cuda.components, mgraph.cuda.ranking
+    components, ranking = components_cuda, ranking_cuda
     by_components, by_ranking = launches(monkeypatch, components), launches(monkeypatch, ranking)
     edges, forest = (indptr, one, 0, 2561), (parent, parent, parent, 1)
     with a_gpu().limited(limit):

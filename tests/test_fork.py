@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from mgraph.host import forks
-from mgraph.host.caching import njit
+from mgraph.device.numba import forks
+from mgraph.device.numba.caching import njit
 
 SCRIPT = """
 import multiprocessing, threading, time

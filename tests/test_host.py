@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-import mgraph.host
+import mgraph
 import mgraph_bench
 
-MODULES = sorted(path for package in (mgraph.host, mgraph_bench) for path in Path(package.__file__).parent.glob("*.py"))
+MODULES = sorted(path for package in (mgraph, mgraph_bench) for path in Path(package.__file__).parent.rglob("*.py"))
 
 
 def reductions(source):

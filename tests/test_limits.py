@@ -320,7 +320,7 @@ limits.cores_allowed = lambda: 64
 limits.cores = lambda: 2
 {first}
 before = dict(os.environ)
-import mgraph.host, numba, numpy as np
+import mgraph.device.numba, numba, numpy as np
 assert os.environ == before  # which child processes inherit
 
 @numba.njit(parallel=True)
@@ -371,7 +371,7 @@ from mgraph.cluster import worker
 worker.get_worker = lambda: SimpleNamespace(state=SimpleNamespace(nthreads=4))
 for task in range(2):
     with worker._at_work(worker.Session(), device.find("cpu"), "solve"):
-        import mgraph.host, numba
+        import mgraph.device.numba, numba
         print(numba.get_num_threads(), numba.config.NUMBA_NUM_THREADS)
 """
 

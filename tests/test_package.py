@@ -174,7 +174,7 @@ def test_importing_mgraph_loads_no_engine():
 )
 def test_threads_sleep_soon_where_they_wait_unless_told_otherwise(given, looks):
     program = (
-        "import os; before = dict(os.environ); import mgraph.host.minplus; assert os.environ == before; "
+        "import os; before = dict(os.environ); import mgraph.kernels.minplus.host; assert os.environ == before; "
         "import numba.np.ufunc.omppool; print('libgomp' in open('/proc/self/maps').read())"
     )
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("OMP_", "GOMP_"))}
@@ -188,7 +188,7 @@ def test_threads_sleep_soon_where_they_wait_unless_told_otherwise(given, looks):
 
 
 def test_other_threads_than_openmp_are_left_alone():
-    program = "import mgraph.host.minplus; print('libgomp' in open('/proc/self/maps').read())"
+    program = "import mgraph.kernels.minplus.host; print('libgomp' in open('/proc/self/maps').read())"
     if sys.platform != "linux":
         pytest.skip("OpenMP is loaded on Linux only")
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_THREADING_LAYER": "workqueue"}

@@ -17,7 +17,7 @@ from mgraph import DeviceSpec, InputError
 from mgraph import device as devices
 from mgraph.engine import Direct
 from mgraph.generate import linked_list
-from mgraph.host.ranking import _splitter
+from mgraph.kernels.ranking.host import _splitter
 from mgraph.plan import plan
 from mgraph.plan.ranking import SHORT_LIST, SPACING, WALKS
 from mgraph.ranking import Walking
@@ -124,7 +124,7 @@ def gpu_threads():
 
 @pytest.mark.parametrize(("threads", "blocks"), [(2048, 264), (1536, 132), (1024, 132)])
 def test_all_blocks_that_jump_are_resident(threads, blocks, monkeypatch):
-    from mgraph.cuda import ranking
+    from mgraph.kernels.ranking import cuda as ranking
 
     attributes = {"MultiProcessorCount": 132, "MaxThreadsPerMultiProcessor": threads}
     launched = []

@@ -13,9 +13,9 @@ from test_plan import measured
 
 import mgraph
 from mgraph import device as devices
+from mgraph.device.numba.small import is_small
 from mgraph.generate import random_degree, rmat
 from mgraph.graph import Compressed
-from mgraph.host.small import is_small
 from mgraph.plan.devices import USABLE
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]

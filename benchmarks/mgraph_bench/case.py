@@ -132,7 +132,7 @@ def _tuned(case: Case, place: devices.Device) -> Iterator[None]:
         if "blocks" in case.run:
             stack.enter_context(place.limited(case.run["blocks"]))
         if "tile" in case.run:
-            from mgraph.cuda import minplus
+            from mgraph.kernels.minplus import cuda as minplus
 
             stack.enter_context(minplus.tiled(case.run["tile"]))
         yield

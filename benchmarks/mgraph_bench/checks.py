@@ -23,9 +23,9 @@ from numba import prange
 from scipy import sparse
 
 from mgraph import device as devices
+from mgraph.device.numba.caching import njit
 from mgraph.errors import MgraphError
 from mgraph.graph import Graph
-from mgraph.host.caching import njit
 from mgraph.weights import infinity
 
 Array = Any

@@ -372,7 +372,7 @@ def _take_share() -> None:
     try:
         with clock():
             # Before Numba, which reads only once how many threads it may have.
-            importlib.import_module("mgraph.host")
+            importlib.import_module("mgraph.device.numba")
         import numba
     except Exception as error:  # whatever Numba's import stumbles over
         raise DeviceError(

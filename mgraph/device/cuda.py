@@ -49,7 +49,7 @@ class CudaDevice:
 
     def kernels(self, family: str) -> Any:
         """Return the operations of a kernel family, e.g. ``"minplus"``."""
-        module = importlib.import_module(f"mgraph.cuda.{family}")
+        module = importlib.import_module(f"mgraph.kernels.{family}.cuda")
         return module if self.recorder is None else Recorded(module, self, self.recorder)
 
     def mark(self) -> Mark:

@@ -37,7 +37,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class HostDevice:
-    """The CPU: NumPy arrays, and the Numba kernels of `mgraph.host`."""
+    """The CPU: NumPy arrays, and the Numba kernels of `mgraph.kernels`."""
 
     kind = "cpu"
     name = "cpu"
@@ -57,7 +57,7 @@ class HostDevice:
 
     def kernels(self, family: str) -> Any:
         """Return the operations of a kernel family, e.g. ``"minplus"``."""
-        guarded = _Guarded(_host_module(f"mgraph.host.{family}"))
+        guarded = _Guarded(_host_module(f"mgraph.kernels.{family}.host"))
         return guarded if self.recorder is None else Recorded(guarded, self, self.recorder)
 
     def mark(self) -> Mark:
@@ -112,7 +112,7 @@ class HostDevice:
     @contextlib.contextmanager
     def limited(self, blocks: int) -> Iterator[None]:
         """Run the block with at most so many threads: see `CudaDevice.limited`."""
-        _host_module("mgraph.host")  # before Numba, to which it tells how many threads this process may have
+        _host_module("mgraph.device.numba")  # before Numba, to which it tells how many threads this process may have
         import numba
 
         before = numba.get_num_threads()
@@ -125,7 +125,7 @@ class HostDevice:
 
 @functools.cache
 def _host_module(name: str) -> ModuleType:
-    """Return `mgraph.host` or a module of it; the first one imports Numba, which is no part of what a call computes."""
+    """Return a module that imports Numba, the first of them; the time is no part of what a call computes."""
     with clock():
         return importlib.import_module(name)
 

@@ -15,7 +15,7 @@ from ..errors import InputError
 @functools.cache
 def kernel_module(kind: str, family: str) -> Any:
     """Return the constants of a kernel family on a kind of device, which needs no such device."""
-    return importlib.import_module(f"mgraph.{'host' if kind == 'cpu' else 'cuda'}.{family}")
+    return importlib.import_module(f"mgraph.kernels.{family}.{'host' if kind == 'cpu' else 'cuda'}")
 
 
 def check_block(block: int | None, legal: Sequence[int]) -> None:

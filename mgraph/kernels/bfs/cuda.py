@@ -1,0 +1,149 @@
+"""Launches of the kernels of ``kernels/bfs.cu``: the operations of `mgraph.kernels.bfs.host`."""
+
+from typing import Any
+
+import numpy as np
+
+from ... import device as devices
+from ...device import cuda_attribute, cuda_function
+
+SOURCE = "bfs.cu"
+INSTANCES = (
+    *(f"{kernel}<{o}>" for kernel in ("levels", "heads", "parents", "hub_parents") for o in ("int", "long long")),
+    *("seed", "quads"),
+)
+
+#: Where the host finds the number of the frontier's level, in the control words.
+LEVEL = 2
+CONTROL_WORDS = 32
+
+#: The methods' numbers in the kernel.
+METHODS = {"hybrid": 0, "frontier": 1, "pull": 2}
+
+#: As in the source: the degree from which on a vertex counts as a hub.
+_HUB = 512
+_THREADS = 1024
+
+#: Blocks of a multiprocessor that look for the parents of hubs.
+_PARENTING = 4
+
+#: The most neighbours of a vertex, and vertices, of a graph whose rows are laid side by side.
+_FEW = 15
+_MOST_VERTICES = 1 << 29
+
+Array = Any
+
+
+def hub_capacity(edges: int) -> int:
+    """Return the words that the hubs of a graph with so many edges can take."""
+    return 2 * (edges // _HUB + 1)
+
+
+def _there(array: Array) -> Any:
+    """Return an array as a kernel's argument: a null pointer for one that is empty."""
+    return array if array.size else np.uintp(0)
+
+
+def _offset(indptr: Array) -> str:
+    return "int" if indptr.dtype == np.int32 else "long long"
+
+
+def compile_ahead(indptr: Array) -> None:
+    """Begin to compile the search itself, which takes longest."""
+    devices.compile_ahead(SOURCE, f"levels<{_offset(indptr)}>", cooperative=True)
+
+
+def seed(sources: Array, first: int, last: int, distances: Array, visited: Array, frontier: Array) -> None:
+    """Start from the sources: distance 0 and a bit in the bitmaps, for those from `first` to `last` in both."""
+    arguments = (sources, *map(np.int32, (len(sources), first, last)), distances, visited, frontier)
+    cuda_function(SOURCE, "seed")((-(-len(sources) // 256),), (256,), arguments)
+
+
+def heads(in_indptr: Array, in_indices: Array, out_indptr: Array, head: Array) -> None:
+    """Write each row's in-neighbour that has the most edges out of it, of a hub's the first `_HUB`, or -1."""
+    if len(head):
+        kernel = cuda_function(SOURCE, f"heads<{_offset(in_indptr)}>")
+        kernel((-(-len(head) // 256),), (256,), (in_indptr, in_indices, out_indptr, np.int32(len(head)), head))
+
+
+def rows_needed(indptr: Array) -> int:
+    """Return how many rows of four words a graph takes, as NumPy or CuPy has it; 0 if there are long ones."""
+    n = len(indptr) - 1
+    if indptr.dtype != np.int32 or not 0 < n <= _MOST_VERTICES:
+        return 0
+    degrees = indptr[1:] - indptr[:-1]
+    return 0 if int(degrees.max()) > _FEW else n + int((degrees[degrees > 4] // 4).sum())
+
+
+def rows_of_four(xp: Any, indptr: Array, indices: Array) -> Array:
+    """Return the rows of a graph side by side, four words each; none if there are long ones."""
+    n, made = len(indptr) - 1, xp.empty((rows_needed(indptr), 4), np.int32)
+    if not made.size:
+        return made
+    degrees = indptr[1:] - indptr[:-1]
+    degrees[degrees <= 4] = 0
+    degrees //= 4
+    links = degrees.cumsum(dtype=np.int32)
+    links -= degrees
+    cuda_function(SOURCE, "quads")((-(-n // 256),), (256,), (indptr, indices, links, np.int32(n), made))
+    return made
+
+
+def levels(
+    out_indptr: Array,
+    out_indices: Array,
+    in_indptr: Array,
+    in_indices: Array,
+    heads: Array,
+    quads: Array,
+    first: int,
+    last: int,
+    distances: Array,
+    visited: Array,
+    frontier: Array,
+    found: Array,
+    queue: Array,
+    hubs: Array,
+    lists: Array,
+    control: Array,
+    limit: int,
+    method: int,
+    shard: int,
+    listed: bool,
+) -> None:
+    """Run up to `limit` levels of the search for the vertices from `first` to `last`, in one launch."""
+    kernel = cuda_function(SOURCE, f"levels<{_offset(out_indptr)}>", cooperative=True)
+    arguments = (
+        *(out_indptr, out_indices, in_indptr, in_indices, _there(heads), _there(quads)),
+        *(np.int32(len(distances)), np.int32(first), np.int32(last)),
+        *(distances, visited, frontier, found, queue, hubs, lists, control),
+        *(np.int32(min(limit, 2**31 - 1)), np.int32(method)),
+        *(np.int32(lists.shape[0]), np.int32(lists.shape[1]), np.int32(shard), np.bool_(listed)),
+    )
+    kernel((cuda_attribute("MultiProcessorCount"),), (_THREADS,), arguments)
+
+
+def parents(
+    in_indptr: Array,
+    in_indices: Array,
+    first: int,
+    last: int,
+    distances: Array,
+    root: int,
+    parent: Array,
+    hubs: Array,
+    total: Array,
+) -> None:
+    """Write the least in-neighbour one level up of each vertex from `first` to `last`, or -9999.
+
+    `root` is the only source, or -1. `hubs` has room for `hub_capacity` words, `total` is a word.
+    """
+    if last == first:
+        return
+    total.fill(0)
+    edges, here = (in_indptr, in_indices), (np.int32(first), np.int32(last))
+    kernel = cuda_function(SOURCE, f"parents<{_offset(in_indptr)}>")
+    kernel((-(-(last - first) // 256),), (256,), (*edges, *here, distances, np.int32(root), parent, hubs, total))
+    kernel = cuda_function(SOURCE, f"hub_parents<{_offset(in_indptr)}>")
+    blocks = _PARENTING * cuda_attribute("MultiProcessorCount")
+    kernel((blocks,), (256,), (*edges, here[0], distances, parent, hubs, total))

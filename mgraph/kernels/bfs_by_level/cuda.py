@@ -1,0 +1,154 @@
+"""Launches of the kernels of ``kernels/bfs_by_level.cu``: the operations of `mgraph.kernels.bfs_by_level.host`."""
+
+from typing import Any
+
+import numpy as np
+
+from ...device import cuda_attribute, cuda_function
+
+SOURCE = "bfs_by_level.cu"
+
+#: What of the methods there is here.
+METHODS = ("edge", "vertex", "mask", "privatized", "scan")
+
+INSTANCES = (
+    *(
+        f"{kernel}<{offset}>"
+        for kernel in ("rows", "vertex", "expand", "privatized", "gather", "thin")
+        for offset in ("int", "long long")
+    ),
+    *("count", "list", "mark", "edge", "settle", "update", "filter"),
+)
+
+#: Where the host finds what a launch tells, in the control words.
+FOUND, LEVELS, LAST, EDGES = range(4)
+CONTROL_WORDS = 4
+
+#: As in the source: the vertices that one block takes.
+THIN = 1024
+_THREADS = 256
+
+#: Blocks of `filter` for each multiprocessor, which holds so many at a time.
+_RESIDENT = 8
+
+Array = Any
+
+
+def count(frontier: Array, control: Array) -> None:
+    """Count the vertices of the frontier."""
+    _launch("count", len(frontier), _int(len(frontier)), frontier, control)
+
+
+def list_frontier(frontier: Array, queue: Array, control: Array) -> None:
+    """Write the vertices of the frontier to the queue."""
+    _launch("list", len(frontier), _int(len(frontier)), frontier, queue, control)
+
+
+def mark(queue: Array, frontier: Array) -> None:
+    """Set the bits of the queue's vertices."""
+    _launch("mark", len(queue), _int(len(queue)), queue, frontier)
+
+
+def rows(in_indptr: Array, first: int, last: int, targets: Array) -> None:
+    """Write the target of each edge into the vertices `first` to `last`."""
+    arguments = in_indptr, _int(first), _int(last), np.int64(len(targets)), targets
+    _launch(_instance("rows", in_indptr), len(targets), *arguments)
+
+
+def edge(sources: Array, targets: Array, frontier: Array, level: int, distances: Array) -> None:
+    """Give unvisited targets of edges from the frontier the distance `level`, a thread an edge."""
+    arguments = np.int64(len(sources)), sources, targets, frontier, _int(level), distances
+    _launch("edge", len(sources), *arguments)
+
+
+def vertex(out_indptr: Array, out_indices: Array, frontier: Array, level: int, distances: Array) -> None:
+    """Give unvisited neighbours of the frontier the distance `level`, a thread a vertex."""
+    n = len(distances)
+    arguments = out_indptr, out_indices, _int(n), frontier, _int(level), distances
+    _launch(_instance("vertex", out_indptr), n, *arguments)
+
+
+def settle(first: int, last: int, level: int, distances: Array, frontier: Array, control: Array) -> None:
+    """Make the frontier of the vertices `first` to `last` at distance `level`, and count them."""
+    _launch("settle", last - first, _int(first), _int(last), _int(level), distances, frontier, control)
+
+
+def expand(
+    out_indptr: Array,
+    out_indices: Array,
+    first: int,
+    frontier: Array,
+    visited: Array,
+    level: int,
+    updating: Array,
+    distances: Array,
+) -> None:
+    """Give unvisited neighbours of the frontier the distance `level`, and mark them."""
+    n = len(distances)
+    arguments = out_indptr, out_indices, _int(n), _int(first), frontier, visited, _int(level), updating, distances
+    _launch(_instance("expand", out_indptr), n, *arguments)
+
+
+def update(first: int, last: int, visited: Array, updating: Array, frontier: Array, control: Array) -> None:
+    """Make the frontier of the marked vertices, which are visited now, and count them."""
+    _launch("update", last - first, _int(first), _int(last), visited, updating, frontier, control)
+
+
+def privatized(
+    out_indptr: Array, out_indices: Array, queue: Array, level: int, distances: Array, following: Array, control: Array
+) -> None:
+    """Give unvisited neighbours of the queue's vertices the distance `level`, and write them to `following`."""
+    size = len(queue)
+    arguments = out_indptr, out_indices, _int(size), queue, _int(level), distances, following, control
+    _launch(_instance("privatized", out_indptr), size, *arguments)
+
+
+def gather(out_indptr: Array, out_indices: Array, queue: Array, edges: Array, control: Array) -> None:
+    """Copy the targets of the edges from the queue's vertices to `edges`."""
+    size = len(queue)
+    arguments = out_indptr, out_indices, _int(size), queue, edges, control
+    _launch(_instance("gather", out_indptr), size, *arguments)
+
+
+def filter_edges(
+    edges: Array, first: int, level: int, visited: Array, distances: Array, following: Array, control: Array
+) -> None:
+    """Give the unvisited among the gathered targets the distance `level`, and write them to `following`."""
+    blocks = _RESIDENT * cuda_attribute("MultiProcessorCount")
+    arguments = edges, _int(first), _int(level), visited, distances, following, control
+    cuda_function(SOURCE, "filter")((blocks,), (_THREADS,), arguments)
+
+
+def thin(
+    out_indptr: Array,
+    out_indices: Array,
+    first: int,
+    visited: Array,
+    distances: Array,
+    queue: Array,
+    head: int,
+    tail: int,
+    level: int,
+    limit: int,
+    control: Array,
+) -> None:
+    """Run up to `limit` levels by one block, as long as they are thin, the first of them at distance `level`."""
+    arguments = (
+        *(out_indptr, out_indices, _int(first), visited, distances, queue),
+        *(_int(head), _int(tail), _int(level), _int(min(limit, 2**31 - 1)), control),
+    )
+    cuda_function(SOURCE, _instance("thin", out_indptr))((1,), (THIN,), arguments)
+
+
+def _int(value: int) -> np.int32:
+    return np.int32(value)
+
+
+def _instance(kernel: str, indptr: Array) -> str:
+    return f"{kernel}<{'int' if indptr.dtype == np.int32 else 'long long'}>"
+
+
+def _launch(name: str, threads: int, *arguments: Any) -> None:
+    """Launch a kernel with so many threads or a few more; nothing where there are none."""
+    if threads > 0:
+        cuda_function(SOURCE, name)((-(-threads // _THREADS),), (_THREADS,), arguments)

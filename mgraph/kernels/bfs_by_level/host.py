@@ -1,0 +1,245 @@
+"""The kernels of ``kernels/bfs_by_level.cu`` for the CPU: the same operations on the same arrays, on all cores.
+
+That file's opening explains the algorithms, and why cores may write to the same place at the same time. A block is
+a chunk that one core takes. `sequential` is one core's alone, and the textbook's queue.
+"""
+
+import numpy as np
+
+from ...device.numba import prange
+from ...device.numba.atomics import compare_and_swap, fetch_and_add, fetch_and_or
+from ...device.numba.caching import njit
+
+#: What of the methods there is here.
+METHODS = ("edge", "vertex", "mask", "privatized", "scan", "sequential")
+
+#: Where the caller finds what an operation tells, in the control words.
+FOUND, LEVELS, LAST, EDGES = 0, 1, 2, 3
+CONTROL_WORDS = 4
+
+#: The vertices of a level that goes the short way.
+THIN = 1024
+_THIN_EDGES = 16384  # and the edges out of them
+
+_CHUNK = 256  # vertices of a queue that a core takes at a time,
+_EDGES = 8192  # or gathered edges,
+_WORDS = 256  # or words of the frontier
+_HELD = 2048  # vertices of a core's own queue
+_ONE = np.uint32(1)
+
+
+@njit(nogil=True, cache=True)
+def _in(bits, v):
+    return bits[v >> 5] >> np.uint32(v & 31) & _ONE != 0
+
+
+@njit(nogil=True, cache=True)
+def _bits(word):
+    total = 0
+    while word:
+        word &= word - _ONE
+        total += 1
+    return total
+
+
+@njit(nogil=True, cache=True)
+def count(frontier, control):
+    """Count the vertices of the frontier."""
+    for w in range(len(frontier)):
+        control[FOUND] += _bits(frontier[w])
+
+
+@njit(nogil=True, cache=True)
+def list_frontier(frontier, queue, control):
+    """Write the vertices of the frontier to the queue."""
+    end = 0
+    for w in range(len(frontier)):
+        if frontier[w]:
+            for v in range(32 * w, 32 * w + 32):
+                if _in(frontier, v):
+                    queue[end] = v
+                    end += 1
+    control[FOUND] = end
+
+
+@njit(nogil=True, cache=True)
+def mark(queue, frontier):
+    """Set the bits of the queue's vertices."""
+    for v in queue:
+        frontier[v >> 5] |= _ONE << np.uint32(v & 31)
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def rows(in_indptr, first, last, targets):
+    """Write the target of each edge into the vertices `first` to `last`."""
+    for own in prange(last - first):
+        targets[in_indptr[own] : in_indptr[own + 1]] = first + own
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def edge(sources, targets, frontier, level, distances):
+    """Give unvisited targets of edges from the frontier the distance `level`."""
+    for e in prange(len(sources)):
+        if distances[targets[e]] < 0 and _in(frontier, sources[e]):
+            distances[targets[e]] = level
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def vertex(out_indptr, out_indices, frontier, level, distances):
+    """Give unvisited neighbours of the frontier the distance `level`."""
+    for u in prange(len(distances)):
+        if _in(frontier, u):
+            for e in range(out_indptr[u], out_indptr[u + 1]):
+                if distances[out_indices[e]] < 0:
+                    distances[out_indices[e]] = level
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def settle(first, last, level, distances, frontier, control):
+    """Make the frontier of the vertices `first` to `last` at distance `level`, and count them."""
+    words = (last - first + 31) >> 5
+    for part in prange((words + _WORDS - 1) // _WORDS):
+        found = 0
+        for w in range(part * _WORDS, min(words, part * _WORDS + _WORDS)):
+            bits = np.uint32(0)
+            for b in range(min(32, last - first - 32 * w)):
+                if distances[first + 32 * w + b] == level:
+                    bits |= _ONE << np.uint32(b)
+            frontier[(first >> 5) + w] = bits
+            found += _bits(bits)
+        fetch_and_add(control, FOUND, found)
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def expand(out_indptr, out_indices, first, frontier, visited, level, updating, distances):
+    """Give unvisited neighbours of the frontier the distance `level`, and mark them."""
+    for u in prange(len(distances)):
+        if _in(frontier, u):
+            for e in range(out_indptr[u], out_indptr[u + 1]):
+                v = out_indices[e]
+                if not visited[v - first]:
+                    distances[v] = level
+                    updating[v - first] = 1
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def update(first, last, visited, updating, frontier, control):
+    """Make the frontier of the marked vertices, which are visited now, and count them."""
+    words = (last - first + 31) >> 5
+    for part in prange((words + _WORDS - 1) // _WORDS):
+        found = 0
+        for w in range(part * _WORDS, min(words, part * _WORDS + _WORDS)):
+            bits = np.uint32(0)
+            for own in range(32 * w, min(32 * w + 32, last - first)):
+                if updating[own]:
+                    bits |= _ONE << np.uint32(own & 31)
+                    visited[own] = 1
+                    updating[own] = 0
+            frontier[(first >> 5) + w] = bits
+            found += _bits(bits)
+        fetch_and_add(control, FOUND, found)
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def privatized(out_indptr, out_indices, queue, level, distances, following, control):
+    """Give unvisited neighbours of the queue's vertices the distance `level`, and write them to `following`."""
+    for part in prange((len(queue) + _CHUNK - 1) // _CHUNK):
+        held = np.empty(_HELD, np.int32)
+        found = 0
+        for q in range(part * _CHUNK, min(len(queue), part * _CHUNK + _CHUNK)):
+            u = queue[q]
+            for e in range(out_indptr[u], out_indptr[u + 1]):
+                v = out_indices[e]
+                if distances[v] >= 0 or compare_and_swap(distances, v, -1, level) >= 0:
+                    continue
+                if found < _HELD:
+                    held[found] = v
+                    found += 1
+                else:
+                    following[fetch_and_add(control, FOUND, 1)] = v
+        place = fetch_and_add(control, FOUND, found)
+        for i in range(found):
+            following[place + i] = held[i]
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def gather(out_indptr, out_indices, queue, edges, control):
+    """Copy the targets of the edges from the queue's vertices to `edges`."""
+    for part in prange((len(queue) + _CHUNK - 1) // _CHUNK):
+        first, last = part * _CHUNK, min(len(queue), part * _CHUNK + _CHUNK)
+        degrees = 0
+        for q in range(first, last):
+            degrees += out_indptr[queue[q] + 1] - out_indptr[queue[q]]
+        place = fetch_and_add(control, EDGES, degrees)
+        for q in range(first, last):
+            for e in range(out_indptr[queue[q]], out_indptr[queue[q] + 1]):
+                edges[place] = out_indices[e]
+                place += 1
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def filter_edges(edges, first, level, visited, distances, following, control):
+    """Give the unvisited among the gathered targets the distance `level`, and write them to `following`."""
+    total = control[EDGES]
+    for part in prange((total + _EDGES - 1) // _EDGES):
+        kept = np.empty(_EDGES, np.int32)
+        found = 0
+        for e in range(part * _EDGES, min(total, part * _EDGES + _EDGES)):
+            v = edges[e]
+            word, bit = (v - first) >> 5, _ONE << np.uint32((v - first) & 31)
+            if visited[word] & bit or fetch_and_or(visited, word, bit) & bit:
+                continue
+            distances[v] = level
+            kept[found] = v
+            found += 1
+        place = fetch_and_add(control, FOUND, found)
+        for i in range(found):
+            following[place + i] = kept[i]
+
+
+@njit(nogil=True, cache=True)
+def thin(out_indptr, out_indices, first, visited, distances, queue, head, tail, level, limit, control):
+    """Run up to `limit` levels by one core, as long as they are thin, the first of them at distance `level`."""
+    start, ran = tail, 0
+    while ran < limit and 0 < tail - head <= THIN:
+        degrees = 0
+        for q in range(head, tail):
+            degrees += out_indptr[queue[q] + 1] - out_indptr[queue[q]]
+        if degrees > _THIN_EDGES:
+            break
+        end = tail
+        for q in range(head, tail):
+            for e in range(out_indptr[queue[q]], out_indptr[queue[q] + 1]):
+                v = out_indices[e]
+                word, bit = (v - first) >> 5, _ONE << np.uint32((v - first) & 31)
+                if not visited[word] & bit:
+                    visited[word] |= bit
+                    distances[v] = level + ran
+                    queue[end] = v
+                    end += 1
+        head, tail = tail, end
+        ran += 1
+    control[FOUND] = tail - start
+    control[LEVELS] = ran
+    control[LAST] = tail - head
+
+
+@njit(nogil=True, cache=True)
+def sequential(out_indptr, out_indices, distances, queue, head, tail, level, limit, control):
+    """Run up to `limit` levels along the queue, the first of them at distance `level`."""
+    start, ran = tail, 0
+    while ran < limit and head < tail:
+        end = tail
+        while head < end:
+            u = np.uint64(queue[head])
+            head += 1
+            for e in range(np.uint64(out_indptr[u]), np.uint64(out_indptr[u + np.uint64(1)])):
+                v = np.uint64(out_indices[e])
+                if distances[v] < 0:
+                    distances[v] = level + ran
+                    queue[tail] = v
+                    tail += 1
+        ran += 1
+    control[FOUND] = tail - start
+    control[LEVELS] = ran
+    control[LAST] = tail - head

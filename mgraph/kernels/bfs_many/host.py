@@ -1,0 +1,116 @@
+"""The kernels of ``kernels/bfs_many.cu`` for the CPU: the same operations on the same arrays, on all cores.
+
+That file's opening explains the algorithm and the encoding. Here a vertex gathers one word after the other, which stays
+in a register; and distances are written search by search only where a search meets many vertices of a chunk, else
+vertex by vertex. Indices are without signs, or Numba has each asked whether it counts from the end.
+"""
+
+import numpy as np
+
+from ...device.numba import prange
+from ...device.numba.atomics import fetch_and_add, fetch_and_or
+from ...device.numba.bits import population, trailing_zeros
+from ...device.numba.caching import njit
+
+#: Words of 64 searches that a batch may have, a vertex.
+WORDS = (4, 2, 1)
+
+_NONE, _ONE, _ALL = np.uint64(0), np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
+_CHUNK = 32  # vertices whose distances are written together,
+_MANY = np.uint64(4)  # search by search if a search meets more of them than this
+
+
+@njit(nogil=True, cache=True)
+def plant(sources, first, last, frontier, seen, row, distances):
+    """Start a search from each of `sources`, whose distances begin with row `row`."""
+    for i in range(len(sources)):
+        v, bit = sources[i], _ONE << np.uint64(i & 63)
+        frontier[v, i >> 6] |= bit
+        if first <= v < last:
+            seen[v - first, i >> 6] |= bit
+            distances[row + i, v - first] = 0
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def pull(in_indptr, in_indices, frontier, seen, following, hubs, total):
+    """Gather for each vertex who of its in-neighbours is in a frontier."""
+    for own in prange(len(seen)):
+        begin, end = np.uint64(in_indptr[own]), np.uint64(in_indptr[own + 1])
+        for w in range(frontier.shape[1]):
+            known, found = seen[own, w], _NONE
+            if known != _ALL:
+                for e in range(begin, end):
+                    found |= frontier[np.uint64(in_indices[e]), w]
+                    if found | known == _ALL:
+                        break
+            following[own, w] = found
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def push(out_indptr, out_indices, first, frontier, seen, following, hubs, total):
+    """Send along the edges of each vertex what frontiers it is in; `following` is zero before."""
+    words = frontier.shape[1]
+    flat = following.reshape(-1)
+    for u in prange(len(frontier)):
+        for w in range(words):
+            if frontier[u, w]:
+                for e in range(out_indptr[u], out_indptr[u + 1]):
+                    v = out_indices[e] - first
+                    bits = frontier[u, w] & ~seen[v, w]
+                    if bits & ~following[v, w]:
+                        fetch_and_or(flat, v * words + w, bits)
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def settle(first, last, level, following, seen, frontier, row, distances, active):
+    """Make the new vertices the frontiers, at distance `level`, and add their number to `active`."""
+    own_frontier, own_distances = frontier[first:last], distances[row:]
+    for part in prange((last - first + _CHUNK - 1) // _CHUNK):
+        begin, end = part * _CHUNK, min(last - first, part * _CHUNK + _CHUNK)
+        count = _settle(np.uint64(begin), np.uint64(end), level, following, seen, own_frontier, own_distances)
+        if count:
+            fetch_and_add(active, 0, count)
+
+
+@njit(nogil=True, cache=True)
+def _settle(begin, end, level, following, seen, frontier, distances):
+    """Settle the vertices from `begin` to `end`; return how many are new to a search."""
+    words = np.uint64(frontier.shape[1])
+    met = False
+    for w in range(words):
+        busy = _NONE
+        for v in range(begin, end):
+            busy |= following[v, w] | frontier[v, w]
+        if not busy:
+            continue
+        searches, pairs = _NONE, _NONE
+        for v in range(begin, end):
+            bits = following[v, w] & ~seen[v, w]
+            following[v, w] = _NONE
+            seen[v, w] |= bits
+            frontier[v, w] = bits
+            searches |= bits
+            pairs += population(bits)
+        met |= pairs > _NONE
+        row = np.uint64(64) * w
+        if pairs > _MANY * population(searches):
+            while searches:
+                b = trailing_zeros(searches)
+                searches &= searches - _ONE
+                for v in range(begin, end):
+                    if frontier[v, w] >> b & _ONE:
+                        distances[row + b, v] = level
+        elif pairs:
+            for v in range(begin, end):
+                bits = frontier[v, w]
+                while bits:
+                    distances[row + trailing_zeros(bits), v] = level
+                    bits &= bits - _ONE
+    count = 0
+    if met:
+        for v in range(begin, end):
+            fresh = _NONE
+            for w in range(words):
+                fresh |= frontier[v, w]
+            count += fresh != _NONE
+    return count

@@ -1,0 +1,1 @@
+"""Kernels of what a device can do at best: `host` for the CPU, `cuda` for GPUs, the same operations."""

@@ -1,0 +1,65 @@
+"""Launches of the kernels of ``kernels/ceilings.cu``: the operations of `mgraph.kernels.ceilings.host`."""
+
+from typing import Any
+
+import numpy as np
+
+from ...device import cuda_attribute, cuda_function
+
+SOURCE = "ceilings.cu"
+_TYPES = {
+    np.dtype(np.float32): "float",
+    np.dtype(np.float64): "double",
+    np.dtype(np.int32): "int",
+    np.dtype(np.int16): "Pair",
+}
+INSTANCES = (*(f"relaxations<{t}, false>" for t in _TYPES.values()), "relaxations<float, true>", "reads")
+
+# As in the source.
+_THREADS, _RESIDENT, _HELD, _READERS = 256, 4, 16, 8
+
+Array = Any
+
+
+def values(xp: Any, dtype: Any) -> Array:
+    """Return as many values, from 0 to 99, as `relaxations` works on at a time."""
+    words = _THREADS * _RESIDENT * _HELD * cuda_attribute("MultiProcessorCount")
+    return (xp.arange(words * (2 if np.dtype(dtype) == np.int16 else 1)) % 100).astype(dtype)
+
+
+def relaxations(values: Array, first: Any, second: Any, limit: Any, rounds: int, nonnegative: bool) -> None:
+    """Take each value through a round of two sums and minima, so many times.
+
+    A round is value = min(value + first, limit) and the same with `second`; where nothing is negative, which
+    float32 gains from, value = min(value + first, value + second, limit). The steps and the limit have the type of
+    the values; of int16 there is an even number.
+    """
+    if not len(values):
+        return
+    word = 2 if values.dtype == np.int16 else 1
+    words = len(values) // word
+    scalars = (np.array([scalar] * word, values.dtype) for scalar in (first, second, limit))
+    kernel = cuda_function(SOURCE, f"relaxations<{_TYPES[values.dtype]}, {str(nonnegative).lower()}>")
+    arguments = (
+        values,
+        np.int64(words),
+        *(scalar.view(np.uint32)[0] if word == 2 else scalar[0] for scalar in scalars),
+        np.int32(rounds),
+    )
+    kernel((-(-words // (_THREADS * _HELD)),), (_THREADS,), arguments)
+
+
+def reads(table: Array, count: int, total: Array) -> None:
+    """Add `count` elements of a table, at places that a hash gives, to total[0], modulo 2^32.
+
+    Both are uint32; the length of the table is a power of two.
+    """
+    blocks = min(_READERS * cuda_attribute("MultiProcessorCount"), -(-count // _THREADS))
+    if blocks:
+        arguments = table, np.uint32(len(table) - 1), np.int64(count), total
+        cuda_function(SOURCE, "reads")((blocks,), (_THREADS,), arguments)
+
+
+def copy(target: Array, source: Array) -> None:
+    """Copy a contiguous array to another of the same size."""
+    target.data.copy_from_device_async(source.data, source.nbytes)

@@ -1,0 +1,147 @@
+"""The kernels of transitive closure for the CPU, parallel over tiles of the matrix.
+
+The three phases are those of ``kernels/closure.cu``, whose opening explains them; the product is the method of
+the four Russians (Arlazarov, Dinic, Kronrod and Faradzhev 1970): for every 8 pivots a table of the 256 unions
+of their rows, so that a row of the matrix takes over a union of 8 rows by one look-up. Four tables, for a
+word of pivots, take 512 KiB of a core's second cache.
+
+The matrix is rows of 32-bit words, bit j % 32 of word j / 32, with zeros behind the last column. M and C hold
+a set of pivots per row; R holds the pivots' rows, word by word, as the tables want them.
+"""
+
+import numpy as np
+
+from ...device.numba import prange
+from ...device.numba.caching import njit
+from ...device.numba.small import is_few, unless
+
+#: Pivots that may be eliminated at a time, and how many are by default.
+BLOCKS = (256, 512)
+DEFAULT_BLOCK = 256
+
+#: Words, and rows, of a tile.
+_WIDTH = 128
+_HEIGHT = 1024
+
+
+def panels(xp, dtype, rows, columns, block):
+    """Return uninitialised M, R and C for a matrix of so many rows and columns (vertices, not words)."""
+    words = block // 32
+    return xp.empty((block, words), dtype), xp.empty((block, -(-columns // 32)), dtype), xp.empty((rows, words), dtype)
+
+
+@njit(nogil=True, cache=True)
+def factor(D, row, column, pivot, b, M, cycle):
+    """M = the reflexive closure of the diagonal block, which begins at a row and a column; nothing is a cycle."""
+    words = (b + 31) // 32
+    for k in range(len(M)):
+        for w in range(M.shape[1]):
+            M[k, w] = D[row + k, (column >> 5) + w] if k < b and w < words else 0
+    for k in range(b):
+        M[k, k >> 5] |= np.uint32(1) << np.uint32(k & 31)
+    for k in range(b):
+        for i in range(b):
+            if M[i, k >> 5] >> np.uint32(k & 31) & np.uint32(1):
+                for w in range(words):
+                    M[i, w] |= M[k, w]
+
+
+def solve_rows(D, P, row, pivot, b, M, R, labels):
+    """R = M D[pivots, :], the pivots' rows closed over the block; the first pivot's row is `row`."""
+    R[:b] = 0
+    _unite(R[:b], M, D[row : row + b], b)
+
+
+def solve_columns(D, column, b, M, C):
+    """C = the pivots' columns as they stand, which begin at `column`: the rows are closed, and that is enough."""
+    words = (b + 31) // 32
+    C[:, :words] = D[:, column // 32 : column // 32 + words]
+
+
+def update(D, C, R, b, rows, columns):
+    """D = D + C R in some rows and columns, from multiples of the block on: what reaches a pivot reaches its row."""
+    words = slice(columns[0] // 32, -(-columns[1] // 32))
+    _unite(D[rows[0] : rows[1], words], C[rows[0] : rows[1]], R[:b, words], b)
+
+
+def _unite(D, sets, rows, b):
+    """Each row of D |= the union of those of `rows` that its set holds."""
+    height, words = D.shape
+    if height <= _HEIGHT and words <= _WIDTH:  # one tile, for which nothing parallel need be compiled
+        _unite_tile(D, sets, rows, b, 0, height, 0, words)
+    else:
+        _unite_tiles(D, sets, rows, b)
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def _unite_tiles(D, sets, rows, b):
+    height, words = D.shape
+    strips = (words + _WIDTH - 1) // _WIDTH
+    for tile in prange(strips * ((height + _HEIGHT - 1) // _HEIGHT)):
+        top, first = tile // strips * _HEIGHT, tile % strips * _WIDTH
+        _unite_tile(D, sets, rows, b, top, min(height, top + _HEIGHT), first, min(words, first + _WIDTH))
+
+
+@njit(nogil=True, cache=True)
+def _unite_tile(D, sets, rows, b, top, bottom, first, last):
+    """Unite rows top to bottom of D, words first to last."""
+    width = last - first
+    table = np.empty((4, 256, _WIDTH), np.uint32)
+    for part in range(4):
+        for j in range(width):
+            table[part, 0, j] = 0
+    for word in range((b + 31) // 32):
+        for part in range(4):
+            for bit in range(8):
+                k = min(32 * word + 8 * part + bit, b - 1)  # no set holds a pivot from b on
+                for j in range(width):
+                    table[part, 1 << bit, j] = rows[k, first + j]
+            for subset in range(1, 256):
+                smaller = subset & (subset - 1)
+                for j in range(width):
+                    table[part, subset, j] = table[part, smaller, j] | table[part, subset ^ smaller, j]
+        for i in range(top, bottom):
+            held = sets[i, word]
+            if held:
+                e0, e1, e2, e3 = held & 255, held >> 8 & 255, held >> 16 & 255, held >> 24
+                d = D[i, first:last]
+                for j in range(width):
+                    d[j] |= table[0, e0, j] | table[1, e1, j] | table[2, e2, j] | table[3, e3, j]
+
+
+@unless(is_few)
+def scatter(D, indptr, indices):
+    """Set the bits of edges; the others stay."""
+    for v in prange(D.shape[0]):
+        for e in range(indptr[v], indptr[v + 1]):
+            w = indices[e]
+            D[v, w // 32] |= np.uint32(1) << np.uint32(w % 32)
+
+
+def compile_ahead(*_):
+    """Do nothing: Numba compiles one kernel at a time, when it is called."""
+
+
+def set_diagonal(D, row, column, length):
+    """Set the bits of the diagonal, which begins at a row and a column and has so many elements."""
+    rows, columns = row + np.arange(length), column + np.arange(length)
+    D[rows, columns // 32] |= np.left_shift(np.uint32(1), (columns % 32).astype(np.uint32))
+
+
+def pack(present, D):
+    """D = the bits of a Boolean matrix, zeros behind its last column."""
+    rows, columns = present.shape
+    packed = np.zeros((rows, 4 * D.shape[1]), np.uint8)
+    packed[:, : -(-columns // 8)] = np.packbits(present, axis=1, bitorder="little")
+    D[:] = packed.view("<u4")
+
+
+def unpack(D, present):
+    """Write the bits to a Boolean matrix."""
+    packed = np.ascontiguousarray(D, "<u4").view(np.uint8)
+    present[:] = np.unpackbits(packed, axis=1, count=present.shape[1], bitorder="little")
+
+
+def count(D, counts):
+    """Write the number of bits in each row to `counts`, of int64."""
+    np.sum(np.bitwise_count(D), axis=1, dtype=np.int64, out=counts)

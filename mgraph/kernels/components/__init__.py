@@ -1,0 +1,1 @@
+"""Kernels of connected components: `host` for the CPU, `cuda` for GPUs, the same operations."""

@@ -1,0 +1,122 @@
+"""Launches of the kernels of ``kernels/components.cu``: the operations of `mgraph.kernels.components.host`."""
+
+from typing import Any
+
+import numpy as np
+
+from ...device import cuda_function, launched_blocks
+
+SOURCE = "components.cu"
+
+#: What of `mgraph.connected_components` there is here.
+METHODS = ("afforest", "shiloach-vishkin")
+
+_BY_EDGES = ("plant", "sample", "link", "hook", "hook_stagnant")
+_BY_VERTICES = (
+    *("compress", "largest", "join", "initialise", "shortcut_and_mark", "shortcut_and_check", "count_roots"),
+    *("least", "rename"),
+)
+INSTANCES = (
+    *(f"{kernel}<{offset}>" for kernel in _BY_EDGES for offset in ("int", "long long")),
+    *_BY_VERTICES,
+)
+
+# As in the source.
+_THREADS = 256
+_PROBES = 1024
+
+Array = Any
+
+
+def plant(indptr: Array, indices: Array, first: int, last: int, parent: Array) -> None:
+    """Let the vertices `first` to `last` start below their first neighbours, where these are smaller."""
+    _launch(_instance("plant", indptr), len(parent), indptr, indices, _n(parent), _int(first), _int(last), parent)
+
+
+def sample(indptr: Array, indices: Array, first: int, last: int, parent: Array) -> None:
+    """Link the vertices `first` to `last` with their first neighbours."""
+    _launch(_instance("sample", indptr), last - first, indptr, indices, _int(first), _int(last), parent)
+
+
+def compress(parent: Array) -> None:
+    """Let every vertex point to its root."""
+    _launch("compress", len(parent), _n(parent), parent)
+
+
+def largest(parent: Array, giant: Array) -> None:
+    """Write the root that most of the probed vertices have, of a forest that is compressed and not empty."""
+    cuda_function(SOURCE, "largest")((1,), (_PROBES,), (_n(parent), parent, giant))
+
+
+def link(indptr: Array, indices: Array, first: int, last: int, giant: Array, parent: Array) -> None:
+    """Link the vertices `first` to `last` with all their neighbours, unless they are in the giant component."""
+    _launch(_instance("link", indptr), last - first, indptr, indices, _int(first), _int(last), giant, parent)
+
+
+def join(other: Array, parent: Array) -> None:
+    """Add the trees of another forest."""
+    _launch("join", len(parent), _n(parent), other, parent)
+
+
+def initialise(parent: Array, marks: Array) -> None:
+    """Make every vertex a root without a mark."""
+    _launch("initialise", len(parent), _n(parent), parent, marks)
+
+
+def shortcut_and_mark(parent: Array, after: Array, marks: Array, number: int) -> None:
+    """Write every vertex's grandparent, and mark those that are one's new parent."""
+    _launch("shortcut_and_mark", len(parent), _n(parent), parent, after, marks, _int(number))
+
+
+def hook(
+    indptr: Array, indices: Array, first: int, last: int, parent: Array, after: Array, marks: Array, number: int
+) -> None:
+    """Hook the roots that the edges of the vertices `first` to `last` lead to smaller ones."""
+    arguments = indptr, indices, _int(first), _int(last), parent, after, marks, _int(number)
+    _launch(_instance("hook", indptr), last - first, *arguments)
+
+
+def hook_stagnant(
+    indptr: Array, indices: Array, first: int, last: int, after: Array, marks: Array, number: int
+) -> None:
+    """Hook the roots that nothing happened to, by the edges of the vertices `first` to `last`."""
+    arguments = indptr, indices, _int(first), _int(last), after, marks, _int(number)
+    _launch(_instance("hook_stagnant", indptr), last - first, *arguments)
+
+
+def shortcut_and_check(after: Array, parent: Array, marks: Array, number: int, active: Array) -> None:
+    """Write every vertex's grandparent, and a one to `active` if there are marks of this round."""
+    _launch("shortcut_and_check", len(parent), _n(parent), after, parent, marks, _int(number), active)
+
+
+def count_roots(first: int, last: int, parent: Array, count: Array) -> None:
+    """Add the roots among the vertices `first` to `last` to `count`."""
+    _launch("count_roots", last - first, _int(first), _int(last), parent, count)
+
+
+def least(parent: Array, after: Array) -> None:
+    """Write for every root, which stands there itself, the least vertex of its tree."""
+    _launch("least", len(parent), _n(parent), parent, after)
+
+
+def rename(names: Array, parent: Array) -> None:
+    """Name every vertex's parent anew."""
+    _launch("rename", len(parent), _n(parent), names, parent)
+
+
+def _int(value: int) -> np.int32:
+    return np.int32(value)
+
+
+def _n(parent: Array) -> np.int32:
+    return np.int32(len(parent))
+
+
+def _instance(kernel: str, indptr: Array) -> str:
+    return f"{kernel}<{'int' if indptr.dtype == np.int32 else 'long long'}>"
+
+
+def _launch(name: str, threads: int, *arguments: Any) -> None:
+    """Launch a kernel with a thread for each vertex, unless blocks are limited; nothing where there is none."""
+    if threads > 0:
+        cuda_function(SOURCE, name)((launched_blocks(-(-threads // _THREADS)),), (_THREADS,), arguments)

@@ -1,0 +1,218 @@
+"""The kernels of ``kernels/components.cu`` for the CPU: the same operations on the same arrays, on all cores.
+
+That file's opening explains the algorithms and why cores may read and write the forest at the same time. Hooking
+compares and swaps here too; `unite_all` alone, on one core, need not: it is the textbook's union-find. What
+``"auto"`` takes goes through a small graph on one core.
+"""
+
+import numpy as np
+
+from ...device.numba import prange
+from ...device.numba.atomics import compare_and_swap, fetch_and_add
+from ...device.numba.caching import njit
+from ...device.numba.small import VERTICES, is_small, unless
+
+#: What of `mgraph.connected_components` there is here.
+METHODS = ("sequential", "afforest", "shiloach-vishkin")
+
+_SAMPLED = 2  # edges of a vertex that `sample` looks at
+_PROBES = 1024  # vertices that `largest` looks at
+_GOLDEN = np.uint64(2654435769)  # 2^32 over the golden ratio: its multiples are spread evenly
+_CHUNK = 1024  # vertices that a core takes at a time
+
+
+@njit(nogil=True, cache=True)
+def _root(parent, v):
+    """Return the root above v; every vertex on the way is moved to its grandparent."""
+    above = parent[v]
+    if above == v:
+        return above
+    below = v
+    while True:
+        after = parent[above]
+        if after == above:
+            return above
+        parent[below] = after
+        below = above
+        above = after
+
+
+@njit(nogil=True, cache=True)
+def _unite(parent, u, v):
+    """Put u and v into one tree: the greater of their roots under the other."""
+    a, b = _root(parent, u), _root(parent, v)
+    while a != b:
+        high, low = max(a, b), min(a, b)
+        seen = compare_and_swap(parent, high, high, low)
+        if seen == high:
+            return
+        a, b = _root(parent, seen), low
+
+
+@njit(nogil=True, cache=True)
+def unite_all(indptr, indices, first, last, parent):
+    """Put the ends of all edges of the vertices `first` to `last` into one tree, one edge after the other.
+
+    Every vertex is a tree by itself before.
+    """
+    for v in range(len(parent)):
+        parent[v] = v
+    forest = parent.view(np.uint32)  # without signs, or Numba has each index asked whether it counts from the end
+    for own in range(last - first):
+        a = _root(forest, np.uint32(first + own))
+        for e in range(np.uint64(indptr[own]), np.uint64(indptr[own + 1])):
+            b = _root(forest, np.uint32(indices[e]))
+            if a < b:
+                forest[b] = a
+            elif b < a:
+                forest[a] = b
+                a = b
+
+
+@unless(is_small)
+def plant(indptr, indices, first, last, parent):
+    """Let the vertices `first` to `last` start below their first neighbours, where these are smaller."""
+    for v in prange(len(parent)):
+        above = np.int32(v)
+        if first <= v < last and indptr[v - first] < indptr[v - first + 1]:
+            above = min(above, indices[indptr[v - first]])
+        parent[v] = above
+
+
+@unless(is_small)
+def sample(indptr, indices, first, last, parent):
+    """Link the vertices `first` to `last` with their first neighbours."""
+    forest = parent.view(np.uint32)
+    for own in prange(last - first):
+        v = np.uint32(first + own)
+        begin = indptr[own]
+        for e in range(begin, min(begin + _SAMPLED, indptr[own + 1])):
+            if e > begin or np.uint32(indices[e]) > v:
+                _unite(forest, v, np.uint32(indices[e]))
+
+
+@unless(lambda parent: len(parent) <= VERTICES)
+def compress(parent):
+    """Let every vertex point to its root."""
+    forest = parent.view(np.uint32)
+    for v in prange(len(forest)):
+        above = forest[v]
+        while True:
+            after = forest[above]
+            if after == above:
+                break
+            forest[v] = after
+            above = after
+
+
+def largest(parent, giant):
+    """Write the root that most of the probed vertices have, the least of those."""
+    fractions = np.arange(_PROBES, dtype=np.uint64) * _GOLDEN & np.uint64(0xFFFFFFFF)
+    places = fractions * np.uint64(len(parent)) >> np.uint64(32)
+    roots, counts = np.unique(parent[places], return_counts=True)
+    giant[0] = roots[counts.argmax()]
+
+
+@unless(is_small)
+def link(indptr, indices, first, last, giant, parent):
+    """Link the vertices `first` to `last` with all their neighbours, unless they are in the giant component."""
+    skipped, forest = np.uint32(giant[0]), parent.view(np.uint32)
+    for part in prange((last - first + _CHUNK - 1) // _CHUNK):
+        for own in range(part * _CHUNK, min(last - first, (part + 1) * _CHUNK)):
+            v = np.uint32(first + own)
+            if forest[v] != skipped:
+                for e in range(indptr[own], indptr[own + 1]):
+                    _unite(forest, v, np.uint32(indices[e]))
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def join(other, parent):
+    """Add the trees of another forest."""
+    for v in prange(len(parent)):
+        if other[v] != v:
+            _unite(parent, np.int32(v), other[v])
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def initialise(parent, marks):
+    """Make every vertex a root without a mark."""
+    for v in prange(len(parent)):
+        parent[v] = v
+        marks[v] = 0
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def shortcut_and_mark(parent, after, marks, number):
+    """Write every vertex's grandparent, and mark those that are one's new parent."""
+    for v in prange(len(parent)):
+        above = parent[v]
+        top = parent[above]
+        after[v] = top
+        if top != above:
+            marks[top] = number
+
+
+@njit(nogil=True, cache=True)
+def _hook(parent, after, marks, number, i, j):
+    x, y = after[i], after[j]
+    if y < x and x == parent[i] and after[x] == x:  # who comes second marks none: its tree has not grown
+        after[x] = y
+        marks[y] = number
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def hook(indptr, indices, first, last, parent, after, marks, number):
+    """Hook the roots that the edges of the vertices `first` to `last` lead to smaller ones."""
+    for own in prange(last - first):
+        for e in range(indptr[own], indptr[own + 1]):
+            _hook(parent, after, marks, number, first + own, indices[e])
+            _hook(parent, after, marks, number, indices[e], first + own)
+
+
+@njit(nogil=True, cache=True)
+def _hook_stagnant(after, marks, number, i, j):
+    x, y = after[i], after[j]
+    if x != y and marks[x] < number and after[x] == x:
+        after[x] = y
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def hook_stagnant(indptr, indices, first, last, after, marks, number):
+    """Hook the roots that nothing happened to, by the edges of the vertices `first` to `last`."""
+    for own in prange(last - first):
+        for e in range(indptr[own], indptr[own + 1]):
+            _hook_stagnant(after, marks, number, first + own, indices[e])
+            _hook_stagnant(after, marks, number, indices[e], first + own)
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def shortcut_and_check(after, parent, marks, number, active):
+    """Write every vertex's grandparent, and a one to `active` if there are marks of this round."""
+    for v in prange(len(parent)):
+        parent[v] = after[after[v]]
+        if marks[v] == number:
+            active[0] = 1
+
+
+@unless(lambda first, last, *_: last - first <= VERTICES)
+def count_roots(first, last, parent, count):
+    """Add the roots among the vertices `first` to `last` to `count`."""
+    for part in prange((last - first + _CHUNK - 1) // _CHUNK):
+        roots = 0
+        for v in range(first + part * _CHUNK, min(last, first + (part + 1) * _CHUNK)):
+            roots += parent[v] == v
+        fetch_and_add(count, 0, roots)
+
+
+@njit(nogil=True, cache=True)
+def least(parent, after):
+    """Write for every root, which stands there itself, the least vertex of its tree."""
+    for v in range(len(parent)):
+        after[parent[v]] = min(after[parent[v]], v)
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def rename(names, parent):
+    """Name every vertex's parent anew."""
+    for v in prange(len(parent)):
+        parent[v] = names[parent[v]]

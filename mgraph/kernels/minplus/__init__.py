@@ -1,0 +1,1 @@
+"""Kernels of (min, +) products and blocked Floyd-Warshall: `host` for the CPU, `cuda` for GPUs, the same operations."""

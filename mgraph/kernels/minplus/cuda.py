@@ -1,0 +1,258 @@
+"""Launches of the kernels of ``kernels/minplus.cu``: the operations of `mgraph.kernels.minplus.host`."""
+
+import contextlib
+import re
+from collections.abc import Iterator
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from ... import device as devices
+from ...device import cuda_attribute, cuda_function, zeroed
+
+SOURCE = "minplus.cu"
+_TYPES = {
+    np.dtype(np.float32): "float",
+    np.dtype(np.float64): "double",
+    np.dtype(np.int32): "int",
+    np.dtype(np.int16): "short",
+}
+
+#: The tile of `update` for a type (int16 two at a time), with labels or without, in pairs of pivots or one by
+#: one: rows and columns of a block, rows and columns of a thread, blocks a multiprocessor; measured
+#: (benchmarks/NOTES.md).
+_TILES = {
+    ("float", False, False): (64, 64, 8, 8, 5),
+    ("float", False, True): (64, 64, 8, 8, 5),
+    ("float", True, False): (64, 64, 4, 8, 4),
+    ("float", True, True): (64, 64, 4, 8, 4),
+    ("double", False, False): (32, 64, 4, 4, 4),
+    ("double", True, False): (32, 64, 4, 4, 4),
+    ("int", False, False): (64, 64, 8, 8, 4),
+    ("int", True, False): (64, 64, 8, 4, 4),
+    ("Pair", False, False): (64, 64, 8, 8, 4),
+}
+
+
+@contextlib.contextmanager
+def tiled(tile: str) -> Iterator[None]:
+    """Run the block with another tile of float32 without labels: ``"64x64 8x8 5"``, in the order of `_TILES`."""
+    rows, columns, high, wide, resident = map(int, re.findall(r"\d+", tile))
+    keys = [("float", False, pairs) for pairs in (False, True)]
+    with mock.patch.dict(_TILES, dict.fromkeys(keys, (rows, columns, high, wide, resident))):
+        yield
+
+
+def _update(key: tuple[str, bool, bool]) -> str:
+    t, paths, pairs = key
+    return f"update<{t}, {str(paths).lower()}, {str(pairs).lower()}, Tile<{', '.join(map(str, _TILES[key]))}>>"
+
+
+INSTANCES = (
+    tuple(
+        expression
+        for t in _TYPES.values()
+        for expression in (
+            f"factor<{t}>",
+            f"solve<{t}, true, false>",
+            f"solve<{t}, false, false>",
+            f"through<{t}>",
+            f"clip_diagonal<{t}>",
+            f"label_edges<{t}>",
+            f"scatter<{t}, int>",
+            f"scatter<{t}, long long>",
+        )
+    )
+    + tuple(f"solve<{t}, true, true>" for t in ("float", "double", "int"))
+    + tuple(map(_update, _TILES))
+)
+
+#: Pivots that may be eliminated at a time, and how many are by default.
+BLOCKS = (32, 64, 96, 128)
+DEFAULT_BLOCK = 128
+
+# As in the source.
+_BLOCK, _SIDE, _CHUNK, _LANES, _GROUPS, _STEP = 128, 16, 32, 64, 4, 16
+_WARPS, _RESIDENT = 16, 3  # of `through`
+_PANEL_ALIGNMENT = 128
+
+Array = Any
+
+
+def padded(items: int) -> int:
+    """Return the length of a panel's rows for `items` columns: whole tiles, so that loads need no bounds."""
+    return max(1, -(-items // _PANEL_ALIGNMENT)) * _PANEL_ALIGNMENT
+
+
+def panels(xp: Any, dtype: Any, rows: int, columns: int, block: int) -> tuple[Array, Array, Array]:
+    """Return M, R and C, uninitialised, for a matrix of `rows` x `columns` and up to `block` pivots at a time."""
+    high = -(-block // _CHUNK) * _CHUNK
+    factor = np.int32 if np.dtype(dtype) == np.int16 else dtype  # held twice, beside itself
+    return (
+        xp.empty((_BLOCK, _BLOCK), dtype),
+        xp.empty((high, padded(columns)), dtype),
+        xp.empty((high, padded(rows)), factor),
+    )
+
+
+def _leading(matrix: Array) -> int:
+    return int(matrix.strides[0]) // int(matrix.itemsize)
+
+
+def _name(matrix: Array) -> str:
+    return _TYPES[np.dtype(matrix.dtype)]
+
+
+def compile_ahead(dtype: np.dtype, paths: bool, labelled: bool, nonnegative: bool) -> None:
+    """Begin to compile the three phases, with labels P or without, and with those of the pivots' rows or without."""
+    name = _TYPES[np.dtype(dtype)]
+    key = "Pair" if name == "short" else name, labelled, nonnegative and name == "float"
+    solves = (f"solve<{name}, {str(rows).lower()}, {str(rows and paths).lower()}>" for rows in (True, False))
+    devices.compile_ahead(SOURCE, _update(key), f"factor<{name}>", *solves)
+
+
+def factor(D: Array, row: int, column: int, pivot: int, b: int, M: Array, cycle: Array) -> None:
+    """Factor the diagonal block, whose corner is D[row, column], into M.
+
+    `cycle` becomes the first pivot of negative weight; `pivot` is the number of the first one.
+    """
+    kernel = cuda_function(SOURCE, f"factor<{_name(D)}>")
+    numbers = map(np.int32, (row, column, pivot, b))
+    kernel((1,), (_SIDE * _SIDE,), (D, np.int64(_leading(D)), *numbers, M, cycle))
+
+
+def solve_rows(
+    D: Array, P: Array | None, row: int, pivot: int, b: int, M: Array, R: Array, labels: Array | None
+) -> None:
+    """Write each pivot's row, as it is when the pivot's turn comes, to R; and its predecessors to labels.
+
+    `labels` is laid out as R; None if there are no predecessors, whatever P is.
+    """
+    _solve(D, P, row, b, D.shape[1], M, R, labels, rows=True)
+
+
+def solve_columns(D: Array, column: int, b: int, M: Array, C: Array) -> None:
+    """Write each pivot's column, as it is when the pivot's turn comes, to a row of C."""
+    _solve(D, None, column, b, D.shape[0], M, C, None, rows=False)
+
+
+def _solve(
+    D: Array, P: Array | None, at: int, b: int, items: int, M: Array, panel: Array, labels: Array | None, *, rows: bool
+) -> None:
+    if not items:
+        return
+    paths = labels is not None
+    itemsize = max(4, D.itemsize)
+    shared = itemsize * _BLOCK * (_LANES + 1 + _CHUNK) + 16 * _BLOCK + 4 * _BLOCK * _LANES * paths
+    name = f"solve<{_name(D)}, {str(rows).lower()}, {str(paths).lower()}>"
+    kernel = cuda_function(SOURCE, name, shared=shared)
+    arguments = (
+        *(D, P if paths else 0, np.int64(_leading(D)), np.int32(at), np.int32(b), np.int32(items)),
+        *(M, panel, labels if paths else 0, np.int64(_leading(panel))),
+    )
+    kernel((-(-items // _LANES),), (_LANES * _GROUPS,), arguments, shared_mem=shared)
+
+
+def update(
+    D: Array,
+    P: Array | None,
+    C: Array,
+    R: Array,
+    labels: Array | None,
+    pivot: int,
+    b: int,
+    nonnegative: bool,
+    skip: tuple[int, int, int, int] = (0, 0, 0, 0),
+) -> None:
+    """D = min(D, C (+) R): every pair of vertices through the panels' pivots, the first of which is `pivot`.
+
+    P, if given, becomes the label of the pivot that an element last fell through: its predecessor in
+    `labels`, or without these the pivot itself. Tiles within the rows skip[0] to skip[1], or the columns
+    skip[2] to skip[3], are left as they are.
+    """
+    rows, columns = D.shape
+    if not rows or not columns:
+        return
+    word = max(4, D.itemsize) // D.itemsize  # elements that are computed as one
+    key = _name(D) if word == 1 else "Pair", P is not None, nonnegative and D.dtype == np.float32
+    high, wide, m, n, _ = _TILES[key]
+    words = -(-columns // word)
+    top, done_rows = _whole_tiles(skip[0], skip[1], rows, high)
+    left, done_words = _whole_tiles(skip[2] // word, -(-skip[3] // word), words, wide)
+    grid = (-(-words // wide) - done_words // wide, -(-rows // high) - done_rows // high)
+    if not all(grid):
+        return
+    arguments = (
+        *(D, 0 if P is None else P, np.int32(_leading(D) // word), np.int32(rows), np.int32(words)),
+        *(C, np.int32(_leading(C)), R, 0 if labels is None else labels, np.int32(_leading(R) // word)),
+        *map(np.int32, (pivot, -(-b // _STEP) * _STEP, top, done_rows, left, done_words)),
+    )
+    kernel = cuda_function(SOURCE, _update(key))
+    kernel(grid, (high // m * (wide // n),), arguments)
+
+
+def _whole_tiles(first: int, end: int, items: int, tile: int) -> tuple[int, int]:
+    """Return the start and the length of the whole tiles within the items `first` to `end` of so many."""
+    start = -(-first // tile) * tile
+    stop = -(-items // tile) * tile if end == items else end // tile * tile
+    return (start, stop - start) if stop > start else (0, 0)
+
+
+def through(
+    D: Array,
+    P: Array | None,
+    column: int,
+    R: Array,
+    labels: Array | None,
+    pivot: int,
+    count: int,
+    cycle: Array,
+) -> None:
+    """D = min(D, D[:, column + t] + R[t]) for t = 0, ..., count - 1, one after the other, in one launch.
+
+    These are the vertices from `pivot` on. R has their rows, which may be those of D itself, and labels, if given, the
+    predecessors in them. P as for `update`. `cycle` becomes the first of negative weight, and nothing after it counts.
+    """
+    rows, columns = D.shape
+    if not rows or not columns:
+        return
+    arguments = (
+        *(D, 0 if P is None else P, np.int64(_leading(D)), np.int32(rows), np.int32(columns), np.int32(column)),
+        *(R, 0 if labels is None else labels, np.int64(_leading(R)), np.int32(pivot), np.int32(count)),
+        *(cycle, zeroed(devices.of(D).xp, 1)[0]),
+    )
+    kernel = cuda_function(SOURCE, f"through<{_name(D)}>", cooperative=True)
+    tiles = -(-columns * D.itemsize // (32 * 16)) * -(-rows // _WARPS)
+    blocks = min(tiles, _RESIDENT * cuda_attribute("MultiProcessorCount"))
+    kernel((blocks,), (32 * _WARPS,), arguments)
+
+
+def clip_diagonal(D: Array, row: int, column: int, length: int) -> None:
+    """D = min(D, 0) on the diagonal, which begins at D[row, column] and has so many elements."""
+    if length:
+        kernel = cuda_function(SOURCE, f"clip_diagonal<{_name(D)}>")
+        kernel((-(-length // 256),), (256,), (D, np.int64(_leading(D)), *map(np.int32, (row, column, length))))
+
+
+def label_edges(D: Array, first: int, left: int, P: Array) -> None:
+    """P = the source of each edge, -9999 where there is none and on the diagonal.
+
+    The first row and the first column of D are those of the vertices `first` and `left`.
+    """
+    rows, columns = D.shape
+    if not rows or not columns:
+        return
+    kernel = cuda_function(SOURCE, f"label_edges<{_name(D)}>")
+    arguments = D, np.int64(_leading(D)), *map(np.int32, (rows, columns, first, left)), P, np.int64(_leading(P))
+    kernel((-(-columns // 32), -(-rows // 8)), (32, 8), arguments)
+
+
+def scatter(D: Array, indptr: Array, indices: Array, weights: Array) -> None:
+    """D[v, w] = the least weight of the edges from v to w; the other elements stay."""
+    rows = D.shape[0]
+    if not rows or not len(indices):
+        return
+    offset = "int" if indptr.dtype == np.int32 else "long long"
+    kernel = cuda_function(SOURCE, f"scatter<{_name(D)}, {offset}>")
+    kernel((-(-rows // 8),), (256,), (D, np.int64(_leading(D)), np.int32(rows), indptr, indices, weights))

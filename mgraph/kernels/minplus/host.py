@@ -1,0 +1,226 @@
+"""The (min, +) kernels of ``kernels/minplus.cu`` for the CPU, parallel over rows or columns.
+
+The same operations on the same panels, so the same result to the last bit; that file's opening explains
+the algorithm and the encoding. The inner loops run along rows, where LLVM vectorises them; `update` takes
+four rows and four pivots at a time, so that each element loaded serves several sums. Numba widens a sum of
+integers to int64: `_sum` takes it back to the type of the matrix, so that a vector holds as many elements
+as it can, and a sum wraps as it does on a GPU.
+"""
+
+import numpy as np
+
+from ...device.numba import prange
+from ...device.numba.caching import njit
+from ...device.numba.least import nothing_of
+from ...device.numba.small import VERTICES, is_few, unless
+from ...weights import NO_PREDECESSOR, kernel_infinity
+
+#: Pivots that may be eliminated at a time, and how many are by default.
+BLOCKS = (32, 64, 96, 128)
+DEFAULT_BLOCK = 64
+
+#: Bytes of a row, and rows, that a core works on at a time: their part of the panels stays in its cache.
+_WIDTH = 4096
+_HEIGHT = 16
+
+
+def padded(items):
+    """Return the length of a panel's rows for `items` columns; on the CPU panels are not padded."""
+    return items
+
+
+def panels(xp, dtype, rows, columns, block):
+    """Return M, R and C, uninitialised, for a matrix of `rows` x `columns` and up to `block` pivots at a time."""
+    return xp.empty((block, block), dtype), xp.empty((block, columns), dtype), xp.empty((block, rows), dtype)
+
+
+def compile_ahead(*_):
+    """Do nothing: Numba compiles one kernel at a time, when it is called."""
+
+
+def clip_diagonal(D, row, column, length):
+    """D = min(D, 0) on the diagonal, which begins at D[row, column] and has so many elements."""
+    own = np.arange(length)
+    D[row + own, column + own] = np.minimum(D[row + own, column + own], 0)
+
+
+def label_edges(D, first, left, P):
+    """P = the source of each edge, -9999 where there is none and on the diagonal.
+
+    The first row and the first column of D are those of the vertices `first` and `left`.
+    """
+    # Without temporaries: 1 where there is an edge, times its source less the label of none, plus that label.
+    np.less(D, kernel_infinity(D.dtype), out=P)
+    P *= (np.arange(first, first + len(P), dtype=np.int32) - np.int32(NO_PREDECESSOR))[:, None]
+    P += np.int32(NO_PREDECESSOR)
+    own = np.arange(max(first, left), max(first, left, min(first + D.shape[0], left + D.shape[1])))
+    P[own - first, own - left] = NO_PREDECESSOR
+
+
+@njit(inline="always")
+def _sum(d, a, b):
+    """Return a + b in the type of d."""
+    return type(d)(a + b)
+
+
+@njit(inline="always")
+def _least(d, s0, s1, s2, s3):
+    d = s0 if s0 < d else d
+    d = s1 if s1 < d else d
+    d = s2 if s2 < d else d
+    return s3 if s3 < d else d
+
+
+@njit(nogil=True, cache=True)
+def _relax_line(d, p, c, r, label, via):
+    """Relax a part of a row, d, through c + r; where it falls, p, if given, becomes the label, or `via` without."""
+    via, nothing = np.int32(via), nothing_of(d)
+    unmoved = np.int32(nothing)
+    for j in range(len(d)):
+        known = d[j]
+        s = _sum(known, c, r[j])
+        if p is not None:  # both labels are read in any case, or LLVM would not vectorise the loop
+            kept, new = _sum(unmoved, p[j], unmoved), via if label is None else label[j]
+            p[j] = new if s < known else kept
+        d[j] = s if s < known else _sum(known, known, nothing)
+
+
+@njit(nogil=True, cache=True)
+def factor(D, row, column, pivot, b, M, cycle):
+    """Factor the diagonal block, whose corner is D[row, column], into M.
+
+    `cycle` becomes the first pivot of negative weight; `pivot` is the number of the first one.
+    """
+    for k in range(b):
+        for j in range(b):
+            M[k, j] = D[row + k, column + j]
+    for k in range(b):
+        if M[k, k] < 0 and pivot + k < cycle[0]:
+            cycle[0] = pivot + k
+        right = M[k]
+        for i in range(k + 1, b):
+            _relax_line(M[i, k + 1 : b], None, M[i, k], right[k + 1 : b], None, np.int64(0))
+
+
+def solve_rows(D, P, row, pivot, b, M, R, labels):
+    """Write each pivot's row, as it is when the pivot's turn comes, to R; and its predecessors to labels.
+
+    `labels` is laid out as R; None if there are no predecessors, whatever P is.
+    """
+    n = D.shape[1]
+    R[:b, :n] = D[row : row + b]
+    if labels is not None:
+        labels[:b, :n] = P[row : row + b]
+    _eliminate(R, labels, M, b, n)
+
+
+def solve_columns(D, column, b, M, C):
+    """Write each pivot's column, as it is when the pivot's turn comes, to a row of C."""
+    n = len(D)
+    C[:b, :n] = D[:, column : column + b].T
+    _eliminate(C, None, np.ascontiguousarray(M.T), b, n)
+
+
+@unless(lambda panel, labels, factors, b, n: n * n <= VERTICES)
+def _eliminate(panel, labels, factors, b, n):
+    """Carry the first n columns of a panel through the pivots; factors[k, k'] with k' before k."""
+    width = _WIDTH // panel.itemsize
+    for strip in prange((n + width - 1) // width):
+        first = strip * width
+        last = min(n, first + width)
+        for k in range(b):
+            for before in range(k):
+                d, c, r = panel[k, first:last], factors[k, before], panel[before, first:last]
+                if labels is None:
+                    _relax_line(d, None, c, r, None, np.int64(0))
+                else:
+                    _relax_line(d, labels[k, first:last], c, r, labels[before, first:last], np.int64(0))
+
+
+def update(D, P, C, R, labels, pivot, b, nonnegative, skip=(0, 0, 0, 0)):
+    """D = min(D, C (+) R): every pair of vertices through the panels' pivots, the first of which is `pivot`.
+
+    P, if given, becomes the label of the pivot that an element last fell through: its predecessor in
+    `labels`, or without these the pivot itself. That no distance is negative, and what may be skipped as it
+    is up to date, helps a GPU; here it makes no difference.
+    """
+    _update(D, P, C, R, labels, pivot, b)
+
+
+@unless(lambda D, *_: D.size <= VERTICES)
+def _update(D, P, C, R, labels, pivot, b):
+    rows, n = D.shape
+    width = _WIDTH // D.itemsize
+    for strip in prange((rows + _HEIGHT - 1) // _HEIGHT):
+        top = strip * _HEIGHT
+        bottom = min(rows, top + _HEIGHT)
+        for first in range(0, n, width):
+            last = min(n, first + width)
+            if P is None:
+                _relax_tile(D, C, R, top, bottom, first, last, b)
+            else:
+                for i in range(top, bottom):
+                    for k in range(b):
+                        d, p, r = D[i, first:last], P[i, first:last], R[k, first:last]
+                        if labels is None:
+                            _relax_line(d, p, C[k, i], r, None, pivot + k)
+                        else:
+                            _relax_line(d, p, C[k, i], r, labels[k, first:last], pivot + k)
+
+
+@njit(nogil=True, cache=True)
+def _relax_tile(D, C, R, top, bottom, first, last, b):
+    whole = top + (bottom - top) // 4 * 4 if b % 4 == 0 else top
+    for k in range(0, b if whole > top else 0, 4):
+        r0, r1, r2, r3 = R[k, first:last], R[k + 1, first:last], R[k + 2, first:last], R[k + 3, first:last]
+        for i in range(top, whole, 4):
+            a0, a1, a2, a3 = C[k, i], C[k, i + 1], C[k, i + 2], C[k, i + 3]
+            b0, b1, b2, b3 = C[k + 1, i], C[k + 1, i + 1], C[k + 1, i + 2], C[k + 1, i + 3]
+            c0, c1, c2, c3 = C[k + 2, i], C[k + 2, i + 1], C[k + 2, i + 2], C[k + 2, i + 3]
+            e0, e1, e2, e3 = C[k + 3, i], C[k + 3, i + 1], C[k + 3, i + 2], C[k + 3, i + 3]
+            d0, d1, d2, d3 = D[i, first:last], D[i + 1, first:last], D[i + 2, first:last], D[i + 3, first:last]
+            for j in range(last - first):
+                x0, x1, x2, x3 = r0[j], r1[j], r2[j], r3[j]
+                t0, t1, t2, t3 = d0[j], d1[j], d2[j], d3[j]
+                d0[j] = _least(t0, _sum(t0, a0, x0), _sum(t0, b0, x1), _sum(t0, c0, x2), _sum(t0, e0, x3))
+                d1[j] = _least(t1, _sum(t1, a1, x0), _sum(t1, b1, x1), _sum(t1, c1, x2), _sum(t1, e1, x3))
+                d2[j] = _least(t2, _sum(t2, a2, x0), _sum(t2, b2, x1), _sum(t2, c2, x2), _sum(t2, e2, x3))
+                d3[j] = _least(t3, _sum(t3, a3, x0), _sum(t3, b3, x1), _sum(t3, c3, x2), _sum(t3, e3, x3))
+    for i in range(whole, bottom):
+        for k in range(b):
+            _relax_line(D[i, first:last], None, C[k, i], R[k, first:last], None, np.int64(0))
+
+
+def through(D, P, column, R, labels, pivot, count, cycle):
+    """D = min(D, D[:, column + t] + R[t]) for t = 0, ..., count - 1, one after the other.
+
+    These are the vertices from `pivot` on. R has their rows, which may be those of D itself, and labels, if given, the
+    predecessors in them. P as for `update`. `cycle` becomes the first of negative weight, and nothing after it counts.
+    """
+    for t in range(count):
+        if R[t, column + t] < 0:
+            cycle[0] = min(cycle[0], pivot + t)
+            return
+        _through(D, P, column + t, R[t], None if labels is None else labels[t], pivot + t)
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def _through(D, P, column, row, label, pivot):
+    for i in prange(D.shape[0]):
+        c, r = D[i, column], row[: D.shape[1]]
+        if P is None:
+            _relax_line(D[i], None, c, r, None, 0)
+        elif label is None:
+            _relax_line(D[i], P[i], c, r, None, pivot)
+        else:
+            _relax_line(D[i], P[i], c, r, label, pivot)
+
+
+@unless(is_few)
+def scatter(D, indptr, indices, weights):
+    """D[v, w] = the least weight of the edges from v to w; the other elements stay."""
+    for v in prange(D.shape[0]):
+        for e in range(indptr[v], indptr[v + 1]):
+            w = indices[e]
+            if weights[e] < D[v, w]:
+                D[v, w] = weights[e]

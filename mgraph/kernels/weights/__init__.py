@@ -1,0 +1,1 @@
+"""Kernels of encoding and decoding of weights: `host` for the CPU, `cuda` for GPUs, the same operations."""

@@ -1,0 +1,71 @@
+"""Launches of the kernels of ``kernels/weights.cu``: the operations of `mgraph.kernels.weights.host`."""
+
+from typing import Any
+
+import numpy as np
+
+from ...device import cuda_function
+
+SOURCE = "weights.cu"
+_TYPES = {np.dtype(t): name for t, name in ((np.int32, "int"), (np.int16, "short"))}
+_ENCODED = {**_TYPES, np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
+_GIVEN = {
+    np.dtype(f"{sign}{size}"): ("unsigned " if sign == "u" else "signed ") + name
+    for sign in "iu"
+    for size, name in ((1, "char"), (2, "short"), (4, "int"), (8, "long long"))
+}
+INSTANCES = (
+    *(f"encode<{given}, {t}>" for given in _GIVEN.values() for t in _ENCODED.values()),
+    *(f"decode<{t}>" for t in _TYPES.values()),
+    *(f"zeros<{given}>" for given in (*_GIVEN.values(), "float", "double")),
+)
+
+_THREADS = 256
+
+Array = Any
+
+
+def _strides(matrix: Array) -> tuple[np.int64, np.int64]:
+    down, across = (np.int64(stride // matrix.itemsize) for stride in matrix.strides)
+    return down, across
+
+
+def encode(values: Array, out: Array, dense: bool, infinity: float, most: int, amiss: Array) -> None:
+    """Write integers to `out`, and infinity for what is no edge.
+
+    Both are matrices, of any strides but that the rows of `out` are contiguous; they may be the same. Where `most` is
+    not negative and weights are greater or less than -most, amiss[0] becomes 1 more than the last one's place.
+    """
+    rows, columns = out.shape
+    dtype = np.dtype(out.dtype)
+    kernel = cuda_function(SOURCE, f"encode<{_GIVEN[np.dtype(values.dtype)]}, {_ENCODED[dtype]}>")
+    sizes = np.int32(rows), np.int64(columns)
+    arguments = (values, *_strides(values), out, _strides(out)[0], *sizes, np.bool_(dense))
+    kernel(_grid(rows, columns), (_THREADS,), (*arguments, dtype.type(infinity), np.int32(most), amiss))
+
+
+def zeros(matrix: Array, first: int, found: Array) -> None:
+    """Set found[0] if rows of a matrix, from `first` on, have zeros off its diagonal."""
+    rows, columns = matrix.shape
+    if matrix.dtype == np.float16:
+        matrix = matrix.astype(np.float32)
+    dtype = np.dtype(matrix.dtype)
+    kernel = cuda_function(SOURCE, f"zeros<{_GIVEN.get(dtype) or _ENCODED[dtype]}>")
+    sizes = map(np.int32, (rows, columns, first))
+    kernel(_grid(rows, columns), (_THREADS,), (matrix, *_strides(matrix), *sizes, found))
+
+
+def decode(
+    matrix: Array, labels: Array | None, lowest: int, highest: int, unreached: int, infinity: int, amiss: Array
+) -> None:
+    """Make what is `unreached` or more infinite and without a label; set amiss[0] if another is not within bounds."""
+    rows, columns = matrix.shape
+    kernel = cuda_function(SOURCE, f"decode<{_TYPES[np.dtype(matrix.dtype)]}>")
+    where = (np.uintp(0), np.int64(0)) if labels is None else (labels, _strides(labels)[0])
+    bounds = map(np.int32, (lowest, highest, unreached, infinity))
+    arguments = (matrix, _strides(matrix)[0], np.int32(rows), np.int32(columns), *where, *bounds, amiss)
+    kernel(_grid(rows, columns), (_THREADS,), arguments)
+
+
+def _grid(rows: int, columns: int) -> tuple[int, int]:
+    return -(-columns // _THREADS), min(rows, 65535)
