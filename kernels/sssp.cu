@@ -1,437 +1,802 @@
-// Shortest paths from many sources at a time in a sparse graph without negative weights.
+// Shortest paths from one source, or from a set of vertices at distance zero.
 //
-// Algorithm. Bellman and Ford's relaxation, for LANES sources at once: a slice. An edge is relaxed for all of them
-// by an addition and a minimum of its ends' rows, a sparse matrix product in the (min, +) algebra, so what it takes
-// to find the edge is shared. A vertex whose row fell asks its out-neighbours to look; in the next round they take
-// over what the in-neighbours that fell have to offer. Only a row's owner writes it: nothing is atomic but the
-// asking, and whoever reads a row while it falls has been asked to look again. All rounds run inside one
-// cooperative launch, with a grid-wide barrier each.
+// Algorithms. `piles` relaxes the edges out of a worklist, the near pile: vertices whose distance fell below
+// `bound`. Those that fell to distances of `bound` or more wait in the far pile until nothing is near; then the
+// bound is raised by `window`, and those it has passed become near (Davidson et al. 2014, after the buckets of
+// Meyer and Sanders 2003). Where two windows running gave the device little to do in few rounds, the next is doubled,
+// and goes back by halves; not after one, for what a search meets grows by multiples. With an infinite window this is
+// Bellman and Ford's algorithm over the vertices that changed, and weights may be negative. `masks` is the algorithm of
+// Harish and Narayanan (2007): a mask of the vertices whose cost fell, a first pass that relaxes their edges into an
+// array of updating costs, a second that takes over the costs that fell and makes the next mask; here a bound may hold
+// back part of the mask. It works on a range of the targets, so several shards can share a search.
 //
-// A vertex that fell only to distances of `bound` or more waits until nobody else asks: then the bound is raised by
-// `window`, and those it has passed ask (the near and far sets of Davidson et al.). In a road network, where paths
-// of many edges are often shorter than those of few, this saves most of the work; a graph whose distances are all
-// within the window never waits.
+// All rounds run inside one cooperative launch, with a grid-wide barrier for each phase. A near pile that one block
+// can handle stays in its shared memory, raising included: there a round costs a few memory latencies. Nothing is
+// read back by the host in between.
 //
-// Several slices run side by side, as one graph of so many copies. Neighbouring sources share a slice, so that their
-// frontiers overlap; while one slice is at its thin end, the others fill the device.
+// Encoding. The edges by source, row u, only those into the vertices [lo, hi) of a shard. Infinity is inf, for int
+// 2^30 - 1, to which a weight of at most 2^28 adds without wrapping; a sum below -2^30 is taken for that. `distance`
+// has all n vertices. The minimum of floats is taken by integer atomics: those that are not negative are ordered as
+// their bits, negative ones the other way round. stamps[v] is the last round whose near pile has v, a bit of `waits`
+// says that v is in the far pile: so no pile has a vertex twice. `bound` and the sizes of the piles outlive a launch.
 //
-// Encoding. An item is a vertex of a slice: slice * (n | 1) + v. labels[item][lane] is the distance from source
-// first + LANES * slice + lane to v. Infinity is inf, for int 2^30 - 1, to which a weight of at most 2^29 adds
-// without wrapping. The edges are given by source (out_*: whom to ask) and by target (in_*, with weights). An item
-// is a bit of the column item % columns of a bitmap, and column c belongs to warp c % warps: neighbouring vertices,
-// and the copies of one, fall to different warps. There are three bitmaps, of those asked in this round, in the
-// next, and of those who wait. stamps[item] is the round in which the row last fell or asked.
+// A `limit` prunes: paths beyond it are not followed. A `target` is a limit that comes down with its distance: what
+// is farther than the target cannot lie before it. Distances up to the limit are exact at the end, greater ones need
+// not be.
 //
-// Cost. Each edge is relaxed six to seven times in a random graph with some edges a vertex, as often in a road
-// network: 512 bytes from L2 or memory for a slice's row. A deep graph is also bound by the latency of its rounds,
-// which more slices share. `transpose` writes the distances once; `predecessors` reads one per edge and source.
+// Cost. n + m operations and a repetition for each time that a vertex falls within its window. Bound by random reads
+// of distances (from the L2 where they fit), by the latency of a round where the graph is long. A relaxation reads
+// before it writes: most do not lower anything.
 //
-// Sources. L. Ford, "Network flow theory", 1956; R. Bellman, "On a routing problem", 1958. Many sources at a time:
-// M. Then et al., "The more the merrier: efficient multi-source graph traversal", 2014. The bound: A. Davidson, S.
-// Baxter, M. Garland, J. Owens, "Work-efficient parallel GPU methods for single-source shortest paths", 2014.
+// Predecessors are found from the finished distances d: `parents` takes the least u nearer than v whose edge is
+// tight, d[u] + weight = d[v]. Vertices without such, behind edges of weight zero, lost in rounding or negative, are
+// left to a second search that counts the hops along tight edges, whose weights `tight` makes: 1, all others infinite.
 
 #include "grid.cuh"
 #include "infinity.cuh"
 
-constexpr int THREADS = 512, WARPS = THREADS / 32;
-constexpr int RESIDENT = 2;     // blocks a multiprocessor
-constexpr int HUB = 512;        // edges into a vertex from which on a whole block looks at them
-constexpr int HUBS = 128;       // such vertices that a block can put off in a round
-constexpr int ROWS = 8;         // sources that a thread finds a vertex's predecessors for
-constexpr int SERIAL = 32;      // edges that it looks at alone before others help
-constexpr int NONE = -9999;     // no predecessor
-constexpr int OPEN = -1;        // none found yet
-constexpr int FRESH = 1 << 30;  // marks one found in this pass
+constexpr int THREADS = 1024, WARPS = THREADS / 32;
+constexpr int EACH = 2;                 // vertices of a thin pile to a thread
+constexpr int THIN = EACH * THREADS;    // vertices of a pile that one block handles,
+constexpr int THIN_EDGES = 8192;        // the edges out of them,
+constexpr int THIN_FAR = 16384;         // and the vertices that it looks through when it raises the bound
+constexpr int SERIAL = 16;              // edges that a thread relaxes alone before its warp helps
+constexpr int LONGS = THIN_EDGES / SERIAL;
+constexpr int LITTLE = 1 << 18, FEW = 16;  // edges that are little to do between two raises, rounds that are few
+constexpr int HUB = 128, PIECE = 256;   // edges from which on a vertex is cut into pieces for all warps, and of a piece
+constexpr int OPEN = 0x7fffffff;        // no predecessor found yet
+constexpr int NONE = -9999;             // none there is
 constexpr unsigned ALL = 0xffffffffu;
 
-__device__ __forceinline__ float relaxed(float d, float a, float b) { return fminf(d, a + b); }
-__device__ __forceinline__ double relaxed(double d, double a, double b) { double s = a + b; return s < d ? s : d; }
-__device__ __forceinline__ int relaxed(int d, int a, int b) { return __viaddmin_s32(a, b, d); }
+// CuPy has sums that are nearly zero made zero, with their sign: another zero takes it from them.
+__device__ __forceinline__ float sum(float a, float b) { return (a + b) + 0.0f; }
+__device__ __forceinline__ double sum(double a, double b) { return a + b; }
+__device__ __forceinline__ int sum(int a, int b) { return max(a + b, -(1 << 30)); }
 
-// A thread's part of a row: 16 bytes. Rows change during a launch, so they are read from the L2, which all blocks
-// share.
-template <typename T> struct alignas(16) Part {
-    static constexpr int WIDTH = 16 / sizeof(T), LANES = 32 * WIDTH;
-    static constexpr int FLIGHT = sizeof(T) == 4 ? 3 : 2;  // parts on their way at a time, as registers allow
-    T at[WIDTH];
+// *at = the lesser of it and x, which is not -0.0.
+__device__ __forceinline__ void lower(int* at, int x) { atomicMin(at, x); }
+__device__ __forceinline__ void lower(float* at, float x) {
+    if (x >= 0)
+        atomicMin(reinterpret_cast<int*>(at), __float_as_int(x));
+    else
+        atomicMax(reinterpret_cast<unsigned*>(at), __float_as_uint(x));
+}
+__device__ __forceinline__ void lower(double* at, double x) {
+    if (x >= 0)
+        atomicMin(reinterpret_cast<long long*>(at), __double_as_longlong(x));
+    else
+        atomicMax(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(__double_as_longlong(x)));
+}
 
-    static __device__ __forceinline__ Part read(const T* row) {
-        const uint4 bits = __ldcg(reinterpret_cast<const uint4*>(row));
-        return *reinterpret_cast<const Part*>(&bits);
-    }
-    __device__ __forceinline__ void write(T* row) const { *reinterpret_cast<Part*>(row) = *this; }
-    __device__ __forceinline__ void relax(const Part& other, T weight) {
-#pragma unroll
-        for (int i = 0; i < WIDTH; ++i) at[i] = relaxed(at[i], other.at[i], weight);
-    }
-    // Whether any element is less than it was, and less than `bound`.
-    __device__ __forceinline__ bool fell(const Part& before, T bound) const {
-        bool any = false;
-#pragma unroll
-        for (int i = 0; i < WIDTH; ++i) any |= at[i] < before.at[i] && at[i] < bound;
-        return any;
-    }
-    __device__ __forceinline__ bool within(T least, T bound) const {
-        bool any = false;
-#pragma unroll
-        for (int i = 0; i < WIDTH; ++i) any |= at[i] >= least && at[i] < bound;
-        return any;
+template <typename T> __device__ __forceinline__ T raised(T from, T window) {
+    return sum(from, window) < infinity<T>() ? sum(from, window) : infinity<T>();
+}
+
+// How the bound is raised: from `origin`, by `window`; the round since which it is what it is, with the edges of the
+// rounds from then on, a number that means something as long as they are few; and whether before they were little.
+template <typename T> struct Pace {
+    T origin, window;
+    int since;
+    unsigned edges;
+    bool before;
+
+    // Atomic though one thread writes: or the compiler would have all of them load what it adds to.
+    __device__ __forceinline__ void add(unsigned more) { atomicAdd(&edges, min(more, static_cast<unsigned>(LITTLE))); }
+    // It was raised in `round`, next time it is from `from`; the first window was `least`.
+    __device__ __forceinline__ void turn(int round, T from, T least) {
+        const bool little = round - since < FEW && edges < LITTLE;
+        origin = from;
+        if (little && before) window = raised(window, window);
+        if (!little) window = window / 2 > least ? window / 2 : least;
+        since = round;
+        edges = 0;
+        before = little;
     }
 };
 
-enum { ASKED = 1, WAITING = 2 };  // somebody asked; somebody still waits
+// What the blocks tell one another in a phase, the time between two grid-wide barriers.
+template <typename T> struct Phase {
+    int near = 0, far = 0;         // vertices appended to the piles, or counted
+    int pieces = 0;                // of hubs
+    int round = 0, turned = 0;     // reached by the one block of a thin stretch, and whether its far pile changed sides
+    unsigned long long edges = 0;  // out of the vertices appended to the near pile
+    T bound = 0;                   // after a thin stretch,
+    Pace<T> pace{};                // and how it is raised
+    T least = infinity<T>();       // distance of those that are not near
+};
 
-// What the blocks tell one another; zeroed by the host before a launch. Three words in turn: one is written, one
-// read, one cleared.
-struct Control {
+// Three records in turn: one is read, one written, one cleared. What stands before them outlives a launch; the host
+// reads `round`: where fewer rounds ran than were asked for, all is done.
+template <typename T> struct Control {
     unsigned arrived;
-    int said[3];
+    int round;
+    int near, far, side;  // sizes of the piles, and which half of its array the far one is in
+    int unused[3];
+    Phase<T> phases[3];
+};
+static_assert(sizeof(Control<double>) <= 320, "the host makes room for 80 words");
+
+template <typename T> class Phases {
+    Control<T>* const control;
+    int number = 0;
+
+  public:
+    __device__ __forceinline__ explicit Phases(Control<T>* control) : control(control) {
+        if (blockIdx.x == 0 && threadIdx.x == 0) control->phases[0] = Phase<T>{};
+        grid_barrier(&control->arrived);
+    }
+    __device__ __forceinline__ Phase<T>* record() const { return control->phases + number % 3; }
+    __device__ __forceinline__ void begin() const {
+        if (blockIdx.x == 0 && threadIdx.x == 0) control->phases[(number + 1) % 3] = Phase<T>{};
+    }
+    __device__ __forceinline__ Phase<T> end() {  // what all blocks did in this phase
+        grid_barrier(&control->arrived);
+        return control->phases[number++ % 3];
+    }
 };
 
-template <typename T, typename Offset> struct Slices {
-    const Offset* out_indptr;
-    const int* out_indices;
-    const Offset* in_indptr;
-    const int* in_indices;
-    const T* weights;
-    int span;  // from a slice's first item to the next one's
-    T* labels;
-    int* stamps;
-    int columns, shift;  // 2^shift columns
+// A vertex whose edges are relaxed, and its distance.
+template <typename T> struct From {
+    int vertex;
+    T distance;
+};
 
-    // An item, its slice's first, and where its vertex's edges begin, and how many there are.
-    struct Item {
-        int number, copy, in_degree, out_degree;
-        Offset in, out;
+// A part of a hub's edges.
+struct Piece {
+    int vertex, number;
+};
+
+template <typename T, typename Offset> struct Graph {
+    // Edges of a thread on their way at a time, as registers allow.
+    static constexpr int WIDTH = sizeof(T) == 8 ? 1 : sizeof(Offset) == 8 ? 2 : 4;
+    const Offset* __restrict__ indptr;
+    const int* __restrict__ indices;
+    const T* __restrict__ weights;
+
+    // Relax the edges [begin, end) out of one vertex, 32 lanes side by side, stage by stage so that latencies
+    // overlap. `relax.promises` looks at an edge, `relax.enter` does what it can alone, and what that returns is handed
+    // to `relax.take`, by all lanes together.
+    template <typename Relax>
+    __device__ __forceinline__ void wide(From<T> from, Offset begin, Offset end, Relax& relax) const {
+        for (Offset e = begin + threadIdx.x % 32; __any_sync(ALL, e < end); e += 32 * WIDTH) {
+            int v[WIDTH];
+            T x[WIDTH];
+            bool promises[WIDTH];
+            int was[WIDTH];
+#pragma unroll
+            for (int i = 0; i < WIDTH; ++i) {
+                const bool there = e + 32 * i < end;
+                v[i] = there ? indices[e + 32 * i] : -1;
+                x[i] = there ? sum(from.distance, weights[e + 32 * i]) : infinity<T>();
+            }
+#pragma unroll
+            for (int i = 0; i < WIDTH; ++i) promises[i] = v[i] >= 0 && relax.promises(from, e + 32 * i, v[i], x[i]);
+#pragma unroll
+            for (int i = 0; i < WIDTH; ++i) was[i] = promises[i] ? relax.enter(from, v[i], x[i]) : 0;
+#pragma unroll
+            for (int i = 0; i < WIDTH; ++i) relax.take(promises[i], v[i], x[i], was[i]);
+        }
+    }
+
+    // Relax the edges out of a vertex a lane, those of hubs later: they go to `pieces`. A lane without one gives -1.
+    template <typename Relax>
+    __device__ __forceinline__ void each(From<T> from, Piece* pieces, int* count, Relax& relax) const {
+        const int lane = threadIdx.x % 32;
+        Offset begin = 0, end = 0;
+        if (from.vertex >= 0) begin = indptr[from.vertex], end = indptr[from.vertex + 1];
+        int needed = 0, at = 0;
+        if (end - begin >= HUB) {
+            needed = static_cast<int>((end - begin + PIECE - 1) / PIECE), at = atomicAdd(count, needed);
+            end = begin;
+        }
+        for (unsigned hubs = __ballot_sync(ALL, needed); hubs; hubs &= hubs - 1) {
+            const int owner = __ffs(hubs) - 1, vertex = __shfl_sync(ALL, from.vertex, owner);
+            const int number = __shfl_sync(ALL, needed, owner), first = __shfl_sync(ALL, at, owner);
+            for (int i = lane; i < number; i += 32) pieces[first + i] = Piece{vertex, i};
+        }
+        for (unsigned left = __ballot_sync(ALL, end - begin >= 32); left; left &= left - 1) {
+            const int owner = __ffs(left) - 1;
+            const From<T> one{__shfl_sync(ALL, from.vertex, owner), __shfl_sync(ALL, from.distance, owner)};
+            wide(one, __shfl_sync(ALL, begin, owner), __shfl_sync(ALL, end, owner), relax);
+        }
+        // The short lists end to end: lane l takes edges l, l + 32, ... of them all.
+        const int degree = end - begin < 32 ? static_cast<int>(end - begin) : 0;
+        int after = degree;
+        for (int step = 1; step < 32; step *= 2) {
+            const int left = __shfl_up_sync(ALL, after, step);
+            if (lane >= step) after += left;
+        }
+        const int total = __shfl_sync(ALL, after, 31);
+        for (int first = 0; first < total; first += 32) {
+            const int want = first + lane;
+            int owner = 0;  // the first lane whose lists end behind `want`
+#pragma unroll
+            for (int step = 16; step; step /= 2)
+                if (__shfl_sync(ALL, after, owner + step - 1) <= want) owner += step;
+            owner &= 31;
+            const From<T> one{__shfl_sync(ALL, from.vertex, owner), __shfl_sync(ALL, from.distance, owner)};
+            const Offset e = __shfl_sync(ALL, begin, owner) + (want - __shfl_sync(ALL, after - degree, owner));
+            const bool there = want < total;
+            const int v = there ? indices[e] : -1;
+            const T x = there ? sum(one.distance, weights[e]) : infinity<T>();
+            const bool promises = there && relax.promises(one, e, v, x);
+            relax.take(promises, v, x, promises ? relax.enter(one, v, x) : 0);
+        }
+    }
+
+    // Relax the pieces that were put off, a warp each.
+    template <typename Relax>
+    __device__ __forceinline__ void rest(const Piece* pieces, int count, const T* distance, Relax& relax) const {
+        const int warp = blockIdx.x * WARPS + threadIdx.x / 32, warps = gridDim.x * WARPS;
+        for (int p = warp; p < count; p += warps) {
+            const int vertex = __ldcg(&pieces[p].vertex), number = __ldcg(&pieces[p].number);
+            const Offset begin = indptr[vertex] + static_cast<Offset>(number) * PIECE, stop = indptr[vertex + 1];
+            wide(From<T>{vertex, __ldcg(distance + vertex)}, begin, begin + PIECE < stop ? begin + PIECE : stop, relax);
+        }
+    }
+};
+
+// How long a path may be: `limit`, or the distance of the target if that is less.
+template <typename T> __device__ __forceinline__ T cutoff(const T* distance, T limit, int target) {
+    if (target < 0) return limit;
+    const T reached = __ldcg(distance + target);
+    return reached < limit ? reached : limit;
+}
+
+// The least of a warp's values.
+template <typename T> __device__ __forceinline__ T least_of(T x) {
+    for (int step = 16; step; step /= 2) {
+        const T other = __shfl_xor_sync(ALL, x, step);
+        x = other < x ? other : x;
+    }
+    return x;
+}
+
+// Vertices that a warp found, gathered in shared memory and appended to a pile 32 at a time. All lanes call together.
+struct Appender {
+    int* staged;  // 64 of the warp
+    int* target;  // where this phase appends
+    int* count;
+    int held = 0;
+
+    template <typename Flushed> __device__ __forceinline__ void add(bool won, int v, Flushed flushed) {
+        const int lane = threadIdx.x % 32;
+        const unsigned winners = __ballot_sync(ALL, won);
+        if (!winners) return;
+        if (won) staged[held + __popc(winners & ((1u << lane) - 1))] = v;
+        held += __popc(winners);
+        __syncwarp();
+        if (held >= 32) {
+            flush(32, flushed);
+            if (lane < held) staged[lane] = staged[32 + lane];
+            __syncwarp();
+        }
+    }
+    template <typename Flushed> __device__ __forceinline__ void flush(int size, Flushed flushed) {
+        const int lane = threadIdx.x % 32;
+        int at = 0;
+        if (lane == 0 && size) at = atomicAdd(count, size);
+        at = __shfl_sync(ALL, at, 0);
+        if (lane < size) {
+            const int v = staged[lane];
+            target[at + lane] = v;
+            flushed(v);
+        }
+        held -= size;
+        __syncwarp();
+    }
+};
+
+// The two piles of a phase. All lanes of a warp call together.
+template <typename T, typename Offset> struct Piles {
+    const Offset* indptr;
+    Appender near, far;
+    unsigned long long edges = 0;
+
+    __device__ __forceinline__ void add(bool is_near, bool is_far, int v) {
+        if (!__any_sync(ALL, is_near || is_far)) return;
+        near.add(is_near, v, [&](int u) { edges += indptr[u + 1] - indptr[u]; });
+        far.add(is_far, v, [](int) {});
+    }
+    __device__ __forceinline__ void finish(Phase<T>* record) {
+        near.flush(near.held, [&](int u) { edges += indptr[u + 1] - indptr[u]; });
+        far.flush(far.held, [](int) {});
+        for (int step = 16; step; step /= 2) edges += __shfl_down_sync(ALL, edges, step);
+        if (threadIdx.x % 32 == 0 && edges) atomicAdd(&record->edges, edges);
+    }
+};
+
+// Lowers distances and appends to the piles whom it lowered.
+template <typename T, typename Offset> struct Pushing {
+    T* distance;
+    int* stamps;
+    unsigned* waits;
+    T bound, most;  // where the far pile begins, and where paths end
+    int next;       // the round that the near pile is for
+    Piles<T, Offset> piles;
+
+    __device__ __forceinline__ bool promises(const From<T>&, Offset, int v, T x) const {
+        return x <= most && x < __ldcg(distance + v);
+    }
+    // Lower v's distance. Whoever saw it greater in this round contends for appending it, so nobody waits for what
+    // the minimum was; what stood in the stamp or among the waiting says who won.
+    __device__ __forceinline__ int enter(const From<T>&, int v, T x) const {
+        lower(distance + v, x);
+        return x < bound ? atomicExch(stamps + v, next) : static_cast<int>(atomicOr(waits + v / 32, 1u << (v % 32)));
+    }
+    __device__ __forceinline__ bool joins_near(T x, int was) const { return x < bound && was != next; }
+    __device__ __forceinline__ bool joins_far(int v, T x, int was) const {
+        return !(x < bound) && !(was >> (v % 32) & 1);
+    }
+    __device__ __forceinline__ void take(bool entered, int v, T x, int was) {
+        piles.add(entered && joins_near(x, was), entered && joins_far(v, x, was), v);
+    }
+};
+
+// Where a vertex of the far pile goes when the bound is raised from `bound` to `next`: one that is less than `bound`
+// has been near meanwhile.
+template <typename T> struct Sorted {
+    bool near, far;
+    __device__ __forceinline__ Sorted(T d, T bound, T next, T most)
+        : near(d >= bound && d < next && d <= most), far(d >= next && d <= most) {}
+};
+
+// Run up to `rounds` rounds. A cooperative launch: all blocks are resident. near_piles and far_piles have two halves
+// of n: the near pile of round r is in half r % 2.
+template <typename T, typename Offset>
+__global__ void __launch_bounds__(THREADS, 1)
+    piles(const Offset* __restrict__ indptr, const int* __restrict__ indices, const T* __restrict__ weights, int n,
+          T* distance, int* near_piles, int* far_piles, int* stamps, unsigned* waits, Piece* pieces, T* bounds,
+          Control<T>* control, T window, T limit, int target, int rounds) {
+    __shared__ int staged[2][WARPS][64];
+    __shared__ int thin[2][THIN];
+    __shared__ From<T> longs[LONGS];
+    __shared__ int thin_count[3], thin_edges[3], thin_longs[3], thin_hubs[3], far_count, far_left;
+    __shared__ T thin_least;
+    __shared__ Pace<T> pace;  // thread 0 writes it
+
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int global_warp = blockIdx.x * WARPS + warp, global_warps = gridDim.x * WARPS;
+    const Graph<T, Offset> graph{indptr, indices, weights};
+
+    int round = control->round, near = control->near, far = control->far, side = control->side;
+    const int last = rounds < 0x7fffffff - round ? round + rounds : 0x7fffffff;
+    unsigned edges = 0;  // out of the near pile, or less; how many more than a block handles does not matter
+    auto up_to = [](unsigned long long count) { return count < 1u << 30 ? static_cast<unsigned>(count) : 1u << 30; };
+    T bound = bounds[0];
+    if (threadIdx.x == 0) pace = {bound, window, round, 0, false};
+    Phases<T> phases(control);
+
+    auto pile = [&](int number) { return near_piles + (number % 2 ? n : 0); };
+    auto later = [&](int half) { return far_piles + (half ? n : 0); };
+    auto pushing = [&](int found) {  // behind `found` vertices of the next near pile
+        return Pushing<T, Offset>{
+            distance, stamps, waits, bound, cutoff(distance, limit, target), round + 1,
+            {indptr, {staged[0][warp], pile(round + 1) + found, &phases.record()->near},
+             {staged[1][warp], later(side) + far, &phases.record()->far}}};
     };
 
-    __device__ __forceinline__ Item item(int number) const {
-        const int v = number % span;
-        const Offset in = in_indptr[v], out = out_indptr[v];
-        return {number, number - v, int(in_indptr[v + 1] - in), int(out_indptr[v + 1] - out), in, out};
-    }
-    __device__ __forceinline__ T* row(int item) const {
-        return labels + static_cast<long long>(item) * Part<T>::LANES + threadIdx.x % 32 * Part<T>::WIDTH;
-    }
-
-    // Call look(item) for each of a warp's items in a bitmap, which is cleared. `found` is shared memory for 32.
-    template <typename Look>
-    __device__ __forceinline__ void each(unsigned* bitmap, int own, int warps, Item* found, Look look) const {
-        const int lane = threadIdx.x % 32;
-#pragma unroll 1
-        for (int base = own; base < columns; base += 32 * warps) {
-            const int column = base + lane * warps;
-            unsigned bits = column < columns ? __ldcg(bitmap + column) : 0;
-            if (bits) bitmap[column] = 0;
-            while (unsigned left = __ballot_sync(ALL, bits)) {
-                if (bits) found[lane] = item((__ffs(bits) - 1 << shift) + column);
-                bits &= bits - 1;
-                __syncwarp();
-#pragma unroll 1
-                for (; left; left &= left - 1) look(found[__ffs(left) - 1]);
-                __syncwarp();
+    while (round < last && (near > 0 || far > 0)) {
+        __syncthreads();
+        if (near <= THIN && edges <= THIN_EDGES && (near > 0 || far <= THIN_FAR)) {  // one block, while it can
+            phases.begin();
+            if (blockIdx.x == 0) {
+                const int first_side = side;
+                int from = 0;
+                bool heavy = false;
+                for (int q = threadIdx.x; q < near; q += THREADS) thin[0][q] = __ldcg(pile(round) + q);
+                if (threadIdx.x < 3) thin_count[threadIdx.x] = thin_edges[threadIdx.x] = 0;
+                if (threadIdx.x < 3) thin_longs[threadIdx.x] = thin_hubs[threadIdx.x] = 0;
+                if (threadIdx.x == 0) far_count = far;
+                __syncthreads();
+                while (round < last && near <= THIN) {
+                    if (near == 0) {  // raise the bound
+                        far = far_count;
+                        if (far == 0 || far > THIN_FAR) break;
+                        const T next = raised(pace.origin, pace.window), most = cutoff(distance, limit, target);
+                        __syncthreads();  // all have read the sizes
+                        if (threadIdx.x == 0) far_left = 0, thin_count[0] = 0, thin_least = infinity<T>();
+                        __syncthreads();
+                        T least = infinity<T>();
+                        for (int q = threadIdx.x; q < far; q += THREADS) {
+                            const int v = __ldcg(later(side) + q);
+                            const T d = __ldcg(distance + v);
+                            const Sorted<T> goes(d, bound, next, most);
+                            if (goes.near) {
+                                const int at = atomicAdd(&thin_count[0], 1);
+                                pile(round)[at] = v;
+                                if (at < THIN) thin[from][at] = v;
+                            }
+                            if (goes.far) {
+                                later(side ^ 1)[atomicAdd(&far_left, 1)] = v;
+                                if (d < least) least = d;
+                            } else {
+                                atomicAnd(waits + v / 32, ~(1u << (v % 32)));
+                            }
+                        }
+                        least = least_of(least);
+                        if (lane == 0 && least < infinity<T>()) lower(&thin_least, least);
+                        __syncthreads();
+                        near = thin_count[0];
+                        far = far_left;
+                        bound = next;
+                        side ^= 1;
+                        __syncthreads();
+                        if (threadIdx.x == 0) {
+                            far_count = far;
+                            pace.turn(round, near ? bound : thin_least, window);
+                        }
+                        if (threadIdx.x < 3) thin_count[threadIdx.x] = 0;
+                        __syncthreads();
+                        continue;
+                    }
+                    const int to = from ^ 1, slot = round % 3;
+                    if (threadIdx.x == 0) {
+                        const int coming = (round + 1) % 3;
+                        thin_count[coming] = thin_edges[coming] = thin_longs[coming] = thin_hubs[coming] = 0;
+                    }
+                    Pushing<T, Offset> push = pushing(0);
+                    Offset begin[EACH], end[EACH];
+                    From<T> own[EACH];
+                    int mine = 0;
+#pragma unroll
+                    for (int i = 0; i < EACH; ++i) {
+                        const int q = threadIdx.x + i * THREADS;
+                        begin[i] = end[i] = 0;
+                        own[i] = {-1, T(0)};
+                        if (q < near) {
+                            const int u = thin[from][q];
+                            own[i] = {u, __ldcg(distance + u)};
+                            begin[i] = indptr[u], end[i] = indptr[u + 1];
+                        }
+                        mine += end[i] - begin[i] <= LITTLE ? static_cast<int>(end[i] - begin[i]) : LITTLE;
+                    }
+                    mine = __reduce_add_sync(ALL, mine);
+                    if (lane == 0) atomicAdd(&thin_edges[slot], mine);
+                    __syncthreads();
+                    heavy = thin_edges[slot] > THIN_EDGES;
+                    if (heavy) break;
+                    if (threadIdx.x == 0) pace.add(thin_edges[slot]);
+                    auto follow = [&](From<T> one, Offset e, Offset stop, Offset stride) {
+                        // Some edges at a time, stage by stage, so that their latencies overlap.
+                        constexpr int WIDTH = Graph<T, Offset>::WIDTH;
+                        for (; e < stop; e += WIDTH * stride) {
+                            int v[WIDTH];
+                            T x[WIDTH];
+                            T known[WIDTH];
+                            int was[WIDTH];
+#pragma unroll
+                            for (int i = 0; i < WIDTH; ++i) {
+                                const bool there = e + i * stride < stop;
+                                v[i] = there ? indices[e + i * stride] : -1;
+                                x[i] = there ? sum(one.distance, weights[e + i * stride]) : infinity<T>();
+                            }
+#pragma unroll
+                            for (int i = 0; i < WIDTH; ++i) known[i] = v[i] >= 0 ? __ldcg(distance + v[i]) : x[i];
+#pragma unroll
+                            for (int i = 0; i < WIDTH; ++i) {
+                                if (!(x[i] < known[i] && x[i] <= push.most)) v[i] = -1;
+                                was[i] = v[i] >= 0 ? push.enter(one, v[i], x[i]) : 0;
+                            }
+#pragma unroll
+                            for (int i = 0; i < WIDTH; ++i) {
+                                if (v[i] < 0) continue;
+                                if (push.joins_near(x[i], was[i])) {
+                                    const int at = atomicAdd(&thin_count[slot], 1);
+                                    pile(round + 1)[at] = v[i];
+                                    if (at < THIN) thin[to][at] = v[i];
+                                } else if (push.joins_far(v[i], x[i], was[i])) {
+                                    later(side)[atomicAdd(&far_count, 1)] = v[i];
+                                }
+                            }
+                        }
+                    };
+#pragma unroll
+                    for (int i = 0; i < EACH; ++i) {
+                        if (end[i] - begin[i] >= PIECE) {  // from the end of the list on
+                            longs[LONGS - 1 - atomicAdd(&thin_hubs[slot], 1)] = own[i];
+                        } else if (end[i] - begin[i] > SERIAL) {
+                            longs[atomicAdd(&thin_longs[slot], 1)] = own[i];
+                        } else {
+                            follow(own[i], begin[i], end[i], 1);
+                        }
+                    }
+                    __syncthreads();
+                    // A warp to a long list, then the block to each hub's.
+                    const int put_off = thin_longs[slot], hubs = LONGS - thin_hubs[slot];
+                    for (int l = warp < put_off ? warp : hubs; l < LONGS;) {
+                        const bool alone = l < put_off;
+                        const From<T> one = longs[l];
+                        follow(one, indptr[one.vertex] + (alone ? lane : threadIdx.x), indptr[one.vertex + 1],
+                               alone ? 32 : THREADS);
+                        l += alone ? WARPS : 1;
+                        if (alone && l >= put_off) l = hubs;
+                    }
+                    if (put_off || hubs < LONGS) __syncthreads();
+                    near = thin_count[slot];
+                    from = to;
+                    ++round;
+                }
+                __syncthreads();
+                if (threadIdx.x == 0) {
+                    Phase<T>* record = phases.record();
+                    record->near = near;
+                    record->far = far_count;
+                    record->round = round;
+                    record->turned = side ^ first_side;
+                    record->edges = heavy ? thin_edges[round % 3] : near > THIN ? THIN_EDGES + 1 : 0;
+                    record->bound = bound;
+                    record->pace = pace;
+                }
+                side = first_side;
             }
+            const Phase<T> ran = phases.end();
+            near = ran.near;
+            far = ran.far;
+            edges = up_to(ran.edges);
+            round = ran.round;
+            side ^= ran.turned;
+            bound = ran.bound;
+            if (threadIdx.x == 0) pace = ran.pace;
+        } else if (near == 0) {  // raise the bound, with all blocks
+            const T next = raised(pace.origin, pace.window), most = cutoff(distance, limit, target);
+            phases.begin();
+            Piles<T, Offset> sorted{indptr,
+                                    {staged[0][warp], pile(round), &phases.record()->near},
+                                    {staged[1][warp], later(side ^ 1), &phases.record()->far}};
+            T least = infinity<T>();
+            for (int base = global_warp * 32; base < far; base += global_warps * 32) {
+                bool is_near = false, is_far = false;
+                int v = -1;
+                if (base + lane < far) {
+                    v = __ldcg(later(side) + base + lane);
+                    const T d = __ldcg(distance + v);
+                    const Sorted<T> goes(d, bound, next, most);
+                    is_near = goes.near, is_far = goes.far;
+                    if (is_far && d < least) least = d;
+                    if (!is_far) atomicAnd(waits + v / 32, ~(1u << (v % 32)));
+                }
+                sorted.add(is_near, is_far, v);
+            }
+            sorted.finish(phases.record());
+            least = least_of(least);
+            if (lane == 0 && least < infinity<T>()) lower(&phases.record()->least, least);
+            const Phase<T> went = phases.end();
+            near = went.near;
+            far = went.far;
+            edges = up_to(went.edges);
+            bound = next;
+            if (threadIdx.x == 0) pace.turn(round, near ? bound : went.least, window);
+            side ^= 1;
+        } else {  // a round with all blocks: a lane, a warp or many warps to a vertex, by its degree
+            if (threadIdx.x == 0) pace.add(edges);
+            phases.begin();
+            {
+                Pushing<T, Offset> push = pushing(0);
+                const int take = min(32, (near + global_warps - 1) / global_warps);
+                for (int base = global_warp * take; base < near; base += global_warps * take) {
+                    From<T> own{-1, T(0)};
+                    if (lane < take && base + lane < near) {
+                        own.vertex = __ldcg(pile(round) + base + lane);
+                        own.distance = __ldcg(distance + own.vertex);
+                    }
+                    graph.each(own, pieces, &phases.record()->pieces, push);
+                }
+                push.piles.finish(phases.record());
+            }
+            const Phase<T> pushed = phases.end();
+            near = pushed.near;
+            far += pushed.far;
+            edges = up_to(pushed.edges);
+            if (pushed.pieces) {
+                phases.begin();
+                Pushing<T, Offset> push = pushing(near);
+                graph.rest(pieces, pushed.pieces, distance, push);
+                push.piles.finish(phases.record());
+                const Phase<T> rest = phases.end();
+                near += rest.near;
+                far += rest.far;
+                edges += up_to(rest.edges);
+            }
+            ++round;
         }
     }
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        control->round = round;
+        control->near = near;
+        control->far = far;
+        control->side = side;
+        bounds[0] = bound;
+    }
+}
 
-    // Relax an item's edges, 32 at a time, from `skip` on, the next ones `stride` further: those whose sources fell
-    // since the last round.
-    __device__ __forceinline__ void relax(Part<T>& d, const Item& item, int skip, int stride, int round) const {
-        constexpr int FLIGHT = Part<T>::FLIGHT;
-        const int lane = threadIdx.x % 32;
-#pragma unroll 1
-        for (; skip < item.in_degree; skip += stride) {
-            int source = 0;
-            T weight = 0;
-            bool fell = false;
-            if (skip + lane < item.in_degree) {
-                source = item.copy + in_indices[item.in + skip + lane];
-                weight = weights[item.in + skip + lane];
-                fell = __ldcg(stamps + source) >= round - 1;
-            }
-#pragma unroll 1
-            for (unsigned left = __ballot_sync(ALL, fell); left;) {
-                Part<T> other[FLIGHT];
-                unsigned coming = left;
-#pragma unroll
-                for (int i = 0; i < FLIGHT; ++i, coming &= coming - 1) {
-                    const int via = __shfl_sync(ALL, source, __ffs(coming) - 1);
-                    if (coming) other[i] = Part<T>::read(row(via));
-                }
-#pragma unroll
-                for (int i = 0; i < FLIGHT; ++i, left &= left - 1) {
-                    const T over = __shfl_sync(ALL, weight, __ffs(left) - 1);
-                    if (left) d.relax(other[i], over);
-                }
-            }
-        }
+// Begin with the seeds as the near pile, at distance zero, and with the first bound: the control words are zero before.
+template <typename T>
+__global__ void __launch_bounds__(THREADS, 1)
+    start(const int* __restrict__ seeds, int count, T window, T* distance, int* near, T* bounds, Control<T>* control) {
+    const int own = blockIdx.x * THREADS + threadIdx.x;
+    for (int i = own; i < count; i += gridDim.x * THREADS) {
+        distance[seeds[i]] = T(0);
+        near[i] = seeds[i];
     }
+    if (own == 0) {
+        control->near = count;
+        bounds[0] = window;
+    }
+}
 
-    __device__ __forceinline__ void set(unsigned* bitmap, int item) const {
-        atomicOr(bitmap + (item & columns - 1), 1u << (item >> shift));
+// Lowers the updating costs of the vertices from lo on.
+template <typename T, typename Offset> struct Updating {
+    T* updating;
+    int lo;
+    T most;
+
+    __device__ __forceinline__ bool promises(const From<T>&, Offset, int v, T x) const {
+        return x <= most && x < __ldcg(updating + (v - lo));
     }
-    __device__ __forceinline__ void clear(unsigned* bitmap, int item) const {
-        atomicAnd(bitmap + (item & columns - 1), ~(1u << (item >> shift)));
+    __device__ __forceinline__ int enter(const From<T>&, int v, T x) const {
+        lower(updating + (v - lo), x);
+        return 0;
     }
-    // Ask an item's out-neighbours, or a thread's part of them: from `skip` on, every `stride`-th.
-    __device__ __forceinline__ void ask(unsigned* asked, const Item& item, int skip, int stride) const {
-#pragma unroll 1
-        for (; skip < item.out_degree; skip += stride) set(asked, item.copy + out_indices[item.out + skip]);
-    }
+    __device__ __forceinline__ void take(bool, int, T, int) const {}
 };
 
-// labels = the distances from `count` sources, `first` and those after it. A cooperative launch: all blocks are
-// resident.
+// Run up to `rounds` rounds over masks for the targets [lo, hi), lo a multiple of 32. A cooperative launch. `mask` has
+// a bit for each of the n vertices whose edges are to be relaxed; a launch leaves the shard's own words of it and its
+// own distances, which shards then exchange.
 template <typename T, typename Offset>
-__global__ void __launch_bounds__(THREADS, RESIDENT)
-    distances(const Offset* __restrict__ out_indptr, const int* __restrict__ out_indices,
-              const Offset* __restrict__ in_indptr, const int* __restrict__ in_indices, const T* __restrict__ weights,
-              int n, T window, int first, int count, T* labels, int* stamps, unsigned* bitmaps, int columns,
-              Control* control) {
-    using Graph = Slices<T, Offset>;
-    using Item = typename Graph::Item;
-    constexpr int WIDTH = Part<T>::WIDTH, LANES = Part<T>::LANES;
-    __shared__ Part<T> partial[WARPS][32];
-    __shared__ Item found[WARPS][32], hubs[HUBS];
-    __shared__ int waiting;
+__global__ void __launch_bounds__(THREADS, 1)
+    masks(const Offset* __restrict__ indptr, const int* __restrict__ indices, const T* __restrict__ weights, int n,
+          int lo, int hi, T* distance, T* updating, unsigned* mask, Piece* pieces, T* bounds, Control<T>* control,
+          T window, T limit, int target, int rounds) {
+    const int lane = threadIdx.x % 32;
+    const int global_warp = blockIdx.x * WARPS + threadIdx.x / 32, global_warps = gridDim.x * WARPS;
+    const int words = (n + 31) / 32, own_words = (hi - lo + 31) / 32;
+    const Graph<T, Offset> graph{indptr, indices, weights};
+    int round = control->round, done = 0;
+    T bound = bounds[0];
+    Phases<T> phases(control);
 
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, span = n | 1;
-    const int warps = gridDim.x * WARPS, own = warp * gridDim.x + blockIdx.x;
-    const int items = (count + LANES - 1) / LANES * span;
-    const Graph graph{out_indptr, out_indices, in_indptr, in_indices, weights,
-                      span,       labels,      stamps,    columns,    __ffs(columns) - 1};
-    unsigned* const later = bitmaps + 2 * columns;
-
-#pragma unroll 1
-    for (int number = own; number < items; number += warps) {
-        const int source = number % span - first, lanes = number / span * LANES + lane * WIDTH;
-        Part<T> d;
-        bool any = false;
-#pragma unroll
-        for (int i = 0; i < WIDTH; ++i) {
-            const bool here = source == lanes + i && source < count;
-            d.at[i] = here ? T(0) : infinity<T>();
-            any |= here;
-        }
-        d.write(graph.row(number));
-        any = __any_sync(ALL, any);
-        if (lane == 0) stamps[number] = any ? 0 : -1;
-    }
-    for (int w = own * 32 + lane; w < 3 * columns; w += warps * 32) bitmaps[w] = 0;
-    if (threadIdx.x == 0) waiting = 0;
-    grid_barrier(&control->arrived);
-    for (int source = own; source < count; source += warps)
-        graph.ask(bitmaps + columns, graph.item(source / LANES * span + first + source), lane, 32);
-    grid_barrier(&control->arrived);
-
-    T least = 0, bound = window;
-    bool raised = false;  // from `least` to `bound`, just now: this round is of those who waited
-    for (int round = 1;; ++round) {
-        unsigned* const now = bitmaps + round % 2 * columns;
-        unsigned* const next = bitmaps + (round + 1) % 2 * columns;
-        if (threadIdx.x == 0) control->said[(round + 1) % 3] = 0;
-        int says = 0;
-
-        // Whether an item whose row was `before` and is d asks its out-neighbours. One warp `writes` what changed.
-        auto asks = [&](const Item& item, const Part<T>& d, const Part<T>& before, bool writes) {
-            if (!__any_sync(ALL, d.fell(before, infinity<T>()))) return false;
-            const bool near = __any_sync(ALL, d.fell(before, bound));
-            if (writes) d.write(graph.row(item.number));
-            if (writes && lane == 0) {
-                stamps[item.number] = round;
-                if (!near) graph.set(later, item.number);
-                if (near && bound < infinity<T>()) graph.clear(later, item.number);
+    while (done < rounds) {
+        const T most = cutoff(distance, limit, target);
+        phases.begin();  // count those within the bound
+        {
+            int near = 0;
+            T least = infinity<T>();
+            for (int w = global_warp; w < words; w += global_warps) {
+                const unsigned bits = __ldcg(mask + w);
+                if (!(bits >> lane & 1u)) continue;
+                const T d = __ldcg(distance + w * 32 + lane);
+                if (d <= most && d < bound) ++near;
+                if (d <= most && !(d < bound) && d < least) least = d;
             }
-            if (near) says = ASKED;
-            return near;
-        };
-
-        if (raised) {
-            graph.each(later, own, warps, found[warp], [&](const Item& item) {
-                if (__any_sync(ALL, Part<T>::read(graph.row(item.number)).within(least, bound))) {
-                    if (lane == 0) stamps[item.number] = round;
-                    graph.ask(next, item, lane, 32);
-                    says |= ASKED;
-                } else {
-                    if (lane == 0) graph.set(later, item.number);
-                    says |= WAITING;
-                }
-            });
-        } else {
-            graph.each(now, own, warps, found[warp], [&](const Item& item) {
-                if (item.in_degree >= HUB) {
-                    int at = 0;
-                    if (lane == 0) at = atomicAdd(&waiting, 1);
-                    at = __shfl_sync(ALL, at, 0);
-                    if (lane == 0 && at < HUBS) hubs[at] = item;
-                    if (at < HUBS) return;
-                }
-                const int target = lane < item.out_degree ? out_indices[item.out + lane] : -1;  // needed soon
-                const Part<T> before = Part<T>::read(graph.row(item.number));
-                Part<T> d = before;
-                graph.relax(d, item, 0, 32, round);
-                if (asks(item, d, before, true)) {
-                    if (target >= 0) graph.set(next, item.copy + target);
-                    graph.ask(next, item, 32 + lane, 32);
-                }
-            });
-            __syncthreads();
-            const int put_off = min(waiting, HUBS);
-#pragma unroll 1
-            for (int h = 0; h < put_off; ++h) {
-                const Item item = hubs[h];
-                const Part<T> before = Part<T>::read(graph.row(item.number));
-                Part<T> d = before;
-                graph.relax(d, item, warp * 32, THREADS, round);
-                partial[warp][lane] = d;
-                __syncthreads();
-#pragma unroll 1
-                for (int w = 0; w < WARPS; ++w) d.relax(partial[w][lane], T(0));
-                if (asks(item, d, before, warp == 0)) graph.ask(next, item, threadIdx.x, THREADS);
-                __syncthreads();
-            }
+            near = __reduce_add_sync(ALL, near);
+            least = least_of(least);
+            if (lane == 0 && near) atomicAdd(&phases.record()->near, near);
+            if (lane == 0 && least < infinity<T>()) lower(&phases.record()->least, least);
         }
-        const bool asked = __syncthreads_or(says & ASKED), waits = __syncthreads_or(says & WAITING);
-        if (threadIdx.x == 0) {
-            waiting = 0;
-            if (asked || waits) atomicOr(&control->said[round % 3], (asked ? ASKED : 0) | (waits ? WAITING : 0));
-        }
-        grid_barrier(&control->arrived);
-        const int said = __ldcg(&control->said[round % 3]);
-        if (said & ASKED) {
-            raised = false;
+        const Phase<T> counted = phases.end();
+        if (!counted.near) {
+            if (!(counted.least < infinity<T>())) break;
+            const T next = raised(counted.least, window);
+            if (!(counted.least < next)) window = raised(window, window);  // in vain: take larger steps
+            bound = next;
             continue;
         }
-        if (raised ? !said : bound >= infinity<T>()) break;  // nobody asks and nobody waits
-        if (raised && window < infinity<T>() / 2) window += window;  // raised in vain: take larger steps
-        least = bound;
-        bound = bound + window < infinity<T>() ? bound + window : infinity<T>();
-        raised = true;
-    }
-}
-
-// D[r][v] = the distance from source first + r to v: the labels, a vertex a row, become a source a row.
-template <typename T>
-__global__ void __launch_bounds__(256) transpose(const T* __restrict__ labels, int n, int count, T* D, long long ld) {
-    __shared__ T tile[32][33];
-    constexpr int LANES = Part<T>::LANES;
-    const int x = threadIdx.x % 32, y = threadIdx.x / 32;
-    const int v0 = blockIdx.x * 32, r0 = blockIdx.y * 32;
-    const T* const slice = labels + static_cast<long long>(r0 / LANES) * (n | 1) * LANES + r0 % LANES;
-    for (int i = y; i < 32; i += 8)
-        if (v0 + i < n) tile[i][x] = slice[static_cast<long long>(v0 + i) * LANES + x];
-    __syncthreads();
-    for (int i = y; i < 32; i += 8)
-        if (r0 + i < count && v0 + x < n) D[(r0 + i) * ld + v0 + x] = tile[x][i];
-}
-
-// D[r][v] += h[v] - h[first + r] where v is reached: the distances before the weights were shifted by the
-// potentials h (D. Johnson, "Efficient algorithms for shortest paths in sparse networks", 1977).
-template <typename T>
-__global__ void __launch_bounds__(256)
-    unshift(T* D, long long ld, int rows, int n, int first, const double* __restrict__ h) {
-    const int v = blockIdx.x * 256 + threadIdx.x;
-    if (v >= n) return;
-    for (int r = blockIdx.y; r < rows; r += gridDim.y) {
-        const T d = D[r * ld + v];
-        if (d < infinity<T>()) D[r * ld + v] = static_cast<T>(d + (h[v] - h[first + r]));
-    }
-}
-
-// P[r][v] = the least in-neighbour u of v with D[r][u] + weight = D[r][v] and D[r][u] < D[r][v], which no cycle can
-// have at all its vertices; OPEN if there are such only at equal distances, NONE where v is not reached or is
-// row r's own source, first + r.
-template <typename T, typename Offset>
-__global__ void __launch_bounds__(256, 3)
-    predecessors(const T* __restrict__ D, long long ld, int rows, int n, int first,
-                 const Offset* __restrict__ in_indptr, const int* __restrict__ in_indices,
-                 const T* __restrict__ weights, int* P, long long ldp) {
-    const int lane = threadIdx.x % 32, v = blockIdx.x * 256 + threadIdx.x;
-    Offset begin = 0, end = 0;
-    if (v < n) begin = in_indptr[v], end = in_indptr[v + 1];
-    const Offset alone = end - begin > SERIAL ? begin + SERIAL : end;
-    for (int r0 = blockIdx.y * ROWS; r0 < rows; r0 += gridDim.y * ROWS) {
-        T d[ROWS];
-        int found[ROWS];
-        unsigned open = 0;  // a bit for each row that still looks
-#pragma unroll
-        for (int i = 0; i < ROWS; ++i) {
-            d[i] = v < n && r0 + i < rows ? D[(r0 + i) * ld + v] : infinity<T>();
-            const bool looks = d[i] < infinity<T>() && v != first + r0 + i;
-            found[i] = looks ? OPEN : NONE;
-            open |= looks ? 1u << i : 0;
-        }
-        for (Offset e = begin; e < alone && open; ++e) {
-            const int u = in_indices[e];
-            const T weight = weights[e];
-            T from[ROWS];
-#pragma unroll
-            for (int i = 0; i < ROWS; ++i) from[i] = open >> i & 1 ? D[(r0 + i) * ld + u] : infinity<T>();
-#pragma unroll
-            for (int i = 0; i < ROWS; ++i)
-                if (open >> i & 1 && from[i] < d[i] && from[i] + weight == d[i]) {
-                    found[i] = u;
-                    open ^= 1u << i;
-                }
-        }
-        // The warp takes the long lists one by one.
-        for (unsigned left = __ballot_sync(ALL, open && alone < end); left; left &= left - 1) {
-            const int owner = __ffs(left) - 1;
-            const unsigned theirs = __shfl_sync(ALL, open, owner);
-            const Offset start = __shfl_sync(ALL, alone, owner), stop = __shfl_sync(ALL, end, owner);
-#pragma unroll
-            for (int i = 0; i < ROWS; ++i) {
-                const T wanted = __shfl_sync(ALL, d[i], owner);
-                for (Offset base = start; base < stop && theirs >> i & 1; base += 32) {
-                    int u = 0;
-                    bool tight = false;
-                    if (base + lane < stop) {
-                        u = in_indices[base + lane];
-                        const T from = D[(r0 + i) * ld + u];
-                        tight = from < wanted && from + weights[base + lane] == wanted;
-                    }
-                    const unsigned hits = __ballot_sync(ALL, tight);
-                    if (hits) {
-                        u = __shfl_sync(ALL, u, __ffs(hits) - 1);
-                        if (lane == owner) found[i] = u;
-                        break;
-                    }
-                }
+        phases.begin();
+        Updating<T, Offset> update{updating, lo, most};
+        for (int w = global_warp; w < words; w += global_warps) {
+            const unsigned bits = __ldcg(mask + w);
+            if (!bits) continue;
+            From<T> own{-1, T(0)};
+            if (bits >> lane & 1u) {
+                const T d = __ldcg(distance + w * 32 + lane);
+                if (d < bound && d <= most) own = {w * 32 + lane, d};
             }
+            const unsigned near = __ballot_sync(ALL, own.vertex >= 0);
+            if (!near) continue;
+            if (lane == 0) mask[w] = bits & ~near;
+            graph.each(own, pieces, &phases.record()->pieces, update);
         }
-#pragma unroll
-        for (int i = 0; i < ROWS; ++i)
-            if (v < n && r0 + i < rows) P[(r0 + i) * ldp + v] = found[i];
+        const int put_off = phases.end().pieces;
+        if (put_off) {
+            phases.begin();
+            graph.rest(pieces, put_off, distance, update);
+            phases.end();
+        }
+        phases.begin();
+        for (int w = global_warp; w < own_words; w += global_warps) {
+            const int v = lo + w * 32 + lane;
+            bool fell = false;
+            if (v < hi) {
+                const T x = __ldcg(updating + (v - lo));
+                fell = x < __ldcg(distance + v);
+                if (fell) distance[v] = x;
+            }
+            const unsigned bits = __ballot_sync(ALL, fell);
+            if (lane == 0 && bits) mask[lo / 32 + w] = __ldcg(mask + lo / 32 + w) | bits;
+        }
+        phases.end();
+        ++round, ++done;
+    }
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        control->round = round;
+        bounds[0] = bound;
     }
 }
 
-// Predecessors at equal distances, along edges of weight zero or lost in rounding: an open vertex takes the least
-// such in-neighbour that has its own predecessor since an earlier pass, or is the source, so no cycle closes. A
-// block passes over its row until no vertex finds one.
-template <typename T, typename Offset>
-__global__ void __launch_bounds__(1024)
-    plateaus(const T* __restrict__ D, long long ld, int n, int first, const Offset* __restrict__ in_indptr,
-             const int* __restrict__ in_indices, const T* __restrict__ weights, int* P, long long ldp) {
-    const T* const d = D + blockIdx.x * ld;
-    volatile int* const p = P + blockIdx.x * ldp;
-    const int source = first + blockIdx.x;
-    for (;;) {
-        bool any = false;
-        for (int v = threadIdx.x; v < n; v += blockDim.x) {
-            if (p[v] != OPEN) continue;
-            for (Offset e = in_indptr[v]; e < in_indptr[v + 1]; ++e) {
-                const int u = in_indices[e];
-                const bool tight = d[u] == d[v] && d[u] + weights[e] == d[v];
-                if (tight && (u == source || (p[u] >= 0 && p[u] < FRESH))) {
-                    p[v] = u | FRESH;
-                    any = true;
-                    break;
-                }
-            }
-        }
-        if (!__syncthreads_or(any)) break;
-        for (int v = threadIdx.x; v < n; v += blockDim.x)
-            if (p[v] >= FRESH) p[v] = p[v] ^ FRESH;
-        __syncthreads();
+// Lets a vertex have the least vertex that is nearer and whose edge to it is tight.
+template <typename T, typename Offset> struct Adopting {
+    const T* distance;
+    int* parent;
+    int lo;
+
+    __device__ __forceinline__ bool promises(const From<T>& from, Offset, int v, T x) const {
+        return from.distance < x && x < infinity<T>() && x == distance[v] && from.vertex < __ldcg(parent + (v - lo));
     }
+    __device__ __forceinline__ int enter(const From<T>& from, int v, T) const {
+        return atomicMin(parent + (v - lo), from.vertex);
+    }
+    __device__ __forceinline__ void take(bool, int, T, int) const {}
+};
+
+// Makes an edge's number of hops: 1 if it is tight and leads to a vertex without a predecessor, else infinite.
+template <typename T, typename Offset> struct Counting {
+    const T* distance;
+    const int* parent;
+    int* hops;
+    int lo;
+
+    __device__ __forceinline__ bool promises(const From<T>&, Offset e, int v, T x) const {
+        const bool tight = x < infinity<T>() && x == distance[v] && parent[v - lo] == OPEN;
+        hops[e] = tight ? 1 : infinity<int>();
+        return false;
+    }
+    __device__ __forceinline__ int enter(const From<T>&, int, T) const { return 0; }
+    __device__ __forceinline__ void take(bool, int, T, int) const {}
+};
+
+// Look at every edge out of all n vertices once, in two phases: those of hubs in the second.
+template <typename T, typename Offset, typename Look>
+__device__ __forceinline__ void look_at_all(const Graph<T, Offset>& graph, int n, const T* distance, Piece* pieces,
+                                            Control<T>* control, Look& look) {
+    const int lane = threadIdx.x % 32;
+    const int global_warp = blockIdx.x * WARPS + threadIdx.x / 32, global_warps = gridDim.x * WARPS;
+    Phases<T> phases(control);
+    phases.begin();
+    for (int w = global_warp; w < (n + 31) / 32; w += global_warps) {
+        const int u = w * 32 + lane;
+        graph.each(u < n ? From<T>{u, distance[u]} : From<T>{-1, T(0)}, pieces, &phases.record()->pieces, look);
+    }
+    graph.rest(pieces, phases.end().pieces, distance, look);
+}
+
+// parent[v - lo] = the least vertex u nearer than v with a tight edge to v, if there is one. A cooperative launch.
+template <typename T, typename Offset>
+__global__ void __launch_bounds__(THREADS, 1)
+    parents(const Offset* __restrict__ indptr, const int* __restrict__ indices, const T* __restrict__ weights, int n,
+            int lo, const T* distance, int* parent, Piece* pieces, Control<T>* control) {
+    Adopting<T, Offset> adopt{distance, parent, lo};
+    look_at_all(Graph<T, Offset>{indptr, indices, weights}, n, distance, pieces, control, adopt);
+}
+
+// hops[e] = 1 for each tight edge e to a vertex that is open, else infinite. A cooperative launch.
+template <typename T, typename Offset>
+__global__ void __launch_bounds__(THREADS, 1)
+    tight(const Offset* __restrict__ indptr, const int* __restrict__ indices, const T* __restrict__ weights, int n,
+          int lo, const T* distance, const int* parent, int* hops, Piece* pieces, Control<T>* control) {
+    Counting<T, Offset> count{distance, parent, hops, lo};
+    look_at_all(Graph<T, Offset>{indptr, indices, weights}, n, distance, pieces, control, count);
+}
+
+// Vertices of [lo, hi) that no path leads to, and the source, have no predecessor. `open` is set if any other has none
+// yet.
+template <typename T>
+__global__ void settle_roots(int lo, int hi, int source, const T* __restrict__ distance, int* parent, int* open) {
+    const int v = lo + blockIdx.x * blockDim.x + threadIdx.x;
+    if (v >= hi) return;
+    if (!(distance[v] < infinity<T>()) || v == source)
+        parent[v - lo] = NONE;
+    else if (parent[v - lo] == OPEN)
+        *open = 1;
 }

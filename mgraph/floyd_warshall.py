@@ -207,7 +207,7 @@ def _derived(state: Shard) -> Array:
     P = empty(s.D.shape[0], s.D.shape[1], np.int32, s.device)
     edges = Compressed(s.device.asarray(incoming.indptr), s.device.asarray(incoming.indices), incoming.weights)
     lengths = edge_lengths(edges, None, np.dtype(s.D.dtype), s.device)
-    s.device.kernels("sssp").predecessors(s.D, s.rows[0], edges.indptr, edges.indices, lengths, P)
+    s.device.kernels("sssp_many").predecessors(s.D, s.rows[0], edges.indptr, edges.indices, lengths, P)
     return P
 
 

@@ -1,6 +1,6 @@
 """List ranking: the public call, its result, and its program over strata of the elements.
 
-The algorithms are told in ``kernels/ranking.cu``. By splitters, every shard has all of the list, as a walk leads
+The algorithms are told in ``kernels/list_rank.cu``. By splitters, every shard has all of the list, as a walk leads
 anywhere, and walks from its own part of the splitters; then all shards learn the list of splitters, and each rank
 comes from the one shard whose walk passed the element to the one that has it in its range. The few elements that no
 walk passes are a list of their own, which all shards learn and rank; if they are many, all learn all ranks. By
@@ -183,7 +183,7 @@ def _one_by_one(succ: Array) -> np.ndarray:
     succ = devices.to_host(succ)
     _check_range(succ)
     ranks, way = np.empty_like(succ), np.empty_like(succ)
-    cycle = devices.find("cpu").kernels("ranking").sequential(succ, ranks, way)
+    cycle = devices.find("cpu").kernels("list_rank").sequential(succ, ranks, way)
     if cycle >= 0:
         raise InputError(f"element {cycle} of succ is on a cycle without an end: let the last of a list name itself")
     return ranks
@@ -209,7 +209,7 @@ class OneByOne:
     def load(self, shard: int, piece: Array, device: devices.Device) -> Lists:
         """Return the shard with the lists, and room for the ranks of its range."""
         first, last = self.plan.ranges[shard]
-        return Lists(device, device.kernels("ranking"), piece, device.xp.empty(last - first, self.plan.dtype))
+        return Lists(device, device.kernels("list_rank"), piece, device.xp.empty(last - first, self.plan.dtype))
 
     def step(self, state: Lists, first: int, limit: int, comm: Communicator) -> int:
         """Rank everything."""
@@ -225,7 +225,7 @@ class OneByOne:
 
 @dataclass
 class Links:
-    """The state of a shard whose elements jump; ``kernels/ranking.cu`` tells what the arrays mean."""
+    """The state of a shard whose elements jump; ``kernels/list_rank.cu`` tells what the arrays mean."""
 
     device: devices.Device
     kernels: Any
@@ -241,7 +241,7 @@ class Jumping:
 
     def load(self, shard: int, piece: Array, device: devices.Device) -> Links:
         """Return the shard with every element's word pointing to its successor."""
-        xp, kernels = device.xp, device.kernels("ranking")
+        xp, kernels = device.xp, device.kernels("list_rank")
         state = Links(
             device=device,
             kernels=kernels,
@@ -270,7 +270,7 @@ class Jumping:
 
 @dataclass
 class Strata:
-    """The state of a shard that walks; ``kernels/ranking.cu`` tells what the arrays mean.
+    """The state of a shard that walks; ``kernels/list_rank.cu`` tells what the arrays mean.
 
     Attributes
     ----------
@@ -304,7 +304,7 @@ class Walking:
 
     def load(self, shard: int, piece: Array, device: devices.Device) -> Strata:
         """Return the shard with all of the lists, and room for what its walks leave."""
-        xp, n, kernels = device.xp, self.plan.n, device.kernels("ranking")
+        xp, n, kernels = device.xp, self.plan.n, device.kernels("list_rank")
         packed = self.plan.method == "splitter64"
         number = 1 + rounds(self.splitters)
         controls = xp.zeros((len(self.plan.ranges), kernels.CONTROL_WORDS + -(-number // 2)), np.uint64)

@@ -1,6 +1,6 @@
 """Shortest paths from one source: the public call, its result, and its program over vertex ranges.
 
-The algorithms are told in ``kernels/single_source.cu``. A shard owns a range of vertices and the edges into
+The algorithms are told in ``kernels/sssp.cu``. A shard owns a range of vertices and the edges into
 them. A superstep is a round: every shard knows all distances and who must be relaxed, relaxes the edges into
 its own vertices, and gets the others' part of both. That is done over masks, by every method: worklists would
 have to be sent and merged. Where there are no others, a launch runs as many rounds as the span allows, and the
@@ -277,7 +277,7 @@ class Ask:
 
 
 class Search:
-    """One search of a shard: its arrays, and the kernels that run it. What they mean: ``kernels/single_source.cu``.
+    """One search of a shard: its arrays, and the kernels that run it. What they mean: ``kernels/sssp.cu``.
 
     Parameters
     ----------
@@ -319,7 +319,7 @@ class Search:
         target: int = -1,
     ) -> None:
         xp, n, dtype = device.xp, len(distances), np.dtype(distances.dtype)
-        self.kernels = device.kernels("single_source")
+        self.kernels = device.kernels("sssp")
         self.edges = edges
         self.distances = distances
         self.ranges = ranges
@@ -398,7 +398,7 @@ class FromOneSource:
         """Return the shard with nothing but the source reached."""
         xp, dtype, ask = device.xp, np.dtype(self.plan.dtype), self.ask
         edges, masked = piece.edges, self.plan.method == "mask"
-        device.kernels("single_source").compile_ahead(edges.indptr, dtype, masked)
+        device.kernels("sssp").compile_ahead(edges.indptr, dtype, masked)
         if not piece.encoded:
             weights = edge_lengths(edges, None, dtype, device)
             edges = Compressed(device.asarray(edges.indptr), device.asarray(edges.indices), weights)
@@ -493,7 +493,7 @@ def device_bytes(n: int, m: int, own: int, dtype: np.dtype, predecessors: bool, 
         Whether the search runs over masks.
     """
     words = -(-n // 32) * 4
-    pieces = 8 * kernel_module(kind, "single_source").piece_capacity(m)
+    pieces = 8 * kernel_module(kind, "sssp").piece_capacity(m)
 
     def search(itemsize: int) -> int:
         state = own * itemsize if masked else 20 * n

@@ -1,6 +1,6 @@
 """All-pairs shortest paths source by source: for sparse graphs, and for those with negative weights too.
 
-The search is told in ``kernels/sssp.cu``. A shard holds the whole graph and a range of the sources, of which
+The search is told in ``kernels/sssp_many.cu``. A shard holds the whole graph and a range of the sources, of which
 a superstep takes the next batch; no shard hears of another. The rows of a batch are complete when they are
 written, so they leave at once: a result that shall live on the host may be far larger than the GPU.
 
@@ -77,7 +77,7 @@ def potentials(graph: Graph) -> np.ndarray:
     weights = weights.astype(np.float64)
     parents, edges = np.full(graph.n, -1, np.int64), np.full(graph.n, -1, np.int64)
     fell = np.ones(graph.n, bool)
-    relax_all = devices.find("cpu").kernels("sssp").relax_all
+    relax_all = devices.find("cpu").kernels("sssp_many").relax_all
     for _ in range(graph.n + 1):
         vertex = int(relax_all(indptr, indices, weights, h, parents, edges, fell))
         if vertex < 0:
@@ -101,7 +101,7 @@ def _negative_in_all(weights: np.ndarray) -> bool:
 
 def batch_size(n: int, dtype: np.dtype, kind: str) -> int:
     """Return how many sources a superstep takes on a kind of device."""
-    return int(kernel_module(kind, "sssp").batch_size(max(1, n), dtype.itemsize))
+    return int(kernel_module(kind, "sssp_many").batch_size(max(1, n), dtype.itemsize))
 
 
 def device_bytes(
@@ -139,7 +139,7 @@ def device_bytes(
     batch = min(rows, batch_size(n, dtype, kind))
     offset = offset_type(m).itemsize
     lists = (2 if directed else 1) * ((n + 1) * offset + 4 * m)
-    work = kernel_module(kind, "sssp").workspace_bytes(n, batch, dtype.itemsize)
+    work = kernel_module(kind, "sssp_many").workspace_bytes(n, batch, dtype.itemsize)
     kept = rows if home == kind else _SLOTS * batch
     return lists + m * dtype.itemsize + work + kept * n * result + shifted * batch * n * 8
 
@@ -219,7 +219,7 @@ class FromEverySource:
     def load(self, shard: int, piece: Network, device: devices.Device) -> Shard:
         """Return the shard with the graph on its device and the rows of its result allocated."""
         xp, n, dtype = device.xp, self.plan.n, np.dtype(self.plan.computed)
-        kernels = device.kernels("sssp")
+        kernels = device.kernels("sssp_many")
         first, last = self.plan.ranges[shard]
         indptr, indices = (device.asarray(part) for part in piece.incoming[:2])
         out_indptr, out_indices = map(device.asarray, piece.outgoing or (indptr, indices))

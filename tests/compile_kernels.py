@@ -15,7 +15,7 @@ from mgraph.device import cuda_function
 from tests.kernel_resources import families
 
 #: How the names of kernels begin that are launched with all blocks resident, which they are compiled for.
-COOPERATIVE = {"bfs.cu": "levels<", "ranking.cu": "jump", "sssp.cu": "distances<", "single_source.cu": ""}
+COOPERATIVE = {"bfs.cu": "levels<", "list_rank.cu": "jump", "sssp_many.cu": "distances<", "sssp.cu": ""}
 
 
 def cooperative(source: str, name: str) -> bool:

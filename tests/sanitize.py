@@ -56,7 +56,7 @@ def minplus() -> None:
         mgraph.apsp(matrix, device="cuda", dtype=dtype, method="blocked", intermediate=True)
 
 
-def sssp() -> None:
+def sssp_many() -> None:
     """All-pairs shortest paths by searches."""
     for dtype in ("float32", "float64", "int32"):
         for graph in graphs()[:3:2]:
@@ -92,7 +92,7 @@ def bfs_many() -> None:
             mgraph.bfs_many(graph, list(range(sources)), device="cuda", predecessors=True)
 
 
-def single_source() -> None:
+def sssp() -> None:
     """Shortest paths from one source by every method and type, some edges of weight zero."""
     for graph in graphs()[:4]:
         src, dst, _ = graph.coo()
@@ -112,7 +112,7 @@ def components() -> None:
                 mgraph.connected_components(graph, device="cuda", method=method)
 
 
-def ranking() -> None:
+def list_rank() -> None:
     """List ranking by every method: a list, many lists, trees."""
     random = np.random.default_rng(2)
     tree = np.minimum((random.random(4000) * np.arange(4000)).astype(int), np.arange(4000))
@@ -134,7 +134,7 @@ def ceilings() -> None:
 
 FAMILIES: dict[str, Callable[[], None]] = {
     run.__name__: run
-    for run in (minplus, sssp, closure, bfs, bfs_by_level, bfs_many, single_source, components, ranking, ceilings)
+    for run in (minplus, sssp_many, closure, bfs, bfs_by_level, bfs_many, sssp, components, list_rank, ceilings)
 }
 
 

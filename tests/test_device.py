@@ -14,7 +14,7 @@ from mgraph.errors import DeviceError, InputError
 from mgraph.generate import linked_list, list_graph, rmat
 from mgraph.graph import Compressed
 from mgraph.kernels.components import cuda as components_cuda
-from mgraph.kernels.ranking import cuda as ranking_cuda
+from mgraph.kernels.list_rank import cuda as ranking_cuda
 
 ALL = 1 << 30  # blocks, more than any of these launches has
 

@@ -1,319 +1,510 @@
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
+from exhaustive import exhaustive
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from scipy.sparse.csgraph import dijkstra
+from scipy.sparse.csgraph import bellman_ford, dijkstra
+from test_apsp import poison
+from test_plan import measured
 
 import mgraph
 from mgraph import device as devices
-from mgraph.weights import kernel_infinity
+from mgraph.device.numba.small import is_small
+from mgraph.generate import random_degree, rmat
+from mgraph.graph import Compressed
+from mgraph.plan.devices import USABLE
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
-TYPES = [np.float32, np.float64, np.int32]
-#: What the kernels are compiled for by a call of the library, and another type of offsets, and rows that are apart.
-FORMS = [(np.float32, np.int32, 0), (np.float64, np.int32, 0), (np.int32, np.int32, 0), (np.float32, np.int64, 2)]
-POISON = -77
+METHODS = ["nearfar", "bellman-ford", "mask"]
+DTYPES = ["float32", "float64", "int32"]
+DATA = next(
+    (d for d in (Path(__file__).parents[2] / "shared" / "data", Path(__file__).parents[1] / ".data") if d.is_dir()),
+    None,
+)
 
 
 @pytest.fixture(params=DEVICES)
 def device(request):
-    return devices.find(request.param)
+    if request.param == "cuda":
+        poison()
+    return request.param
 
 
-def random_graph(random, n, m, highest, dtype=np.float64):
-    """Random edges with whole weights of 0 to `highest`: self-loops, parallel edges, isolated vertices."""
-    ends = random.integers(0, max(1, n * 3 // 4), (2, m if n else 0))
-    return mgraph.Graph.from_edges(*ends, random.integers(0, highest + 1, ends.shape[1]).astype(dtype), n=n)
+def edges_of(graph):
+    """Return an edge's ends and length, one by one."""
+    src, dst, weights = (None if part is None else devices.to_host(part) for part in graph.coo())
+    return src, dst, np.ones(len(src), np.float32) if weights is None else weights
 
 
-def edges_on(device, graph, dtype, offset=np.int32):
-    """Return what the kernels take of a graph: its edges by source, by target, their weights."""
-    out, into = graph.csr(), graph.csc()
-    arrays = (out.indptr.astype(offset), out.indices, into.indptr.astype(offset), into.indices)
-    return tuple(map(device.asarray, arrays)), device.asarray(into.weights.astype(dtype))
+def in_doubles(distances):
+    """Return distances as SciPy gives them."""
+    distances = devices.to_host(distances)
+    unreached = np.iinfo(np.int32).max if distances.dtype == np.int32 else np.inf
+    return np.where(distances == unreached, np.inf, distances.astype(np.float64))
 
 
-def solved(device, graph, dtype, first, rows, offset=np.int32, padding=0, window=None):
-    """Return the kernels' distances and predecessors for `rows` sources, from `first` on."""
-    xp, kernels, n = device.xp, device.kernels("sssp"), graph.n
-    lists, weights = edges_on(device, graph, dtype, offset)
-    work = kernels.workspace(xp, n, rows, np.dtype(dtype))
-    for array in work:
-        array.fill(array.dtype.type(3))
-    D = xp.full((rows, n + padding), POISON, dtype)[:, :n]
-    P = xp.full((rows, n + padding), POISON, np.int32)[:, :n]
-    window = kernel_infinity(np.dtype(dtype)) if window is None else window
-    kernels.distances(D, first, *lists, weights, window, work)
-    kernels.predecessors(D, first, *lists[2:], weights, P)
-    if padding:
-        for matrix in (D, P):
-            assert bool((matrix.base[:, n:] == POISON).all())
-    return devices.to_host(D), devices.to_host(P)
+def scipys(graph, source, search=dijkstra):
+    """Return SciPy's distances; of parallel edges, which it would add up, the shortest counts."""
+    src, dst, weights = edges_of(graph)
+    order = np.lexsort((weights, dst, src))
+    src, dst, weights = src[order], dst[order], weights[order].astype(np.float64)
+    first = np.ones(len(src), bool)
+    first[1:] = (src[1:] != src[:-1]) | (dst[1:] != dst[:-1])
+    matrix = sparse.csr_matrix((weights[first], (src[first], dst[first])), shape=(graph.n, graph.n))
+    return search(matrix, indices=source)
 
 
-def lightest(graph):
-    """Return the graph's lightest edges as a dense matrix, inf where there is none."""
-    matrix = np.full((graph.n, graph.n), np.inf)
-    src, dst, weights = graph.coo()
-    np.minimum.at(matrix, (src, dst), weights)
-    return matrix
+def verify(graph, source, result):
+    """Check a result by its properties, without another search.
+
+    The source is at 0; no edge leads to a vertex that is farther than its end; whoever is reached has a predecessor,
+    over an edge that is exactly as long as they are apart; and the predecessors lead to the source.
+    """
+    distances, parents = devices.to_host(result.distances), devices.to_host(result.predecessors)
+    assert distances.shape == parents.shape == (graph.n,) and parents.dtype == np.int32
+    src, dst, weights = edges_of(graph)
+    weights = weights.astype(distances.dtype)
+    reached = np.isfinite(in_doubles(distances))
+    assert distances[source] == 0 and parents[source] == -9999
+    follows = reached[src]
+    assert reached[dst[follows]].all()
+    sums = distances[src[follows]] + weights[follows]
+    assert (distances[dst[follows]] <= sums).all()
+    tight = np.flatnonzero(follows)[distances[dst[follows]] == sums]
+    children = np.flatnonzero(parents >= 0)
+    assert np.array_equal(children, np.setdiff1d(np.flatnonzero(reached), [source]))
+    assert (parents[~reached] == -9999).all()
+    edges = src[tight].astype(np.int64) * graph.n + dst[tight]
+    assert np.isin(parents[children].astype(np.int64) * graph.n + children, edges).all()
+    # Everybody's ancestor after 1, 2, 4, ... steps: the source, where the source follows itself.
+    ancestor = np.where(parents >= 0, parents, np.arange(graph.n))
+    for _ in range(graph.n.bit_length()):
+        ancestor = ancestor[ancestor]
+    assert (ancestor[reached] == source).all()
 
 
-def textbook(matrix, sources):
-    """Relax all edges until nothing falls, in the matrix's own type."""
-    d = np.full((len(sources), len(matrix)), np.inf, matrix.dtype)
-    d[np.arange(len(sources)), sources] = 0
-    while True:
-        relaxed = np.minimum(d, (d[:, :, None] + matrix[None]).min(axis=1, initial=np.inf))
-        if np.array_equal(relaxed, d):
-            return d
-        d = relaxed
+def check(graph, source, device, span=None, methods=METHODS, **asked):
+    """Solve by every method; all give SciPy's distances, and the same predecessors."""
+    expected = scipys(graph, source, dijkstra if methods is METHODS else bellman_ford)
+    before = None
+    for method in methods:
+        result = mgraph.sssp(graph, source, method=method, predecessors=True, device=device, span=span, **asked)
+        assert np.allclose(in_doubles(result.distances), expected, rtol=1e-5, atol=0), method
+        verify(graph, source, result)
+        if before is not None:
+            assert np.array_equal(result.distances, before.distances), method
+            assert np.array_equal(result.predecessors, before.predecessors), method
+        before = result
+    return before
 
 
-def as_floats(D):
-    result = D.astype(np.float64)
-    result[kernel_infinity(D.dtype) == D] = np.inf
-    return result
-
-
-def check_tree(D, P, matrix, first):
-    """Each row of P is a tree of tight edges from its source to all that it reaches."""
-    distances = as_floats(D)
-    for r in range(len(D)):
-        source = first + r
-        reached = np.isfinite(distances[r])
-        assert (P[r][~reached] == -9999).all() and P[r, source] == -9999
-        others = np.flatnonzero(reached)
-        others = others[others != source]
-        before = P[r, others]
-        assert ((before >= 0) & (before < len(matrix))).all()
-        assert np.array_equal(distances[r, before] + matrix[before, others], distances[r, others])
-        # Halving the way to the source time and again, every vertex comes to it.
-        up = np.where(P[r] >= 0, P[r], np.arange(len(matrix)))
-        up[source] = source
-        for _ in range(len(matrix).bit_length() + 1):
-            up = up[up]
-        assert (up[others] == source).all()
+def weighted(graph, weights):
+    """Return the graph with an edge's length made from its ends, so that both directions have the same."""
+    src, dst, _ = graph.coo()
+    low, high = np.minimum(src, dst).astype(np.int64), np.maximum(src, dst)
+    return mgraph.Graph.from_edges(src, dst, weights[(low * 7919 + high * 104729) % len(weights)], n=graph.n)
 
 
 @st.composite
-def cases(draw, largest=50):
-    """Graphs from empty to dense, weights from all zero to spread, a range of sources, a window."""
+def searches(draw):
+    n = draw(st.integers(1, 100))
+    m = draw(st.integers(0, 4 * n))
+    dtype = draw(st.sampled_from(DTYPES))
+    least, most = draw(st.sampled_from([(0, 1), (0, 5), (1, 9), (1, 1000)]))  # many zeros, few, none
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
-    n = draw(st.integers(1, largest))
-    m = draw(st.sampled_from([0, n // 2, 2 * n, 6 * n, n * n // 2]))
-    graph = random_graph(random, n, m, draw(st.sampled_from([0, 1, 5, 1000])))
-    first = draw(st.integers(0, n - 1))
-    window = draw(st.sampled_from([None, 1, 7]))
-    return graph, first, draw(st.integers(1, n - first)), window
+    src, dst = random.integers(0, n, (2, m))
+    weights = random.integers(least, most + 1, m).astype(dtype)
+    if dtype != "int32" and least:
+        weights += random.random(m).astype(dtype)
+    graph = mgraph.Graph.from_edges(src, dst, weights, n=n, directed=draw(st.booleans()))
+    return graph, draw(st.integers(0, n - 1)), draw(st.sampled_from([None, 1, 3]))
 
 
-def check(device, graph, first, rows, dtype, window=None, offset=np.int32, padding=0):
-    D, P = solved(device, graph, dtype, first, rows, offset, padding, window)
-    assert D.dtype == dtype
-    matrix = lightest(graph)
-    assert np.array_equal(as_floats(D), textbook(matrix, np.arange(first, first + rows)))
-    check_tree(D, P, matrix, first)
-    return D, P
-
-
-@given(cases(), st.sampled_from(FORMS))
-def test_small_graphs(case, form):
-    graph, first, rows, window = case
-    dtype, offset, padding = form
-    check(devices.find("cpu"), graph, first, rows, dtype, window, offset, padding)
-
-
-@pytest.mark.exhaustive
-@given(cases(), st.sampled_from(TYPES), st.sampled_from([np.int32, np.int64]))
-def test_small_graphs_in_every_form(case, dtype, offset):
-    graph, first, rows, window = case
-    check(devices.find("cpu"), graph, first, rows, dtype, window, offset, padding=2)
+@given(searches())
+def test_small_graphs(case):
+    graph, source, span = case
+    check(graph, source, "cpu", span)
 
 
 @pytest.mark.gpu
-@given(cases(), st.sampled_from(TYPES), st.sampled_from([np.int32, np.int64]))
-def test_small_graphs_on_a_gpu(case, dtype, offset):
-    graph, first, rows, window = case
-    D, P = check(devices.find("cuda"), graph, first, rows, dtype, window, offset, padding=5)
-    twin = solved(devices.find("cpu"), graph, dtype, first, rows)
-    assert np.array_equal(D, twin[0]) and np.array_equal(P, twin[1])
+@given(searches())
+def test_small_graphs_on_a_gpu(case):
+    graph, source, span = case
+    check(graph, source, "cuda", span)
 
 
-@pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("n", [1, 31, 32, 33, 95, 129, 257])
-def test_sizes_around_the_slices(n, dtype, device):
-    graph = random_graph(np.random.default_rng(n), n, 3 * n, 20)
-    padding = 3 if device.kind == "cuda" or dtype == np.float32 else 0
-    for rows in {1, n // 2 + 1, n}:
-        check(device, graph, n - rows, rows, dtype, padding=padding)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_every_bit_of_dijkstras(dtype, device):
-    # Whoever relaxes in whatever order ends at the least sum along a path, added up from the source.
-    random = np.random.default_rng(4)
-    n = 300
-    graph = mgraph.Graph.from_edges(*random.integers(0, n, (2, 1200)), random.random(1200).astype(dtype), n=n)
-    D, _ = solved(device, graph, dtype, 17, 200)
-    matrix = lightest(graph).astype(dtype)
-    assert np.array_equal(D, textbook(matrix, np.arange(17, 217)))
-    np.testing.assert_allclose(D, dijkstra(graph_matrix(graph), indices=np.arange(17, 217)), rtol=1e-5)
-
-
-def graph_matrix(graph):
-    matrix = lightest(graph)
-    src, dst = np.isfinite(matrix).nonzero()
-    return sparse.csr_array((matrix[src, dst], (src, dst)), shape=matrix.shape)
-
-
-@pytest.mark.parametrize("dtype", TYPES)
-def test_hubs(dtype, device):
-    # A star of many spokes both ways, some of them double, and a ring through the spokes.
-    random = np.random.default_rng(6)
-    n, hubs = 5000, np.array([0, 1, 2, 4999])
-    spokes = random.integers(0, n, 9000)
-    ends = hubs[random.integers(0, 4, 9000)]
-    src = np.concatenate([spokes, ends, np.arange(n - 1)])
-    dst = np.concatenate([ends, spokes, np.arange(1, n)])
-    graph = mgraph.Graph.from_edges(src, dst, random.integers(0, 40, len(src)), n=n)
-    into = graph.csc()
-    assert np.diff(into.indptr).max() > 2000
-    D, P = solved(device, graph, dtype, 4960, 40)
-    expected = dijkstra(graph_matrix(graph), indices=np.arange(4960, 5000))
-    assert np.array_equal(as_floats(D), expected)
-    check_tree(D, P, lightest(graph), 4960)
-
-
-@pytest.mark.gpu
-def test_more_hubs_than_a_block_can_put_off():
-    random = np.random.default_rng(7)
-    n, m = 2304, 2304 * 540
-    src, dst = random.integers(0, n, m), np.arange(m) % n
-    graph = mgraph.Graph.from_edges(src, dst, random.integers(1, 1000, m), n=n)
-    D, P = solved(devices.find("cuda"), graph, np.int32, 0, n)
-    twin = solved(devices.find("cpu"), graph, np.int32, 0, n)
-    assert np.array_equal(D, twin[0]) and np.array_equal(P, twin[1])
-
-
-def test_a_long_path(device):
-    # As many rounds as there are vertices, through ids in no order.
+def shapes():
     n = 3000
-    order = np.random.default_rng(2).permutation(n)
-    graph = mgraph.Graph.from_edges(order[:-1], order[1:], np.arange(1, n), n=n)
-    for window in (None, 1, 1000):
-        D, P = solved(device, graph, np.int32, int(order[0]), 1, window=window)
-        assert np.array_equal(D[0, order], np.concatenate([[0], np.arange(1, n).cumsum()]))
-        assert np.array_equal(P[0, order], np.concatenate([[-9999], order[:-1]]))
-
-
-@pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("window", [1, 10, 1e6])
-def test_a_grid_of_streets(window, dtype, device):
-    # The shortest way is often one of many edges; far beyond lies an island, a hundred million away.
-    random = np.random.default_rng(9)
-    across, down = 60, 41
-    n = across * down
-    number = np.arange(n).reshape(down, across)
-    src = np.concatenate([number[:, :-1].ravel(), number[:-1].ravel(), [n - 1, n]])
-    dst = np.concatenate([number[:, 1:].ravel(), number[1:].ravel(), [n, n + 1]])
-    weights = np.ceil(np.exp(random.normal(0, 1.5, len(src)) + 2))
-    weights[-2] = 1e8
-    graph = mgraph.Graph.from_edges(src, dst, weights, n=n + 3, directed=False)
-    D, P = solved(device, graph, dtype, 1000, 150, window=window)
-    expected = dijkstra(graph_matrix(graph), indices=np.arange(1000, 1150))
-    if dtype == np.float32:  # which has no room for the sums
-        np.testing.assert_allclose(D, expected, rtol=1e-7)
-    else:
-        assert np.array_equal(as_floats(D), expected)
-        check_tree(D, P, lightest(graph), 1000)
-
-
-def test_plateaus(device):
-    # Circles of weight zero, entered at one place each, whose vertices have lower neighbours only there.
-    n, length = 600, 50
-    src = np.arange(n)
-    dst = src // length * length + (src + 1) % length
-    back = dst, src
-    rungs = np.arange(0, n - length, length) + 7
-    graph = mgraph.Graph.from_edges(
-        np.concatenate([src, back[0], rungs]),
-        np.concatenate([dst, back[1], rungs + length]),
-        np.concatenate([np.zeros(2 * n), np.full(len(rungs), 2.0)]),
-        n=n,
-    )
-    D, P = solved(device, graph, np.float32, 3, 30)
-    assert np.array_equal(D, np.broadcast_to(src // length * 2.0, D.shape))
-    check_tree(D, P, lightest(graph), 3)
-
-
-def test_predecessors_on_a_plateau_are_the_least_of_the_fewest_edges(device):
-    random = np.random.default_rng(11)
-    for n, m in ((40, 60), (200, 500), (1500, 1600)):
-        graph = random_graph(random, n, m, 0)
-        _, P = solved(device, graph, np.float32, 0, 12)
-        linked = np.zeros((n, n), bool)
-        linked[graph.coo()[:2]] = True
-        for source, parents in enumerate(P):
-            expected, reached = np.full(n, -9999), np.zeros(n, bool)
-            frontier = np.array([source])
-            while len(frontier):
-                reached[frontier] = True
-                into = linked[frontier]
-                found = np.flatnonzero(into.any(axis=0) & ~reached)
-                expected[found] = frontier[into[:, found].argmax(axis=0)]
-                frontier = found
-            assert np.array_equal(parents, expected)
-
-
-def test_a_long_path_without_weight(device):
-    # One pass for each of its edges, were each to find one vertex.
-    n = 4000
-    order = np.random.default_rng(5).permutation(n)
-    graph = mgraph.Graph.from_edges(order[:-1], order[1:], np.zeros(n - 1), n=n, directed=False)
-    _, P = solved(device, graph, np.float64, 17, 3)
-    at = np.argsort(order)
-    for row, source in enumerate(range(17, 20)):
-        steps = np.sign(at - at[source])
-        assert np.array_equal(P[row], np.where(steps == 0, -9999, order[at - steps]))
-
-
-def test_sums_lost_in_rounding(device):
-    # 1e8 + 1 is 1e8 in float32: a cycle of weight 2 that looks like one of weight zero.
-    graph = mgraph.Graph.from_edges([0, 1, 2, 2, 3], [1, 2, 1, 3, 2], np.array([1e8, 1, 1, 1, 1], np.float32))
-    D, P = solved(device, graph, np.float32, 0, 1)
-    assert (D[0] == np.array([0, 1e8, 1e8, 1e8], np.float32)).all()
-    assert P.tolist() == [[-9999, 0, 1, 2]]
-
-
-def test_the_least_predecessor(device):
-    # Vertex 4 has three tight in-neighbours; 3 and 2 are at equal distance.
-    graph = mgraph.Graph.from_edges([0, 0, 0, 3, 2, 1], [3, 2, 1, 4, 4, 4], np.array([2, 2, 1, 1, 1, 2.0]))
-    _, P = solved(device, graph, np.float64, 0, 1)
-    assert P.tolist() == [[-9999, 0, 0, 0, 1]]
-
-
-@pytest.mark.parametrize("dtype", TYPES)
-def test_unshift(dtype, device):
-    xp, kernels = device.xp, device.kernels("sssp")
     random = np.random.default_rng(1)
-    before = random.integers(0, 50, (40, 333)).astype(dtype)
-    before[random.random(before.shape) < 0.3] = kernel_infinity(np.dtype(dtype))
-    h = -random.integers(0, 30, 333).astype(np.float64)
-    D = device.asarray(before.copy())
-    kernels.unshift(D, 100, device.asarray(h))
-    D = devices.to_host(D)
-    reached = before < kernel_infinity(np.dtype(dtype))
-    expected = before + h[None, :] - h[100:140, None]
-    assert np.array_equal(D[reached], expected[reached]) and np.array_equal(D[~reached], before[~reached])
-    assert xp.asarray(D).dtype == dtype
+    path = np.arange(n - 1)
+    lengths = random.integers(0, 256, n - 1).astype(np.int32)
+    yield "path", mgraph.Graph.from_edges(path, path + 1, lengths), 0
+    yield "path back", mgraph.Graph.from_edges(path + 1, path, lengths), n - 1
+    yield "path without weights", mgraph.Graph.from_edges(path, path + 1), 0
+    center = np.zeros(n - 1, int)
+    yield "star", mgraph.Graph.from_edges(center, path + 1, lengths, directed=False), 0
+    yield "star from a leaf", mgraph.Graph.from_edges(center, path + 1, lengths, directed=False), 7
+    side = 60
+    cell = np.arange(side * side).reshape(side, side)
+    src = np.concatenate([cell[:, :-1].ravel(), cell[:-1].ravel()])
+    dst = np.concatenate([cell[:, 1:].ravel(), cell[1:].ravel()])
+    yield "grid", mgraph.Graph.from_edges(src, dst, random.random(len(src)), directed=False), side // 2
+    yield "grid of equal edges", mgraph.Graph.from_edges(src, dst, directed=False), 0
+    a, b = np.nonzero(~np.eye(200, dtype=bool))
+    yield "complete", mgraph.Graph.from_edges(a, b, random.random(len(a)).astype(np.float32)), 199
+    hubs = np.repeat(np.arange(4), 5000)  # cut into pieces for all warps
+    leaves = random.integers(5, 20000, len(hubs))
+    src, dst = np.concatenate([[4] * 4, hubs]), np.concatenate([np.arange(4), leaves])
+    yield "hubs", mgraph.Graph.from_edges(src, dst, random.integers(1, 99, len(src)), n=20000), 4
+    yield "one vertex", mgraph.Graph.from_edges([], [], np.zeros(0), n=1), 0
+    yield "self-loop", mgraph.Graph.from_edges([0], [0], [3.0], n=1), 0
+    yield "no edges", mgraph.Graph.from_edges([], [], n=40), 39
+    yield "parallel edges", mgraph.Graph.from_edges([0, 0, 0, 1, 1], [1, 1, 1, 2, 2], [5, 2, 2, 7, 4]), 0
+    ring = np.arange(500)
+    yield "a cycle of zeros", mgraph.Graph.from_edges(ring, (ring + 1) % 500, np.zeros(500, np.int32)), 17
+    src, dst = random.integers(0, 400, (2, 3000))
+    yield "zeros and ones", mgraph.Graph.from_edges(src, dst, random.integers(0, 2, 3000).astype(np.float32)), 3
+    far = np.where(path[:60] % 2, np.float32(1e-3), np.float32(1e6))  # sums that swallow every other weight
+    yield "lost in rounding", mgraph.Graph.from_edges(path[:60], path[:60] + 1, far), 0
 
 
-@pytest.mark.parametrize("dtype", TYPES)
-def test_the_workspace_is_what_is_said(dtype, device):
-    kernels = device.kernels("sssp")
-    itemsize = np.dtype(dtype).itemsize
-    for n, sources in ((1, 1), (1000, 33), (5000, kernels.batch_size(5000, itemsize))):
-        work = kernels.workspace(device.xp, n, sources, np.dtype(dtype))
-        assert abs(sum(array.nbytes for array in work) - kernels.workspace_bytes(n, sources, itemsize)) <= 16
+@pytest.mark.parametrize("shape", list(shapes()), ids=lambda shape: shape[0])
+def test_shapes(shape, device):
+    _, graph, source = shape
+    check(graph, source, device)
+    check(graph, source, device, span=7)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rmat_with_isolated_vertices(dtype, device):
+    random = np.random.default_rng(2)
+    for directed in (False, True):
+        graph = weighted(rmat(12, directed=directed), random.integers(1, 256, 997).astype(dtype))
+        degrees = np.diff(graph.csr().indptr)
+        assert (degrees == 0).any()
+        for source in (int(degrees.argmax()), int(graph.csr().indices[0]), int(degrees.argmin())):
+            check(graph, source, device)
+
+
+def test_wide_rounds_after_thin_ones(device):
+    # A path into a random graph and out of it again, from which some far vertices are left, so that one block and
+    # all blocks relax, and one block and all blocks raise the bound.
+    random = np.random.default_rng(4)
+    n, tail = 60_000, 500
+    src, dst = random.integers(tail, n - tail, (2, 300_000))
+    ends = np.concatenate([np.arange(tail), np.arange(n - tail - 1, n - 1)])
+    weights = np.r_[random.integers(1, 256, len(src)), random.integers(1, 9, len(ends))].astype(np.int32)
+    leaps = random.integers(tail, n - tail, 30_000)  # far from the start, and waiting from then on
+    src, dst = np.r_[src, ends, np.full(len(leaps), 3)], np.r_[dst, ends + 1, leaps]
+    graph = mgraph.Graph.from_edges(src, dst, np.r_[weights, random.integers(10**6, 10**7, len(leaps))], n=n)
+    check(graph, 0, device)
+    check(graph, 0, device, span=7)
+
+
+@pytest.mark.parametrize("length", [60, 60_000])  # for one block, and for all
+def test_a_window_lost_in_rounding(length, device, monkeypatch):
+    # From 2^40 on floats are 2^17 apart, and a bound of a window of 1 more is the same.
+    monkeypatch.setattr(mgraph.single_source, "_window", lambda csr, n: 1.0)
+    leaves = np.arange(2, length + 2)
+    src = np.concatenate([[0], np.ones(length, int), leaves])
+    dst = np.concatenate([[1], leaves, leaves + length])
+    weights = np.concatenate([[2.0**40], np.tile([2.0**18, 2.0**19], length)]).astype(np.float32)
+    graph = mgraph.Graph.from_edges(src, dst, weights)
+    result = mgraph.sssp(graph, 0, method="nearfar", device=device, predecessors=True)
+    verify(graph, 0, result)
+    assert np.array_equal(in_doubles(result.distances), scipys(graph, 0))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_negative_weights(dtype, device):
+    # Shifted by potentials a weight may be negative, and no cycle is: a path's length changes by those of its ends.
+    random = np.random.default_rng(5)
+    for n, m in ((20, 30), (40, 100), (700, 4000)):
+        src, dst = random.integers(0, n, (2, m))
+        plain, h = random.integers(0, 50, m), random.integers(-200, 200, n)
+        plain[::3] = 0
+        shifted = mgraph.Graph.from_edges(src, dst, (plain + h[src] - h[dst]).astype(dtype), n=n)
+        assert shifted.extremes()[0] < 0
+        source = int(src[0])
+        result = check(shifted, source, device, methods=("bellman-ford", "auto"))
+        unshifted = scipys(mgraph.Graph.from_edges(src, dst, plain.astype(dtype), n=n), source)
+        assert np.array_equal(in_doubles(result.distances), unshifted + h[source] - h)
+        assert result.plan.method == "bellman-ford"
+
+
+def test_limit_where_weights_are_negative(device):
+    # The way to 3 is beyond the limit at 1, and comes back.
+    graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], [10.0, -8.0, 0.0])
+    result = mgraph.sssp(graph, 0, limit=5, predecessors=True, device=device)
+    assert in_doubles(result.distances).tolist() == [0, np.inf, 2, 2]
+    assert result.path(3) == [0, 1, 2, 3] and result.path(1) == []
+
+
+@pytest.mark.parametrize(
+    ("weight", "dtype", "limit"),
+    [
+        (16777220, "float32", 16777219),
+        (16777220, "float32", np.int64(16777219)),
+        (np.float32(1.0000001), "float32", 1.00000007),
+        (np.float32(1.0000001), "float32", np.float64(1.00000007)),
+        (2.0**53 + 4, "float64", 2**53 + 3),
+        (2.0**53 + 4, "float64", np.int64(2**53 + 3)),
+    ],
+)
+def test_a_limit_is_not_rounded_up(weight, dtype, limit, device):
+    graph = mgraph.Graph.from_edges([0], [1], [weight])
+    for most, distance in ((limit, np.inf), (weight, weight)):
+        found = mgraph.sssp(graph, 0, dtype=dtype, limit=most, device=device)
+        assert found.distances.tolist() == [0, distance]
+
+
+@pytest.mark.parametrize("limit", [1e39, 10**39, 10**400])
+def test_a_limit_beyond_float32(limit, device):
+    graph = mgraph.Graph.from_edges([0, 1], [1, 2], np.array([3e38, 2.0], np.float32))
+    found = devices.to_host(mgraph.sssp(graph, 0, limit=limit, device=device).distances)
+    assert np.array_equal(found, np.array([0, 3e38, 3e38], np.float32))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_negative_cycles(dtype, device):
+    random = np.random.default_rng(6)
+    for n, length in ((1, 1), (30, 3), (3000, 1500)):
+        src, dst = random.integers(0, n, (2, n))
+        cycle = random.permutation(n)[:length]
+        weights = np.r_[random.integers(10, 99, n), np.full(length, 1)].astype(dtype)
+        weights[-1] = -length
+        graph = mgraph.Graph.from_edges(np.r_[src, cycle], np.r_[dst, np.roll(cycle, -1)], weights, n=n)
+        with pytest.raises(mgraph.NegativeCycleError) as raised:
+            mgraph.sssp(graph, int(cycle[0]), device=device)
+        assert raised.value.vertex in cycle
+
+
+def test_negative_cycle_out_of_reach(device):
+    graph = mgraph.Graph.from_edges([0, 1, 2, 3, 3], [1, 0, 3, 2, 0], [2, 2, -5, 1, 1])
+    assert mgraph.sssp(graph, 0, device=device).distances.tolist()[:2] == [0, 2]
+    with pytest.raises(mgraph.NegativeCycleError):
+        mgraph.sssp(graph, 2, device=device)
+
+
+def test_a_path_of_negative_weights_in_any_order(device):
+    # It takes as many rounds as there are vertices; to look for a negative cycle may not take that many passes.
+    n = 300_000
+    order = np.random.default_rng(1).permutation(n)
+    graph = mgraph.Graph.from_edges(order[:-1], order[1:], np.full(n - 1, -1))
+    assert np.array_equal(devices.to_host(mgraph.sssp(graph, order[0], device=device).distances)[order], -np.arange(n))
+    ring = mgraph.Graph.from_edges(order, np.roll(order, -1), np.where(order == 7, n - 2, -1))
+    with pytest.raises(mgraph.NegativeCycleError):
+        mgraph.sssp(ring, order[0], device=device)
+
+
+def test_deep_graph_with_negative_weights(device):
+    # More rounds than are run before a negative cycle is looked for.
+    n = 5000
+    path = np.arange(n - 1)
+    graph = mgraph.Graph.from_edges(path, path + 1, np.where(path % 2, 3, -2))
+    result = mgraph.sssp(graph, 0, predecessors=True, device=device)
+    assert result.distances.tolist() == np.r_[0, np.where(path % 2, 3, -2).cumsum()].tolist()
+    assert np.array_equal(result.predecessors[1:], path)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_limit_and_target(method, dtype, device):
+    random = np.random.default_rng(7)
+    graph = weighted(rmat(11), random.integers(0, 256, 997).astype(dtype))
+    source = int(np.diff(graph.csr().indptr).argmax())
+    whole = scipys(graph, source)
+    median = int(np.median(whole[np.isfinite(whole)]))
+    order = np.argsort(whole)
+    for asked in (
+        dict(limit=0), dict(limit=median), dict(limit=float("inf")), dict(target=source),
+        dict(target=int(order[300])), dict(target=int(order[-1])), dict(target=int(order[400]), limit=median // 2),
+    ):  # fmt: skip
+        most = min(asked.get("limit", np.inf), whole[asked["target"]] if "target" in asked else np.inf)
+        for span in (None, 2):
+            result = mgraph.sssp(graph, source, method=method, predecessors=True, span=span, device=device, **asked)
+            assert np.array_equal(in_doubles(result.distances), np.where(whole <= most, whole, np.inf)), asked
+            before = devices.to_host(result.predecessors)
+            kept = np.isfinite(whole) & (whole <= most) & (np.arange(graph.n) != source)
+            assert np.array_equal(before >= 0, kept)
+            assert (whole[before[before >= 0]] <= whole[before >= 0]).all()
+    near = mgraph.sssp(graph, source, method=method, target=int(order[1]), device=device)
+    assert near.iterations <= mgraph.sssp(graph, source, method=method, device=device).iterations
+
+
+def test_path(device):
+    graph = mgraph.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], [1, 5, 9, 1], n=5)
+    result = mgraph.sssp(graph, 0, predecessors=True, device=device)
+    assert [result.path(v) for v in range(5)] == [[0], [0, 1], [0, 2], [0, 2, 3], []]
+    with pytest.raises(mgraph.InputError, match=r"vertex must be an integer in \[0, \d+\), got 5"):
+        result.path(5)
+    with pytest.raises(mgraph.InputError, match="predecessors"):
+        mgraph.sssp(graph, 0, device=device).path(3)
+
+
+@pytest.mark.parametrize("method", ["nearfar", *exhaustive("bellman-ford", "mask")])
+def test_offsets_of_64_bits(method, device):
+    graph = weighted(rmat(10, directed=True), np.arange(1, 256, dtype=np.int32))
+    indptr, indices, weights = graph.csr()
+    wide = mgraph.Graph(graph.n, csr=Compressed(indptr.astype(np.int64), indices, weights), nonnegative=True)
+    result = mgraph.sssp(wide, 5, method=method, predecessors=True, device=device)
+    assert np.array_equal(in_doubles(result.distances), scipys(graph, 5))
+    verify(wide, 5, result)
+    assert np.array_equal(result.predecessors, mgraph.sssp(graph, 5, predecessors=True, device=device).predecessors)
+
+
+def test_predecessors_are_the_least(device):
+    graph = mgraph.Graph.from_edges([4, 4, 4, 3, 2, 1, 0], [3, 2, 1, 0, 0, 0, 5], [2, 2, 2, 1, 1, 1, 0])
+    result = mgraph.sssp(graph, 4, predecessors=True, device=device)
+    assert result.predecessors.tolist() == [1, 4, 4, 4, -9999, 0]
+
+
+def test_types(device):
+    for weights, dtype, expected in (
+        (None, None, "float32"), (np.float32, None, "float32"), (np.float64, None, "float64"),
+        (np.int32, None, "int32"), (np.int32, "float64", "float64"), (np.float64, "float32", "float32"),
+        (None, "int32", "int32"),
+    ):  # fmt: skip
+        graph = mgraph.Graph.from_edges([0, 1], [1, 2], None if weights is None else np.array([1, 1], weights), n=4)
+        result = mgraph.sssp(graph, 0, dtype=dtype, device=device)
+        assert result.distances.dtype == result.plan.dtype == expected
+        assert in_doubles(result.distances).tolist() == [0, 1, 2, np.inf]
+
+
+def test_distances_beyond_integers(device):
+    path = np.arange(9)
+    graph = mgraph.Graph.from_edges(path, path + 1, np.full(9, 2**28))
+    with pytest.raises(mgraph.DistanceOverflowError, match="float64"):
+        mgraph.sssp(graph, 0, device=device)
+    assert mgraph.sssp(graph, 0, dtype="float64", device=device).distances[9] == 9 * 2**28
+    assert in_doubles(mgraph.sssp(graph, 0, limit=2**29, device=device).distances)[2] == 2**29
+    graph = mgraph.Graph.from_edges(path, path + 1, np.full(9, -(2**28)))
+    with pytest.raises(mgraph.DistanceOverflowError, match="float64"):
+        mgraph.sssp(graph, 0, device=device)
+    with pytest.raises(mgraph.DistanceOverflowError, match="float64"):
+        mgraph.sssp(mgraph.Graph.from_edges([0], [1], [2**28 + 1]), 0, device=device)
+
+
+def test_dense_matrix(device):
+    inf = np.inf
+    assert mgraph.sssp([[0, 3, inf], [inf, 0, 4], [5, inf, 0]], 0, device=device).distances.tolist() == [0, 3, 7]
+
+
+def test_a_graph_for_all_cores():
+    # With many weights of zero, behind which predecessors take the pass that is for all cores.
+    graph = random_degree(300_000, 8, weights=(0, 2))
+    assert not is_small(graph.csr().indptr)
+    check(graph, 7, "cpu")
+
+
+@pytest.mark.parametrize("method", ["nearfar", "mask"])
+def test_negative_weight_in_a_method_without_them(method):
+    graph = mgraph.Graph.from_edges([0, 1], [1, 2], [4, -3])
+    with pytest.raises(mgraph.InputError, match=r"-3 is negative.*bellman-ford"):
+        mgraph.sssp(graph, 0, method=method, device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        *((dict(source=value), f"source must be an integer in [0, 5), got {value!r}") for value in (5, -1, True, "0")),
+        *((dict(target=value), f"target must be an integer in [0, 5), got {value!r}") for value in (9, 1.5)),
+        *((dict(limit=value), f"limit must be a number of 0 or more, or None for no limit, got {value!r}")
+          for value in (-1, float("nan"), "far", True)),
+        (dict(method="sideways"), "sideways"), (dict(dtype="int16"), "int16"), (dict(dtype="int8"), "int8"),
+        (dict(span=0), "span must be an integer of 1 or more, got 0"),
+    ],
+)  # fmt: skip
+def test_arguments_that_cannot_be(asked, message):
+    graph = mgraph.Graph.from_edges([0, 1], [1, 2], n=5)
+    with pytest.raises(mgraph.InputError, match=re.escape(message)):
+        mgraph.sssp(graph, **({"source": 0, "device": "cpu"} | asked))
+
+
+def test_graph_without_vertices():
+    with pytest.raises(mgraph.InputError, match="the graph has none"):
+        mgraph.sssp(mgraph.Graph.from_edges([], []), 0, device="cpu")
+
+
+def test_progress():
+    path = np.arange(9)
+    seen = []
+    graph = mgraph.Graph.from_edges(path, path + 1)
+    result = mgraph.sssp(graph, 0, span=3, device="cpu", progress=lambda *done: seen.append(done))
+    assert [rounds for rounds, _ in seen] == sorted(rounds for rounds, _ in seen)
+    assert seen[-1] == (result.iterations, None) and len(seen) > 2
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_predicted_peak_is_the_measured_one(method, dtype):
+    random = np.random.default_rng(9)
+    for n, more in ((50_000, 10_000), (1000, 300_000)):
+        ends = np.c_[[np.arange(n), (np.arange(n) + 1) % n], random.integers(0, n, (2, more))]
+        m = n + more
+        weights = random.integers(0, 3, m).astype(dtype)  # zeros, for the second search
+        lists = 4 * m + 4 * (n + 1)  # on the CPU they are the input's own arrays
+        for predecessors in (False, True):
+            graph = mgraph.Graph.from_edges(*ends, weights, n=n)
+            asked = dict(method=method, device="cpu", predecessors=predecessors)
+            mgraph.sssp(mgraph.Graph.from_edges(*ends, weights, n=n), 1, **asked)  # compiles
+            result, first = measured(lambda graph=graph, asked=asked: mgraph.sssp(graph, 1, **asked))
+            result, second = measured(lambda graph=graph, asked=asked: mgraph.sssp(graph, 1, **asked))
+            planned = result.plan.peak_bytes[0] - lists
+            # What a search takes decides, beside the weights, the graph's own; or what reading them does, once.
+            assert planned == pytest.approx(max(first, second + m * np.dtype(dtype).itemsize), rel=0.05)
+            if n == 1000 and not predecessors:
+                assert second < first / 2
+
+
+@pytest.mark.parametrize("method", ["nearfar", "bellman-ford"])
+def test_path_of_a_million(method):
+    n = 1_000_000
+    graph = mgraph.Graph.from_edges(np.arange(n - 1), np.arange(1, n), np.ones(n - 1, np.int32), directed=False)
+    assert np.array_equal(mgraph.sssp(graph, 0, method=method, device="cpu").distances, np.arange(n))
+
+
+def test_what_is_kept_is_not_counted_twice(monkeypatch):
+    n = 100_000
+    graph = mgraph.Graph.from_edges(np.arange(n - 1), np.arange(1, n), np.ones(n - 1, np.float32))
+    needed = mgraph.sssp(graph, 0, device="cpu").plan.peak_bytes[0]
+    there = int(needed / USABLE) - graph.held(devices.find("cpu"), "csr.indptr", "csr.indices", "lengths.float32") + 2
+    monkeypatch.setattr(devices.HostDevice, "available_memory", lambda self: there)
+    assert mgraph.sssp(graph, 0, device="cpu").distances[-1] == n - 1
+    with pytest.raises(mgraph.MemoryLimitError):
+        mgraph.sssp(graph, 0, device="cpu", dtype="float64")
+
+
+def test_plan():
+    gpus = [mgraph.DeviceSpec(f"cuda:{i}", "cuda", 140 << 30) for i in range(4)]
+    made = mgraph.plan("sssp", 10**6, 10**7, gpus, predecessors=True)
+    assert made.method == "nearfar" and made.dtype == "float32" and made.steps is None
+    assert made.ranges[0][0] == 0 and made.ranges[-1][1] == 10**6
+    assert "sssp, method 'nearfar'" in made.explain() and "predecessors int32" in made.explain()
+    assert mgraph.plan("sssp", 10, 20, gpus[:1], nonnegative=False).method == "bellman-ford"
+    with pytest.raises(mgraph.MemoryLimitError, match="sssp"):
+        mgraph.plan("sssp", 10**8, 10**10, mgraph.DeviceSpec("cuda:0", "cuda", 8 << 30))
+    with pytest.raises(mgraph.InputError, match="m="):
+        mgraph.plan("sssp", 10)
+
+
+@pytest.mark.skipif(DATA is None, reason="the real graphs are not beside the checkout")
+def test_new_york(device):
+    graph = mgraph.read(DATA / "NY.gr.xz")
+    check(weighted(graph, np.arange(1, 256, dtype=np.int32)), 0, device)
+
+
+@pytest.mark.gpu
+def test_cupy_in_cupy_out():
+    poison()
+    xp = devices.find("cuda").xp
+    graph = rmat(10, device="cuda")
+    result = mgraph.sssp(graph, 1, predecessors=True)
+    assert isinstance(result.distances, xp.ndarray) and isinstance(result.predecessors, xp.ndarray)
+    same = mgraph.sssp(rmat(10), 1, predecessors=True, device="cpu")
+    assert np.array_equal(result.distances.get(), same.distances)
+    assert np.array_equal(result.predecessors.get(), same.predecessors)

@@ -89,7 +89,7 @@ def planned(
         if splitters is None:
             units = sum(spec.processors for spec in specs) if kind == "cuda" else cores
             walks = WALKS if shards == 1 else WALKS // 2  # each shard ranks the splitters of all
-            splitters = walks * units * kernel_module(kind, "ranking").WALKERS
+            splitters = walks * units * kernel_module(kind, "list_rank").WALKERS
         spacing = min(SPACING, 1 << max(0, (n // splitters).bit_length() - 1))
         # A CPU may receive all others' ranks of its range while it still ranks; GPUs reduce in place.
         heard = dtype.itemsize * (shards - 1) if kind == "cpu" else 0

@@ -1,1 +1,1 @@
-"""Kernels of shortest paths from many sources: `host` for the CPU, `cuda` for GPUs, the same operations."""
+"""Kernels of shortest paths from one source: `host` for the CPU, `cuda` for GPUs, the same operations."""

@@ -1,142 +1,158 @@
 """Launches of the kernels of ``kernels/sssp.cu``: the operations of `mgraph.kernels.sssp.host`."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from ... import device as devices
 from ...device import cuda_attribute, cuda_function
 
 SOURCE = "sssp.cu"
 _TYPES = {np.dtype(np.float32): "float", np.dtype(np.float64): "double", np.dtype(np.int32): "int"}
-INSTANCES = tuple(
-    expression
-    for t in _TYPES.values()
-    for expression in (
-        f"transpose<{t}>",
-        f"unshift<{t}>",
-        *(f"{kernel}<{t}, {o}>" for kernel in ("distances", "predecessors", "plateaus") for o in ("int", "long long")),
-    )
+INSTANCES = (
+    *(
+        f"{kernel}<{t}, {offset}>"
+        for kernel in ("piles", "masks", "parents", "tight")
+        for t in _TYPES.values()
+        for offset in ("int", "long long")
+    ),
+    *(f"{kernel}<{t}>" for kernel in ("start", "settle_roots") for t in _TYPES.values()),
 )
 
-#: As in the source: threads of a block and blocks of a multiprocessor, bytes of a row of labels, and rows that a
-#: thread finds predecessors for.
-_THREADS, _RESIDENT, _ROW, _ROWS = 512, 2, 512, 8
+#: Where the host finds the rounds that were run, in the control words.
+ROUND = 1
+CONTROL_WORDS = 80
 
-#: Bytes of labels that a batch shall have: a share of all that are wanted, so that the rows of one batch can leave
-#: while the next is searched, but enough slices to fill the device; measured (benchmarks/NOTES.md).
-_SHARE, _LEAST_LABELS, _MOST_LABELS = 128, 128 << 20, 1 << 30
+#: What `parents` leaves where it finds none.
+OPEN = 2**31 - 1
 
-#: The least columns of a bitmap: many for each warp of any device, so that all have about as many.
-_COLUMNS = 1 << 16
+#: As in the source.
+_HUB, _PIECE, _THREADS = 128, 256, 1024
 
 Array = Any
 
 
-class Workspace(NamedTuple):
-    """What `distances` needs beside the graph."""
-
-    labels: Array
-    stamps: Array
-    bitmaps: Array
-    control: Array
+def piece_capacity(edges: int) -> int:
+    """Return the most pieces that the hubs of a graph with so many edges are cut into."""
+    return edges // _HUB + edges // _PIECE + 1
 
 
-def batch_size(n: int, itemsize: int) -> int:
-    """Return how many sources to search from at a time: so many slices."""
-    labels = min(max(n * n * itemsize // _SHARE, _LEAST_LABELS), _MOST_LABELS)
-    return _lanes(itemsize) * max(1, labels // max(1, n * _ROW))
+def _launch(kernel: str, indptr: Array, distances: Array, arguments: tuple[Any, ...]) -> None:
+    offset = "int" if indptr.dtype == np.int32 else "long long"
+    _launch_all(f"{kernel}<{_TYPES[np.dtype(distances.dtype)]}, {offset}>", arguments)
 
 
-def _lanes(itemsize: int) -> int:
-    return _ROW // itemsize
+def _launch_all(name: str, arguments: tuple[Any, ...]) -> None:
+    """Launch a kernel with a block for each multiprocessor."""
+    blocks = cuda_attribute("MultiProcessorCount")
+    cuda_function(SOURCE, name, cooperative=True)((blocks,), (_THREADS,), arguments)
 
 
-def _items(n: int, sources: int, itemsize: int) -> int:
-    return -(-sources // _lanes(itemsize)) * (n | 1)
+def compile_ahead(indptr: Array, dtype: np.dtype, masked: bool) -> None:
+    """Begin to compile the rounds, by masks or by piles, which take longest."""
+    offset = "int" if indptr.dtype == np.int32 else "long long"
+    name = f"{'masks' if masked else 'piles'}<{_TYPES[np.dtype(dtype)]}, {offset}>"
+    devices.compile_ahead(SOURCE, name, cooperative=True)
 
 
-def _columns(items: int) -> int:
-    return max(_COLUMNS, 1 << (-(-items // 32) - 1).bit_length())
+def start(seeds: Array, window: float, distances: Array, near: Array, bound: Array, control: Array) -> None:
+    """Begin with the seeds as the near pile, at distance zero, and with the first bound."""
+    scalar = distances.dtype.type
+    arguments = seeds, np.int32(len(seeds)), scalar(window), distances, near, bound, control
+    _launch_all(f"start<{_TYPES[np.dtype(distances.dtype)]}>", arguments)
 
 
-def workspace(xp: Any, n: int, sources: int, dtype: np.dtype) -> Workspace:
-    """Return the arrays for batches of up to `sources` sources."""
-    items = _items(n, sources, dtype.itemsize)
-    return Workspace(
-        labels=xp.empty((items, _lanes(dtype.itemsize)), dtype),
-        stamps=xp.empty(items, np.int32),
-        bitmaps=xp.empty((3, _columns(items)), np.uint32),
-        control=xp.empty(4, np.int32),
-    )
-
-
-def workspace_bytes(n: int, sources: int, itemsize: int) -> int:
-    """Return the bytes of `workspace`."""
-    items = _items(n, sources, itemsize)
-    return items * (_ROW + 4) + 12 * _columns(items)
-
-
-def _leading(matrix: Array) -> np.int64:
-    return np.int64(matrix.strides[0] // matrix.itemsize)
-
-
-def _names(matrix: Array, indptr: Array) -> str:
-    return f"{_TYPES[np.dtype(matrix.dtype)]}, {'int' if indptr.dtype == np.int32 else 'long long'}"
-
-
-def distances(
-    D: Array,
-    first: int,
-    out_indptr: Array,
-    out_indices: Array,
-    in_indptr: Array,
-    in_indices: Array,
+def piles(
+    indptr: Array,
+    indices: Array,
     weights: Array,
+    distances: Array,
+    near: Array,
+    far: Array,
+    stamps: Array,
+    waits: Array,
+    pieces: Array,
+    bound: Array,
+    control: Array,
     window: float,
-    work: Workspace,
+    limit: float,
+    target: int,
+    rounds: int,
 ) -> None:
-    """D[r, v] = the length of the shortest path from vertex first + r to v.
-
-    Distances within `window` of one another are settled together: it changes the work, never the result.
-    """
-    rows, n = D.shape
-    if not D.size:
-        return
-    kernel = cuda_function(SOURCE, f"distances<{_names(D, in_indptr)}>", cooperative=True)
-    work.control.fill(0)
+    """Run up to `rounds` rounds from the near pile, and from the far one where that is empty, in one launch."""
+    scalar = distances.dtype.type
     arguments = (
-        *(out_indptr, out_indices, in_indptr, in_indices, weights, np.int32(n), D.dtype.type(window)),
-        *(np.int32(first), np.int32(rows), work.labels, work.stamps),
-        *(work.bitmaps, np.int32(work.bitmaps.shape[1]), work.control),
+        *(indptr, indices, weights, np.int32(len(distances)), distances, near, far, stamps, waits, pieces, bound),
+        *(control, scalar(window), scalar(limit), np.int32(target), np.int32(min(rounds, 2**31 - 1))),
     )
-    kernel((cuda_attribute("MultiProcessorCount") * _RESIDENT,), (_THREADS,), arguments)
-    transpose = cuda_function(SOURCE, f"transpose<{_TYPES[np.dtype(D.dtype)]}>")
-    transpose((-(-n // 32), -(-rows // 32)), (256,), (work.labels, np.int32(n), np.int32(rows), D, _leading(D)))
+    _launch("piles", indptr, distances, arguments)
 
 
-def unshift(D: Array, first: int, h: Array) -> None:
-    """D[r, v] += h[v] - h[first + r] where v is reached."""
-    rows, n = D.shape
-    if not D.size:
+def masks(
+    indptr: Array,
+    indices: Array,
+    weights: Array,
+    first: int,
+    last: int,
+    distances: Array,
+    updating: Array,
+    mask: Array,
+    pieces: Array,
+    bound: Array,
+    control: Array,
+    window: float,
+    limit: float,
+    target: int,
+    rounds: int,
+) -> None:
+    """Run up to `rounds` rounds over masks for the targets from `first` to `last`, in one launch."""
+    scalar = distances.dtype.type
+    arguments = (
+        *(indptr, indices, weights, np.int32(len(distances)), np.int32(first), np.int32(last)),
+        *(distances, updating, mask, pieces, bound, control),
+        *(scalar(window), scalar(limit), np.int32(target), np.int32(min(rounds, 2**31 - 1))),
+    )
+    _launch("masks", indptr, distances, arguments)
+
+
+def parents(
+    indptr: Array,
+    indices: Array,
+    weights: Array,
+    first: int,
+    distances: Array,
+    parent: Array,
+    pieces: Array,
+    control: Array,
+) -> None:
+    """Write the least nearer vertex with a tight edge to it of each vertex from `first` on that has one."""
+    n = np.int32(len(distances))
+    arguments = (indptr, indices, weights, n, np.int32(first), distances, parent, pieces, control)
+    _launch("parents", indptr, distances, arguments)
+
+
+def tight(
+    indptr: Array,
+    indices: Array,
+    weights: Array,
+    first: int,
+    distances: Array,
+    parent: Array,
+    hops: Array,
+    pieces: Array,
+    control: Array,
+) -> None:
+    """Write 1 for each tight edge to a vertex without a predecessor, and int32's kernel infinity for the others."""
+    n = np.int32(len(distances))
+    arguments = (indptr, indices, weights, n, np.int32(first), distances, parent, hops, pieces, control)
+    _launch("tight", indptr, distances, arguments)
+
+
+def settle_roots(first: int, source: int, distances: Array, parent: Array, open_anywhere: Array) -> None:
+    """Take -9999 for what no path leads to and for the source; set open_anywhere[0] if another vertex is left open."""
+    last = first + len(parent)
+    if last == first:
         return
-    kernel = cuda_function(SOURCE, f"unshift<{_TYPES[np.dtype(D.dtype)]}>")
-    arguments = (D, _leading(D), np.int32(rows), np.int32(n), np.int32(first), h)
-    kernel((-(-n // 256), min(rows, 65535)), (256,), arguments)
-
-
-def predecessors(D: Array, first: int, in_indptr: Array, in_indices: Array, weights: Array, P: Array) -> None:
-    """P[r, v] = the vertex before v on a shortest path from first + r, -9999 if there is none.
-
-    The least of those nearer to the source; where all are as far, edges of weight zero are followed from
-    those that have predecessors. D must be exact, a minimum over sums D[r, u] + weight.
-    """
-    rows, n = D.shape
-    if not D.size:
-        return
-    names = _names(D, in_indptr)
-    edges = in_indptr, in_indices, weights, P, _leading(P)
-    kernel = cuda_function(SOURCE, f"predecessors<{names}>")
-    arguments = (D, _leading(D), np.int32(rows), np.int32(n), np.int32(first), *edges)
-    kernel((-(-n // 256), min(-(-rows // _ROWS), 65535)), (256,), arguments)
-    kernel = cuda_function(SOURCE, f"plateaus<{names}>")
-    kernel((rows,), (1024,), (D, _leading(D), np.int32(n), np.int32(first), *edges))
+    kernel = cuda_function(SOURCE, f"settle_roots<{_TYPES[np.dtype(distances.dtype)]}>")
+    where = map(np.int32, (first, last, source))
+    kernel((-(-(last - first) // 256),), (256,), (*where, distances, parent, open_anywhere))

@@ -1,362 +1,308 @@
-"""The shortest paths of ``kernels/sssp.cu`` for the CPU: a slice of sources to a core.
+"""The searches of ``kernels/sssp.cu`` for the CPU: each pile a list, walked by one core.
 
-The same relaxation of a row of sources at a time, which LLVM vectorises; that file's opening explains it. A
-slice's rounds run on one core, so nobody is asked through a bitmap: those to look at next stand in a list. A slice
-takes a core milliseconds: so Python's threads take them in turn, and what they run is compiled once. LLVM would
-optimise it four times for a parallel loop of Numba's.
+The same operations on the same arrays; that file's opening explains the algorithms and the encoding. Here a window is
+doubled only where a raise finds nothing near, as rounds of little work cost little. A mask is pushed by one core and
+taken over by all.
 """
-
-from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
 
 import numpy as np
 
-from ...device.clock import clock, take_over
-from ...device.numba import numba, prange
+from ...device.numba import prange
 from ...device.numba.caching import njit
-from ...device.numba.least import nothing_of
-from ...weights import kernel_infinity
+from ...device.numba.small import VERTICES, is_small, unless
+from ...weights import NO_PREDECESSOR, kernel_infinity
 
-#: Sources of a slice, and slices of a batch: some for each core.
-_LANES = 64
-_SLICES = 32
+#: Where the caller finds the rounds that were run, in the control words.
+ROUND = 0
+CONTROL_WORDS = 4
 
-_NONE = -9999  # no predecessor
-_OPEN = -1  # none found yet
-_FRESH = 1 << 30  # marks one found in this pass
+_NEAR, _FAR, _SIDE = 1, 2, 3
 
+#: What `parents` leaves where it finds none.
+OPEN = 2**31 - 1
 
-class Workspace(NamedTuple):
-    """What `distances` needs beside the graph."""
-
-    labels: np.ndarray
-    stamps: np.ndarray
-    lists: np.ndarray
+_ONE = np.uint32(1)
 
 
-def batch_size(n, itemsize):
-    """Return how many sources to search from at a time."""
-    return _LANES * _SLICES
+def piece_capacity(edges):
+    """Return 0: on the CPU no vertex is cut into pieces."""
+    return 0
 
 
-def workspace(xp, n, sources, dtype):
-    """Return the arrays for batches of up to `sources` sources."""
-    slices = -(-sources // _LANES)
-    return Workspace(
-        labels=np.empty((slices, n, _LANES), dtype),
-        stamps=np.empty((slices, n), np.int32),
-        lists=np.empty((slices, 5, n), np.int32),
-    )
+def _extremes(dtype):
+    """Return infinity, and the least that a sum can be."""
+    infinity = kernel_infinity(dtype)
+    return dtype.type(infinity), dtype.type(-infinity if dtype.kind == "f" else -infinity - 1)
 
 
-def workspace_bytes(n, sources, itemsize):
-    """Return the bytes of `workspace`."""
-    return -(-sources // _LANES) * n * (_LANES * itemsize + 24)
+def start(seeds, window, distances, near, bound, control):
+    """Begin with the seeds as the near pile, at distance zero, and with the first bound."""
+    distances[seeds] = 0
+    near[: len(seeds)] = seeds
+    control[_NEAR] = len(seeds)
+    bound[0] = window
 
 
-def distances(D, first, out_indptr, out_indices, in_indptr, in_indices, weights, window, work):
-    """D[r, v] = the length of the shortest path from vertex first + r to v.
+def piles(
+    indptr,
+    indices,
+    weights,
+    distances,
+    near,
+    far,
+    stamps,
+    waits,
+    pieces,
+    bound,
+    control,
+    window,
+    limit,
+    target,
+    rounds,
+):
+    """Run up to `rounds` rounds from the near pile, and from the far one where that is empty."""
+    scalar = distances.dtype.type
+    sizes = scalar(window), scalar(limit), target, rounds, *_extremes(distances.dtype)
+    _piles(indptr, indices, weights, distances, near, far, stamps, waits, bound, control, *sizes)
 
-    Distances within `window` of one another are settled together: it changes the work, never the result.
-    """
-    bounds = D.dtype.type(window), _infinity(D.dtype)
-    edges = out_indptr, out_indices, in_indptr, in_indices, weights
 
-    def search(s):
-        own = D[s * _LANES : (s + 1) * _LANES]
-        _search(own, first + s * _LANES, *edges, work.labels[s], work.stamps[s], work.lists[s], *bounds)
-
-    slices = -(-len(D) // _LANES)
-    cores = min(slices, numba.get_num_threads())
-    if cores == 1:
-        for s in range(slices):
-            search(s)
-        return
-    # What these compile is counted for the caller.
-    with ThreadPoolExecutor(cores, initializer=take_over, initargs=(clock(),)) as pool:
-        for _ in pool.map(search, range(slices)):
-            pass
-
-
-def _infinity(dtype):
-    return dtype.type(kernel_infinity(dtype))
+def compile_ahead(*_):
+    """Do nothing: Numba compiles one kernel at a time, when it is called."""
 
 
 @njit(nogil=True, cache=True)
-def _search(D, first, out_indptr, out_indices, in_indptr, in_indices, weights, labels, stamps, lists, window, infinity):
-    """Write the distances from the vertices from `first` on to the rows of D, by way of labels[v, lane]."""
-    # waits: 0 not in `later`, 1 in it and waiting, 2 no longer
-    now, coming, is_asked, later, waits = lists[0], lists[1], lists[2], lists[3], lists[4]
-    for v in range(len(stamps)):
-        for lane in range(_LANES):
-            labels[v, lane] = infinity
-        stamps[v] = -1
-        is_asked[v] = 0
-        waits[v] = 0
-    none = np.int64(0)  # of a literal's type, `_ask` would be compiled again
-    size, waiting = none, 0
-    for lane in range(len(D)):
-        v = first + lane
-        labels[v, lane] = 0
-        stamps[v] = 0
-        size = _ask(out_indptr, out_indices, np.int64(v), coming, size, is_asked)
-    best = np.empty(_LANES, labels.dtype)
-    nothing = nothing_of(weights)  # whose length is not known to the compiler, unlike that of `best`
-    bound = window
-    turn = 0
-    while size > 0 or waiting > 0:
-        turn += 1
-        if size == 0:
-            least, bound = bound, min(bound + window, infinity)
-            listed, waiting = waiting, 0
-            for q in range(listed):
+def _piles(
+    indptr,
+    indices,
+    weights,
+    distances,
+    near,
+    far,
+    stamps,
+    waits,
+    bounds,
+    control,
+    window,
+    limit,
+    target,
+    rounds,
+    infinity,
+    floor,
+):
+    n = len(distances)
+    number, size, waiting, side = control[ROUND], control[_NEAR], control[_FAR], control[_SIDE]
+    bound = bounds[0]
+    origin = bound
+    done = 0
+    while done < rounds and (size > 0 or waiting > 0):
+        most = min(limit, distances[target]) if target >= 0 else limit
+        pile = near[number % 2 * n :]
+        later = far[side * n :]
+        if size == 0:  # raise the bound
+            side = 1 - side
+            kept = far[side * n :]
+            count, waiting = waiting, 0
+            after = min(origin + window, infinity)
+            least = infinity
+            for q in range(count):
                 v = later[q]
-                row = labels[v]
-                within = False
-                for lane in range(_LANES):
-                    within |= (row[lane] >= least) & (row[lane] < bound)
-                if waits[v] == 1 and not within:
-                    later[waiting] = v
+                d = distances[v]
+                if d >= after and d <= most:
+                    kept[waiting] = v
                     waiting += 1
+                    least = min(least, d)
                     continue
-                if waits[v] == 1:
-                    stamps[v] = turn
-                    size = _ask(out_indptr, out_indices, np.int64(v), coming, size, is_asked)
-                waits[v] = 0
-            if size == 0 and window < infinity / 2:
-                window += window
+                waits[v >> 5] &= ~(_ONE << np.uint32(v & 31))
+                if d >= bound and d <= most:
+                    pile[size] = v
+                    size += 1
+            bound = after
+            origin = bound if size else least
+            if size == 0:  # in vain: take larger steps
+                window = min(window + window, infinity)
             continue
-        now, coming = coming, now
-        length, size = size, none
-        for q in range(length):
-            v = now[q]
-            is_asked[v] = 0
-            row = labels[v]
-            for lane in range(_LANES):
-                best[lane] = row[lane]
-            for e in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + 1])):
-                u = np.uint64(in_indices[e])  # without a sign, or Numba has it asked whether it counts from the end
-                if stamps[u] >= turn - 1:
-                    weight = weights[e]
-                    other = labels[u]
-                    for lane in range(_LANES):
-                        d, known = other[lane] + weight, best[lane]
-                        best[lane] = d if d < known else known + nothing
-            fell, near = False, False
-            for lane in range(_LANES):
-                fell |= best[lane] < row[lane]
-                near |= (best[lane] < row[lane]) & (best[lane] < bound)
-            if not fell:
-                continue
-            for lane in range(_LANES):
-                row[lane] = best[lane]
-            stamps[v] = turn
-            if near:
-                size = _ask(out_indptr, out_indices, np.int64(v), coming, size, is_asked)
-                if waits[v] == 1:
-                    waits[v] = 2
-            else:
-                if waits[v] == 0:
-                    later[waiting] = v
-                    waiting += 1
-                waits[v] = 1
-    for v in range(len(stamps)):
-        for lane in range(len(D)):
-            D[lane, v] = labels[v, lane]
-
-
-@njit(nogil=True, cache=True)
-def _ask(indptr, indices, v, coming, size, is_asked):
-    """Append the neighbours of v to `coming` that are not there already; return its new size."""
-    for e in range(np.uint64(indptr[v]), np.uint64(indptr[v + 1])):
-        w = np.uint64(indices[e])
-        if not is_asked[w]:
-            is_asked[w] = 1
-            coming[size] = w
-            size += 1
-    return size
-
-
-def unshift(D, first, h):
-    """D[r, v] += h[v] - h[first + r] where v is reached."""
-    _unshift(D, first, h, _infinity(D.dtype))
-
-
-@njit(parallel=True, nogil=True, cache=True)
-def _unshift(D, first, h, infinity):
-    for r in prange(D.shape[0]):
-        for v in range(D.shape[1]):
-            if D[r, v] < infinity:
-                D[r, v] = D[r, v] + (h[v] - h[first + r])
-
-
-def predecessors(D, first, in_indptr, in_indices, weights, P):
-    """P[r, v] = the vertex before v on a shortest path from first + r, -9999 if there is none.
-
-    The least of those nearer to the source; where all are as far, edges of weight zero are followed from
-    those that have predecessors. D must be exact, a minimum over sums D[r, u] + weight.
-    """
-    _predecessors(D, first, in_indptr, in_indices, weights, P, _infinity(D.dtype))
-
-
-@njit(parallel=True, nogil=True, cache=True)
-def _predecessors(D, first, in_indptr, in_indices, weights, P, infinity):
-    rows, n = D.shape
-    for r in prange(rows):
-        d = D[r]
-        p = P[r]
-        opened = False
-        for v in range(n):
-            p[v] = _NONE
-            if v == first + r or not d[v] < infinity:
-                continue
-            p[v] = _OPEN
-            for e in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + 1])):
-                u = np.uint64(in_indices[e])
-                if d[u] < d[v] and d[u] + weights[e] == d[v]:
-                    p[v] = u
-                    break
-            opened |= p[v] == _OPEN
-        if opened:
-            _settle_plateaus(d, first + r, in_indptr, in_indices, weights, p)
-
-
-@njit(nogil=True, cache=True)
-def _settle_plateaus(d, source, in_indptr, in_indices, weights, p):
-    """Give open vertices a predecessor as far from the source, in the order of the fewest edges from those that have.
-
-    It is the least of those of the round before, as by the passes of the CUDA kernel.
-    """
-    n = len(d)
-    now, coming = np.empty(n, np.int32), np.empty(n, np.int32)
-    size, left = 0, 0
-    for v in range(n):
-        if p[v] != _OPEN:
-            continue
-        for e in range(in_indptr[v], in_indptr[v + 1]):
-            u = in_indices[e]
-            if not (d[u] == d[v] and d[u] + weights[e] == d[v]):
-                continue
-            if u == source or 0 <= p[u] < _FRESH:
-                p[v] = u | _FRESH
-                now[size] = v
-                size += 1
-                break
-        left += p[v] == _OPEN
-    for q in range(size):
-        p[now[q]] ^= _FRESH
-    if not left:
-        return
-    begin = np.zeros(n + 1, np.int64)  # of the tight edges into those still open, by their sources
-    for v in range(n):
-        if p[v] == _OPEN:
-            for e in range(in_indptr[v], in_indptr[v + 1]):
-                u = in_indices[e]
-                begin[u + 1] += d[u] == d[v] and d[u] + weights[e] == d[v]
-    begin[:] = begin.cumsum()
-    targets, after = np.empty(begin[n], np.int32), begin.copy()
-    for v in range(n):
-        if p[v] == _OPEN:
-            for e in range(in_indptr[v], in_indptr[v + 1]):
-                u = in_indices[e]
-                if d[u] == d[v] and d[u] + weights[e] == d[v]:
-                    targets[after[u]] = v
-                    after[u] += 1
-    while size > 0:
+        coming = near[(number + 1) % 2 * n :]
         found = 0
         for q in range(size):
-            u = now[q]
-            for e in range(begin[u], after[u]):
-                v = targets[e]
-                if p[v] == _OPEN:
-                    p[v] = u | _FRESH
-                    coming[found] = v
-                    found += 1
-                elif p[v] >= _FRESH and u < p[v] ^ _FRESH:
-                    p[v] = u | _FRESH
-        for q in range(found):
-            p[coming[q]] ^= _FRESH
-        now, coming, size = coming, now, found
-
-
-@njit(nogil=True, cache=True)
-def relax_all(indptr, indices, weights, h, parents, edges, fell):
-    """Relax the edges out of the vertices that `fell`, pass by pass, until none falls any more.
-
-    A pass relaxes all that these lead to by edges that do not lengthen, each vertex after those that lead to it
-    unless they are on a cycle: so a chain falls in one pass, whatever its numbering [1]_. Stops where the
-    parents close a cycle, which is looked for once in so many steps as there are vertices; returns a vertex on it,
-    or -1. ``parents[v]`` is the source of the edge, ``edges[v]``, that v last fell by, or -1.
-
-    .. [1] Goldberg and Radzik, "A heuristic improvement of the Bellman-Ford algorithm", 1993.
-    """
-    n = len(h)
-    fallen = np.flatnonzero(fell)
-    order, stack, met = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
-    after = indptr[:-1].astype(np.int64)  # the edge of a vertex that the walk takes next
-    entered = np.zeros(n, np.bool_)
-    steps = 0
-    while len(fallen) > 0:
-        count = 0  # what is left behind, the farthest first
-        for start in fallen:
-            depth = 0
-            if not entered[start]:
-                entered[start] = True
-                stack[0] = start
-                depth = 1
-            while depth > 0:
-                u = stack[depth - 1]
-                if after[u] == indptr[u + 1]:
-                    after[u] = indptr[u]
-                    order[count] = u
-                    count += 1
-                    depth -= 1
+            u = np.uint64(pile[q])  # without a sign, or Numba has each index asked whether it counts from the end
+            d = distances[u]
+            for e in range(np.uint64(indptr[u]), np.uint64(indptr[u + np.uint64(1)])):
+                x = max(d + weights[e], floor)
+                v = np.uint64(indices[e])
+                if x >= distances[v] or x > most:
                     continue
-                v = indices[after[u]]
-                if not entered[v] and h[u] + weights[after[u]] <= h[v]:
-                    entered[v] = True
-                    stack[depth] = v
-                    depth += 1
-                after[u] += 1
-        beyond = 0  # what falls and is not passed any more, gathered where the stack was
-        for k in range(count - 1, -1, -1):
-            u = order[k]
-            fell[u] = False
-            for e in range(indptr[u], indptr[u + 1]):
-                v = indices[e]
-                d = h[u] + weights[e]
-                if d < h[v]:
-                    h[v] = d
-                    parents[v] = u
-                    edges[v] = e
-                    if not fell[v] and not entered[v]:
-                        stack[beyond] = v
-                        beyond += 1
-                    fell[v] = True
-        for u in order[:count]:
-            entered[u] = False
-            if fell[u]:
-                stack[beyond] = u
-                beyond += 1
-        fallen = stack[:beyond].copy()
-        steps += count
-        if steps >= n:
-            steps = 0
-            vertex = _cycle(parents, met)
-            if vertex >= 0:
-                return vertex
-    return -1
+                distances[v] = x
+                if x < bound:
+                    if stamps[v] != number + 1:
+                        stamps[v] = number + 1
+                        coming[found] = v
+                        found += 1
+                    continue
+                word, bit = v >> np.uint64(5), _ONE << np.uint32(v & np.uint64(31))
+                if not waits[word] & bit:
+                    waits[word] |= bit
+                    later[waiting] = v
+                    waiting += 1
+        size = found
+        number += 1
+        done += 1
+    control[ROUND], control[_NEAR], control[_FAR], control[_SIDE] = number, size, waiting, side
+    bounds[0] = bound
+
+
+def masks(
+    indptr,
+    indices,
+    weights,
+    first,
+    last,
+    distances,
+    updating,
+    mask,
+    pieces,
+    bound,
+    control,
+    window,
+    limit,
+    target,
+    rounds,
+):
+    """Run up to `rounds` rounds over masks for the targets from `first` to `last`."""
+    scalar = distances.dtype.type
+    sizes = scalar(window), scalar(limit), target, rounds, *_extremes(distances.dtype)
+    _masks(indptr, indices, weights, first, last, distances, updating, mask, bound, control, *sizes)
 
 
 @njit(nogil=True, cache=True)
-def _cycle(parents, met):
-    """Return a vertex on a cycle of the parents, or -1; ``met[v]`` is from where the first walk came to v."""
-    met[:] = -1
-    for start in range(len(parents)):
-        v = start
-        while v >= 0 and met[v] < 0:
-            met[v] = start
-            v = parents[v]
-        if v >= 0 and met[v] == start:
-            return v
-    return -1
+def _masks(
+    indptr,
+    indices,
+    weights,
+    first,
+    last,
+    distances,
+    updating,
+    mask,
+    bounds,
+    control,
+    window,
+    limit,
+    target,
+    rounds,
+    infinity,
+    floor,
+):
+    bound = bounds[0]
+    done = 0
+    while done < rounds:
+        most = min(limit, distances[target]) if target >= 0 else limit
+        near, least = _count(distances, mask, bound, most, infinity)
+        if near == 0:
+            if least >= infinity:
+                break
+            bound = min(least + window, infinity)
+            if bound <= least:  # in vain: take larger steps
+                window = min(window + window, infinity)
+            continue
+        _push(indptr, indices, weights, first, distances, updating, mask, bound, most, floor)
+        _take_over(first, last, distances, updating, mask)
+        done += 1
+    control[ROUND] += done
+    bounds[0] = bound
+
+
+@njit(nogil=True, cache=True)
+def _count(distances, mask, bound, most, infinity):
+    """Return how many of the mask are within the bound, and the least distance of the others."""
+    near, least = 0, infinity
+    for w in range(len(mask)):
+        bits = mask[w]
+        b = 0
+        while bits:
+            if bits & _ONE:
+                d = distances[w * 32 + b]
+                if d <= most:
+                    if d < bound:
+                        near += 1
+                    else:
+                        least = min(least, d)
+            bits >>= _ONE
+            b += 1
+    return near, least
+
+
+@njit(nogil=True, cache=True)
+def _push(indptr, indices, weights, first, distances, updating, mask, bound, most, floor):
+    """Relax the edges out of those of the mask that are within the bound, which leave it."""
+    for w in range(len(mask)):
+        bits = mask[w]
+        u = w * 32
+        while bits:
+            if bits & _ONE and distances[u] < bound and distances[u] <= most:
+                mask[w] &= ~(_ONE << np.uint32(u & 31))
+                d = distances[u]
+                for e in range(indptr[u], indptr[u + 1]):
+                    x = max(d + weights[e], floor)
+                    v = indices[e] - first
+                    if x < updating[v] and x <= most:
+                        updating[v] = x
+            bits >>= _ONE
+            u += 1
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def _take_over(first, last, distances, updating, mask):
+    """Take over the costs that fell; they make the shard's part of the next mask."""
+    for w in prange((last - first + 31) // 32):
+        for b in range(min(32, last - first - w * 32)):
+            own = w * 32 + b
+            if updating[own] < distances[first + own]:
+                distances[first + own] = updating[own]
+                mask[first // 32 + w] |= _ONE << np.uint32(b)
+
+
+def parents(indptr, indices, weights, first, distances, parent, pieces, control):
+    """Write the least nearer vertex with a tight edge to it of each vertex from `first` on that has one."""
+    _parents(indptr, indices, weights, first, distances, parent, *_extremes(distances.dtype))
+
+
+@njit(nogil=True, cache=True)
+def _parents(indptr, indices, weights, first, distances, parent, infinity, floor):
+    for u in range(len(distances)):
+        d = distances[u]
+        if d < infinity:
+            for e in range(np.uint64(indptr[u]), np.uint64(indptr[u + 1])):
+                v = np.uint64(indices[e])
+                x = max(d + weights[e], floor)
+                if d < x < infinity and x == distances[v] and u < parent[v - np.uint64(first)]:
+                    parent[v - np.uint64(first)] = u
+
+
+def settle_roots(first, source, distances, parent, open_anywhere):
+    """Take -9999 for what no path leads to and for the source; set open_anywhere[0] if another is left open."""
+    own = distances[first : first + len(parent)]
+    _settle_roots(own, source - first, parent, open_anywhere, _extremes(distances.dtype)[0])
+
+
+@unless(lambda own, *_: len(own) <= VERTICES)
+def _settle_roots(own, source, parent, open_anywhere, infinity):
+    for v in prange(len(own)):
+        if not own[v] < infinity or v == source:
+            parent[v] = NO_PREDECESSOR
+        elif parent[v] == OPEN:
+            open_anywhere[0] = 1
+
+
+def tight(indptr, indices, weights, first, distances, parent, hops, pieces, control):
+    """Write 1 for each tight edge to a vertex without a predecessor, and int32's kernel infinity for the others."""
+    _tight(indptr, indices, weights, first, distances, parent, hops, *_extremes(distances.dtype))
+
+
+@unless(is_small)
+def _tight(indptr, indices, weights, first, distances, parent, hops, infinity, floor):
+    for u in prange(len(distances)):
+        d = distances[u]
+        for e in range(indptr[u], indptr[u + 1]):
+            v = indices[e]
+            x = max(d + weights[e], floor)
+            hops[e] = 1 if x < infinity and x == distances[v] and parent[v - first] == OPEN else 2**30 - 1

@@ -1,4 +1,4 @@
-"""The list ranking kernels of ``kernels/ranking.cu`` for the CPU, and the walk of one core.
+"""The list ranking kernels of ``kernels/list_rank.cu`` for the CPU, and the walk of one core.
 
 The same operations on the same arrays; that file's opening explains the algorithm and the encoding. A core goes
 several walks at a time, a hop of each in turn: first it asks for all their next elements, then it looks at them,
@@ -21,7 +21,7 @@ WALKERS = 32
 _STRATA = 1024  # that a core takes at a time
 _ALONE = 1 << 16  # words that one core takes, before a second has woken up
 
-# As in kernels/ranking.cu.
+# As in kernels/list_rank.cu.
 _PATIENCE = 64
 _END = 0xFFFFFFFF
 _WORD = np.uint64(0xFFFFFFFF)

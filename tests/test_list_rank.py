@@ -17,7 +17,7 @@ from mgraph import DeviceSpec, InputError
 from mgraph import device as devices
 from mgraph.engine import Direct
 from mgraph.generate import linked_list
-from mgraph.kernels.ranking.host import _splitter
+from mgraph.kernels.list_rank.host import _splitter
 from mgraph.plan import plan
 from mgraph.plan.ranking import SHORT_LIST, SPACING, WALKS
 from mgraph.ranking import Walking
@@ -124,7 +124,7 @@ def gpu_threads():
 
 @pytest.mark.parametrize(("threads", "blocks"), [(2048, 264), (1536, 132), (1024, 132)])
 def test_all_blocks_that_jump_are_resident(threads, blocks, monkeypatch):
-    from mgraph.kernels.ranking import cuda as ranking
+    from mgraph.kernels.list_rank import cuda as ranking
 
     attributes = {"MultiProcessorCount": 132, "MaxThreadsPerMultiProcessor": threads}
     launched = []
@@ -268,7 +268,7 @@ def test_what_is_few(device, monkeypatch):
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 def test_elements_without_a_rank_are_listed(dtype, device):
     place = devices.find(device)
-    kernels = place.kernels("ranking")
+    kernels = place.kernels("list_rank")
     random = np.random.default_rng(5)
     for n, share in ((0, 0), (1, 1), (255, 0.5), (70_000, 0), (70_000, 1e-3), (200_000, 1e-4), (200_000, 1)):
         ranks = np.where(random.random(n) < share, -1, random.integers(0, 9, n)).astype(dtype)

@@ -1,4 +1,4 @@
-"""Launches of the kernels of ``kernels/ranking.cu``: the operations of `mgraph.kernels.ranking.host`."""
+"""Launches of the kernels of ``kernels/list_rank.cu``: the operations of `mgraph.kernels.list_rank.host`."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from ...device import cuda_attribute, cuda_function, launched_blocks
 
-SOURCE = "ranking.cu"
+SOURCE = "list_rank.cu"
 _INDICES = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
 _OWNERS = {np.dtype(np.uint64): "unsigned long long", np.dtype(np.uint32): "unsigned"}
 INSTANCES = (

@@ -1,0 +1,142 @@
+"""Launches of the kernels of ``kernels/sssp_many.cu``: the operations of `mgraph.kernels.sssp_many.host`."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...device import cuda_attribute, cuda_function
+
+SOURCE = "sssp_many.cu"
+_TYPES = {np.dtype(np.float32): "float", np.dtype(np.float64): "double", np.dtype(np.int32): "int"}
+INSTANCES = tuple(
+    expression
+    for t in _TYPES.values()
+    for expression in (
+        f"transpose<{t}>",
+        f"unshift<{t}>",
+        *(f"{kernel}<{t}, {o}>" for kernel in ("distances", "predecessors", "plateaus") for o in ("int", "long long")),
+    )
+)
+
+#: As in the source: threads of a block and blocks of a multiprocessor, bytes of a row of labels, and rows that a
+#: thread finds predecessors for.
+_THREADS, _RESIDENT, _ROW, _ROWS = 512, 2, 512, 8
+
+#: Bytes of labels that a batch shall have: a share of all that are wanted, so that the rows of one batch can leave
+#: while the next is searched, but enough slices to fill the device; measured (benchmarks/NOTES.md).
+_SHARE, _LEAST_LABELS, _MOST_LABELS = 128, 128 << 20, 1 << 30
+
+#: The least columns of a bitmap: many for each warp of any device, so that all have about as many.
+_COLUMNS = 1 << 16
+
+Array = Any
+
+
+class Workspace(NamedTuple):
+    """What `distances` needs beside the graph."""
+
+    labels: Array
+    stamps: Array
+    bitmaps: Array
+    control: Array
+
+
+def batch_size(n: int, itemsize: int) -> int:
+    """Return how many sources to search from at a time: so many slices."""
+    labels = min(max(n * n * itemsize // _SHARE, _LEAST_LABELS), _MOST_LABELS)
+    return _lanes(itemsize) * max(1, labels // max(1, n * _ROW))
+
+
+def _lanes(itemsize: int) -> int:
+    return _ROW // itemsize
+
+
+def _items(n: int, sources: int, itemsize: int) -> int:
+    return -(-sources // _lanes(itemsize)) * (n | 1)
+
+
+def _columns(items: int) -> int:
+    return max(_COLUMNS, 1 << (-(-items // 32) - 1).bit_length())
+
+
+def workspace(xp: Any, n: int, sources: int, dtype: np.dtype) -> Workspace:
+    """Return the arrays for batches of up to `sources` sources."""
+    items = _items(n, sources, dtype.itemsize)
+    return Workspace(
+        labels=xp.empty((items, _lanes(dtype.itemsize)), dtype),
+        stamps=xp.empty(items, np.int32),
+        bitmaps=xp.empty((3, _columns(items)), np.uint32),
+        control=xp.empty(4, np.int32),
+    )
+
+
+def workspace_bytes(n: int, sources: int, itemsize: int) -> int:
+    """Return the bytes of `workspace`."""
+    items = _items(n, sources, itemsize)
+    return items * (_ROW + 4) + 12 * _columns(items)
+
+
+def _leading(matrix: Array) -> np.int64:
+    return np.int64(matrix.strides[0] // matrix.itemsize)
+
+
+def _names(matrix: Array, indptr: Array) -> str:
+    return f"{_TYPES[np.dtype(matrix.dtype)]}, {'int' if indptr.dtype == np.int32 else 'long long'}"
+
+
+def distances(
+    D: Array,
+    first: int,
+    out_indptr: Array,
+    out_indices: Array,
+    in_indptr: Array,
+    in_indices: Array,
+    weights: Array,
+    window: float,
+    work: Workspace,
+) -> None:
+    """D[r, v] = the length of the shortest path from vertex first + r to v.
+
+    Distances within `window` of one another are settled together: it changes the work, never the result.
+    """
+    rows, n = D.shape
+    if not D.size:
+        return
+    kernel = cuda_function(SOURCE, f"distances<{_names(D, in_indptr)}>", cooperative=True)
+    work.control.fill(0)
+    arguments = (
+        *(out_indptr, out_indices, in_indptr, in_indices, weights, np.int32(n), D.dtype.type(window)),
+        *(np.int32(first), np.int32(rows), work.labels, work.stamps),
+        *(work.bitmaps, np.int32(work.bitmaps.shape[1]), work.control),
+    )
+    kernel((cuda_attribute("MultiProcessorCount") * _RESIDENT,), (_THREADS,), arguments)
+    transpose = cuda_function(SOURCE, f"transpose<{_TYPES[np.dtype(D.dtype)]}>")
+    transpose((-(-n // 32), -(-rows // 32)), (256,), (work.labels, np.int32(n), np.int32(rows), D, _leading(D)))
+
+
+def unshift(D: Array, first: int, h: Array) -> None:
+    """D[r, v] += h[v] - h[first + r] where v is reached."""
+    rows, n = D.shape
+    if not D.size:
+        return
+    kernel = cuda_function(SOURCE, f"unshift<{_TYPES[np.dtype(D.dtype)]}>")
+    arguments = (D, _leading(D), np.int32(rows), np.int32(n), np.int32(first), h)
+    kernel((-(-n // 256), min(rows, 65535)), (256,), arguments)
+
+
+def predecessors(D: Array, first: int, in_indptr: Array, in_indices: Array, weights: Array, P: Array) -> None:
+    """P[r, v] = the vertex before v on a shortest path from first + r, -9999 if there is none.
+
+    The least of those nearer to the source; where all are as far, edges of weight zero are followed from
+    those that have predecessors. D must be exact, a minimum over sums D[r, u] + weight.
+    """
+    rows, n = D.shape
+    if not D.size:
+        return
+    names = _names(D, in_indptr)
+    edges = in_indptr, in_indices, weights, P, _leading(P)
+    kernel = cuda_function(SOURCE, f"predecessors<{names}>")
+    arguments = (D, _leading(D), np.int32(rows), np.int32(n), np.int32(first), *edges)
+    kernel((-(-n // 256), min(-(-rows // _ROWS), 65535)), (256,), arguments)
+    kernel = cuda_function(SOURCE, f"plateaus<{names}>")
+    kernel((rows,), (1024,), (D, _leading(D), np.int32(n), np.int32(first), *edges))
