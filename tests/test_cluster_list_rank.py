@@ -9,7 +9,7 @@ import pytest
 from exhaustive import exhaustive
 from present import present
 from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens Dask's warnings here too)
-from test_ranking import METHODS, PARALLEL, SPLITTERS, check_cycle, completions, lists, rings, verify
+from test_list_rank import METHODS, PARALLEL, SPLITTERS, check_cycle, completions, lists, rings, verify
 
 import mgraph
 from mgraph import InputError

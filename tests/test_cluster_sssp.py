@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from exhaustive import exhaustive
 from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens Dask's warnings here too)
-from test_single_source import DTYPES, METHODS, verify, weighted
+from test_sssp import DTYPES, METHODS, verify, weighted
 
 import mgraph
 from mgraph.cluster import local_client
