@@ -22,8 +22,8 @@ import mgraph
 from benchmarks.engine import Row, data, print_rows
 from mgraph import device as devices
 from mgraph.bfs import Edges, Search
+from mgraph.dtypes import offset_type
 from mgraph.generate import EDGES_AT_A_TIME, grid, linked_list, rmat, rmat_edges, weighted
-from mgraph.graph import offset_type
 from mgraph.measuring import repeated, spread
 from mgraph.plan import plan
 from mgraph.ranking import Walking

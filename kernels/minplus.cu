@@ -21,7 +21,7 @@
 // by pivot (C transposed), so that a tile of either is a few contiguous rows; these are padded to whole tiles,
 // and those from the last pivot up to a multiple of 32 hold infinity. Infinity is inf, for an integer of w bits
 // 2^(w-2) - 1: two of them add without wrapping. Negative weights may lower such an infinity somewhat, never to
-// where distances are (mgraph/weights.py).
+// where distances are (mgraph/dtypes.py).
 //
 // P holds a label for each element, int32, -9999 for none. Where the pivots' rows come with labels it is the
 // predecessor on the path; else it is the pivot, which is the highest intermediate vertex on the path.

@@ -17,6 +17,7 @@ from .bfs import checked_vertices, endless, walked_back
 from .by_component import ByComponent, components, groups
 from .device.clock import clock
 from .distance_matrix import parts
+from .dtypes import NO_PREDECESSOR, distance_dtype, exact_types, infinity
 from .engine import Executor, Outcome, Program, Progress, checked_span, executor, memory_errors
 from .errors import DistanceOverflowError, InputError, MemoryLimitError, NegativeCycleError, RoundingError
 from .floyd_warshall import FloydWarshall
@@ -29,7 +30,6 @@ from .plan.cut import GROUP
 from .plan.plans import Plan
 from .sources import FromEverySource, network, potentials
 from .squaring import Squaring
-from .weights import NO_PREDECESSOR, distance_dtype, exact_types, infinity
 
 Array = Any
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .arrays import Array
 from .errors import InputError
 
 _SIZE = re.compile(r"(\d{1,30}(?:\.\d{0,30})?(?:e\+?\d\d?)?) *(?:([kmgt])(i?))?b?", re.IGNORECASE)
@@ -68,3 +69,13 @@ def checked_bytes(name: str, value: Any) -> int:
         raise InputError(
             f"{name} must be a number of bytes, 1 or more, such as 150000000000, '150GB' or '140GiB', got {value!r}"
         ) from None
+
+
+def as_array(values: Any, name: str, xp: Any = np) -> Array:
+    """Return an argument as an array, or raise InputError for masked elements and for rows of unequal lengths."""
+    if np.ma.is_masked(values):
+        raise InputError(f"{name} must not have masked elements: leave out what they belong to, or fill them")
+    try:
+        return xp.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} cannot be made an array: {error}") from error

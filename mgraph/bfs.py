@@ -24,14 +24,14 @@ from scipy import sparse
 from . import device as devices
 from .arguments import checked_flag, checked_integer
 from .comm import Communicator
+from .dtypes import MAX_VERTICES, NO_PREDECESSOR
 from .engine import Progress, checked_span, executor, memory_errors, specs_beside
 from .errors import InputError, RoundingError
-from .graph import MAX_VERTICES, Graph, as_graph
+from .graph import Graph, as_graph
 from .plan import searches
 from .plan.plans import Plan
 from .plan.searches import prepared_for
 from .plan.shape import shape_beside
-from .weights import NO_PREDECESSOR
 
 Array = Any
 

@@ -15,13 +15,14 @@ import numpy as np
 from scipy import sparse
 
 from . import device as devices
+from .arrays import chunk_rows
 from .comm import Communicator
 from .distance_matrix import Part, empty
+from .dtypes import NO_PREDECESSOR, infinity
 from .errors import NegativeCycleError
 from .floyd_warshall import FloydWarshall
 from .graph import Compressed, Graph
 from .plan import Plan
-from .weights import NO_PREDECESSOR, chunk_rows, infinity
 
 Array = Any
 

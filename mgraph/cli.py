@@ -37,6 +37,7 @@ from . import bfs_by_level, generate, namesake, single_source
 from . import device as devices
 from .arguments import checked_bytes
 from .device.clock import COMPILING
+from .dtypes import DISTANCE_TYPES, infinity
 from .errors import DeviceError, FormatError, InputError, MemoryLimitError, OutputExistsError, interrupted
 from .graph import Graph
 from .io import FORMATS, check_output, read, read_list, save
@@ -46,7 +47,6 @@ from .plan.all_pairs import METHODS, SEARCHES
 from .plan.devices import spec_of
 from .plan.searches import BFS_METHODS
 from .rates import FILE, folder_of_figures
-from .weights import DISTANCE_TYPES, infinity
 
 if _replaced := namesake.replaced():
     sys.exit(f"mgraph: error: {_replaced}")

@@ -13,15 +13,16 @@ import numpy as np
 
 from . import device as devices
 from .arguments import checked_flag
+from .arrays import chunk_rows
 from .bfs import checked_vertices
 from .comm import Communicator
 from .distance_matrix import NO_CYCLE, Part, empty, parts
+from .dtypes import infinity
 from .engine import Progress, checked_span, executor, memory_errors
 from .floyd_warshall import FloydWarshall, Panels, Shard
 from .graph import as_graph, in_memory, outline
 from .plan import closure as closure_plan
 from .plan.plans import Plan
-from .weights import chunk_rows, infinity
 
 Array = Any
 

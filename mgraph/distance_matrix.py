@@ -10,21 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import device as devices
+from .arrays import chunk_rows, places_on
 from .comm import Communicator
+from .dtypes import NO_PREDECESSOR, distance_range, infinity, kernel_infinity, out_of_range
 from .errors import NegativeCycleError
 from .graph import Compressed, Graph, StoredMatrix, in_memory
+from .graph.weights import decode, encode
 from .plan import Plan
-from .weights import (
-    NO_PREDECESSOR,
-    chunk_rows,
-    decode,
-    distance_range,
-    encode,
-    infinity,
-    kernel_infinity,
-    out_of_range,
-    places_on,
-)
 
 Array = Any
 

@@ -15,10 +15,10 @@ import numpy as np
 
 from . import device as devices
 from .arguments import checked_flag, checked_integer
+from .dtypes import MAX_VERTICES, distance_dtype, infinity, offset_type
 from .errors import InputError, MemoryLimitError
-from .graph import MAX_VERTICES, Compressed, Graph, as_graph, check_memory, offset_type
+from .graph import Compressed, Graph, as_graph, check_memory
 from .plan.ranking import MAX_ELEMENTS
-from .weights import distance_dtype, infinity
 
 Array = Any
 

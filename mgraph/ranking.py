@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 
 from . import device as devices
-from .arguments import checked_integer
+from .arguments import as_array, checked_integer
 from .comm import Communicator
 from .engine import Program, Progress, checked_span, executor, memory_errors
 from .errors import InputError
-from .graph import as_array
 from .plan import ranking
 from .plan.cut import even_ranges
 from .plan.plans import Plan

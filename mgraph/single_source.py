@@ -21,23 +21,24 @@ from . import device as devices
 from .arguments import checked_flag
 from .bfs import checked_vertices, walked_back
 from .comm import Communicator
+from .dtypes import (
+    DISTANCE_TYPES,
+    NO_PREDECESSOR,
+    distance_dtype,
+    distance_range,
+    infinity,
+    kernel_infinity,
+    offset_type,
+)
 from .engine import Progress, checked_span, executor, memory_errors, specs_beside
 from .errors import InputError
-from .graph import Compressed, Graph, as_graph, check_sums, offset_type
+from .graph import Compressed, Graph, as_graph, check_sums
+from .graph.weights import decode
 from .plan import single_source as single_source_plan
 from .plan.kernels import kernel_module
 from .plan.plans import Plan
 from .plan.shape import shape_beside
 from .sources import edge_lengths, potentials
-from .weights import (
-    DISTANCE_TYPES,
-    NO_PREDECESSOR,
-    decode,
-    distance_dtype,
-    distance_range,
-    infinity,
-    kernel_infinity,
-)
 
 Array = Any
 

@@ -20,11 +20,12 @@ import numpy as np
 
 from . import device as devices
 from .comm import Communicator
+from .dtypes import distance_range, kernel_infinity, offset_type, out_of_range
 from .errors import NegativeCycleError
-from .graph import Compressed, Graph, offset_type
+from .graph import Compressed, Graph
+from .graph.weights import decode, encode
 from .plan import Plan
 from .plan.kernels import kernel_module
-from .weights import decode, distance_range, encode, kernel_infinity, out_of_range
 
 Array = Any
 

@@ -20,10 +20,10 @@ import numpy as np
 from . import device as devices
 from .comm import Communicator
 from .distance_matrix import NO_CYCLE, Part, empty, fill, finished, on_diagonal, raise_negative_cycle
+from .dtypes import kernel_infinity
 from .floyd_warshall import Panels, panels
 from .plan import Plan
 from .plan.all_pairs import products
-from .weights import kernel_infinity
 
 Array = Any
 

@@ -39,8 +39,8 @@ import psutil
 from scipy import sparse
 
 from mgraph import FormatError, MemoryLimitError
+from mgraph.dtypes import MAX_VERTICES
 from mgraph.errors import AmbiguousZerosError
-from mgraph.graph import MAX_VERTICES
 from mgraph.io import read, read_list
 
 MEMORY = 2 * 10**9

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import mgraph
+from mgraph.dtypes import NO_PREDECESSOR
 from mgraph.errors import InputError
 from mgraph.generate import grid, linked_list, random_matrix, rmat
-from mgraph.weights import NO_PREDECESSOR
 from mgraph_bench import peers
 from mgraph_bench.peers import PEERS, PeerError, solver, version
 

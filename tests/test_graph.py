@@ -12,9 +12,10 @@ from test_plan import measured
 
 from mgraph import apsp
 from mgraph import device as devices
+from mgraph.dtypes import MAX_VERTICES
 from mgraph.errors import InputError, MemoryLimitError
 from mgraph.generate import rmat
-from mgraph.graph import MAX_VERTICES, Graph, as_graph
+from mgraph.graph import Graph, as_graph
 from mgraph.ranking import list_rank
 
 QUICK = settings(deadline=None, max_examples=60)

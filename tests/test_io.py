@@ -24,8 +24,8 @@ from scipy import sparse
 
 import mgraph.io
 from mgraph import device
+from mgraph.dtypes import MAX_VERTICES
 from mgraph.errors import FormatError, InputError, MemoryLimitError, MissingFileError, OutputExistsError
-from mgraph.graph import MAX_VERTICES
 from mgraph.io import SparseIdsWarning, check_output, read, read_list, save
 
 DATA = Path(__file__).parents[2] / "shared" / "data"

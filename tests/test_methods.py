@@ -13,10 +13,10 @@ from scipy.sparse.csgraph import floyd_warshall, johnson
 import mgraph
 from mgraph import device as devices
 from mgraph.by_component import components
+from mgraph.dtypes import band, exact_types, infinity
 from mgraph.graph import StoredMatrix
 from mgraph.plan import all_pairs, cut, plan
 from mgraph.squaring import Squaring
-from mgraph.weights import band, exact_types, infinity
 from tests.test_apsp import DEVICES, poison, textbook
 
 METHODS = ["blocked", "naive", "squaring", "sssp", "johnson"]

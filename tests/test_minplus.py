@@ -7,8 +7,9 @@ import pytest
 from exhaustive import exhaustive
 
 from mgraph import device as devices
+from mgraph.dtypes import band, distance_dtype, distance_range, infinity, kernel_infinity
 from mgraph.errors import DistanceOverflowError, InputError
-from mgraph.weights import band, decode, distance_dtype, distance_range, encode, infinity, kernel_infinity
+from mgraph.graph.weights import decode, encode
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 TYPES = [np.float32, np.float64, np.int32, np.int16]

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import mgraph
+from mgraph.dtypes import distance_range, infinity
 from mgraph.errors import DistanceOverflowError
 from mgraph.sources import _negative_in_all
-from mgraph.weights import distance_range, infinity
 from tests.test_apsp import DEVICES
 from tests.test_cluster import cluster, pytestmark  # noqa: F401
 

@@ -24,11 +24,11 @@ from scipy.sparse import csgraph
 import mgraph
 from mgraph import cli, generate
 from mgraph.cluster import local_client
+from mgraph.dtypes import DISTANCE_TYPES, infinity
 from mgraph.errors import InputError, MemoryLimitError
 from mgraph.io import FORMATS
 from mgraph.plan import ALGORITHMS
 from mgraph.plan.all_pairs import SEARCHES
-from mgraph.weights import DISTANCE_TYPES, infinity
 from mgraph_bench.commands import bench
 from mgraph_bench.schema import METHODS
 

@@ -7,7 +7,7 @@ from scipy.sparse.csgraph import dijkstra
 
 import mgraph
 from mgraph import device as devices
-from mgraph.weights import kernel_infinity
+from mgraph.dtypes import kernel_infinity
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 TYPES = [np.float32, np.float64, np.int32]

@@ -24,9 +24,9 @@ from scipy import sparse
 
 from mgraph import device as devices
 from mgraph.device.numba.caching import njit
+from mgraph.dtypes import infinity
 from mgraph.errors import MgraphError
 from mgraph.graph import Graph
-from mgraph.weights import infinity
 
 Array = Any
 

@@ -34,9 +34,9 @@ import numpy as np
 from scipy import sparse
 
 from mgraph import device as devices
+from mgraph.dtypes import NO_PREDECESSOR, infinity
 from mgraph.errors import InputError, MgraphError
 from mgraph.graph import Edges, Graph, as_graph, in_memory
-from mgraph.weights import NO_PREDECESSOR, infinity
 
 Array = Any
 

@@ -8,13 +8,13 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import mgraph
 from mgraph import bfs_by_level, single_source
+from mgraph.dtypes import DISTANCE_TYPES
 from mgraph.errors import InputError
 from mgraph.measuring import REPEATS
 from mgraph.plan.all_pairs import METHODS as APSP_METHODS
 from mgraph.plan.components import METHODS as COMPONENTS_METHODS
 from mgraph.plan.ranking import METHODS as RANKING_METHODS
 from mgraph.plan.searches import BFS_METHODS
-from mgraph.weights import DISTANCE_TYPES
 
 from .checks import CHECKS
 from .inputs import MAKERS, parameters_of

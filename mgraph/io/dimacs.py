@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from ..dtypes import MAX_VERTICES
 from ..errors import FormatError
-from ..graph import MAX_VERTICES
 from .content import Content, Options
 from .lines import Lines
 from .stream import Text

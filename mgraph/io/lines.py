@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
+from ..dtypes import MAX_VERTICES
 from ..errors import FormatError
-from ..graph import MAX_VERTICES
 from .stream import require
 
 #: A table that replaces each byte beyond ASCII.

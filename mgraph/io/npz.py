@@ -12,8 +12,8 @@ from typing import IO
 
 import numpy as np
 
+from ..dtypes import MAX_VERTICES
 from ..errors import FormatError, MgraphError
-from ..graph import MAX_VERTICES
 from .content import Content, Options
 from .npy import Header, read_elements, read_header
 from .stream import held, require

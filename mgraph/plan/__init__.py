@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..arguments import checked_bytes, checked_flag, checked_integer
+from ..dtypes import MAX_VERTICES
 from ..errors import InputError
-from ..graph import MAX_VERTICES
 from . import all_pairs, closure, ranking, searches, single_source
 from . import components as components_plan
 from .devices import DeviceSpec, specs_of

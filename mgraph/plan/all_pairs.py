@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import device as devices
+from ..arrays import chunk_rows
+from ..dtypes import distance_dtype
 from ..errors import InputError, MemoryLimitError
 from ..rates import EXCHANGE, Rates
-from ..weights import chunk_rows, distance_dtype
 from .cut import Ranges, fitting_grid, fitting_rows, grids, grouped, span_of
 from .devices import USABLE, DeviceSpec, rates_of, usable
 from .fit import hindrance, refusal

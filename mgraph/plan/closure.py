@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from ..arrays import chunk_rows
 from ..errors import InputError
 from ..rates import EXCHANGE
-from ..weights import chunk_rows
 from .cut import fitting_grid, grids, span_of
 from .devices import DeviceSpec, rates_of, speed_of
 from .fit import fitted

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from ..dtypes import offset_type
 from ..errors import InputError
-from ..graph import offset_type
 from ..rates import EXCHANGE, SHORT
 from .cut import shares, span_of
 from .devices import DeviceSpec, rates_of

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from ..dtypes import distance_dtype
 from ..errors import InputError
 from ..rates import EXCHANGE
-from ..weights import distance_dtype
 from .cut import shares, span_of
 from .devices import DeviceSpec, rates_of
 from .fit import fitted

@@ -13,7 +13,7 @@ from ...device.numba import prange
 from ...device.numba.caching import njit
 from ...device.numba.least import nothing_of
 from ...device.numba.small import VERTICES, is_few, unless
-from ...weights import NO_PREDECESSOR, kernel_infinity
+from ...dtypes import NO_PREDECESSOR, kernel_infinity
 
 #: Pivots that may be eliminated at a time, and how many are by default.
 BLOCKS = (32, 64, 96, 128)

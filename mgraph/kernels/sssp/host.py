@@ -10,7 +10,7 @@ import numpy as np
 from ...device.numba import prange
 from ...device.numba.caching import njit
 from ...device.numba.small import VERTICES, is_small, unless
-from ...weights import NO_PREDECESSOR, kernel_infinity
+from ...dtypes import NO_PREDECESSOR, kernel_infinity
 
 #: Where the caller finds the rounds that were run, in the control words.
 ROUND = 0

@@ -15,7 +15,7 @@ from ...device.clock import clock, take_over
 from ...device.numba import numba, prange
 from ...device.numba.caching import njit
 from ...device.numba.least import nothing_of
-from ...weights import kernel_infinity
+from ...dtypes import kernel_infinity
 
 #: Sources of a slice, and slices of a batch: some for each core.
 _LANES = 64

@@ -6,9 +6,10 @@ for something done once, of so many types.
 
 import numpy as np
 
+from ...arrays import chunk_rows
 from ...device.numba import prange
 from ...device.numba.small import VERTICES, unless
-from ...weights import NO_PREDECESSOR, chunk_rows
+from ...dtypes import NO_PREDECESSOR
 
 #: Elements that a core looks at in a row.
 _LENGTH = 1 << 14

@@ -1,0 +1,19 @@
+"""Arrays, and parts of matrices: how many rows to take at a time, and where a diagonal lies."""
+
+from typing import Any
+
+import numpy as np
+
+Array = Any
+
+
+def chunk_rows(n: int) -> int:
+    """Return how many rows of an n-column matrix to convert at a time: temporaries stay below 2% of n x n."""
+    return max(1, min(max(n * n // 256, 1 << 18), 1 << 24) // max(n, 1))
+
+
+def places_on(diagonal: int, shape: tuple[int, int], xp: Any = np) -> tuple[Array, Array]:
+    """Return rows and columns, arrays of `xp`, of the elements on the diagonal that row 0 has at column `diagonal`."""
+    first = max(0, -diagonal)
+    rows = xp.arange(first, max(first, min(shape[0], shape[1] - diagonal)))
+    return rows, rows + diagonal

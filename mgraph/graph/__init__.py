@@ -1,0 +1,24 @@
+"""The checked input: a graph whose edges are kept once, with the views that algorithms ask for.
+
+A graph is a list of directed edges (an undirected one holds both directions), sorted by source and
+target. Its compressed forms by source (CSR) and by target (CSC) are made when first asked for, on the
+device that asks, and kept with the graph.
+"""
+
+from .checks import check_memory
+from .compressed import Compressed, Edges
+from .graph import Graph, as_graph, outline
+from .stored import StoredMatrix, in_memory
+from .sums import check_sums
+
+__all__ = [
+    "Compressed",
+    "Edges",
+    "Graph",
+    "StoredMatrix",
+    "as_graph",
+    "check_memory",
+    "check_sums",
+    "in_memory",
+    "outline",
+]

@@ -1,0 +1,84 @@
+"""What a graph is made from, checked: shapes, vertex ids, weights, and the memory that sorting takes."""
+
+from typing import Any
+
+import numpy as np
+
+from .. import device as devices
+from ..arguments import as_array, checked_integer
+from ..arrays import Array
+from ..dtypes import MAX_VERTICES, weight_dtype
+from ..errors import InputError, MemoryLimitError
+
+
+def check_square(shape: tuple[int, ...]) -> None:
+    """Refuse a matrix that is not square, or of too many vertices."""
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise InputError(f"the matrix has shape {tuple(shape)}: it must be square, a row and column per vertex")
+    if shape[0] > MAX_VERTICES:
+        raise InputError(f"{shape[0]} vertices are beyond int32: at most {MAX_VERTICES}")
+
+
+def check_memory(n: int, edges: int, home: devices.Device) -> None:
+    """Refuse a graph whose sorting does not fit: three lists of offsets, and copies of the edges."""
+    needed, there = 12 * n + 40 * edges, home.available_memory()
+    if needed > there:
+        raise MemoryLimitError(
+            f"a graph of {n:,} vertices and {edges:,} edges needs about {needed / 2**30:.1f} GiB to be sorted, and "
+            f"{home.name} has {there / 2**30:.1f} GiB free: take fewer, or relabel the ids of a file if they are "
+            "sparse (relabel=True)"
+        )
+
+
+def checked_edge_ends(values: Any, name: str, xp: Any) -> Array:
+    """Return one end of each edge, checked, or raise InputError."""
+    values = as_array(values, name, xp)
+    if values.ndim != 1:
+        raise InputError(f"{name} has shape {values.shape}: give one vertex id per edge")
+    if not values.size:
+        return values.astype(np.int64)
+    if values.dtype.kind not in "iu":
+        raise InputError(f"{name} is of type {values.dtype}: vertex ids are integers, numbered from 0")
+    if int(values.min()) < 0:
+        raise InputError(f"{name} holds the vertex id {int(values.min())}: ids are numbered from 0")
+    return values
+
+
+def checked_ids(ids: Any, n: int) -> np.ndarray:
+    """Return the vertices' original ids."""
+    ids = np.asarray(devices.to_host(ids)) if devices.of(ids).kind == "cuda" else as_array(ids, "ids")
+    integers = ids.dtype.kind in "iu" or not ids.size
+    if ids.shape != (n,) or not integers or (ids.dtype == np.uint64 and ids.max(initial=0) > np.iinfo(np.int64).max):
+        raise InputError(
+            f"ids must be {n} integers of at most 64 bits, one per vertex, got type {ids.dtype} and shape {ids.shape}"
+        )
+    return ids.astype(np.int64, copy=False)
+
+
+def vertex_count(n: int | None, largest: int) -> int:
+    """Return the number of vertices: `n` if it is given, else one more than the largest id."""
+    if largest >= MAX_VERTICES:
+        raise InputError(f"the vertex id {largest} is beyond int32: relabel the ids (relabel=True on reading)")
+    if n is None:
+        return largest + 1
+    n = checked_integer("n", n, 0, MAX_VERTICES)
+    if largest >= n:
+        raise InputError(f"the vertex id {largest} is not below n={n}: ids are numbered from 0 to n-1")
+    return n
+
+
+def checked_weights(weights: Array, edges: int) -> Array | None:
+    """Return weights in the type in which a graph keeps them; None where they are truth values."""
+    if weights.shape != (edges,):
+        raise InputError(f"weights has shape {tuple(weights.shape)} for {edges} edges: give one per edge")
+    dtype = weight_dtype(np.dtype(weights.dtype))
+    if dtype is None:
+        return None
+    if dtype.kind == "f":
+        bad = ~(weights > -np.inf)
+        if bool(bad.any()):
+            edge = int(bad.nonzero()[0][0])
+            raise InputError(f"the weight of edge {edge} is {float(weights[edge])}: use a number, or inf for 'no edge'")
+    elif weights.dtype.kind == "u" and weights.size and int(weights.max()) > np.iinfo(np.int64).max:
+        raise InputError(f"the weight {int(weights.max())} is beyond int64")
+    return weights.astype(dtype)

@@ -1,0 +1,59 @@
+"""Edges as lists: compressed by row (CSR) and in coordinates (COO)."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ..arrays import Array
+from ..dtypes import offset_type
+
+
+class Compressed(NamedTuple):
+    """Edges grouped by one end: those of vertex ``v`` are ``indices[indptr[v]:indptr[v + 1]]``.
+
+    In CSR, rows are sources and `indices` targets; in CSC, rows are targets and `indices` sources.
+    Indices ascend within a row. `weights` is None for an unweighted graph.
+    """
+
+    indptr: Array
+    indices: Array
+    weights: Array | None
+
+
+class Edges(NamedTuple):
+    """Edges one by one (COO): from ``src[e]`` to ``dst[e]``, sorted by both."""
+
+    src: Array
+    dst: Array
+    weights: Array | None
+
+
+def compress(rows: Array, columns: Array, weights: Array | None, n: int, xp: Any) -> Compressed:
+    """Group edges by row, columns ascending; repeated edges stay."""
+    offsets = offset_type(len(rows))
+    if xp is np:
+        # SciPy's conversions are counting sorts: two transpositions leave every row sorted, in O(m).
+        order = np.arange(len(rows), dtype=offsets)
+        matrix = sparse.coo_matrix((order, (rows, columns)), shape=(n, n))
+        matrix.has_canonical_format = True  # or tocsr() would add up repeated edges
+        matrix = matrix.tocsr().tocsc().tocsr()
+        indptr, indices, order = matrix.indptr, matrix.indices, matrix.data
+    else:
+        order = xp.argsort(rows.astype(np.int64) * n + columns)
+        indptr = xp.zeros(n + 1, offsets)
+        xp.cumsum(xp.bincount(rows, minlength=n)[:n], out=indptr[1:])
+        indices = columns[order]
+    weights = None if weights is None else weights[order]
+    return Compressed(indptr.astype(offsets, copy=False), indices.astype(np.int32, copy=False), weights)
+
+
+def transposed(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None, n: int) -> Compressed:
+    """Group edges by their other end: SciPy's counting sort, which leaves every row sorted."""
+    data = np.zeros(len(indices), bool) if weights is None else weights
+    matrix = sparse.csr_array((data, indices, indptr), shape=(n, n)).tocsc()
+    return Compressed(
+        matrix.indptr.astype(indptr.dtype, copy=False),
+        matrix.indices.astype(np.int32, copy=False),
+        None if weights is None else matrix.data,
+    )

@@ -1,0 +1,46 @@
+"""Whether sums of weights along a path stay within the floats."""
+
+import numpy as np
+
+from ..errors import DistanceOverflowError
+from .graph import Graph
+
+
+def check_sums(graph: Graph, dtype: np.dtype, shifted: bool = False) -> None:
+    """Refuse negative weights of which a sum along a path may be beyond the floats `dtype`.
+
+    Without negative weights such a sum only grows: the distance itself is then infinite. With them it may come back,
+    but infinity does not. No path has as many edges as there are vertices.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    dtype : dtype
+        What is computed in.
+    shifted : bool
+        Whether the weights are shifted by potentials, which are such sums themselves.
+
+    Raises
+    ------
+    DistanceOverflowError
+        If a sum may be too large.
+    """
+    if dtype.kind != "f" or graph.nonnegative:
+        return
+    limits, edges = np.finfo(dtype), max(graph.n - 1, 0)
+    room = float(limits.max) / (1 + graph.n * float(limits.eps))  # each sum may be rounded up
+
+    def fit(below: float, above: float) -> bool:
+        return below + above <= room if shifted else max(below, above) <= room
+
+    least, most, _ = graph.extremes()
+    if fit(float(edges) * max(-least, 0), float(edges) * max(most, 0)):
+        return
+    below, above = graph.largest_sums(edges)
+    if not fit(below, above):
+        what = f"below the least {dtype.name}" if below > room else f"beyond the largest {dtype.name} and come back"
+        advice = "use dtype='float64'" if dtype == np.float32 else "scale the weights down"
+        raise DistanceOverflowError(
+            f"with negative weights of this size, a sum of weights along a path may be {what}: {advice}"
+        )

@@ -1,0 +1,123 @@
+"""Weights on their way into the numbers that kernels compute in, and distances on their way out.
+
+The encoding is that of `mgraph.dtypes`.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array, chunk_rows, places_on
+from ..device import Device
+from ..dtypes import WIDER, band, distance_range, infinity, kernel_infinity, out_of_range
+from ..errors import DistanceOverflowError
+
+
+def encode(values: Array, out: Array, device: Device, *, diagonal: int | None = None, result: Any = None) -> None:
+    """Write weights to `out` as the kernels want them: infinities encoded, no negative zero.
+
+    Parameters
+    ----------
+    values : array
+        Weights, of any type that `weight_dtype` admits.
+    out : array of float32, float64, int32 or int16
+        Where to write them; may be the weights themselves.
+    device : Device
+        Where both live.
+    diagonal : int, optional
+        Of a matrix, the column of row 0 that is on the diagonal; may be outside of it. In a matrix an integer type's
+        largest value is no edge, and a positive element on the diagonal, which counts as zero, is never too large.
+    result : dtype-like, optional
+        The type of the result, which is narrower than `out` where int16 is computed in int32.
+
+    Raises
+    ------
+    DistanceOverflowError
+        For a weight that the result cannot carry.
+    """
+    if not values.size:
+        return
+    if values.ndim == 1:
+        values, out = values.reshape(1, -1), out.reshape(1, -1)
+    source, dtype, xp = np.dtype(values.dtype), np.dtype(out.dtype), device.xp
+    rows, columns = out.shape
+    if source.kind == "f":
+        with np.errstate(over="ignore"):
+            xp.add(values, source.type(0), out=out, casting="same_kind")  # -0.0 + 0.0 = 0.0
+        chunk = chunk_rows(columns)
+        for top in range(0, rows if dtype.itemsize < source.itemsize else 0, chunk):
+            some = slice(top, top + chunk)
+            large = xp.isinf(out[some]) & xp.isfinite(values[some])
+            lost = bool(large.any())
+            if lost and diagonal is not None:
+                own = places_on(diagonal + top, large.shape, xp)
+                large[own] &= values[some][own] < 0
+                lost = bool(large.any())
+            if lost:
+                raise DistanceOverflowError(f"a weight is too large for {dtype.name}: use dtype='{source.name}'")
+        return
+    result = dtype if result is None else np.dtype(result)
+    most = band(result) if dtype.kind == "i" else -1
+    amiss = xp.zeros(1, np.uint64)
+
+    def place(values: Array, out: Array) -> int:
+        """Encode; return 1 more than the place of the last weight that is too large, or 0 if there is none."""
+        amiss.fill(0)
+        device.kernels("weights").encode(values, out, diagonal is not None, kernel_infinity(dtype), most, amiss)
+        return int(amiss[0])
+
+    found = place(values, out)
+    if found and diagonal is not None:
+        # It may stand on the diagonal.
+        chunk, found = chunk_rows(columns), 0
+        for top in range(0, rows, chunk):
+            part = values[top : top + chunk].copy()
+            own = places_on(diagonal + top, part.shape, xp)
+            part[own] = xp.minimum(part[own], source.type(0))
+            there = place(part, out[top : top + chunk])
+            found = top * columns + there if there else found
+    if found:
+        weight = int(values[divmod(found - 1, columns)])
+        raise DistanceOverflowError(
+            f"the weight {weight} is too large for {result.name} distances (at most {most}): "
+            f"use dtype='{WIDER[result]}'"
+        )
+
+
+def decode(matrix: Array, labels: Array | None, device: Device, nonnegative: bool, lowered: bool = True) -> None:
+    """Turn computed distances into the user's, in place: infinities of integers become the type's largest value.
+
+    The opening of this module tells why no distance is taken for an infinity, nor the other way round. An infinity
+    lowered by negative weights may have left a label, which is taken back.
+
+    Parameters
+    ----------
+    matrix : array, shape (rows, columns)
+        Distances as the kernels left them.
+    labels : array of int32, shape (rows, columns), or None
+        Their predecessors, or intermediate vertices.
+    device : Device
+        Where both live.
+    nonnegative : bool
+        Whether no weight is negative.
+    lowered : bool
+        Whether negative weights have lowered infinities: by methods that work on the matrix, not by searches.
+
+    Raises
+    ------
+    DistanceOverflowError
+        If a distance is beyond what its type carries.
+    """
+    dtype = np.dtype(matrix.dtype)
+    if not matrix.size or (dtype.kind == "f" and nonnegative):
+        return
+    if dtype.kind == "f":
+        if float(matrix.min()) == -np.inf:
+            raise DistanceOverflowError(f"a distance is below the least {dtype.name}: scale the weights down")
+        return
+    least, greatest = distance_range(dtype, nonnegative)
+    unreached = int(kernel_infinity(dtype)) + (0 if nonnegative or not lowered else 2 * least)
+    amiss = device.xp.zeros(1, np.int32)
+    device.kernels("weights").decode(matrix, labels, least, greatest, unreached, infinity(dtype), amiss)
+    if int(amiss[0]):
+        raise out_of_range(dtype, nonnegative)
