@@ -21,11 +21,11 @@ from scipy.sparse.csgraph import dijkstra, floyd_warshall
 import mgraph
 from benchmarks.engine import Row, data, print_rows, solve_seconds
 from mgraph import device as devices
-from mgraph.distance_matrix import Part
-from mgraph.floyd_warshall import FloydWarshall
 from mgraph.generate import random_matrix
-from mgraph.plan import plan
-from mgraph.plan.kernels import kernel_module
+from mgraph.matrices.distance_matrix import Part
+from mgraph.matrices.floyd_warshall import FloydWarshall
+from mgraph.planner import plan
+from mgraph.planning.kernels import kernel_module
 from tests.compile_kernels import cooperative
 from tests.kernel_resources import families
 
@@ -263,7 +263,7 @@ def random_part(made: Any, shard: int) -> Any:
 
 def scaling() -> Iterator[Row]:
     """The blocked algorithm on every GPU of this host under Dask and NCCL, against one GPU's rate."""
-    from mgraph.cluster import Cluster, local_client
+    from mgraph.runtime.dask import Cluster, local_client
 
     gpus = devices.gpu_count()
     sizes = [int(n) for n in os.environ.get("SIZES", "65536").split(",")]

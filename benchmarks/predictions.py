@@ -19,7 +19,7 @@ import numpy as np
 import mgraph
 from mgraph import device as devices
 from mgraph.generate import grid, linked_list, random_degree, random_matrix, rmat, weighted
-from mgraph.rates import speed
+from mgraph.planning.rates import speed
 
 RUNS = 3
 WEIGHTS = (1, 255)

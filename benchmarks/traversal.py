@@ -21,12 +21,13 @@ from scipy.sparse import csgraph
 import mgraph
 from benchmarks.engine import Row, data, print_rows
 from mgraph import device as devices
-from mgraph.bfs import Edges, Search
+from mgraph.algorithms.bfs.ranges import Edges
+from mgraph.algorithms.bfs.search import Search
+from mgraph.algorithms.list_rank.program import Walking
 from mgraph.dtypes import offset_type
 from mgraph.generate import EDGES_AT_A_TIME, grid, linked_list, rmat, rmat_edges, weighted
 from mgraph.measuring import repeated, spread
-from mgraph.plan import plan
-from mgraph.ranking import Walking
+from mgraph.planner import plan
 
 SOURCES = 8
 
@@ -324,7 +325,7 @@ def rows(xp: Any, keys: Any, bits: int, count: int) -> tuple[Any, Any]:
 
 def bfs_scaling() -> Iterator[Row]:
     """Searches of a Kronecker graph (SCALE, 27) on all GPUs: the slowest shard's times, mean of some sources."""
-    from mgraph.cluster import Cluster, local_client
+    from mgraph.runtime.dask import Cluster, local_client
 
     scale, gpus = int(os.environ.get("SCALE", "27")), devices.gpu_count() or 2
     kind = "cuda" if devices.gpu_count() else "cpu"
@@ -376,7 +377,7 @@ class RandomListRanking(Timed, Walking):
 
 def list_rank_scaling() -> Iterator[Row]:
     """Ranking a random list (SCALE, 30) on one GPU and on all of this host."""
-    from mgraph.cluster import Cluster, local_client
+    from mgraph.runtime.dask import Cluster, local_client
 
     n, gpus = 1 << int(os.environ.get("SCALE", "30")), devices.gpu_count() or 2
     kind = "cuda" if devices.gpu_count() else "cpu"

@@ -14,11 +14,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from . import generate
-from .apsp import ApspResult, apsp
-from .bfs import BfsResult, bfs
-from .bfs_many import BfsManyResult, bfs_many
-from .closure import ClosureResult, transitive_closure
-from .components import ComponentsResult, connected_components
+from .algorithms.apsp.call import ApspResult, apsp
+from .algorithms.bfs.call import BfsResult, bfs
+from .algorithms.bfs.many import BfsManyResult, bfs_many
+from .algorithms.closure.call import ClosureResult, transitive_closure
+from .algorithms.components.call import ComponentsResult, connected_components
+from .algorithms.list_rank.call import ListRankResult, list_rank
+from .algorithms.sssp.call import SsspResult, sssp
 from .errors import (
     AmbiguousZerosError,
     DeviceError,
@@ -38,9 +40,9 @@ from .errors import (
 from .graph import Graph
 from .io import SparseIdsWarning, read
 from .namesake import warn_of_neighbour
-from .plan import DeviceSpec, Plan, plan
-from .ranking import ListRankResult, list_rank
-from .single_source import SsspResult, sssp
+from .planner import plan
+from .planning.devices import DeviceSpec
+from .planning.plan import Plan
 from .version import __version__ as __version__
 
 __all__ = [

@@ -2,12 +2,26 @@
 
 import math
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .arrays import Array
 from .errors import InputError
+
+
+def checked_vertices(name: str, values: Any, n: int) -> tuple[int, ...]:
+    """Return the vertices that an argument names, or raise InputError."""
+    scalar = isinstance(values, str) or (isinstance(values, np.ndarray) and not values.ndim)
+    if scalar or not isinstance(values, Sequence | np.ndarray):
+        raise InputError(f"{name} must be a sequence of vertices, got {values!r}: for one vertex give source=")
+    if not len(values):
+        raise InputError(f"{name} must have one vertex or more, got none")
+    if not n:
+        raise InputError(f"{name} must be a vertex, and the graph has none: got {values[0]!r}")
+    return tuple(checked_integer(name, value, 0, n - 1) for value in values)
+
 
 _SIZE = re.compile(r"(\d{1,30}(?:\.\d{0,30})?(?:e\+?\d\d?)?) *(?:([kmgt])(i?))?b?", re.IGNORECASE)
 

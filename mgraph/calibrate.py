@@ -1,4 +1,4 @@
-"""Measuring a device once, so that the planner's predictions hold on it; see `mgraph.rates`.
+"""Measuring a device once, so that the planner's predictions hold on it; see `mgraph.planning.rates`.
 
 Each figure comes from a short run of what it predicts: whole solves of two sizes tell the rate of the (min, +)
 product from the time that a round takes in any case.
@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from . import device as devices
-from .apsp import apsp
-from .bfs import bfs
-from .distance_matrix import NO_CYCLE
+from .algorithms.apsp.call import apsp
+from .algorithms.bfs.call import bfs
 from .generate import random_matrix, rmat
 from .graph import Graph
+from .matrices.distance_matrix import NO_CYCLE
 from .measuring import median_seconds, repeated
-from .plan.devices import spec_of
-from .rates import Rates, folder_of_figures, keep
-from .rates import rates as rates_of
+from .planning.devices import spec_of
+from .planning.rates import Rates, folder_of_figures, keep
+from .planning.rates import rates as rates_of
 
 #: Vertices of the two solves by which a device's product is measured, and the scale of the graph that is searched.
 _SIZES = {"cuda": (8192, 16384), "cpu": (512, 2048)}

@@ -33,20 +33,22 @@ from tqdm import tqdm
 
 import mgraph
 
-from . import bfs_by_level, generate, namesake, single_source
 from . import device as devices
+from . import generate, namesake
+from .algorithms.apsp.plan import METHODS, SEARCHES
+from .algorithms.bfs import by_level as bfs_by_level
+from .algorithms.bfs.plan import BFS_METHODS
+from .algorithms.components import plan as components_plan
+from .algorithms.list_rank import plan as ranking_plan
+from .algorithms.sssp import plan as sssp_plan
 from .arguments import checked_bytes
 from .device.clock import COMPILING
 from .dtypes import DISTANCE_TYPES, infinity
 from .errors import DeviceError, FormatError, InputError, MemoryLimitError, OutputExistsError, interrupted
 from .graph import Graph
 from .io import FORMATS, check_output, read, read_list, save
-from .plan import components as components_plan
-from .plan import ranking as ranking_plan
-from .plan.all_pairs import METHODS, SEARCHES
-from .plan.devices import spec_of
-from .plan.searches import BFS_METHODS
-from .rates import FILE, folder_of_figures
+from .planning.devices import spec_of
+from .planning.rates import FILE, folder_of_figures
 
 if _replaced := namesake.replaced():
     sys.exit(f"mgraph: error: {_replaced}")
@@ -396,7 +398,7 @@ def bfs(**given: Any) -> None:
     "--limit", type=float, metavar="D", help="Greatest distance to search to; vertices beyond it count as unreached."
 )
 @click.option("--target", type=int, metavar="V", help=_TARGET)
-@_method_option(*single_source.METHODS)
+@_method_option(*sssp_plan.METHODS)
 @_predecessors_option
 @_run_options
 def sssp(**given: Any) -> None:
@@ -658,7 +660,10 @@ def _client(
         return _local_client(workers, device)
     if scheduler is None and scheduler_file is None:
         return contextlib.nullcontext()
-    from .cluster.connect import connect, tls_security  # and Dask
+    from .runtime.dask.connect import (
+        connect,
+        tls_security,  # and Dask
+    )
 
     ca_file, cert, key = tls
     security = None if ca_file is None or cert is None else tls_security(ca_file, cert, key)
@@ -668,7 +673,7 @@ def _client(
 @contextlib.contextmanager
 def _local_client(workers: int, device: str | None) -> Iterator[Any]:
     """Start local workers that do not hear the terminal's Ctrl-C: this process hears it and closes them."""
-    from .cluster import local_client  # and Dask
+    from .runtime.dask import local_client  # and Dask
 
     pressed: list[type[KeyboardInterrupt]] = []
 

@@ -28,6 +28,9 @@ MAX_VERTICES = 2**31 - 2**20
 #: Edges from which on their numbers have 64 bits: kernels step some way beyond the last one of 32.
 MANY_EDGES = 2**31 - 2**16
 
+#: Elements of a list whose numbers, and distances, have 32 bits.
+MAX_ELEMENTS = 2**32 - 1
+
 
 def offset_type(m: int) -> np.dtype:
     """Return the type of the offsets into the lists of so many edges."""

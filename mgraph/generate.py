@@ -15,10 +15,9 @@ import numpy as np
 
 from . import device as devices
 from .arguments import checked_flag, checked_integer
-from .dtypes import MAX_VERTICES, distance_dtype, infinity, offset_type
+from .dtypes import MAX_ELEMENTS, MAX_VERTICES, distance_dtype, infinity, offset_type
 from .errors import InputError, MemoryLimitError
 from .graph import Compressed, Graph, as_graph, check_memory
-from .plan.ranking import MAX_ELEMENTS
 
 Array = Any
 

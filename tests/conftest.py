@@ -22,9 +22,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from mgraph import __version__, device, probe
+from mgraph import __version__, device
 from mgraph.kept import cache_folder
 from mgraph.limits import cores
+from mgraph.planning import probe
 
 ROOT = Path(__file__).parents[1]
 

@@ -2,7 +2,7 @@
 
 from distributed import Client
 
-from mgraph.cluster.watch import Watch
+from mgraph.runtime.dask.watch import Watch
 
 
 def present(client: Client) -> set[str]:

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from test_cluster import forked
 
 import mgraph
-import mgraph.cluster
+import mgraph.runtime.dask
 from mgraph import device as devices
-from mgraph.distance_matrix import NO_CYCLE
 from mgraph.generate import grid, linked_list, random_matrix, rmat, weighted
+from mgraph.matrices.distance_matrix import NO_CYCLE
 from mgraph.measuring import median_seconds, repeated, spread
-from mgraph.plan import ALGORITHMS
+from mgraph.planner import ALGORITHMS
 from mgraph_bench import CHECKOUT, ceilings, checks, inputs
 from mgraph_bench.case import CALLS, Bench, Unfit
 from mgraph_bench.case import row as measured

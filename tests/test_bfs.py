@@ -17,7 +17,8 @@ from mgraph.device.numba.small import GRAPH, is_small
 from mgraph.errors import InputError
 from mgraph.generate import random_degree, rmat
 from mgraph.graph import Compressed
-from mgraph.plan import DeviceSpec, plan
+from mgraph.planner import plan
+from mgraph.planning.devices import DeviceSpec
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 FUSED = ["hybrid", "frontier", "pull"]

@@ -15,12 +15,13 @@ from test_plan import measured
 
 import mgraph
 from mgraph import device as devices
-from mgraph.cluster import local_client
 from mgraph.device import gpu_count
 from mgraph.errors import InputError, MemoryLimitError
 from mgraph.generate import rmat
 from mgraph.graph import Compressed
-from mgraph.plan import DeviceSpec, plan
+from mgraph.planner import plan
+from mgraph.planning.devices import DeviceSpec
+from mgraph.runtime.dask import local_client
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 GPU = DeviceSpec("a GPU", "cuda", 140 << 30)

@@ -28,8 +28,8 @@ from mgraph import cli, device
 from mgraph.cli import main
 from mgraph.device.clock import COMPILING
 from mgraph.generate import rmat
-from mgraph.plan import plan
-from mgraph.rates import keep, rates
+from mgraph.planner import plan
+from mgraph.planning.rates import keep, rates
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT.parent / "shared" / "data"

@@ -11,11 +11,11 @@ from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens D
 
 import mgraph
 from mgraph import device as devices
-from mgraph.closure import Closure
-from mgraph.distance_matrix import parts
-from mgraph.engine import Direct
-from mgraph.plan import DeviceSpec
-from mgraph.plan.kernels import kernel_module
+from mgraph.algorithms.closure.program import Closure
+from mgraph.matrices.distance_matrix import parts
+from mgraph.planning.devices import DeviceSpec
+from mgraph.planning.kernels import kernel_module
+from mgraph.runtime.direct import Direct
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 SIZES = [1, 2, 31, 32, 33, 127, 128, 129, 255, 257, 513, 1100]

@@ -25,9 +25,8 @@ from distributed.scheduler import WorkerStatusPlugin
 from distributed.utils import get_mp_context
 from present import present
 
-from mgraph import apsp, device
-from mgraph.cluster import Cluster, DistributedMatrix, connect, local_client, tasks, watch
-from mgraph.cluster.watch import Watch
+from mgraph import device
+from mgraph.algorithms.apsp import call as apsp
 from mgraph.errors import (
     DeviceError,
     InputError,
@@ -38,8 +37,10 @@ from mgraph.errors import (
     SchedulerError,
     WorkerLostError,
 )
-from mgraph.plan import plan
-from mgraph.plan.cut import even_ranges
+from mgraph.planner import plan
+from mgraph.planning.cut import even_ranges
+from mgraph.runtime.dask import Cluster, DistributedMatrix, connect, local_client, tasks, watch
+from mgraph.runtime.dask.watch import Watch
 
 # What a cluster that closes, or loses a worker, leaves to the garbage collector.
 pytestmark = [
@@ -65,7 +66,7 @@ def forked():
     """Have worker processes forked from one that has imported what they run; spawned, each takes seconds to do so."""
     chosen = dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
     get_mp_context()  # which has Dask's own choice imported, once
-    multiprocessing.set_forkserver_preload(["distributed", "mgraph.cluster.worker", "mgraph.kernels.minplus.host"])
+    multiprocessing.set_forkserver_preload(["distributed", "mgraph.runtime.dask.worker", "mgraph.kernels.minplus.host"])
     return chosen
 
 
@@ -280,7 +281,7 @@ class TestMatrix:
 
     def test_chunks(self, pair, monkeypatch):
         found, whole = pair
-        monkeypatch.setattr("mgraph.cluster.matrix.CHUNK", 50 * 800)
+        monkeypatch.setattr("mgraph.runtime.dask.matrix.CHUNK", 50 * 800)
         chunks = list(found.chunks())
         assert [len(chunk) for chunk in chunks] == [50, 46, 50, 50, 4]
         np.testing.assert_array_equal(np.concatenate(chunks), whole)
@@ -666,7 +667,7 @@ def test_a_scheduler_that_falls_silent(monkeypatch, capfd):
     async def knock(*_):
         pass
 
-    monkeypatch.setattr(sys.modules["mgraph.cluster.connect"], "_knock", knock)
+    monkeypatch.setattr(sys.modules["mgraph.runtime.dask.connect"], "_knock", knock)
     with port_that_says(b"") as port:
         started = time.monotonic()
         with pytest.raises(SchedulerError, match="within 2 s"):
@@ -797,7 +798,7 @@ def test_a_worker_that_cannot_use_numba_is_named(monkeypatch):
 
 
 def test_a_scheduler_without_workers(monkeypatch):
-    monkeypatch.setattr("mgraph.cluster.driver.NO_WORKERS", 0.5)
+    monkeypatch.setattr("mgraph.runtime.dask.driver.NO_WORKERS", 0.5)
     with cluster(0, processes=False) as client:
         with pytest.raises(SchedulerError, match=r"has no workers: start some.*adapt\(minimum=1\)"):
             apsp(matrix(5), client=client)
@@ -839,7 +840,7 @@ def test_a_worker_that_has_ended_by_itself_hides_no_error(monkeypatch):
         def __exit__(self, *_):
             pass
 
-    module = sys.modules["mgraph.cluster.connect"]
+    module = sys.modules["mgraph.runtime.dask.connect"]
     monkeypatch.setattr(module, "LocalCluster", Ended)
     monkeypatch.setattr(module, "Client", lambda *_, **__: nullcontext())
     with pytest.raises(ZeroDivisionError), local_client(1, "cpu"):

@@ -7,11 +7,11 @@ from test_bfs import BY_LEVEL, FUSED, METHODS, verify
 from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens Dask's warnings here too)
 
 import mgraph
-from mgraph.cluster import local_client
-from mgraph.cluster.comm import DaskComm
+from mgraph.algorithms.bfs import plan as searches
 from mgraph.device import gpu_count
 from mgraph.generate import grid, rmat
-from mgraph.plan import searches
+from mgraph.runtime.dask import local_client
+from mgraph.runtime.dask.comm import DaskComm
 
 
 @pytest.fixture(scope="module", params=[1, 2, 5, *exhaustive(3)])

@@ -13,11 +13,11 @@ from test_list_rank import METHODS, PARALLEL, SPLITTERS, check_cycle, completion
 
 import mgraph
 from mgraph import InputError
-from mgraph.cluster import Cluster, local_client
+from mgraph.algorithms.list_rank.program import Walking
 from mgraph.device import gpu_count
 from mgraph.generate import linked_list
-from mgraph.plan import plan
-from mgraph.ranking import Walking
+from mgraph.planner import plan
+from mgraph.runtime.dask import Cluster, local_client
 
 
 @pytest.fixture(scope="module", params=[1, 2, 5, *exhaustive(3, 4)])

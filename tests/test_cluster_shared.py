@@ -17,12 +17,14 @@ from distributed import Client, LocalCluster, get_client, worker_client
 from present import present
 from test_cluster import QUIET, check_apsp, cluster, matrix, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 
-from mgraph import __version__, apsp, bfs, connected_components
-from mgraph.cluster import worker
-from mgraph.cluster.pulse import PLACE
-from mgraph.cluster.worker import NAME
+from mgraph import __version__, connected_components
+from mgraph.algorithms.apsp import call as apsp
+from mgraph.algorithms.bfs import call as bfs
 from mgraph.errors import NegativeCycleError, VersionError
 from mgraph.generate import rmat
+from mgraph.runtime.dask import worker
+from mgraph.runtime.dask.pulse import PLACE
+from mgraph.runtime.dask.worker import NAME
 
 
 @pytest.fixture(scope="module")

@@ -19,12 +19,12 @@ from distributed.utils import _offload_executor
 from present import present
 from test_cluster import QUIET, SOON, Probe, check_apsp, forked, slow, wait_until
 
-from mgraph import apsp
-from mgraph.cluster import Cluster, connect, driver, pulse, watch, worker
-from mgraph.cluster.comm import OPERATION, Aborted, Mailbox
-from mgraph.cluster.watch import Watch
+from mgraph.algorithms.apsp import call as apsp
 from mgraph.errors import InputError, SchedulerError, WorkerLostError
-from mgraph.plan import plan
+from mgraph.planner import plan
+from mgraph.runtime.dask import Cluster, connect, driver, pulse, watch, worker
+from mgraph.runtime.dask.comm import OPERATION, Aborted, Mailbox
+from mgraph.runtime.dask.watch import Watch
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),

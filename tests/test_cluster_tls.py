@@ -11,9 +11,9 @@ from present import present
 from test_cli import failed, invoke, misused, ok
 from test_cluster import QUIET, check_apsp, closed_port, pytestmark  # noqa: F401  (the mark works here too)
 
-from mgraph.cluster import connect
-from mgraph.cluster.connect import tls_security
 from mgraph.errors import InputError, SchedulerError
+from mgraph.runtime.dask import connect
+from mgraph.runtime.dask.connect import tls_security
 
 #: A key and a certificate that is its own CA.
 OPENSSL = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=mgraph"

@@ -10,10 +10,10 @@ from distributed import Client, Scheduler, SpecCluster, Worker, get_worker
 from test_cluster import cluster, matrix, pytestmark  # noqa: F401  (the mark works here too)
 
 import mgraph
-from mgraph.cluster import Cluster, worker
 from mgraph.generate import rmat
 from mgraph.limits import numba_pages
-from mgraph.plan.devices import USABLE
+from mgraph.planning.devices import USABLE
+from mgraph.runtime.dask import Cluster, worker
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,12 @@ import pytest
 
 from mgraph import DeviceError, DeviceSpec, InputError
 from mgraph import device as devices
-from mgraph.comm import Solo
 from mgraph.device import HostDevice
-from mgraph.engine import Direct, advance, checked_span, executor
-from mgraph.plan import Plan
+from mgraph.planning.plan import Plan
+from mgraph.runtime.communicator import Solo
+from mgraph.runtime.direct import Direct
+from mgraph.runtime.program import advance
+from mgraph.runtime.select import checked_span, executor
 
 
 class CountingDevice(HostDevice):

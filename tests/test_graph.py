@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from scipy import sparse
 from test_plan import measured
 
-from mgraph import apsp
 from mgraph import device as devices
+from mgraph.algorithms.apsp import call as apsp
+from mgraph.algorithms.list_rank.call import list_rank
 from mgraph.dtypes import MAX_VERTICES
 from mgraph.errors import InputError, MemoryLimitError
 from mgraph.generate import rmat
 from mgraph.graph import Graph, as_graph
-from mgraph.ranking import list_rank
 
 QUICK = settings(deadline=None, max_examples=60)
 

@@ -14,9 +14,10 @@ import psutil
 import pytest
 
 import mgraph
-from mgraph import floyd_warshall, limits
+from mgraph import limits
 from mgraph.errors import MemoryLimitError
-from mgraph.plan import fit
+from mgraph.matrices import floyd_warshall
+from mgraph.planning import fit
 
 MIB, GIB = 1 << 20, 1 << 30
 

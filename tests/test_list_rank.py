@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from test_apsp import poison
 
 import mgraph
-import mgraph.ranking
+import mgraph.algorithms.list_rank.call
 from mgraph import DeviceSpec, InputError
 from mgraph import device as devices
-from mgraph.engine import Direct
+from mgraph.algorithms.list_rank.plan import SHORT_LIST, SPACING, WALKS
+from mgraph.algorithms.list_rank.program import Walking
 from mgraph.generate import linked_list
 from mgraph.kernels.list_rank.host import _splitter
-from mgraph.plan import plan
-from mgraph.plan.ranking import SHORT_LIST, SPACING, WALKS
-from mgraph.ranking import Walking
+from mgraph.planner import plan
+from mgraph.runtime.direct import Direct
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 SPLITTERS = ["splitter64", "splitter48"]

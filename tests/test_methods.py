@@ -12,11 +12,13 @@ from scipy.sparse.csgraph import floyd_warshall, johnson
 
 import mgraph
 from mgraph import device as devices
-from mgraph.by_component import components
+from mgraph.algorithms.apsp import plan as all_pairs
+from mgraph.algorithms.apsp.by_component import components
+from mgraph.algorithms.apsp.squaring import Squaring
 from mgraph.dtypes import band, exact_types, infinity
 from mgraph.graph import StoredMatrix
-from mgraph.plan import all_pairs, cut, plan
-from mgraph.squaring import Squaring
+from mgraph.planner import plan
+from mgraph.planning import cut
 from tests.test_apsp import DEVICES, poison, textbook
 
 METHODS = ["blocked", "naive", "squaring", "sssp", "johnson"]
@@ -240,7 +242,7 @@ def test_highest_intermediate_vertices_beside_a_cycle_that_rounding_makes_negati
 
 
 def test_a_dense_matrix_too_large_to_sum_its_cycles_says_so(monkeypatch, device):
-    monkeypatch.setattr(sys.modules["mgraph.apsp"], "EDGES_OF_DENSE", 1)
+    monkeypatch.setattr(sys.modules["mgraph.algorithms.apsp.call"], "EDGES_OF_DENSE", 1)
     with pytest.raises(mgraph.NegativeCycleError, match="may come from rounding: method='johnson'") as caught:
         mgraph.apsp([[0.0, 1.0], [1.0, -2.0]], device=device)
     again = pickle.loads(pickle.dumps(caught.value))
@@ -445,7 +447,7 @@ def test_a_stored_matrix_is_read_in_parts():
 @pytest.mark.parametrize("dtype", [np.float64, np.int32, np.float32])
 def test_components_first(dtype, monkeypatch, device):
     monkeypatch.setattr(cut, "GROUP", 40)
-    monkeypatch.setattr(sys.modules["mgraph.apsp"], "GROUP", 40)
+    monkeypatch.setattr(sys.modules["mgraph.algorithms.apsp.call"], "GROUP", 40)
     monkeypatch.setattr(all_pairs, "WORTH", 0)
     monkeypatch.setattr(all_pairs, "ADVANTAGE", {"blocked, components first": 1e-9, "sssp": 1e9, "johnson": 1e9})
     matrix = apart(60, 35, 12, 1, 1, 90)

@@ -18,17 +18,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mgraph
-from mgraph import DeviceSpec, InputError, MemoryLimitError, plan
-from mgraph.bfs import Search
+from mgraph import DeviceSpec, InputError, MemoryLimitError
+from mgraph import planner as plan
+from mgraph.algorithms.apsp.plan import products
+from mgraph.algorithms.bfs.search import Search
 from mgraph.device import HostDevice
-from mgraph.floyd_warshall import FloydWarshall
 from mgraph.generate import random_matrix, rmat
-from mgraph.plan import ALGORITHMS
-from mgraph.plan.all_pairs import products
-from mgraph.plan.cut import balanced_ranges, even_ranges, fitting, grids, grouped, shares
-from mgraph.plan.devices import USABLE
-from mgraph.plan.shape import Shape
-from mgraph.rates import DEFAULT, EXCHANGE, PUBLISHED
+from mgraph.matrices.floyd_warshall import FloydWarshall
+from mgraph.planner import ALGORITHMS
+from mgraph.planning.cut import balanced_ranges, even_ranges, fitting, grids, grouped, shares
+from mgraph.planning.devices import USABLE
+from mgraph.planning.rates import DEFAULT, EXCHANGE, PUBLISHED
+from mgraph.planning.shape import Shape
 
 GIB = 1 << 30
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
@@ -557,7 +558,7 @@ def test_predicted_peak_of_bfs_is_the_measured_one(predecessors):
         (("apsp", 2), {"components": [[1], [1, 2]]}, "components must be a sequence of integers"),
         (("apsp", 2), {"components": [1]}, "that add up to n=2, got [1]"),
         (("bfs", 10, 10), {"rows": "a"}, "rows must be an integer of 0 or more, got 'a'"),
-        (("bfs", 10, 10), {"shape": 3}, "shape must be what mgraph.plan.shape.shape_of returns, got 3"),
+        (("bfs", 10, 10), {"shape": 3}, "shape must be what mgraph.planning.shape.shape_of returns, got 3"),
         (("bfs", 10, 10), {"indptr": [0, 10]}, "indptr must be n + 1 = 11 integers, got [0, 10]"),
         (("bfs_many", 10, 10), {"sources": 0}, "sources must be an integer of 1 or more, got 0"),
         (("bfs", 10, 10), {"dtype": "foo"}, "dtype='foo' does not go with bfs: it is for apsp, sssp"),

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from mgraph import device, kept, probe
+from mgraph import device, kept
 from mgraph.calibrate import calibrate
 from mgraph.errors import InputError
-from mgraph.plan import DeviceSpec, plan
-from mgraph.probe import SAME, Speed
-from mgraph.rates import DEFAULT, keep, rates
+from mgraph.planner import plan
+from mgraph.planning import probe
+from mgraph.planning.devices import DeviceSpec
+from mgraph.planning.probe import SAME, Speed
+from mgraph.planning.rates import DEFAULT, keep, rates
 
 MODEL = device.HostDevice().model()
 

@@ -6,7 +6,7 @@ import pytest
 import mgraph
 from mgraph.dtypes import distance_range, infinity
 from mgraph.errors import DistanceOverflowError
-from mgraph.sources import _negative_in_all
+from mgraph.graph.potentials import _negative_in_all
 from tests.test_apsp import DEVICES
 from tests.test_cluster import cluster, pytestmark  # noqa: F401
 

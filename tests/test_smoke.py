@@ -23,12 +23,12 @@ from scipy.sparse import csgraph
 
 import mgraph
 from mgraph import cli, generate
-from mgraph.cluster import local_client
+from mgraph.algorithms.apsp.plan import SEARCHES
 from mgraph.dtypes import DISTANCE_TYPES, infinity
 from mgraph.errors import InputError, MemoryLimitError
 from mgraph.io import FORMATS
-from mgraph.plan import ALGORITHMS
-from mgraph.plan.all_pairs import SEARCHES
+from mgraph.planner import ALGORITHMS
+from mgraph.runtime.dask import local_client
 from mgraph_bench.commands import bench
 from mgraph_bench.schema import METHODS
 

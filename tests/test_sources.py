@@ -9,9 +9,11 @@ from scipy.sparse.csgraph import dijkstra, johnson
 
 import mgraph
 from mgraph import device as devices
-from mgraph import sources
-from mgraph.engine import Direct, advance
-from mgraph.plan import DeviceSpec, Plan
+from mgraph.algorithms.apsp import by_source as sources
+from mgraph.planning.devices import DeviceSpec
+from mgraph.planning.plan import Plan
+from mgraph.runtime.direct import Direct
+from mgraph.runtime.program import advance
 
 #: Where the work is done, and where the result shall live.
 WAYS = [("cpu", "cpu"), *(pytest.param(("cuda", home), marks=pytest.mark.gpu) for home in ("cpu", "cuda"))]

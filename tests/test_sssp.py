@@ -16,7 +16,7 @@ from mgraph import device as devices
 from mgraph.device.numba.small import is_small
 from mgraph.generate import random_degree, rmat
 from mgraph.graph import Compressed
-from mgraph.plan.devices import USABLE
+from mgraph.planning.devices import USABLE
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 METHODS = ["nearfar", "bellman-ford", "mask"]

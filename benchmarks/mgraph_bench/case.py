@@ -14,7 +14,7 @@ import numpy as np
 from mgraph import device as devices
 from mgraph.graph import Graph
 from mgraph.measuring import Times, repeated, spread
-from mgraph.plan.devices import spec_of
+from mgraph.planning.devices import spec_of
 
 from . import checks, inputs, peers
 from .ceilings import ceiling_of

@@ -8,7 +8,8 @@ import contextlib
 import statistics
 
 from mgraph.errors import MgraphError
-from mgraph.plan import DeviceSpec, plan
+from mgraph.planner import plan
+from mgraph.planning.devices import DeviceSpec
 
 from . import amounts
 from .document import Block, Column, Plot, Section, Table, Words

@@ -26,7 +26,7 @@ import mgraph
 from mgraph import device as devices
 from mgraph.arguments import checked_integer
 from mgraph.errors import DeviceError, InputError, interrupted
-from mgraph.plan.devices import spec_of
+from mgraph.planning.devices import spec_of
 
 from . import CHECKOUT, ceilings
 from .case import Bench, Unfit, described, row
@@ -173,7 +173,7 @@ def _look_at(scheduler: str) -> None:
     """Raise unless a scheduler of this address answers."""
     if not re.fullmatch(r"(\w+://)?(\[[\da-fA-F:.%]+\]|[^\s/:\[\]]+):\d+", scheduler):
         raise InputError(f"scheduler must be an address such as tcp://10.0.0.1:8786, got {scheduler!r}")
-    from mgraph.cluster import connect  # and Dask
+    from mgraph.runtime.dask import connect  # and Dask
 
     connect(scheduler).close()
 
@@ -291,7 +291,10 @@ class Clients(ExitStack):
         return self.current[1]
 
     def _opened(self, workers: int | str, kind: str) -> Any:
-        from mgraph.cluster import connect, local_client  # and Dask
+        from mgraph.runtime.dask import (
+            connect,
+            local_client,  # and Dask
+        )
 
         if isinstance(workers, str):
             return self.enter_context(connect(workers))

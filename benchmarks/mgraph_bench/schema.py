@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import mgraph
-from mgraph import bfs_by_level, single_source
+from mgraph.algorithms.apsp.plan import METHODS as APSP_METHODS
+from mgraph.algorithms.bfs import by_level as bfs_by_level
+from mgraph.algorithms.bfs.plan import BFS_METHODS
+from mgraph.algorithms.components.plan import METHODS as COMPONENTS_METHODS
+from mgraph.algorithms.list_rank.plan import METHODS as RANKING_METHODS
+from mgraph.algorithms.sssp import plan as sssp_plan
 from mgraph.dtypes import DISTANCE_TYPES
 from mgraph.errors import InputError
 from mgraph.measuring import REPEATS
-from mgraph.plan.all_pairs import METHODS as APSP_METHODS
-from mgraph.plan.components import METHODS as COMPONENTS_METHODS
-from mgraph.plan.ranking import METHODS as RANKING_METHODS
-from mgraph.plan.searches import BFS_METHODS
 
 from .checks import CHECKS
 from .inputs import MAKERS, parameters_of
@@ -41,7 +42,7 @@ CALLS: dict[str, Callable[..., Any]] = {
 METHODS: dict[str, tuple[str, ...]] = {
     "apsp": APSP_METHODS,
     "bfs": (*BFS_METHODS, *bfs_by_level.METHODS),
-    "sssp": single_source.METHODS,
+    "sssp": sssp_plan.METHODS,
     "components": COMPONENTS_METHODS,
     "list_rank": RANKING_METHODS,
 }

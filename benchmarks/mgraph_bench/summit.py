@@ -9,7 +9,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from mgraph.plan import DeviceSpec, plan
+from mgraph.planner import plan
+from mgraph.planning.devices import DeviceSpec
 
 from . import amounts
 from .document import Column, Section, Table, Words

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from mgraph import device as devices
+from mgraph.algorithms.apsp.plan import SEARCHES, products
 from mgraph.graph import Graph
-from mgraph.plan import Plan
-from mgraph.plan.all_pairs import SEARCHES, products
+from mgraph.planning.plan import Plan
 
 Array = Any
 

@@ -1,0 +1,1 @@
+"""The algorithms, a package each: the call, its programs, its plan."""

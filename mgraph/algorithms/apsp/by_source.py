@@ -1,0 +1,246 @@
+"""All-pairs shortest paths source by source: for sparse graphs, and for those with negative weights too.
+
+The search is told in ``kernels/sssp_many.cu``. A shard holds the whole graph and a range of the sources, of which
+a superstep takes the next batch; no shard hears of another. The rows of a batch are complete when they are
+written, so they leave at once: a result that shall live on the host may be far larger than the GPU.
+
+Negative weights are shifted first, as Johnson (1977) does: with potentials ``h``, ``weight + h[u] - h[v]``
+is never negative, and each path from s to t becomes longer by the same ``h[s] - h[t]``, which the finished
+distances lose again. What that loses of a float is of the size of the potentials, not of the distance: so
+float32 is searched in float64.
+"""
+
+import itertools
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ... import device as devices
+from ...arrays import Array
+from ...dtypes import kernel_infinity, offset_type
+from ...graph import Compressed, Graph
+from ...graph.potentials import edge_lengths
+from ...graph.weights import decode
+from ...planning.kernels import kernel_module
+from ...planning.plan import Plan
+from ...runtime.communicator import Communicator
+
+#: Average weights in the width of the window of distances that are settled together; measured, as are the
+#: others (benchmarks/NOTES.md).
+_WINDOW = 20
+
+
+#: Batches of rows on their way from a device to the host at a time.
+_SLOTS = 2
+
+
+class Network(NamedTuple):
+    """A whole graph, as a search from any of its vertices needs it.
+
+    Attributes
+    ----------
+    incoming : Compressed
+        The edges by target, sources ascending; weights of None are all 1.
+    outgoing : tuple of two arrays, or None
+        ``(indptr, indices)`` of the edges by source; None where these are the same as by target.
+    potentials : array of float64, shape (n,), or None
+        What the weights are to be shifted by; None if none is negative.
+    """
+
+    incoming: Compressed
+    outgoing: tuple[Array, Array] | None
+    potentials: Array | None
+
+
+def network(graph: Graph, potentials: Array | None = None) -> Network:
+    """Return a graph as the piece of each shard of `FromEverySource`."""
+    return Network(graph.csc(), graph.adjacency("csr") if graph.directed else None, potentials)
+
+
+def batch_size(n: int, dtype: np.dtype, kind: str) -> int:
+    """Return how many sources a superstep takes on a kind of device."""
+    return int(kernel_module(kind, "sssp_many").batch_size(max(1, n), dtype.itemsize))
+
+
+def device_bytes(
+    n: int,
+    m: int,
+    rows: int,
+    dtype: np.dtype,
+    predecessors: bool,
+    *,
+    kind: str,
+    home: str,
+    directed: bool = True,
+    shifted: bool = False,
+) -> int:
+    """Return the most bytes that a shard of `FromEverySource` holds on its device.
+
+    Parameters
+    ----------
+    n, m : int
+        Vertices, and stored directed edges.
+    rows : int
+        Sources of the shard.
+    dtype : dtype
+        The type of the distances.
+    predecessors : bool
+        Whether predecessors are computed.
+    kind, home : {"cpu", "cuda"}
+        Where the work is done, and where the result shall live.
+    directed : bool
+        Whether the edges are held by source and by target.
+    shifted : bool
+        Whether the search is in float64 whatever the result's type.
+    """
+    result, dtype = dtype.itemsize + 4 * predecessors, np.dtype(np.float64) if shifted else dtype
+    batch = min(rows, batch_size(n, dtype, kind))
+    offset = offset_type(m).itemsize
+    lists = (2 if directed else 1) * ((n + 1) * offset + 4 * m)
+    work = kernel_module(kind, "sssp_many").workspace_bytes(n, batch, dtype.itemsize)
+    kept = rows if home == kind else _SLOTS * batch
+    return lists + m * dtype.itemsize + work + kept * n * result + shifted * batch * n * 8
+
+
+class RowStream:
+    """A matrix whose rows a device computes batch by batch, and which may live on the host.
+
+    There, a batch is written to one of two matrices of the device, and carried home beside the work on the next.
+    """
+
+    def __init__(self, device: devices.Device, home: str, shape: tuple[int, int], batch: int, dtype: Any) -> None:
+        self.device = device
+        self.stays = home == device.kind
+        rows, n = shape
+        self.whole: Array = (device.xp if self.stays else np).empty(shape, dtype)
+        if self.stays:
+            return
+        self.made = [device.xp.empty((min(batch, rows), n), dtype) for _ in range(_SLOTS)]
+        self.carried: list[list[Future[None]]] = [[] for _ in range(_SLOTS)]
+        self.slot = 0
+
+    def batch(self, first: int, last: int) -> Array:
+        """Return the matrix of the device to write rows `first` to `last` to."""
+        if self.stays:
+            return self.whole[first:last]
+        for carried in self.carried[self.slot]:
+            carried.result()
+        return self.made[self.slot][: last - first]
+
+    def send(self, first: int, last: int) -> None:
+        """Bring the rows home that `batch` was asked for, once the work launched so far is done."""
+        if self.stays:
+            return
+        made = self.made[self.slot][: last - first]
+        self.carried[self.slot] = devices.carry_home(self.device, made, self.whole[first:last])
+        self.slot = (self.slot + 1) % _SLOTS
+
+    def complete(self) -> Array:
+        """Return the matrix once all rows that were sent have arrived."""
+        if not self.stays:
+            for carried in itertools.chain(*self.carried):
+                carried.result()
+        return self.whole
+
+
+@dataclass
+class Shard:
+    """A shard's state: the graph, and the rows of its sources."""
+
+    device: devices.Device
+    kernels: Any
+    lists: tuple[Array, Array, Array, Array]  # (indptr, indices) of the edges by source and by target
+    weights: Array  # of the edges by target, none negative
+    window: float  # distances that are settled together
+    h: Array | None  # the potentials
+    work: Any
+    shifted: Array | None  # a batch of distances in the type of the search, where the result's is another
+    D: RowStream
+    P: RowStream | None
+
+
+class FromEverySource:
+    """Shortest paths from every vertex, batch by batch of sources, over ranges of the sources.
+
+    Parameters
+    ----------
+    plan : Plan
+        Its ranges are those of the sources; each shard's device has the whole graph.
+    home : {"cpu", "cuda"}
+        Where the shards' results shall live: on the host, or on the devices that compute them.
+    """
+
+    def __init__(self, plan: Plan, home: str) -> None:
+        self.plan = plan
+        self.home = home
+
+    def load(self, shard: int, piece: Network, device: devices.Device) -> Shard:
+        """Return the shard with the graph on its device and the rows of its result allocated."""
+        xp, n, dtype = device.xp, self.plan.n, np.dtype(self.plan.computed)
+        kernels = device.kernels("sssp_many")
+        first, last = self.plan.ranges[shard]
+        indptr, indices = (device.asarray(part) for part in piece.incoming[:2])
+        out_indptr, out_indices = map(device.asarray, piece.outgoing or (indptr, indices))
+        h = None if piece.potentials is None else device.asarray(piece.potentials)
+        weights = edge_lengths(Compressed(indptr, indices, piece.incoming.weights), h, dtype, device)
+        batch = min(last - first, batch_size(n, dtype, device.kind))
+        shape = (last - first, n)
+        return Shard(
+            device=device,
+            kernels=kernels,
+            lists=(out_indptr, out_indices, indptr, indices),
+            weights=weights,
+            window=_window(weights),
+            h=h,
+            work=kernels.workspace(xp, n, batch, dtype),
+            shifted=None if dtype == np.dtype(self.plan.dtype) else xp.empty((batch, n), dtype),
+            D=RowStream(device, self.home, shape, batch, self.plan.dtype),
+            P=RowStream(device, self.home, shape, batch, np.int32) if self.plan.predecessors else None,
+        )
+
+    def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
+        """Search from one batch of sources."""
+        batch = batch_size(self.plan.n, np.dtype(self.plan.computed), state.device.kind)
+        if first * batch >= max(last - first for first, last in self.plan.ranges):
+            return 0
+        start, end = self.plan.ranges[comm.rank]
+        top, bottom = first * batch, min(first * batch + batch, end - start)
+        if top >= bottom:
+            return 1
+        k, source = state.kernels, start + top
+        rows = state.D.batch(top, bottom)
+        D = rows if state.shifted is None else state.shifted[: bottom - top]
+        P = None if state.P is None else state.P.batch(top, bottom)
+        k.distances(D, source, *state.lists, state.weights, state.window, state.work)
+        if P is not None:
+            k.predecessors(D, source, *state.lists[2:], state.weights, P)
+        if state.h is not None:
+            k.unshift(D, source, state.h)
+        if D is not rows:
+            with np.errstate(over="ignore"):
+                rows[...] = D
+        decode(rows, P, state.device, state.h is None, lowered=False)
+        state.D.send(top, bottom)
+        if state.P is not None:
+            state.P.send(top, bottom)
+        return 1
+
+    def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
+        """Return the shard's rows of the result."""
+        results = {"distances": state.D.complete()}
+        if state.P is not None:
+            results["predecessors"] = state.P.complete()
+        return results
+
+
+def _window(weights: Array) -> float:
+    """Return the width of distances that are best settled together: so many average weights."""
+    dtype = np.dtype(weights.dtype)
+    most, least, largest = kernel_infinity(dtype), 1.0, float(kernel_infinity(dtype))
+    if dtype.kind == "f":
+        least, largest = float(np.finfo(dtype).tiny), float(np.finfo(dtype).max)
+    with np.errstate(over="ignore"):
+        width = _WINDOW * float(weights.sum()) / len(weights) if len(weights) else 0.0
+    return width if least <= width <= largest else most

@@ -1,0 +1,362 @@
+"""All-pairs shortest paths: the public call and its result.
+
+Each method is a program of its own: `floyd_warshall`, `naive`, `squaring`, `sources`; `out_of_core` and
+`by_component` are ways to run the first. The planner weighs them.
+"""
+
+import time
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ... import device as devices
+from ...arguments import checked_bytes, checked_flag, checked_integer, checked_vertices
+from ...device.clock import clock
+from ...dtypes import NO_PREDECESSOR, distance_dtype, exact_types, infinity
+from ...errors import DistanceOverflowError, InputError, MemoryLimitError, NegativeCycleError, RoundingError
+from ...graph import Graph, as_graph, check_sums, outline
+from ...graph.potentials import potentials
+from ...matrices.distance_matrix import parts
+from ...matrices.floyd_warshall import FloydWarshall
+from ...paths import endless, walked_back
+from ...planning.cut import GROUP
+from ...planning.plan import Plan
+from ...runtime.program import Executor, Outcome, Program, Progress, memory_errors
+from ...runtime.select import checked_span, executor
+from . import plan as all_pairs
+from .by_component import ByComponent, components, groups
+from .by_source import FromEverySource, network
+from .naive import Naive
+from .out_of_core import OutOfCore
+from .plan import SEARCHES
+from .squaring import Squaring
+
+Array = Any
+
+#: Vertices up to which the edges of a dense matrix are listed, to tell what a negative cycle really is.
+EDGES_OF_DENSE = 4096
+
+
+@memory_errors("apsp")
+def apsp(
+    matrix_or_graph: Any,
+    *,
+    method: str = "auto",
+    predecessors: bool = False,
+    intermediate: bool = False,
+    dtype: Any = None,
+    block: int | None = None,
+    device: str | None = None,
+    client: Any = None,
+    memory_limit: int | float | str | None = None,
+    span: int | None = None,
+    progress: Progress | None = None,
+    worker_timeout: float | str | None = None,
+) -> "ApspResult":
+    """Return the lengths of the shortest paths between all pairs of vertices.
+
+    Parameters
+    ----------
+    matrix_or_graph : Graph, sparse matrix, or array_like of shape (n, n)
+        A dense matrix with an infinity in it (for integers the type's largest value), or without zeros off its
+        diagonal, is a distance matrix, as `Graph.from_distances` reads it; one of truth values is an adjacency
+        matrix, as `Graph.from_adjacency` reads it. Of any other, say by one of these two what its zeros are. A dense
+        matrix may lie in a file (``numpy.memmap``, Zarr, HDF5), of which some rows are read at a time. A sparse
+        matrix's stored entries are its edges, stored zeros included. An unweighted graph's edges have length 1.
+    method : {"auto", "blocked", "naive", "squaring", "sssp", "johnson"}
+        ``"blocked"`` is the blocked Floyd-Warshall algorithm [1]_ [2]_, ``"naive"`` the same pivot by pivot
+        [3]_, ``"squaring"`` repeated squaring in the (min, +) algebra [4]_, ``"sssp"`` a single-source run
+        from every vertex, many at a time, whose rows stream to the host [3]_, ``"johnson"`` the same after
+        a reweighting that admits negative weights [5]_; of a float it loses what is small beside the
+        reweighting, so ``"auto"`` takes it for integers, and for floats only where rounding makes a cycle look
+        negative to the other methods. ``"auto"`` takes what the planner predicts to be fastest among those that
+        fit, and solves components one by one where that pays [6]_.
+    predecessors : bool
+        Whether to record the vertex before the last on each path.
+    intermediate : bool
+        Whether to record the highest intermediate vertex of each path instead; for ``"blocked"`` and
+        ``"naive"``.
+    dtype : {"float32", "float64", "int32", "int16", "auto"}, optional
+        The type to compute in. By default that of the weights; integers in int32, hop counts in float32.
+        ``"auto"`` takes a type that is exact: for integers and hop counts int16, int32 or float64; for floats
+        float32 where all weights are whole numbers whose sums it carries, else their own type. Of several it takes
+        the narrowest that turns out to carry every distance, or a wider one that is predicted to be faster. So with
+        another `device` or `client` it may take another type.
+    block : int, optional
+        Pivots eliminated at a time (32, 64, 96 or 128); it changes the speed, never the result.
+    device : {"cpu", "cuda", "cuda:N"}, optional
+        By default the input's own device where that is a GPU, else a GPU where there is one. With
+        `client`, what its workers shall use.
+    client : distributed.Client, optional
+        Run on the client's workers, one shard each; the matrices then stay distributed.
+    worker_timeout : float or str, optional
+        Seconds, 1 or more, or such as ``"2 minutes"``, for which a worker of `client` may be silent before the call
+        ends in `WorkerLostError`. By default ``mgraph.worker-timeout`` of Dask's configuration, or 60.
+    memory_limit : int, float or str, optional
+        Bytes that the call may take of each device, such as 1e9 or ``"1GiB"``. A matrix that does not fit is
+        streamed from the host's memory, or from a temporary file if it does not fit there either (and always with
+        ``device="cpu"``); it is then returned from there.
+    span : int, optional
+        Supersteps between two barriers of Dask; 1 makes each a task. By default about a second's worth.
+    progress : callable, optional
+        Called between spans with the supersteps done and their number.
+
+    Returns
+    -------
+    ApspResult
+
+    Raises
+    ------
+    NegativeCycleError
+        If there is a cycle of negative weight; its `vertex` lies on one. Weights are summed exactly, but for floats
+        in a dense matrix of more than 4096 rows: there the error's `rounded` is true, and ``"johnson"`` tells whether
+        the cycle is negative.
+    RoundingError
+        If `method` or `intermediate` asks for a method to which rounding makes a cycle look negative that is not.
+    MemoryLimitError
+        If no plan fits; raised before anything is allocated.
+    DistanceOverflowError
+        If a weight or distance is beyond what its type carries. In int32, a weight may be up to 2**28, of either
+        sign, and a distance up to 3 * 2**28 - 2; if any weight is negative, distances may be from 1 - 2**28 to
+        2**28. In int16 the same holds with 2**12. In floats, a weight must be finite in the type; if any is
+        negative, so must be the sum of the n - 1 largest positive weights, and that of the n - 1 least negative ones
+        (for ``"johnson"`` both together, in float64).
+    InputError
+        For input that cannot be used.
+    DeviceError
+        If the device is not there or cannot be used.
+    WorkerLostError, SchedulerError, VersionError
+        With `client`: if a worker is lost during the call, the scheduler does not answer or has no workers, or a worker
+        has another version of mgraph.
+
+    References
+    ----------
+    .. [1] Venkataraman, Sahni and Mukhopadhyaya, "A blocked all-pairs shortest-paths algorithm", 2003.
+    .. [2] Katz and Kider, "All-pairs shortest-paths for large graphs on the GPU", 2008.
+    .. [3] Harish and Narayanan, "Accelerating large graph algorithms on the GPU using CUDA", 2007.
+    .. [4] Cormen, Leiserson, Rivest and Stein, "Introduction to algorithms", 25.1.
+    .. [5] Johnson, "Efficient algorithms for shortest paths in sparse networks", 1977.
+    .. [6] Djidjev et al., "Efficient multi-GPU computation of all-pairs shortest paths", 2014.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> result = mgraph.apsp([[0, 3, 8], [2, 0, 5], [1, 4, 0]], predecessors=True, device="cpu")
+    >>> int(result.distances[0, 2]), result.path(0, 2)
+    (8, [0, 2])
+    """
+    given = matrix_or_graph if hasattr(matrix_or_graph, "tocoo") else as_graph(matrix_or_graph)
+    n, home = outline(given)
+    predecessors, intermediate = (
+        checked_flag("predecessors", predecessors),
+        checked_flag("intermediate", intermediate),
+    )
+    block = None if block is None else checked_integer("block", block, 1)
+    memory_limit = None if memory_limit is None else checked_bytes("memory_limit", memory_limit)
+    span = checked_span(span, progress)
+    runner = executor(device, client, home, worker_timeout)
+    planned = partial(
+        all_pairs.planned,
+        n,
+        specs=runner.specs,
+        method=method,
+        predecessors=predecessors,
+        intermediate=intermediate,
+        block=block,
+        span=span,
+        memory_limit=memory_limit,
+    )
+    narrowest = isinstance(dtype, str) and dtype == "auto"
+    narrow = narrowest and not predecessors and not intermediate and method not in SEARCHES
+    # What does not fit is refused before its edges are sorted.
+    planned(m=getattr(given, "nnz", None) or 0, dtype=dtype if not narrowest else "int16" if narrow else None)
+    graph = as_graph(given)
+    _check_weights(graph, method)
+    order = None
+    sizes: tuple[int, ...] = ()
+    if method == "auto" and graph.dense is None and client is None and n > GROUP:
+        counted, order = components(graph)
+        sizes = tuple(counted.tolist())
+    if narrowest:
+        types = exact_types(graph.weights_dtype, *graph.extremes(), n, narrow)
+    else:
+        types = [distance_dtype(graph.weights_dtype, dtype)]
+    m = graph.m if graph.dense is None else n * n if method in SEARCHES else 0
+    alike = partial(planned, nonnegative=graph.nonnegative, weighted=graph.weighted, components=sizes)
+    plans: list[Plan] = []
+    refusal: MemoryLimitError | None = None
+    for each in types:
+        exact = each.kind == "i" or not graph.weighted
+        try:
+            plans.append(alike(m=m, dtype=each, exact=exact))
+        except MemoryLimitError as error:
+            refusal = refusal or error
+    if not plans:
+        assert refusal is not None
+        raise refusal
+    # Of two types that may do, the wider can be quicker: it has methods that the narrower has not.
+    quickest = min(range(len(plans)), key=lambda number: plans[number].seconds)
+    ahead = plans[quickest:]
+    for made in ahead:
+        try:
+            check_sums(graph, np.dtype(made.dtype))
+            check_sums(graph, np.dtype(made.computed), shifted=made.method == "johnson")
+            outcome = _solved(graph, made, order, runner, progress)
+            if narrowest and graph.weights_dtype is not None and graph.weights_dtype.kind == "i":
+                _check_counting(outcome.arrays["distances"], made)
+            break
+        except NegativeCycleError as error:
+            wrong = _mistaken(graph, made, error)
+            if wrong is not error:
+                for note in getattr(error, "__notes__", ()):  # where a worker raised it
+                    wrong.add_note(note)
+            if isinstance(wrong, RoundingError) and method == "auto" and not intermediate:
+                ahead.append(alike(method="johnson", block=None, m=graph.m, dtype=made.dtype))
+            elif made is ahead[-1] or isinstance(wrong, NegativeCycleError):
+                raise wrong from None
+        except DistanceOverflowError:
+            if made is ahead[-1]:
+                raise
+    results = outcome.arrays
+    if client is None and not made.strip and made.method not in SEARCHES:
+        results = {name: devices.find(graph.device).asarray(value) for name, value in results.items()}
+    return ApspResult(
+        results["distances"], results.get("predecessors"), made, outcome.timings, results.get("intermediate")
+    )
+
+
+def _check_counting(distances: Any, made: Plan) -> None:
+    """Raise DistanceOverflowError if float64 distances of whole weights may have lost their last digit."""
+    if made.dtype != "float64":
+        return
+    chunks = distances.chunks() if hasattr(distances, "chunks") else [distances]
+    if any(bool((abs(chunk[chunk != np.inf]) >= 2.0**53).any()) for chunk in chunks):
+        raise DistanceOverflowError(
+            "a distance is 2**53 or more, beyond which float64 skips integers: no type carries it exactly"
+        )
+
+
+def _mistaken(graph: Graph, made: Plan, error: NegativeCycleError) -> Exception:
+    """Return what a negative cycle that a method has found really is.
+
+    Integers that wrap may look like one, and so may the rounded sum of floats; and a product of paths knows a closed
+    walk of negative weight, not which of its cycles has it. Edges tell at little cost; a large dense matrix has too
+    many of them.
+    """
+    wraps = np.dtype(made.computed).kind == "i"
+    if graph.dense is not None and graph.n > EDGES_OF_DENSE:
+        return error if wraps else NegativeCycleError(error.vertex, rounded=True)
+    try:
+        potentials(graph)
+    except NegativeCycleError as found:
+        return found
+    if wraps:
+        return DistanceOverflowError(f"a distance is too small for {made.dtype}: use dtype='float64'")
+    return RoundingError(
+        f"method={made.method!r} cannot tell the distances: the weight of a cycle through vertex {error.vertex} is not "
+        "negative, but rounding makes it look so; use method='johnson'"
+    )
+
+
+def _check_weights(graph: Graph, method: str) -> None:
+    if method == "sssp" and not graph.nonnegative:
+        lowest = graph.extremes()[0]
+        if lowest < 0:
+            raise InputError(
+                f"method='sssp' requires non-negative weights; the least is {lowest}: use method='johnson'"
+            )
+
+
+def _solved(graph: Graph, made: Plan, order: Any, runner: Executor, progress: Progress | None) -> Outcome:
+    """Run the plan's program."""
+    if made.groups:
+        return runner.run(ByComponent(made, graph.nonnegative), groups(graph, made, order), made, progress)
+    if made.method in SEARCHES:
+        started, compiled = time.perf_counter(), clock().seconds()
+        shifts = made.method == "johnson" and not graph.nonnegative
+        searched = network(graph, potentials(graph) if shifts else None)
+        prepared, compiled = time.perf_counter() - started, clock().seconds() - compiled
+        outcome = runner.run(FromEverySource(made, "cpu"), lambda _: searched, made, progress)
+        outcome.timings["load"] += prepared - compiled
+        outcome.timings["compile"] += compiled
+        return outcome
+    program: Program
+    if made.strip:
+        program = OutOfCore(made, graph.nonnegative)
+    elif made.method == "squaring":
+        program = Squaring(made, graph.nonnegative)
+    elif made.method == "naive":
+        program = Naive(made, graph.nonnegative)
+    else:
+        program = FloydWarshall(made, graph.nonnegative)
+    return runner.run(program, parts(graph, made), made, progress)
+
+
+@dataclass(frozen=True, eq=False)
+class ApspResult:
+    """The result of `apsp`.
+
+    Attributes
+    ----------
+    distances : array of shape (n, n), or DistributedMatrix
+        ``distances[i, j]`` is the length of the shortest path from ``i`` to ``j``; ``inf``, for integers
+        the type's largest value, where there is none.
+    predecessors : array of int32, shape (n, n), DistributedMatrix or None
+        The vertex before ``j`` on the path from ``i`` to ``j``; -9999 where there is none and for
+        ``i == j``.
+    plan : Plan
+        How the call was run.
+    timings : dict of str to float
+        Seconds spent in ``"load"``, ``"solve"`` and ``"collect"``, and apart from these in ``"compile"``: kernels are
+        compiled, or loaded from a cache, at their first use.
+    intermediate : array of int32, shape (n, n), DistributedMatrix or None
+        The highest intermediate vertex of the path from ``i`` to ``j``; -9999 where there is none, be it
+        that there is no path.
+    """
+
+    distances: Any
+    predecessors: Any
+    plan: Plan
+    timings: dict[str, float]
+    intermediate: Any = None
+
+    def path(self, i: int, j: int) -> list[int]:
+        """Return the vertices of the shortest path from `i` to `j`, both ends included.
+
+        Takes time linear in its length. Empty where there is no path.
+
+        Raises
+        ------
+        InputError
+            If neither predecessors nor intermediate vertices were asked for, or a vertex is out of range.
+        RoundingError
+            If rounding makes a cycle on the path look negative, so that the path has no end.
+        """
+        if self.predecessors is None and self.intermediate is None:
+            raise InputError("path() needs the predecessors: call apsp(..., predecessors=True)")
+        [i], [j] = checked_vertices("i", [i], self.plan.n), checked_vertices("j", [j], self.plan.n)
+        if i == j:
+            return [i]
+        if self.predecessors is None:
+            return self._unfolded(i, j)
+        distributed = hasattr(self.predecessors, "row")
+        vertices = walked_back(self.predecessors.row(i) if distributed else self.predecessors[i], j)
+        return vertices if vertices[0] == i else []
+
+    def _unfolded(self, i: int, j: int) -> list[int]:
+        """Return the path from `i` to `j`: those to and from its highest intermediate vertex, and so on."""
+        if self.distances[i, j] == infinity(np.dtype(self.distances.dtype)):
+            return []
+        vertices, ahead = [i], [(i, j)]
+        while ahead:
+            if len(vertices) + len(ahead) > self.plan.n:
+                raise endless()
+            a, b = ahead.pop()
+            between = int(self.intermediate[a, b])
+            if between == NO_PREDECESSOR:
+                vertices.append(b)
+            else:
+                ahead += [(between, b), (a, between)]
+        return vertices

@@ -1,0 +1,73 @@
+"""The unblocked Floyd-Warshall algorithm, pivot by pivot.
+
+Harish and Narayanan, "Accelerating large graph algorithms on the GPU using CUDA", 2007. It reads the whole matrix
+once a pivot and is bound by the memory; the blocked algorithm gives the same bits sooner.
+A shard holds a range of rows; a superstep eliminates one pivot, whose row its shard broadcasts. A shard that holds
+all rows runs many supersteps in one launch.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ... import device as devices
+from ...matrices.distance_matrix import NO_CYCLE, Part, empty, fill, finished, raise_negative_cycle
+from ...planning.plan import Plan
+from ...runtime.communicator import Communicator
+
+Array = Any
+
+
+@dataclass
+class Shard:
+    """A shard's state: its rows of the matrix, and the row of a pivot elsewhere."""
+
+    kernels: Any
+    D: Array
+    P: Array | None
+    row: Array  # room for a pivot's row of another shard
+    labels: Array | None  # and for the predecessors in it
+    cycle: Array  # the first pivot found on a negative cycle
+
+
+class Naive:
+    """The unblocked Floyd-Warshall algorithm over ranges of rows."""
+
+    def __init__(self, plan: Plan, nonnegative: bool) -> None:
+        self.plan = plan
+        self.nonnegative = nonnegative
+
+    def load(self, shard: int, piece: Part, device: devices.Device) -> Shard:
+        """Return the shard with its rows of the matrix filled in."""
+        plan, xp = self.plan, device.xp
+        first, last = plan.ranges[shard]
+        D = empty(last - first, plan.n, plan.computed, device)
+        P = empty(last - first, plan.n, np.int32, device) if plan.labelled else None
+        fill(D, P, piece, (first, 0), device, plan)
+        row = empty(1, plan.n, plan.computed, device)
+        labels = empty(1, plan.n, np.int32, device) if P is not None and plan.predecessors else None
+        return Shard(device.kernels("minplus"), D, P, row, labels, xp.full(1, NO_CYCLE, np.int32))
+
+    def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
+        """Eliminate the pivots from number `first` on: as many as no other shard waits for, at most `limit`."""
+        s, count = state, min(comm.horizon(limit), self.plan.n - first)
+        if count <= 0:
+            return 0
+        owner, low = next((r, low) for r, (low, high) in enumerate(self.plan.ranges) if low <= first < high)
+        rows, labels = s.row, s.labels
+        if comm.rank == owner:
+            own = slice(first - low, first - low + count)
+            rows, labels = s.D[own], None if s.P is None or s.labels is None else s.P[own]
+        everyone = range(comm.size)
+        comm.broadcast(rows, owner, everyone)
+        if labels is not None:
+            comm.broadcast(labels, owner, everyone)
+        s.kernels.through(s.D, s.P, first, rows, labels, first, count, s.cycle)
+        return count
+
+    def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
+        """Return the shard's rows of the result, or raise on every shard if a vertex's own distance is negative."""
+        D = None if self.nonnegative else state.D
+        raise_negative_cycle(state.cycle, comm, D, (self.plan.ranges[comm.rank][0], 0))
+        return finished(state.D, state.P, self.plan, self.nonnegative)

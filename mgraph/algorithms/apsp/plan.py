@@ -1,0 +1,526 @@
+"""All pairs of shortest paths: the ways of finding them, what each takes, and which is chosen.
+
+Shards also wait for each other, on one node or, to plan for machines that are not there, on many:
+`Ask.exchange` is the model.
+"""
+
+import bisect
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ... import device as devices
+from ...arrays import chunk_rows
+from ...dtypes import distance_dtype
+from ...errors import InputError, MemoryLimitError
+from ...planning.cut import Ranges, fitting_grid, fitting_rows, grids, grouped, span_of
+from ...planning.devices import USABLE, DeviceSpec, rates_of, usable
+from ...planning.fit import hindrance, refusal
+from ...planning.kernels import Shapes, check_block, kernel_module, padded
+from ...planning.plan import Alternative, Plan
+from ...planning.rates import EXCHANGE, Rates
+from .by_source import batch_size, device_bytes
+
+#: How many times faster, and by how many seconds, another way must promise to be, for "auto" to leave Floyd
+#: and Warshall's algorithm on the whole matrix, whose result is the same however it is computed.
+ADVANTAGE = {"sssp": 2.0, "johnson": 2.0, "blocked, components first": 1.1, "blocked, predecessors derived": 1.1}
+WORTH = 0.01
+
+#: What `mgraph.apsp` can do.
+METHODS = ("blocked", "naive", "squaring", "sssp", "johnson")
+
+#: Those that search from every source, and do not compute in int16.
+SEARCHES = ("sssp", "johnson")
+
+#: Bytes that a CPU's caches are taken to hold.
+CACHE = 16 << 20
+
+#: Out of core, strips on the device at a time, where they fit: one computed, one arriving, one leaving.
+ROOMS = 3
+
+
+class Ask(NamedTuple):
+    """What all-pairs shortest paths are asked for, as `plan` tells."""
+
+    n: int
+    m: int
+    specs: tuple[DeviceSpec, ...]
+    dtype: np.dtype
+    predecessors: bool
+    intermediate: bool
+    block: int | None
+    span: int | None
+    memory_limit: int | None
+    nonnegative: bool
+    exact: bool
+    components: tuple[int, ...]
+    network: float | None
+    gpus_per_node: int
+    weighted: bool = True
+
+    @property
+    def kind(self) -> str:
+        """The kind of the devices."""
+        return self.specs[0].kind
+
+    @property
+    def rates(self) -> Rates:
+        """What one of the devices can do."""
+        return rates_of(self.specs[0])
+
+    @property
+    def pivots(self) -> int:
+        """Pivots eliminated at a time."""
+        kernels = kernel_module(self.kind, "minplus")
+        return int(kernels.DEFAULT_BLOCK if self.block is None else self.block)
+
+    def cell(self, labelled: bool) -> tuple[np.dtype, int]:
+        """Return the type that is computed in, and the bytes of a distance and its label."""
+        dtype = np.dtype(np.int32) if labelled and self.dtype == np.int16 else self.dtype
+        return dtype, dtype.itemsize + 4 * labelled
+
+    def product_seconds(self, rows: int, columns: int, depth: int, labelled: bool) -> float:
+        """Predict the time of a (min, +) product."""
+        dtype, _ = self.cell(labelled)
+        name = "nonnegative" if self.nonnegative and dtype == np.float32 else dtype.name
+        per_core = (self.rates.labelled if labelled else self.rates.minplus)[name]
+        return rows * columns * depth / (per_core * self.specs[0].cores)
+
+    def exchange(self, grid: tuple[int, int], rows: int, columns: int = 0) -> float:
+        """Predict the seconds in which every shard of a grid gets its part of the pivots' rows and columns.
+
+        `rows` and `columns` are the bytes of such a part: one shard of each of the grid's columns sends its part of
+        the rows down that, one of each of its rows a part of the columns along it. A message is passed on from
+        shard to shard in pieces, so that its length costs what it takes to receive once, and reaches twice as
+        many with every latency. All nodes receive at a time, each a part once, however many of its devices need
+        it; what else loads the network is left out. (`mgraph.runtime.communicator.Nccl` sends to each of a grid's row or column
+        instead: the same on grids of two rows and columns, on longer ones the owner's link carries every copy.)
+        """
+        high, wide = grid
+        if high * wide == 1:
+            return 0.0
+        seconds = (rows * (high > 1) + columns * (wide > 1)) / self.rates.link
+        if self.network is not None:
+            # Shards are numbered along the grid's rows: a node has so many consecutive ones of so many rows.
+            across = min(self.gpus_per_node, wide)
+            down = min(high, -(-(wide - math.gcd(self.gpus_per_node, wide) + self.gpus_per_node) // wide))
+            entering = across * rows * (high > down) + down * columns * (wide > across)
+            seconds = max(seconds, entering / self.network)
+        return EXCHANGE[self.kind] * (max(grid) - 1).bit_length() + seconds
+
+
+def planned(
+    n: int,
+    m: int,
+    specs: tuple[DeviceSpec, ...],
+    *,
+    method: str = "auto",
+    dtype: Any = None,
+    predecessors: bool = False,
+    intermediate: bool = False,
+    block: int | None = None,
+    span: int | None = None,
+    memory_limit: int | None = None,
+    nonnegative: bool = True,
+    exact: bool = False,
+    components: tuple[int, ...] = (),
+    network: float | None = None,
+    gpus_per_node: int = 8,
+    weighted: bool = True,
+) -> Plan:
+    """Weigh the ways of finding all pairs, and return the best that fits."""
+    if predecessors and intermediate:
+        raise InputError("predecessors=True and intermediate=True exclude each other: ask for one of them")
+    ask = Ask(
+        n=n,
+        m=m,
+        specs=specs,
+        dtype=distance_dtype(None, dtype),
+        predecessors=predecessors,
+        intermediate=intermediate,
+        block=block,
+        span=span,
+        memory_limit=memory_limit,
+        nonnegative=nonnegative,
+        exact=exact,
+        components=components,
+        network=network,
+        gpus_per_node=gpus_per_node,
+        weighted=weighted,
+    )
+    if method not in ("auto", *METHODS):
+        known = ", ".join(map(repr, METHODS))
+        raise InputError(f"method={method!r} is not known for apsp: use 'auto', {known}")
+    if ask.intermediate and method in ("squaring", *SEARCHES):
+        raise InputError(
+            f"intermediate=True is what Floyd and Warshall's algorithm records: method={method!r} has none; "
+            "use 'blocked' or 'naive', or predecessors=True"
+        )
+    check_block(ask.block, kernel_module(ask.kind, "minplus").BLOCKS)
+    sources = "sssp" if ask.nonnegative else "johnson"
+    # Potentials cost floats of another size some of their digits, which is for the caller to choose.
+    searchable = ask.m and not ask.intermediate and (ask.nonnegative or ask.dtype.kind == "i")
+    ways = {"blocked": _blocked(ask, derived=False)}
+    if ask.predecessors and ask.exact and ask.nonnegative and ask.m and ask.dtype != np.int16:
+        ways["blocked, predecessors derived"] = _blocked(ask, derived=True)
+    if len(ask.components) > 1 and len(ask.specs) == 1:
+        ways["blocked, components first"] = _by_component(ask)
+    if len(ask.specs) == 1 and ask.n > ask.pivots:
+        ways["blocked, out of core"] = _out_of_core(ask)
+    if searchable and ask.dtype != np.int16:
+        ways[sources] = _by_source(ask, sources)
+    if not ask.intermediate:
+        ways["squaring"] = _squaring(ask)
+    ways["naive"] = _naive(ask)
+    if method in SEARCHES:
+        if ask.dtype == np.int16:
+            raise InputError(f"method={method!r} does not compute in int16: use dtype='int32' or 'auto'")
+        ways[method] = _by_source(ask, method)
+    hindrances = {name: hindrance(way, ask.memory_limit) for name, way in ways.items()}
+    fitting = [name for name, why in hindrances.items() if not why]
+
+    if method == "auto":
+        open_to_choice = [name for name in fitting if name in ADVANTAGE or name.startswith("blocked")]
+        open_to_choice.sort(key=lambda name: ways[name].seconds * ADVANTAGE.get(name, 1) + WORTH * (name in ADVANTAGE))
+    elif method == "blocked":
+        open_to_choice = [name for name in ("blocked", "blocked, out of core") if name in fitting]
+    else:
+        open_to_choice = [method] if method in fitting else []
+    if not open_to_choice:
+        first = "blocked" if method == "auto" else method
+        words = refusal(ways[first], hindrances[first], ask.memory_limit)
+        if hindrances.get("blocked, out of core") and first == "blocked":
+            words += f"; out of core it {hindrances['blocked, out of core']}"
+        raise MemoryLimitError(words)
+    chosen = open_to_choice[0]
+
+    def verdict(name: str) -> str:
+        if name == chosen:
+            return "chosen"
+        if hindrances[name] or ways[name].seconds >= ways[chosen].seconds:
+            return hindrances[name] or "fits"
+        if method != "auto":
+            return f"fits, but method={method!r} was asked for"
+        if name not in open_to_choice:
+            return f"fits, but is there to compare: only method={name!r} takes it"
+        return f"fits, but saves too little: taken from {ADVANTAGE.get(name, 1):g} times as fast and {WORTH:g} s on"
+
+    alternatives = tuple(
+        Alternative(name, way.seconds, max(way.peak_bytes), verdict(name))
+        for name, way in sorted(ways.items(), key=lambda item: item[1].seconds)
+    )
+    return replace(ways[chosen], alternatives=alternatives)
+
+
+def _plan_of(ask: Ask, method: str, **facts: Any) -> Plan:
+    """Return a plan with what is common to all methods filled in; ``facts["step_seconds"]`` sizes its spans."""
+    step_seconds = facts.pop("step_seconds")
+    common: dict[str, Any] = dict(
+        algorithm="apsp",
+        method=method,
+        n=ask.n,
+        m=ask.m,
+        dtype=ask.dtype.name,
+        predecessors=ask.predecessors,
+        intermediate=ask.intermediate,
+        block=0,
+        devices=ask.specs,
+        span=ask.span or span_of(step_seconds),
+    )
+    return Plan(**(common | facts))
+
+
+def _rows(ask: Ask, multiple: int, peak: Callable[[int], int]) -> Ranges:
+    """Cut the rows of the matrix for the devices, where ``peak(rows)`` is what so many take of one."""
+    return fitting_rows(ask.n, multiple, ask.specs, ask.memory_limit, peak)
+
+
+def _blocked(ask: Ask, derived: bool) -> Plan:
+    """Plan the blocked algorithm, the matrix in the devices' memory."""
+    n, block, r = ask.n, ask.pivots, ask.rates
+    shards = len(ask.specs)
+    labelled = ask.intermediate or (ask.predecessors and not derived)
+    rounds = -(-n // block)
+    look_ahead = _looks_ahead(ask.kind, block, rounds)
+
+    def peak(rows: int, columns: int) -> int:
+        edges = ask.m * rows * columns // max(n, 1) ** 2
+        return _matrix_bytes(ask, rows, columns, labelled, 1 + look_ahead, edges, derived)
+
+    grid, bands, strips = fitting_grid(
+        n, block, [(shards, 1)] if derived else grids(shards), ask.specs, ask.memory_limit, peak
+    )
+    ranges = tuple(band for band in bands for _ in strips)
+    columns = strips * grid[0]
+    high = max((last - first for first, last in bands), default=0)
+    wide = max((last - first for first, last in strips), default=0)
+    update = ask.product_seconds(high, wide, min(block, n), labelled)
+    M, R, C = _panel_sizes(ask, high, wide, labelled, block)
+    exchange = ask.exchange(grid, M + R, M + C)
+    pivots = r.pivots + exchange
+    seconds = max(update, pivots) + r.strips if look_ahead else update + pivots
+    shapes = [(band[1] - band[0], strip[1] - strip[0]) for band in bands for strip in strips]
+    peaks = {shape: peak(*shape) for shape in set(shapes)}
+    derivation = _derivation(ask, n) / shards if derived else 0
+    return _plan_of(
+        ask,
+        "blocked",
+        block=block,
+        ranges=ranges,
+        columns=columns,
+        grid=grid,
+        look_ahead=look_ahead,
+        derived=derived,
+        steps=3 * rounds,
+        step_seconds=seconds / 3,
+        peak_bytes=tuple(peaks[shape] for shape in shapes),
+        seconds=rounds * seconds + derivation,
+        update=update,
+        exchange=exchange,
+    )
+
+
+def _looks_ahead(kind: str, block: int, rounds: int) -> bool:
+    """Whether to look ahead: where launches overlap, and with whole tiles of every type in a block.
+
+    Then nothing that is read ahead is written at the same time.
+    """
+    return kind == "cuda" and block % 128 == 0 and rounds > 1
+
+
+def _matrix_bytes(
+    ask: Ask, rows: int, columns: int, labelled: bool, sets: int, edges: int, derived: bool = False
+) -> int:
+    """Sum what a shard of the matrix allocates, with `sets` sets of panels, made from so many edges."""
+    dtype, cell = ask.cell(labelled)
+    matrix = rows * padded(columns, ask.kind) * cell
+    panels = sets * _panel_bytes(ask, rows, columns, labelled, ask.pivots)
+    conversion = _conversion_bytes(ask, rows, columns, labelled)
+    lists = edges * (4 + 2 * dtype.itemsize) + 8 * (rows + 1) if edges else 0
+    narrow = rows * columns * 2 if ask.dtype == np.int16 and dtype != np.int16 else 0
+    after = rows * columns * 4 + ask.m * (4 + dtype.itemsize) + 8 * (ask.n + 1) if derived else 0
+    return matrix + max(panels + after, panels + narrow + conversion if narrow else 0, conversion, lists)
+
+
+def _conversion_bytes(ask: Ask, rows: int, columns: int, labelled: bool) -> int:
+    """Sum the temporaries of encoding a matrix, and of narrowing it; less than 1 MiB does not count."""
+    dtype, _ = ask.cell(labelled)
+    each = 12 if dtype.kind == "i" else dtype.itemsize if ask.kind == "cuda" else 0
+    size = min(rows, chunk_rows(columns)) * columns * each
+    return size if size >= 1 << 20 else 0
+
+
+def _panel_bytes(ask: Ask, rows: int, columns: int, labelled: bool, block: int) -> int:
+    return sum(_panel_sizes(ask, rows, columns, labelled, block))
+
+
+def _panel_sizes(ask: Ask, rows: int, columns: int, labelled: bool, block: int) -> tuple[int, int, int]:
+    """Return the bytes of the pivots' factored block, of their rows with the labels, and of their columns."""
+    dtype, _ = ask.cell(labelled)
+    M, R, C = kernel_module(ask.kind, "minplus").panels(Shapes, dtype, rows, columns, block)
+    labels = 4 * R.size if labelled and ask.predecessors else 0
+    return M.nbytes, R.nbytes + labels, C.nbytes
+
+
+def _by_component(ask: Ask) -> Plan:
+    """Plan one blocked solve for each group of components, on one device."""
+    groups = grouped(ask.components)
+    labelled = ask.intermediate or ask.predecessors
+    alone = [_blocked(ask._replace(n=size, components=()), derived=False) for size in sorted(set(groups))]
+    by_size = {made.n: made for made in alone}
+    whole = ask.n * padded(ask.n, ask.kind) * (ask.dtype.itemsize + 4 * labelled)
+    seconds = sum(by_size[size].seconds + 30 * ask.rates.launch for size in groups)
+    return _plan_of(
+        ask,
+        "blocked",
+        block=ask.pivots,
+        ranges=((0, ask.n),),
+        columns=((0, ask.n),),
+        groups=groups,
+        look_ahead=any(made.look_ahead for made in alone),
+        steps=len(groups),
+        span=ask.span or 1,
+        step_seconds=1,
+        peak_bytes=(whole + max(made.peak_bytes[0] for made in alone),),
+        seconds=seconds,
+    )
+
+
+def _out_of_core(ask: Ask) -> Plan:
+    """Plan a solve in strips of rows, of which few are on the device at a time."""
+    n, r = ask.n, ask.rates
+    labelled = ask.intermediate or ask.predecessors
+    _, cell = ask.cell(labelled)
+    row = padded(n, ask.kind) * cell
+    most = usable(ask.specs[0], ask.memory_limit)
+
+    def peak(block: int, strip: int, rooms: int) -> int:
+        rounds = -(-strip // block) * _panel_bytes(ask, 0, n, labelled, block)
+        conversion = _conversion_bytes(ask, min(strip, n), n, labelled)
+        return rooms * strip * row + max(rounds + _panel_bytes(ask, strip, 0, labelled, block), conversion)
+
+    def largest_strip(block: int, rooms: int) -> int:
+        """Return the largest strip of whole blocks that fits, of two or more; 0 if none does."""
+        blocks = range(1, -(-n // (2 * block)) + 1)
+        return block * bisect.bisect_right(blocks, most, key=lambda count: peak(block, block * count, rooms))
+
+    def layouts() -> Iterator[tuple[int, int, int]]:
+        """Yield blocks, strips and the strips on the device that fit, the fastest first."""
+        smaller = [block for block in kernel_module(ask.kind, "minplus").BLOCKS if block < ask.pivots]
+        for block in [ask.pivots] if ask.block else [ask.pivots, *reversed(smaller)]:
+            for rooms in (ROOMS, 1):
+                strip = largest_strip(block, rooms)
+                if strip:
+                    # As few strips as fit, all of about the same height.
+                    yield block, math.ceil(n / -(-n // strip) / block) * block, rooms
+
+    layout = next(layouts(), (ask.pivots, ask.pivots, 1))
+    block, strip, rooms = layout
+    count = -(-n // strip)
+    look_ahead = _looks_ahead(ask.kind, block, strip // block)
+    compute = ask.product_seconds(n, n, n, labelled) + count * -(-n // block) * (r.strips if look_ahead else r.pivots)
+    outside = n * n * (cell + (2 if labelled and ask.dtype == np.int16 else 0))
+    on_disk = ask.kind == "cpu" or outside > USABLE * devices.find("cpu").available_memory()
+    transfer = count * n * row / (r.disk if on_disk else r.copy)
+    seconds = max(compute, transfer) + 2 * strip / n * transfer / count if rooms > 1 else compute + 2 * transfer
+    return _plan_of(
+        ask,
+        "blocked",
+        block=block,
+        ranges=((0, n),),
+        columns=((0, n),),
+        look_ahead=look_ahead,
+        strip=strip,
+        rooms=rooms,
+        host_bytes=outside,
+        on_disk=on_disk,
+        steps=count * count,
+        step_seconds=seconds / count**2,
+        peak_bytes=(peak(*layout),),
+        seconds=seconds,
+    )
+
+
+def _by_source(ask: Ask, method: str) -> Plan:
+    """Plan a single-source run from every vertex."""
+    n, r, shards = ask.n, ask.rates, len(ask.specs)
+    shifted = method == "johnson" and ask.dtype == np.float32
+
+    def peak(rows: int) -> int:
+        kept = ask.dtype, ask.predecessors
+        return device_bytes(n, ask.m, rows, *kept, kind=ask.kind, home="cpu", shifted=shifted)
+
+    ranges = _rows(ask, 1, peak)
+    batch = batch_size(n, np.dtype(np.float64) if shifted else ask.dtype, ask.kind)
+    most = max(last - first for first, last in ranges)
+    steps = -(-most // batch)
+    result = n * (ask.dtype.itemsize + 4 * ask.predecessors)
+    # A sweep passes every edge; each edge is passed until the longest path of least weight is known.
+    sweeps = 2 * math.log2(max(2, n)) / math.log2(max(2, ask.m / max(1, n)))
+    if ask.kind == "cpu" and not ask.weighted:
+        sweeps *= 0.35  # then all that a vertex will be reached by comes at the same time
+    passed = min(batch, most) * sweeps * max(ask.m, n) / (r.relaxations * ask.specs[0].cores)
+    if ask.kind == "cpu" and ask.predecessors:
+        passed += _derivation(ask, min(batch, most))
+    # Rows go to pages that the host has to make first, which halves the rate.
+    step_seconds = max(passed, 2 * min(batch, most) * result / r.copy) + r.launch
+    return _plan_of(
+        ask,
+        method,
+        ranges=ranges,
+        columns=((0, n),) * shards,
+        grid=(shards, 1),
+        batch=min(batch, n),
+        steps=steps,
+        step_seconds=step_seconds,
+        peak_bytes=tuple(peak(last - first) for first, last in ranges),
+        host_bytes=n * result if ask.kind == "cuda" and shards == 1 else 0,
+        seconds=steps * step_seconds,
+    )
+
+
+def _derivation(ask: Ask, rows: int) -> float:
+    """Predict the seconds in which predecessors are derived from so many finished rows of distances."""
+    r, cores = ask.rates, ask.specs[0].cores
+    if ask.kind == "cuda":
+        return ask.m * rows / (r.relaxations * cores)
+    # An edge a read, until one is found that the distance came by; without weights most edges do.
+    return (1 if ask.weighted else 0.15) * ask.m * rows / (r.search * cores)
+
+
+def _squaring(ask: Ask) -> Plan:
+    """Plan repeated squaring."""
+    n, block = ask.n, ask.pivots
+    labelled = ask.predecessors
+    _, cell = ask.cell(labelled)
+
+    def peak(rows: int) -> int:
+        return _matrix_bytes(ask, rows, n, labelled, 1, ask.m) + rows * padded(n, ask.kind) * cell
+
+    ranges = _rows(ask, block, peak)
+    high = max((last - first for first, last in ranges), default=0)
+    steps = products(n, ask.nonnegative) * -(-n // block)
+    _, R, _ = _panel_sizes(ask, 0, n, labelled, block)
+    exchange = ask.exchange((len(ask.specs), 1), R)
+    step_seconds = ask.product_seconds(high, n, min(block, n), labelled) + ask.rates.pivots + exchange
+    return _plan_of(
+        ask,
+        "squaring",
+        block=block,
+        ranges=ranges,
+        columns=((0, n),) * len(ranges),
+        grid=(len(ranges), 1),
+        steps=steps,
+        step_seconds=step_seconds,
+        peak_bytes=tuple(peak(last - first) for first, last in ranges),
+        seconds=steps * step_seconds,
+    )
+
+
+#: Seconds from one pivot to the next inside a launch on a GPU: a barrier of the grid, and the loads that wait for it.
+PIVOT_BARRIER = 2.5e-6
+
+
+def _naive(ask: Ask) -> Plan:
+    """Plan a pass over the matrix for each pivot: on one GPU in one launch, with a barrier between them."""
+    n = ask.n
+    labelled = ask.intermediate or ask.predecessors
+
+    def peak(rows: int) -> int:
+        return _matrix_bytes(ask, rows, n, labelled, 0, ask.m)
+
+    ranges = _rows(ask, 1, peak)
+    high = max((last - first for first, last in ranges), default=0)
+    dtype, cell = ask.cell(labelled)
+    exchange = ask.exchange((len(ask.specs), 1), n * cell)
+    r, cores = ask.rates, ask.specs[0].cores
+    if ask.kind == "cpu":
+        # A pass does little with what it has read, so it is slower than a product; and all goes through the memory
+        # where no cache holds it.
+        product = 1 / ask.product_seconds(1, 1, 1, labelled)
+        moved = 2 * high * n * cell if high * n * cell > CACHE else 0
+        step_seconds = max(high * n / ((0.7 if labelled else 0.5) * product), moved / (r.memory * cores))
+    else:  # what falls is written, and its label: few do. The pass waits for its loads, so it reads at half the rate
+        step_seconds = 1.5 * high * n * dtype.itemsize / (r.memory * cores)
+    alone_on_gpu = ask.kind == "cuda" and len(ask.specs) == 1
+    step_seconds += (PIVOT_BARRIER if alone_on_gpu else 2 * r.launch) + exchange
+    return _plan_of(
+        ask,
+        "naive",
+        ranges=ranges,
+        columns=((0, n),) * len(ranges),
+        grid=(len(ranges), 1),
+        steps=n,
+        step_seconds=step_seconds,
+        peak_bytes=tuple(peak(last - first) for first, last in ranges),
+        seconds=n * step_seconds,
+    )
+
+
+def products(n: int, nonnegative: bool) -> int:
+    """Return how many (min, +) squarings reach every path, and every negative cycle if there may be one."""
+    edges = n - 1 if nonnegative else n
+    return max(0, (edges - 1).bit_length()) if edges > 0 else 0

@@ -1,0 +1,1 @@
+"""Breadth-first search, from one source or from many."""

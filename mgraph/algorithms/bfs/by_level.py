@@ -1,0 +1,238 @@
+"""Breadth-first search by the other published methods: the program that launches each level by itself.
+
+The algorithms are told in ``kernels/bfs_by_level.cu``. A shard owns a range of vertices and those edges into them
+that its method walks along. Between levels the frontier is a bitmap of all vertices, as in `mgraph.bfs`, whatever
+the method makes of it: so that the shards exchange the same, and predecessors and the end of a search are found alike.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ... import device as devices
+from ...runtime.communicator import Communicator
+from .ranges import Edges, FromSources, bitmap, transposed
+
+Array = Any
+
+#: What of `mgraph.bfs` is done here.
+METHODS = ("edge", "vertex", "mask", "privatized", "scan", "sequential")
+
+
+@dataclass
+class Levels:
+    """A shard's state; what each array means is told in ``kernels/bfs_by_level.cu``.
+
+    Attributes
+    ----------
+    work : dict of str to array
+        What only the shard's method needs.
+    """
+
+    device: devices.Device
+    kernels: Any
+    first: int
+    last: int
+    by_source: tuple[Array, Array] | None
+    by_target: tuple[Array, Array] | None
+    distances: Array
+    frontier: Array
+    control: Array
+    work: dict[str, Array] = field(default_factory=dict)
+    finished: bool = False
+
+    @property
+    def own_words(self) -> slice:
+        """Where the shard's vertices are in the bitmap."""
+        return slice(self.first // 32, self.first // 32 - (self.first - self.last) // 32)
+
+    def told(self, launch: Callable[..., None], *arguments: Any) -> tuple[int, ...]:
+        """Launch an operation that takes the control words last, and return what it told."""
+        self.control.fill(0)
+        launch(*arguments, self.control)
+        return tuple(devices.to_host(self.control).tolist())
+
+
+def lists(method: str, predecessors: bool) -> tuple[bool, bool]:
+    """Return whether a method holds the edges by target, and whether by source."""
+    return method == "edge" or predecessors, method != "edge"
+
+
+def device_bytes(n: int, own: int, edges: int, method: str, predecessors: bool, *, offset: int, shared: bool) -> int:
+    """Return the most bytes that a shard holds on its device before there are predecessors.
+
+    Parameters
+    ----------
+    n, own : int
+        Vertices, and those of the shard.
+    edges : int
+        Edges into these.
+    method : str
+        One of `METHODS`.
+    predecessors : bool
+        Whether they will be.
+    offset : int
+        Bytes of the number of an edge.
+    shared : bool
+        Whether one list serves as edges by source and by target.
+    """
+    by_target, by_source = lists(method, predecessors)
+    held = by_target * (4 * edges + offset * (own + 1))
+    if by_source and not (by_target and shared):
+        held += 4 * edges + offset * (n + 1)
+    work = {
+        "edge": 4 * edges,
+        "vertex": 0,
+        "mask": 2 * own,
+        "privatized": 4 * n,
+        "scan": 4 * n + 4 * -(-own // 32) + 4 * edges,
+        "sequential": 4 * n,
+    }
+    return held + 4 * n + 4 * -(-n // 32) + work[method]
+
+
+def touches(n: int, edges: int, method: str, depth: int) -> int:
+    """Return how many vertices and edges a search of so many levels looks at."""
+    each = {"edge": edges, "vertex": n, "mask": 2 * n}
+    once = {"edge": 0, "vertex": edges, "mask": edges, "scan": n + 3 * edges}
+    return depth * each.get(method, 0) + once.get(method, n + edges)
+
+
+class SearchByLevel(FromSources):
+    """Breadth-first search by one of `METHODS` over ranges of vertices."""
+
+    @property
+    def needed(self) -> tuple[bool, bool]:
+        """Whether the program needs the edges by target, and whether by source."""
+        return lists(self.plan.method, self.plan.predecessors)
+
+    def load(self, shard: int, piece: Edges, device: devices.Device) -> Levels:
+        """Return the shard with the sources as its frontier."""
+        xp, n = device.xp, self.plan.n
+        first, last = self.plan.ranges[shard]
+        needs_target, needs_source = self.needed
+        by_source, by_target = piece.by_source if needs_source else None, piece.by_target if needs_target else None
+        if needs_source and by_source is None:
+            assert piece.by_target is not None
+            by_source = transposed(piece.by_target, n, first)
+        kernels = device.kernels("bfs_by_level")
+        state = Levels(
+            device=device,
+            kernels=kernels,
+            first=first,
+            last=last,
+            by_source=None if by_source is None else (device.asarray(by_source[0]), device.asarray(by_source[1])),
+            by_target=None if by_target is None else (device.asarray(by_target[0]), device.asarray(by_target[1])),
+            distances=xp.full(n, -1, np.int32),
+            frontier=xp.zeros(-(-n // 32), np.uint32),
+            control=xp.zeros(kernels.CONTROL_WORDS, np.int64),
+        )
+        work, own = state.work, [source for source in self.sources if first <= source < last]
+        for source in own:
+            state.distances[source] = 0
+        for word, bits in bitmap(self.sources).items():
+            state.frontier[word] = np.uint32(bits)
+        method = self.plan.method
+        if method == "edge":
+            assert state.by_target is not None
+            work["targets"] = xp.empty(len(state.by_target[1]), np.int32)
+            kernels.rows(state.by_target[0], first, last, work["targets"])
+        elif method == "mask":
+            work["visited"], work["updating"] = xp.zeros(last - first, np.uint8), xp.zeros(last - first, np.uint8)
+            for source in own:
+                work["visited"][source - first] = 1
+        elif method != "vertex":
+            work["queue"] = xp.empty(n, np.int32)
+        if method == "scan":
+            assert state.by_source is not None
+            work["visited"] = state.frontier[state.own_words].copy()
+            work["edges"] = xp.empty(len(state.by_source[1]), np.int32)
+        return state
+
+    def step(self, state: Levels, first: int, limit: int, comm: Communicator) -> int:
+        """Run some levels, one after the other."""
+        if self.max_depth is not None:
+            limit = min(limit, self.max_depth - first)
+        if state.finished or limit <= 0:
+            return 0
+        if self.target is not None:
+            limit = min(limit, self.BATCH)
+        horizon = comm.horizon(limit)
+        advance = _along_a_queue if "queue" in state.work else _by_the_bitmap
+        ran = 0
+        while ran < limit and not state.finished:
+            asked = min(horizon, limit - ran)
+            done = advance(state, self.plan.method, first + ran + 1, asked)
+            comm.allgather(state.frontier, self._words)
+            ran += done
+            # The frontier of all shards is empty, so all come to the same conclusion.
+            state.finished = done < asked
+        if self.target is not None and self._found(state, comm) >= 0:
+            state.finished = True
+        return ran
+
+
+def _by_the_bitmap(state: Levels, method: str, level: int, limit: int) -> int:
+    """Run up to `limit` levels, the first to be found at distance `level`; return how many there were."""
+    s, k, work = state, state.kernels, state.work
+    size, *_ = s.told(k.count, s.frontier)
+    ran = 0
+    while ran < limit and size:
+        if method == "edge":
+            assert s.by_target is not None
+            k.edge(s.by_target[1], work["targets"], s.frontier, level + ran, s.distances)
+        elif method == "vertex":
+            k.vertex(*_walked(s), s.frontier, level + ran, s.distances)
+        else:
+            masks = s.frontier, work["visited"], level + ran, work["updating"]
+            k.expand(*_walked(s), s.first, *masks, s.distances)
+        if method == "mask":
+            size, *_ = s.told(k.update, s.first, s.last, work["visited"], work["updating"], s.frontier)
+        else:
+            size, *_ = s.told(k.settle, s.first, s.last, level + ran, s.distances, s.frontier)
+        ran += 1
+    return ran
+
+
+def _along_a_queue(state: Levels, method: str, level: int, limit: int) -> int:
+    """Run up to `limit` levels, the first to be found at distance `level`; return how many there were."""
+    s, k, queue = state, state.kernels, state.work["queue"]
+    head, (tail, *_) = 0, s.told(k.list_frontier, s.frontier, queue)
+    ran = 0
+    while ran < limit and head < tail:
+        now, left = level + ran, limit - ran
+        if method == "sequential":
+            found, levels, size, _ = s.told(k.sequential, *_walked(s), s.distances, queue, head, tail, now, left)
+        elif method == "scan":
+            found, levels, size = _scanned(s, head, tail, now, left)
+        else:
+            found, *_ = s.told(k.privatized, *_walked(s), queue[head:tail], now, s.distances, queue[tail:])
+            levels, size = 1, found
+        tail += found
+        head = tail - size
+        ran += levels
+    s.frontier[s.own_words] = 0
+    k.mark(queue[head:tail], s.frontier)
+    return ran
+
+
+def _scanned(s: Levels, head: int, tail: int, level: int, limit: int) -> tuple[int, int, int]:
+    """Run some levels of the scan; return the vertices found, the levels, and the vertices of the last."""
+    k, queue, visited, edges = s.kernels, s.work["queue"], s.work["visited"], s.work["edges"]
+    if tail - head <= k.THIN:
+        place = s.first, visited, s.distances, queue, head, tail
+        found, levels, size, _ = s.told(k.thin, *_walked(s), *place, level, limit)
+        if levels:  # else a few vertices had too many edges
+            return found, levels, size
+    s.control.fill(0)
+    k.gather(*_walked(s), queue[head:tail], edges, s.control)
+    k.filter_edges(edges, s.first, level, visited, s.distances, queue[tail:], s.control)
+    found = int(devices.to_host(s.control)[k.FOUND])
+    return found, 1, found
+
+
+def _walked(s: Levels) -> tuple[Array, Array]:
+    assert s.by_source is not None
+    return s.by_source

@@ -1,0 +1,295 @@
+"""Breadth-first searches from many sources: the public call, its result, and its program over vertex ranges.
+
+The algorithm is told in ``kernels/bfs_many.cu``. The sources are taken a batch at a time, each a bit of some words. A
+shard owns a range of vertices and the edges into them, and has these columns of the distances. A superstep is a level
+of a batch: every shard knows the words of all vertices, finds those of its own, and gets the others'.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ... import device as devices
+from ...arguments import checked_flag, checked_vertices
+from ...errors import InputError
+from ...graph import as_graph
+from ...paths import walked_back
+from ...planning.plan import Plan
+from ...planning.shape import shape_beside
+from ...runtime.communicator import Communicator
+from ...runtime.program import Progress, memory_errors
+from ...runtime.select import checked_span, executor, specs_beside
+from . import plan as searches
+from .ranges import Edges, checked_depth, piece, transposed
+
+Array = Any
+
+#: Pull if more than one in so many vertices is in a frontier.
+_PULL_SHARE = 16
+
+
+@memory_errors("bfs_many")
+def bfs_many(
+    graph: Any,
+    sources: Sequence[int],
+    *,
+    predecessors: bool = False,
+    max_depth: int | None = None,
+    device: str | None = None,
+    client: Any = None,
+    span: int | None = None,
+    progress: Progress | None = None,
+    worker_timeout: float | str | None = None,
+) -> "BfsManyResult":
+    """Return every vertex's distance in edges from each of many sources.
+
+    A bit of a word belongs to a search, so that one look at an edge serves up to 256 of them [1]_ [2]_.
+
+    Parameters
+    ----------
+    graph : Graph, sparse matrix, or array_like of shape (n, n)
+        Read as `mgraph.apsp` does; weights do not matter. Edges are followed from source to target.
+    sources : sequence of int
+        The vertices to start from, 0 to n-1, a search each; repeated ones are allowed.
+    predecessors : bool
+        Whether to return each vertex's predecessors: the least that lies on a shortest path.
+    max_depth : int, optional
+        The distance to search up to; what is farther counts as unreached.
+    device : {"cpu", "cuda", "cuda:N"}, optional
+        By default the graph's own device where that is a GPU, else a GPU where there is one. With
+        `client`, what its workers shall use.
+    client : distributed.Client, optional
+        Run on the client's workers, one range of vertices each; the result stays there.
+    worker_timeout : float or str, optional
+        Seconds, 1 or more, or such as ``"2 minutes"``, for which a worker of `client` may be silent before the call
+        ends in `WorkerLostError`. By default ``mgraph.worker-timeout`` of Dask's configuration, or 60.
+    span : int, optional
+        Supersteps, each a level of a batch, between two barriers of Dask; 1 makes each a task. By default
+        about a second's worth.
+    progress : callable, optional
+        Called between spans with the supersteps done, and None as their number is not known.
+
+    Returns
+    -------
+    BfsManyResult
+
+    Raises
+    ------
+    InputError
+        If one of the sources is not a vertex or there is none, and for input that cannot be used.
+    MemoryLimitError
+        If no plan fits; raised before anything is allocated.
+    DeviceError
+        If the device is not there or cannot be used.
+    WorkerLostError, SchedulerError, VersionError
+        With `client`: if a worker is lost during the call, the scheduler does not answer or has no workers, or a worker
+        has another version of mgraph.
+
+    References
+    ----------
+    .. [1] Then, Kaufmann, Chirigati, Hoang-Vu, Pham, Kemper, Neumann and Vo, "The more the merrier: efficient
+       multi-source graph traversal", 2014.
+    .. [2] Liu, Huang and Hu, "iBFS: concurrent breadth-first search on GPUs", 2016.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> mgraph.bfs_many(mgraph.Graph.from_edges([0, 1], [1, 2]), [0, 2], device="cpu").distances.tolist()
+    [[0, 1, 2], [-1, -1, 0]]
+    """
+    graph = as_graph(graph)
+    start = checked_vertices("sources", sources, graph.n)
+    predecessors, max_depth = checked_flag("predecessors", predecessors), checked_depth(max_depth)
+    runner = executor(device, client, graph.device, worker_timeout)
+    made = searches.planned_for_many(
+        graph.n,
+        graph.m,
+        specs_beside(runner, graph),
+        sources=len(start),
+        predecessors=predecessors,
+        span=checked_span(span, progress),
+        directed=graph.directed,
+        indptr=devices.to_host(graph.adjacency("csc")[0]) if len(runner.specs) > 1 else None,
+        shape=shape_beside(graph, runner.specs),
+    )
+
+    def edges(shard: int) -> Edges:
+        return piece(graph, made.columns, shard, (True, True), runner.place)
+
+    outcome = runner.run(SearchMany(made, start, max_depth), edges, made, progress)
+    results = outcome.arrays
+    if client is None:
+        home = devices.find(graph.device)
+        results = {name: home.asarray(value) for name, value in results.items()}
+    return BfsManyResult(start, results["distances"], results.get("predecessors"), made, outcome.timings)
+
+
+@dataclass(frozen=True, eq=False)
+class BfsManyResult:
+    """The result of `bfs_many`.
+
+    Attributes
+    ----------
+    sources : tuple of int
+        The vertices that the searches started from.
+    distances : array or DistributedMatrix of int32, shape (len(sources), n)
+        Edges on the shortest path from each source; -1 where there is none.
+    predecessors : array or DistributedMatrix of int32, shape (len(sources), n), or None
+        The vertex before on such a path; -9999 where there is none and for the source.
+    plan : Plan
+        How the call was run.
+    timings : dict of str to float
+        Seconds spent in ``"load"``, ``"solve"`` and ``"collect"``, and apart from these in ``"compile"``: kernels are
+        compiled, or loaded from a cache, at their first use.
+    """
+
+    sources: tuple[int, ...]
+    distances: Any
+    predecessors: Any
+    plan: Plan
+    timings: dict[str, float]
+
+    def path(self, source: int, vertex: int) -> list[int]:
+        """Return the vertices of the shortest path from one of the sources to `vertex`, both included.
+
+        Takes time linear in its length, and from a GPU that of copying a row. Empty where there is no path.
+
+        Raises
+        ------
+        InputError
+            If predecessors were not asked for, `source` is none of the sources, or `vertex` is out of range.
+        """
+        if self.predecessors is None:
+            raise InputError("path() needs the predecessors: call bfs_many(..., predecessors=True)")
+        [source], [vertex] = (
+            checked_vertices(name, [value], self.plan.n) for name, value in (("source", source), ("vertex", vertex))
+        )
+        if source not in self.sources:
+            raise InputError(f"source={source} is none of the {len(self.sources)} sources of the searches")
+        vertices = walked_back(self.predecessors[self.sources.index(source)], vertex)
+        return vertices if vertices[0] == source else []
+
+
+@dataclass
+class Shard:
+    """A shard's state; what each array means is told in ``kernels/bfs_many.cu``.
+
+    Attributes
+    ----------
+    active : array of int64, shape (1,)
+        Vertices in a frontier.
+    hubs : tuple of two arrays
+        Room for the vertices that are put off for their many edges, and a word to count them.
+    row : int
+        The batch's first source; -1 before any.
+    level : int
+        Of the vertices in the frontiers.
+    size : int
+        How many there are; 0 when the batch is done.
+    """
+
+    device: devices.Device
+    kernels: Any
+    first: int
+    last: int
+    by_source: tuple[Array, Array]
+    by_target: tuple[Array, Array]
+    sources: Array
+    distances: Array
+    frontier: Array
+    seen: Array
+    following: Array
+    active: Array
+    hubs: tuple[Array, Array]
+    row: int = -1
+    level: int = 0
+    size: int = 0
+
+
+class SearchMany:
+    """Breadth-first searches from many sources over ranges of vertices."""
+
+    def __init__(self, plan: Plan, sources: tuple[int, ...], max_depth: int | None = None) -> None:
+        self.plan = plan
+        self.sources = sources
+        self.max_depth = max_depth
+
+    def load(self, shard: int, piece: Edges, device: devices.Device) -> Shard:
+        """Return the shard before the first batch."""
+        xp, n, words = device.xp, self.plan.n, self.plan.batch // 64
+        first, last = self.plan.columns[shard]
+        assert piece.by_target is not None
+        by_source = piece.by_source or transposed(piece.by_target, n, first)
+        return Shard(
+            device=device,
+            kernels=device.kernels("bfs_many"),
+            first=first,
+            last=last,
+            by_source=(device.asarray(by_source[0]), device.asarray(by_source[1])),
+            by_target=(device.asarray(piece.by_target[0]), device.asarray(piece.by_target[1])),
+            sources=xp.asarray(self.sources, np.int32),
+            distances=xp.full((len(self.sources), last - first), -1, np.int32),
+            frontier=xp.empty((n, words), np.uint64),
+            seen=xp.empty((last - first, words), np.uint64),
+            following=xp.zeros((last - first, words), np.uint64),
+            active=xp.zeros(1, np.int64),
+            hubs=(
+                xp.empty(device.kernels("bfs").hub_capacity(len(piece.by_target[1])), np.int32),
+                xp.empty(1, np.uint64),
+            ),
+        )
+
+    def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
+        """Run some levels of this batch, and of those behind it."""
+        ran = 0
+        while ran < limit:
+            if state.size and state.level != self.max_depth:
+                self._level(state, comm)
+                ran += 1
+            elif not self._begin(state):
+                break
+        return ran
+
+    def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
+        """Return the shard's columns of the distances and predecessors."""
+        results = {"distances": state.distances}
+        if self.plan.predecessors:
+            xp, own = state.device.xp, slice(state.first, state.last)
+            row, results["predecessors"] = xp.empty(self.plan.n, np.int32), xp.empty_like(state.distances)
+            kernels = state.device.kernels("bfs")
+            for source, distances, before in zip(self.sources, state.distances, results["predecessors"], strict=True):
+                row[own] = distances
+                comm.allgather(row, self.plan.columns)
+                kernels.parents(*state.by_target, state.first, state.last, row, source, before, *state.hubs)
+        return results
+
+    def _begin(self, state: Shard) -> bool:
+        """Start the next batch; return whether there was one."""
+        row = 0 if state.row < 0 else state.row + self.plan.batch
+        batch = self.sources[row : row + self.plan.batch]
+        if not batch:
+            return False
+        searches = [min(64, max(0, len(batch) - bit)) for bit in range(0, self.plan.batch, 64)]
+        # What no search has counts as seen.
+        state.seen[:] = state.device.xp.asarray([2**64 - 2**count for count in searches], np.uint64)
+        state.frontier.fill(0)
+        sources = state.sources[row : row + len(batch)]
+        state.kernels.plant(sources, state.first, state.last, state.frontier, state.seen, row, state.distances)
+        state.row, state.level, state.size = row, 0, len(set(batch))
+        return True
+
+    def _level(self, state: Shard, comm: Communicator) -> None:
+        """Run a level of a batch, by pushing where few vertices are in a frontier."""
+        s, k = state, state.kernels
+        if s.size * _PULL_SHARE < self.plan.n:
+            k.push(*s.by_source, s.first, s.frontier, s.seen, s.following, *s.hubs)
+        else:
+            k.pull(*s.by_target, s.frontier, s.seen, s.following, *s.hubs)
+        s.level += 1
+        s.active.fill(0)
+        k.settle(s.first, s.last, s.level, s.following, s.seen, s.frontier, s.row, s.distances, s.active)
+        comm.allgather(s.frontier, self.plan.columns)
+        comm.allreduce(s.active, "sum")
+        s.size = int(s.active[0])

@@ -1,0 +1,194 @@
+"""Breadth-first search, from one source or from many at a time."""
+
+from typing import Any
+
+from ...dtypes import offset_type
+from ...errors import InputError
+from ...planning.cut import shares, span_of
+from ...planning.devices import DeviceSpec, rates_of
+from ...planning.fit import fitted, hindrance
+from ...planning.kernels import kernel_module
+from ...planning.plan import Plan
+from ...planning.rates import EXCHANGE, SHORT
+from ...planning.shape import Shape
+from . import by_level
+
+#: Edges a vertex from which on a search looks at its neighbour of most edges first.
+_HEADS_FROM = 8
+
+#: How many edges a vertex it then looks at, however many there are: what measured times come to, on Kronecker graphs,
+#: random ones and dense ones (benchmarks/NOTES.md).
+_LOOKS = {"cuda": 5.0, "cpu": 7.0}
+
+#: Times that a list of vertices is shorter than the bitmap that it stands for.
+LISTS = 16
+
+#: What `mgraph.bfs` can do in one launch; `mgraph.bfs_by_level` has the others.
+BFS_METHODS = ("hybrid", "frontier", "pull")
+
+#: Levels that a search is taken to have, which only the graph can tell.
+DEPTH = 20
+
+
+def prepared_for(method: str, n: int, m: int, shards: int) -> str | None:
+    """Return what a search makes of a graph once, to find its way by; ``kernels/bfs.cu`` tells what it is.
+
+    Who pulls looks at the heads of vertices, where these have many edges; with few, the rows of four serve thin
+    levels, of which a launch must run many for it to pay.
+    """
+    if m >= _HEADS_FROM * n:
+        return "heads" if method in ("auto", "hybrid", "pull") else None
+    return "rows of four" if method in ("auto", "hybrid", "frontier") and shards == 1 else None
+
+
+def planned(
+    n: int,
+    m: int,
+    specs: tuple[DeviceSpec, ...],
+    *,
+    method: str = "auto",
+    predecessors: bool = False,
+    span: int | None = None,
+    directed: bool = True,
+    indptr: Any = None,
+    rows: int | None = None,
+    memory_limit: int | None = None,
+    shape: Shape | None = None,
+) -> Plan:
+    """Plan a search from one source, or from a set of them: by levels, how many of which only the graph can tell."""
+    kind, shape = specs[0].kind, shape or Shape()
+    if method not in ("auto", *BFS_METHODS, *by_level.METHODS):
+        known = ", ".join(map(repr, (*BFS_METHODS, *by_level.METHODS)))
+        raise InputError(f"method={method!r} is not known for bfs: use 'auto', {known}")
+    level_by_level = method in by_level.METHODS
+    if level_by_level and method not in kernel_module(kind, "bfs_by_level").METHODS:
+        raise InputError(f"method={method!r} runs on one core of a CPU: add device='cpu', or use method='auto'")
+    per_level = EXCHANGE["solo" if len(specs) == 1 else kind] + (5e-6 if kind == "cuda" else 1e-6)
+    listed = 0 if level_by_level or method == "pull" else _listed(n, len(specs), kind)
+    shared = len(specs) == 1 and not directed
+    offset = offset_type(m).itemsize
+    kept_rows = (n if kind == "cuda" else 0) if rows is None else rows
+
+    def peak(own: int, own_edges: int) -> int:
+        hubs = 4 * kernel_module(kind, "bfs").hub_capacity(own_edges)
+        found = predecessors * (4 * own + hubs)
+        if level_by_level:
+            what = n, own, own_edges, method, predecessors
+            return by_level.device_bytes(*what, offset=offset, shared=shared) + found
+        lists = own_edges * 4 + (own + 1) * offset
+        if not shared:
+            lists += own_edges * 4 + (n + 1) * offset
+        bitmaps = -(-n // 32) * 4 + 2 * -(-own // 32) * 4
+        once = {"heads": 4 * own, "rows of four": 16 * kept_rows, None: 0}
+        state = 8 * n + bitmaps + hubs + 4 * len(specs) * (1 + listed) + once[prepared_for(method, n, m, len(specs))]
+        return lists + state + found
+
+    ranges, edges = shares(n, m, specs, memory_limit, indptr, peak)
+    search, depth = rates_of(specs[0]).search, shape.levels if kind == "cpu" else DEPTH
+    few = method in ("auto", "hybrid") and m >= _HEADS_FROM * n
+    looked = _LOOKS[kind] * n if few else m
+    if kind == "cpu" and method == "pull":  # each level goes through the vertices that are not yet reached
+        looked = depth * n * (0.7 + shape.far) / specs[0].cores
+    elif kind == "cpu" and not few:
+        looked *= shape.reads(n, 1.6 if method == "frontier" else 0.9)
+    seconds, level = looked / (search * len(specs)), per_level
+    if level_by_level:  # two launches and the host's look at what they found
+        per_level += (3 if kind == "cuda" else 1) * rates_of(specs[0]).launch * (method not in ("sequential", "scan"))
+        cores = 1 if method == "sequential" else specs[0].cores
+        seconds = by_level.touches(n, max(edges), method, int(depth)) / (search * cores)
+        if kind == "cpu":  # what is passed in order takes less than half of what is read at random
+            whole, first = (by_level.touches(n, max(edges), method, levels) for levels in (int(depth), 0))
+            seconds = (0.4 * (whole - first) + shape.reads(n, 1.6) * first) / (search * cores)
+        level = per_level + seconds / depth
+    made = Plan(
+        algorithm="bfs",
+        method="hybrid" if method == "auto" else method,
+        n=n,
+        m=m,
+        dtype="int32",
+        predecessors=predecessors,
+        block=0,
+        ranges=ranges,
+        devices=specs,
+        steps=None,
+        span=span or span_of(level),
+        peak_bytes=tuple(peak(last - first, own_edges) for (first, last), own_edges in zip(ranges, edges, strict=True)),
+        seconds=seconds + depth * per_level,
+        listed=listed,
+    )
+    return fitted(made, memory_limit)
+
+
+def _listed(n: int, shards: int, kind: str) -> int:
+    """Return the most vertices of a level that a shard of a search shall send as a list; 0 where lists do not pay.
+
+    They do not where a shard's part of the bitmap is little to send itself. A list always travels in full length, and
+    in vain if the level does not fit it: so it is a small part of the bitmap, and short.
+    """
+    bitmap = n // 8 // shards
+    if shards == 1 or bitmap <= SHORT[kind] // 2:
+        return 0
+    return min(bitmap // LISTS, SHORT[kind]) // 4 - 1
+
+
+def planned_for_many(
+    n: int,
+    m: int,
+    specs: tuple[DeviceSpec, ...],
+    *,
+    sources: int = 1,
+    method: str = "auto",
+    predecessors: bool = False,
+    span: int | None = None,
+    directed: bool = True,
+    indptr: Any = None,
+    memory_limit: int | None = None,
+    shape: Shape | None = None,
+) -> Plan:
+    """Plan searches from many sources: as many words of 64 at a time as there are, and as fit."""
+    if method not in ("auto", "words"):
+        raise InputError(f"method={method!r} is not known for bfs_many: use 'auto' or 'words'")
+    kind, shards, shape = specs[0].kind, len(specs), shape or Shape()
+    r, offset, both = rates_of(specs[0]), offset_type(m).itemsize, directed or shards > 1
+    per_level = EXCHANGE["solo" if shards == 1 else kind] + 3 * r.launch
+
+    def made(words: int) -> Plan:
+        batches = -(-sources // (64 * words))
+
+        def peak(own: int, own_edges: int) -> int:
+            lists = 4 * own_edges + offset * (own + 1) + both * (4 * own_edges + offset * (n + 1))
+            hubs = 4 * kernel_module(kind, "bfs").hub_capacity(own_edges)
+            found = 4 * own * sources * (1 + predecessors) + predecessors * 4 * n
+            return lists + 8 * words * (n + 2 * own) + hubs + found
+
+        columns, edges = shares(n, m, specs, memory_limit, indptr, peak)
+        # An edge is looked at in some levels, the words of a vertex in all; a distance is written once.
+        passes = DEPTH * 24 * words * n / (r.memory * shards) + DEPTH * per_level
+        seconds = batches * (3 * max(edges) / (r.search * specs[0].cores) + passes)
+        if kind == "cpu":  # a word after the other; a level goes through all vertices, a pair is written by itself
+            touches = words * (3 * max(edges) + 2 * shape.levels * n) + 38 * words * n
+            seconds = batches * (touches / (r.search * specs[0].cores) + shape.levels * per_level)
+        return Plan(
+            algorithm="bfs_many",
+            method="words",
+            n=n,
+            m=m,
+            dtype="int32",
+            predecessors=predecessors,
+            block=0,
+            ranges=((0, sources),) * shards,
+            columns=columns,
+            grid=(1, shards),
+            devices=specs,
+            steps=None,
+            span=span or span_of(seconds / (DEPTH * batches)),
+            peak_bytes=tuple(
+                peak(last - first, own_edges) for (first, last), own_edges in zip(columns, edges, strict=True)
+            ),
+            seconds=seconds + 8 * sources * n / (r.memory * shards),
+            batch=64 * words,
+        )
+
+    # No more words than there are sources for, but for a power of two.
+    ways = [made(words) for words in kernel_module(kind, "bfs_many").WORDS if words < 2 * -(-sources // 64)]
+    return next((way for way in ways if not hindrance(way, memory_limit)), None) or fitted(ways[-1], memory_limit)

@@ -1,0 +1,124 @@
+"""Vertex ranges of searches: the edges into a shard's vertices, and what all searches over ranges share."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from ... import device as devices
+from ...arguments import checked_integer
+from ...arrays import Array
+from ...dtypes import MAX_VERTICES
+from ...graph import Graph
+from ...planning.plan import Plan
+from ...runtime.communicator import Communicator
+
+
+def checked_depth(max_depth: Any) -> int | None:
+    """Return a greatest distance, if any, or raise InputError for one that is none."""
+    if max_depth is None:
+        return None
+    return min(checked_integer("max_depth", max_depth, 0), MAX_VERTICES)
+
+
+class Edges(NamedTuple):
+    """The edges into a shard's vertices by target, and by source: where they are needed, and at hand.
+
+    From those by target a shard makes the others. What it has `prepared`, it makes of both.
+    """
+
+    by_target: tuple[Array, Array] | None
+    by_source: tuple[Array, Array] | None = None
+    prepared: tuple[Array, Array] | None = None
+
+
+def piece(
+    graph: Graph,
+    ranges: tuple[tuple[int, int], ...],
+    shard: int,
+    lists: tuple[bool, bool],
+    place: devices.Device | None,
+) -> Edges:
+    """Return the edges into a shard's vertices; those of the only shard, as `lists` asks for them, on its device."""
+    if len(ranges) == 1:
+        by_target, by_source = lists
+        return Edges(
+            graph.adjacency("csc", place) if by_target else None, graph.adjacency("csr", place) if by_source else None
+        )
+    first, last = ranges[shard]
+    indptr, indices = graph.adjacency("csc")
+    start, end = int(indptr[first]), int(indptr[last])
+    return Edges((indptr[first : last + 1] - indptr[first], indices[start:end]))
+
+
+class Searched(Protocol):
+    """What the state of a shard holds whatever the method."""
+
+    device: devices.Device
+    first: int
+    last: int
+    distances: Array
+
+    @property
+    def by_target(self) -> tuple[Array, Array] | None:
+        """The edges into the shard's vertices, if they are needed."""
+        ...
+
+
+class FromSources:
+    """What all searches over ranges of vertices share: where they begin and end, and what is collected."""
+
+    #: Levels on one device before the host looks whether the target was found.
+    BATCH = 16
+
+    def __init__(
+        self, plan: Plan, sources: tuple[int, ...], max_depth: int | None = None, target: int | None = None
+    ) -> None:
+        self.plan = plan
+        self.sources = sources
+        self.max_depth = max_depth
+        self.target = target
+        # Each shard's words of the bitmap.
+        self._words = tuple((lo // 32, -(-hi // 32)) if hi > lo else (0, 0) for lo, hi in plan.ranges)
+
+    def _found(self, state: Searched, comm: Communicator) -> int:
+        """Return the target's distance, which its owner knows; -1 if it has not been reached."""
+        assert self.target is not None
+        found = state.distances[self.target : self.target + 1].copy()
+        comm.allreduce(found, "max")
+        return int(found[0])
+
+    def collect(self, state: Searched, comm: Communicator) -> dict[str, Array]:
+        """Return the shard's part of the distances and predecessors."""
+        own = slice(state.first, state.last)
+        depth = -1 if self.target is None else self._found(state, comm)
+        if depth >= 0:  # some levels more may have been searched than were asked for
+            state.distances[own][state.distances[own] > depth] = -1
+        results = {"distances": state.distances[own]}
+        if self.plan.predecessors:
+            comm.allgather(state.distances, self.plan.ranges)
+            assert state.by_target is not None
+            xp, kernels = state.device.xp, state.device.kernels("bfs")
+            parent = xp.empty(state.last - state.first, np.int32)
+            root = self.sources[0] if len(self.sources) == 1 else -1
+            work = xp.empty(kernels.hub_capacity(len(state.by_target[1])), np.int32), xp.empty(1, np.uint64)
+            kernels.parents(*state.by_target, state.first, state.last, state.distances, root, parent, *work)
+            results["predecessors"] = parent
+        return results
+
+
+def bitmap(vertices: Sequence[int]) -> dict[int, int]:
+    """Return the words of a bitmap of these vertices that are not zero, by their places."""
+    words: dict[int, int] = {}
+    for vertex in vertices:
+        words[vertex // 32] = words.get(vertex // 32, 0) | 1 << vertex % 32
+    return words
+
+
+def transposed(by_target: tuple[Array, Array], n: int, first: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the same edges by source: ``indices`` are targets, rows are all n vertices."""
+    indptr, indices = devices.to_host(by_target[0]), devices.to_host(by_target[1])
+    rows = len(indptr) - 1
+    marks = sparse.csr_matrix((np.ones(len(indices), np.int8), indices, indptr), shape=(rows, n)).tocsc()
+    return marks.indptr.astype(indptr.dtype), (marks.indices + first).astype(np.int32)

@@ -1,0 +1,136 @@
+"""Breadth-first search by the frontier and by the vertices not yet reached: the program over vertex ranges."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ... import device as devices
+from ...arrays import Array
+from ...runtime.communicator import Communicator
+from .plan import prepared_for
+from .ranges import Edges, FromSources, transposed
+
+
+@dataclass
+class Shard:
+    """A shard's state; what each array means is told in ``kernels/bfs.cu``."""
+
+    device: devices.Device
+    kernels: Any
+    first: int
+    last: int
+    by_source: tuple[Array, Array]
+    by_target: tuple[Array, Array]
+    heads: Array
+    quads: Array
+    distances: Array
+    visited: Array
+    frontier: Array
+    found: Array
+    queue: Array
+    hubs: Array
+    lists: Array
+    control: Array
+    listed: bool = False
+    finished: bool = False
+
+
+class Search(FromSources):
+    """Breadth-first search from one source or more over ranges of vertices."""
+
+    #: Launches before it looks whether the frontier is empty, where each level needs an exchange, which takes longer
+    #: than a look: so few are in vain.
+    LAUNCHES = 4
+
+    @property
+    def needed(self) -> tuple[bool, bool]:
+        """Whether the program needs the edges by target, and whether by source."""
+        return True, True
+
+    def load(self, shard: int, piece: Edges, device: devices.Device) -> Shard:
+        """Return the shard with the source as its frontier."""
+        xp, n = device.xp, self.plan.n
+        kernels = device.kernels("bfs")
+        first, last = self.plan.ranges[shard]
+        shards, listed = len(self.plan.ranges), 1 + self.plan.listed
+        words, own_words = -(-n // 32), -(-(last - first) // 32)
+        control, lists, visited, frontier = devices.zeroed(xp, kernels.CONTROL_WORDS, shards * listed, own_words, words)
+        assert piece.by_target is not None
+        kernels.compile_ahead(piece.by_target[0])
+        by_source = piece.by_source or transposed(piece.by_target, n, first)
+        by_source = device.asarray(by_source[0]), device.asarray(by_source[1])
+        by_target = device.asarray(piece.by_target[0]), device.asarray(piece.by_target[1])
+        wanted = prepared_for(self.plan.method, n, self.plan.m, len(self.plan.ranges))
+        heads, quads = piece.prepared or walking_aids(wanted, device, by_target, by_source)
+        state = Shard(
+            device=device,
+            kernels=kernels,
+            first=first,
+            last=last,
+            by_source=by_source,
+            by_target=by_target,
+            heads=heads,
+            quads=quads,
+            distances=xp.full(n, -1, np.int32),
+            visited=visited.view(np.uint32),
+            frontier=frontier.view(np.uint32),
+            found=xp.empty(own_words, np.uint32),
+            queue=xp.empty(n, np.int32),
+            hubs=xp.empty(kernels.hub_capacity(len(by_target[1])), np.int32),
+            lists=lists.reshape(shards, listed),
+            control=control,
+        )
+        # One is written by a kernel, which does not have to wait for the host.
+        alone = len(self.sources) == 1
+        sources = xp.full(1, self.sources[0], np.int32) if alone else device.asarray(np.array(self.sources, np.int32))
+        kernels.seed(sources, first, last, state.distances, state.visited, state.frontier)
+        return state
+
+    def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
+        """Run some levels; all of them in one launch where no other shard must be heard."""
+        if self.max_depth is not None:
+            limit = min(limit, self.max_depth - first)
+        if state.finished or limit <= 0:
+            return 0
+        if self.target is not None:
+            limit = min(limit, self.BATCH)
+        horizon = comm.horizon(limit)
+        launches = min(self.LAUNCHES, -(-limit // horizon))
+        listing = self.plan.listed > 0
+        for _ in range(launches):
+            state.kernels.levels(
+                *state.by_source,
+                *state.by_target,
+                state.heads,
+                state.quads,
+                *(state.first, state.last, state.distances, state.visited, state.frontier, state.found),
+                *(state.queue, state.hubs, state.lists, state.control, horizon),
+                *(state.kernels.METHODS[self.plan.method], comm.rank, state.listed),
+            )
+            listing = listing and self._exchange_lists(state, comm)
+            state.listed = listing
+            if not listing:
+                comm.allgather(state.frontier, self._words)
+        ran = int(devices.to_host(state.control)[state.kernels.LEVEL]) - first
+        # Levels end when the frontier of all shards is empty, so all come to the same conclusion.
+        state.finished = ran < launches * horizon or (self.target is not None and self._found(state, comm) >= 0)
+        return ran
+
+    def _exchange_lists(self, state: Shard, comm: Communicator) -> bool:
+        """Complete the lists of the new frontier; return whether all of it fitted them."""
+        length = state.lists.shape[1]
+        comm.allgather(state.lists.reshape(-1), tuple((r * length, (r + 1) * length) for r in range(comm.size)))
+        return int(devices.to_host(state.lists[:, 0]).max()) <= self.plan.listed
+
+
+def walking_aids(
+    what: str | None, device: devices.Device, by_target: tuple[Array, Array], by_source: tuple[Array, Array]
+) -> tuple[Array, Array]:
+    """Return the heads and the rows of four, empty but for `what` is wanted."""
+    xp, kernels = device.xp, device.kernels("bfs")
+    with device.active():
+        heads = xp.empty(len(by_target[0]) - 1 if what == "heads" else 0, np.int32)
+        if what == "heads":
+            kernels.heads(*by_target, by_source[0], heads)
+        return heads, kernels.rows_of_four(xp, *by_source) if what == "rows of four" else xp.empty((0, 4), np.int32)

@@ -1,0 +1,1 @@
+"""Transitive closure."""

@@ -1,0 +1,150 @@
+"""Transitive closure: the public call, its result, and its program.
+
+The algorithm is told in ``kernels/closure.cu``. It is the blocked Floyd-Warshall algorithm in the Boolean
+algebra, on packed bits, so the program is that of `mgraph.floyd_warshall` with other kernels: it differs in
+how a shard is filled and handed back, and in that a word holds 32 columns.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from ... import device as devices
+from ...arguments import checked_flag, checked_vertices
+from ...arrays import Array
+from ...graph import as_graph, outline
+from ...matrices.distance_matrix import parts
+from ...planning.plan import Plan
+from ...runtime.program import Progress, memory_errors
+from ...runtime.select import checked_span, executor
+from . import plan as closure_plan
+from .program import Closure
+
+
+@memory_errors("transitive_closure")
+def transitive_closure(
+    matrix_or_graph: Any,
+    *,
+    reflexive: bool = True,
+    device: str | None = None,
+    client: Any = None,
+    span: int | None = None,
+    progress: Progress | None = None,
+    worker_timeout: float | str | None = None,
+) -> "ClosureResult":
+    """Return which vertices can be reached from which.
+
+    Parameters
+    ----------
+    matrix_or_graph : Graph, sparse matrix, or array_like of shape (n, n)
+        Read as `mgraph.apsp` does; weights do not matter.
+    reflexive : bool
+        Whether every vertex reaches itself. If not, it does where it lies on a cycle.
+    device : {"cpu", "cuda", "cuda:N"}, optional
+        By default the input's own device where that is a GPU, else a GPU where there is one. With
+        `client`, what its workers shall use.
+    client : distributed.Client, optional
+        Run on the client's workers, one shard each; the bits then stay distributed.
+    worker_timeout : float or str, optional
+        Seconds, 1 or more, or such as ``"2 minutes"``, for which a worker of `client` may be silent before the call
+        ends in `WorkerLostError`. By default ``mgraph.worker-timeout`` of Dask's configuration, or 60.
+    span : int, optional
+        Supersteps between two barriers of Dask; 1 makes each a task. By default about a second's worth.
+    progress : callable, optional
+        Called between spans with the supersteps done and their number.
+
+    Returns
+    -------
+    ClosureResult
+
+    Raises
+    ------
+    MemoryLimitError
+        If the bits do not fit; raised before anything is allocated.
+    InputError
+        For input that cannot be used.
+    DeviceError
+        If the device is not there or cannot be used.
+    WorkerLostError, SchedulerError, VersionError
+        With `client`: if a worker is lost during the call, the scheduler does not answer or has no workers, or a worker
+        has another version of mgraph.
+
+    Notes
+    -----
+    Warshall's algorithm [1]_, many pivots at a time: on a GPU as products of bits on its tensor cores, on a
+    CPU with tables of unions [2]_.
+
+    References
+    ----------
+    .. [1] Warshall, "A theorem on Boolean matrices", 1962.
+    .. [2] Arlazarov, Dinic, Kronrod and Faradzhev, "On economical construction of the transitive closure of a
+       directed graph", 1970.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> result = mgraph.transitive_closure(mgraph.Graph.from_edges([0, 1], [1, 2]), device="cpu")
+    >>> result.reaches(0, 2), result.reaches(2, 0), result.count
+    (True, False, 6)
+    """
+    reflexive = checked_flag("reflexive", reflexive)
+    given = matrix_or_graph if hasattr(matrix_or_graph, "tocoo") else as_graph(matrix_or_graph)
+    n, home = outline(given)
+    span = checked_span(span, progress)
+    runner = executor(device, client, home, worker_timeout)
+    planned = partial(closure_plan.planned, n, specs=runner.specs, span=span)
+    planned(m=getattr(given, "nnz", None) or 0)  # what does not fit is refused before its edges are sorted
+    graph = as_graph(given)
+    made = planned(m=0 if graph.dense is not None else graph.m)
+    outcome = runner.run(Closure(made, reflexive), parts(graph, made), made, progress)
+    words, counts = outcome.arrays["words"], outcome.arrays["counts"]
+    if client is None:
+        words = devices.find(graph.device).asarray(words)
+    return ClosureResult(words, int(counts.sum()), made, outcome.timings)
+
+
+@dataclass(frozen=True, eq=False)
+class ClosureResult:
+    """The result of `transitive_closure`.
+
+    Attributes
+    ----------
+    words : array of uint32, shape (n, ceil(n / 32)), or DistributedMatrix
+        Bit ``j % 32`` of ``words[i, j // 32]`` says whether ``i`` reaches ``j``; behind the last vertex are zeros.
+    count : int
+        Number of pairs of which the first reaches the second.
+    plan : Plan
+        How the call was run.
+    timings : dict of str to float
+        Seconds spent in ``"load"``, ``"solve"`` and ``"collect"``, and apart from these in ``"compile"``: kernels are
+        compiled, or loaded from a cache, at their first use.
+    """
+
+    words: Any
+    count: int
+    plan: Plan
+    timings: dict[str, float]
+
+    def reaches(self, i: int, j: int) -> bool:
+        """Return whether there is a path from `i` to `j`.
+
+        Raises
+        ------
+        InputError
+            If a vertex is out of range.
+        """
+        [i], [j] = checked_vertices("i", [i], self.plan.n), checked_vertices("j", [j], self.plan.n)
+        return bool(int(self.words[i, j // 32]) >> j % 32 & 1)
+
+    def rows(self, first: int, last: int) -> Array:
+        """Return the rows `first` to `last` - 1 as a Boolean array, where the bits are; in NumPy if distributed."""
+        words = self.words[first:last]
+        device = devices.of(words)
+        with device.active():
+            reachable = device.xp.empty((len(words), self.plan.n), bool)
+            device.kernels("closure").unpack(words, reachable)
+        return reachable
+
+    def to_dense(self) -> Array:
+        """Return the whole matrix as a Boolean array, eight times the size of the bits."""
+        return self.rows(0, self.plan.n)

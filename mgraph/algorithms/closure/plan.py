@@ -1,0 +1,78 @@
+"""The transitive closure by the blocked algorithm, a bit a pair."""
+
+import numpy as np
+
+from ...arrays import chunk_rows
+from ...errors import InputError
+from ...planning.cut import fitting_grid, grids, span_of
+from ...planning.devices import DeviceSpec, rates_of, speed_of
+from ...planning.fit import fitted
+from ...planning.kernels import Shapes, check_block, kernel_module, padded
+from ...planning.plan import Plan
+from ...planning.rates import EXCHANGE
+
+#: Pairs a second and pivot that the product of bits passes, on a GPU and on a CPU's core, and the seconds that
+#: the pivots' own part of a round takes.
+RATE = {"cuda": 3.0e15, "cpu": 1.9e12}
+PIVOTS = {"cuda": 50e-6, "cpu": 300e-6}
+
+
+def planned(
+    n: int,
+    m: int,
+    specs: tuple[DeviceSpec, ...],
+    *,
+    method: str = "auto",
+    block: int | None = None,
+    span: int | None = None,
+    memory_limit: int | None = None,
+) -> Plan:
+    """Plan a transitive closure by the blocked algorithm, a bit a pair."""
+    if method not in ("auto", "blocked"):
+        raise InputError(f"method={method!r} is not known for closure: use 'auto' or 'blocked'")
+    kind, shards = specs[0].kind, len(specs)
+    kernels = kernel_module(kind, "closure")
+    check_block(block, kernels.BLOCKS)
+    block = int(kernels.DEFAULT_BLOCK if block is None else block)
+
+    def peak(rows: int, width: int, sets: int = 2 if kind == "cuda" else 1) -> int:
+        matrix = 4 * rows * padded(-(-width // 32), kind)
+        made = kernels.panels(Shapes, np.uint32, rows, width, block)
+        panels = sets * sum(array.nbytes for array in made) + 8 * rows
+        # The edges of the shard's rows; of a dense matrix some rows at a time, as numbers and as truth values.
+        loading = 4 * m * rows // max(n, 1) + 8 * (rows + 1) if m else 10 * min(rows, chunk_rows(width)) * width
+        return matrix + max(panels, loading)
+
+    grid, bands, strips = fitting_grid(n, block, grids(shards), specs, memory_limit, peak)
+    ranges, columns = tuple(band for band in bands for _ in strips), strips * grid[0]
+    rounds = -(-n // block)
+    high = max((last - first for first, last in bands), default=0)
+    wide = max((last - first for first, last in strips), default=0)
+    update = high * wide * min(block, n) / (RATE[kind] * speed_of(specs[0]).arithmetic * specs[0].cores)
+    pivots = PIVOTS[kind] + (EXCHANGE[kind] if shards > 1 else 0)
+    # A round with look-ahead takes twice the launches, which is as long as the pivots' part again.
+    look_ahead = kind == "cuda" and update > 2 * PIVOTS[kind]
+    seconds = max(update, pivots) + rates_of(specs[0]).strips if look_ahead else update + pivots
+
+    made = Plan(
+        algorithm="closure",
+        method="blocked",
+        n=n,
+        m=m,
+        dtype="bool",
+        predecessors=False,
+        block=block,
+        ranges=ranges,
+        columns=columns,
+        grid=grid,
+        look_ahead=look_ahead,
+        devices=specs,
+        steps=3 * rounds,
+        span=span or span_of(seconds / 3),
+        peak_bytes=tuple(
+            peak(band[1] - band[0], strip[1] - strip[0], 1 + look_ahead)
+            for band, strip in zip(ranges, columns, strict=True)
+        ),
+        seconds=rounds * seconds,
+    )
+    return fitted(made, memory_limit)

@@ -1,0 +1,87 @@
+"""Transitive closure: the program over a grid of shards."""
+
+import numpy as np
+
+from ... import device as devices
+from ...arrays import Array, chunk_rows
+from ...dtypes import infinity
+from ...graph import in_memory
+from ...matrices.distance_matrix import NO_CYCLE, Part, empty
+from ...matrices.floyd_warshall import FloydWarshall, Panels, Shard
+from ...planning.plan import Plan
+from ...runtime.communicator import Communicator
+
+
+class Closure(FloydWarshall):
+    """The blocked algorithm of Warshall over a grid of shards."""
+
+    def __init__(self, plan: Plan, reflexive: bool) -> None:
+        super().__init__(plan, nonnegative=True)
+        self.reflexive = reflexive
+
+    def load(self, shard: int, piece: Part, device: devices.Device) -> Shard:
+        """Return the shard with the bits of its edges set and its panels allocated."""
+        plan, xp, kernels = self.plan, device.xp, device.kernels("closure")
+        rows, columns = plan.ranges[shard], plan.columns[shard]
+        height, width = rows[1] - rows[0], columns[1] - columns[0]
+        kernels.compile_ahead(plan.block)
+        D = empty(height, -(-width // 32), np.uint32, device)
+        _fill(D, piece, (rows[0], columns[0]), (height, width), self.reflexive, device)
+        panels = []
+        for _ in range(2 if plan.look_ahead else 1):
+            M, R, C = kernels.panels(xp, np.uint32, height, width, plan.block)
+            panels.append(Panels(M, R, None, C))
+        cycle = xp.full(1, NO_CYCLE, np.int32)
+        return Shard(device, kernels, rows, columns, D, None, panels, device.stream(), cycle)
+
+    def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
+        """Return the shard's bits, and how many are set in each of its rows."""
+        counts = state.device.xp.empty(len(state.D), np.int64)
+        state.kernels.count(state.D, counts)
+        return {"words": state.D, "counts": counts}
+
+    def _update(
+        self,
+        state: Shard,
+        number: int,
+        rows: slice | None = None,
+        columns: slice | None = None,
+        skip: tuple[int, int, int, int] = (0, 0, 0, 0),
+    ) -> None:
+        """Update the shard's rectangle, or some rows or columns of it; what is to be skipped has all its bits."""
+        s, p = state, state.panels[number % len(state.panels)]
+        down = (0, s.rows[1] - s.rows[0]) if rows is None else (rows.start, rows.stop)
+        across = (0, s.columns[1] - s.columns[0]) if columns is None else (columns.start, columns.stop)
+        if down[1] > down[0] and across[1] > across[0]:
+            b = min(self.plan.block, self.plan.n - number * self.plan.block)
+            s.kernels.update(s.D, p.C, p.R, b, down, across)
+
+
+def _fill(
+    D: Array,
+    piece: Part,
+    corner: tuple[int, int],
+    shape: tuple[int, int],
+    reflexive: bool,
+    device: devices.Device,
+) -> None:
+    """Set the bits of a part of the input, of so many rows and columns from `corner` on."""
+    xp, kernels = device.xp, device.kernels("closure")
+    start = max(corner)
+    end = max(start, min(corner[0] + shape[0], corner[1] + shape[1]))
+    if piece.edges is not None:
+        D.fill(0)
+        kernels.scatter(D, device.asarray(piece.edges.indptr), device.asarray(piece.edges.indices))
+    elif piece.dense is not None:
+        own = xp.arange(start, end)
+        row, column = own - corner[0], own - corner[1]
+        chunk = chunk_rows(shape[1])
+        for top in range(0, shape[0], chunk):
+            lengths = device.asarray(in_memory(piece.dense[top : top + chunk]))
+            present = xp.ascontiguousarray(lengths != infinity(np.dtype(lengths.dtype)))
+            here = (top <= row) & (row < top + chunk)
+            # A matrix's diagonal is no edge unless it is negative.
+            present[row[here] - top, column[here]] = lengths[row[here] - top, column[here]] < 0
+            kernels.pack(present, D[top : top + chunk])
+    if reflexive:
+        kernels.set_diagonal(D, start - corner[0], start - corner[1], end - start)

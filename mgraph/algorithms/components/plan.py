@@ -1,0 +1,80 @@
+"""Connected components."""
+
+from typing import Any
+
+from ...dtypes import offset_type
+from ...errors import InputError
+from ...planning.cut import shares, span_of
+from ...planning.devices import DeviceSpec, rates_of
+from ...planning.fit import fitted
+from ...planning.kernels import kernel_module
+from ...planning.plan import Plan
+from ...planning.rates import EXCHANGE
+from ...planning.shape import Shape
+
+#: Edges up to which one core of a CPU joins components as fast as all do, as these may take longer to wake up.
+FEW_EDGES = 1 << 17
+
+#: What `mgraph.connected_components` can do.
+METHODS = ("afforest", "shiloach-vishkin", "sequential")
+
+
+def planned(
+    n: int,
+    m: int,
+    specs: tuple[DeviceSpec, ...],
+    *,
+    method: str = "auto",
+    span: int | None = None,
+    directed: bool = True,
+    indptr: Any = None,
+    memory_limit: int | None = None,
+    shape: Shape | None = None,
+) -> Plan:
+    """Plan connected components: what a method touches of the vertices and edges, and the forests it keeps."""
+    if method not in ("auto", *METHODS):
+        known = ", ".join(map(repr, METHODS))
+        raise InputError(f"method={method!r} is not known for components: use 'auto', {known}")
+    kind, shards, shape = specs[0].kind, len(specs), shape or Shape()
+    if method == "auto":
+        method = "sequential" if kind == "cpu" and m <= FEW_EDGES else "afforest"
+    if method not in kernel_module(kind, "components").METHODS:
+        raise InputError(f"method={method!r} runs on one core of a CPU: add device='cpu', or use method='auto'")
+    rounds = method == "shiloach-vishkin"
+    offset = offset_type(m).itemsize
+    forests = 3 if rounds else 1 + (shards > 1)
+
+    def peak(own: int, own_edges: int) -> int:
+        return 4 * own_edges + offset * (own + 1) + forests * 4 * n
+
+    ranges, edges = shares(n, m, specs, memory_limit, indptr, peak)
+    most = max(edges)
+    touches: float
+    if method == "sequential":
+        touches, cores, launches = most + n, 1, 1
+    elif rounds:  # it took some ten of them, of two passes over the edges and four launches
+        touches, cores, launches = 20 * most + 80 * n, specs[0].cores, 40
+        touches *= 1 if kind == "cuda" else 0.5 + shape.far
+    elif kind == "cpu":  # a vertex's way to its root leads through the cache or beyond it
+        touches, cores, launches = (0.8 * most if directed else 0) + (2 + 12 * shape.far) * n, specs[0].cores, 8
+    else:
+        touches, cores, launches = (most if directed else min(most, 2 * n)) + 6 * n, specs[0].cores, 8
+    exchanges = 0 if shards == 1 else EXCHANGE[kind] * shards
+    able = rates_of(specs[0])
+    seconds = touches / (able.search * cores) + launches * able.launch + exchanges
+    made = Plan(
+        algorithm="components",
+        method=method,
+        n=n,
+        m=m,
+        dtype="int32",
+        predecessors=False,
+        block=0,
+        ranges=ranges,
+        devices=specs,
+        steps={"sequential": 1, "afforest": 2}.get(method),
+        span=span or span_of(seconds / (10 if rounds else 1)),
+        peak_bytes=tuple(peak(last - first, own_edges) for (first, last), own_edges in zip(ranges, edges, strict=True)),
+        seconds=seconds,
+    )
+    return fitted(made, memory_limit)

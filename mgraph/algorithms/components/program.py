@@ -1,0 +1,159 @@
+"""Weak components: the program over vertex ranges."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ... import device as devices
+from ...arrays import Array
+from ...planning.plan import Plan
+from ...runtime.communicator import Communicator
+
+
+class Edges(NamedTuple):
+    """The edges from a shard's vertices: row ``v - first`` holds the targets of ``v``'s edges."""
+
+    indptr: Array
+    indices: Array
+
+
+@dataclass
+class Shard:
+    """A shard's state; what each array means is told in ``kernels/components.cu``.
+
+    Attributes
+    ----------
+    parent : array of int32, shape (n,)
+        The forest.
+    other : array of int32, shape (n,), or None
+        Another shard's forest, or the parents that a round of Shiloach and Vishkin changes; None where there
+        is neither.
+    marks : array of int32, shape (n,), or None
+        The last round in which something happened to a vertex.
+    giant, active, count : array of int32, shape (1,)
+        The component that is passed over, whether anything happened in a round, and the shard's roots.
+    """
+
+    device: devices.Device
+    kernels: Any
+    first: int
+    last: int
+    edges: Edges
+    parent: Array
+    other: Array | None
+    marks: Array | None
+    giant: Array
+    active: Array
+    count: Array
+    iterations: int = 1
+    finished: bool = False
+
+    @property
+    def own(self) -> tuple[Array, Array, int, int]:
+        """The shard's edges, and the first of its vertices and the one behind the last, as a kernel takes them."""
+        return *self.edges, self.first, self.last
+
+
+class Components:
+    """Weak components over ranges of vertices.
+
+    Parameters
+    ----------
+    plan : Plan
+        Its ranges are those of the vertices.
+    directed : bool
+        Whether an edge is stored at one end only: then every one of them must be looked at.
+    """
+
+    def __init__(self, plan: Plan, directed: bool) -> None:
+        self.plan = plan
+        self.directed = directed
+
+    def load(self, shard: int, piece: Edges, device: devices.Device) -> Shard:
+        """Return the shard with room for its forest, which a method's first kernel plants."""
+        xp, n = device.xp, self.plan.n
+        rounds = self.plan.method == "shiloach-vishkin"
+        first, last = self.plan.ranges[shard]
+        giant, active, count = xp.zeros((3, 1), np.int32)
+        return Shard(
+            device=device,
+            kernels=device.kernels("components"),
+            first=first,
+            last=last,
+            edges=Edges(device.asarray(piece.indptr), device.asarray(piece.indices)),
+            parent=xp.empty(n, np.int32),
+            other=xp.empty(n, np.int32) if rounds or len(self.plan.ranges) > 1 else None,
+            marks=xp.empty(n, np.int32) if rounds else None,
+            giant=giant,
+            active=active,
+            count=count,
+        )
+
+    def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
+        """Hook some edges, or all; where a forest shall be known to the others too, join them."""
+        if state.finished or not self.plan.n:
+            return 0
+        if self.plan.method == "sequential":
+            state.kernels.unite_all(*state.own, state.parent)
+            state.finished = True
+        elif self.plan.method == "afforest":
+            state.finished = self._afforest(state, first)
+        else:
+            state.finished = self._round(state, first + 1, comm)
+        if state.finished or self.plan.method == "afforest":
+            _join(state, comm)
+        if state.finished:
+            state.kernels.count_roots(state.first, state.last, state.parent, state.count)
+        return 1
+
+    def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
+        """Return the shard's part of the labels, and how many of its vertices are their component's smallest."""
+        return {
+            "labels": state.parent[state.first : state.last],
+            "count": devices.to_host(state.count),
+            "iterations": np.array([state.iterations]),
+        }
+
+    def _afforest(self, state: Shard, step: int) -> bool:
+        """Link with the first neighbours in the first superstep, with the rest in the second; return if it is this."""
+        k = state.kernels
+        if step == 0:
+            k.plant(*state.own, state.parent)
+            k.compress(state.parent)
+            k.sample(*state.own, state.parent)
+            return False
+        if self.directed:
+            state.giant.fill(-1)  # none
+        else:
+            k.largest(state.parent, state.giant)
+        k.link(*state.own, state.giant, state.parent)
+        return True
+
+    def _round(self, state: Shard, number: int, comm: Communicator) -> bool:
+        """Run a round of Shiloach and Vishkin; return whether nothing happened anywhere."""
+        s, k = state, state.kernels
+        if number == 1:
+            k.initialise(s.parent, s.marks)
+        s.active.fill(0)
+        k.shortcut_and_mark(s.parent, s.other, s.marks, number)
+        k.hook(*s.own, s.parent, s.other, s.marks, number)
+        k.hook_stagnant(*s.own, s.other, s.marks, number)
+        k.shortcut_and_check(s.other, s.parent, s.marks, number, s.active)
+        comm.allreduce(s.active, "max")
+        s.iterations = number
+        if int(s.active[0]):
+            return False
+        k.least(s.parent, s.other)
+        k.rename(s.other, s.parent)
+        return True
+
+
+def _join(state: Shard, comm: Communicator) -> None:
+    """Join the forests of all shards: then all have the same one, every vertex pointing to its root."""
+    for root in range(comm.size):
+        forest = state.parent if root == comm.rank else state.other
+        comm.broadcast(forest, root, range(comm.size))
+        if root != comm.rank:
+            state.kernels.join(forest, state.parent)
+    state.kernels.compress(state.parent)

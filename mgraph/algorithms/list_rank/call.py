@@ -1,0 +1,180 @@
+"""List ranking: the public call, its result, and its program over strata of the elements.
+
+The algorithms are told in ``kernels/list_rank.cu``. By splitters, every shard has all of the list, as a walk leads
+anywhere, and walks from its own part of the splitters; then all shards learn the list of splitters, and each rank
+comes from the one shard whose walk passed the element to the one that has it in its range. The few elements that no
+walk passes are a list of their own, which all shards learn and rank; if they are many, all learn all ranks. By
+jumping, a shard has a range of the elements. The kernels notice what is no list, a successor that is no element too,
+and leave it in bounded time; then one core looks at the input, element by element, and names what is wrong.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ... import device as devices
+from ...arguments import as_array, checked_integer
+from ...arrays import Array
+from ...errors import InputError
+from ...planning.plan import Plan
+from ...runtime.program import Program, Progress, memory_errors
+from ...runtime.select import checked_span, executor
+from . import plan as ranking
+from .program import Jumping, OneByOne, Walking
+
+
+@memory_errors("list_rank")
+def list_rank(
+    succ: Any,
+    *,
+    method: str = "auto",
+    splitters: int | None = None,
+    device: str | None = None,
+    client: Any = None,
+    span: int | None = None,
+    progress: Progress | None = None,
+    worker_timeout: float | str | None = None,
+) -> "ListRankResult":
+    """Return the distance from every element of linked lists to the last of its list.
+
+    Parameters
+    ----------
+    succ : array_like of int, shape (n,)
+        Element ``i`` is followed by ``succ[i]``; the last of a list by itself. Several lists may lie in one array.
+    method : {"auto", "sequential", "wylie", "splitter64", "splitter48"}
+        ``"sequential"`` goes along the lists on one core, ``"wylie"`` lets every element jump to where its successor
+        points, round by round [1]_, ``"splitter64"`` walks from many splitters at a time and ranks these first [2]_,
+        ``"splitter48"`` does so with an element's splitter and its steps from there in arrays apart, 6 bytes
+        instead of 8 [3]_.
+    splitters : int, optional
+        About how many splitters the latter two walk from; by default what keeps the device busy. One is picked among
+        ``len(succ) // splitters`` elements, rounded down to a power of two, at least 1 and at most 1024: of a list that
+        is longer than 1024 times as many, there are more. With it, ``"auto"`` is ``"splitter64"``.
+    device : {"cpu", "cuda", "cuda:N"}, optional
+        By default that of `succ` where it is a GPU's array, else a GPU where there is one. With `client`, what its
+        workers shall use.
+    client : distributed.Client, optional
+        Run on the client's workers, a part of the splitters each.
+    worker_timeout : float or str, optional
+        Seconds, 1 or more, or such as ``"2 minutes"``, for which a worker of `client` may be silent before the call
+        ends in `WorkerLostError`. By default ``mgraph.worker-timeout`` of Dask's configuration, or 60.
+    span : int, optional
+        Supersteps between two barriers of Dask; 1 makes each a task. By default about a second's worth.
+    progress : callable, optional
+        Called between spans with the supersteps done and their number.
+
+    Returns
+    -------
+    ListRankResult
+        Can be indexed, gone through and given to NumPy as the array of the ranks.
+
+    Raises
+    ------
+    InputError
+        If `succ` is not a vector of elements, or has a cycle without an end; the error names an element on it. If
+        `splitters` is not an integer of 1 or more, or goes with a method that has none.
+    MemoryLimitError
+        If no plan fits; raised before anything is allocated.
+    DeviceError
+        If the device is not there or cannot be used.
+    WorkerLostError, SchedulerError, VersionError
+        With `client`: if a worker is lost during the call, the scheduler does not answer or has no workers, or a worker
+        has another version of mgraph.
+
+    Notes
+    -----
+    Elements may share a successor: what is ranked are then trees, by the distance to the root, in more time.
+
+    References
+    ----------
+    .. [1] Wylie, "The complexity of parallel computations", 1979.
+    .. [2] Helman and JáJá, "Designing practical efficient algorithms for symmetric multiprocessors", 1999.
+    .. [3] Yogaratnam, a study of list ranking and connected components on GPUs, 2010.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> mgraph.list_rank([1, 2, 2], device="cpu").ranks.tolist()
+    [2, 1, 0]
+    """
+    succ = _elements(succ)
+    home = devices.of(succ)
+    runner = executor(device, client, home.name, worker_timeout)
+    span = checked_span(span, progress)
+    splitters = None if splitters is None else checked_integer("splitters", splitters, 1)
+    made = ranking.planned(len(succ), None, runner.specs, method=method, span=span, splitters=splitters)
+    with home.active():
+        if not np.can_cast(succ.dtype, made.dtype):
+            _check_range(succ)  # what is no element might be cut to one
+        succ = home.xp.ascontiguousarray(succ, dtype=made.dtype)
+    programs: dict[str, type[OneByOne | Jumping | Walking]] = {"sequential": OneByOne, "wylie": Jumping}
+    program: Program = programs.get(made.method, Walking)(made)
+    outcome = runner.run(program, lambda shard: succ, made, progress)
+    # What the kernels cannot trust is no list, or hardly ever one.
+    ranks = _one_by_one(succ) if outcome.arrays["amiss"].any() else outcome.arrays["ranks"]
+    return ListRankResult(home.asarray(ranks), made, outcome.timings)
+
+
+@dataclass(frozen=True, eq=False)
+class ListRankResult:
+    """The result of `list_rank`, which can be indexed, gone through and given to NumPy as its `ranks` can.
+
+    NumPy refuses ranks on a GPU, as it refuses any CuPy array.
+
+    Attributes
+    ----------
+    ranks : array of int32, shape (n,)
+        Elements between each element and the last of its list, which has rank 0; int64 from 2**31 elements on.
+    plan : Plan
+        How the call was run.
+    timings : dict of str to float
+        Seconds spent in ``"load"``, ``"solve"`` and ``"collect"``, and apart from these in ``"compile"``: kernels are
+        compiled, or loaded from a cache, at their first use.
+    """
+
+    ranks: Array
+    plan: Plan
+    timings: dict[str, float]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.ranks, dtype, copy=copy)
+
+    def __len__(self) -> int:
+        return len(self.ranks)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.ranks[key]
+
+
+def _elements(succ: Any) -> Array:
+    """Return `succ` as an array, or raise InputError if it can be no list."""
+    if devices.of(succ).kind == "cpu":
+        succ = as_array(succ, "succ")
+    if succ.ndim != 1:
+        raise InputError(f"succ has shape {succ.shape}: give one successor per element")
+    if not succ.size:
+        return succ.astype(np.int32)
+    if succ.dtype.kind not in "iu":
+        raise InputError(f"succ is of type {succ.dtype}: successors are integers, the numbers of elements from 0")
+    return succ
+
+
+def _check_range(succ: Array) -> None:
+    """Raise InputError if a successor is no element; `succ` is of a type that holds more numbers than there are."""
+    n = len(succ)
+    # A negative number is a great one without a sign: one look is enough.
+    if n and int(succ.view(succ.dtype.str.replace("i", "u")).max()) >= n:
+        where = int(((succ < 0) | (succ >= n)).argmax())
+        raise InputError(f"succ[{where}] is {int(succ[where])}, and the elements are 0 to {n - 1}")
+
+
+def _one_by_one(succ: Array) -> np.ndarray:
+    """Return the ranks as one core of the host finds them; raises InputError for what is no list."""
+    succ = devices.to_host(succ)
+    _check_range(succ)
+    ranks, way = np.empty_like(succ), np.empty_like(succ)
+    cycle = devices.find("cpu").kernels("list_rank").sequential(succ, ranks, way)
+    if cycle >= 0:
+        raise InputError(f"element {cycle} of succ is on a cycle without an end: let the last of a list name itself")
+    return ranks

@@ -1,0 +1,125 @@
+"""List ranking."""
+
+import numpy as np
+
+from ...dtypes import MAX_ELEMENTS
+from ...errors import InputError
+from ...planning.cut import even_ranges, fitting_rows, span_of
+from ...planning.devices import DeviceSpec, rates_of, speed_of
+from ...planning.fit import fitted
+from ...planning.kernels import kernel_module
+from ...planning.plan import Plan
+from ...planning.rates import EXCHANGE
+
+#: Elements a second that list ranking passes on a GPU, of many millions, and on a CPU's core; by jumping, in each
+#: round.
+RATE = {
+    "cuda": {"splitter64": 10e9, "splitter48": 7e9, "wylie": 100e9},
+    "cpu": {"sequential": 7.5e6, "splitter64": 33e6, "splitter48": 30e6, "wylie": 150e6},
+}
+
+#: Launches of a GPU that ranks by splitters, and looks and allocations that take as long.
+LAUNCHES = 50
+
+#: Elements of a short list: up to which one core of a CPU goes along it as fast as it jumps, as its caches hold them,
+#: and up to which jumping on all takes a GPU no longer than the launches for splitters.
+SHORT_LIST = {"cpu": 1 << 16, "cuda": 1 << 23}
+
+#: How many times faster a core goes along a short list.
+CACHED = 7
+
+#: Walks that each of a device's threads makes at least, so that few wait for the longest, and the most elements
+#: among which one splitter is picked: then 16 bits hold the steps of a walk.
+WALKS = 4
+SPACING = 1024
+
+#: What `mgraph.list_rank` can do.
+METHODS = ("sequential", "wylie", "splitter64", "splitter48")
+
+
+def planned(
+    n: int,
+    m: int | None,
+    specs: tuple[DeviceSpec, ...],
+    *,
+    method: str = "auto",
+    span: int | None = None,
+    splitters: int | None = None,
+    memory_limit: int | None = None,
+) -> Plan:
+    """Plan a list ranking: strata of the elements by splitters, ranges of them by jumping.
+
+    A list has one link an element: `m` is not used.
+    """
+    if n > MAX_ELEMENTS:
+        raise InputError(f"n must be an integer in [0, {MAX_ELEMENTS}], got {n}")
+    kind, shards = specs[0].kind, len(specs)
+    if method not in ("auto", *METHODS):
+        known = ", ".join(map(repr, METHODS))
+        raise InputError(f"method={method!r} is not known for list_rank: use 'auto', {known}")
+    if method == "sequential" and kind == "cuda":
+        raise InputError("method='sequential' goes along a list on one core of a CPU: give device='cpu' with it")
+    if splitters is not None and method in ("sequential", "wylie"):
+        raise InputError(f"method={method!r} has no splitters: give splitters= with 'splitter64' or 'splitter48'")
+    if method == "auto":
+        short = shards == 1 and n <= SHORT_LIST[kind] and splitters is None
+        method = {"cpu": "sequential", "cuda": "wylie"}[kind] if short else "splitter64"
+    dtype = np.dtype(np.int32 if n < 2**31 else np.int64)
+    ranges, spacing, lists = even_ranges(n, shards, 1), 0, n * dtype.itemsize
+    exchange = EXCHANGE[kind] if shards > 1 else 0
+    cores = sum(spec.cores for spec in specs)
+    seconds = n / (RATE[kind][method] * speed_of(specs[0]).searches)
+    if method == "sequential" and n <= SHORT_LIST["cpu"]:
+        seconds /= CACHED
+    if method == "sequential":
+        ranges = ((0, n), *((n, n),) * (shards - 1))
+        steps, peaks = 1, (3 * lists, *(lists,) * (shards - 1))
+    elif method == "wylie":
+        steps = rounds(n)
+
+        def peak(own: int) -> int:
+            return lists + 8 * n + own * dtype.itemsize
+
+        ranges = fitting_rows(n, 1, specs, memory_limit, peak)
+        peaks = tuple(peak(last - first) for first, last in ranges)
+        seconds = steps * (seconds / cores + exchange)
+    else:
+        if splitters is None:
+            units = sum(spec.processors for spec in specs) if kind == "cuda" else cores
+            walks = WALKS if shards == 1 else WALKS // 2  # each shard ranks the splitters of all
+            splitters = walks * units * kernel_module(kind, "list_rank").WALKERS
+        spacing = min(SPACING, 1 << max(0, (n // splitters).bit_length() - 1))
+        # A CPU may receive all others' ranks of its range while it still ranks; GPUs reduce in place.
+        heard = dtype.itemsize * (shards - 1) if kind == "cpu" else 0
+        each = 2 * lists + (8 if method == "splitter64" else 6) * n + 8 * -(-n // spacing)
+        steps, peaks = 4, tuple(each + heard * (last - first) for first, last in ranges)
+        able = rates_of(specs[0])
+        if kind == "cuda":  # each shard sets and reads the words of all elements, whichever it has walked
+            passes = 20 * n / able.memory
+            seconds = passes + (seconds - passes) / cores + (n * dtype.itemsize / able.link if shards > 1 else 0)
+            launches = LAUNCHES
+        else:
+            seconds, launches = seconds / cores, steps
+        seconds += launches * able.launch + steps * exchange
+    made = Plan(
+        algorithm="list_rank",
+        method=method,
+        n=n,
+        m=0,
+        dtype=dtype.name,
+        predecessors=False,
+        block=0,
+        ranges=ranges,
+        devices=specs,
+        steps=steps,
+        span=span or span_of(seconds / max(steps, 1)),
+        peak_bytes=peaks,
+        seconds=seconds,
+        spacing=spacing,
+    )
+    return fitted(made, memory_limit)
+
+
+def rounds(links: int) -> int:
+    """Return how many rounds of jumps bring every word of a chain to its end, and show a word on a cycle."""
+    return max(1, (links - 1).bit_length()) if links > 0 else 0

@@ -1,0 +1,262 @@
+"""List ranking: the programs over strata and ranges of the elements."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ... import device as devices
+from ...arrays import Array
+from ...planning.cut import even_ranges
+from ...planning.plan import Plan
+from ...runtime.communicator import Communicator
+from .plan import rounds
+
+#: Elements of which at most one without a rank is few: a list of these takes little of the time and memory of all.
+FEW = 256
+
+
+#: Bytes of ranks that are on their way to their owners while the next are made.
+AT_A_TIME = 1 << 28
+
+
+@dataclass
+class Lists:
+    """The state of a shard that goes along lists element by element."""
+
+    device: devices.Device
+    kernels: Any
+    succ: Array
+    ranks: Array
+    amiss: bool = False
+
+
+class OneByOne:
+    """The lists, element by element: the first shard has them all."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def load(self, shard: int, piece: Array, device: devices.Device) -> Lists:
+        """Return the shard with the lists, and room for the ranks of its range."""
+        first, last = self.plan.ranges[shard]
+        return Lists(device, device.kernels("list_rank"), piece, device.xp.empty(last - first, self.plan.dtype))
+
+    def step(self, state: Lists, first: int, limit: int, comm: Communicator) -> int:
+        """Rank everything."""
+        if first == 0 and len(state.ranks):
+            way = state.device.xp.empty_like(state.ranks)
+            state.amiss = state.kernels.sequential(state.succ, state.ranks, way) >= 0
+        return int(first == 0)
+
+    def collect(self, state: Lists, comm: Communicator) -> dict[str, Array]:
+        """Return the ranks, and whether they are not to be trusted."""
+        return {"ranks": state.ranks, "amiss": np.array([state.amiss])}
+
+
+@dataclass
+class Links:
+    """The state of a shard whose elements jump; ``kernels/list_rank.cu`` tells what the arrays mean."""
+
+    device: devices.Device
+    kernels: Any
+    chain: Array
+    open_words: Array
+
+
+class Jumping:
+    """Wylie's algorithm over ranges of the elements: a superstep is a round."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def load(self, shard: int, piece: Array, device: devices.Device) -> Links:
+        """Return the shard with every element's word pointing to its successor."""
+        xp, kernels = device.xp, device.kernels("list_rank")
+        state = Links(
+            device=device,
+            kernels=kernels,
+            chain=xp.empty(self.plan.n, np.uint64),
+            open_words=xp.zeros(1 + rounds(self.plan.n), np.uint32),
+        )
+        kernels.link(device.asarray(piece), state.chain)
+        return state
+
+    def step(self, state: Links, first: int, limit: int, comm: Communicator) -> int:
+        """Let the shard's elements jump, and hear how far the others have come."""
+        left = rounds(self.plan.n) - first
+        if left <= 0:
+            return 0
+        number = min(comm.horizon(limit), left)
+        state.kernels.jump(state.chain, *self.plan.ranges[comm.rank], first, number, state.open_words)
+        comm.allgather(*_halves(state.chain, self.plan.ranges))
+        return number
+
+    def collect(self, state: Links, comm: Communicator) -> dict[str, Array]:
+        """Return the ranks of the shard's range, and whether they are not to be trusted."""
+        first, last = self.plan.ranges[comm.rank]
+        ranks = state.chain[first:last].view(np.uint32)[::2].astype(self.plan.dtype)  # the words' lower halves
+        return {"ranks": ranks, "amiss": devices.to_host(state.open_words[-1:]) != 0}
+
+
+@dataclass
+class Strata:
+    """The state of a shard that walks; ``kernels/list_rank.cu`` tells what the arrays mean.
+
+    Attributes
+    ----------
+    controls : array of uint64, shape (shards, words)
+        Each shard's control words, and behind them those of 32 bits that say after which round of jumps a splitter
+        was open, the last one last, with the one before them that `jump` needs: together, as they are exchanged and
+        looked at once.
+    """
+
+    device: devices.Device
+    kernels: Any
+    succ: Array
+    owners: Array
+    steps: Array
+    chain: Array
+    controls: Array
+    control: Array
+    open_words: Array
+    ranks: Array = None
+    amiss: bool = False
+
+
+class Walking:
+    """Random splitters, a part of the strata each; four supersteps."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.shift = plan.spacing.bit_length() - 1
+        self.splitters = -(-plan.n // plan.spacing)
+        self.strata = even_ranges(self.splitters, len(plan.ranges), 1)
+
+    def load(self, shard: int, piece: Array, device: devices.Device) -> Strata:
+        """Return the shard with all of the lists, and room for what its walks leave."""
+        xp, n, kernels = device.xp, self.plan.n, device.kernels("list_rank")
+        packed = self.plan.method == "splitter64"
+        number = 1 + rounds(self.splitters)
+        controls = xp.zeros((len(self.plan.ranges), kernels.CONTROL_WORDS + -(-number // 2)), np.uint64)
+        return Strata(
+            device=device,
+            kernels=kernels,
+            succ=device.asarray(piece),
+            owners=xp.empty(n, np.uint64 if packed else np.uint32),
+            steps=xp.empty(0 if packed else n, np.uint16),
+            chain=xp.empty(self.splitters, np.uint64),
+            controls=controls,
+            control=controls[shard, : kernels.CONTROL_WORDS],
+            open_words=controls[shard, kernels.CONTROL_WORDS :].view(np.uint32)[-number:],
+        )
+
+    def step(self, state: Strata, first: int, limit: int, comm: Communicator) -> int:
+        """Walk, rank the splitters, rank what was walked, or rank the rest."""
+        supersteps = self._walk, self._rank_splitters, self._aggregate, self._complete
+        if first >= len(supersteps):
+            return 0
+        supersteps[first](state, comm)
+        return 1
+
+    def collect(self, state: Strata, comm: Communicator) -> dict[str, Array]:
+        """Return the ranks of the shard's range, and whether they are not to be trusted."""
+        first, last = self.plan.ranges[comm.rank]
+        return {"ranks": state.ranks[first:last], "amiss": np.array([state.amiss])}
+
+    def _walk(self, state: Strata, comm: Communicator) -> None:
+        """Walk from the shard's splitters, and hear where the others' walks have ended."""
+        strata = self.strata[comm.rank]
+        # All bits set: at an element that no walk has passed, in a chain the end, where walks gave up before.
+        for words in (state.owners, state.chain):
+            words.view(f"i{words.itemsize}").fill(-1)
+        state.kernels.walk(state.succ, self.shift, *strata, state.owners, state.steps, state.chain, state.control)
+        comm.allgather(*_halves(state.chain, self.strata))
+
+    def _rank_splitters(self, state: Strata, comm: Communicator) -> None:
+        """Rank all splitters, on every shard: they are too few to hear of one another round by round."""
+        _jump(state, state.chain, state.open_words)
+
+    def _aggregate(self, state: Strata, comm: Communicator) -> None:
+        """Rank what the shard's walks have passed, and hear of the rest of its range: elsewhere a shard has -1.
+
+        While some of every range are on their way to its owner, the next are ranked.
+        """
+        device = state.device
+        state.ranks = device.xp.empty(self.plan.n, self.plan.dtype)
+        parts = max(1, state.ranks.nbytes // comm.size * (comm.size - 1) // AT_A_TIME)
+        beside = device.stream() if parts > 1 else device.current_stream()
+        cut = [[(low + a, low + b) for a, b in even_ranges(high - low, parts, 1)] for low, high in self.plan.ranges]
+        made = []
+        for pieces in zip(*cut, strict=True):
+            for first, last in pieces:
+                own = slice(first, last)
+                state.kernels.aggregate(state.owners[own], state.steps[own], state.chain, state.ranks[own])
+            made.append((pieces, device.current_stream().record()))
+        state.owners = state.steps = None
+        for pieces, ready in made:
+            beside.wait_event(ready)
+            with beside:
+                comm.reduce_scatter(state.ranks, pieces, "max")
+        device.current_stream().wait_event(beside.record())
+
+    def _complete(self, state: Strata, comm: Communicator) -> None:
+        """Rank what lies before the first splitters, and find out whether something is amiss."""
+        kernels, xp, few = state.kernels, state.device.xp, self.plan.n // FEW
+        first, last = self.plan.ranges[comm.rank]
+        unranked = xp.empty(few, self.plan.dtype)
+        kernels.sift(state.succ, state.ranks[first:last], first, unranked, state.control)
+        comm.allgather(state.controls, tuple((shard, shard + 1) for shard in range(comm.size)))
+        controls = devices.to_host(state.controls).astype(np.int64)
+        tangled, walked = controls[:, kernels.TANGLED].any(), controls[:, kernels.WALKED].sum()
+        still_open = controls.view(np.uint32)[:, -1].any()
+        counts = controls[:, kernels.UNRANKED]
+        overlap = walked != self.plan.n - counts.sum() and self.plan.method == "splitter48"
+        state.amiss = bool(tangled or still_open or overlap)
+        if state.amiss or not counts.any():
+            return
+        if counts.sum() <= few:
+            self._complete_few(state, comm, unranked, counts)
+        else:
+            self._complete_many(state, comm)
+
+    def _complete_few(self, state: Strata, comm: Communicator, unranked: Array, counts: np.ndarray) -> None:
+        """Rank a list of all elements without a rank, of which shard ``r`` has found ``counts[r]``, on every shard."""
+        xp, ends = state.device.xp, np.cumsum(counts)
+        parts = tuple(zip((ends - counts).tolist(), ends.tolist(), strict=True))
+        first, last = parts[comm.rank]
+        elements = xp.empty(parts[-1][1], self.plan.dtype)
+        elements[first:last] = unranked[: last - first]
+        comm.allgather(elements, parts)
+        kernels, beyond = state.kernels, xp.empty_like(elements)
+        kernels.number(elements, state.ranks)
+        kernels.follow(state.succ, elements, state.ranks, beyond)
+        comm.allreduce(beyond, "max")
+        chain = xp.empty(len(elements), np.uint64)
+        kernels.relink(beyond, chain)
+        open_words = xp.zeros(1 + rounds(len(chain)), np.uint32)
+        _jump(state, chain, open_words)
+        kernels.enter(chain, elements, state.ranks)
+        state.amiss = bool(devices.to_host(open_words[-1:])[0])
+
+    def _complete_many(self, state: Strata, comm: Communicator) -> None:
+        """Rank elements without a rank on their ways to a rank, all on every shard."""
+        kernels, ranks = state.kernels, state.ranks
+        comm.allgather(ranks, self.plan.ranges)
+        marks = kernels.marks(state.device.xp, self.plan.n)
+        kernels.mark(state.succ, ranks, marks)
+        kernels.complete(state.succ, self.shift, marks, ranks, state.control)
+        state.control[kernels.UNRANKED] = 0
+        first, last = self.plan.ranges[comm.rank]
+        kernels.sift(state.succ, ranks[first:last], first, ranks[:0], state.control)
+        state.amiss = bool(state.control[kernels.UNRANKED])
+
+
+def _jump(state: Strata, chain: Array, open_words: Array) -> None:
+    """Let all words of a chain jump to its ends; the last of `open_words` says if one leads to none."""
+    state.kernels.jump(chain, 0, len(chain), 0, rounds(len(chain)), open_words)
+
+
+def _halves(chain: Array, ranges: tuple[tuple[int, int], ...]) -> tuple[Array, tuple[tuple[int, int], ...]]:
+    """Return a chain as words of 32 bits, which every communicator knows, and ranges of it likewise."""
+    return chain.view(np.uint32), tuple((2 * first, 2 * last) for first, last in ranges)

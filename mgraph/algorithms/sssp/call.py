@@ -1,0 +1,302 @@
+"""Shortest paths from one source: the public call, its result, and its program over vertex ranges.
+
+The algorithms are told in ``kernels/sssp.cu``. A shard owns a range of vertices and the edges into
+them. A superstep is a round: every shard knows all distances and who must be relaxed, relaxes the edges into
+its own vertices, and gets the others' part of both. That is done over masks, by every method: worklists would
+have to be sent and merged. Where there are no others, a launch runs as many rounds as the span allows, and the
+methods differ as their papers do.
+
+Predecessors come from the finished distances, so they are the same for every method and any number of shards.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ... import device as devices
+from ...arguments import checked_flag, checked_vertices
+from ...arrays import Array
+from ...dtypes import distance_dtype, infinity
+from ...errors import InputError
+from ...graph import Compressed, Graph, as_graph, check_sums
+from ...graph.potentials import edge_lengths, potentials
+from ...paths import walked_back
+from ...planning.plan import Plan
+from ...planning.shape import shape_beside
+from ...runtime.program import Progress, memory_errors
+from ...runtime.select import checked_span, executor, specs_beside
+from . import plan as single_source_plan
+from .plan import TYPES
+from .program import PATIENCE, Edges, FromOneSource, Request
+
+#: Mean weights, over the mean degree, in the width of the window of distances that are relaxed together, and the degree
+#: below which it becomes wider; counted, see benchmarks/NOTES.md.
+_WINDOW, _SPARSE = 4, 25
+
+
+@memory_errors("sssp")
+def sssp(
+    graph: Any,
+    source: int,
+    *,
+    method: str = "auto",
+    predecessors: bool = False,
+    dtype: Any = None,
+    limit: float | None = None,
+    target: int | None = None,
+    device: str | None = None,
+    client: Any = None,
+    span: int | None = None,
+    progress: Progress | None = None,
+    worker_timeout: float | str | None = None,
+) -> "SsspResult":
+    """Return the length of the shortest path from `source` to every vertex.
+
+    Parameters
+    ----------
+    graph : Graph, sparse matrix, or array_like of shape (n, n)
+        Read as `mgraph.apsp` does. The edges of an unweighted graph have length 1.
+    source : int
+        The vertex to start from, 0 to n-1.
+    method : {"auto", "nearfar", "bellman-ford", "mask"}
+        ``"nearfar"`` relaxes the vertices within a window of distances before those beyond it [1]_ [2]_,
+        ``"bellman-ford"`` all whose distance fell, and admits negative weights [3]_, ``"mask"`` the same in two
+        passes over all vertices [4]_. ``"auto"`` takes the first, and the second for negative weights.
+    predecessors : bool
+        Whether to return each vertex's predecessor on a shortest path: the least of those nearer to the source;
+        where there is none (weights of zero, or negative), the least of those that the fewest edges of
+        shortest paths lead to.
+    dtype : {"float32", "float64", "int32"}, optional
+        The type to compute in. By default that of the weights; integers in int32, hop counts in float32.
+    limit : float, optional
+        Distances beyond it are left unreached.
+    target : int, optional
+        Stop once this vertex's distance is known; vertices farther than it are left unreached.
+    device : {"cpu", "cuda", "cuda:N"}, optional
+        By default the graph's own device where that is a GPU, else a GPU where there is one. With
+        `client`, what its workers shall use.
+    client : distributed.Client, optional
+        Run on the client's workers, one range of vertices each.
+    worker_timeout : float or str, optional
+        Seconds, 1 or more, or such as ``"2 minutes"``, for which a worker of `client` may be silent before the call
+        ends in `WorkerLostError`. By default ``mgraph.worker-timeout`` of Dask's configuration, or 60.
+    span : int, optional
+        Rounds between two barriers of Dask; 1 makes each a task. By default about a second's worth.
+    progress : callable, optional
+        Called between spans with the rounds done, and None as their number is not known.
+
+    Returns
+    -------
+    SsspResult
+
+    Raises
+    ------
+    NegativeCycleError
+        If a cycle of negative weight can be reached from the source; its `vertex` lies on one.
+    DistanceOverflowError
+        If a weight or distance is beyond what its type carries, as told for `mgraph.apsp`.
+    InputError
+        For negative weights with another method than ``"bellman-ford"``, if `source` or `target` is not a vertex,
+        and for input that cannot be used.
+    MemoryLimitError
+        If no plan fits; raised before anything is allocated.
+    DeviceError
+        If the device is not there or cannot be used.
+    WorkerLostError, SchedulerError, VersionError
+        With `client`: if a worker is lost during the call, the scheduler does not answer or has no workers, or a worker
+        has another version of mgraph.
+
+    References
+    ----------
+    .. [1] Davidson, Baxter, Garland and Owens, "Work-efficient parallel GPU methods for single-source shortest
+       paths", 2014.
+    .. [2] Meyer and Sanders, "Δ-stepping: a parallelizable shortest path algorithm", 2003.
+    .. [3] Bellman, "On a routing problem", 1958.
+    .. [4] Harish and Narayanan, "Accelerating large graph algorithms on the GPU using CUDA", 2007.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> graph = mgraph.Graph.from_edges([0, 0, 1], [1, 2, 2], [4, 9, 3])
+    >>> result = mgraph.sssp(graph, 0, predecessors=True, device="cpu")
+    >>> result.distances.tolist(), result.path(2)
+    ([0, 4, 7], [0, 1, 2])
+    """
+    graph = as_graph(graph)
+    [source] = checked_vertices("source", [source], graph.n)
+    predecessors = checked_flag("predecessors", predecessors)
+    [end] = [-1] if target is None else checked_vertices("target", [target], graph.n)
+    computed = distance_dtype(graph.weights_dtype, dtype, TYPES)
+    most = _checked_limit(limit, computed)
+    least = 0 if graph.nonnegative else graph.extremes()[0]
+    if least < 0 and method in ("nearfar", "mask"):
+        raise InputError(
+            f"the weight {least} is negative, which method={method!r} cannot have: use method='bellman-ford'"
+        )
+    check_sums(graph, computed)
+    runner = executor(device, client, graph.device, worker_timeout)
+    csr = graph.csr()
+    made = single_source_plan.planned(
+        graph.n,
+        graph.m,
+        specs_beside(runner, graph, f"lengths.{computed}"),
+        method=method,
+        dtype=computed,
+        predecessors=predecessors,
+        nonnegative=least >= 0,
+        span=checked_span(span, progress),
+        indptr=_incoming(csr) if len(runner.specs) > 1 else None,
+        shape=shape_beside(graph, runner.specs),
+    )
+    home = devices.find(graph.device)
+    width = float("inf")
+    if made.method == "nearfar":
+        width = graph.kept("window", home, partial(_window, csr, graph.n))
+    ask = Request(source, most, end, width, negative=least < 0)
+
+    def edges(shard: int) -> Edges:
+        if len(made.ranges) > 1:
+            return Edges(_into(csr, *made.ranges[shard]))
+        if runner.place is None:
+            return Edges(csr)
+        make = partial(_lengths, csr, computed, runner.place)
+        lengths = graph.kept(f"lengths.{computed}", runner.place, make)
+        indptr, indices = graph.adjacency("csr", runner.place)
+        return Edges(Compressed(indptr, indices, lengths), encoded=True)
+
+    outcome = runner.run(FromOneSource(made, ask, PATIENCE if ask.negative else None), edges, made, progress)
+    if outcome.arrays["doubt"][0]:
+        _refuse_negative_cycles(graph, source)
+        outcome = runner.run(FromOneSource(made, ask, None), edges, made, progress)
+    parents = outcome.arrays.get("predecessors")
+    return SsspResult(
+        home.asarray(outcome.arrays["distances"]),
+        None if parents is None else home.asarray(parents),
+        int(outcome.arrays["rounds"][0]),
+        *(source, made, outcome.timings),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class SsspResult:
+    """The result of `sssp`.
+
+    Attributes
+    ----------
+    distances : array of float32, float64 or int32, shape (n,)
+        Length of the shortest path from the source; ``inf``, for int32 its largest value, where there is none.
+    predecessors : array of int32, shape (n,), or None
+        The vertex before on such a path; -9999 where there is none and for the source. With negative weights, a
+        vertex beyond the limit, or farther than the target, keeps its predecessor: a path may return from there.
+    iterations : int
+        Rounds that were run.
+    source : int
+        The vertex that the distances are from.
+    plan : Plan
+        How the call was run.
+    timings : dict of str to float
+        Seconds spent in ``"load"``, ``"solve"`` and ``"collect"``, and apart from these in ``"compile"``: kernels are
+        compiled, or loaded from a cache, at their first use.
+    """
+
+    distances: Array
+    predecessors: Array | None
+    iterations: int
+    source: int
+    plan: Plan
+    timings: dict[str, float]
+
+    def path(self, vertex: int) -> list[int]:
+        """Return the vertices of the shortest path to `vertex`, both ends included.
+
+        Takes time linear in its length, and from a GPU that of copying the predecessors. Empty where there is no path.
+
+        Raises
+        ------
+        InputError
+            If predecessors were not asked for, or `vertex` is out of range.
+        """
+        if self.predecessors is None:
+            raise InputError("path() needs the predecessors: call sssp(..., predecessors=True)")
+        [vertex] = checked_vertices("vertex", [vertex], self.plan.n)
+        if self.distances[vertex] == infinity(np.dtype(self.distances.dtype)):
+            return []
+        vertices = walked_back(self.predecessors, vertex)
+        return vertices if vertices[0] == self.source else []  # where a cycle of zero is negative by rounding
+
+
+def _checked_limit(limit: Any, dtype: np.dtype) -> float:
+    """Return the greatest distance of `dtype` that is not beyond a user's limit."""
+    if limit is None:
+        return float("inf")
+    if isinstance(limit, bool) or not isinstance(limit, (int, float, np.integer, np.floating)) or not limit >= 0:
+        raise InputError(f"limit must be a number of 0 or more, or None for no limit, got {limit!r}")
+    if dtype.kind == "i":
+        return float(limit) if limit == float("inf") else math.floor(limit)
+    if limit > float(np.finfo(dtype).max):
+        return float("inf")
+    exact, rounded = limit.item() if isinstance(limit, np.generic) else limit, dtype.type(limit)
+    return float(np.nextafter(rounded, dtype.type(0)) if float(rounded) > exact else rounded)
+
+
+def _window(csr: Compressed, n: int) -> float:
+    """Return the width of distances that are best relaxed together.
+
+    Distances of a graph without hubs lie about a mean weight over the mean degree apart. A wider window repeats
+    more work, a narrower one takes more rounds, of which a graph of low degree has many: there it is worth more.
+    Where all weights are equal, no vertex falls twice, however wide it is.
+    """
+    m = len(csr.indices)
+    if not m or csr.weights is None or csr.weights.min() == csr.weights.max():
+        return float("inf")
+    with np.errstate(over="ignore"):
+        mean = float(csr.weights.sum()) / m
+    degree = max(1.0, m / n)
+    width = mean * _WINDOW / degree * max(1.0, _SPARSE / degree)
+    if csr.weights.dtype.kind == "i":
+        width = max(1.0, width)
+    least, most = (float(end) for end in (np.finfo(np.float32).tiny, np.finfo(np.float32).max))
+    return width if least < width < most else float("inf")
+
+
+def _lengths(csr: Compressed, dtype: np.dtype, device: devices.Device) -> Array:
+    """Return the weights as the kernels want them, which the graph's own hardly ever are not."""
+    with device.active():
+        lengths = edge_lengths(csr, None, dtype, device)
+        own = csr.weights
+        if own is None or own.dtype != dtype or devices.of(own) is not device:
+            return lengths
+        bits = f"i{dtype.itemsize}"
+        return own if bool((own.view(bits) == lengths.view(bits)).all()) else lengths
+
+
+def _incoming(csr: Compressed) -> np.ndarray:
+    """Return where the edges into each vertex would begin."""
+    n = len(csr.indptr) - 1
+    degrees = np.bincount(devices.to_host(csr.indices), minlength=n)
+    return np.concatenate([np.zeros(1, np.int64), degrees.cumsum()])
+
+
+def _into(csr: Compressed, first: int, last: int) -> Compressed:
+    """Return the edges into the vertices from `first` to `last`, by source."""
+    indptr, indices = devices.to_host(csr.indptr), devices.to_host(csr.indices)
+    kept = (indices >= first) & (indices < last)
+    before = np.zeros(len(kept) + 1, indptr.dtype)
+    np.cumsum(kept, out=before[1:])
+    weights = None if csr.weights is None else devices.to_host(csr.weights)[kept]
+    return Compressed(before[indptr], indices[kept], weights)
+
+
+def _refuse_negative_cycles(graph: Graph, source: int) -> None:
+    """Raise NegativeCycleError if a cycle of negative weight can be reached from `source`."""
+    indptr, indices = (devices.to_host(array) for array in graph.adjacency("csr"))
+    marks = sparse.csr_array((np.ones(len(indices), np.int8), indices, indptr), shape=(graph.n, graph.n))
+    reached = np.zeros(graph.n, bool)
+    reached[sparse.csgraph.breadth_first_order(marks, source, return_predecessors=False)] = True
+    src, dst, weights = (devices.to_host(part) for part in graph.coo())
+    there = reached[src]
+    potentials(Graph.from_edges(src[there], dst[there], weights[there], n=graph.n))

@@ -1,0 +1,81 @@
+"""Shortest paths from one source."""
+
+from typing import Any
+
+from ...dtypes import DISTANCE_TYPES, distance_dtype
+from ...errors import InputError
+from ...planning.cut import shares, span_of
+from ...planning.devices import DeviceSpec, rates_of
+from ...planning.fit import fitted
+from ...planning.plan import Plan
+from ...planning.rates import EXCHANGE
+from ...planning.shape import CACHED, Shape
+from .program import device_bytes
+
+#: What `sssp` can do.
+METHODS = ("nearfar", "bellman-ford", "mask")
+
+#: What it computes in.
+TYPES = tuple(dtype for dtype in DISTANCE_TYPES if dtype.itemsize >= 4)
+
+
+def planned(
+    n: int,
+    m: int,
+    specs: tuple[DeviceSpec, ...],
+    *,
+    method: str = "auto",
+    dtype: Any = None,
+    predecessors: bool = False,
+    nonnegative: bool = True,
+    span: int | None = None,
+    indptr: Any = None,
+    memory_limit: int | None = None,
+    shape: Shape | None = None,
+) -> Plan:
+    """Plan shortest paths from one source: rounds, how many of which only the graph can tell."""
+    dtype, shape = distance_dtype(None, dtype), shape or Shape()
+    if method == "auto":
+        method = "nearfar" if nonnegative else "bellman-ford"
+    if method not in METHODS:
+        known = ", ".join(map(repr, METHODS))
+        raise InputError(f"method={method!r} is not known for sssp: use 'auto', {known}")
+    if dtype not in TYPES:
+        *names, last = (each.name for each in TYPES)
+        raise InputError(f"dtype must be {', '.join(names)} or {last} for sssp, got {dtype.name}")
+    kind, shards = specs[0].kind, len(specs)
+
+    def peak(own: int, own_edges: int) -> int:
+        masked = shards > 1 or method == "mask"
+        return device_bytes(n, own_edges, own, dtype, predecessors, kind=kind, masked=masked)
+
+    ranges, edges = shares(n, m, specs, memory_limit, indptr, peak)
+    per_round = EXCHANGE["solo" if shards == 1 else kind] + (5e-6 if kind == "cuda" else 1e-6)
+    made = Plan(
+        algorithm="sssp",
+        method=method,
+        n=n,
+        m=m,
+        dtype=dtype.name,
+        predecessors=predecessors,
+        block=0,
+        ranges=ranges,
+        devices=specs,
+        steps=None,
+        span=span or span_of(per_round),
+        peak_bytes=tuple(peak(last - first, own_edges) for (first, last), own_edges in zip(ranges, edges, strict=True)),
+        # An edge is passed a few times, and its weight and its end's distance looked at.
+        seconds=_passed(n, m, method, kind, shape) / (rates_of(specs[0]).search * shards) + 60 * per_round,
+    )
+    return fitted(made, memory_limit)
+
+
+def _passed(n: int, m: int, method: str, kind: str, shape: Shape) -> float:
+    """Return how often a search reads at random as much as an edge takes a breadth-first search."""
+    if kind == "cuda":
+        return 4 * m  # an edge is passed a few times, and its weight and its end's distance looked at
+    # On a CPU an edge takes some 13 ns, and a vertex whose distance no cache holds 150 more. Without a window a
+    # vertex falls more often, with masks every round goes through all vertices.
+    once = 2.6 * m + 30 * n * shape.far * (n > CACHED)
+    levels = shape.levels if method == "mask" else 0
+    return once * (1 if method == "nearfar" else 1.5) + levels * n / 2

@@ -1,0 +1,286 @@
+"""Shortest paths from one source: the program over vertex ranges."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ... import device as devices
+from ...arrays import Array
+from ...dtypes import NO_PREDECESSOR, distance_range, infinity, kernel_infinity, offset_type
+from ...graph import Compressed
+from ...graph.potentials import edge_lengths
+from ...graph.weights import decode
+from ...planning.kernels import kernel_module
+from ...planning.plan import Plan
+from ...runtime.communicator import Communicator
+
+#: Rounds after which a graph with negative weights is looked at for a negative cycle, which has no last round.
+PATIENCE = 1024
+
+
+class Edges(NamedTuple):
+    """A shard's edges by source, and whether their weights are as the kernels want them."""
+
+    edges: Compressed
+    encoded: bool = False
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a search is asked for.
+
+    Attributes
+    ----------
+    source, target : int
+        Vertices; a target of -1 is none.
+    limit : float
+        The greatest distance that is wanted.
+    window : float
+        Width of the distances that are relaxed before those beyond.
+    negative : bool
+        Whether there are negative weights.
+    """
+
+    source: int
+    limit: float
+    target: int
+    window: float
+    negative: bool
+
+
+class Search:
+    """One search of a shard: its arrays, and the kernels that run it. What they mean: ``kernels/sssp.cu``.
+
+    Parameters
+    ----------
+    device : Device
+        Where it runs.
+    edges : Compressed
+        The edges by source, only those into the shard's vertices, with encoded weights.
+    distances : array, shape (n,)
+        The kernels' infinity, but where it starts.
+    seeds : array of int32
+        The vertices to start from.
+    ranges : tuple of (int, int)
+        The vertices of each shard.
+    shard : int
+        This shard's number.
+    masked : bool
+        Whether to run over masks though there are no other shards.
+    window, limit : float
+        As in `Ask`.
+    target : int
+        As in `Ask`.
+    """
+
+    #: Rounds launched before the host looks whether all is done, where each needs an exchange.
+    BATCH = 16
+
+    def __init__(
+        self,
+        device: devices.Device,
+        edges: Compressed,
+        distances: Array,
+        seeds: Array,
+        ranges: tuple[tuple[int, int], ...],
+        shard: int,
+        *,
+        masked: bool,
+        window: float = float("inf"),
+        limit: float = float("inf"),
+        target: int = -1,
+    ) -> None:
+        xp, n, dtype = device.xp, len(distances), np.dtype(distances.dtype)
+        self.kernels = device.kernels("sssp")
+        self.edges = edges
+        self.distances = distances
+        self.ranges = ranges
+        self.rounds = 0
+        self.finished = False
+        self.masked = masked or len(ranges) > 1
+        most = kernel_infinity(dtype)
+        self.bounds = min(window, most), min(limit, most), target
+        first, last = ranges[shard]
+        words = -(-n // 32)
+        self.pieces = xp.empty((self.kernels.piece_capacity(len(edges.indices)), 2), np.int32)
+        if self.masked:
+            self.control = xp.zeros(self.kernels.CONTROL_WORDS, np.int32)
+            self.mask, bound = xp.zeros(words, np.uint32), xp.full(1, self.bounds[0], dtype)
+            distances[seeds] = 0
+            device.kernels("bfs").seed(seeds, 0, 0, distances, self.mask, self.mask)
+            self.work = (first, last, distances, distances[first:last].copy(), self.mask, self.pieces, bound)
+            self.run = self.kernels.masks
+        else:
+            self.control, stamps, waits = devices.zeroed(xp, self.kernels.CONTROL_WORDS, n, words)
+            near, far, bound = xp.empty(2 * n, np.int32), xp.empty(2 * n, np.int32), xp.empty(1, dtype)
+            self.kernels.start(seeds, self.bounds[0], distances, near, bound, self.control)
+            self.work = (distances, near, far, stamps, waits.view(np.uint32), self.pieces, bound)
+            self.run = self.kernels.piles
+
+    def advance(self, limit: int, comm: Communicator) -> int:
+        """Run up to `limit` rounds, at least one where there is one; return how many there were."""
+        if self.finished:
+            return 0
+        horizon = comm.horizon(limit)
+        launches = min(self.BATCH, -(-limit // horizon))
+        words = tuple((lo // 32, -(-hi // 32)) if hi > lo else (0, 0) for lo, hi in self.ranges)
+        for _ in range(launches):
+            self.run(*self.edges, *self.work, self.control, *self.bounds, horizon)
+            if self.masked:
+                comm.allgather(self.mask, words)
+                comm.allgather(self.distances, self.ranges)
+        ran = int(devices.to_host(self.control)[self.kernels.ROUND]) - self.rounds
+        self.rounds += ran
+        # All shards know the same distances and masks, so they come to the same conclusion.
+        self.finished = ran < launches * horizon
+        return ran
+
+
+@dataclass
+class Shard:
+    """A shard's state."""
+
+    device: devices.Device
+    number: int
+    search: Search
+
+
+class FromOneSource:
+    """Shortest paths from one source over ranges of vertices.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan.
+    ask : Ask
+        What is asked for.
+    patience : int, optional
+        Rounds after which to stop in doubt whether there is a negative cycle. By default so many that there are
+        more only where floats are rounded.
+    """
+
+    def __init__(self, plan: Plan, ask: Request, patience: int | None) -> None:
+        self.plan = plan
+        self.ask = ask
+        self.patience = patience
+        #: The most rounds to run: no path of least weight has more edges than there are vertices.
+        self.most = min(patience or plan.n + 1, plan.n + 1) if ask.negative else None
+
+    def load(self, shard: int, piece: Edges, device: devices.Device) -> Shard:
+        """Return the shard with nothing but the source reached."""
+        xp, dtype, ask = device.xp, np.dtype(self.plan.dtype), self.ask
+        edges, masked = piece.edges, self.plan.method == "mask"
+        device.kernels("sssp").compile_ahead(edges.indptr, dtype, masked)
+        if not piece.encoded:
+            weights = edge_lengths(edges, None, dtype, device)
+            edges = Compressed(device.asarray(edges.indptr), device.asarray(edges.indices), weights)
+        distances = xp.full(self.plan.n, kernel_infinity(dtype), dtype)
+        search = Search(
+            *(device, edges, distances, xp.full(1, ask.source, np.int32), self.plan.ranges, shard),
+            masked=masked,
+            window=ask.window,
+            # A path with negative weights may return from beyond the limit, which prunes nothing there.
+            limit=float("inf") if ask.negative else ask.limit,
+            target=-1 if ask.negative else ask.target,
+        )
+        return Shard(device, shard, search)
+
+    def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
+        """Run some rounds; all of them in one launch where no other shard must be heard."""
+        if self.most is not None:
+            limit = min(limit, self.most - state.search.rounds)
+        return state.search.advance(limit, comm) if limit > 0 else 0
+
+    def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
+        """Return the shard's part of the distances and predecessors, the rounds, and whether they were too few."""
+        search, ask = state.search, self.ask
+        first, last = self.plan.ranges[state.number]
+        distances, dtype = search.distances, np.dtype(self.plan.dtype)
+        # What is below the least integer that is carried may have fallen there along a negative cycle.
+        doubt = self.patience is not None and (
+            not search.finished
+            or (dtype.kind == "i" and int(distances.min()) < distance_range(dtype, nonnegative=False)[0])
+        )
+        results = {"rounds": np.full(1, search.rounds), "doubt": np.full(1, doubt)}
+        if doubt:
+            return results | {"distances": distances[first:last]}
+        if not ask.negative:
+            _cut(distances, ask, kernel_infinity(dtype))
+        if self.plan.predecessors:
+            results["predecessors"] = self._predecessors(state, comm)
+        own = distances[first:last]
+        decode(own.reshape(1, -1), None, state.device, not ask.negative, lowered=False)
+        if ask.negative:  # a path that is within the limit may come from beyond what is carried, so that comes first
+            _cut(distances, ask, infinity(dtype))
+        return results | {"distances": own}
+
+    def _predecessors(self, state: Shard, comm: Communicator) -> Array:
+        """Return the predecessors of the shard's vertices.
+
+        Those that no nearer vertex has a tight edge to are left open; a second search counts the hops to them along
+        tight edges, from all others, and in that they have nearer vertices.
+        """
+        device, search, ask, ranges = state.device, state.search, self.ask, self.plan.ranges
+        xp, kernels, edges, distances = device.xp, search.kernels, search.edges, search.distances
+        first, last = ranges[state.number]
+        parent = xp.full(last - first, kernels.OPEN, np.int32)
+        if not ask.negative:
+            kernels.parents(*edges, first, distances, parent, search.pieces, search.control)
+        open_anywhere = xp.zeros(1, np.int32)
+        kernels.settle_roots(first, ask.source, distances, parent, open_anywhere)
+        comm.allreduce(open_anywhere, "max")
+        if int(open_anywhere[0]):
+            unreached = kernel_infinity(np.dtype(distances.dtype))
+            hops = xp.full(self.plan.n, kernel_infinity(np.dtype(np.int32)), np.int32)
+            hops[first:last][(distances[first:last] < unreached) & (parent != kernels.OPEN)] = 0
+            comm.allgather(hops, ranges)
+            lengths = xp.empty(len(edges.indices), np.int32)
+            kernels.tight(*edges, first, distances, parent, lengths, search.pieces, search.control)
+            tight = edges._replace(weights=lengths)
+            seeds = xp.flatnonzero(hops == 0).astype(np.int32)
+            second = Search(device, tight, hops, seeds, ranges, state.number, masked=search.masked)
+            while second.advance(len(hops) + 1, comm):
+                pass
+            kernels.parents(*tight, first, hops, parent, second.pieces, second.control)
+            parent[parent == kernels.OPEN] = NO_PREDECESSOR
+        return parent
+
+
+def device_bytes(n: int, m: int, own: int, dtype: np.dtype, predecessors: bool, *, kind: str, masked: bool) -> int:
+    """Return the most bytes that a shard of `FromOneSource` holds on its device.
+
+    Parameters
+    ----------
+    n, m : int
+        Vertices, and stored directed edges into the shard's own.
+    own : int
+        Vertices of the shard.
+    dtype : dtype
+        The type of the distances.
+    predecessors : bool
+        Whether predecessors are computed; the second search for those behind edges of weight zero is counted.
+    kind : {"cpu", "cuda"}
+        Where the work is done.
+    masked : bool
+        Whether the search runs over masks.
+    """
+    words = -(-n // 32) * 4
+    pieces = 8 * kernel_module(kind, "sssp").piece_capacity(m)
+
+    def search(itemsize: int) -> int:
+        state = own * itemsize if masked else 20 * n
+        return n * itemsize + m * itemsize + state + words + pieces
+
+    lists = 4 * m + (n + 1) * offset_type(m).itemsize
+    encoding = m * (dtype.itemsize + 1)  # all weights are compared with the graph's own
+    # Beside the second search: the first results, and the vertices that it starts from.
+    more = 4 * own + 4 * n + search(4) if predecessors else 0
+    return lists + max(encoding, search(dtype.itemsize) + more)
+
+
+def _cut(distances: Array, ask: Request, unreached: float) -> None:
+    """Make what is beyond the limit, or farther than the target, `unreached`."""
+    most = ask.limit if ask.target < 0 else min(ask.limit, distances[ask.target].item())
+    if most < unreached:
+        distances[distances > most] = unreached

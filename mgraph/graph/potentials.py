@@ -1,0 +1,75 @@
+"""Potentials that make weights non-negative, and the lengths of edges that they leave."""
+
+import math
+
+import numpy as np
+
+from .. import device as devices
+from ..arrays import Array
+from ..dtypes import distance_range, out_of_range
+from ..errors import NegativeCycleError
+from . import Compressed, Graph
+from .weights import encode
+
+
+def potentials(graph: Graph) -> np.ndarray:
+    """Return potentials ``h`` for which no ``weight + h[u] - h[v]`` of an edge from u to v is negative.
+
+    ``h[v]`` is the least length of a path to v, from anywhere: Bellman and Ford's relaxation, from zeros, in
+    Goldberg and Radzik's order.
+
+    Raises
+    ------
+    NegativeCycleError
+        If there is a cycle of negative weight; its `vertex` lies on one.
+    """
+    indptr, indices, weights = (None if part is None else devices.to_host(part) for part in graph.csr())
+    h = np.zeros(graph.n)
+    if weights is None or graph.nonnegative:
+        return h
+    weights = weights.astype(np.float64)
+    parents, edges = np.full(graph.n, -1, np.int64), np.full(graph.n, -1, np.int64)
+    fell = np.ones(graph.n, bool)
+    relax_all = devices.find("cpu").kernels("sssp_many").relax_all
+    for _ in range(graph.n + 1):
+        vertex = int(relax_all(indptr, indices, weights, h, parents, edges, fell))
+        if vertex < 0:
+            break
+        cycle = [vertex]
+        while parents[cycle[-1]] != vertex:
+            cycle.append(int(parents[cycle[-1]]))
+        if _negative_in_all(weights[edges[cycle]]):
+            raise NegativeCycleError(vertex)
+        parents[vertex] = edges[vertex] = -1  # it seemed negative by rounding
+    return h
+
+
+def _negative_in_all(weights: np.ndarray) -> bool:
+    """Return whether the exact sum of some weights is negative, be it as large as it may."""
+    try:
+        return math.fsum(weights) < 0
+    except OverflowError:  # of so large a sum, the digits that scaling costs do not matter
+        return math.fsum(weights * 2.0**-64) < 0
+
+
+def edge_lengths(incoming: Compressed, h: Array | None, dtype: np.dtype, device: devices.Device) -> Array:
+    """Return the weights of the edges by target, shifted by potentials so that none is negative."""
+    indptr, indices, weights = incoming
+    xp = device.xp
+    lengths = xp.ones(len(indices), dtype)
+    if weights is None:
+        return lengths
+    encode(device.asarray(weights), lengths, device)
+    if h is None:
+        return lengths
+    if dtype.kind == "i" and len(h) and float(h.min()) < distance_range(dtype, nonnegative=False)[0]:
+        raise out_of_range(dtype, nonnegative=False)
+    # An edge's target is the number of rows, but the first, that begin at it or before.
+    m = len(indices)
+    target = xp.bincount(indptr[1:-1], minlength=m + 1)[:m].cumsum() if m else indices
+    shifted = xp.maximum(lengths + (h[indices] - h[target]), 0)
+    if dtype.kind == "f":
+        encode(shifted, lengths, device)
+    else:
+        lengths[...] = shifted
+    return lengths

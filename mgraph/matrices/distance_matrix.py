@@ -1,0 +1,192 @@
+"""A shard's part of a distance matrix: cut from the input, filled in on its device, handed back as a result.
+
+Every all-pairs method that works on the matrix begins and ends here. Beside the distances `D` there may be
+labels `P` of the same shape: predecessors, or intermediate vertices (the highest on each path).
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import device as devices
+from ..arrays import chunk_rows, places_on
+from ..dtypes import NO_PREDECESSOR, distance_range, infinity, kernel_infinity, out_of_range
+from ..errors import NegativeCycleError
+from ..graph import Compressed, Graph, StoredMatrix, in_memory
+from ..graph.weights import decode, encode
+from ..planning.plan import Plan
+from ..runtime.communicator import Communicator
+
+Array = Any
+
+#: What stands for "no pivot found on a negative cycle".
+NO_CYCLE = np.iinfo(np.int32).max
+
+
+class Part(NamedTuple):
+    """A shard's part of the input: of a distance matrix, or the edges from its rows to its columns.
+
+    Where predecessors are derived from distances, `incoming` has all edges of the graph by target.
+    """
+
+    dense: Array | None
+    edges: Compressed | None
+    incoming: Compressed | None = None
+
+
+def parts(graph: Graph, plan: Plan) -> Callable[[int], Part]:
+    """Return what cuts each shard's part out of the graph."""
+
+    def part(shard: int) -> Part:
+        first, last = plan.ranges[shard]
+        left, right = plan.columns[shard]
+        if graph.dense is not None:
+            return Part(graph.dense[first:last, left:right], None)
+        indptr, indices, weights = graph.csr()
+        start, end = int(indptr[first]), int(indptr[last])
+        offsets = indptr[first : last + 1] - indptr[first]
+        targets, lengths = indices[start:end], None if weights is None else weights[start:end]
+        if (left, right) != (0, graph.n):
+            xp = devices.of(indptr).xp
+            inside = (targets >= left) & (targets < right)
+            before = xp.concatenate([xp.zeros(1, offsets.dtype), xp.cumsum(inside, dtype=offsets.dtype)])
+            offsets, targets = before[offsets], targets[inside] - np.int32(left)
+            lengths = None if lengths is None else lengths[inside]
+        return Part(None, Compressed(offsets, targets, lengths), graph.csc() if plan.derived else None)
+
+    return part
+
+
+def rows_of(part: Part, first: int, last: int) -> Part:
+    """Return the rows `first` to `last` - 1 of a part."""
+    if part.edges is None:
+        assert part.dense is not None
+        return Part(part.dense[first:last], None)
+    indptr, indices, weights = part.edges
+    start, end = int(indptr[first]), int(indptr[last])
+    lengths = None if weights is None else weights[start:end]
+    return Part(None, Compressed(indptr[first : last + 1] - indptr[first], indices[start:end], lengths))
+
+
+def empty(rows: int, columns: int, dtype: Any, device: devices.Device) -> Array:
+    """Return an uninitialised matrix whose rows are padded to the device's alignment."""
+    leading = -(-columns // device.row_alignment) * device.row_alignment
+    return device.xp.empty((rows, leading), dtype)[:, :columns]
+
+
+def fill(D: Array, P: Array | None, part: Part, corner: tuple[int, int], device: devices.Device, plan: Plan) -> None:
+    """Write a part of the input to the matrix, and the labels of its edges.
+
+    Parameters
+    ----------
+    D, P : array
+        Distances, and labels if there are any.
+    part : Part
+        What to write.
+    corner : (int, int)
+        The vertices of the first row and the first column.
+    device : Device
+        Where `D` and `P` live.
+    plan : Plan
+        What is asked for: the type of the distances, and whether an edge's label is its source, as a predecessor is.
+    """
+    kernels = device.kernels("minplus")
+    if part.edges is not None:
+        indptr, indices, weights = part.edges
+        D.fill(kernel_infinity(np.dtype(D.dtype)))
+        lengths = device.xp.ones(len(indices), D.dtype)
+        if weights is not None:
+            encode(device.asarray(weights), lengths, device, result=plan.dtype)
+        kernels.scatter(D, device.asarray(indptr), device.asarray(indices), lengths)
+    elif part.dense is not None:
+        _fill_from(part.dense, D, corner, device, plan.dtype)
+    _clip_diagonal(D, corner, device)
+    if P is not None and plan.predecessors:
+        kernels.label_edges(D, *corner, P)
+    elif P is not None:
+        P.fill(NO_PREDECESSOR)
+
+
+def _fill_from(matrix: Array, D: Array, corner: tuple[int, int], device: devices.Device, result: str) -> None:
+    """Write a matrix to `D`: at once where it is at hand or can be copied as it is, else some rows at a time."""
+    diagonal = corner[0] - corner[1]
+    if devices.of(matrix) is device and not isinstance(matrix, StoredMatrix):
+        encode(matrix, D, device, diagonal=diagonal, result=result)
+    elif isinstance(matrix, np.ndarray) and matrix.dtype == D.dtype and matrix.strides[1] == matrix.itemsize:
+        device.copy(D, matrix)
+        _clip_diagonal(D, corner, device)
+        encode(D, D, device, diagonal=diagonal, result=result)
+    else:
+        chunk = chunk_rows(D.shape[1])
+        for top in range(0, len(D), chunk):
+            some = slice(top, top + chunk)
+            rows = device.asarray(in_memory(matrix[some]))
+            encode(rows, D[some], device, diagonal=diagonal + top, result=result)
+
+
+def _clip_diagonal(D: Array, corner: tuple[int, int], device: devices.Device) -> None:
+    """D = min(D, 0) on the matrix's diagonal."""
+    start, end = max(corner), max(*corner, min(corner[0] + D.shape[0], corner[1] + D.shape[1]))
+    device.kernels("minplus").clip_diagonal(D, start - corner[0], start - corner[1], end - start)
+
+
+def on_diagonal(D: Array, corner: tuple[int, int]) -> Array:
+    """Return a copy of the elements of `D` that lie on the matrix's diagonal."""
+    return D[places_on(corner[0] - corner[1], D.shape, devices.of(D).xp)]
+
+
+def raise_negative_cycle(
+    cycle: Array, comm: Communicator, D: Array | None = None, corner: tuple[int, int] = (0, 0)
+) -> None:
+    """Raise NegativeCycleError on every shard if `cycle`, of one element, names a vertex on any of them.
+
+    Give the shard's finished distances `D`, and the row and column of its first one, if weights may be negative. By
+    rounding, a float on the diagonal may fall below zero after the vertex was the pivot.
+    """
+    comm.allreduce(cycle, "min")
+    if D is not None and D.dtype.kind == "f" and int(cycle[0]) == NO_CYCLE:
+        fallen = devices.of(D).xp.flatnonzero(on_diagonal(D, corner) < 0)
+        if len(fallen):
+            cycle[0] = max(corner) + int(fallen[0])
+        comm.allreduce(cycle, "min")
+    vertex = int(cycle[0])
+    if vertex != NO_CYCLE:
+        raise NegativeCycleError(vertex)
+
+
+def finished(D: Array, P: Array | None, plan: Plan, nonnegative: bool, narrow: Array | None = None) -> dict[str, Array]:
+    """Return the shard's part of the result by name, decoded in place.
+
+    Where the result's type is narrower than what was computed in, it is written to `narrow` or a new array.
+
+    Raises
+    ------
+    DistanceOverflowError
+        If a distance may have been cut off, or does not fit the type that was asked for.
+    """
+    device = devices.of(D)
+    xp = device.xp
+    decode(D, P, device, nonnegative)
+    wanted = np.dtype(plan.dtype)
+    if D.dtype != wanted:
+        narrow = xp.empty(D.shape, wanted) if narrow is None else narrow
+        _narrow(D, narrow, nonnegative)
+        D = narrow
+    results = {"distances": D}
+    if P is not None:
+        results["intermediate" if plan.intermediate else "predecessors"] = P
+    return results
+
+
+def _narrow(D: Array, narrow: Array, nonnegative: bool) -> None:
+    """Write int32 distances to a matrix of a narrower type, which carries no more of them than if computed in it."""
+    xp, dtype, none = devices.of(D).xp, np.dtype(narrow.dtype), infinity(np.dtype(D.dtype))
+    least, greatest = distance_range(dtype, nonnegative)
+    chunk = chunk_rows(D.shape[1])
+    for top in range(0, len(D), chunk):
+        part = D[top : top + chunk]
+        there = part != none
+        if bool((there & ((part > greatest) | (part < least))).any()):
+            raise out_of_range(dtype, nonnegative)
+        narrow[top : top + chunk] = xp.where(there, part, infinity(dtype))

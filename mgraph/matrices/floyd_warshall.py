@@ -1,0 +1,230 @@
+"""The blocked Floyd-Warshall algorithm over a grid of shards.
+
+The algorithm is told in ``kernels/minplus.cu``. The matrix is cut into a grid of rectangles of whole blocks,
+one a shard. A round of three supersteps eliminates one block of pivots:
+
+0. the shard on the diagonal factors the pivots' block,
+1. the shards in its grid row solve their part of the pivots' rows, those in its grid column their part of
+   the pivots' columns; the rows are broadcast down the grid's columns, the columns along its rows,
+2. everyone updates its rectangle.
+
+Every element is updated in every round, unlike in a matrix factorisation: so one rectangle a shard balances
+as well as a block-cyclic layout, whose only use would be to pass the pivots' own small work around.
+
+Where the plan asks for it and a span leaves room for whole rounds, they run with look-ahead: the next pivots'
+rows and columns are updated first, and while the rest of the matrix is, a second stream factors, solves and
+broadcasts them into a second set of panels.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import device as devices
+from ..graph import Compressed
+from ..graph.potentials import edge_lengths
+from ..planning.plan import Plan
+from ..runtime.communicator import Communicator
+from .distance_matrix import NO_CYCLE, Part, empty, fill, finished, raise_negative_cycle
+
+Array = Any
+
+
+@dataclass
+class Panels:
+    """What a round passes between its phases."""
+
+    M: Array  # the factored diagonal block
+    R: Array  # the pivots' rows, over the shard's columns
+    labels: Array | None  # the predecessors in R
+    C: Array  # the pivots' columns, over the shard's rows
+
+
+@dataclass
+class Shard:
+    """A shard's state: its rectangle of the matrix and the panels."""
+
+    device: devices.Device
+    kernels: Any
+    rows: tuple[int, int]
+    columns: tuple[int, int]
+    D: Array  # distances
+    P: Array | None  # labels: predecessors or intermediate vertices
+    panels: list[Panels]  # of this round, and with look-ahead of the next
+    aside: Any  # the stream that looks ahead
+    cycle: Array  # the first pivot found on a negative cycle
+    incoming: Compressed | None = None  # all edges by target, to derive predecessors from
+
+
+class FloydWarshall:
+    """The blocked Floyd-Warshall algorithm over a grid of shards."""
+
+    def __init__(self, plan: Plan, nonnegative: bool) -> None:
+        self.plan = plan
+        self.nonnegative = nonnegative
+
+    def load(self, shard: int, piece: Part, device: devices.Device) -> Shard:
+        """Return the shard with its distance matrix filled in and its panels allocated."""
+        plan, dtype = self.plan, np.dtype(self.plan.computed)
+        rows, columns = plan.ranges[shard], plan.columns[shard]
+        height, width = rows[1] - rows[0], columns[1] - columns[0]
+        kernels = device.kernels("minplus")
+        kernels.compile_ahead(dtype, plan.labelled and plan.predecessors, plan.labelled, self.nonnegative)
+        D = empty(height, width, dtype, device)
+        P = empty(height, width, np.int32, device) if plan.labelled else None
+        fill(D, P, piece, (rows[0], columns[0]), device, plan)
+        return Shard(
+            device=device,
+            kernels=kernels,
+            rows=rows,
+            columns=columns,
+            D=D,
+            P=P,
+            panels=[panels(plan, height, width, device) for _ in range(2 if plan.look_ahead else 1)],
+            aside=device.stream(),
+            cycle=device.xp.full(1, NO_CYCLE, np.int32),
+            incoming=piece.incoming,
+        )
+
+    def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
+        """Run one phase of one round; or as many whole rounds as `limit` allows, looking ahead."""
+        number, phase = divmod(first, 3)
+        rounds = -(-self.plan.n // self.plan.block)
+        if number >= rounds:
+            return 0
+        if self.plan.look_ahead and phase == 0 and limit >= 3:
+            last = min(rounds, number + limit // 3)
+            self.look_ahead(state, number, last, comm)
+            return 3 * (last - number)
+        if phase == 0:
+            self._factor(state, number)
+        elif phase == 1:
+            self._solve(state, number, comm)
+        else:
+            self._update(state, number)
+        return 1
+
+    def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
+        """Return the shard's part of the result, or raise on every shard if a vertex's own distance is negative."""
+        D = None if self.nonnegative else state.D
+        raise_negative_cycle(state.cycle, comm, D, (state.rows[0], state.columns[0]))
+        if state.incoming is not None:
+            state.panels.clear()
+            state.P = _derived(state)
+        return finished(state.D, state.P, self.plan, self.nonnegative)
+
+    def look_ahead(self, state: Shard, first: int, last: int, comm: Communicator) -> None:
+        """Run the rounds `first` to `last` - 1."""
+        main = state.device.current_stream()
+        ready = self._pivots_aside(state, first, comm, main.record())
+        for number in range(first, last):
+            main.wait_event(ready)
+            if number + 1 == last:
+                self._update(state, number)
+                return
+            rows, columns = self._pivots(state, number + 1)
+            self._update(state, number, rows=rows)
+            self._update(state, number, columns=columns)
+            ready = self._pivots_aside(state, number + 1, comm, main.record())
+            self._update(state, number, skip=(rows.start, rows.stop, columns.start, columns.stop))
+
+    def _pivots_aside(self, state: Shard, number: int, comm: Communicator, after: Any) -> Any:
+        """Factor and solve a round's pivots on the second stream, after an event; return that of its end."""
+        with state.aside:
+            state.aside.wait_event(after)
+            self._factor(state, number)
+            self._solve(state, number, comm)
+            return state.aside.record()
+
+    def _pivots(self, state: Shard, number: int) -> tuple[slice, slice]:
+        """Return which of the shard's rows, and which of its columns, are a round's pivots; maybe none."""
+        pivot = number * self.plan.block
+        return _within(state.rows, pivot, self.plan.block), _within(state.columns, pivot, self.plan.block)
+
+    def _factor(self, state: Shard, number: int) -> None:
+        s, p = state, state.panels[number % len(state.panels)]
+        rows, columns = self._pivots(s, number)
+        b = rows.stop - rows.start
+        if b and columns.stop > columns.start:
+            s.kernels.factor(s.D, rows.start, columns.start, number * self.plan.block, b, p.M, s.cycle)
+
+    def _solve(self, state: Shard, number: int, comm: Communicator) -> None:
+        """Solve the pivots' rows and columns where they are, and send them to whom they concern."""
+        s, p = state, state.panels[number % len(state.panels)]
+        pivot = number * self.plan.block
+        b = min(self.plan.block, self.plan.n - pivot)
+        high, wide = self.plan.grid
+        row, column = divmod(comm.rank, wide)
+        pivot_row = next(r for r in range(high) if _holds(self.plan.ranges[r * wide], pivot))
+        pivot_column = next(c for c in range(wide) if _holds(self.plan.columns[c], pivot))
+        corner = pivot_row * wide + pivot_column
+        rows, columns = self._pivots(s, number)
+        along = [row * wide + c for c in range(wide)]
+        down = [r * wide + column for r in range(high)]
+        if row == pivot_row:
+            comm.broadcast(p.M, corner, along)
+        if column == pivot_column:
+            comm.broadcast(p.M, corner, down)
+        if rows.stop > rows.start:
+            s.kernels.solve_rows(s.D, s.P, rows.start, pivot, b, p.M, p.R, p.labels)
+        if columns.stop > columns.start:
+            s.kernels.solve_columns(s.D, columns.start, b, p.M, p.C)
+        comm.broadcast(p.R, pivot_row * wide + column, down)
+        if p.labels is not None:
+            comm.broadcast(p.labels, pivot_row * wide + column, down)
+        comm.broadcast(p.C, row * wide + pivot_column, along)
+
+    def _update(
+        self,
+        state: Shard,
+        number: int,
+        rows: slice | None = None,
+        columns: slice | None = None,
+        skip: tuple[int, int, int, int] = (0, 0, 0, 0),
+    ) -> None:
+        """Update the shard's rectangle, or some rows or columns of it, or all but some (both as first, end)."""
+        s, p = state, state.panels[number % len(state.panels)]
+        D, P, C, R, labels = s.D, s.P, p.C, p.R, p.labels
+        if rows is not None:
+            D, P, C = D[rows], None if P is None else P[rows], C[:, rows]
+        if columns is not None:
+            D, P, R = D[:, columns], None if P is None else P[:, columns], R[:, columns]
+            labels = None if labels is None else labels[:, columns]
+        if D.size:
+            pivot = number * self.plan.block
+            b = min(self.plan.block, self.plan.n - pivot)
+            s.kernels.update(D, P, C, R, labels, pivot, b, self.nonnegative, skip)
+
+
+def _derived(state: Shard) -> Array:
+    """Return the predecessors of finished distances: of each vertex a neighbour before it on a shortest path.
+
+    It costs a look at every edge for every row, far less than labels beside n pivots where edges are few.
+    """
+    s, incoming = state, state.incoming
+    assert incoming is not None
+    P = empty(s.D.shape[0], s.D.shape[1], np.int32, s.device)
+    edges = Compressed(s.device.asarray(incoming.indptr), s.device.asarray(incoming.indices), incoming.weights)
+    lengths = edge_lengths(edges, None, np.dtype(s.D.dtype), s.device)
+    s.device.kernels("sssp_many").predecessors(s.D, s.rows[0], edges.indptr, edges.indices, lengths, P)
+    return P
+
+
+def panels(plan: Plan, rows: int, columns: int, device: devices.Device) -> Panels:
+    """Return uninitialised panels for so many rows and columns."""
+    M, R, C = device.kernels("minplus").panels(device.xp, np.dtype(plan.computed), rows, columns, plan.block)
+    labels = device.xp.empty(R.shape, np.int32) if plan.labelled and plan.predecessors else None
+    return Panels(M, R, labels, C)
+
+
+def _within(own: tuple[int, int], pivot: int, block: int) -> slice:
+    """Return which of a shard's rows (or columns) are among the block's; a block lies in one shard."""
+    first, last = own
+    if not first <= pivot < last:
+        return slice(0, 0)
+    return slice(pivot - first, min(pivot + block, last) - first)
+
+
+def _holds(own: tuple[int, int], pivot: int) -> bool:
+    return own[0] <= pivot < own[1]

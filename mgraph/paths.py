@@ -1,0 +1,29 @@
+"""Paths from predecessors."""
+
+from . import device as devices
+from .arrays import Array
+from .dtypes import NO_PREDECESSOR
+from .errors import RoundingError
+
+
+def endless() -> RoundingError:
+    """Return the error for a path that has no end."""
+    return RoundingError("the path goes round a cycle whose weight rounding makes negative: use method='johnson'")
+
+
+def walked_back(predecessors: Array, vertex: int) -> list[int]:
+    """Return the vertices from one that has no predecessor to `vertex`, each the predecessor of the next.
+
+    Raises
+    ------
+    RoundingError
+        If there is no such one: the predecessors form a cycle.
+    """
+    before = devices.to_host(predecessors)
+    vertices: list[int] = []
+    while vertex != NO_PREDECESSOR:
+        if len(vertices) == len(before):
+            raise endless()
+        vertices.append(vertex)
+        vertex = int(before[vertex])
+    return vertices[::-1]

@@ -1,0 +1,103 @@
+"""Whether a plan fits its devices and the host; where not, what was needed, what there is and what would fit.
+
+So too where memory ran out all the same.
+"""
+
+import shutil
+import tempfile
+
+from .. import device as devices
+from .. import limits
+from ..errors import MemoryLimitError
+from .devices import USABLE, usable
+from .plan import Plan, size_in_words
+
+
+def hindrance(made: Plan, memory_limit: int | None) -> str:
+    """Return in words what keeps a plan from fitting; nothing if it fits."""
+    for spec, peak in zip(made.devices, made.peak_bytes, strict=True):
+        most = usable(spec, memory_limit)
+        if peak > most:
+            what = (
+                f"may take {size_in_words(most)} (memory_limit=)"
+                if most == memory_limit
+                else f"has {size_in_words(spec.memory)} free"
+            )
+            return f"needs {size_in_words(peak)} on {spec.name}, which {what}"
+    if not made.host_bytes:
+        return ""
+    available = devices.find("cpu").available_memory()
+    if made.on_disk:
+        free, where = _room_in_file(made, available)
+    else:
+        free, where = available, "of the host's memory"
+    if made.host_bytes > USABLE * free:
+        return f"needs {size_in_words(made.host_bytes)} {where}, of which {size_in_words(free)} are free"
+    return ""
+
+
+def _room_in_file(made: Plan, available: int) -> tuple[int, str]:
+    """Return how large a plan's temporary file may be, and in words what bounds it.
+
+    The file is mapped, which takes address space; and it may lie in memory. What a CPU computes with takes of both.
+    """
+    folder = tempfile.gettempdir()
+    beside = made.peak_bytes[0] if made.devices[0].kind == "cpu" else 0
+    rooms = [
+        (shutil.disk_usage(folder).free, f"in {folder} (set TMPDIR for another folder)"),
+        (max(0, limits.address_space() - beside), "of address space, which RLIMIT_AS bounds"),
+    ]
+    if limits.is_memory(folder):
+        rooms.append((max(0, available - beside), f"in {folder}, which is in memory (set TMPDIR for a folder on disk)"))
+    return min(rooms)
+
+
+def fitted(made: Plan, memory_limit: int | None) -> Plan:
+    """Return a plan, or raise MemoryLimitError if it does not fit."""
+    why = hindrance(made, memory_limit)
+    if why:
+        raise MemoryLimitError(refusal(made, why, memory_limit))
+    return made
+
+
+def refusal(made: Plan, why: str, memory_limit: int | None) -> str:
+    """Return the message of a MemoryLimitError: what was needed, what there is, what would fit."""
+    advice = []
+    pairs = list(zip(made.devices, made.peak_bytes, strict=True))
+    limited = any(peak > usable(spec, memory_limit) == memory_limit for spec, peak in pairs)
+    short = not limited or any(peak > usable(spec, None) for spec, peak in pairs)
+    if limited:
+        advice.append("raise memory_limit=")
+    full = next((spec for spec, _ in pairs if spec.memory == 0), None)
+    if short and full is not None:
+        advice.append(f"free memory on {full.name} or, if it is a Dask worker, raise its --memory-limit")
+    elif short and made.algorithm == "list_rank":
+        advice.append("method='splitter48' takes least (each device has the whole list)")
+    elif short and not made.by_source:  # then too every device has the whole graph
+        most = max((usable(spec, None if limited else memory_limit) for spec in made.devices), default=1)
+        enough = max(-(-sum(made.peak_bytes) // max(1, most)), len(made.devices) + 1)
+        spec = made.devices[0]
+        if spec.name == "cpu" and most == usable(spec, None):  # more workers here would share its memory
+            advice.append(f"it takes the memory of about {enough} such machines")
+        else:
+            advice.append(f"it takes about {enough} such devices (client=)")
+    if made.algorithm == "apsp" and made.dtype != "int16":
+        advice.append("a smaller type needs less (dtype=)")
+    return f"{made.algorithm} of {made.n:,} {_noun(made)} {why}: {', or '.join(advice) or 'use less of it elsewhere'}"
+
+
+def overrun(call: str, made: Plan | None, error: MemoryError) -> str:
+    """Return the message of the MemoryLimitError for an allocation that failed while `made` ran, or before it did."""
+    why = f" ({error})" if str(error) else ""
+    left = f"{size_in_words(devices.find('cpu').available_memory())} of this process's memory are free now"
+    if made is None:
+        return f"{call} ran out of memory while its input was prepared{why}: {left}, so use less of it elsewhere"
+    spec, peak = max(zip(made.devices, made.peak_bytes, strict=True), key=lambda each: each[1])
+    return (
+        f"{call} of {made.n:,} {_noun(made)} ran out of memory{why}: its plan needs {size_in_words(peak)} of the "
+        f"{size_in_words(spec.memory)} that {spec.name} had free; {left}"
+    )
+
+
+def _noun(made: Plan) -> str:
+    return "elements" if made.algorithm == "list_rank" else "vertices"

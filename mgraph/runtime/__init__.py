@@ -1,0 +1,1 @@
+"""Running programs superstep by superstep, on one device or on Dask workers."""

@@ -1,0 +1,191 @@
+"""How the shards of a program speak to one another inside a span: the collectives, and who carries them.
+
+A program calls the collectives on arrays of its device and never asks how many shards there are. With one
+shard they are free; GPUs speak through NCCL, on the stream that the kernels run on, so that nothing waits
+on the host; CPU workers speak through Dask (`mgraph.runtime.dask.comm`). All shards make the same calls in the
+same order.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from .. import device as devices
+
+Array = Any
+
+
+class Communicator(Protocol):
+    """The collectives that a program may use. Invariant: the shards of a call make it in the same order."""
+
+    rank: int
+    size: int
+
+    def horizon(self, limit: int) -> int:
+        """Return how many of `limit` supersteps may pass before a shard must hear from the others."""
+        ...
+
+    def broadcast(self, array: Array, root: int, among: Sequence[int]) -> None:
+        """Copy `array` of shard `root` into those of the shards `among`, of which it is one.
+
+        Contiguous, of equal shape everywhere; only the shards `among` make the call.
+        """
+        ...
+
+    def allgather(self, whole: Array, parts: tuple[tuple[int, int], ...]) -> None:
+        """Complete `whole`, of which shard ``r`` holds ``whole[slice(*parts[r])]``, on every shard."""
+        ...
+
+    def allreduce(self, array: Array, op: str) -> None:
+        """Replace `array` by its elementwise ``"sum"``, ``"min"`` or ``"max"`` over all shards."""
+        ...
+
+    def reduce_scatter(self, whole: Array, parts: tuple[tuple[int, int], ...], op: str) -> None:
+        """Reduce ``whole[slice(*parts[r])]`` as `allreduce` does, on shard ``r`` only.
+
+        The parts are in order and do not overlap. The rest of `whole` stays as it was.
+        """
+        ...
+
+    def close(self) -> None:
+        """Free what the communicator holds; all shards have made their last call."""
+        ...
+
+    def abort(self) -> None:
+        """End every pending and future call with an error; may be called from any thread."""
+        ...
+
+
+class Solo:
+    """One shard: there is nobody to speak to."""
+
+    rank = 0
+    size = 1
+
+    def horizon(self, limit: int) -> int:
+        """Return `limit`: nobody else changes anything."""
+        return limit
+
+    def broadcast(self, array: Array, root: int, among: Sequence[int]) -> None:
+        """Do nothing: the only shard has it."""
+
+    def allgather(self, whole: Array, parts: tuple[tuple[int, int], ...]) -> None:
+        """Do nothing: the only part is the whole."""
+
+    def allreduce(self, array: Array, op: str) -> None:
+        """Do nothing: there is one operand."""
+
+    def reduce_scatter(self, whole: Array, parts: tuple[tuple[int, int], ...], op: str) -> None:
+        """Do nothing: there is one operand."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+    def abort(self) -> None:
+        """Do nothing: no call ever waits."""
+
+
+class Nccl:
+    """GPUs of one or more hosts, one a process, through NCCL.
+
+    Parameters
+    ----------
+    identity : bytes
+        What `unique_id` returned on one of the shards.
+    rank, size : int
+        This shard's number, and how many there are.
+    """
+
+    def __init__(self, identity: bytes, rank: int, size: int) -> None:
+        self.rank = rank
+        self.size = size
+        self._nccl = devices.nccl()
+        self._comm = self._nccl.NcclCommunicator(size, identity, rank)
+        self.aborted = False
+
+    @staticmethod
+    def unique_id() -> bytes:
+        """Return the identity of a new group of communicators."""
+        return devices.nccl().get_unique_id()
+
+    def horizon(self, limit: int) -> int:
+        """Return 1: what the others found must arrive before the next superstep."""
+        return 1
+
+    def broadcast(self, array: Array, root: int, among: Sequence[int]) -> None:
+        """Copy `array` of shard `root` into those of the shards `among`, in stream order.
+
+        To some of the shards, it is sent to each: a grid's rows and columns are short, and a communicator for
+        each of them would have to be started, kept and aborted.
+        """
+        pointer, count, kind = array.data.ptr, array.nbytes, self._nccl.NCCL_INT8
+        stream = devices.current_stream()
+        if len(among) == 1:
+            return
+        if len(among) == self.size:
+            self._comm.broadcast(pointer, pointer, count, kind, root, stream)
+        elif self.rank != root:
+            self._comm.recv(pointer, count, kind, root, stream)
+        else:
+            self._nccl.groupStart()
+            for other in among:
+                if other != root:
+                    self._comm.send(pointer, count, kind, other, stream)
+            self._nccl.groupEnd()
+
+    def allgather(self, whole: Array, parts: tuple[tuple[int, int], ...]) -> None:
+        """Complete `whole` on every shard, in stream order; parts may differ in length or be empty."""
+        stream = devices.current_stream()
+        self._nccl.groupStart()
+        for root, (first, last) in enumerate(parts):
+            if last > first:
+                pointer, count, kind = self._describe(whole[first:last])
+                self._comm.broadcast(pointer, pointer, count, kind, root, stream)
+        self._nccl.groupEnd()
+
+    def allreduce(self, array: Array, op: str) -> None:
+        """Reduce `array` in place, in stream order."""
+        pointer, count, kind = self._describe(array)
+        self._comm.allReduce(pointer, pointer, count, kind, self._operation(op), devices.current_stream())
+
+    def reduce_scatter(self, whole: Array, parts: tuple[tuple[int, int], ...], op: str) -> None:
+        """Reduce each part in place on its shard, in stream order; parts may differ in length or be empty."""
+        code, stream = self._operation(op), devices.current_stream()
+        lengths = [last - first for first, last in parts]
+        if len(set(lengths)) == 1 and sum(lengths) == len(whole):
+            pointer, count, kind = self._describe(whole[slice(*parts[self.rank])])
+            if count:
+                self._comm.reduceScatter(whole.data.ptr, pointer, count, kind, code, stream)
+            return
+        self._nccl.groupStart()
+        for root, (first, last) in enumerate(parts):
+            if last > first:
+                pointer, count, kind = self._describe(whole[first:last])
+                self._comm.reduce(pointer, pointer, count, kind, code, root, stream)
+        self._nccl.groupEnd()
+
+    def _operation(self, op: str) -> int:
+        return int(getattr(self._nccl, f"NCCL_{op.upper()}"))
+
+    def _describe(self, array: Array) -> tuple[int, int, int]:
+        kinds = {
+            np.dtype(np.float32): self._nccl.NCCL_FLOAT32,
+            np.dtype(np.float64): self._nccl.NCCL_FLOAT64,
+            np.dtype(np.int32): self._nccl.NCCL_INT32,
+            np.dtype(np.int64): self._nccl.NCCL_INT64,
+            np.dtype(np.uint32): self._nccl.NCCL_UINT32,
+            np.dtype(np.uint64): self._nccl.NCCL_UINT64,
+        }
+        return array.data.ptr, array.size, kinds[np.dtype(array.dtype)]
+
+    def close(self) -> None:
+        """Free the communicator, unless it was aborted, which freed it."""
+        if not self.aborted:
+            self._comm.destroy()
+
+    def abort(self) -> None:
+        """Abort the communicator: kernels waiting for a lost peer end at once."""
+        if not self.aborted:
+            self.aborted = True
+            self._comm.abort()

@@ -1,0 +1,476 @@
+"""The executor on a Dask cluster: one shard per worker, one pinned task per worker and span.
+
+Invariants: the workers are listed once, when the executor is made, in the order of their addresses; two
+calls never run on the same workers at a time; and however a call ends, nobody is left waiting in a
+collective and no state stays on the workers.
+"""
+
+import contextlib
+import platform
+import time
+import uuid
+import warnings
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+from distributed import CancelledError, Client, Future, KilledWorker, MultiLock, secede
+from distributed.client import ClosedClientError
+from distributed.worker import thread_state
+
+from ... import device as devices
+from ...errors import DeviceError, InputError, MgraphError, SchedulerError, VersionError, WorkerLostError
+from ...planning.devices import DeviceSpec
+from ...planning.plan import Plan
+from ...version import __version__
+from ..program import Outcome, Program, Progress, memory_errors
+from . import pulse, tasks, worker
+from .comm import Aborted, Unreachable
+from .matrix import DistributedMatrix
+from .watch import MOST, NOTICE, SILENT, Watch, checked_timeout, connection, lost
+
+#: Seconds to wait for the first worker, and for the tasks of a call to end that failed or was interrupted.
+NO_WORKERS = 10.0
+WIND_DOWN = 10.0
+INTERRUPTED = 1.5
+
+#: Bytes below which a worker has no memory to spare: Python itself comes and goes by as much.
+SPARE = 16 << 20
+
+#: Seconds that a last message may take, of which it does not matter whether it arrives. After Ctrl-C there are four,
+#: beside one while the tasks end, so that a call ends within INTERRUPTED + 4 * PARTING = 4.3 seconds.
+PARTING = 0.7
+
+#: The locks that calls of this process hold or wait for.
+_held: set[str] = set()
+
+#: Seconds after which a call that waits for another one looks whether that one's client is still there.
+LOCK_LOOK = 1.0
+
+
+class Cluster:
+    """The workers of a Dask client.
+
+    Made within a Dask task, it takes the task out of its worker's pool of threads until the task ends (`secede`).
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The client; synchronous.
+    device : {"cpu", "cuda"}, optional
+        What the workers shall use. By default GPUs where all of them have one, else CPUs.
+    worker_timeout : float or str, optional
+        Seconds, 1 or more, or such as ``"2 minutes"``, that a worker may be silent before a call ends; by default
+        ``mgraph.worker-timeout`` of Dask's configuration, or 60.
+
+    Attributes
+    ----------
+    specs : tuple of DeviceSpec
+        Each worker's device.
+    place : None
+        Pieces of the input travel, so they are best prepared where the input is.
+
+    Raises
+    ------
+    InputError
+        For an asynchronous client, or a device that names one GPU.
+    SchedulerError
+        If the scheduler does not answer or has no workers.
+    DeviceError
+        If GPUs are asked for and a worker has none, or two workers share one.
+    VersionError
+        If a worker has no mgraph, or another version of it.
+    """
+
+    place: devices.Device | None = None
+
+    def __init__(self, client: Client, device: str | None = None, worker_timeout: float | str | None = None) -> None:
+        if not isinstance(client, Client):
+            raise InputError(
+                f"client={client!r} is no distributed.Client: give Client(cluster), or what "
+                "'with mgraph.cluster.local_client(2) as client:' names"
+            )
+        if client.asynchronous:
+            raise InputError("an asynchronous client cannot be used: give one made with asynchronous=False")
+        if device not in (None, "cpu", "cuda"):
+            raise InputError(
+                f"device={device!r} does not go with client=: each worker uses what it sees, so give 'cpu', "
+                "'cuda' or None"
+            )
+        self._client = client
+        self._timeout = checked_timeout(worker_timeout)
+        _leave_threads()
+        with _open(client):
+            self._workers: dict[str, DeviceSpec] = _survey(client, device, self._timeout)
+        self.specs = tuple(self._workers.values())
+
+    def run(self, program: Program, piece: Callable[[int], Any], plan: Plan, progress: Progress | None) -> Outcome:
+        """Run `program` on the workers; matrices stay there, vectors come as NumPy arrays.
+
+        Raises
+        ------
+        WorkerLostError
+            If a worker goes away.
+        SchedulerError
+            If the scheduler does.
+        """
+        client, addresses = self._client, list(self._workers)
+        with memory_errors(plan.algorithm, plan), _open(client), _exclusive(Watch(client, addresses, self._timeout)):
+            started = time.perf_counter()
+            with _Session(client, addresses, self._timeout, plan) as session:
+                session.open()
+                session.load(program, self.specs[0].kind, piece)
+                loaded = time.perf_counter()
+                k, finished = 0, False
+                while not finished:
+                    k, finished = session.each(worker.advance, k, plan.span)[0]
+                    if progress is not None:
+                        progress(k, plan.steps)
+                solved = time.perf_counter()
+                arrays, compiled = session.collect()
+        timings = {
+            "load": loaded - started,
+            "solve": solved - loaded,
+            "collect": time.perf_counter() - solved,
+        }
+        for part, seconds in compiled.items():
+            timings[part] = max(0.0, timings[part] - seconds)
+        return Outcome(arrays, timings | {"compile": sum(compiled.values())})
+
+
+@contextlib.contextmanager
+def _open(client: Client) -> Iterator[None]:
+    """Raise SchedulerError where another thread closes the client in the block, which Dask shows in many ways."""
+    try:
+        yield
+    except (AttributeError, CancelledError, ClosedClientError, OSError, RuntimeError) as error:
+        if client.status == "running" or isinstance(error, MgraphError):
+            raise
+        raise SchedulerError(f"{connection(client)}, in the middle of the call") from error
+
+
+class _Session:
+    """One call on the workers. As a context: leaves nothing of it there, and raises what went wrong."""
+
+    def __init__(self, client: Client, addresses: Sequence[str], timeout: float, plan: Plan) -> None:
+        self._client = client
+        self._addresses = addresses
+        self._plan = plan
+        self._name = uuid.uuid4().hex
+        self._watch = Watch(client, addresses, timeout, (client.id, self._name), plan.seconds)
+        self._opened = time.monotonic()
+        self._leases: dict[str, Future] = {}
+        self._tasks: dict[str, Future] = {}
+
+    def __enter__(self) -> "_Session":
+        return self
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        try:
+            if error is not None:
+                self._fail(error)
+        finally:
+            # Releases the leases, by which the workers drop the session.
+            self._leases.clear()
+            self._tasks.clear()
+            # A worker may beat a first time before it hears that the call has ended.
+            beaten = time.monotonic() - self._opened >= pulse.interval(self._watch.timeout) / 2
+            if self._client.status == "running":
+                # The client can be closed meanwhile.
+                with contextlib.suppress(SchedulerError):
+                    self._watch.attempt(_forgotten(self._client, self._name, beaten), PARTING)
+
+    def open(self) -> None:
+        """Open the session on all workers, so that each is ready for messages before the first task runs."""
+        timeout = self._watch.timeout
+        # There are no beats before the session is open.
+        watch = Watch(self._client, self._addresses, timeout)
+        for address in self._addresses:
+            key, given = worker.lease_key(self._name, address), (self._name, self._client.id, timeout)
+            self._leases[address] = tasks.submit(self._client, address, worker.lease, *given, key=key)
+        tasks.settle(watch, self._leases)
+
+    def load(self, program: Program, kind: str, piece: Callable[[int], Any]) -> None:
+        """Send each worker its piece, load the shards and connect them."""
+        for rank, address in enumerate(self._addresses):
+            self._tasks[address] = tasks.submit(
+                self._client,
+                address,
+                worker.load,
+                self._name,
+                rank,
+                self._addresses,
+                kind,
+                program,
+                # Not by a name, by which an error's traceback would keep the piece on its worker.
+                self._watch.wait(_scattered(self._client, address, _on_host(piece(rank)))),
+            )
+        tasks.results(self._watch, self._tasks)
+
+    def each(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Run a task on each worker; return the results once all have ended: Dask's barrier."""
+        self._tasks = {
+            address: tasks.submit(self._client, address, function, self._name, *arguments)
+            for address in self._addresses
+        }
+        return tasks.results(self._watch, self._tasks)
+
+    def collect(self) -> tuple[dict[str, Any], dict[str, float]]:
+        """End the program and return its results, and of each part the seconds of the slowest compiling and loading.
+
+        These may be of another worker in each part.
+        """
+        plan = self._plan
+        collected = self.each(worker.collect)
+        arrays: dict[str, Any] = {
+            name: np.concatenate([vectors[name] for vectors, _, _ in collected]) for name in collected[0][0]
+        }
+        wide = plan.grid[1]
+        for name, dtype in collected[0][1].items():
+            self._tasks = {
+                address: tasks.submit(self._client, address, worker.take, self._name, name)
+                for rows, columns, address in zip(plan.ranges, plan.columns, self._addresses, strict=True)
+                if rows[1] > rows[0] and columns[1] > columns[0]
+            }
+            tasks.settle(self._watch, self._tasks)
+            blocks = [(address, self._tasks.get(address)) for address in self._addresses]
+            arrays[name] = DistributedMatrix(
+                self._client, blocks, plan.ranges[::wide], plan.stored[:wide], dtype, self._watch.timeout
+            )
+        compiled = [seconds for _, _, seconds in collected]
+        return arrays, {part: max(seconds[part] for seconds in compiled) for part in compiled[0]}
+
+    def _fail(self, error: BaseException) -> None:
+        """Stop every shard, forget the session, and raise what the failure was unless that is `error`."""
+        self._wind_down(WIND_DOWN if isinstance(error, Exception) else INTERRUPTED)
+        verdict = self._verdict(error)
+        if self._client.status == "running":
+            futures = [*self._leases.values(), *self._tasks.values()]
+            self._watch.attempt(self._client.cancel(futures, force=True, asynchronous=True), PARTING)
+        if verdict is not error:
+            raise verdict from error
+
+    def _wind_down(self, seconds: float) -> None:
+        """Abort the session where somebody listens, wait for its tasks to end, and drop it."""
+        watch, end = self._watch, time.monotonic() + seconds
+        with contextlib.suppress(SchedulerError, WorkerLostError):
+            watch.look()
+        if self._client.status != "running" or not watch.answered:
+            return
+        there = sorted(watch.there.intersection(self._addresses).difference(watch.silent(MOST + 1)))
+        tasks.tell(watch, there, worker.abort_session, self._name, within=PARTING)
+        running = [task for address, task in (self._leases | self._tasks).items() if address in there]
+        while time.monotonic() < end and not all(task.done() for task in running):
+            time.sleep(0.02)
+        tasks.tell(watch, there, worker.drop_session, self._name, within=PARTING)
+
+    def _verdict(self, error: BaseException) -> BaseException:
+        """Return what went wrong: a lost worker or scheduler, or the first error of its own kind."""
+        if not isinstance(error, Exception) or isinstance(error, WorkerLostError | SchedulerError):
+            return error
+        raised = {a: tasks.error_of(self._watch, task) for a, task in self._tasks.items() if tasks.failed(task)}
+        genuine = next((e for e in raised.values() if not _follows(e)), None)
+        unclear = raised or isinstance(error, OSError | KeyError | CancelledError)
+        try:
+            self._watch.check(NOTICE if unclear and genuine is None else 0)
+        except MgraphError as gone:
+            return gone
+        if raised and genuine is None:
+            address, first = min(raised.items(), key=lambda item: not isinstance(item[1], Unreachable))
+            return lost([address], str(first))
+        # Fetched again, an error is another object.
+        return error if genuine is None or repr(genuine) == repr(error) else genuine
+
+
+def _follows(error: BaseException) -> bool:
+    """Whether an error of a task only shows that another shard or a worker failed."""
+    return isinstance(error, Aborted | KilledWorker | CancelledError) or type(error).__name__ == "NcclError"
+
+
+async def _forgotten(client: Client, session: str, beaten: bool) -> None:
+    """Have the scheduler forget the beats of a session, if it has `beaten`, and those of killed clients."""
+    scheduler: Any = client.scheduler
+    if beaten or await scheduler.get_metadata(keys=[pulse.PLACE], default={}):
+        await client.run_on_scheduler(worker.forget_beats, client.id, session, asynchronous=True)
+
+
+async def _scattered(client: Client, address: str, part: Any) -> Future:
+    """Return a shard's piece on its worker."""
+    [sent] = await client.scatter([part], workers=[address], hash=False, timeout=NOTICE, asynchronous=True)
+    return sent
+
+
+def _on_host(piece: Any) -> Any:
+    """Return a piece, arrays in (named) tuples, with all its arrays in NumPy, as they can be sent."""
+    if isinstance(piece, tuple):
+        parts = [_on_host(part) for part in piece]
+        return type(piece)(*parts) if hasattr(piece, "_fields") else tuple(parts)
+    return devices.to_host(piece) if hasattr(piece, "dtype") else piece
+
+
+def _leave_threads() -> None:
+    """In a Dask task, leave the worker's pool of threads: the tasks of a call may need this thread's place in it."""
+    if hasattr(thread_state, "key") and not getattr(thread_state, "actor", False):  # this thread runs a task
+        with contextlib.suppress(KeyError):  # which has left it before
+            secede()
+
+
+def _survey(client: Client, device: str | None, timeout: float) -> dict[str, DeviceSpec]:
+    """Return what each worker shall use, by its address, in the order of the addresses.
+
+    Silent workers are left out, and those without memory to spare unless all are.
+    """
+    watch = Watch(client, timeout=timeout)
+    end = time.monotonic() + NO_WORKERS
+    demand: Future | None = None
+    # Not by `Client.wait_for_workers`: that replaces what a LocalCluster knows of its workers, and a worker's
+    # removal that arrives after it is an error when the cluster is closed (`SpecCluster._update_worker_status`).
+    while True:
+        watch.addresses = ()
+        watch.check()
+        # Workers of large clusters send heartbeats more rarely.
+        watch.patience = min(timeout, max(SILENT, len(watch.there) / 50))
+        silent = watch.silent(watch.patience)
+        addresses = sorted(watch.there.difference(silent))
+        if not addresses:
+            if time.monotonic() > end:
+                raise SchedulerError(
+                    f"the scheduler at {client.scheduler.address} has no workers: start some"
+                    + (f" (silent ones: {', '.join(silent)})" if silent else "")
+                    + f". An adaptive cluster was given {NO_WORKERS:g} s to start one: adapt(minimum=1) keeps one ready"
+                )
+            if demand is None and not watch.there:
+                # An adaptive cluster that has no workers starts one for a task that could run on any.
+                demand = client.submit(int, pure=False)
+            time.sleep(0.1)
+            continue
+        watch.addresses = tuple(addresses)
+        try:
+            task = worker.meeting(device)
+            answers = tasks.results(watch, {address: tasks.submit(client, address, *task) for address in addresses})
+            break
+        except WorkerLostError:
+            # It went away or fell silent before the call began, which does not matter.
+            if time.monotonic() > end and not watch.silent(watch.patience):
+                raise
+    if silent:
+        warnings.warn(
+            f"the call leaves out the worker {', '.join(silent)}, silent for {watch.patience:.0f} s or more",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return _spare(_devices_of(_acquainted(dict(zip(addresses, answers, strict=True))), device))
+
+
+def _devices_of(found: Mapping[str, worker.Sight], device: str | None) -> dict[str, DeviceSpec]:
+    """Return what each worker shall use, by its address: GPUs where all have one, unless `device` says otherwise."""
+    gpus = {address: sight.gpu for address, sight in found.items() if sight.gpu is not None}
+    without = sorted(found.keys() - gpus.keys())
+    if device == "cuda" and without:
+        raise DeviceError(f"device='cuda', but the worker {', '.join(without)} has no usable GPU: use device='cpu'")
+    if device == "cpu" or without:
+        crowd = Counter(sight.host for sight in found.values())
+        return {
+            address: replace(
+                sight.cpu,
+                name=f"cpu of {address}",
+                memory=max(0, min(sight.cpu.memory, sight.available // crowd[sight.host] - sight.reserved)),
+            )
+            for address, sight in found.items()
+        }
+    owners: dict[tuple[str, bytes], str] = {}
+    for address, sight in found.items():
+        other = owners.setdefault((sight.host, sight.identity), address)
+        if other != address:
+            raise DeviceError(
+                f"the workers {other} and {address} use the same GPU: start one for each GPU, with its own "
+                "CUDA_VISIBLE_DEVICES, as dask-cuda does"
+            )
+    return {address: replace(gpu, name=f"{gpu.name} of {address}") for address, gpu in gpus.items()}
+
+
+def _spare(specs: dict[str, DeviceSpec]) -> dict[str, DeviceSpec]:
+    """Return those that have memory to spare, or all if none has; a warning names those that are left out."""
+    spare = {address: spec for address, spec in specs.items() if spec.memory >= SPARE}
+    full = sorted(specs.keys() - spare.keys())
+    if not spare or not full:
+        return specs
+    warnings.warn(
+        f"the call leaves out the worker {', '.join(full)}, which has no memory to spare: free some there, or raise "
+        "its limit (dask worker --memory-limit)",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return spare
+
+
+def _acquainted(answers: dict[str, worker.Sight | tuple[str, str]]) -> dict[str, worker.Sight]:
+    """Return what `worker.meet` answered, by address, or raise VersionError if a worker has another mgraph or none."""
+    strangers = {address: answer for address, answer in answers.items() if not isinstance(answer, worker.Sight)}
+    if not strangers:
+        return cast(dict[str, worker.Sight], answers)
+    here = platform.python_version()
+    problems = [
+        f"the worker {address} {problem}" + (f", under Python {python}" if python != here else "")
+        for address, (problem, python) in strangers.items()
+    ]
+    raise VersionError(
+        f"{'; '.join(problems)}: this client has mgraph {__version__}"
+        + (f", under Python {here}" if any(python != here for _, python in strangers.values()) else "")
+        + "; install that version for every worker"
+    )
+
+
+@contextlib.contextmanager
+def _exclusive(watch: Watch) -> Iterator[None]:
+    """Hold the workers of the watch for the block; wait while another call has one of them.
+
+    The holder's name begins with its client, so that whoever waits can free what a dead client holds.
+    """
+    client = watch.client
+    lock = MultiLock([f"{worker.LOCK}{address}" for address in watch.addresses], client=client)
+    lock.id = f"{client.id}/{lock.id}"
+    _held.add(lock.id)
+    try:
+        try:
+            while not watch.wait(_acquired(lock)):
+                watch.wait(client.run_on_scheduler(_free_orphans, client.id, frozenset(_held), asynchronous=True))
+        except BaseException:
+            # Interrupted, it may still be granted until the scheduler has given up on this request.
+            time.sleep(1.5 * LOCK_LOOK)
+            if client.status == "running":
+                watch.attempt(client.run_on_scheduler(_free, lock.id, asynchronous=True), PARTING)
+            raise
+        try:
+            yield
+        finally:
+            # Without the scheduler there is no lock either. A silent one frees it when the next call waits for it.
+            if client.status == "running":
+                watch.attempt(_released(lock), PARTING)
+    finally:
+        _held.discard(lock.id)
+
+
+async def _acquired(lock: MultiLock) -> bool:
+    return bool(await lock.acquire(timeout=LOCK_LOOK))
+
+
+async def _released(lock: MultiLock) -> None:
+    await lock.release()
+
+
+def _free(user: str, dask_scheduler: Any) -> None:
+    """Free what `user` holds; runs on the scheduler."""
+    locks = dask_scheduler.extensions["multi_locks"]
+    if user in locks.requests:
+        locks.release(id=user)
+
+
+def _free_orphans(client: str, held: Collection[str], dask_scheduler: Any) -> None:
+    """Free what clients hold that are gone, and what `client` holds beside `held`; runs on the scheduler."""
+    for user in list(dask_scheduler.extensions["multi_locks"].requests):
+        holder, named, _ = user.partition("/")
+        if named and (holder not in dask_scheduler.clients or (holder == client and user not in held)):
+            _free(user, dask_scheduler)

@@ -1,0 +1,251 @@
+"""A matrix that stays on the workers of a Dask cluster: what of it is asked for travels, nothing else.
+
+Each worker that has a part holds one rectangle, of a grid of them, as a Dask future pinned to it. Whatever
+leaves a worker is converted to NumPy there: Dask never moves an array of a GPU.
+"""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from distributed import Client, Future
+
+from ... import device as devices
+from ... import io
+from ...errors import InputError, SchedulerError
+from . import tasks
+from .watch import Watch, connection
+
+#: The most bytes that travel to the client at a time.
+CHUNK = 1 << 26
+
+
+class OnDevice:
+    """A GPU's array as a result of a Dask task: Dask keeps it where it is and takes it for a small object."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+
+def _part(block: Any, rows: slice, columns: slice) -> np.ndarray:
+    """Task: return a copy of a part of a block."""
+    array = block.array if isinstance(block, OnDevice) else block
+    device = devices.of(array)
+    with device.active():
+        part = array[rows, columns]
+        # Of a worker in this process, the result would be a view of the block.
+        return np.array(part) if device.kind == "cpu" else devices.to_host(part)
+
+
+class DistributedMatrix:
+    """A matrix in a grid of blocks on Dask workers.
+
+    Parameters
+    ----------
+    client : Client
+        The client whose workers hold the blocks.
+    blocks : sequence of (str, Future or None)
+        For each block, along the rows of the grid, the worker and the block there; None where it is empty.
+    ranges : sequence of (int, int)
+        The rows of each row of blocks: consecutive, from 0 to the number of rows.
+    columns : sequence of (int, int)
+        The columns of each column of blocks, likewise.
+    dtype : dtype
+        The type of the elements.
+    timeout : float, optional
+        Seconds that a worker may be silent while a part is read; by default that of the configuration.
+
+    Attributes
+    ----------
+    shape : tuple of (int, int)
+        Numbers of rows and columns.
+    dtype : dtype
+        The type of the elements.
+    ranges, columns : tuple of (int, int)
+        The rows of each row of blocks, and the columns of each column of blocks.
+    """
+
+    ndim = 2
+
+    def __init__(
+        self,
+        client: Client,
+        blocks: Sequence[tuple[str, Future | None]],
+        ranges: Sequence[tuple[int, int]],
+        columns: Sequence[tuple[int, int]],
+        dtype: Any,
+        timeout: float | None = None,
+    ) -> None:
+        self.shape = (ranges[-1][1], columns[-1][1])
+        self.dtype = np.dtype(dtype)
+        self.ranges = tuple(ranges)
+        self.columns = tuple(columns)
+        self._client = client
+        self._blocks = tuple(blocks)
+        self._timeout = timeout
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all blocks."""
+        return self.shape[0] * self.shape[1] * self.dtype.itemsize
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        workers = sum(block is not None for _, block in self._blocks)
+        return f"<DistributedMatrix of shape {self.shape}, {self.dtype}, on {workers} workers>"
+
+    def __reduce__(self) -> Any:
+        raise InputError(f"{self!r} stays there and cannot be pickled: take its .to_numpy(), or .save() it to a file")
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return an element as a Python number, a row or a rectangle as a NumPy array."""
+        rows, columns = key if isinstance(key, tuple) and len(key) == 2 else (key, slice(None))
+        down, across = _indices(rows, self.shape[0], 0), _indices(columns, self.shape[1], 1)
+        found = self._asked(*(wanted if wanted.step > 0 else wanted[::-1] for wanted in (down, across)))()
+        found = found[:: 1 if down.step > 0 else -1, :: 1 if across.step > 0 else -1]
+        if not isinstance(columns, slice):
+            found = found[:, 0]
+        if not isinstance(rows, slice):
+            found = found[0]
+        return found if isinstance(rows, slice) or isinstance(columns, slice) else found.item()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if copy is False:
+            raise ValueError("the matrix is distributed: as a NumPy array it is a copy")
+        return self.to_numpy().astype(self.dtype if dtype is None else dtype, copy=False)
+
+    def row(self, i: int) -> np.ndarray:
+        """Return row `i`, of shape (columns,)."""
+        return self[i, :]
+
+    def to_numpy(self) -> np.ndarray:
+        """Return the whole matrix as one NumPy array in this process."""
+        whole = np.empty(self.shape, self.dtype)
+        first = 0
+        for chunk in self.chunks():
+            whole[first : first + len(chunk)] = chunk
+            first += len(chunk)
+        return whole
+
+    def to_dask_array(self) -> Any:
+        """Return the matrix as a ``dask.array`` of NumPy arrays, a chunk for each worker that has rows.
+
+        The blocks of CPU workers become its chunks as they are; those of GPUs are copied to the memory of
+        their workers' hosts.
+
+        What is computed from it needs the client of the matrix: it has to be the current one, as those of
+        ``mgraph.cluster.connect`` and ``local_client`` are until they are closed, or a later one is made; or
+        give it: ``array.sum().compute(scheduler=client)``.
+        """
+        import dask.array as da
+
+        rows, blocks = [], self._found()
+        for row, (top, bottom) in enumerate(self.ranges):
+            parts = []
+            for column, (left, right) in enumerate(self.columns):
+                address, block = blocks[row * len(self.columns) + column]
+                if block is not None:
+                    chunk = tasks.submit(self._client, address, _host_block, block)
+                    parts.append(da.from_delayed(chunk, (bottom - top, right - left), self.dtype))
+            if parts:
+                rows.append(da.concatenate(parts, axis=1))
+        return da.concatenate(rows) if rows else da.zeros(self.shape, self.dtype)
+
+    def chunks(self) -> Iterator[np.ndarray]:
+        """Yield consecutive blocks of rows, each of at most 64 MiB unless one row is larger."""
+        step = max(1, CHUNK // max(1, self.shape[1] * self.dtype.itemsize))
+        # The next chunk is made ready while the caller uses this one.
+        ahead: list[Callable[[], np.ndarray]] = []
+        for first, last in self.ranges:
+            for top in range(first, last, step):
+                ahead.append(self._asked(range(top, min(top + step, last)), range(self.shape[1])))
+                if len(ahead) == 2:
+                    yield ahead.pop(0)()
+        for receive in ahead:
+            yield receive()
+
+    def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+        """Write the matrix to a ``.npy`` file, chunk by chunk: it need not fit into this machine's memory.
+
+        Parameters
+        ----------
+        path : path
+            Ends with ``.npy``.
+        overwrite : bool
+            Replace a file that exists.
+        """
+        io.save(path, self, overwrite)
+
+    def _asked(self, rows: range, columns: range) -> Callable[[], np.ndarray]:
+        """Ask for a rectangle, of which each block's part travels as one piece; return what waits for it.
+
+        Rows and columns ascend.
+        """
+        bands, blocks = [], self._found()
+        for row, own in enumerate(self.ranges):
+            down = _local(rows, own)
+            if down is not None:
+                pieces = ((column, _local(columns, other)) for column, other in enumerate(self.columns))
+                first = row * len(self.columns)
+                bands.append(
+                    [self._ask(*blocks[first + c], down, across) for c, across in pieces if across is not None]
+                )
+
+        def receive() -> np.ndarray:
+            if not len(rows) or not len(columns):
+                return np.empty((len(rows), len(columns)), self.dtype)
+            return np.concatenate([np.concatenate([wait() for wait in band], axis=1) for band in bands])
+
+        return receive
+
+    def _found(self) -> list[tuple[str, Future | None]]:
+        """Return the blocks, each with a worker that has it: of one that was retired, Dask has moved them elsewhere."""
+        if self._client.status != "running":
+            raise SchedulerError(f"{connection(self._client)}: the blocks of {self!r} are gone")
+        keys = [block.key for _, block in self._blocks if block is not None]
+        scheduler: Any = self._client.scheduler
+        holders = Watch(self._client, timeout=self._timeout).wait(scheduler.who_has(keys=keys))
+
+        def place(address: str, block: Future | None) -> str:
+            there = () if block is None else holders.get(block.key, ())
+            return address if address in there else min(there, default=address)
+
+        return [(place(address, block), block) for address, block in self._blocks]
+
+    def _ask(self, address: str, block: Future | None, rows: slice, columns: slice) -> Callable[[], np.ndarray]:
+        """Ask a worker for a part of a block; return what waits for it."""
+        task = tasks.submit(self._client, address, _part, block, rows, columns)
+        return lambda: tasks.results(Watch(self._client, [address], self._timeout), {address: task})[0]
+
+
+def _host_block(block: Any) -> np.ndarray:
+    """Task: return a block as a NumPy array."""
+    return devices.to_host(block.array) if isinstance(block, OnDevice) else block
+
+
+def _indices(key: Any, length: int, axis: int) -> range:
+    """Return the indices that a subscript means, or raise IndexError as NumPy does."""
+    if isinstance(key, slice):
+        return range(*key.indices(length))
+    with contextlib.suppress(TypeError, ValueError):
+        index = range(length)[key] if -length <= key < length else None
+        if index is None:
+            raise IndexError(f"index {key} is out of bounds for axis {axis} with size {length}")
+        return range(index, index + 1)
+    raise IndexError(f"{key!r} is no index of a DistributedMatrix: use integers and slices, or to_numpy()")
+
+
+def _local(wanted: range, own: tuple[int, int]) -> slice | None:
+    """Return which of a block's rows (or columns) are among the ascending `wanted`; None if none is."""
+    first, last = own
+    part = wanted[_position(wanted, first) : _position(wanted, last)]
+    return slice(part[0] - first, part[-1] - first + 1, part.step) if len(part) else None
+
+
+def _position(ordered: range, value: int) -> int:
+    """Return how many members of the ascending `ordered` lie below `value`."""
+    return min(len(ordered), max(0, -(-(value - ordered.start) // ordered.step)))

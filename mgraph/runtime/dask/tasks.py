@@ -1,0 +1,159 @@
+"""Tasks pinned to workers: how they are submitted, and how one waits for them without waiting for the dead.
+
+A task that is pinned to a worker that is gone stays pending for ever, and so does one on a worker that is stopped.
+So whoever waits does it by a `Watch`.
+
+A task `reported` returns mgraph's own errors, which Dask would log at length on the worker, as a `Failure`. Dask tells
+the client the type of each result when the task ends, so a failure is seen before anything is fetched.
+"""
+
+import asyncio
+import concurrent.futures
+import contextlib
+import functools
+import gc
+import traceback
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, TypeVar
+
+from distributed import CancelledError, Client, Future, wait
+
+from ...errors import MgraphError
+from .comm import Aborted
+from .watch import NOTICE, Watch, lost
+
+T = TypeVar("T")
+
+
+class Failure:
+    """What a task returns in place of raising: the error, and its traceback in words."""
+
+    def __init__(self, error: Exception, trace: str) -> None:
+        self.error = error
+        self.trace = trace
+
+
+def reported(task: Callable[..., T]) -> Callable[..., T | Failure]:
+    """Return a task that returns the errors of mgraph, and of memory, as a `Failure`."""
+
+    @functools.wraps(task)
+    def run(*arguments: Any) -> T | Failure:
+        try:
+            return task(*arguments)
+        except (MgraphError, MemoryError) as error:
+            failure = Failure(error, traceback.format_exc())
+            # The frames that raised it know the shard's arrays, and would keep them as long as the error is kept.
+            error.__cause__ = error.__context__ = None
+            error.with_traceback(None)
+        # The session has ended or will: what is in cycles shall not wait until Python next collects.
+        gc.collect()
+        return failure
+
+    return run
+
+
+def submit(
+    client: Client, address: str, function: Callable[..., Any], *arguments: Any, key: str | None = None
+) -> Future:
+    """Submit a task that runs on the worker at `address`, before others and never elsewhere."""
+    return client.submit(
+        function,
+        *arguments,
+        key=key,
+        workers=[address],
+        allow_other_workers=False,
+        pure=False,
+        retries=0,
+        priority=100,
+    )
+
+
+def settle(watch: Watch, tasks: Mapping[str, Future]) -> None:
+    """Wait until all `tasks`, by the address that each is pinned to, have results.
+
+    Raises
+    ------
+    WorkerLostError
+        If a worker of the watch is gone or silent.
+    SchedulerError
+        If the scheduler is.
+    Exception
+        What the first failed task raised.
+    """
+    pending = True
+    while pending:
+        with contextlib.suppress(CancelledError, concurrent.futures.CancelledError):
+            watch.wait(_ended(watch.client, list(tasks.values())), lambda: _raise_failed(watch, tasks))
+        if any(task.cancelled() for task in tasks.values()):
+            watch.check()
+        _raise_failed(watch, tasks)
+        # One that had ended is pending again where its worker was lost before the others ended.
+        pending = not all(task.done() for task in tasks.values())
+
+
+async def _ended(client: Client, futures: list[Future]) -> None:
+    with client.as_current():
+        await wait(futures)
+
+
+def _raise_failed(watch: Watch, tasks: Mapping[str, Future]) -> None:
+    for task in filter(failed, tasks.values()):
+        if task.status != "finished":
+            task.result()
+        raise error_of(watch, task)
+
+
+def failed(task: Future) -> bool:
+    """Whether a task has ended without a result."""
+    return task.done() and (task.status != "finished" or task.type is Failure)
+
+
+def error_of(watch: Watch, task: Future) -> BaseException:
+    """Return the error of a failed task; where it cannot be had any more, the error that tells why."""
+    if task.status != "finished":
+        return task.exception() or Aborted("the task was cancelled")
+    try:
+        found = watch.wait(_fetch(watch.client, [task]))
+    except MgraphError as gone:
+        return gone
+    if not found:
+        return Aborted("the error was lost with its worker")
+    [failure] = found
+    if not getattr(failure.error, "__notes__", None):
+        failure.error.add_note(f"On the worker:\n{failure.trace}")
+    return failure.error
+
+
+def results(watch: Watch, tasks: Mapping[str, Future]) -> list[Any]:
+    """Wait for `tasks` and fetch their results; raises as `settle` does."""
+    settle(watch, tasks)
+    # A result that went down with its worker would be waited for without end.
+    found = watch.wait(_fetch(watch.client, list(tasks.values())), lambda: _raise_failed(watch, tasks))
+    if len(found) < len(tasks):
+        watch.check(NOTICE)
+        raise lost(tasks, "a result could not be fetched from one of them")
+    return found
+
+
+async def _fetch(client: Client, futures: list[Future]) -> list[Any]:
+    # Skipping what is lost: told to raise, Dask leaves errors behind that nobody retrieves.
+    return list(await client.gather(futures, errors="skip", asynchronous=True))
+
+
+def tell(
+    watch: Watch, addresses: Collection[str], function: Callable[..., Any], *arguments: Any, within: float
+) -> None:
+    """Run a function on the event loop of the workers at `addresses`, whatever comes of it, for so long at most."""
+    if addresses:
+        watch.attempt(_answers(watch.client, addresses, function, arguments), within)
+
+
+async def _answers(
+    client: Client, addresses: Collection[str], function: Callable[..., Any], arguments: Any
+) -> list[Any]:
+    # Each by itself: those who answer need not wait for who does not.
+    run = client.run
+    answers = await asyncio.gather(
+        *(run(function, *arguments, workers=[address], on_error="return", asynchronous=True) for address in addresses)
+    )
+    return [answer for by_address in answers for answer in by_address.values()]

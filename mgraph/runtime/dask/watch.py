@@ -1,0 +1,348 @@
+"""How a driver waits: it looks twice a second who is there and who is silent, and waits for nobody for ever.
+
+A `Watch` knows three sources. The scheduler's list of workers tells who is gone. The heartbeats that Dask's
+workers send the scheduler tell who is silent before a call has a session. The beats of a session
+(`mgraph.runtime.dask.pulse`) tell it during a call, and also what each shard does. From them follow the verdicts:
+
+- *The scheduler is silent*: it does not answer a look.
+- *A worker is silent*: the scheduler answers, and the worker's beats do not come.
+- *The way between two workers is broken*: one waits for a message that the other has sent.
+- *A kernel takes long*: a shard that beats has computed in one superstep for many times the predicted time. On a
+  CPU that is only told, as the shard is well. A GPU's beats cannot tell a kernel from a wait for another GPU:
+  where no shard has ended its superstep for so long, the call ends too.
+
+Silence is counted in looks, and no look counts for more than a few seconds. So a driver that was stopped itself,
+or was busy, accuses nobody when it goes on.
+"""
+
+import asyncio
+import concurrent.futures
+import contextlib
+import time
+import warnings
+import weakref
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import dask
+from dask.utils import parse_timedelta
+from distributed import CancelledError, Client
+
+from ...errors import InputError, SchedulerError, WorkerLostError
+from .pulse import PLACE
+
+T = TypeVar("T")
+
+#: Seconds between two looks at the workers.
+LOOK = 0.5
+
+#: The most seconds of silence that one look counts.
+MOST = 2.0
+
+#: Seconds that the scheduler may take to notice a loss that somebody else has noticed.
+NOTICE = 3.0
+
+#: Seconds of silence after which a worker is left out of a call that begins.
+SILENT = 10.0
+
+#: How many times its predicted time a superstep may take.
+FAR = 20
+
+#: The scheduler of each client that was watched: a closed client has forgotten it.
+_schedulers: weakref.WeakKeyDictionary[Client, str] = weakref.WeakKeyDictionary()
+
+#: Bytes a second that the way between two workers carries at the least.
+SLOWEST = 1e7
+
+
+def checked_timeout(worker_timeout: Any) -> float:
+    """Return the seconds that a worker may be silent: those given, else those of Dask's configuration, else 60.
+
+    Raises
+    ------
+    InputError
+        For what is no duration, or one below a second, in which no beat need come.
+    """
+    if worker_timeout is not None:
+        return checked_seconds("worker_timeout", worker_timeout, 1)
+    given = dask.config.get("mgraph.worker-timeout", 60)
+    return checked_seconds("mgraph.worker-timeout of Dask's configuration", given, 1)
+
+
+def checked_seconds(name: str, value: Any, least: float) -> float:
+    """Return an argument that is a duration as Dask writes them, a number or such as ``"2 minutes"``, in seconds.
+
+    Raises
+    ------
+    InputError
+        For what is no duration, or less than `least` seconds.
+    """
+    # Dask's parser raises whatever it stumbles over.
+    with contextlib.suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        seconds = None if isinstance(value, bool) else float(parse_timedelta(value))
+        if seconds is not None and least <= seconds < float("inf"):
+            return seconds
+    raise InputError(f"{name} must be a number of seconds, {least:g} or more, or such as '2 minutes', got {value!r}")
+
+
+class Watch:
+    """What a driver that waits knows of the scheduler and of the workers.
+
+    Parameters
+    ----------
+    client : Client
+        Whose scheduler is asked.
+    addresses : collection of str
+        The workers of the call.
+    timeout : float
+        Seconds of silence after which the wait ends in an error.
+    session : tuple of str, optional
+        The place of the session's beats; without one, Dask's own heartbeats count.
+    expected : float
+        The predicted seconds of the call.
+
+    Attributes
+    ----------
+    patience : float
+        Seconds that a worker may be silent; `timeout` at first.
+    beats : mapping
+        The last beat of each worker of the session.
+    there : set of str
+        The workers that the scheduler knows.
+    answered : bool
+        Whether the scheduler has answered the last look.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        addresses: Collection[str] = (),
+        timeout: float | None = None,
+        session: tuple[str, ...] | None = None,
+        expected: float = 0.0,
+    ) -> None:
+        self.client = client
+        scheduler_address(client)
+        self.addresses = tuple(addresses)
+        self.timeout = checked_timeout(timeout)
+        self.patience = self.timeout
+        self.beats: Mapping[str, Any] = {}
+        self.there: set[str] = set()
+        self.answered = True
+        self._session = session
+        self._expected = expected
+        self._looked = time.monotonic()
+        self._pending: concurrent.futures.Future[Any] | None = None
+        self._unanswered = 0.0
+        self._silence: dict[str, float] = {}
+        self._signs: dict[str, Any] = {}
+        self._stays: dict[str, tuple[tuple[Any, ...], float]] = {}
+        self._told = False
+
+    def wait(self, work: Coroutine[Any, Any, T], meanwhile: Callable[[], None] = lambda: None) -> T:
+        """Run a coroutine on the client's event loop and return its result.
+
+        Meanwhile look at the workers, and call `meanwhile`; either may raise.
+
+        Not by a timeout of Dask's: its exception is in a cycle with frames that know the futures, so that what
+        the tasks returned would stay on the workers until Python next collects garbage.
+        """
+        working = self._start(work)
+        try:
+            while not concurrent.futures.wait([working], LOOK).done:
+                self.look()
+                meanwhile()
+            return working.result()
+        finally:
+            working.cancel()
+
+    def attempt(self, work: Coroutine[Any, Any, Any], seconds: float) -> bool:
+        """Run a coroutine on the client's event loop for so long at most; return whether it ended well."""
+        working = self._start(work)
+        try:
+            concurrent.futures.wait([working], max(0.0, seconds))
+            return working.done() and not working.cancelled() and working.exception() is None
+        finally:
+            working.cancel()
+
+    def look(self) -> None:
+        """Ask the scheduler who is there; returns after `LOOK` seconds even if it has not answered.
+
+        Raises
+        ------
+        WorkerLostError
+            If a worker is gone or silent, or cannot hear another.
+        SchedulerError
+            If the scheduler is gone, or is silent before there is a session.
+        """
+        if self._look():
+            self._judge()
+
+    def check(self, patience: float = 0) -> None:
+        """Look until the scheduler has answered, and on for `patience` seconds; raises as `look`."""
+        end = time.monotonic() + patience
+        while True:
+            if self._look():
+                self._judge()
+                if time.monotonic() >= end:
+                    return
+            time.sleep(0.1)
+
+    def silent(self, seconds: float) -> list[str]:
+        """Return the workers that have been silent for so long, of all that the scheduler knows."""
+        return sorted(address for address, silence in self._silence.items() if silence >= seconds)
+
+    def _start(self, work: Coroutine[Any, Any, T]) -> "concurrent.futures.Future[T]":
+        loop: Any = self.client.loop
+        try:
+            return asyncio.run_coroutine_threadsafe(work, loop.asyncio_loop)
+        except RuntimeError as error:  # the loop has ended with the client
+            work.close()
+            raise SchedulerError(f"{connection(self.client)}, in the middle of the call") from error
+
+    def _look(self) -> bool:
+        """Take note of what the scheduler answers; return whether it has answered."""
+        if self.client.status != "running":
+            raise SchedulerError(f"{connection(self.client)}: is it running?")
+        scheduler = scheduler_address(self.client)
+        now = time.monotonic()
+        passed, self._looked = min(now - self._looked, MOST), now
+        asked = self._pending or self._start(self._ask())
+        self._pending = asked
+        self.answered = bool(concurrent.futures.wait([asked], LOOK).done)
+        if not self.answered:
+            self._unanswered += passed
+            if self._unanswered >= self.timeout:
+                why = f"the scheduler at {scheduler} has been silent for {self._unanswered:.0f} s: is it stopped?"
+                raise SchedulerError(why) if self._session is None else lost(self.addresses, why)
+            return False
+        self._pending, self._unanswered = None, 0.0
+        try:
+            signs, self.beats = asked.result()
+        except (OSError, CancelledError, concurrent.futures.CancelledError) as error:
+            raise SchedulerError(f"the scheduler at {scheduler} does not answer any more: {error}") from error
+        self._note(signs, passed)
+        return True
+
+    async def _ask(self) -> tuple[dict[str, Any], Mapping[str, Any]]:
+        """Return the last sign of life of each worker, which differs from the one before, and the beats."""
+        scheduler: Any = self.client.scheduler
+        if self._session is None:
+            known = (await scheduler.identity(n_workers=-1))["workers"]
+            return {address: worker["last_seen"] for address, worker in known.items()}, {}
+        there, beats = await asyncio.gather(
+            scheduler.ncores(workers=list(self.addresses)),
+            scheduler.get_metadata(keys=[PLACE, *self._session], default={}),
+        )
+        return {address: beats.get(address, {}).get("number") for address in there}, beats
+
+    def _note(self, signs: Mapping[str, Any], passed: float) -> None:
+        before, silence = self._signs, self._silence
+        # A worker first met has been silent for as long as its last heartbeat is older than the newest one.
+        newest = max((sign for sign in signs.values() if sign is not None), default=0)
+        for address, sign in signs.items():
+            if address not in before:
+                silence[address] = newest - sign if self._session is None else 0.0
+            elif before[address] == sign:
+                silence[address] += passed
+            else:
+                silence[address] = 0.0
+        self.there = set(signs)
+        self._silence = {address: silence[address] for address in signs}
+        self._signs = dict(signs)
+        stays = {address: self._stay(beat) for address, beat in self.beats.items()}
+        before_it = self._stays
+        self._stays = {
+            address: (stay, before_it[address][1] + passed if before_it.get(address, (None,))[0] == stay else 0.0)
+            for address, stay in stays.items()
+        }
+
+    def _stay(self, beat: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Return what a shard does, as a tuple that stays the same while it does nothing else."""
+        return beat["doing"], beat["superstep"], beat["peers"], beat["message"], self._overdue(beat)
+
+    def _overdue(self, beat: Mapping[str, Any]) -> bool:
+        """Whether a shard waits for a message that was sent."""
+        if beat["doing"] != "receiving":
+            return False
+        sent = self.beats.get(self.addresses[beat["peers"][0]], {}).get("sent")
+        return bool(sent) and sent[beat["rank"]] >= beat["message"]
+
+    def _judge(self) -> None:
+        gone = [address for address in self.addresses if address not in self.there]
+        if gone:
+            raise lost(gone)
+        silent = [address for address in self.addresses if self._silence[address] >= self.patience]
+        if silent:
+            # Those that fell silent with it missed its last beats too.
+            since = max(self.patience - MOST, self.patience / 2)
+            fellows = [address for address in self.silent(since) if address in self.addresses]
+            raise lost(fellows, self._story(fellows))
+        self._judge_ways()
+        self._judge_kernels()
+
+    def _story(self, silent: Sequence[str]) -> str:
+        seconds = min(self._silence[address] for address in silent)
+        step = self.beats.get(silent[0], {}).get("superstep")
+        last = f", last heard from in superstep {step}" if len(silent) == 1 and step is not None else ""
+        return f"silent for {seconds:.0f} s{last}; its process or machine is stopped, or cannot be reached"
+
+    def _judge_ways(self) -> None:
+        waiting = {
+            address: seconds
+            for address, (stay, seconds) in self._stays.items()
+            if stay[0] in ("receiving", "sending") and seconds >= self.timeout + self.beats[address]["bytes"] / SLOWEST
+        }
+        everyone = len(waiting) == len(self.addresses)
+        for address, seconds in waiting.items():
+            beat = self.beats[address]
+            if everyone or self._overdue(beat):
+                peers = ", ".join(self.addresses[peer] for peer in beat["peers"])
+                what = "a message that was sent" if beat["doing"] == "receiving" else "an answer"
+                raise lost(
+                    [address],
+                    f"the way between it and the worker {peers} is broken: it has been waiting {seconds:.0f} s for "
+                    f"{what}, and neither computes",
+                )
+
+    def _judge_kernels(self) -> None:
+        far = self.timeout + FAR * self._expected
+        long = {
+            address: (stay[1], seconds)
+            for address, (stay, seconds) in self._stays.items()
+            if stay[0] == "computing" and stay[1] is not None and seconds >= far
+        }
+        if not long:
+            return
+        address, (superstep, seconds) = next(iter(long.items()))
+        story = (
+            f"superstep {superstep} has taken {seconds:.0f} s, of {self._expected:.2g} s predicted for the whole call"
+        )
+        if len(long) == len(self.addresses) > 1 and all(beat["device"] == "cuda" for beat in self.beats.values()):
+            raise lost(
+                self.addresses, f"no GPU gets on: {story}; a kernel hangs, or the way between two of them is broken"
+            )
+        if not self._told:
+            self._told = True
+            warnings.warn(f"on the worker {address}, {story}; the call goes on", RuntimeWarning, stacklevel=2)
+
+
+def scheduler_address(client: Client) -> str:
+    """Return the address of a client's scheduler, also once the client is closed if it has been watched."""
+    if client.scheduler is not None:
+        _schedulers[client] = client.scheduler.address
+    return _schedulers.get(client, "?")
+
+
+def connection(client: Client) -> str:
+    """Return in words that a client has no connection to its scheduler."""
+    state = "lost" if client.status == "connecting" else client.status
+    return f"the connection to the scheduler at {scheduler_address(client)} is {state}"
+
+
+def lost(addresses: Iterable[str], why: str = "its process or machine is gone") -> WorkerLostError:
+    """Return the error that names the workers at `addresses`."""
+    return WorkerLostError(
+        f"lost the worker {', '.join(addresses)} in the middle of the call: {why} (its log tells); "
+        "the client can be used again, on the workers that are left or come back"
+    )

@@ -1,0 +1,467 @@
+"""What runs on the workers: a plugin that keeps each session's state, and the tasks that work on it.
+
+A session is one call's shard on a worker. Its state is never a result of Dask, so that Dask neither sizes,
+spills nor moves it. Invariants:
+
+- A session lives as long as its lease, the task that opened it: when the driver lets go of the task, or is gone, Dask
+  releases it and the plugin drops the session. Its pulse (`mgraph.runtime.dask.pulse`) sees to it where that is missed.
+- A worker has one session at a time (the driver holds the workers' lock); opening one drops what is left.
+- A message for a session that is not open is discarded: all sessions are open before the first task runs.
+- NCCL's communicator of the last group of workers is kept for the next call on the same ones, as making it
+  costs more than many calls. All shards take up the kept one, or none does.
+"""
+
+import asyncio
+import contextlib
+import importlib
+import inspect
+import pickle
+import platform
+import threading
+import time
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import Future
+from typing import Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+import psutil
+from distributed import Scheduler, get_worker
+from distributed.diagnostics.plugin import WorkerPlugin
+from distributed.worker import Worker
+
+from ... import device as devices
+from ... import limits
+from ...device.clock import clock
+from ...errors import DeviceError
+from ...planning.devices import USABLE, DeviceSpec, spec_of
+from ...version import __version__
+from .. import program as engine
+from ..communicator import Communicator, Nccl, Solo
+from .comm import OPERATION, Aborted, DaskComm, Mailbox, Wait
+from .matrix import OnDevice
+from .pulse import BEAT, PLACE, Pulse
+from .tasks import reported
+
+T = TypeVar("T")
+
+NAME = "mgraph"
+
+#: What the name of a worker's lock begins with; its address follows.
+LOCK = "mgraph on "
+
+_LEASE = "mgraph-lease"
+
+
+def lease_key(session: str, address: str) -> str:
+    """Return the key of the lease of a session's shard on the worker at `address`."""
+    return f"{_LEASE}-{session}-{address}"
+
+
+class Session:
+    """One call's shard on this worker."""
+
+    def __init__(self) -> None:
+        self.rank = 0
+        self.superstep: int | None = None
+        self.working_since: float | None = None
+        self.compiled = {"load": 0.0, "solve": 0.0, "collect": 0.0}
+        self.pulse: Pulse | None = None
+        self.mailbox = Mailbox()
+        self.program: Any = None
+        self.device: Any = None
+        self.state: Any = None
+        self.comm: Communicator | None = None
+        self.matrices: dict[str, Any] = {}
+        self._ending = threading.Lock()
+
+    def connected(self) -> Communicator:
+        """Return the communicator, or raise Aborted if it has ended."""
+        comm = self.comm
+        if comm is None:
+            raise Aborted("aborted")
+        return comm
+
+    def where(self) -> dict[str, Any]:
+        """Return what the shard does, for a beat; may be called from any thread."""
+        comm, since, now = self.comm, self.working_since, time.monotonic()
+        doing = Wait("idle" if since is None else "computing", (), 0, 0, now if since is None else since)
+        if isinstance(comm, DaskComm):
+            doing = comm.waiting or doing
+        return {
+            "rank": self.rank,
+            "device": getattr(self.device, "kind", None),
+            "superstep": self.superstep,
+            "sent": comm.sent if isinstance(comm, DaskComm) else None,
+            **doing._asdict(),
+            "since": now - doing.since,
+        }
+
+    def begin(self, superstep: int) -> None:
+        """Note that a superstep begins, or raise Aborted: who never waits for another shard hears of it here."""
+        if self.mailbox.aborted:
+            raise Aborted("aborted")
+        self.superstep = superstep
+
+    def close(self) -> None:
+        """Free the communicator."""
+        self._end("close")
+
+    def abort(self) -> None:
+        """End what the shard waits for; returns at once, while NCCL takes half a second."""
+        self.mailbox.abort()
+        threading.Thread(target=self._end, args=("abort",), name="mgraph-abort", daemon=True).start()
+
+    def _end(self, how: str) -> None:
+        with self._ending:
+            comm, self.comm = self.comm, None
+            if comm is not None and not (how == "close" and isinstance(comm, Nccl)):
+                getattr(comm, how)()
+
+
+class Sessions(WorkerPlugin):
+    """The sessions of a worker; its methods run on the worker's event loop and never block it."""
+
+    name = NAME
+
+    def setup(self, worker: Worker) -> None:
+        """Start without sessions, ready for messages."""
+        self._worker = worker
+        self._sessions: dict[str, Session] = {}
+        self._kept: tuple[tuple[str, ...], Nccl] | None = None
+        worker.handlers[OPERATION] = self.receive
+
+    def teardown(self, worker: Worker) -> None:
+        """Drop what is left."""
+        worker.handlers.pop(OPERATION, None)
+        for name in list(self._sessions):
+            self.drop(name)
+
+    def transition(self, key: Any, start: str, finish: str, **kwargs: Any) -> None:
+        """Drop the session whose lease Dask releases."""
+        if finish in ("released", "forgotten", "cancelled") and isinstance(key, str) and key.startswith(_LEASE):
+            self.drop(key.split("-")[2])
+
+    async def receive(self, session: str, source: int, number: int, payload: Any) -> None:
+        """Take a message from another shard."""
+        found = self._sessions.get(session)
+        if found is not None:
+            await found.mailbox.deliver(source, number, payload)
+
+    async def open(self, session: str, client: str, timeout: float) -> None:
+        """Open a session of a client's, and drop one that a driver left behind."""
+        for name in list(self._sessions):
+            self.drop(name)
+        self._sessions[session] = opened = Session()
+
+        def end() -> None:
+            opened.abort()
+            self._worker.loop.add_callback(self.drop, session)
+
+        lease = lease_key(session, self._worker.address)
+        opened.pulse = Pulse(self._worker, (client, session), lease, timeout, opened.where, end)
+
+    def abort(self, session: str) -> None:
+        """Abort a session's exchanges."""
+        if session in self._sessions:
+            self._sessions[session].abort()
+
+    def drop(self, session: str) -> None:
+        """Forget a session and wake what still waits in it."""
+        found = self._sessions.pop(session, None)
+        if found is not None:
+            # They know each other, and what is in a cycle waits until Python next collects garbage.
+            pulse, found.pulse = found.pulse, None
+            if pulse is not None:
+                pulse.stop()
+            found.mailbox.abort()
+            if found.comm is not None:
+                found.abort()
+
+    def nccl(self, session: Session, comm: DaskComm, addresses: Sequence[str]) -> Nccl:
+        """Return NCCL's communicator of the shards that `comm` connects; called by all of them, in a task."""
+        group = tuple(addresses)
+        usable = self._kept is not None and self._kept[0] == group and not self._kept[1].aborted
+        everyone = np.array([usable], np.int32)
+        comm.allreduce(everyone, "min")
+        if not everyone[0]:
+            old, self._kept = self._kept, None
+            if old is not None:
+                old[1].abort()  # unlike close, it does not wait for the others
+            self._kept = group, _new_nccl(session, comm)
+        assert self._kept is not None
+        return self._kept[1]
+
+    def find(self, session: str) -> Session:
+        """Return an open session; may be called from any thread.
+
+        Raises
+        ------
+        Aborted
+            If there is none: the worker was restarted, or the driver gave up.
+        """
+        found = self._sessions.get(session)
+        if found is None:
+            raise Aborted("the session is gone from the worker")
+        return found
+
+
+def _sessions(worker: Worker) -> Sessions:
+    return cast(Sessions, worker.plugins[NAME])
+
+
+def lease(session: str, client: str, timeout: float) -> None:
+    """Task: open a session on this worker; the session lives as long as somebody keeps the result.
+
+    A task, so that the scheduler knows the lease before the session can look for it.
+    """
+    worker = get_worker()
+    _on_loop(worker, _sessions(worker).open(session, client, timeout))
+
+
+def abort_session(session: str, dask_worker: Worker) -> None:
+    """Abort a session on a worker; for `Client.run`."""
+    _sessions(dask_worker).abort(session)
+
+
+def drop_session(session: str, dask_worker: Worker) -> None:
+    """Drop a session on a worker; for `Client.run`."""
+    _sessions(dask_worker).drop(session)
+
+
+def forget_beats(client: str, session: str, dask_scheduler: Scheduler) -> None:
+    """Forget the beats of a session and of clients that are gone, and free locks; for `Client.run_on_scheduler`."""
+
+    def forget() -> None:
+        beats = dask_scheduler.task_metadata.get(PLACE, {})
+        beats.get(client, {}).pop(session, None)
+        for name in [name for name in beats if not beats[name] or name not in dask_scheduler.clients]:
+            del beats[name]
+        if not beats:
+            dask_scheduler.task_metadata.pop(PLACE, None)
+        # Dask keeps an empty list for each lock that there ever was, as of a worker that is gone.
+        locks = dask_scheduler.extensions["multi_locks"].locks
+        for name in [name for name, users in locks.items() if not users and str(name).startswith(LOCK)]:
+            del locks[name]
+
+    forget()
+    # One may have been on its way.
+    dask_scheduler.loop.call_later(3 * BEAT, forget)
+
+
+class Sight(NamedTuple):
+    """What a worker has.
+
+    Its host, the memory that all workers there may still take together, how much of its part Numba will take first,
+    its CPU, with the memory that it may take by itself, its GPU, and what that is called.
+    """
+
+    host: str
+    available: int
+    reserved: int
+    cpu: DeviceSpec
+    gpu: DeviceSpec | None
+    identity: bytes
+
+
+def meet(version: str, device: str | None) -> object:
+    """Task: `look` at the worker, or return what is wrong with its mgraph.
+
+    It is sent as its source (see `meeting`), so it names nothing of this module and works on a worker without mgraph.
+
+    Parameters
+    ----------
+    version : str
+        The client's version of mgraph.
+    device : str or None
+        As for `look`.
+
+    Returns
+    -------
+    Sight or tuple of (str, str)
+        What is wrong, in words, and the worker's version of Python.
+    """
+    import importlib
+    import platform
+
+    try:
+        found = getattr(importlib.import_module("mgraph"), "__version__", "of no version")
+        if found == version:
+            return look(device)
+        problem = f"has mgraph {found}"
+    except ImportError as error:
+        problem = f"has no mgraph that can be imported ({error})"
+    return problem, platform.python_version()
+
+
+def meeting(device: str | None) -> tuple[Any, ...]:
+    """Return `meet` as a task's function and arguments that every worker understands.
+
+    Functions are pickled by name, for which the worker needs mgraph, or as byte code, for which it needs the same
+    Python. Text needs neither.
+    """
+    names = {"source": inspect.getsource(meet), "names": {}, "given": (__version__, device)}
+    return eval, "exec(source, names) or names['meet'](*given)", names
+
+
+def look(device: str | None) -> Sight:
+    """See what this worker has, GPUs only if `device` is not the CPU, and make it ready for sessions."""
+    worker = get_worker()
+    _on_loop(worker, _join(worker))
+    limit = limits.own_memory()
+    manager = worker.memory_manager
+    if manager.memory_limit:
+        # Beyond the pause fraction Dask would start no further task here. The planner takes USABLE of the limit.
+        most = manager.memory_limit * (manager.memory_pause_fraction or 1)
+        taken = psutil.Process().memory_info().rss + limits.numba_pages()
+        limit = min(limit, max(0, int((most - taken) / USABLE)))
+    cpu = DeviceSpec("cpu", "cpu", limit, min(worker.state.nthreads, limits.cores()))
+    gpu, identity = None, b""
+    if device != "cpu" and devices.gpu_count():
+        found = devices.find("cuda")
+        gpu = spec_of(found)
+        identity = found.xp.cuda.runtime.getDeviceProperties(0)["uuid"]
+    return Sight(platform.node(), limits.shared_memory(), limits.numba_pages(), cpu, gpu, identity)
+
+
+async def _join(worker: Worker) -> None:
+    """Give a worker the plugin unless it has it: this worker alone, as the scheduler would give it to all later ones.
+
+    A later worker may have no mgraph, and could not start with a plugin of it.
+    """
+    if NAME not in worker.plugins:
+        await worker.plugin_add(Sessions(), NAME, catch_errors=False)
+
+
+def _on_loop(worker: Worker, work: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine on the worker's event loop from a task's thread, and wait for it."""
+    loop: Any = worker.loop
+    asyncio.run_coroutine_threadsafe(work, loop.asyncio_loop).result()
+
+
+@contextlib.contextmanager
+def _at_work(session: Session, device: devices.Device, part: str) -> Iterator[None]:
+    """Run the block on `device`, with the worker's share of the cores, until the device is done.
+
+    What of it goes to compiling and loading kernels is counted for this part of the call. An error that follows from
+    an abort becomes `Aborted`.
+    """
+    compiled = clock().seconds()
+    if device.kind == "cpu":
+        _take_share()
+    session.working_since = time.monotonic()
+    try:
+        with device.active():
+            yield
+            device.synchronize()
+    except Exception as error:
+        if session.mailbox.aborted and not isinstance(error, Aborted):
+            raise Aborted(f"aborted, which showed as {type(error).__name__}: {error}") from error
+        raise
+    finally:
+        session.working_since = None
+        session.compiled[part] += clock().seconds() - compiled
+    if session.mailbox.aborted:
+        raise Aborted("aborted")
+
+
+def _take_share() -> None:
+    """Give Numba this worker's share of the cores."""
+    worker = get_worker()
+    try:
+        with clock():
+            # Before Numba, which reads only once how many threads it may have.
+            importlib.import_module("mgraph.device.numba")
+        import numba
+    except Exception as error:  # whatever Numba's import stumbles over
+        raise DeviceError(
+            f"the worker {worker.address} cannot run kernels, as Numba cannot be used there: {error}"
+        ) from error
+    most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+    numba.set_num_threads(max(1, min(worker.state.nthreads, limits.cores(), most)))
+
+
+@reported
+def load(session: str, rank: int, addresses: Sequence[str], kind: str, program: Any, piece: Any) -> None:
+    """Task: load a shard and connect it with the others."""
+    worker = get_worker()
+    s = _sessions(worker).find(session)
+    s.rank, s.program, s.device = rank, program, devices.find(kind)
+    with _at_work(s, s.device, "load"):
+        s.state = program.load(rank, piece, s.device)
+        s.device.synchronize()
+        if len(addresses) == 1:
+            s.comm = Solo()
+            return
+        s.comm = comm = DaskComm(worker, session, addresses, rank, s.mailbox)
+        if s.device.kind == "cuda":
+            s.comm = _sessions(worker).nccl(s, comm, addresses)
+
+
+def _new_nccl(session: Session, comm: DaskComm) -> Nccl:
+    """Make NCCL's communicator of the shards that `comm` connects, once all of them are loaded."""
+    # CuPy 13 has a tuple of numbers for it, CuPy 14 bytes.
+    pickled = np.zeros(2048, np.int32)
+    if comm.rank == 0:
+        made = pickle.dumps(Nccl.unique_id())
+        pickled[: len(made)] = list(made)
+    # A sum over all: nobody enters NCCL, where it could not be woken, before everyone can.
+    comm.allreduce(pickled, "sum")
+    identity = pickle.loads(pickled.astype(np.uint8).tobytes())
+
+    def make() -> Nccl:
+        with session.device.active():
+            return Nccl(identity, comm.rank, comm.size)
+
+    return _unless_aborted(session.mailbox, make, Nccl.abort)
+
+
+def _unless_aborted(mailbox: Mailbox, make: Callable[[], T], discard: Callable[[T], object]) -> T:
+    """Make something in a thread, and return it; raise Aborted as soon as the session is aborted.
+
+    NCCL's start waits for all others, and nothing can end it while one of them is stopped. So the task leaves the
+    thread to it, and what it makes after all is discarded.
+    """
+    made: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            made.set_result(make())
+        except BaseException as error:
+            made.set_exception(error)
+
+    threading.Thread(target=run, name="mgraph-start", daemon=True).start()
+    try:
+        mailbox.until(made)
+    except Aborted:
+        made.add_done_callback(lambda late: late.exception() or discard(late.result()))
+        raise
+    return made.result()
+
+
+@reported
+def advance(session: str, first: int, span: int) -> tuple[int, bool]:
+    """Task: run a span of supersteps, as `mgraph.runtime.program.advance`."""
+    s = _sessions(get_worker()).find(session)
+    with _at_work(s, s.device, "solve"):
+        return engine.advance(s.program, s.state, first, span, s.connected(), s.begin)
+
+
+@reported
+def collect(session: str) -> tuple[dict[str, np.ndarray], dict[str, np.dtype], dict[str, float]]:
+    """Task: end the program; return the vectors, each matrix's type, and each part's seconds of compiling kernels."""
+    s = _sessions(get_worker()).find(session)
+    with _at_work(s, s.device, "collect"):
+        arrays = s.program.collect(s.state, s.connected())
+        s.device.synchronize()
+        s.close()
+    s.state = None
+    s.matrices = {name: array for name, array in arrays.items() if array.ndim == 2}
+    vectors = {name: devices.to_host(array) for name, array in arrays.items() if array.ndim != 2}
+    return vectors, {name: np.dtype(array.dtype) for name, array in s.matrices.items()}, s.compiled
+
+
+@reported
+def take(session: str, name: str) -> Any:
+    """Task: hand a matrix over to Dask, which keeps it here."""
+    array = _sessions(get_worker()).find(session).matrices.pop(name)
+    return array if isinstance(array, np.ndarray) else OnDevice(array)

@@ -1,0 +1,61 @@
+"""The executor of one device, in this process."""
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+from .. import device as devices
+from ..device.clock import clock
+from ..planning.devices import DeviceSpec, spec_of
+from ..planning.plan import Plan
+from .communicator import Solo
+from .program import Outcome, Program, Progress, advance, memory_errors
+
+
+class Direct:
+    """One device, in this process."""
+
+    def __init__(self, device: devices.Device) -> None:
+        self.place: devices.Device | None = device
+        self.device = device
+        self.specs: tuple[DeviceSpec, ...] = (spec_of(device),)
+
+    def run(self, program: Program, piece: Callable[[int], Any], plan: Plan, progress: Progress | None) -> Outcome:
+        """Run `program` on the device; results are arrays of it."""
+        comm = Solo()
+        with memory_errors(plan.algorithm, plan), self.device.active():
+            try:
+                begun = self._moment()
+                state = program.load(0, piece(0), self.device)
+                loaded = self._moment()
+                k, finished = 0, False
+                while not finished:
+                    k, finished = advance(program, state, k, plan.span, comm)
+                    solved = self._moment()
+                    if progress is not None or not finished:  # else there is no need to wait before collecting
+                        self.device.synchronize()
+                    if progress is not None:
+                        progress(k, plan.steps)
+                arrays = program.collect(state, comm)
+                collected = self._moment()
+                self.device.synchronize()
+            except BaseException:
+                # Streams beside may still write to what the next call is given.
+                with contextlib.suppress(Exception):
+                    self.device.settle()
+                raise
+            timings = {
+                "load": self._seconds(begun, loaded),
+                "solve": self._seconds(loaded, solved),
+                "collect": self._seconds(solved, collected),
+                "compile": collected[1] - begun[1],
+            }
+        return Outcome(arrays, timings)
+
+    def _moment(self) -> tuple[devices.Mark, float]:
+        """Return the moment at which the work so far is done, and the seconds that kernels took to get ready."""
+        return self.device.mark(), clock().seconds()
+
+    def _seconds(self, start: tuple[devices.Mark, float], end: tuple[devices.Mark, float]) -> float:
+        """Return the seconds between two moments in which no kernel was compiled or loaded."""
+        return max(0.0, self.device.seconds_between(start[0], end[0]) - (end[1] - start[1]))

@@ -1,0 +1,121 @@
+"""Running a program superstep by superstep: the contract of a program, and the direct engine.
+
+A `Program` describes an algorithm once: how a shard is loaded, one superstep, what is collected. An
+executor runs it: `Direct` on one device in this process, `mgraph.cluster.Cluster` with one shard per Dask
+worker. Both call `advance` for a span of supersteps at a time; progress is reported between spans.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from .. import device as devices
+from ..arrays import Array
+from ..errors import MemoryLimitError
+from ..planning.devices import DeviceSpec
+from ..planning.fit import overrun
+from ..planning.plan import Plan
+from .communicator import Communicator
+
+#: Called between spans with the supersteps done and, where it is known, their total.
+Progress = Callable[[int, int | None], None]
+
+
+class Program(Protocol):
+    """An algorithm as supersteps over shards; it never learns which executor runs it.
+
+    A program is sent to every worker, so it holds the plan and no data; a shard's part of the input
+    travels as its piece.
+    """
+
+    def load(self, shard: int, piece: Any, device: devices.Device) -> Any:
+        """Return the state of a shard on `device`, made from its piece of the input."""
+        ...
+
+    def step(self, state: Any, first: int, limit: int, comm: Communicator) -> int:
+        """Run supersteps from number `first` on, at least one and at most `limit` of them.
+
+        Returns how many there were, the same number on every shard; 0 when none is left to run.
+        """
+        ...
+
+    def collect(self, state: Any, comm: Communicator) -> dict[str, Array]:
+        """Return the shard's results by name: matrices stay where they are, vectors go to the caller.
+
+        A vector's parts are joined in the order of the shards.
+        """
+        ...
+
+
+@dataclass
+class Outcome:
+    """What a run returned: result arrays by name, and the seconds spent in each part of the run."""
+
+    arrays: dict[str, Any]
+    timings: dict[str, float] = field(default_factory=dict)
+
+
+class Executor(Protocol):
+    """Where programs run.
+
+    Attributes
+    ----------
+    specs : tuple of DeviceSpec
+        The devices, one a shard.
+    place : Device or None
+        Where a piece of the input is best prepared; None if it will travel.
+    """
+
+    specs: tuple[DeviceSpec, ...]
+    place: devices.Device | None
+
+    def run(self, program: Program, piece: Callable[[int], Any], plan: Plan, progress: Progress | None) -> Outcome:
+        """Run `program` by `plan`; ``piece(shard)`` is a shard's part of the input."""
+        ...
+
+
+def advance(
+    program: Program,
+    state: Any,
+    first: int,
+    span: int,
+    comm: Communicator,
+    begin: Callable[[int], None] = lambda k: None,
+) -> tuple[int, bool]:
+    """Run up to `span` supersteps from number `first` on; ``begin(k)`` is called before number ``k``.
+
+    Returns
+    -------
+    reached : int
+        The number of the next superstep.
+    finished : bool
+        Whether none is left.
+    """
+    k = first
+    while k < first + span:
+        begin(k)
+        ran = program.step(state, k, first + span - k, comm)
+        if ran == 0:
+            return k, True
+        k += ran
+    return k, False
+
+
+@contextlib.contextmanager
+def memory_errors(call: str, made: Plan | None = None) -> Iterator[None]:
+    """Make a MemoryError of the block, or of a function decorated with it, a MemoryLimitError that gives the numbers.
+
+    Parameters
+    ----------
+    call : str
+        What is called, e.g. ``"apsp"``.
+    made : Plan, optional
+        The plan that is being run; None while the input is prepared.
+    """
+    try:
+        yield
+    except MemoryLimitError:
+        raise
+    except MemoryError as error:
+        raise MemoryLimitError(overrun(call, made, error)) from error

@@ -1,0 +1,55 @@
+"""Where a call runs: the executor for its arguments."""
+
+from dataclasses import replace
+from typing import Any
+
+from .. import device as devices
+from ..arguments import checked_integer
+from ..errors import InputError
+from ..graph import Graph
+from ..planning.devices import DeviceSpec
+from .direct import Direct
+from .program import Executor
+
+
+def executor(device: str | None, client: Any, home: str, worker_timeout: Any = None) -> Executor:
+    """Return where to run: on `device`, or on the workers of `client`.
+
+    Parameters
+    ----------
+    device : str or None
+        A device's name; None takes the input's own where that is a GPU, else the best there is.
+    client : distributed.Client or None
+        With a client, `device` says what its workers shall use.
+    home : str
+        The name of the device that the input lives on.
+    worker_timeout : float or str, optional
+        Seconds that a worker of `client` may be silent.
+    """
+    if client is not None:
+        from .dask import Cluster
+
+        return Cluster(client, device, worker_timeout)
+    if worker_timeout is not None:
+        raise InputError("worker_timeout is for workers: give client= too, or leave it out")
+    return Direct(devices.find(home if device is None and home != "cpu" else device))
+
+
+def specs_beside(runner: Executor, graph: Graph, *kept: str) -> tuple[DeviceSpec, ...]:
+    """Return an executor's devices, with room for what one in this process holds already of a graph.
+
+    A plan counts the lists of neighbours, and what is `kept` with the graph by these names, wherever they are.
+    """
+    if runner.place is None:
+        return runner.specs
+    held = graph.held(runner.place, "csr.indptr", "csr.indices", "csc.indptr", "csc.indices", *kept)
+    return tuple(replace(spec, memory=spec.memory + held) for spec in runner.specs)
+
+
+def checked_span(span: Any, progress: Any) -> int | None:
+    """Return a user's span, or raise InputError if it or `progress` cannot be used."""
+    if progress is not None and not callable(progress):
+        raise InputError(f"progress={progress!r} cannot be called: give a function of the supersteps done and in all")
+    if span is None:
+        return None
+    return min(checked_integer("span", span, 1), 2**31 - 1)
