@@ -25,12 +25,11 @@ from typing import Any, TextIO
 import mgraph
 from mgraph import device as devices
 from mgraph.arguments import checked_integer
-from mgraph.errors import DeviceError, InputError, interrupted
+from mgraph.errors import DeviceError, InputError, WrongResultError, interrupted
 from mgraph.plan.devices import spec_of
 
 from . import CHECKOUT, ceilings
 from .case import Bench, Unfit, described, row
-from .checks import WrongResultError
 from .rows import Row, rows_of
 from .suite import Case, Suite, load, names
 
