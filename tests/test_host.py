@@ -11,7 +11,8 @@ import pytest
 import mgraph.host
 import mgraph_bench
 
-MODULES = sorted(path for package in (mgraph.host, mgraph_bench) for path in Path(package.__file__).parent.rglob("*.py"))
+PACKAGES = (mgraph.host, mgraph_bench)
+MODULES = sorted(path for package in PACKAGES for path in Path(package.__file__).parent.rglob("*.py"))
 
 
 def reductions(source):
