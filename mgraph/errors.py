@@ -60,6 +60,10 @@ class DistanceOverflowError(MgraphError, OverflowError):
     """A weight or distance is beyond what its type carries, as `mgraph.apsp` tells for each type."""
 
 
+class WrongResultError(MgraphError):
+    """A verifier has found that a result is wrong; the message names a vertex or an element."""
+
+
 class MemoryLimitError(MgraphError, MemoryError):
     """No plan fits the memory there is, which is told before anything is allocated; or memory ran out all the same."""
 

@@ -473,7 +473,7 @@ def grid(
 
 
 def linked_list(n: int, *, seed: int = 0, device: str | None = None) -> Array:
-    """Return one list of all elements in random order, for `mgraph.list_rank`.
+    """Return one list of all elements in random order, for `mgraph.list_rank` [2]_.
 
     The order is a pseudo-random permutation that gives each element from its place alone: a Feistel network of four
     rounds on the two digits of the place to a base of about the root of `n`, walked on where it leads beyond `n` [1]_.

@@ -1,6 +1,7 @@
 """Benchmarks: suites are read and swept, results proved, rows complete; a run stops, goes on and tells what it left."""
 
 import csv
+import dataclasses
 import functools
 import json
 import subprocess
@@ -14,21 +15,22 @@ from hypothesis import strategies as st
 from test_cluster import forked
 
 import mgraph
-import mgraph.runtime.dask
+import mgraph.cluster
 from mgraph import device as devices
+from mgraph.errors import WrongResultError
 from mgraph.generate import grid, linked_list, random_matrix, rmat, weighted
 from mgraph.matrices.distance_matrix import NO_CYCLE
 from mgraph.measuring import median_seconds, repeated, spread
-from mgraph.planner import ALGORITHMS
-from mgraph_bench import CHECKOUT, ceilings, checks, inputs
-from mgraph_bench.case import CALLS, Bench, Unfit
+from mgraph_bench import CHECKOUT, ceilings, inputs
+from mgraph_bench.algorithms import ALGORITHMS, check
+from mgraph_bench.case import Bench, Unfit
 from mgraph_bench.case import row as measured
-from mgraph_bench.checks import WrongResultError, check
 from mgraph_bench.commands import bench as main
 from mgraph_bench.rows import read
 from mgraph_bench.run import _cases, bench, commit, read_rows
 from mgraph_bench.suite import SUITES, Case, load, names, parsed, value
-from mgraph_bench.work import Work, work
+from mgraph_bench.verify import apsp, bellman
+from mgraph_bench.work import Work
 
 PUBLISHED = {
     "apsp-methods", "apsp-tile", "bfs-size", "bfs-density", "bfs-degree", "fw-overhead", "traversal-size",
@@ -84,6 +86,11 @@ def suites(tmp_path, monkeypatch):
     (folder / "small.toml").write_text(SMALL)
     monkeypatch.setattr("mgraph_bench.suite.SUITES", folder)
     return folder
+
+
+def calling(call):
+    """The entry of breadth-first searches with another call."""
+    return dataclasses.replace(ALGORITHMS["bfs"], call=call)
 
 
 def cpu_row(algorithm, graph, call=None, run=None, bench=None):
@@ -222,7 +229,7 @@ class TestSuites:
 
     def test_a_suite_says_how_often_and_what_is_checked(self, suites, tmp_path, monkeypatch):
         asked = []
-        monkeypatch.setattr("mgraph_bench.checks.check", lambda *given: asked.append(given[-1]) or "proved")
+        monkeypatch.setattr("mgraph_bench.algorithms.check", lambda *given: asked.append(given[-1]) or "proved")
         text = SMALL.replace("[plot]", 'repeats = 7\nchecks = ["distances"]\n[plot]')
         (suites / "small.toml").write_text(text)
         bench(["small"], tmp_path / "seven", device="cpu")
@@ -316,7 +323,7 @@ class TestChecks:
 
     @pytest.mark.parametrize("at_a_time", [1 << 26, 100])
     def test_all_pairs_of_a_matrix(self, monkeypatch, at_a_time):
-        monkeypatch.setattr(checks, "AT_A_TIME", at_a_time)
+        monkeypatch.setattr(bellman, "AT_A_TIME", at_a_time)
         matrix = random_matrix(40, density=0.3, seed=3)
         distances = mgraph.apsp(matrix, device="cpu").distances.copy()
         check("apsp", matrix, {"distances": distances})
@@ -326,7 +333,7 @@ class TestChecks:
 
     @pytest.mark.parametrize("at_a_time", [1 << 26, 50])
     def test_all_pairs_of_a_graph(self, monkeypatch, at_a_time):
-        monkeypatch.setattr(checks, "AT_A_TIME", at_a_time)
+        monkeypatch.setattr(bellman, "AT_A_TIME", at_a_time)
         graph = weighted(rmat(6), (1, 9))
         distances = mgraph.apsp(graph, device="cpu").distances.copy()
         check("apsp", graph, {"distances": distances})
@@ -347,6 +354,35 @@ class TestChecks:
         other[int(graph.coo().src[0])] = graph.n - 1
         with pytest.raises(WrongResultError):
             check("components", graph, {"labels": other, "count": count})
+
+    @pytest.mark.parametrize("sums", [1 << 30, 1])
+    def test_searches_from_many(self, monkeypatch, sums):
+        monkeypatch.setattr(bellman, "SUMS", sums)
+        graph, sources = rmat(6), [*range(0, 60, 2)]
+        distances = mgraph.bfs_many(graph, sources, device="cpu").distances.copy()
+        rows = "all" if sums > 1 else "4"
+        assert check("bfs_many", graph, {"distances": distances}, sources) == f"Bellman's equations of {rows} rows"
+        distances[-1, 7] += 1
+        with pytest.raises(WrongResultError, match="from vertex 58 the distance of vertex 7"):
+            check("bfs_many", graph, {"distances": distances}, sources)
+
+    @pytest.mark.parametrize("reflexive", [True, False])
+    def test_closures(self, reflexive):
+        random = np.random.default_rng(5)
+        graph = mgraph.Graph.from_edges(*random.integers(0, 50, (2, 60)), n=50)
+        result = mgraph.transitive_closure(graph, reflexive=reflexive, device="cpu")
+        assert check("closure", graph, {"reachable": result}) == "all rows as SciPy searches"
+        reachable = result.to_dense()
+
+        class Wrong:
+            def rows(self, first, last):
+                return wrong[first:last]
+
+        for place in (7, 50 * 49 + 3, 51 * 20):
+            wrong = reachable.copy()
+            wrong.flat[place] ^= True
+            with pytest.raises(WrongResultError, match="reaches vertex"):
+                check("closure", graph, {"reachable": Wrong()})
 
     def test_ranks(self):
         succ = linked_list(50)
@@ -399,9 +435,9 @@ class TestChecks:
         data, distances = pairs(dense)
         assert "Bellman's equations of all rows" in check("apsp", data, {"distances": distances})
         each = 512**2 if dense else 512 + data.m
-        monkeypatch.setattr(checks, "SUMS", 9 * each)
-        monkeypatch.setattr(checks, "TILE", 100)
-        monkeypatch.setattr(checks, "ELEMENTS", 2048)
+        monkeypatch.setattr(bellman, "SUMS", 9 * each)
+        monkeypatch.setattr(apsp, "TILE", 100)
+        monkeypatch.setattr(apsp, "ELEMENTS", 2048)
         assert "Bellman's equations of 9 rows" in check("apsp", data, {"distances": distances})
         for i in (0, 301, 511):
             wrong = distances.copy()
@@ -425,10 +461,10 @@ class TestChecks:
         np.fill_diagonal(matrix, np.inf)
         rows = random.integers(0, 40, (3, 70)).astype(float)
         here, there = np.full((2, 3, 70), np.inf)
-        checks._through_matrix(matrix, rows, here)
-        monkeypatch.setattr(checks, "AT_A_TIME", 70 * 16)
+        bellman.through_matrix(matrix, rows, here)
+        monkeypatch.setattr(bellman, "AT_A_TIME", 70 * 16)
         monkeypatch.setattr(devices, "of", lambda array: Elsewhere())
-        checks._through_matrix(matrix, rows, there)
+        bellman.through_matrix(matrix, rows, there)
         assert np.array_equal(here, there)
         assert np.array_equal(here, (rows[:, :, None] + matrix).min(axis=1))
 
@@ -550,12 +586,12 @@ class TestMeasuring:
         graph = rmat(6)
         result = mgraph.bfs(graph, int(graph.coo().src[0]), device="cpu")
         degrees = np.diff(graph.csr().indptr)
-        found = work("bfs", graph, result.plan, {"distances": result.distances})
+        found = ALGORITHMS["bfs"].work(graph, result.plan, {"distances": result.distances})
         assert (found.amount, found.unit) == (degrees[result.distances >= 0].sum() / 2, "TEPS")
         matrix = random_matrix(64)
         made = mgraph.plan("apsp", 64, devices="cpu", method="blocked", block=32)
-        assert work("apsp", matrix, made, {}) == Work(64**3, "min-plus/s", 2 * 4 * 64 * 64 * 2)
-        assert work("list_rank", linked_list(7), None, {}).amount == 7
+        assert ALGORITHMS["apsp"].work(matrix, made, {}) == Work(64**3, "min-plus/s", 2 * 4 * 64 * 64 * 2)
+        assert ALGORITHMS["list_rank"].work(linked_list(7), None, {}).amount == 7
 
     @pytest.mark.parametrize(("method", "bounded"), [("frontier", True), ("hybrid", False), ("pull", False)])
     def test_what_leaves_edges_out_is_not_bounded_by_reads_of_all(self, method, bounded):
@@ -593,7 +629,9 @@ class TestRows:
         assert cpu_row("components", graph, bench=shared)["checked"] == "equal to scipy"
 
     def test_a_wrong_result_has_no_row(self, monkeypatch):
-        monkeypatch.setitem(CALLS, "bfs", lambda *given, **named: mgraph.bfs(*given, max_depth=1, **named))
+        monkeypatch.setitem(
+            ALGORITHMS, "bfs", calling(lambda *given, **named: mgraph.bfs(*given, max_depth=1, **named))
+        )
         with pytest.raises(WrongResultError):
             cpu_row("bfs", {"make": "grid", "rows": 4, "columns": 4})
 
@@ -605,10 +643,12 @@ class TestRows:
             ("sssp", {"make": "grid", "rows": 9, "columns": 9}, {}),
             ("components", {"make": "tree_graph", "n": 90, "count": 3, "k": 2}, {"method": "shiloach-vishkin"}),
             ("list_rank", {"make": "linked_list", "n": 90}, {"method": "wylie"}),
+            ("bfs_many", {"make": "grid", "rows": 9, "columns": 9}, {"predecessors": True}),
+            ("closure", {"make": "rmat", "scale": 5}, {"reflexive": False}),
         ],
     )
     def test_every_algorithm(self, algorithm, graph, call):
-        found = cpu_row(algorithm, graph, call)
+        found = cpu_row(algorithm, graph, call, {"sources": 3})
         assert found["rate"] > 0 and found["checked"]
         assert found["work"] / found["seconds"] == pytest.approx(found["rate"])
 
@@ -692,7 +732,7 @@ class TestRuns:
 
         asked = ["small", "--quick", "--device", "cpu", "--out", str(tmp_path)]
         with monkeypatch.context() as patched:
-            patched.setitem(CALLS, "bfs", interrupted)
+            patched.setitem(ALGORITHMS, "bfs", calling(interrupted))
             assert CliRunner().invoke(main, asked).exit_code == 130
         assert len((tmp_path / "rows.csv").read_text().splitlines()) == 2
         done = CliRunner().invoke(main, asked)
@@ -704,7 +744,7 @@ class TestRuns:
                 raise MemoryError
             return mgraph.bfs(*given, method=method, **named)
 
-        monkeypatch.setitem(CALLS, "bfs", full)
+        monkeypatch.setitem(ALGORITHMS, "bfs", calling(full))
         ended = bench(["small"], tmp_path, device="cpu", quick=True)
         assert (ended.measured, ended.skipped) == (1, 1)
         assert [row["why"] for row in read_rows(tmp_path) if row["kind"] == "skipped"] == ["not enough memory"]
@@ -717,7 +757,7 @@ class TestRuns:
 
         asked = ["small", "--quick", "--device", "cpu", "--out", str(tmp_path)]
         with monkeypatch.context() as patched:
-            patched.setitem(CALLS, "bfs", broken)
+            patched.setitem(ALGORITHMS, "bfs", calling(broken))
             done = CliRunner().invoke(main, asked)
         assert done.exit_code == 1 and "1 measured, 0 kept, 0 skipped, 0 wrong, 1 failed" in done.output
         (failed,) = (row for row in read_rows(tmp_path) if row["kind"] == "skipped")
@@ -729,7 +769,7 @@ class TestRuns:
         def interrupted(*given, **named):
             raise SystemError("a result with an exception set") from KeyboardInterrupt()
 
-        monkeypatch.setitem(CALLS, "bfs", interrupted)
+        monkeypatch.setitem(ALGORITHMS, "bfs", calling(interrupted))
         done = CliRunner().invoke(main, ["small", "--quick", "--device", "cpu", "--out", str(tmp_path)])
         assert done.exit_code == 130 and not [row for row in read_rows(tmp_path) if row["kind"] != "ceilings"]
 
@@ -836,7 +876,9 @@ class TestRuns:
         assert "unheard-of" in skipped["why"]
 
     def test_a_wrong_result_is_told_and_fails_the_command(self, suites, tmp_path, monkeypatch):
-        monkeypatch.setitem(CALLS, "bfs", lambda *given, **named: mgraph.bfs(*given, max_depth=1, **named))
+        monkeypatch.setitem(
+            ALGORITHMS, "bfs", calling(lambda *given, **named: mgraph.bfs(*given, max_depth=1, **named))
+        )
         done = CliRunner().invoke(main, ["small", "--quick", "--device", "cpu", "--out", str(tmp_path)])
         assert done.exit_code == 1 and "wrong: from vertex" in done.output and "2 wrong" in done.output
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from mgraph import device as devices
-from mgraph_bench.ceilings import ceiling_of, ceilings
+from mgraph_bench.algorithms import ALGORITHMS
+from mgraph_bench.ceilings import ceilings
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 TYPES = {
@@ -167,7 +168,7 @@ MEASURED = {
     ],
 )
 def test_the_ceiling_of_all_pairs(dtype, nonnegative, rate):
-    assert ceiling_of(MEASURED, "apsp", dtype, nonnegative, 4096) == rate
+    assert ALGORITHMS["apsp"].ceiling(MEASURED, dtype, nonnegative, 4096) == rate
 
 
 @pytest.mark.parametrize(
@@ -184,9 +185,9 @@ def test_the_ceiling_of_all_pairs(dtype, nonnegative, rate):
     ],
 )
 def test_the_ceiling_of_random_reads(algorithm, n, rate):
-    assert ceiling_of(MEASURED, algorithm, np.float32, True, n) == pytest.approx(rate)
+    assert ALGORITHMS[algorithm].ceiling(MEASURED, np.float32, True, n) == pytest.approx(rate)
 
 
 @pytest.mark.parametrize("algorithm", ["closure", "bfs_many"])
 def test_no_ceiling(algorithm):
-    assert ceiling_of(MEASURED, algorithm, np.float32, True, 4096) is None
+    assert ALGORITHMS[algorithm].ceiling is None

@@ -680,17 +680,6 @@ def test_version_and_help():
         assert "--debug" in ok(name, "--help")
 
 
-def test_the_example_of_the_readme():
-    example = (ROOT / "README.md").read_text().split("```python\n")[1].split("```")[0]
-    names = {}
-    exec(example, names)
-    assert names["result"].distances.tolist() == [[0, 3, 7], [9, 0, 4], [5, 8, 0]]
-    assert names["result"].path(0, 2) == [0, 1, 2]
-    assert names["search"].distances.tolist() == [0, 1, 2, 2]
-    assert names["search"].levels.tolist() == [1, 1, 2]
-    assert names["search"].path(3) == [0, 1, 3] and list(names["ranks"]) == [2, 1, 0]
-
-
 # In a process of its own
 
 

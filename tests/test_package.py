@@ -77,6 +77,11 @@ def test_the_wheel_holds_the_kernels(wheel):
             assert archive.read(f"mgraph/{name}") == content, name
 
 
+def test_the_wheel_tells_type_checkers_that_it_has_types(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        assert "mgraph/py.typed" in archive.namelist()
+
+
 def test_the_wheel_holds_nothing_else(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
@@ -195,8 +200,9 @@ def test_other_threads_than_openmp_are_left_alone():
     assert run(sys.executable, "-c", program, env=environment) == "False"
 
 
-def test_what_the_readme_calls_is_there_after_importing_mgraph_alone():
-    names = set(re.findall(r"mgraph(?:\.[a-z]\w*)+(?=\()", (ROOT / "README.md").read_text()))
+def test_what_the_documents_call_is_there_after_importing_mgraph_alone():
+    pages = "".join(page.read_text() for page in (ROOT / "README.md", *ROOT.glob("docs/*.md")))
+    names = set(re.findall(r"mgraph(?:\.[a-z]\w*)+(?=\()", pages))
     assert {"mgraph.apsp", "mgraph.generate.rmat", "mgraph.cluster.connect", "mgraph.device.find"} <= names
     code = f"""if True:
         import os, sys

@@ -1,9 +1,9 @@
 """Benchmarks: suites that sweep an algorithm over its parameters, and the report of what was measured.
 
-`suite` reads a suite's file, `schema` tells what it may say, `inputs` makes its graphs, `checks` proves a result before
-its time counts, `mgraph.measuring` takes the times, `work` counts what was done, `ceilings` measures what a device can
-do at best, `peers` calls other libraries, `case` puts these together to a row, `run` goes through the sweeps and writes
-the rows, `report` draws them, `commands` has the command ``mgraph bench``.
+`suite` reads a suite's file and `schema` tells what it may say. `algorithms` has an entry for each algorithm: its call,
+its verifier (`verify`), its work (`work`) and its ceiling (`ceilings`). `inputs` makes the graphs, `peers` calls other
+libraries, `case` measures one case, `run` goes through all and writes the rows, `report` draws them. `commands` is the
+command ``mgraph bench``. Times are taken by `mgraph.measuring`.
 
 A row is a JSON object. Its ``kind`` is ``"case"``, ``"skipped"`` or ``"wrong"``, both with a ``why``, or
 ``"ceilings"``, what `ceilings.ceilings` returns. What was asked, and where:

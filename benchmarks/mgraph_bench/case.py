@@ -16,16 +16,12 @@ from mgraph.graph import Graph
 from mgraph.measuring import Times, repeated, spread
 from mgraph.planning.devices import spec_of
 
-from . import checks, inputs, peers
-from .ceilings import ceiling_of
-from .schema import CALLS
+from . import algorithms, inputs, peers
 from .suite import Case, Suite
-from .work import LEAVE_OUT, Work, iterations, work
+from .work import LEAVE_OUT, Work
 
-Array = Any
-
-#: The algorithms that start from a vertex.
-FROM_A_SOURCE = ("bfs", "sssp")
+#: Where a call starts: at a vertex, at several, or nowhere.
+Start = int | list[int] | None
 
 
 class Unfit(Exception):
@@ -70,19 +66,19 @@ class Bench:
         graph: Any,
         method: str,
         arrays: dict[str, Any],
-        source: int | None,
+        start: Start,
         wanted: tuple[str, ...] = (),
     ) -> str:
         """Raise unless a result is right: by its wanted properties, or as it equals one that was proved by them."""
-        names = {"bfs": ("distances",), "sssp": ("distances",), "components": ("labels", "count")}.get(case.algorithm)
-        if names is None:
-            return checks.check(case.algorithm, graph, arrays, source, wanted)
+        names = algorithms.ALGORITHMS[case.algorithm].unique
+        if not names:
+            return algorithms.check(case.algorithm, graph, arrays, start, wanted)
         found = [devices.to_host(arrays[name]) for name in names]
-        key = f"{case.algorithm} {source} {wanted}"
+        key = f"{case.algorithm} {start} {wanted}"
         by, proved = self._proved.get(key, ("", []))
         if proved and all(map(np.array_equal, found, proved)):
             return f"equal to {by}"
-        proof = checks.check(case.algorithm, graph, arrays, source, wanted)
+        proof = algorithms.check(case.algorithm, graph, arrays, start, wanted)
         self._proved[key] = (method, found)
         return proof
 
@@ -138,35 +134,40 @@ def _tuned(case: Case, place: devices.Device) -> Iterator[None]:
         yield
 
 
-def _sources(case: Case, graph: Any) -> list[int | None]:
-    """Return where a search starts: random vertices that have neighbours, the same for every method."""
-    if case.algorithm not in FROM_A_SOURCE:
+def _starts(case: Case, graph: Any) -> list[Start]:
+    """Return where each call starts: at random vertices that have neighbours, the same for every method."""
+    start = algorithms.ALGORITHMS[case.algorithm].start
+    if not start:
         return [None]
     degrees = np.diff(devices.to_host(graph.adjacency("csr")[0]))
     candidates = np.flatnonzero(degrees)
     if not len(candidates):
         raise Unfit("no vertex has an edge that a search could start from")
     count = min(case.run.get("sources", 1), len(candidates))
-    return [int(v) for v in np.random.default_rng(graph.n).choice(candidates, count, replace=False)]
+    picked = [int(v) for v in np.random.default_rng(graph.n).choice(candidates, count, replace=False)]
+    return [picked] if start == "sources" else [*picked]
 
 
 def _own_row(
     case: Case, suite: Suite, graph: Any, repeats: int, place: devices.Device, client: Any, bench: Bench
 ) -> dict[str, Any]:
     """Measure the library's own call."""
-    call = partial(CALLS[case.algorithm], device=place.name, **case.call)
+    algorithm = algorithms.ALGORITHMS[case.algorithm]
+    call = partial(algorithm.call, device=place.name, **case.call)
     if client is not None:
-        call = partial(CALLS[case.algorithm], client=client, device=place.kind, **case.call)
+        call = partial(algorithm.call, client=client, device=place.kind, **case.call)
     times: list[Times] = []
     amounts: list[Work] = []
     proof = ""
-    for source in _sources(case, graph):
-        from_here = call if source is None else partial(call, source=source)
+    for start in _starts(case, graph):
+        from_here = call if start is None else partial(call, **{algorithm.start: start})
         result, taken = repeated(partial(from_here, graph), repeats)
-        proof = bench.prove(case, graph, result.plan.method, _arrays(result), source, suite.checks)
+        arrays = algorithm.arrays(result)
+        proof = bench.prove(case, graph, result.plan.method, arrays, start, suite.checks)
         times.append(taken)
-        amounts.append(work(case.algorithm, graph, result.plan, _arrays(result)))
-    made, rounds = result.plan, iterations(result.plan, result)
+        amounts.append(algorithm.work(graph, result.plan, arrays))
+        del arrays
+    made, rounds = result.plan, algorithm.rounds(result)
     peak: int | None = None
     phases: dict[str, float] = {}
     if client is None:
@@ -174,11 +175,11 @@ def _own_row(
         peak, phases = _inside(from_here, graph, place)
     ceiling = None
     bounded = amounts[-1].unit != "pairs/s" and made.method not in ("sequential", *LEAVE_OUT)
-    if bounded and place.model() in bench.ceilings:
+    if bounded and algorithm.ceiling is not None and place.model() in bench.ceilings:
         nonnegative = graph.nonnegative if isinstance(graph, Graph) else not bool((graph < 0).any())
-        ceiling = ceiling_of(bench.ceilings[place.model()], case.algorithm, made.dtype, nonnegative, made.n)
-        if ceiling is not None:  # measured with all cores of a CPU, which its workers share
-            ceiling *= sum(spec.cores for spec in made.devices) / spec_of(place).cores
+        ceiling = algorithm.ceiling(bench.ceilings[place.model()], made.dtype, nonnegative, made.n)
+        # Measured with all cores of a CPU, which its workers share.
+        ceiling *= sum(spec.cores for spec in made.devices) / spec_of(place).cores
     traffic = suite.traffic.get(made.method, {})
     return {
         "method": made.method,
@@ -205,16 +206,17 @@ def _peer_row(case: Case, suite: Suite, graph: Any, repeats: int, bench: Bench) 
     amounts: list[Work] = []
     proof = ""
     found: dict[str, Any] = {}
-    for source in _sources(case, graph):
-        given = case.call if source is None else {**case.call, "source": source}
+    algorithm = algorithms.ALGORITHMS[case.algorithm]
+    for start in _starts(case, graph):
+        given = case.call if start is None else {**case.call, algorithm.start: start}
         peer = peers.solver(name, case.algorithm, graph, **given)
         result, taken = repeated(peer.solve, repeats)
         found = peer.arrays(result)
         if "labels" in found:
             found.setdefault("count", len(np.unique(found["labels"])))  # not every library counts them
-        proof = bench.prove(case, graph, name, found, source, suite.checks)
+        proof = bench.prove(case, graph, name, found, start, suite.checks)
         times.append(taken)
-        amounts.append(work(case.algorithm, graph, None, found))
+        amounts.append(algorithm.work(graph, None, found))
     return {
         "method": name,
         **_timed(times),
@@ -229,12 +231,6 @@ def _peer_row(case: Case, suite: Suite, graph: Any, repeats: int, bench: Bench) 
         "checked": proof,
         "called": peer.called,
     }
-
-
-def _arrays(result: Any) -> dict[str, Any]:
-    """Return what a result holds, by the names that checks know."""
-    names = ("distances", "labels", "count", "ranks")
-    return {name: getattr(result, name) for name in names if hasattr(result, name)}
 
 
 def _inside(call: Callable[..., Any], graph: Any, place: devices.Device) -> tuple[int, dict[str, float]]:

@@ -38,8 +38,9 @@ _QUICK = {
     "cpu": (1 << 14, 1 << 22, 1 << 24, 1 << 26),
 }
 
-#: Random reads that an element or edge takes at least, and the bits of the table for each vertex or element.
-_READS = {"bfs": (1, 1), "sssp": (1, 32), "components": (1, 32), "list_rank": (3, 32)}
+#: Returns the most work a second that a device's measured ceilings allow, from these, the type of the distances,
+#: whether no weight is negative, and the number of vertices or elements.
+Ceiling = Callable[[dict[str, Any], Any, bool, int], float]
 
 
 def ceilings(device: devices.Device, quick: bool = False) -> dict[str, Any]:
@@ -69,33 +70,27 @@ def ceilings(device: devices.Device, quick: bool = False) -> dict[str, Any]:
         }
 
 
-def ceiling_of(measured: dict[str, Any], algorithm: str, dtype: Any, nonnegative: bool, n: int) -> float | None:
-    """Return the most work a second that a device's ceilings allow an algorithm; None where they say nothing of it.
+def of_products(measured: dict[str, Any], dtype: Any, nonnegative: bool, n: int) -> float:
+    """Return the sums and minima a second that a device's ceilings allow, by the type of the distances."""
+    name = np.dtype(dtype).name
+    return float(measured["minplus"]["nonnegative" if nonnegative and name == "float32" else name])
 
-    For all pairs that is the (min, +) product. The others pass an edge, or an element of a list, by random reads: of
-    a bitmap of the visited vertices in a breadth-first search, of a word for each vertex in `sssp` and
-    `components`, and in `list_rank` three words an element.
+
+def of_reads(reads: int, bits: int) -> Ceiling:
+    """Return the ceiling of work whose every edge or element takes some random reads.
 
     Parameters
     ----------
-    measured : dict
-        What `ceilings` returned.
-    algorithm : str
-        ``"apsp"``, ``"bfs"``, ``"sssp"``, ``"components"`` or ``"list_rank"``; any other has no ceiling here.
-    dtype : dtype-like
-        The type of the distances; only `apsp` looks at it.
-    nonnegative : bool
-        Whether no weight is negative.
-    n : int
-        Vertices, or elements of the list.
+    reads : int
+        Random reads of an edge or element, at least.
+    bits : int
+        Bits of the table that is read, for each vertex or element.
     """
-    if algorithm == "apsp":
-        name = np.dtype(dtype).name
-        return float(measured["minplus"]["nonnegative" if nonnegative and name == "float32" else name])
-    if algorithm not in _READS:
-        return None
-    touches, bits = _READS[algorithm]
-    return _interpolated(measured["reads"], max(1.0, n * bits / 8)) / touches
+
+    def ceiling(measured: dict[str, Any], dtype: Any, nonnegative: bool, n: int) -> float:
+        return _interpolated(measured["reads"], max(1.0, n * bits / 8)) / reads
+
+    return ceiling
 
 
 def _interpolated(reads: list[list[float]], size: float) -> float:

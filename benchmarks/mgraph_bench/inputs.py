@@ -115,6 +115,15 @@ MAKERS: dict[str, Callable[..., Any]] = {
     "read": read,
 }
 
+#: The kinds of input that makers make, where these are no graphs.
+_KINDS = {"linked_list": "list", "random_matrix": "matrix"}
+
+
+def kind_of(make: str) -> str:
+    """Return the kind of input that a maker makes: ``"graph"``, ``"matrix"`` or ``"list"``."""
+    return _KINDS.get(make, "graph")
+
+
 #: Whose further arguments makers hand on.
 _BEHIND: dict[str, tuple[Callable[..., Any], ...]] = {"random_matrix": (generate.random_matrix,), "read": (read_file,)}
 

@@ -25,12 +25,11 @@ from typing import Any, TextIO
 import mgraph
 from mgraph import device as devices
 from mgraph.arguments import checked_integer
-from mgraph.errors import DeviceError, InputError, interrupted
+from mgraph.errors import DeviceError, InputError, WrongResultError, interrupted
 from mgraph.planning.devices import spec_of
 
 from . import CHECKOUT, ceilings
 from .case import Bench, Unfit, described, row
-from .checks import WrongResultError
 from .rows import Row, rows_of
 from .suite import Case, Suite, load, names
 
@@ -173,7 +172,7 @@ def _look_at(scheduler: str) -> None:
     """Raise unless a scheduler of this address answers."""
     if not re.fullmatch(r"(\w+://)?(\[[\da-fA-F:.%]+\]|[^\s/:\[\]]+):\d+", scheduler):
         raise InputError(f"scheduler must be an address such as tcp://10.0.0.1:8786, got {scheduler!r}")
-    from mgraph.runtime.dask import connect  # and Dask
+    from mgraph.runtime.dask import connect
 
     connect(scheduler).close()
 
@@ -291,10 +290,8 @@ class Clients(ExitStack):
         return self.current[1]
 
     def _opened(self, workers: int | str, kind: str) -> Any:
-        from mgraph.runtime.dask import (
-            connect,
-            local_client,  # and Dask
-        )
+        from mgraph.cluster import local_client
+        from mgraph.runtime.dask import connect
 
         if isinstance(workers, str):
             return self.enter_context(connect(workers))

@@ -6,19 +6,12 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-import mgraph
-from mgraph.algorithms.apsp.plan import METHODS as APSP_METHODS
-from mgraph.algorithms.bfs import by_level as bfs_by_level
-from mgraph.algorithms.bfs.plan import BFS_METHODS
-from mgraph.algorithms.components.plan import METHODS as COMPONENTS_METHODS
-from mgraph.algorithms.list_rank.plan import METHODS as RANKING_METHODS
-from mgraph.algorithms.sssp import plan as sssp_plan
 from mgraph.dtypes import DISTANCE_TYPES
 from mgraph.errors import InputError
 from mgraph.measuring import REPEATS
 
-from .checks import CHECKS
-from .inputs import MAKERS, parameters_of
+from .algorithms import ALGORITHMS
+from .inputs import MAKERS, kind_of, parameters_of
 from .peers import PEERS
 
 Table = dict[str, Any]
@@ -29,30 +22,8 @@ SUITE = (
     *("plot", "sweep", "quick", "published", "claim", "traffic"),
 )
 
-#: The public calls, by the names that suites and plans give them.
-CALLS: dict[str, Callable[..., Any]] = {
-    "apsp": mgraph.apsp,
-    "bfs": mgraph.bfs,
-    "sssp": mgraph.sssp,
-    "components": mgraph.connected_components,
-    "list_rank": mgraph.list_rank,
-}
-
-#: Their methods, beside ``"auto"``.
-METHODS: dict[str, tuple[str, ...]] = {
-    "apsp": APSP_METHODS,
-    "bfs": (*BFS_METHODS, *bfs_by_level.METHODS),
-    "sssp": sssp_plan.METHODS,
-    "components": COMPONENTS_METHODS,
-    "list_rank": RANKING_METHODS,
-}
-
 #: What a call is given by the run, and no suite says.
 GIVEN = ("source", "sources", "device", "client", "progress")
-
-#: The algorithms that take what a maker makes where that is no graph.
-TAKEN_BY = {"linked_list": ("list_rank",), "random_matrix": ("apsp",)}
-TAKE_GRAPHS = ("apsp", "bfs", "sssp", "components")
 
 #: What a sweep may say of a run: the device; the library that is called instead of this one; Dask workers; random
 #: sources that a search starts from, one after the other; thread blocks a launch (on a CPU, threads); the tile of the
@@ -82,7 +53,7 @@ def check(text: Table) -> None:
     _look_at("a suite", text, SUITE, ("title", "source", "about", "algorithm", "plot", "sweep"))
     for name in ("title", "source", "about"):
         _require(isinstance(text[name], str), f"{name} must be text, got {text[name]!r}")
-    _one_of("algorithm", text["algorithm"], CALLS)
+    _one_of("algorithm", text["algorithm"], ALGORITHMS)
     _require(bool(_tables("sweep", text["sweep"])), "sweep = [] leaves nothing to measure")
     quick = text.get("quick", {})
     _look_at("[quick]", quick, ("repeats", *_names(text["sweep"])))
@@ -102,7 +73,9 @@ def check(text: Table) -> None:
         _check_published(series, names)
     for claim in _tables("claim", text.get("claim", [])):
         _check_claim(claim, names)
-    _look_at("[traffic]", text.get("traffic", {}), [method for name in algorithms for method in METHODS[name]])
+    _look_at(
+        "[traffic]", text.get("traffic", {}), [method for name in algorithms for method in ALGORITHMS[name].methods]
+    )
     for method, traffic in text.get("traffic", {}).items():
         right = isinstance(traffic, dict) and all(_fits(size, float) and size > 0 for size in traffic.values())
         _require(right, f"[traffic] {method} = {traffic!r} has no bytes by operation, such as {{walk = 12}}")
@@ -119,19 +92,19 @@ def _check_sweep(sweep: Table, algorithm: str, quick: Table) -> None:
     for name, value in (("algorithm", algorithms), *graph.items(), *call.items(), *run.items()):
         _require(value != [], f"{name} = [] leaves nothing to measure")
     for name in algorithms:
-        _one_of("algorithm", name, CALLS)
-        options = _hints(CALLS[name], GIVEN)
+        _one_of("algorithm", name, ALGORITHMS)
+        options = _hints(ALGORITHMS[name].call, GIVEN)
         if options is not None:
             _look_at(f"call, of {name},", call, options)
         for option, each in _each(call):
             if option == "method":
-                _one_of(f"method, of {name},", each, ("auto", *METHODS[name]))
+                _one_of(f"method, of {name},", each, ("auto", *ALGORITHMS[name].methods))
             elif options is not None:
                 _check_value(option, each, options[option])
     _require("make" in graph, f"graph lacks 'make': use one of {', '.join(MAKERS)}")
     for make in _values(graph["make"]):
         _one_of("make", make, MAKERS)
-        takers = TAKEN_BY.get(make, TAKE_GRAPHS)
+        takers = [name for name, known in ALGORITHMS.items() if kind_of(make) in known.takes]
         for name in algorithms:
             _require(name in takers, f"{name} takes nothing of make = {make!r}: that is for {', '.join(takers)}")
         known, required = parameters_of(make)
@@ -172,12 +145,12 @@ def _check_checks(names: Any, algorithms: Iterable[str]) -> None:
     """Raise unless the named checks are some of those of every algorithm."""
     if names is None:
         return
-    known = [name for algorithm in algorithms for name in CHECKS[algorithm]]
+    known = [name for algorithm in algorithms for name in ALGORITHMS[algorithm].checks]
     _require(isinstance(names, list) and names != [], f"checks must be a list of {_words(known)}, got {names!r}")
     for name in names:
         _one_of("checks", name, known)
     for algorithm in algorithms:
-        some = CHECKS[algorithm]
+        some = ALGORITHMS[algorithm].checks
         _require(bool(some.keys() & names), f"checks = {names!r} leaves {algorithm} unproved: add {_words(some)}")
 
 

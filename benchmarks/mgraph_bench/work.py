@@ -1,6 +1,6 @@
 """How much work a call is, in the unit of its field, and the least traffic to memory that it takes."""
 
-import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,22 +40,57 @@ class Work:
     bytes: int | None = None
 
 
-def work(algorithm: str, graph: Any, made: Plan | None, arrays: dict[str, Any]) -> Work:
-    """Return the work of a call; `made` is its plan, None for another library's."""
-    n = len(graph) if not isinstance(graph, Graph) else graph.n
-    if algorithm == "list_rank":
-        return Work(n, "elements/s", 3 * SECTOR * n)  # the successor, what the walk writes, and the rank
-    if algorithm == "apsp":
-        if made is not None and made.method in SEARCHES:
-            return Work(n * n, "pairs/s")
-        return Work(float(n) ** 3, "min-plus/s", None if made is None else _matrix_traffic(made))
-    once = 1 if graph.directed else 2
-    all_edges = made is None or made.method not in LEAVE_OUT
-    if algorithm == "components":
-        return Work(graph.m / once, "edges/s", 4 * graph.m + 8 * n if all_edges else None)
-    edges = _reached(graph, arrays["distances"]) / once
-    each = 4 if algorithm == "bfs" else 8
-    return Work(edges, "TEPS", int(each * once * edges) + 8 * n if all_edges else None)
+#: Returns the work of a call from its input, its plan (None for another library's call) and the result's arrays.
+Measure = Callable[[Any, Plan | None, dict[str, Any]], Work]
+
+
+def of_pairs(graph: Any, made: Plan | None, arrays: dict[str, Any]) -> Work:
+    """Return the work of all pairs: of searches from every vertex the pairs, else n cubed sums and minima."""
+    n = _size(graph)
+    if made is not None and made.method in SEARCHES:
+        return Work(n * n, "pairs/s")
+    return Work(float(n) ** 3, "min-plus/s", None if made is None else _matrix_traffic(made))
+
+
+def of_bits(graph: Any, made: Plan | None, arrays: dict[str, Any]) -> Work:
+    """Return the work of a transitive closure: n cubed pairs of bits."""
+    return Work(float(_size(graph)) ** 3, "bits/s")
+
+
+def of_search(bytes_an_edge: int) -> Measure:
+    """Return the work of searches, of which each edge takes so many bytes."""
+
+    def work(graph: Graph, made: Plan | None, arrays: dict[str, Any]) -> Work:
+        edges = _reached(graph, arrays["distances"])
+        size = bytes_an_edge * edges + 8 * graph.n if _all_edges(made) else None
+        return Work(edges / (1 if graph.directed else 2), "TEPS", size)
+
+    return work
+
+
+def of_searches(graph: Graph, made: Plan | None, arrays: dict[str, Any]) -> Work:
+    """Return the work of searches from many vertices, which share looks at an edge: the edges that each has reached."""
+    edges = sum(_reached(graph, arrays["distances"][i]) for i in range(len(arrays["distances"])))
+    return Work(edges / (1 if graph.directed else 2), "TEPS")
+
+
+def of_edges(graph: Graph, made: Plan | None, arrays: dict[str, Any]) -> Work:
+    """Return the work of components: the edges."""
+    size = 4 * graph.m + 8 * graph.n if _all_edges(made) else None
+    return Work(graph.m / (1 if graph.directed else 2), "edges/s", size)
+
+
+def of_elements(succ: Array, made: Plan | None, arrays: dict[str, Any]) -> Work:
+    """Return the work of list ranking: the elements, each with its successor, what the walk writes, and its rank."""
+    return Work(len(succ), "elements/s", 3 * SECTOR * len(succ))
+
+
+def _size(graph: Any) -> int:
+    return int(graph.n) if isinstance(graph, Graph) else len(graph)
+
+
+def _all_edges(made: Plan | None) -> bool:
+    return made is None or made.method not in LEAVE_OUT
 
 
 def _matrix_traffic(made: Plan) -> int:
@@ -76,14 +111,3 @@ def _reached(graph: Graph, distances: Array) -> int:
     if found.dtype.kind == "f":
         return int(degrees[np.isfinite(found)].sum())
     return int(degrees[(found >= 0) & (found != np.iinfo(found.dtype).max)].sum())
-
-
-def iterations(made: Plan, result: Any) -> int | None:
-    """Return the rounds, levels or products that a call has run; None where it counts none."""
-    if hasattr(result, "iterations"):
-        return int(result.iterations)
-    if made.algorithm == "bfs":
-        return len(result.levels)
-    if made.algorithm == "list_rank":
-        return max(1, math.ceil(math.log2(max(2, made.n)))) if made.method == "wylie" else None
-    return made.steps

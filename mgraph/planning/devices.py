@@ -33,8 +33,8 @@ class DeviceSpec:
     cores : int
         CPU cores that its kernels may use; 1 for a GPU.
     model : str
-        The hardware's name, by which `mgraph calibrate` keeps what it measured, and `mgraph.planning.rates.PUBLISHED` has what
-        others published.
+        The hardware's name, by which `mgraph calibrate` keeps what it measured, and
+        `mgraph.planning.rates.PUBLISHED` has what others published.
     processors : int
         Multiprocessors of a GPU, unless given those of an H200; how much it takes to keep them busy.
     """

@@ -1,0 +1,42 @@
+"""Labels of components: equal across every edge, each the least vertex of its component, as many as SciPy counts.
+
+No label exceeds its vertex, labels are equal across edges, and there are as many as SciPy counts components: so two
+components never share one, and each is labelled with its least vertex.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mgraph import device as devices
+from mgraph.errors import WrongResultError
+from mgraph.graph import Graph
+
+
+def labels(graph: Graph, arrays: dict[str, Any], source: object) -> str:
+    """Check that no label exceeds its vertex, and that all are equal across every edge."""
+    found = devices.to_host(arrays["labels"])
+    outside = (found < 0) | (found > np.arange(graph.n))
+    if outside.any():
+        v = int(outside.argmax())
+        raise WrongResultError(f"vertex {v} has label {found[v]}, and the least vertex of its component is 0 to {v}")
+    indptr, indices = map(devices.to_host, graph.adjacency("csr"))
+    own = np.repeat(found, np.diff(indptr))
+    across = own != found[indices]
+    if across.any():
+        e = int(across.argmax())
+        raise WrongResultError(f"vertex {indices[e]} has label {found[indices[e]]}, a neighbour {own[e]}")
+    return "equal across edges"
+
+
+def count(graph: Graph, arrays: dict[str, Any], source: object) -> str:
+    """Check that there are as many labels as components, each that of the vertex it names."""
+    found, count = devices.to_host(arrays["labels"]), int(arrays["count"])
+    indptr, indices = map(devices.to_host, graph.adjacency("csr"))
+    matrix = sparse.csr_array((np.ones(len(indices), np.int8), indices, indptr), shape=(graph.n, graph.n))
+    expected, _ = sparse.csgraph.connected_components(matrix, directed=True, connection="weak")
+    names = np.unique(found)
+    if not count == len(names) == expected or not np.array_equal(found[names], names):
+        raise WrongResultError(f"{count} components with {len(names)} labels, and SciPy counts {expected}")
+    return "as many as SciPy counts"

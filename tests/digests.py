@@ -1,0 +1,483 @@
+"""Digests of results, and times: what a rebuilt library is held to.
+
+    python -m tests.digests record|compare [--on PLACE ...] [--only NAME] [--times] [--file FILE]
+
+`record` runs some hundred cases (a call, a method, a type, options, a small graph) on a CPU and writes a digest of
+every array of each result, or the error where the call refuses. `compare` runs them again and lists each case whose
+digests are others. Only public names are used, and the methods and types are listed here, so that the script runs
+unchanged whatever becomes of the modules below.
+
+A PLACE is `cpu`, `cuda` (one GPU), `2` or `3` (so many workers on CPUs), or `cuda:2` (so many on GPUs). The library
+promises the same bits everywhere, so every place is held to the CPU's digests; `record` writes for another place only
+what is different there, such as a method that runs on a CPU alone. Errors are held to their type: their words may
+become better. `compare` fails if a case differs, if a recorded case did not run, and if there was nothing to compare.
+
+With `--times`, `cpu` and `cuda` also run larger inputs: medians of the solve and of the whole call, in milliseconds,
+with the input on the device before the clock starts. Times are shown beside the recorded ones of the same device, for
+the reader to judge; the digests of these results must agree on all devices.
+"""
+
+import argparse
+import contextlib
+import functools
+import hashlib
+import json
+import os
+import platform
+import re
+import statistics
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+import mgraph
+from mgraph import Graph, generate
+
+RECORD = Path(__file__).parents[1] / "benchmarks" / "results" / "digests.json"
+DATA = ("../shared/data", "shared/data", "data", ".data")
+
+BFS = ("auto", "hybrid", "frontier", "pull", "edge", "vertex", "mask", "privatized", "scan", "sequential")
+APSP = ("blocked", "naive", "squaring", "sssp", "johnson")
+SSSP = ("auto", "nearfar", "bellman-ford", "mask")
+COMPONENTS = ("auto", "afforest", "shiloach-vishkin", "sequential")
+RANKING = ("auto", "sequential", "wyllie", "splitter64", "splitter48")
+TYPES = ("float32", "float64", "int32", "int16")
+
+#: Former names of methods, taken where the library does not know the present one.
+FORMER = {"wyllie": "wylie"}
+
+#: What results may consist of.
+ARRAYS = ("distances", "predecessors", "intermediate", "levels", "labels", "count", "words", "ranks")
+
+
+def random_edges(n, m, least, most, seed, dtype=np.int32, **options):
+    """A graph of random edges of whole weights; some edges are self-loops, some repeated."""
+    random = np.random.default_rng(seed)
+    src, dst = random.integers(0, n, (2, m))
+    return Graph.from_edges(src, dst, random.integers(least, most + 1, m).astype(dtype), n=n, **options)
+
+
+def shifted(graph, seed):
+    """The same edges, some of negative weight: a potential of the vertices leaves every cycle as long as it was."""
+    src, dst, weights = graph.coo()
+    potential = np.random.default_rng(seed).integers(0, 60, graph.n)
+    return Graph.from_edges(src, dst, weights + potential[src] - potential[dst], n=graph.n)
+
+
+def trees(n, seed):
+    """Successors that make two trees, of the roots 0 and 1."""
+    parents = (np.random.default_rng(seed).random(n) * np.arange(n)).astype(int)
+    parents[:2] = 0, 1
+    return parents
+
+
+def fractions(n, m, seed):
+    """A sparse matrix of random numbers below 1."""
+    random = np.random.default_rng(seed)
+    return sparse.csr_array((random.random(m), tuple(random.integers(0, n, (2, m)))), shape=(n, n))
+
+
+INPUTS = {
+    # larger, for searches
+    "social": lambda: generate.rmat(11, seed=1),
+    "social-directed": lambda: generate.rmat(10, seed=2, directed=True),
+    "social-weighted": lambda: generate.weighted(generate.rmat(11, seed=1), (1, 255), "int32"),
+    "roads": lambda: generate.weighted(generate.grid(60, 50), (1, 255), "int32"),
+    "archipelago": lambda: random_edges(2300, 2000, 1, 90, seed=3, directed=False),
+    # smaller, for all pairs too
+    "town": lambda: generate.weighted(generate.grid(12, 11), (1, 255), "int32"),
+    "disconnected": lambda: random_edges(140, 130, 1, 50, seed=4, directed=False),
+    "tangled": lambda: random_edges(150, 900, 0, 40, seed=5),
+    "negative": lambda: shifted(random_edges(130, 600, 0, 30, seed=6), seed=6),
+    "negative-cycle": lambda: random_edges(60, 400, -9, 30, seed=7),
+    "unweighted": lambda: generate.rmat(7, 6, seed=8, directed=True),
+    "fractions": lambda: fractions(120, 600, seed=9),
+    "unique-paths": lambda: random_edges(110, 700, 1, 1_000_000, seed=10),
+    "matrix": lambda: generate.random_matrix(131, high=900, dtype="int16", seed=11),
+    "matrix-infinite": lambda: generate.random_matrix(97, density=0.06, high=90, dtype="int16", seed=12),
+    "matrix-fractions": lambda: generate.random_matrix(150, density=0.3, dtype="float64", seed=13),
+    "matrix-zeros": lambda: Graph.from_distances(np.random.default_rng(14).integers(0, 3, (70, 70))),
+    "matrix-truths": lambda: np.random.default_rng(15).random((90, 90)) < 0.03,
+    "adjacency": lambda: Graph.from_adjacency(np.random.default_rng(16).integers(0, 9, (80, 80)) // 7),
+    "edgeless": lambda: Graph.from_edges([], [], n=40),
+    "single": lambda: Graph.from_edges([0], [0], [3], n=1),
+    "empty": lambda: Graph.from_edges([], [], n=0),
+    # for list ranking
+    "list": lambda: generate.linked_list(20_000, seed=18),
+    "pairs": lambda: np.arange(5000) // 2 * 2,
+    "trees": lambda: trees(4000, seed=19),
+    "list-cyclic": lambda: (np.arange(3000) + 1) % 3000,
+    "list-single": lambda: np.zeros(1, np.int64),
+    "list-empty": lambda: np.zeros(0, np.int32),
+    **{
+        f"weights-{dtype}": functools.partial(random_edges, 90, 500, 1, 99, seed=20, dtype=dtype)
+        for dtype in ("float16", "float32", "float64", "int8", "uint8", "uint16", "uint32", "int64")
+    },
+}  # fmt: skip
+
+SEARCHED = ("social", "social-directed", "roads", "disconnected", "tangled")
+TINY = ("edgeless", "single", "empty")
+
+
+@functools.cache
+def given(name):
+    """What cases run on, made once: the later ones find what a graph keeps."""
+    return INPUTS[name]()
+
+
+@functools.cache
+def spelled(method):
+    """The name by which the library knows a method."""
+    try:
+        if method in FORMER:
+            mgraph.list_rank([0], method=method, device="cpu")
+    except mgraph.InputError:
+        return FORMER[method]
+    return method
+
+
+def label(option, value):
+    """How an option reads in a case's name, where it does."""
+    if option in ("method", "dtype", "connection"):
+        return value
+    if option == "source" or value is None:
+        return ""
+    return option if value is True else f"{option}={len(value) if isinstance(value, list) else value}"
+
+
+def cases():
+    """Return every case by its name: a function of where to run it."""
+    made = {}
+
+    def add(call, on, **options):
+        name = "/".join([call, *filter(None, map(label, options, options.values())), on])
+        assert name not in made, name
+        if "method" in options:
+            options["method"] = spelled(options["method"])
+        made[name] = lambda place: getattr(mgraph, call)(given(on), **options, **place)
+
+    def generated(maker, **options):
+        name = "/".join(["generate", maker, *(option for option in options if options[option] is True)])
+        made[name] = lambda place: getattr(generate, maker)(**options, **place)
+
+    paths = {"predecessors": True}
+    for method in APSP:
+        for dtype in TYPES:
+            for labels in ({}, paths, {"intermediate": True}):
+                add("apsp", "town", method=method, dtype=dtype, **labels)
+            add("apsp", "disconnected", method=method, dtype=dtype)
+            add("apsp", "matrix-infinite", method=method, dtype=dtype)
+        for on in ("disconnected", "tangled", "negative", "unweighted", "matrix", "fractions", "matrix-fractions"):
+            add("apsp", on, method=method, **paths)
+        for on in ("matrix-zeros", "matrix-truths", "adjacency", "negative-cycle", *TINY):
+            add("apsp", on, method=method)
+        add("apsp", "matrix-fractions", method=method, dtype="float32")
+    for on in ("disconnected", "tangled", "negative", "matrix"):
+        add("apsp", on, method="blocked", intermediate=True)
+    for options in (*({"block": block} for block in (32, 64, 96, 128, 7)), {"span": 1}, {"memory_limit": 1000}):
+        add("apsp", "matrix-fractions", method="blocked", **options, **paths)
+    add("apsp", "matrix", method="blocked", block=32, memory_limit=150_000)
+    # Where the planner takes other methods on other devices: what all methods agree on.
+    add("apsp", "unique-paths", dtype="auto", **paths)
+    for on in ("archipelago", "town", "negative", "negative-cycle"):
+        add("apsp", on)
+
+    for on in SEARCHED:
+        for method in BFS if on in ("social", "roads", "tangled") else BFS[:2]:
+            add("bfs", on, source=0, method=method, **paths)
+    for on in (*SEARCHED, *TINY):
+        add("bfs", on, source=0)
+        add("bfs_many", on, sources=[0], **paths)
+    for method in BFS[1:]:
+        add("bfs", "social", sources=[9, 200, 1999], method=method, **paths)
+        add("bfs", "roads", source=77, method=method, max_depth=9)
+        add("bfs", "roads", source=78, method=method, target=1500, **paths)
+    add("bfs", "roads", source=5, span=1, **paths)
+    for on in ("social", "social-directed", "roads"):
+        for count in (3, 70, 300):
+            add("bfs_many", on, sources=list(range(5, 5 + count)))
+        add("bfs_many", on, sources=list(range(9, 80)), **paths)
+    add("bfs_many", "social", sources=[5, 5, 6], span=1, max_depth=2, **paths)
+
+    for method in SSSP:
+        for dtype in TYPES:
+            for labels in ({}, paths):
+                add("sssp", "roads", source=0, method=method, dtype=dtype, **labels)
+        for on in ("social-weighted", "tangled", "disconnected", "negative", "unweighted", "fractions"):
+            add("sssp", on, source=1, method=method, **paths)
+        add("sssp", "roads", source=2, method=method, limit=900, **paths)
+        add("sssp", "roads", source=2, method=method, target=1700, **paths)
+    for on in ("negative-cycle", *TINY, *(name for name in INPUTS if name.startswith("weights-"))):
+        add("sssp", on, source=0)
+    add("sssp", "social-weighted", source=3, span=1, **paths)
+
+    for method in COMPONENTS:
+        for on in (*SEARCHED, "archipelago", "matrix-truths"):
+            add("connected_components", on, method=method)
+    for on in TINY:
+        add("connected_components", on)
+    for on in ("social", "social-directed", "tangled"):
+        add("connected_components", on, connection="strong")
+
+    for method in RANKING:
+        for on in ("list", "pairs", "trees", "list-cyclic", "list-single", "list-empty"):
+            add("list_rank", on, method=method)
+    for splitters in (4, 3000):
+        add("list_rank", "list", method="splitter64", splitters=splitters)
+
+    for on in ("social-directed", "roads", "disconnected", "tangled", "matrix-truths", *TINY):
+        add("transitive_closure", on)
+        add("transitive_closure", on, reflexive=False)
+
+    generated("rmat", scale=9, seed=3)
+    generated("rmat", scale=9, seed=3, directed=True)
+    generated("grid", rows=20, columns=9)
+    generated("random_density", n=300, density=5)
+    generated("random_degree", n=300, degree=5.5, weights=(1, 20))
+    generated("scale_free", n=500, degree=4, hub_fraction=0.01, hub_degree=100)
+    generated("linked_list", n=3000)
+    generated("list_graph", n=1000, count=7)
+    generated("tree_graph", n=1000, count=7, k=3)
+    generated("random_graph", m=1000, density=0.05, count=4)
+    for on in ("roads", "tangled", "negative", "adjacency", "matrix-zeros"):
+        made[f"graph/{on}"] = lambda place, on=on: given(on)
+    return made
+
+
+def fetched(array):
+    """An array of a device or of workers, in NumPy."""
+    return np.ascontiguousarray(array.get() if hasattr(array, "get") else array)
+
+
+def digest(array):
+    """The first digits of the SHA-256 of an array's type, shape and elements."""
+    array = fetched(array)
+    found = hashlib.sha256(f"{array.dtype.str} {array.shape} ".encode())
+    found.update(array.reshape(-1).view(np.uint8))
+    return found.hexdigest()[:16]
+
+
+def digests(result):
+    """The digests of a result's arrays by their names."""
+    if isinstance(result, Graph):
+        names = ("src", "dst", "weights", "indptr", "sources", "weights by target")
+        found = dict(zip(names, (*result.coo(), *result.csc()), strict=True))
+    else:
+        found = {name: getattr(result, name) for name in ARRAYS if hasattr(result, name)} or {"array": result}
+    found = {name: array for name, array in found.items() if array is not None}
+    if found.keys() & {"predecessors", "intermediate"}:
+        found["paths"] = paths_of(result)
+    return {name: digest(array) for name, array in found.items()}
+
+
+def paths_of(result):
+    """The paths to three vertices, one after the other."""
+    *rows, n = result.distances.shape
+    start = getattr(result, "sources", (0,))[:1] if rows else ()
+    return np.array([v for end in (0, n // 2, n - 1) for v in (*result.path(*start, end), -1)] if n else [], np.int64)
+
+
+def outcome(call, options):
+    """What a call gives: the digests of its arrays, or the error by which it refuses."""
+    try:
+        return digests(call(options))
+    except mgraph.MgraphError as error:
+        return {"error": f"{type(error).__name__}: {error}"}
+    except Exception as error:
+        return {"failure": f"{type(error).__name__}: {error}"}
+
+
+def kept(outcome):
+    """What of an outcome must stay: of an error its type, as its words may become better."""
+    return outcome["error"].partition(":")[0] if "error" in outcome else outcome
+
+
+def runs(name, on, only):
+    """Whether a case, or what was recorded of it, is for a place. One process makes graphs."""
+    return only in name and (on in ("cpu", "cuda") or not name.startswith(("generate/", "graph/")))
+
+
+@contextlib.contextmanager
+def place(on):
+    """Yield the options that make a call run there."""
+    device, workers = ("cpu", on) if on.isdigit() else on.partition(":")[::2]
+    if workers:
+        with mgraph.cluster.local_client(int(workers), device) as client:
+            yield {"device": device, "client": client}
+    else:
+        yield {"device": device}
+
+
+def outcomes(on, only):
+    """Run the cases there, and return what each gives."""
+    with place(on) as options:
+        return {name: outcome(call, options) for name, call in cases().items() if runs(name, on, only)}
+
+
+def record(on, only, known):
+    """Run the cases there, and keep what they give: all of it of a CPU, of another place what is different."""
+    found, before = outcomes(on, only), known["digests"].get(on, {})
+    failures = [f"{name}: {each['failure']}" for name, each in found.items() if "failure" in each]
+    if failures or not found:
+        return failures or ["no case has this in its name"]
+    expected = {} if on == "cpu" else known["digests"]["cpu"]
+    there = {**before, **found} if only else found
+    known["digests"][on] = {name: each for name, each in there.items() if kept(each) != kept(expected.get(name, {}))}
+    known["recorded"][on] = {"date": today(), "device": device_name(on)}
+    print(f"{on}: {len(found)} cases ran, {len(known['digests'][on])} are recorded for this place", flush=True)
+    return []
+
+
+def compare(on, only, known):
+    """Run the cases there, and return a line for each that does not give what was recorded."""
+    found, faults, reworded = outcomes(on, only), [], 0
+    expected = {**known["digests"]["cpu"], **known["digests"].get(on, {})}
+    expected = {name: each for name, each in expected.items() if runs(name, on, only)}
+    for name in sorted(found.keys() | expected.keys()):
+        was, now = expected.get(name), found.get(name)
+        if was is None or now is None:
+            faults.append(f"{name}: {'was not recorded' if was is None else 'was recorded and did not run'}")
+        elif kept(was) != kept(now):
+            faults.append(f"{name}: was {was}, now {now}")
+        else:
+            reworded += was != now
+    compared = len(found.keys() & expected.keys())
+    print(f"{on}: {compared} cases compared, {len(faults)} faults; {reworded} errors have other words", flush=True)
+    return faults if compared else [*faults, "nothing was compared"]
+
+
+def matrix(n, xp):
+    """A full distance matrix of whole weights up to 1,000 that look random, made where it is needed."""
+    row, column = xp.arange(n, dtype=np.uint32)[:, None], xp.arange(n, dtype=np.uint32)
+    mixed = (row * np.uint32(0x9E3779B1)) ^ (column * np.uint32(0x85EBCA77))
+    mixed ^= mixed >> np.uint32(15)
+    mixed *= np.uint32(0x2C1B3C6D)
+    mixed >>= np.uint32(12)
+    mixed %= np.uint32(1000)
+    return (mixed + np.uint32(1)).astype(np.float32)
+
+
+def timed_calls(device, xp):
+    """Yield the rows to be timed: a name, and a call on inputs that are on the device."""
+    large = device == "cuda"
+    road = mgraph.read(next(path for folder in DATA if (path := Path(folder, "NY.gr.xz")).is_file()))
+    road = Graph.from_edges(*map(xp.asarray, road.coo()[:2]), n=road.n)
+    scale = 22 if large else 18
+    for name, graph in (("new-york", road), (f"kronecker-{scale}", generate.rmat(scale, device=device))):
+        weighted = generate.weighted(graph, (1, 255))
+        source = int(np.flatnonzero(np.diff(fetched(graph.csr()[0])))[graph.n // 5])
+        for paths in (False, True):
+            end = f"{'predecessors/' * paths}{name}"
+            yield f"bfs/{end}", functools.partial(mgraph.bfs, graph, source, predecessors=paths, device=device)
+            yield f"sssp/{end}", functools.partial(mgraph.sssp, weighted, source, predecessors=paths, device=device)
+        yield f"connected_components/{name}", functools.partial(mgraph.connected_components, graph, device=device)
+    for n in (4096, 32768) if large else (2048,):
+        given = matrix(n, xp)
+        yield f"apsp/blocked/{n}", functools.partial(mgraph.apsp, given, method="blocked", device=device)
+    succ = generate.linked_list(1 << 22, device=device)
+    yield "list_rank/4194304", functools.partial(mgraph.list_rank, succ, device=device)
+    graph = generate.rmat(12, directed=True, device=device)
+    yield "transitive_closure/kronecker-12", functools.partial(mgraph.transitive_closure, graph, device=device)
+
+
+def timed(call, wait):
+    """Call until the times count, and return their medians in milliseconds, and the result's digests."""
+    call()  # compiles, and prepares what a graph keeps
+    calls, solves, result = [], [], None
+    while len(calls) < 5 or (sum(calls) < 1 and len(calls) < 101):
+        del result  # so that its memory can serve the next call
+        wait()
+        started = time.perf_counter()
+        result = call()
+        wait()
+        calls.append(time.perf_counter() - started)
+        solves.append(result.timings["solve"])
+    low, middle, high = statistics.quantiles(solves, n=4)
+    return {
+        "solve_ms": round(1e3 * middle, 4),
+        "call_ms": round(1e3 * statistics.median(calls), 4),
+        "spread": round((high - low) / middle, 3),
+        "runs": len(calls),
+        "digests": digests(result),
+    }
+
+
+def device_name(on):
+    """The name of the hardware there."""
+    if on.startswith("cuda"):
+        import cupy
+
+        return cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
+    models = re.findall(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    return f"{models[0] if models else platform.processor()}, {len(os.sched_getaffinity(0))} cores"
+
+
+def today():
+    return datetime.now(UTC).isoformat(timespec="minutes")
+
+
+def times(on, only):
+    """Run the rows to be timed there, and return what each takes."""
+    xp, wait = np, lambda: None
+    if on == "cuda":
+        import cupy as xp
+
+        wait = xp.cuda.Device().synchronize
+    return {name: timed(call, wait) for name, call in timed_calls(on, xp) if only in name}
+
+
+def record_times(on, only, known):
+    """Time the rows there, and keep the times."""
+    found, device = times(on, only), device_name(on)
+    known["times"].setdefault(device, {}).update(found)
+    print(f"{device}: {len(found)} times recorded")
+    return [] if found else ["no row has this in its name"]
+
+
+def compare_times(on, only, known):
+    """Time the rows there, show the times beside the recorded ones, and return a line for each of another result."""
+    found, device = times(on, only), device_name(on)
+    before = known["times"].get(device, {})
+    faults = [f"{name}: was timed and did not run" for name in before if only in name and name not in found]
+    print(f"{device}: milliseconds now (recorded)")
+    for name, now in found.items():
+        was = before.get(name, {})
+        shown = (f"{part[:-3]} {now[part]} ({was.get(part, 'never')})" for part in ("solve_ms", "call_ms", "spread"))
+        print(f"  {name}: {', '.join(shown)}")
+        results = [rows[name]["digests"] for rows in known["times"].values() if name in rows]
+        if not results or any(each != now["digests"] for each in results):
+            faults.append(f"{name}: the result was {results or 'not recorded'}, now {now['digests']}")
+    return faults if found else [*faults, "nothing was timed"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("record", "compare"))
+    parser.add_argument("--on", nargs="+", default=["cpu"], metavar="PLACE", help="cpu by default")
+    parser.add_argument("--only", default="", metavar="NAME", help="only what has this in its name")
+    parser.add_argument("--times", action="store_true", help="take times too, on cpu and cuda")
+    parser.add_argument("--file", type=Path, default=RECORD, help="the record")
+    arguments = parser.parse_args()
+    known = {"recorded": {}, "digests": {}, "times": {}}
+    if arguments.file.exists() or arguments.what == "compare":
+        known = json.loads(arguments.file.read_text())
+    faults = []
+    for on in arguments.on:
+        work = [record] if arguments.what == "record" else [compare]
+        if arguments.times and on in ("cpu", "cuda"):
+            work.append(record_times if arguments.what == "record" else compare_times)
+        for run in work:
+            faults += (f"{on}: {fault}" for fault in run(on, arguments.only, known))
+    for fault in faults:
+        print(fault, file=sys.stderr)
+    if arguments.what == "record" and not faults:
+        arguments.file.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

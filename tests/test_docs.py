@@ -1,0 +1,142 @@
+"""What the documents say holds: their Python examples run, the commands and links in them exist, and every line that a
+plan prints is explained.
+
+A block of Python with prompts is a doctest; the blocks of a page run one after the other and share their names. A block
+that cannot run here has a comment before it, ``<!-- skip: why -->``, and is a test that is skipped for that reason.
+"""
+
+import doctest
+import functools
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import mgraph
+from mgraph.cli import main
+from mgraph_bench.commands import bench
+
+ROOT = Path(__file__).parents[1]
+PAGES = {path.relative_to(ROOT).as_posix(): path for path in (*ROOT.glob("*.md"), *sorted(ROOT.glob("docs/*.md")))}
+BLOCK = re.compile(
+    r"(?:<!-- skip: (?P<why>.*?) -->\n)?^```(?P<language>\w+)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL
+)
+PYTHON = [
+    (page, text.count("\n", 0, block.start("code")), block["why"], block["code"])
+    for page, text in ((page, path.read_text()) for page, path in PAGES.items())
+    for block in BLOCK.finditer(text)
+    if block["language"] == "python"
+]
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+@pytest.mark.parametrize("page", sorted({page for page, *_ in PYTHON}))
+def test_examples_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    runner = doctest.DocTestRunner(verbose=False, optionflags=FLAGS)
+    for _, line, why, code in (block for block in PYTHON if block[0] == page):
+        if why is None:
+            assert ">>>" in code, f"{page}, line {line}: an example without prompts would not run"
+            test = doctest.DocTestParser().get_doctest(code, {}, page, page, line)
+            test.globs = names
+            runner.run(test, clear_globs=False)
+    assert runner.tries and not runner.failures
+
+
+@pytest.mark.parametrize(("page", "line", "why", "code"), [block for block in PYTHON if block[2]])
+def test_examples_that_cannot_run_here(page, line, why, code):
+    compile(doctest.script_from_examples(code) if ">>>" in code else code, page, "exec")
+    pytest.skip(f"{page}, line {line}: {why}")
+
+
+def commands():
+    """The commands of mgraph in the documents: the page, and the words of each."""
+    for page, path in PAGES.items():
+        for block in BLOCK.finditer(path.read_text()):
+            if block["language"] == "sh":
+                for line in block["code"].splitlines():
+                    for part in " ".join(shlex.split(line, comments=True)).split(" | "):
+                        words = part.split()
+                        if words[:1] == ["mgraph"]:
+                            yield pytest.param(words[1:], id=f"{page}: {part}")
+
+
+@pytest.mark.parametrize("words", list(commands()))
+def test_commands_have_the_options_that_are_shown(words):
+    name, *words = words
+    if name == "bench":
+        command = bench.commands["report" if words[:1] == ["report"] else "run"]
+    else:
+        command = main if name.startswith("-") else main.commands[name]
+    known = {spelled for option in command.params for spelled in (*option.opts, *option.secondary_opts)}
+    assert {word for word in words if re.match("--?[a-z]", word)} <= known
+
+
+@functools.cache
+def anchors(path):
+    """The anchors of a page's headings."""
+    text = re.sub(r"^```.*?^```$", "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    path = PAGES[page]
+    links = re.findall(r"\]\(([^)\s]+)\)|src=\"([^\"]+)\"", path.read_text())
+    for link in (given or other for given, other in links):
+        if not link.startswith("http"):
+            target, _, anchor = link.partition("#")
+            there = path.parent / target if target else path
+            assert there.exists(), link
+            assert not anchor or anchor in anchors(there), link
+
+
+def explained():
+    """The lines of `Plan.explain` that docs/plan.md explains, as regular expressions."""
+    table = PAGES["docs/plan.md"].read_text().partition("## Every line")[2].partition("\n## ")[0]
+    shown = [code for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for code in re.findall("`(.*?)`", row)]
+    # What follows behind a comma is explained in the row's text.
+    return {code: re.compile(".+".join(map(re.escape, code.split("…"))) + "(,.*)?") for code in shown}
+
+
+def gpus(count, memory=140 << 30):
+    return [mgraph.DeviceSpec(f"cuda:{number}", "cuda", memory) for number in range(count)]
+
+
+def cpus(count, memory=16 << 30):
+    return [mgraph.DeviceSpec("cpu", "cpu", memory, cores=16)] * count
+
+
+PLANS = [
+    ("apsp", {"n": 30_000, "m": 180_000, "devices": gpus(1), "predecessors": True, "exact": True}),
+    ("apsp", {"n": 20_000, "m": 80_000, "devices": gpus(1), "intermediate": True, "method": "blocked"}),
+    ("apsp", {"n": 20_000, "m": 80_000, "devices": gpus(1), "method": "blocked"}),
+    ("apsp", {"n": 500, "m": 2_000, "devices": gpus(1)}),
+    ("apsp", {"n": 4, "devices": cpus(1)}),
+    ("apsp", {"n": 1_000_000, "m": 4_000_000, "devices": gpus(1, 20 << 40)}),
+    ("apsp", {"n": 3_000, "m": 4_000_000, "devices": gpus(1), "predecessors": True, "exact": True}),
+    ("apsp", {"n": 12_000, "m": 50_000, "devices": gpus(1), "components": [6_000, 5_900, 100], "intermediate": True}),
+    ("apsp", {"n": 40_000, "devices": gpus(1, 4 << 30), "memory_limit": "3GiB"}),
+    ("apsp", {"n": 9_000, "devices": cpus(1, 1 << 28)}),
+    ("apsp", {"n": 32_768, "devices": gpus(4)}),
+    ("apsp", {"n": 100, "devices": gpus(4)}),
+    ("apsp", {"n": 1_660_000, "devices": gpus(1) * 4608, "network": 25e9}),
+    ("bfs", {"n": 1 << 22, "m": 1 << 27, "devices": gpus(1)}),
+    ("bfs", {"n": 1 << 24, "m": 1 << 28, "devices": cpus(2), "predecessors": True}),
+    ("bfs_many", {"n": 1 << 20, "m": 1 << 24, "devices": gpus(1), "sources": 1000}),
+    ("sssp", {"n": 1 << 22, "m": 1 << 26, "devices": gpus(1), "predecessors": True}),
+    ("components", {"n": 1 << 22, "m": 1 << 26, "devices": gpus(1)}),
+    ("closure", {"n": 100_000, "m": 1_000_000, "devices": gpus(1)}),
+    ("list_rank", {"n": 1 << 26, "devices": gpus(1)}),
+]
+
+
+def test_every_line_of_a_plan_is_explained_and_no_other():
+    rows = explained()
+    lines = {line for algorithm, given in PLANS for line in mgraph.plan(algorithm, **given).explain().splitlines()}
+    seen = {line: [code for code, pattern in rows.items() if pattern.fullmatch(line)] for line in lines}
+    assert not [line for line, codes in seen.items() if not codes]
+    assert set(rows) == {code for codes in seen.values() for code in codes}
