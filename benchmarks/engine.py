@@ -35,7 +35,7 @@ def data(name: str) -> Path:
     for folder in folders:
         if (folder / name).is_file():
             return folder / name
-    raise FileNotFoundError(f"{name} is in none of {', '.join(map(str, folders))}: README.md says where it comes from")
+    raise FileNotFoundError(f"{name} is in none of {', '.join(map(str, folders))}: docs/files.md tells its source")
 
 
 def gpu_matrix(n: int, dtype: str = "float32", low: float = 1, high: float = 1000) -> Any:

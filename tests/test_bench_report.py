@@ -14,12 +14,13 @@ from pathlib import Path
 import pytest
 
 from mgraph.errors import InputError
-from mgraph_bench import amounts, claims, suite, summit
-from mgraph_bench.baseline import change, compared, noise
-from mgraph_bench.drawing import drawn, round_linear, round_log, short, spread_out, svg
-from mgraph_bench.report import report
+from mgraph_bench import amounts, suite
+from mgraph_bench.report import claims, report, summit
+from mgraph_bench.report.baseline import change, compared, noise
+from mgraph_bench.report.document import Column, Details, Section, Words, page, summary, table
+from mgraph_bench.report.drawing import drawn, round_linear, round_log, short, spread_out, svg
+from mgraph_bench.report.speedup import families
 from mgraph_bench.rows import device_name, figures, key, read, rows_of
-from mgraph_bench.speedup import families
 
 SUITES = {
     "methods": """
@@ -611,13 +612,18 @@ def test_a_published_band_is_drawn_and_told(tmp_path, monkeypatch):
 # What studies tell in words
 
 
+def texts(table):
+    """The cells of a table, line by line."""
+    return [tuple(cell for cell, _ in line) for line in table.lines()]
+
+
 def told(found, **claim):
     """Return the cells of the lines of a claim: the measured figure, at which n, and on what."""
     known = suite.parsed("methods", tomllib.loads(SUITES["methods"]))
     one = suite.Claim("faster", claim.pop("published", "2 ×"), **{"of": "seconds"} | claim)
     *_, table = claims.blocks(dataclasses.replace(known, claims=(one,)), found)
-    assert all(row[:2] == (one.words, one.published) for row in table.rows)
-    return [row[2:] for row in table.rows]
+    assert all(row[:2] == (one.words, one.published) for row in texts(table))
+    return [row[2:] for row in texts(table)]
 
 
 def test_claims_are_set_beside_the_same_of_rows():
@@ -649,7 +655,7 @@ def test_ratios_with_a_band_are_drawn():
     plot, table = claims.blocks(dataclasses.replace(known, claims=(one,)), rows)
     assert plot.name == "methods-ratios" and "5 to 10 × (published)" in plot.svg and "fill-opacity: 0.13" in plot.svg
     (table,) = claims.blocks(dataclasses.replace(known, claims=(one,)), rows[:2])
-    assert table.rows[0][2] == "8.00 ×"
+    assert texts(table)[0][2] == "8.00 ×"
 
 
 def test_the_suites_tell_what_was_published_and_the_kept_rows_have_it(monkeypatch):
@@ -751,11 +757,11 @@ def test_summit_is_predicted_beside_what_was_published(monkeypatch, tmp_path):
     )
     monkeypatch.setattr(summit, "PUBLISHED", (path,))
     table = summit.section().blocks[1]
-    assert [row[0] for row in table.rows] == ["6", "12"]
-    assert table.rows[0][2] == "109,544 (assumed)" and table.rows[1][2] == "100,000"
-    assert table.rows[1][3] == "50.0 T"
+    assert [row[0] for row in texts(table)] == ["6", "12"]
+    assert texts(table)[0][2] == "109,544 (assumed)" and texts(table)[1][2] == "100,000"
+    assert texts(table)[1][3] == "50.0 T"
     n, rate = summit.predicted({"gpus": 6, "nodes": 1, "network": 25e9})
-    assert table.rows[0][5] == amounts.times(rate / 2e13) and n == 109_544
+    assert texts(table)[0][5] == amounts.times(rate / 2e13) and n == 109_544
     monkeypatch.setattr(summit, "PUBLISHED", (tmp_path / "nowhere.toml",))
     assert summit.section() is None
 
@@ -825,3 +831,20 @@ def test_labels_do_not_cover_each_other():
 
 def test_problems_of_the_same_size_on_one_device_are_no_scaling():
     assert families([case(n=100), case(n=101)]) == []
+
+
+def test_cells_that_have_nothing_and_words_that_mean_something_to_a_page_or_to_markdown():
+    lines = [("a|b <i>", 1.5e-3, None), (None, float("nan"), "x" * 49)]
+    found = table(
+        lines, Column("*what*"), Column("Time", amounts.seconds), Column("Why", brief=False), links=["there", ""]
+    )
+    assert texts(found) == [("a|b <i>", "1.50 ms", "–"), ("–", "–", "x" * 49)]
+    sections = [Section("one", "One", (found, Details("more", (Words("hidden"),))), "below")]
+    assert summary("All", sections) == (
+        "# All\n\n## One\n\n*below*\n\n| \\*what\\* | Time |\n| --- | ---: |\n| a\\|b \\<i> | 1.50 ms |\n| – | – |\n"
+    )
+    text = page("All", sections)
+    assert (
+        '<td><a href="#there">a|b &lt;i&gt;</a></td><td class="n">1.50<span class="u">ms</span></td><td>–</td>' in text
+    )
+    assert f'<td class="w">{"x" * 49}</td>' in text and "<details><summary>more</summary>\n<p>hidden</p>" in text

@@ -74,6 +74,24 @@ def test_commands_have_the_options_that_are_shown(words):
     assert {word for word in words if re.match("--?[a-z]", word)} <= known
 
 
+@pytest.mark.parametrize(
+    ("heading", "command"),
+    [
+        ("All pairs", "apsp"),
+        ("Shortest paths from one source", "sssp"),
+        ("Breadth-first search", "bfs"),
+        ("Connected components", "components"),
+        ("List ranking", "rank"),
+    ],
+)
+def test_every_method_is_explained_and_no_other(heading, command):
+    section = PAGES["docs/calls.md"].read_text().partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    table = re.findall(r"^\| (`\".*?) \|", section, re.MULTILINE)
+    explained = re.findall('"(.*?)"', " ".join(table))
+    (option,) = (option for option in main.commands[command].params if option.name == "method")
+    assert sorted(["auto", *explained]) == sorted(re.split(r", | or ", option.help.rstrip(".")))
+
+
 @functools.cache
 def anchors(path):
     """The anchors of a page's headings."""

@@ -82,6 +82,15 @@ def test_the_wheel_tells_type_checkers_that_it_has_types(wheel):
         assert "mgraph/py.typed" in archive.namelist()
 
 
+def test_the_wheel_holds_what_the_benchmarks_read(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    for folder, there in (("suites", "suites"), ("published", "published"), ("mgraph_bench/report", "report")):
+        files = [path.relative_to(ROOT / "benchmarks" / folder) for path in (ROOT / "benchmarks" / folder).rglob("*.*")]
+        files = [path for path in files if path.suffix in (".toml", ".html", ".md", ".css")]
+        assert files and {f"mgraph_bench/{there}/{path}" for path in files} <= names
+
+
 def test_the_wheel_holds_nothing_else(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()

@@ -7,6 +7,7 @@ import click
 from tqdm import tqdm
 
 from mgraph.cli import Command
+from mgraph.errors import InputError
 
 
 class Suites(click.Group):
@@ -94,7 +95,9 @@ def _told(row: dict[str, Any]) -> None:
 )
 def bench_report(folder: Path, baseline: Path | None) -> None:
     """Write report.html and report.md into a folder of runs."""
-    from .report import report
-
+    try:
+        from .report import report
+    except ImportError as error:
+        raise InputError(f"a report needs {error.name}: pip install 'dask-mgraph[bench]'") from error
     for path in report(folder, baseline):
         click.echo(path)

@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from . import amounts
+from matplotlib.patches import Patch
+
+from .. import amounts
 from .drawing import (
     CHARACTER,
     GRID,
@@ -233,8 +235,6 @@ def bars(
         if start is not None:
             axes.axvline(start, color=MUTED, linewidth=1)
         if parts:
-            from matplotlib.patches import Patch
-
             handles = [
                 Patch(color=SERIES[place % len(SERIES)], label=part, alpha=1 if place < len(SERIES) else 0.55)
                 for part, place in parts

@@ -4,10 +4,10 @@ Strong scaling has the same problem on more devices, weak scaling as much work o
 on p devices is the rate there over that on the fewest, times their number, and the efficiency is the speed-up over p.
 """
 
-from . import amounts
-from .document import Block, Column, Plot, Table
+from .. import amounts
+from ..rows import Row, case_name, device_name, file_name, is_peer
+from .document import Block, Column, Plot, table
 from .plots import Bar, Curve, bars, curves
-from .rows import Row, case_name, device_name, file_name, is_peer
 
 #: How far the work of a device may be from that of one, to count as the same in weak scaling.
 SAME_WORK = 0.1
@@ -59,24 +59,22 @@ def of_devices(suite: str, rows: list[Row]) -> list[Block]:
         drawing = curves(name, f"Speed-up of {suite} on several devices, {model}", series, *axes, ideal=float)
         caption = f"Speed-up by the number of devices, {model}; dotted: as many times as there are devices."
         blocks.append(Plot(name, drawing, caption))
-    lines = tuple(
+    lines = [
         (
-            model,
-            name,
-            str(row["device"]["count"]),
-            amounts.count(row["n"]),
-            amounts.seconds(row["seconds"]),
-            amounts.rate(row["rate"], row["unit"]),
-            amounts.times(speedup(row, chain[0])),
-            amounts.share(speedup(row, chain[0]) / row["device"]["count"]),
+            *(model, name, row["device"]["count"], row["n"], row["seconds"], amounts.rate(row["rate"], row["unit"])),
+            *(speedup(row, chain[0]), speedup(row, chain[0]) / row["device"]["count"]),
         )
         for model, name, chain in found
         for row in chain
+    ]
+    scalings = table(
+        lines,
+        *(Column("Device"), Column("Scaling"), Column("Devices", str), Column("n", amounts.count)),
+        *(Column("Median", amounts.seconds), Column("Rate", str), Column("Speed-up", amounts.times)),
+        Column("Efficiency", amounts.share),
+        caption="Strong scaling: the same problem; weak scaling: as much work on each device.",
     )
-    titles = ("Devices", "n", "Median", "Rate", "Speed-up", "Efficiency")
-    columns = (Column("Device", False), Column("Scaling", False), *map(Column, titles))
-    caption = "Strong scaling: the same problem; weak scaling: as much work on each device."
-    return [*blocks, Table(columns, lines, caption)]
+    return [*blocks, scalings]
 
 
 def of_peers(suite: str, rows: list[Row]) -> list[Block]:

@@ -12,13 +12,13 @@ from typing import Any
 from mgraph.planner import plan
 from mgraph.planning.devices import DeviceSpec
 
-from . import amounts
-from .document import Column, Section, Table, Words
+from .. import CHECKOUT, amounts
+from .document import Column, Section, Words, table
 
 #: Where published runs are: beside the modules in a wheel, at the top of a checkout.
 PUBLISHED = tuple(
     folder / "summit.toml"
-    for folder in (Path(__file__).parent / "published", Path(__file__).parents[2] / "benchmarks" / "published")
+    for folder in (Path(__file__).parents[1] / "published", CHECKOUT / "benchmarks" / "published")
 )
 
 #: A GPU of Summit.
@@ -51,25 +51,19 @@ def section() -> Section | None:
     for run in published():
         n, rate = predicted(run)
         stated = run.get("minplus_per_second") or run["n"] ** 3 / run["seconds"]
-        lines.append(
-            (
-                f"{run['gpus']:,}",
-                f"{run['nodes']:,}",
-                f"{n:,}" if run.get("n") else f"{n:,} (assumed)",
-                amounts.rate(stated),
-                amounts.rate(rate),
-                amounts.times(rate / stated),
-            )
-        )
+        vertices = f"{n:,}" if run.get("n") else f"{n:,} (assumed)"
+        lines.append((run["gpus"], run["nodes"], vertices, stated, rate, rate / stated))
         sources.append(Words(f"{run['gpus']:,} GPUs: {run['source']}"))
     if not lines:
         return None
-    columns = (
-        *(Column("V100s"), Column("Nodes"), Column("Vertices")),
-        *(Column("Published, min-plus/s"), Column("Predicted, min-plus/s"), Column("Predicted over published")),
-    )
     words = Words(
         "What the planner predicts for a machine that is not here, beside what others measured on it: all pairs by the"
         " blocked algorithm on Summit, with six V100s a node. Nothing in this table was measured by this project."
     )
-    return Section("summit", "Published runs on Summit", (words, Table(columns, tuple(lines)), *sources))
+    found = table(
+        lines,
+        *(Column("V100s", "{:,}".format), Column("Nodes", "{:,}".format), Column("Vertices", str)),
+        *(Column("Published, min-plus/s", amounts.rate), Column("Predicted, min-plus/s", amounts.rate)),
+        Column("Predicted over published", amounts.times),
+    )
+    return Section("summit", "Published runs on Summit", (words, found, *sources))

@@ -5,16 +5,19 @@ no plan takes of itself, have a table of their own.
 """
 
 import contextlib
-import statistics
+from typing import Any
+
+import pandas as pd
 
 from mgraph.errors import MgraphError
 from mgraph.planner import plan
 from mgraph.planning.devices import DeviceSpec
 
-from . import amounts
-from .document import Block, Column, Plot, Section, Table, Words
+from .. import amounts
+from ..rows import Row, Rows, case_name, device_name
+from .document import Block, Column, Plot, Section, Table, Words, table
+from .frames import frame_of
 from .plots import over_predictions
-from .rows import Row, Rows, case_name, device_name
 
 #: What a prediction of a time shall be within, and one for several devices.
 WITHIN = 0.20
@@ -43,12 +46,11 @@ def section(rows: Rows) -> Section | None:
                 + (_memory_words(sized) if sized else ".")
             )
         )
-        groups: dict[str, list[tuple[float, float]]] = {}
-        for row in timed:
-            groups.setdefault(f"{row['algorithm']}, {device_name(row, False)}", []).append(
-                (row["predicted_seconds"], row["seconds"])
-            )
-        drawing = over_predictions("predictions", "Predicted times over measured times", list(groups.items()), WITHIN)
+        groups = [
+            (f"{algorithm}, {model}", [(row["predicted_seconds"], row["seconds"]) for row in group["row"]])
+            for (algorithm, model), group in frame_of(timed).groupby(["algorithm", "model"], sort=False)
+        ]
+        drawing = over_predictions("predictions", "Predicted times over measured times", groups, WITHIN)
         caption = (
             f"Predicted times of the solve over measured ones; the band is {amounts.share(WITHIN)} to either side."
         )
@@ -77,31 +79,37 @@ def _pair(row: Row, name: str) -> tuple[float, float]:
 
 
 def _table(timed: list[Row], sized: list[Row]) -> Table:
-    groups: dict[tuple[str, str], None] = dict.fromkeys(
-        (row["suite"], device_name(row, False)) for row in (*timed, *sized)
+    """Return how many predictions are within `WITHIN`, by suite and device."""
+    pairs = [(row, of, *_pair(row, of)) for rows, of in ((timed, "seconds"), (sized, "bytes")) for row in rows]
+    ratios = pd.DataFrame(
+        {
+            "suite": [row["suite"] for row, *_ in pairs],
+            "model": [device_name(row, False) for row, *_ in pairs],
+            "of": [of for _, of, *_ in pairs],
+            "ratio": [predicted / measured for *_, measured, predicted in pairs],
+            "good": [within(row, WITHIN, of) for row, of, *_ in pairs],
+        }
+    ).groupby(["suite", "model", "of"], sort=False)
+    figures = ratios.agg(good=("good", "sum"), number=("good", "size"))
+    figures[["least", "median", "most"]] = ratios["ratio"].quantile([0, 0.5, 1]).unstack()
+    shown = pd.DataFrame(
+        {
+            "within": figures["good"].astype(str) + " of " + figures["number"].astype(str),
+            "median": figures["median"],
+            "range": figures["least"].map(amounts.digits) + " to " + figures["most"].map(amounts.digits),
+        },
+        dtype=object,
     )
-    lines = []
-    for suite, model in groups:
-        line = [suite, model]
-        for rows, name in ((timed, "seconds"), (sized, "bytes")):
-            own = [row for row in rows if (row["suite"], device_name(row, False)) == (suite, model)]
-            ratios = [predicted / measured for measured, predicted in (_pair(row, name) for row in own)]
-            good = sum(within(row, WITHIN, name) for row in own)
-            line += [f"{good} of {len(own)}"] if own else [amounts.NONE]
-            line += [amounts.digits(statistics.median(ratios)) if own else amounts.NONE]
-            line += [f"{amounts.digits(min(ratios))} to {amounts.digits(max(ratios))}" if own else amounts.NONE]
-        lines.append(tuple(line))
+    wide = shown.unstack("of", sort=False)
+    order = [(value, of) for of in ("seconds", "bytes") for value in shown.columns]
     share = amounts.share(WITHIN)
     columns = (
-        *(Column("Suite", False), Column("Device", False)),
-        *(Column(f"Times within {share}"), Column("median"), Column("range", brief=False)),
-        *(Column(f"Peaks within {share}"), Column("median"), Column("range", brief=False)),
+        *(Column("Suite"), Column("Device")),
+        *(Column(f"Times within {share}", str), Column("median", amounts.digits), Column("range", str, brief=False)),
+        *(Column(f"Peaks within {share}", str), Column("median", amounts.digits), Column("range", str, brief=False)),
     )
-    return Table(
-        columns,
-        tuple(lines),
-        "Predicted over measured, of times and of peaks of memory: above 1 the plan expected more.",
-    )
+    caption = "Predicted over measured, of times and of peaks of memory: above 1 the plan expected more."
+    return Table(wide.reindex(columns=pd.MultiIndex.from_tuples(order)).reset_index(), columns, caption)
 
 
 def _several(timed: list[Row]) -> list[Row]:
@@ -133,37 +141,30 @@ def _predicted(row: Row) -> float | None:
 
 
 def _several_table(rows: list[Row], missing: list[Row], title: str) -> Table:
-    columns = (
-        *(Column("Device", False), Column("Devices"), Column("Case", False), Column("Predicted"), Column("Measured")),
-        *(Column("Predicted over measured"), Column(f"Within {amounts.share(WITHIN_SEVERAL)}", False)),
-    )
-    lines = tuple(
+    lines: list[tuple[Any, ...]] = [
         (
-            device_name(row, False),
-            str(row["device"]["count"]),
-            case_name(row),
-            amounts.seconds(row["predicted_seconds"]),
-            amounts.seconds(row["seconds"]),
-            amounts.digits(row["predicted_seconds"] / row["seconds"]),
+            *(device_name(row, False), row["device"]["count"], case_name(row)),
+            *(row["predicted_seconds"], amounts.seconds(row["seconds"]), row["predicted_seconds"] / row["seconds"]),
             "yes" if within(row, WITHIN_SEVERAL) else "no",
         )
         for row in rows
-    )
-    lines += tuple(
+    ]
+    lines += [
         (
-            device_name(row, False),
-            str(row["run"]["workers"]),
-            case_name(row),
-            amounts.seconds(_predicted(row)),
-            "not measured",
-            amounts.NONE,
-            amounts.NONE,
+            *(device_name(row, False), row["run"]["workers"], case_name(row)),
+            *(_predicted(row), "not measured", None, None),
         )
         for row in missing
-    )
+    ]
     good = sum(within(row, WITHIN_SEVERAL) for row in rows)
     caption = f"{title}: {good} of {len(rows)} within {amounts.share(WITHIN_SEVERAL)}"
     caption += (
         f"; {len(missing)} not measured: {'; '.join(dict.fromkeys(row['why'] for row in missing))}." if missing else "."
     )
-    return Table(columns, lines, caption)
+    return table(
+        lines,
+        *(Column("Device"), Column("Devices", str), Column("Case"), Column("Predicted", amounts.seconds)),
+        *(Column("Measured", str), Column("Predicted over measured", amounts.digits)),
+        Column(f"Within {amounts.share(WITHIN_SEVERAL)}"),
+        caption=caption,
+    )

@@ -15,7 +15,7 @@ import math
 import statistics
 from dataclasses import dataclass
 
-from .rows import Row, Rows, key
+from ..rows import Row, Rows, key
 
 #: What medians of two runs of the same code may differ by although neither run's own times scatter.
 DRIFT = 0.05

@@ -11,13 +11,13 @@ import math
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from . import amounts
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from .. import amounts
 
 #: Each colour's variable in a page: on light ground and on dark. The series' colours are those of Okabe and Ito ("Color
 #: universal design", 2008), which colour-blind readers tell apart, darkened and lightened to be read as text.
@@ -57,15 +57,6 @@ def drawn(
 
     Everything of Matplotlib's that depends on the user's settings is set while the block runs.
     """
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        from mgraph.errors import InputError
-
-        raise InputError(
-            "a report is drawn by Matplotlib, which is not installed: pip install 'dask-mgraph[bench]'"
-        ) from error
     settings = matplotlib.rcParamsDefault | {
         "font.size": TEXT,
         "font.family": "DejaVu Sans",
@@ -98,10 +89,8 @@ def drawn(
         yield axes
 
 
-def svg(drawing: "Figure", name: str, title: str) -> str:
+def svg(drawing: Figure, name: str, title: str) -> str:
     """Return a figure as the text of an SVG file, with a description for those who do not see it."""
-    import matplotlib
-
     text = io.StringIO()
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
         drawing.savefig(text, format="svg", metadata={"Date": None})
@@ -166,14 +155,14 @@ def short(text: str) -> str:
     return re.sub(r"(\.\d*?)0+(?=\D|$)", lambda found: found[1].rstrip("."), text)
 
 
-def value_axis(axes: "Axes", which: str, words: Callable[[float], str], log: bool) -> None:
+def value_axis(axes: Axes, which: str, words: Callable[[float], str], log: bool) -> None:
     """Give an axis, ``"x"`` or ``"y"``, round ticks in words; limits must be set."""
     ends = axes.get_xlim() if which == "x" else axes.get_ylim()
     rounded = round_log if log else round_linear
     ticks_at(axes, which, rounded(min(ends), max(ends)), words)
 
 
-def ticks_at(axes: "Axes", which: str, values: Sequence[float], words: Callable[[float], str]) -> None:
+def ticks_at(axes: Axes, which: str, values: Sequence[float], words: Callable[[float], str]) -> None:
     """Put ticks at values in ascending order, from the last on as many as there is room for."""
     axis = axes.xaxis if which == "x" else axes.yaxis
     at = [axes.transData.transform((value, value))[int(which == "y")] for value in values]
@@ -236,7 +225,7 @@ def lines_of(labels: Sequence[str]) -> float:
     return LINE * sum(text.count("\n") + 1 for text in labels)
 
 
-def label_beside(axes: "Axes", labels: Sequence[tuple[float, float, str, str]]) -> None:
+def label_beside(axes: Axes, labels: Sequence[tuple[float, float, str, str]]) -> None:
     """Write labels right of the axes, each as (x, y, text, colour), with a thin line from its point."""
     box = axes.get_window_extent()
     ends = [axes.transData.transform((x, y)) for x, y, _, _ in labels]
@@ -265,6 +254,6 @@ def label_beside(axes: "Axes", labels: Sequence[tuple[float, float, str, str]]) 
         )
 
 
-def above(axes: "Axes", text: str) -> None:
+def above(axes: Axes, text: str) -> None:
     """Write what goes up the axes above them, where it need not be turned."""
     axes.annotate(text, (0, 1), (-50, 14), xycoords="axes fraction", textcoords="offset points", color=MUTED, ha="left")

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from . import amounts
-from .document import Block, Column, Plot, Table
+from .. import amounts
+from ..rows import Row, device_name, is_peer
+from ..suite import Claim, Suite, value
+from .document import Block, Column, Plot, table
 from .drawing import ends, words_of
 from .plots import Curve, curves
-from .rows import Row, device_name, is_peer
-from .suite import Claim, Suite, value
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ def blocks(suite: Suite, rows: list[Row]) -> list[Block]:
         own = [(*_measured(finding, suite.plot.x), finding.on) for finding in found if finding.claim is claim]
         lines += [(claim.words, claim.published, *cells) for cells in own or [("not measured", "", "")]]
     columns = (
-        *(Column("What the study tells", False), Column("Published", False), Column("Measured here")),
-        *(Column("At", False), Column("On", False)),
+        *(Column("What the study tells"), Column("Published"), Column("Measured here", str)),
+        *(Column("At"), Column("On")),
     )
     caption = "What was published in words, beside the same of what was measured here."
-    return [*_drawn(suite, found), Table(columns, tuple(lines), caption)]
+    return [*_drawn(suite, found), table(lines, *columns, caption=caption)]
 
 
 def findings(suite: Suite, rows: list[Row]) -> Iterator[Finding]:

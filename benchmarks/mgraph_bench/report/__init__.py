@@ -1,0 +1,106 @@
+"""The report of what was measured: an HTML page, a summary of it in Markdown, and the plots as files."""
+
+import dataclasses
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..rows import Row, Rows, read, rows_of
+from ..run import write_table
+from ..suite import Plot, Suite, load, names
+from . import changes, overview, predictions, rooflines, suites, summit
+from .baseline import Comparison, compared
+from .document import Section, page, plots_of, summary
+
+TITLE = "What mgraph measured"
+
+
+def report(folder: Path, baseline: Path | None = None) -> tuple[Path, Path]:
+    """Write the report of the rows in a folder: ``report.html``, ``report.md`` and its ``plots/*.svg``.
+
+    Beside the rows of each run goes the same as a table, ``rows.csv``, where it is missing or older.
+
+    Parameters
+    ----------
+    folder : path
+        Where the rows are, of one run or of several in folders below; the newest row of a case on a device counts. The
+        report is written there.
+    baseline : path, optional
+        The folder of another run, to tell what got slower since.
+
+    Returns
+    -------
+    page, summary : path
+        The HTML page, which needs nothing else, and the Markdown file, which needs the plots.
+
+    Raises
+    ------
+    InputError
+        If a folder has no rows, or a line that is none.
+    """
+    rows = _in_order(read(folder))
+    for run in sorted(folder.rglob("rows.jsonl")):
+        _keep_table(run)
+    sections = list(_sections(rows, None if baseline is None else compared(rows, read(baseline))))
+    (folder / "plots").mkdir(exist_ok=True)
+    for section in sections:
+        for plot in plots_of(section.blocks):
+            (folder / "plots" / f"{plot.name}.svg").write_text(plot.svg, encoding="utf-8")
+    written = folder / "report.html", folder / "report.md"
+    written[0].write_text(page(TITLE, sections), encoding="utf-8")
+    written[1].write_text(summary(TITLE, sections), encoding="utf-8")
+    return written
+
+
+def _in_order(rows: Rows) -> Rows:
+    """Return rows with the cases of GPUs first, in the suites' order: runs that went on later leave them in any."""
+    place = {name: i for i, name in enumerate(rows.suites)}
+    known: dict[str, int] = {}
+    for name in rows.suites:
+        for quick in (False, True):
+            for case in _suite(name).cases(quick):
+                known.setdefault(_key(dataclasses.asdict(case)), len(known))
+
+    def order(row: Row) -> tuple[bool, int, int, int]:
+        on = row["device"]
+        return on["kind"] == "cpu", place[row["suite"]], on["count"], known.get(_key(row), len(known))
+
+    return dataclasses.replace(rows, cases=sorted(rows.cases, key=order))
+
+
+def _key(case: Row) -> str:
+    return json.dumps([case[name] for name in ("suite", "algorithm", "graph", "call", "run")], sort_keys=True)
+
+
+def _keep_table(run: Path) -> None:
+    """Write a run's rows as a table beside them, unless it is there and no older: a run that was copied has none."""
+    table = run.with_suffix(".csv")
+    stale = not table.is_file() or table.stat().st_mtime < run.stat().st_mtime
+    if stale and all("kind" in row for row in rows_of(run)):  # else another program's
+        write_table(run.parent)
+
+
+def _sections(rows: Rows, comparison: Comparison | None) -> Iterator[Section]:
+    found = [_suite(name) for name in rows.suites]
+    yield overview.measured(rows)
+    if rows.wrong:
+        yield Section("wrong", "Wrong results", (overview.reasons(rows.wrong),), "Their times do not count.")
+    if rows.cases:
+        yield overview.headlines(rows, found)
+    if comparison is not None:
+        yield changes.section(comparison)
+    for suite in found:
+        yield suites.section(suite, rows)
+    yield from rooflines.sections(rows)
+    for section in (predictions.section(rows), summit.section()):
+        if section is not None:
+            yield section
+    if rows.skipped:
+        yield Section("skipped", "What was skipped or failed, and why", (overview.reasons(rows.skipped),))
+
+
+def _suite(name: str) -> Suite:
+    """Return the suite of a name; of one that is no longer there what its rows alone tell."""
+    if name in names():
+        return load(name)
+    return Suite(name, name, "", "This suite is not among those installed.", "", Plot("n"), (), {}, ())
