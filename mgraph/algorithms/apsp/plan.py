@@ -97,7 +97,8 @@ class Ask(NamedTuple):
         shard to shard in pieces, so that its length costs what it takes to receive once, and reaches twice as
         many with every latency. All nodes receive at a time, each a part once, however many of its devices need
         it; what else loads the network is left out. (`mgraph.runtime.communicator.Nccl` sends to each
-        of a grid's row or column instead: the same on grids of two rows and columns, on longer ones the owner's link carries every copy.)
+        of a grid's row or column instead: the same on grids of two rows and columns, on longer ones the owner's
+        link carries every copy.)
         """
         high, wide = grid
         if high * wide == 1:

@@ -286,7 +286,7 @@ def meet(version: str, device: str | None) -> object:
     try:
         found = getattr(importlib.import_module("mgraph"), "__version__", "of no version")
         if found == version:
-            return look(device)
+            return importlib.import_module("mgraph.runtime.dask.worker").look(device)
         problem = f"has mgraph {found}"
     except ImportError as error:
         problem = f"has no mgraph that can be imported ({error})"
