@@ -263,7 +263,7 @@ def random_part(made: Any, shard: int) -> Any:
 
 def scaling() -> Iterator[Row]:
     """The blocked algorithm on every GPU of this host under Dask and NCCL, against one GPU's rate."""
-    from mgraph.runtime.dask import Cluster, local_client
+    from mgraph.cluster import Cluster, local_client
 
     gpus = devices.gpu_count()
     sizes = [int(n) for n in os.environ.get("SIZES", "65536").split(",")]

@@ -138,7 +138,7 @@ def event_us(xp: Any, call: Callable[[], None], repeats: int = 7, queued: int = 
 
 def fw_client() -> Iterator[Row]:
     """The direct path against a client with one GPU worker, n = 16,384, float32, from a sparse graph."""
-    from mgraph.runtime.dask import local_client
+    from mgraph.cluster import local_client
 
     n = 16384
     random = np.random.default_rng(0)
@@ -160,7 +160,7 @@ def fw_client() -> Iterator[Row]:
 
 def fw_two() -> Iterator[Row]:
     """One GPU against two under Dask, n = 32,768, float32."""
-    from mgraph.runtime.dask import local_client
+    from mgraph.cluster import local_client
 
     n = 32768
     random = np.random.default_rng(0)
@@ -241,7 +241,7 @@ def bfs_gpu() -> Iterator[Row]:
 
 def bfs_spans() -> Iterator[Row]:
     """span=1 against the fused default on 2 CPU workers, New York."""
-    from mgraph.runtime.dask import local_client
+    from mgraph.cluster import local_client
 
     graph = mgraph.read(data("NY.gr.xz"))
     matrix = sparse.csr_matrix((np.ones(graph.m), graph.csr().indices, graph.csr().indptr), shape=(graph.n, graph.n))
@@ -261,7 +261,7 @@ def bfs_spans() -> Iterator[Row]:
 
 def bfs_lists() -> Iterator[Row]:
     """Milliseconds a level on 2 CPU workers with lists of thin frontiers, and with bitmaps only, in turn."""
-    from mgraph.runtime.dask import local_client
+    from mgraph.cluster import local_client
 
     planned = searches._listed
     with local_client(2, "cpu") as client:

@@ -325,7 +325,7 @@ def rows(xp: Any, keys: Any, bits: int, count: int) -> tuple[Any, Any]:
 
 def bfs_scaling() -> Iterator[Row]:
     """Searches of a Kronecker graph (SCALE, 27) on all GPUs: the slowest shard's times, mean of some sources."""
-    from mgraph.runtime.dask import Cluster, local_client
+    from mgraph.cluster import Cluster, local_client
 
     scale, gpus = int(os.environ.get("SCALE", "27")), devices.gpu_count() or 2
     kind = "cuda" if devices.gpu_count() else "cpu"
@@ -377,7 +377,7 @@ class RandomListRanking(Timed, Walking):
 
 def list_rank_scaling() -> Iterator[Row]:
     """Ranking a random list (SCALE, 30) on one GPU and on all of this host."""
-    from mgraph.runtime.dask import Cluster, local_client
+    from mgraph.cluster import Cluster, local_client
 
     n, gpus = 1 << int(os.environ.get("SCALE", "30")), devices.gpu_count() or 2
     kind = "cuda" if devices.gpu_count() else "cpu"

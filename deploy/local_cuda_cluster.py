@@ -12,8 +12,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import dijkstra
 
 import mgraph
+from mgraph.cluster import local_client
 from mgraph.device import gpu_count
-from mgraph.runtime.dask import local_client
 
 
 def main() -> None:

@@ -26,10 +26,7 @@ import numpy as np
 import psutil
 from distributed import Client, LocalCluster
 
-from mgraph import connected_components, generate, list_rank, sssp, transitive_closure
-from mgraph.algorithms.apsp import call as apsp
-from mgraph.algorithms.bfs import call as bfs
-from mgraph.algorithms.bfs import many as bfs_many
+from mgraph import apsp, bfs, bfs_many, connected_components, generate, list_rank, sssp, transitive_closure
 from mgraph.errors import MgraphError, WorkerLostError
 from tests.present import present
 

@@ -15,13 +15,13 @@ from test_plan import measured
 
 import mgraph
 from mgraph import device as devices
+from mgraph.cluster import local_client
 from mgraph.device import gpu_count
 from mgraph.errors import InputError, MemoryLimitError
 from mgraph.generate import rmat
 from mgraph.graph import Compressed
 from mgraph.planner import plan
 from mgraph.planning.devices import DeviceSpec
-from mgraph.runtime.dask import local_client
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 GPU = DeviceSpec("a GPU", "cuda", 140 << 30)
@@ -103,7 +103,7 @@ def shapes():
 
 @pytest.mark.parametrize("share", SHARES)
 def test_shapes(share, device, monkeypatch):
-    monkeypatch.setattr(importlib.import_module("mgraph.bfs_many"), "_PULL_SHARE", SHARES[share])
+    monkeypatch.setattr(importlib.import_module("mgraph.algorithms.bfs.many"), "_PULL_SHARE", SHARES[share])
     sources = [*np.random.default_rng(5).integers(0, 1501, 70).tolist(), 0, 0, 1500]
     for number, (_, src, dst) in enumerate(shapes()):
         check(mgraph.Graph.from_edges(src, dst, n=1501, directed=bool(number % 2)), sources, device)

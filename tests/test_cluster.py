@@ -25,8 +25,7 @@ from distributed.scheduler import WorkerStatusPlugin
 from distributed.utils import get_mp_context
 from present import present
 
-from mgraph import device
-from mgraph.algorithms.apsp import call as apsp
+from mgraph import apsp, device
 from mgraph.errors import (
     DeviceError,
     InputError,

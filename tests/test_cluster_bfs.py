@@ -8,9 +8,9 @@ from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens D
 
 import mgraph
 from mgraph.algorithms.bfs import plan as searches
+from mgraph.cluster import local_client
 from mgraph.device import gpu_count
 from mgraph.generate import grid, rmat
-from mgraph.runtime.dask import local_client
 from mgraph.runtime.dask.comm import DaskComm
 
 

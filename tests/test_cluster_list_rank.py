@@ -13,11 +13,12 @@ from test_list_rank import METHODS, PARALLEL, SPLITTERS, check_cycle, completion
 
 import mgraph
 from mgraph import InputError
+from mgraph.algorithms.list_rank import program
 from mgraph.algorithms.list_rank.program import Walking
+from mgraph.cluster import Cluster, local_client
 from mgraph.device import gpu_count
 from mgraph.generate import linked_list
 from mgraph.planner import plan
-from mgraph.runtime.dask import Cluster, local_client
 
 
 @pytest.fixture(scope="module", params=[1, 2, 5, *exhaustive(3, 4)])
@@ -51,7 +52,7 @@ def test_the_same_as_direct(client, method):
 
 @pytest.mark.parametrize("method", SPLITTERS)
 def test_ranks_on_their_way_while_others_are_made(client, method, monkeypatch):
-    monkeypatch.setattr(mgraph.ranking, "AT_A_TIME", 256)
+    monkeypatch.setattr(program, "AT_A_TIME", 256)
     check(client, "cpu", method, spans=1)
 
 
@@ -161,8 +162,8 @@ def test_a_reduction_between_gpus(n, at_a_time, few):
     if gpu_count() < 2:
         pytest.skip("needs 2 GPUs")
     with local_client(2, "cuda") as client:
-        client.run(setattr, mgraph.ranking, "FEW", few)
-        client.run(setattr, mgraph.ranking, "AT_A_TIME", at_a_time)
+        client.run(setattr, program, "FEW", few)
+        client.run(setattr, program, "AT_A_TIME", at_a_time)
         for lengths in ([n], [1] * n, [n - 900, *[3] * 300]):
             succ = lists(lengths)
             verify(succ, mgraph.list_rank(succ, method="splitter64", client=client, device="cuda").ranks)

@@ -5,8 +5,8 @@ import pytest
 from exhaustive import exhaustive
 
 import mgraph
+from mgraph.cluster import DistributedMatrix
 from mgraph.device import gpu_count
-from mgraph.runtime.dask import DistributedMatrix
 from tests.test_cluster import QUIET, cluster, matrix, pytestmark  # noqa: F401
 
 CASES = [

@@ -17,9 +17,7 @@ from distributed import Client, LocalCluster, get_client, worker_client
 from present import present
 from test_cluster import QUIET, check_apsp, cluster, matrix, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 
-from mgraph import __version__, connected_components
-from mgraph.algorithms.apsp import call as apsp
-from mgraph.algorithms.bfs import call as bfs
+from mgraph import __version__, apsp, bfs, connected_components
 from mgraph.errors import NegativeCycleError, VersionError
 from mgraph.generate import rmat
 from mgraph.runtime.dask import worker

@@ -19,7 +19,7 @@ from distributed.utils import _offload_executor
 from present import present
 from test_cluster import QUIET, SOON, Probe, check_apsp, forked, slow, wait_until
 
-from mgraph.algorithms.apsp import call as apsp
+from mgraph import apsp
 from mgraph.errors import InputError, SchedulerError, WorkerLostError
 from mgraph.planner import plan
 from mgraph.runtime.dask import Cluster, connect, driver, pulse, watch, worker

@@ -7,9 +7,9 @@ from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens D
 from test_sssp import DTYPES, METHODS, verify, weighted
 
 import mgraph
+from mgraph.cluster import local_client
 from mgraph.device import gpu_count
 from mgraph.generate import rmat
-from mgraph.runtime.dask import local_client
 
 
 @pytest.fixture(scope="module", params=[1, 2, 5, *exhaustive(3, 4)])

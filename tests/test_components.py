@@ -18,6 +18,7 @@ import mgraph
 from mgraph import device as devices
 from mgraph.algorithms.components.plan import FEW_EDGES
 from mgraph.algorithms.components.program import Components
+from mgraph.cluster import local_client
 from mgraph.device import gpu_count
 from mgraph.device.numba.small import VERTICES, is_small
 from mgraph.errors import InputError, MemoryLimitError
@@ -25,7 +26,6 @@ from mgraph.generate import random_degree, rmat
 from mgraph.graph import Compressed
 from mgraph.planner import plan
 from mgraph.planning.devices import DeviceSpec
-from mgraph.runtime.dask import local_client
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 METHODS = {"cpu": ["sequential", "afforest", "shiloach-vishkin"], "cuda": ["afforest", "shiloach-vishkin"]}

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from test_plan import measured
 
+from mgraph import apsp
 from mgraph import device as devices
-from mgraph.algorithms.apsp import call as apsp
 from mgraph.algorithms.list_rank.call import list_rank
 from mgraph.dtypes import MAX_VERTICES
 from mgraph.errors import InputError, MemoryLimitError

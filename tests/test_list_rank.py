@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from test_apsp import poison
 
 import mgraph
-import mgraph.algorithms.list_rank.call
 from mgraph import DeviceSpec, InputError
 from mgraph import device as devices
+from mgraph.algorithms.list_rank import plan as list_rank_plan
+from mgraph.algorithms.list_rank import program
 from mgraph.algorithms.list_rank.plan import SHORT_LIST, SPACING, WALKS
 from mgraph.algorithms.list_rank.program import Walking
 from mgraph.generate import linked_list
@@ -230,7 +231,7 @@ def test_spacings(method, spacing, device):
 def completions(monkeypatch, few):
     """Take one element of so many without a rank for few; return a list of the ways that shards complete ranks in."""
     ways = []
-    monkeypatch.setattr(mgraph.ranking, "FEW", few)
+    monkeypatch.setattr(program, "FEW", few)
 
     def note(name, complete):
         def noted(*arguments):
@@ -258,7 +259,7 @@ def test_few_or_many_elements_that_no_walk_passes(few, way, method, device, monk
 
 
 def test_what_is_few(device, monkeypatch):
-    ways = completions(monkeypatch, mgraph.ranking.FEW)
+    ways = completions(monkeypatch, program.FEW)
     n = 256 * 64
     for singles in (100, 1000):  # of which half are no splitter
         walked(lists([n - singles, *[1] * singles]), "splitter64", 2, device)
@@ -499,7 +500,7 @@ def test_no_elements(device):
 def test_numbers_of_64_bits(method, device, monkeypatch):
     """As from 2**31 elements on, at a size that fits."""
     made = replace(plan("list_rank", 70_000, devices=device, method=method), dtype="int64")
-    monkeypatch.setattr(mgraph.ranking, "plan", lambda *_, **__: made)
+    monkeypatch.setattr(list_rank_plan, "planned", lambda *_, **__: made)
     succ = lists([60_000, 10_000])
     ranks = devices.to_host(mgraph.list_rank(succ, device=device).ranks)
     assert ranks.dtype == np.int64

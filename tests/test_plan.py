@@ -18,8 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mgraph
-from mgraph import DeviceSpec, InputError, MemoryLimitError
-from mgraph import planner as plan
+from mgraph import DeviceSpec, InputError, MemoryLimitError, plan
 from mgraph.algorithms.apsp.plan import products
 from mgraph.algorithms.bfs.search import Search
 from mgraph.device import HostDevice

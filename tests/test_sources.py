@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import dijkstra, johnson
 import mgraph
 from mgraph import device as devices
 from mgraph.algorithms.apsp import by_source as sources
+from mgraph.graph.potentials import potentials
 from mgraph.planning.devices import DeviceSpec
 from mgraph.planning.plan import Plan
 from mgraph.runtime.direct import Direct
@@ -42,7 +43,7 @@ def planned(n, dtype, predecessors, ranges):
 def solved(graph, dtype, way=("cpu", "cpu"), predecessors=True):
     """Return the result of one shard, run by the engine; of a graph with negative weights, by Johnson's way."""
     device, home = way
-    h = None if graph.nonnegative else sources.potentials(graph)
+    h = None if graph.nonnegative else potentials(graph)
     plan = planned(graph.n, dtype, predecessors, [(0, graph.n)])
     program = sources.FromEverySource(plan, home)
     return Direct(devices.find(device)).run(program, lambda _: sources.network(graph, h), plan, None).arrays
@@ -135,7 +136,7 @@ def test_small_graphs_on_a_gpu(case, home):
 def small_batches(monkeypatch):
     """Let a batch be of 64 sources, so that a small graph takes several."""
     for name in ("host", "cuda"):
-        module = __import__(f"mgraph.{name}.sssp", fromlist=["batch_size"])
+        module = __import__(f"mgraph.kernels.sssp_many.{name}", fromlist=["batch_size"])
         monkeypatch.setattr(module, "batch_size", lambda n, itemsize: 64)
 
 
@@ -214,11 +215,11 @@ def test_potentials():
     src, dst = random.integers(0, 400, (2, 2000))
     weights = random.integers(0, 20, 2000) + hidden[src] - hidden[dst]
     graph = mgraph.Graph.from_edges(src, dst, weights, n=400)
-    h = sources.potentials(graph)
+    h = potentials(graph)
     assert (weights + h[src] - h[dst] >= 0).all() and h.min() < 0 and h.max() <= 0
     # The least potentials there are: h[v] is the least distance to v.
     assert np.array_equal(h, johnson(as_scipy(graph)).min(axis=0))
-    assert not sources.potentials(mgraph.Graph.from_edges([0], [1], [3])).any()
+    assert not potentials(mgraph.Graph.from_edges([0], [1], [3])).any()
 
 
 @pytest.mark.parametrize("weight", [np.int32, np.float32, np.float64])
@@ -233,16 +234,16 @@ def test_negative_cycle_is_named(weight):
     src, dst, weights = np.append(src, 49), np.append(dst, 50), np.append(weights, 2)
     graph = mgraph.Graph.from_edges(src, dst, weights.astype(weight), n=100)
     with pytest.raises(mgraph.NegativeCycleError) as caught:
-        sources.potentials(graph)
+        potentials(graph)
     assert caught.value.vertex in ring
     weights[68] = -19
-    h = sources.potentials(mgraph.Graph.from_edges(src, dst, weights.astype(weight), n=100))
+    h = potentials(mgraph.Graph.from_edges(src, dst, weights.astype(weight), n=100))
     assert (weights + h[src] - h[dst] >= 0).all()
 
 
 def test_negative_self_loop():
     with pytest.raises(mgraph.NegativeCycleError) as caught:
-        sources.potentials(mgraph.Graph.from_edges([0, 1, 1], [1, 1, 2], [3.0, -0.5, 1.0]))
+        potentials(mgraph.Graph.from_edges([0, 1, 1], [1, 1, 2], [3.0, -0.5, 1.0]))
     assert caught.value.vertex == 1
 
 

@@ -13,6 +13,7 @@ from test_plan import measured
 
 import mgraph
 from mgraph import device as devices
+from mgraph.algorithms.sssp import call
 from mgraph.device.numba.small import is_small
 from mgraph.generate import random_degree, rmat
 from mgraph.graph import Compressed
@@ -208,7 +209,7 @@ def test_wide_rounds_after_thin_ones(device):
 @pytest.mark.parametrize("length", [60, 60_000])  # for one block, and for all
 def test_a_window_lost_in_rounding(length, device, monkeypatch):
     # From 2^40 on floats are 2^17 apart, and a bound of a window of 1 more is the same.
-    monkeypatch.setattr(mgraph.single_source, "_window", lambda csr, n: 1.0)
+    monkeypatch.setattr(call, "_window", lambda csr, n: 1.0)
     leaves = np.arange(2, length + 2)
     src = np.concatenate([[0], np.ones(length, int), leaves])
     dst = np.concatenate([[1], leaves, leaves + length])
