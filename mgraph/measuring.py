@@ -32,11 +32,16 @@ def each_seconds(device: devices.Device, work: Callable[[], object], repeats: in
 
 @dataclass(frozen=True)
 class Times:
-    """What repeated calls have taken, in seconds; the first one, which prepares and compiles, counts apart."""
+    """Seconds that repeated calls have taken; the first one, which prepares and compiles, counts apart.
+
+    ``processor`` is the time of all processors in the calls, of this process: on one core it says how much of a call's
+    time others took.
+    """
 
     first_call: float
     calls: tuple[float, ...]
     solves: tuple[float, ...]
+    processor: tuple[float, ...]
     loads: tuple[float, ...] = ()
     collects: tuple[float, ...] = ()
 
@@ -54,19 +59,21 @@ def repeated(call: Callable[[], Any], repeats: int = REPEATS) -> tuple[Any, Time
     apart from what is moved, or anything else: then the whole call is the solve.
     """
     calls: list[float] = []
+    processor: list[float] = []
     timings: list[dict[str, float]] = []
     result = None
     for _ in range(repeats + 1):
         del result  # so that its memory can serve the next call
-        started = time.perf_counter()
+        at_work, started = time.process_time(), time.perf_counter()
         result = call()
         calls.append(time.perf_counter() - started)
+        processor.append(time.process_time() - at_work)
         timings.append(getattr(result, "timings", {}))
     first, *calls = calls
     if not timings[0]:
-        return result, Times(first, tuple(calls), tuple(calls))
+        return result, Times(first, tuple(calls), tuple(calls), tuple(processor[1:]))
     solves, loads, collects = (tuple(each[part] for each in timings[1:]) for part in ("solve", "load", "collect"))
-    return result, Times(first, tuple(calls), solves, loads, collects)
+    return result, Times(first, tuple(calls), solves, tuple(processor[1:]), loads, collects)
 
 
 def spread(times: tuple[float, ...]) -> float:

@@ -3,8 +3,7 @@
 A plan is made before anything is allocated. A distance matrix is cut into a grid of whole blocks, or into
 ranges of rows, a graph into ranges of vertices with about equal numbers of edges. The predicted peak is the
 sum of what the program allocates on a device at its fullest moment, the input's own memory not counted.
-Each algorithm has a module that says how it is cut and what it costs; as an attribute of `mgraph`, `plan` is the
-call, which hides the package: its modules are had by ``from mgraph.plan import searches``.
+Each algorithm has a module that says how it is cut and what it costs: `mgraph.algorithms.ALGORITHM.plan`.
 """
 
 import inspect

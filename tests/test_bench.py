@@ -21,7 +21,7 @@ from mgraph.errors import WrongResultError
 from mgraph.generate import grid, linked_list, random_matrix, rmat, weighted
 from mgraph.matrices.distance_matrix import NO_CYCLE
 from mgraph.measuring import median_seconds, repeated, spread
-from mgraph_bench import CHECKOUT, ceilings, inputs
+from mgraph_bench import CHECKOUT, by_shards, ceilings, inputs
 from mgraph_bench.algorithms import ALGORITHMS, check
 from mgraph_bench.case import Bench, Unfit
 from mgraph_bench.case import row as measured
@@ -36,6 +36,7 @@ PUBLISHED = {
     "apsp-methods", "apsp-tile", "bfs-size", "bfs-density", "bfs-degree", "fw-overhead", "traversal-size",
     "traversal-degree", "traversal-road", "apsp-sparse", "rank-scaling", "rank-threads", "rank-bandwidth",
     "components-types", "components-threads", "bfs-strategies", "scaling", "peers", "span",
+    "apsp-types", "searches", "closure", "predictions",
 }  # fmt: skip
 
 SMALL = """
@@ -914,6 +915,33 @@ class TestRuns:
         for row in read_rows(tmp_path):
             if row["kind"] == "case":
                 assert row["device"]["kind"] == "cuda" and row["seconds"] > 0 and row["phases"]
+
+
+class WrongSearch(by_shards.KroneckerSearch):
+    def collect(self, state, comm):
+        state.distances[state.distances == 2] = 3
+        return super().collect(state, comm)
+
+
+class WrongRanking(by_shards.RandomListRanking):
+    def collect(self, state, comm):
+        state.ranks[:1] += 1
+        return super().collect(state, comm)
+
+
+def test_workers_make_their_parts_of_an_input(monkeypatch):
+    with forked(), mgraph.cluster.local_client(2, "cpu") as client:
+        runner = mgraph.cluster.Cluster(client, "cpu")
+        for measured, n in ((by_shards.apsp, 200), (by_shards.bfs, 256), (by_shards.list_rank, 3000)):
+            row = measured(n, runner)
+            assert row["n"] == n and row["seconds"] > 0
+        assert row["elements_per_second"] == pytest.approx(3000 / row["seconds"])
+        monkeypatch.setattr(by_shards, "KroneckerSearch", WrongSearch)
+        with pytest.raises(WrongResultError, match="disprove the distances"):
+            by_shards.bfs(256, runner)
+        monkeypatch.setattr(by_shards, "RandomListRanking", WrongRanking)
+        with pytest.raises(WrongResultError, match="ranks are wrong"):
+            by_shards.list_rank(3000, runner)
 
 
 def test_the_suites_are_where_the_package_looks():

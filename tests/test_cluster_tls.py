@@ -11,8 +11,8 @@ from present import present
 from test_cli import failed, invoke, misused, ok
 from test_cluster import QUIET, check_apsp, closed_port, pytestmark  # noqa: F401  (the mark works here too)
 
-from mgraph.cluster import connect
 from mgraph.errors import InputError, SchedulerError
+from mgraph.runtime.dask import connect
 from mgraph.runtime.dask.connect import tls_security
 
 #: A key and a certificate that is its own CA.

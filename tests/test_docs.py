@@ -134,7 +134,7 @@ PLANS = [
     ("apsp", {"n": 20_000, "m": 80_000, "devices": gpus(1), "method": "blocked"}),
     ("apsp", {"n": 500, "m": 2_000, "devices": gpus(1)}),
     ("apsp", {"n": 4, "devices": cpus(1)}),
-    ("apsp", {"n": 1_000_000, "m": 4_000_000, "devices": gpus(1, 20 << 40)}),
+    ("apsp", {"n": 10_000_000, "m": 40_000_000, "devices": gpus(1, 1 << 50)}),
     ("apsp", {"n": 3_000, "m": 4_000_000, "devices": gpus(1), "predecessors": True, "exact": True}),
     ("apsp", {"n": 12_000, "m": 50_000, "devices": gpus(1), "components": [6_000, 5_900, 100], "intermediate": True}),
     ("apsp", {"n": 40_000, "devices": gpus(1, 4 << 30), "memory_limit": "3GiB"}),

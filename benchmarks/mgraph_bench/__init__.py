@@ -18,6 +18,8 @@ What a case has in addition; times are in seconds:
 - ``seconds``: the median solve, by device events on a GPU, of several sources their mean; ``times``: each; ``spread``:
   the greatest less the least, over the median
 - ``call_seconds``, ``first_call_seconds``: the median of the whole calls, and the first, with what is prepared once
+- ``processor_seconds``: the median time of all processors in a call, of this process; ``input_seconds``: what it took
+  to make or read the input
 - ``transfers``: ``load`` and ``collect``, medians, apart from the solve; None of other libraries
 - ``phases``: time by operation, in one more run; ``phase_rates``: bytes a second, where a suite tells the traffic
 - ``iterations``: supersteps, rounds or levels, None where none are counted

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import statistics
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -46,6 +47,7 @@ class Bench:
     client: Callable[[int | str | None, str], Any] = lambda workers, kind: None
     ceilings: dict[str, dict[str, Any]] = field(default_factory=dict)
     _latest: tuple[str, Any] = ("", None)
+    _seconds: float = 0.0
     _proved: dict[str, tuple[str, list[np.ndarray]]] = field(default_factory=dict)
 
     def input(self, case: Case, place: devices.Device) -> Any:
@@ -57,8 +59,16 @@ class Bench:
             self._proved.clear()
             if place.kind == "cuda":
                 place.xp.get_default_memory_pool().free_all_blocks()
+            began = time.perf_counter()
             self._latest = (key, inputs.made(case.graph, device, self.folder))
+            place.synchronize()
+            self._seconds = time.perf_counter() - began
         return self._latest[1]
+
+    @property
+    def input_seconds(self) -> float:
+        """The seconds in which the latest input was made or read."""
+        return self._seconds
 
     def prove(
         self,
@@ -110,6 +120,7 @@ def row(case: Case, suite: Suite, bench: Bench, place: devices.Device, quick: bo
         "n": graph.n if isinstance(graph, Graph) else len(graph),
         "m": graph.m if isinstance(graph, Graph) and graph.dense is None else None,
         "device": described(place, client),
+        "input_seconds": bench.input_seconds,
         **found,
     }
 
@@ -261,6 +272,7 @@ def _timed(times: list[Times]) -> dict[str, Any]:
         "spread": statistics.mean(spread(taken.solves) for taken in times),
         "call_seconds": statistics.mean(statistics.median(taken.calls) for taken in times),
         "first_call_seconds": times[0].first_call,
+        "processor_seconds": statistics.mean(statistics.median(taken.processor) for taken in times),
     }
 
 

@@ -40,9 +40,17 @@ def star(n: int, *, device: str | None = None) -> Graph:
     return Graph.from_edges(place.xp.zeros_like(leaves), leaves, n=n, directed=False)
 
 
-def random_matrix(n: int, *, device: str | None = None, **given: Any) -> Array:
-    """Return `mgraph.generate.random_matrix` on a device."""
-    return devices.find("cpu" if device is None else device).asarray(generate.random_matrix(n, **given))
+def random_matrix(n: int, *, negative: bool = False, device: str | None = None, **given: Any) -> Array:
+    """Return `mgraph.generate.random_matrix` on a device.
+
+    With `negative`, the edges from the first half of the vertices to the second are half a unit shorter, and one has
+    the length -1. No cycle is negative: every way back is as long or longer.
+    """
+    matrix = generate.random_matrix(n, **given)
+    if negative:
+        matrix[: n // 2, n // 2 :] -= matrix.dtype.type(0.5)
+        matrix[0, n - 1] = -1
+    return devices.find("cpu" if device is None else device).asarray(matrix)
 
 
 def read(

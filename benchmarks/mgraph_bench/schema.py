@@ -33,9 +33,9 @@ RUN = ("device", "peer", "workers", "sources", "blocks", "tile", "where")
 #: What rows have that tells them apart, beside the arguments of their cases, and the numbers that can be drawn.
 TOLD_APART = ("n", "m", "edges", "method", "algorithm", "model", "devices")
 NUMBERS = (
-    "seconds", "call_seconds", "first_call_seconds", "spread", "per_element", "per_iteration", "overhead", "phases",
-    "phase_rates", "iterations", "work", "rate", "per_device", "bytes", "ceiling", "fraction", "peak_bytes",
-    "predicted_bytes", "predicted_seconds",
+    "seconds", "call_seconds", "first_call_seconds", "processor_seconds", "input_seconds", "spread", "per_element",
+    "per_iteration", "overhead", "phases", "phase_rates", "iterations", "work", "rate", "per_device", "bytes",
+    "ceiling", "fraction", "peak_bytes", "predicted_bytes", "predicted_seconds",
 )  # fmt: skip
 
 #: How published times may be given, in seconds.

@@ -78,7 +78,7 @@ def rates_of(spec: DeviceSpec) -> Rates:
 
 
 def speed_of(spec: DeviceSpec) -> Speed:
-    """Return how many times faster a device is than what the constants of `mgraph.plan` were measured on."""
+    """Return how many times faster a device is than what the constants of plans were measured on."""
     return known.speed(spec.kind, spec.model, spec.cores)
 
 

@@ -4,7 +4,7 @@ Those below come from runs on one H200 and on one core of a server's CPU (benchm
 only assumed: the seconds between launches, a temporary file's rate, the CPU's rates for int16 and for
 searches, and what is short between GPUs. ``mgraph calibrate`` measures another device once
 (`mgraph.calibrate`) and keeps its figures in the user's cache folder, by the name of the hardware. Closures
-and list ranking have theirs in `mgraph.plan`. Without it, a CPU's are those of the reference scaled by what
+and list ranking have theirs in their plans. Without it, a CPU's are those of the reference scaled by what
 `mgraph.planning.probe` finds in some tens of ms.
 
 Of a GPU that was never measured here, `PUBLISHED` has what others published, to plan for their machines.

@@ -10,7 +10,7 @@ of fixed length that open with their counts. A count beyond the length says that
 the bitmap follows, and bitmaps are exchanged for the rest of the batch without trying lists. All shards see
 all counts and nothing else decides, so they agree. Whether to try lists at all is the plan's to say: a short
 bitmap takes no longer than a list, and on GPUs the host, which otherwise reads nothing back within a batch,
-must wait for the counts (`mgraph.plan`).
+must wait for the counts (`mgraph.algorithms.bfs.plan`).
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Transitive closure: the public call, its result, and its program.
 
 The algorithm is told in ``kernels/closure.cu``. It is the blocked Floyd-Warshall algorithm in the Boolean
-algebra, on packed bits, so the program is that of `mgraph.floyd_warshall` with other kernels: it differs in
+algebra, on packed bits, so the program is that of `mgraph.matrices.floyd_warshall` with other kernels: it differs in
 how a shard is filled and handed back, and in that a word holds 32 columns.
 """
 
