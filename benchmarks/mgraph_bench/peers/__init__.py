@@ -1,0 +1,81 @@
+"""Other libraries, called on the same graphs, to compare their times with ours.
+
+A library has a module, with a function for each algorithm. The function puts the graph into the library's own form and
+names the call to be timed: what the library documents as its way of solving the problem, with as many threads as it
+takes by itself. Of several calls for a problem, the fastest is taken. Another function, which is not timed, turns the
+result into arrays.
+
+No library ranks lists. Those whose search works off a queue do it from the ends of the lists backwards; GraphBLAS and
+cuGraph go level by level, so that every element would take a launch.
+"""
+
+import inspect
+from importlib import import_module
+from typing import Any
+
+from mgraph.errors import InputError
+from mgraph.graph import as_graph
+
+from . import cugraph, graphblas, igraph, networkit, networkx, rustworkx, scipy
+from .solver import Peer, PeerError, Solver
+
+__all__ = ["PEERS", "Peer", "PeerError", "Solver", "solver", "version"]
+
+#: The libraries by name.
+PEERS: dict[str, Peer] = {
+    "scipy": scipy.PEER,
+    "networkx": networkx.PEER,
+    "igraph": igraph.PEER,
+    "networkit": networkit.PEER,
+    "graphblas": graphblas.PEER,
+    "rustworkx": rustworkx.PEER,
+    "cugraph": cugraph.PEER,
+}
+
+
+def solver(peer: str, algorithm: str, graph: Any, **call: Any) -> Solver:
+    """Return another library's call for an algorithm, with the graph in that library's own form.
+
+    Parameters
+    ----------
+    peer : str
+        One of `PEERS`.
+    algorithm : {"apsp", "bfs", "sssp", "components", "list_rank"}
+        What to solve.
+    graph : Graph, sparse matrix, or array_like of shape (n, n)
+        Read as `mgraph.apsp` does; for ``"list_rank"`` the successors, of shape (n,). Of parallel edges the shortest is
+        taken. A matrix stays dense where the library has an algorithm for one.
+    **call
+        Arguments of mgraph's call that the library has too: ``source``, ``predecessors``, ``connection``. Others
+        may be None or False.
+
+    Raises
+    ------
+    PeerError
+        If the library is not installed, or has no such algorithm or argument.
+    InputError
+        If no library is known by the name, and for a graph that cannot be used.
+    """
+    if peer not in PEERS:
+        raise InputError(f"peer={peer!r} is not known: use one of {', '.join(PEERS)}")
+    module, install, algorithms, _ = PEERS[peer]
+    if algorithm not in algorithms:
+        raise PeerError(f"{peer} has no call for {algorithm!r}, only for {', '.join(algorithms)}")
+    given = {name: value for name, value in call.items() if value is not None and value is not False}
+    for name in given.keys() - inspect.signature(algorithms[algorithm]).parameters.keys():
+        raise PeerError(f"{peer} cannot be called for {algorithm!r} with {name}={given[name]!r}: leave it out")
+    if "source" in given:
+        given["source"] = int(given["source"])
+    try:
+        library = import_module(module)
+    except ImportError as error:
+        raise PeerError(f"{peer} cannot be imported ({error}): python -m pip install {install}") from error
+    return algorithms[algorithm](library, graph if algorithm == "list_rank" else as_graph(graph), **given)
+
+
+def version(peer: str) -> str | None:
+    """Return the version of a library, None where it is not installed."""
+    try:
+        return str(import_module(PEERS[peer].module.partition(".")[0]).__version__)
+    except ImportError:
+        return None

@@ -1,0 +1,64 @@
+"""igraph: a graph in C, results in Python's lists.
+
+Its ``bfs`` gives the vertices layer by layer, and is faster than its ``distances``.
+"""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from mgraph.dtypes import NO_PREDECESSOR
+from mgraph.graph import Graph
+
+from .conversion import lengths_of, list_rank_by, one_way, smallest
+from .solver import Array, Library, Peer, Solver
+
+
+def _graph(igraph: Library, graph: Graph) -> tuple[Any, list[float] | None]:
+    edges = one_way(graph)
+    made = igraph.Graph(n=graph.n, edges=np.column_stack([edges.src, edges.dst]), directed=graph.directed)
+    return made, None if edges.weights is None else lengths_of(edges).tolist()
+
+
+def apsp(igraph: Library, graph: Graph) -> Solver:
+    """Return the call for all pairs."""
+    made, weights = _graph(igraph, graph)
+    solve = partial(made.distances, weights=weights)
+    return Solver(solve, lambda raw: {"distances": np.array(raw, np.float64)}, "igraph.Graph.distances")
+
+
+def bfs(igraph: Library, graph: Graph, source: int, predecessors: bool = False) -> Solver:
+    """Return the call for a breadth-first search."""
+    made, _ = _graph(igraph, graph)
+
+    def arrays(raw: tuple[list[int], list[int], list[int]]) -> dict[str, Array]:
+        order, starts, parents = map(np.asarray, raw)
+        distances = np.full(graph.n, -1, np.int32)
+        distances[order] = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        before = np.full(graph.n, NO_PREDECESSOR, np.int32)
+        before[order[1:]] = parents[order[1:]]
+        return {"distances": distances, "predecessors": before}
+
+    return Solver(partial(made.bfs, source), arrays, "igraph.Graph.bfs")
+
+
+def sssp(igraph: Library, graph: Graph, source: int) -> Solver:
+    """Return the call for the shortest paths from a vertex."""
+    made, weights = _graph(igraph, graph)
+    solve = partial(made.distances, [source], weights=weights)
+    return Solver(solve, lambda raw: {"distances": np.array(raw[0], np.float64)}, "igraph.Graph.distances")
+
+
+def components(igraph: Library, graph: Graph, connection: str = "weak") -> Solver:
+    """Return the call for connected components."""
+    made, _ = _graph(igraph, graph)
+    solve = partial(made.connected_components, mode=connection)
+    return Solver(solve, lambda raw: {"labels": smallest(raw.membership)}, "igraph.Graph.connected_components")
+
+
+PEER = Peer(
+    "igraph",
+    "igraph",
+    {"apsp": apsp, "bfs": bfs, "sssp": sssp, "components": components, "list_rank": list_rank_by(bfs)},
+)
