@@ -22,8 +22,8 @@ from .planning.rates import Rates, folder_of_figures, keep
 from .planning.rates import rates as rates_of
 
 #: Vertices of the two solves by which a device's product is measured, and the scale of the graph that is searched.
-_SIZES = {"cuda": (8192, 16384), "cpu": (512, 2048)}
-_SCALE = {"cuda": 20, "cpu": 16}
+SIZES = {"cuda": (8192, 16384), "cpu": (512, 2048)}
+SCALE = {"cuda": 20, "cpu": 16}
 
 
 def calibrate(device: str | None = None) -> Rates:
@@ -54,7 +54,7 @@ def calibrate(device: str | None = None) -> Rates:
 
 def _measured(device: devices.Device, cores: int) -> Rates:
     known = rates_of(device.kind, device.model(), cores)
-    small, large = _SIZES[device.kind]
+    small, large = SIZES[device.kind]
     minplus, labelled = dict(known.minplus), dict(known.labelled)
     overhead = 0.0
     for name in minplus:
@@ -141,7 +141,7 @@ def _copy(device: devices.Device) -> float:
 
 def _searched(device: devices.Device, known: Rates) -> float:
     """Return the edges a second that a breadth-first search passes, as the planner counts them; see `_relaxed`."""
-    graph = rmat(_SCALE[device.kind])
+    graph = rmat(SCALE[device.kind])
     source = int(np.diff(devices.to_host(graph.adjacency("csr")[0])).argmax())
     result, taken = repeated(partial(bfs, graph, source, device=device.name))
     return result.plan.seconds / taken.seconds * known.search

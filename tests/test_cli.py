@@ -572,8 +572,8 @@ def test_files_that_hold_no_list(content, code, says, tmp_path):
 
 def test_calibrate(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr("mgraph.calibrate._SIZES", {"cpu": (64, 128)})
-    monkeypatch.setattr("mgraph.calibrate._SCALE", {"cpu": 8})
+    monkeypatch.setattr("mgraph.calibrate.SIZES", {"cpu": (64, 128)})
+    monkeypatch.setattr("mgraph.calibrate.SCALE", {"cpu": 8})
     before = plan("apsp", 4096, devices="cpu").seconds
     figures = facts("calibrate", "--device", "cpu")
     assert set(figures["minplus"]) == {"nonnegative", "float32", "int32", "int16", "float64"}

@@ -305,8 +305,8 @@ def test_plan_and_info():
 
 def test_calibrate(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr("mgraph.calibrate._SIZES", {"cpu": (64, 128)})
-    monkeypatch.setattr("mgraph.calibrate._SCALE", {"cpu": 6})
+    monkeypatch.setattr("mgraph.calibrate.SIZES", {"cpu": (64, 128)})
+    monkeypatch.setattr("mgraph.calibrate.SCALE", {"cpu": 6})
     assert ok("calibrate", "--device", "cpu")["search"] > 0
 
 

@@ -104,14 +104,14 @@ def bench(
     if limit is not None and not limit >= 0:
         raise InputError(f"limit must be a number of seconds, 0 or more, got {limit}")
     chosen = [load(name) for name in (suites or names())]
-    cases = list(_cases(chosen, quick, workers, scheduler))
+    cases = list(cases_of(chosen, quick, workers, scheduler))
     if scheduler is not None:
-        _look_at(scheduler)
-        if cases == list(_cases(chosen, quick, workers, None)):
+        check_scheduler(scheduler)
+        if cases == list(cases_of(chosen, quick, workers, None)):
             warnings.warn(
                 f"scheduler={scheduler!r} is not used: no case of the chosen suites runs on workers", stacklevel=2
             )
-    if workers is not None and cases == list(_cases(chosen, quick, None, scheduler)):
+    if workers is not None and cases == list(cases_of(chosen, quick, None, scheduler)):
         warnings.warn(
             f"workers={workers} is not used: every case of the chosen suites says itself what it runs on", stacklevel=2
         )
@@ -168,7 +168,7 @@ def bench(
     return ended
 
 
-def _look_at(scheduler: str) -> None:
+def check_scheduler(scheduler: str) -> None:
     """Raise unless a scheduler of this address answers."""
     if not re.fullmatch(r"(\w+://)?(\[[\da-fA-F:.%]+\]|[^\s/:\[\]]+):\d+", scheduler):
         raise InputError(f"scheduler must be an address such as tcp://10.0.0.1:8786, got {scheduler!r}")
@@ -230,7 +230,7 @@ def _flat(found: Row, before: str = "") -> Iterator[tuple[str, Any]]:
             yield before + name, " ".join(map(str, value)) if isinstance(value, list) else value
 
 
-def _cases(
+def cases_of(
     suites: list[Suite], quick: bool, workers: int | None, scheduler: str | None
 ) -> Iterator[tuple[Suite, Case]]:
     """Yield all cases, with the workers of the command line where they do not say it themselves.

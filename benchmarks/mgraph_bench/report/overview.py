@@ -31,7 +31,7 @@ def measured(rows: Rows) -> Section:
         cores = sorted({row["device"].get("cores") or 1 for row in here.loc[here["cpu"].astype(bool), "row"]})
         numbers = f"{joined(cores)} cores" if cores else joined(sorted(set(here["count"])))
         suites = cases["suite"].nunique()
-        lines.append((model, numbers, len(cases), suites, _days(here["day"].dropna()), joined(here["commit"])))
+        lines.append((model, numbers, len(cases), suites, _days([*here["day"].dropna()]), joined(here["commit"])))
         versions.append(Words(f"{model}: {_versions(list(here['row'])) or amounts.NONE}"))
     found = table(
         lines,

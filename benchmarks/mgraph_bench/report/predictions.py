@@ -90,8 +90,10 @@ def _table(timed: list[Row], sized: list[Row]) -> Table:
             "good": [within(row, WITHIN, of) for row, of, *_ in pairs],
         }
     ).groupby(["suite", "model", "of"], sort=False)
-    figures = ratios.agg(good=("good", "sum"), number=("good", "size"))
-    figures[["least", "median", "most"]] = ratios["ratio"].quantile([0, 0.5, 1]).unstack()
+    figures = ratios.agg(
+        **{"good": ("good", "sum"), "number": ("good", "size")},
+        **{"least": ("ratio", "min"), "median": ("ratio", "median"), "most": ("ratio", "max")},
+    )
     shown = pd.DataFrame(
         {
             "within": figures["good"].astype(str) + " of " + figures["number"].astype(str),
@@ -100,7 +102,6 @@ def _table(timed: list[Row], sized: list[Row]) -> Table:
         },
         dtype=object,
     )
-    wide = shown.unstack("of", sort=False)
     order = [(value, of) for of in ("seconds", "bytes") for value in shown.columns]
     share = amounts.share(WITHIN)
     columns = (
@@ -109,7 +110,8 @@ def _table(timed: list[Row], sized: list[Row]) -> Table:
         *(Column(f"Peaks within {share}", str), Column("median", amounts.digits), Column("range", str, brief=False)),
     )
     caption = "Predicted over measured, of times and of peaks of memory: above 1 the plan expected more."
-    return Table(wide.reindex(columns=pd.MultiIndex.from_tuples(order)).reset_index(), columns, caption)
+    wide = pd.DataFrame(shown.unstack("of", sort=False), columns=pd.MultiIndex.from_tuples(order))
+    return Table(wide.reset_index(), columns, caption)
 
 
 def _several(timed: list[Row]) -> list[Row]:

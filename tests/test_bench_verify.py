@@ -1,0 +1,248 @@
+"""Verifiers: right results pass, wrong ones do not."""
+
+import functools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mgraph
+import mgraph.cluster
+from mgraph import device as devices
+from mgraph.errors import WrongResultError
+from mgraph.generate import grid, linked_list, random_matrix, rmat, weighted
+from mgraph_bench import inputs
+from mgraph_bench.algorithms import check
+from mgraph_bench.case import Bench
+from mgraph_bench.suite import Case
+from mgraph_bench.verify import apsp, bellman
+
+
+@functools.cache
+def pairs(dense):
+    """Return a graph or a matrix of 512 vertices, and all its pairs."""
+    data = random_matrix(512, low=1, high=9) if dense else weighted(grid(16, 32), (1, 9))
+    return data, mgraph.apsp(data, device="cpu").distances
+
+
+class TestChecks:
+    """Each accepts the right answer, and refuses one that differs from it in one place."""
+
+    @pytest.mark.parametrize("change", [1, -1])
+    def test_levels(self, change):
+        graph = rmat(8)
+        distances = mgraph.bfs(graph, 5, device="cpu").distances.copy()
+        assert check("bfs", graph, {"distances": distances}, 5) == "Bellman's equations"
+        farthest = int(distances.argmax())
+        distances[farthest] += change
+        with pytest.raises(WrongResultError, match=f"vertex {farthest}|from vertex 5"):
+            check("bfs", graph, {"distances": distances}, 5)
+
+    def test_a_vertex_left_unreached_is_found(self):
+        graph = rmat(8)
+        distances = mgraph.bfs(graph, 5, device="cpu").distances.copy()
+        distances[int(distances.argmax())] = -1
+        with pytest.raises(WrongResultError):
+            check("bfs", graph, {"distances": distances}, 5)
+
+    @pytest.mark.parametrize("dtype", ["float32", "int32"])
+    def test_shortest_paths(self, dtype):
+        graph = weighted(rmat(8), (1, 20), dtype)
+        distances = mgraph.sssp(graph, 3, device="cpu").distances.copy()
+        check("sssp", graph, {"distances": distances}, 3)
+        reached = np.flatnonzero((distances > 0) & (distances < 1000))
+        distances[reached[-1]] += 1
+        with pytest.raises(WrongResultError):
+            check("sssp", graph, {"distances": distances}, 3)
+
+    @pytest.mark.parametrize("at_a_time", [1 << 26, 100])
+    def test_all_pairs_of_a_matrix(self, monkeypatch, at_a_time):
+        monkeypatch.setattr(bellman, "AT_A_TIME", at_a_time)
+        matrix = random_matrix(40, density=0.3, seed=3)
+        distances = mgraph.apsp(matrix, device="cpu").distances.copy()
+        check("apsp", matrix, {"distances": distances})
+        distances[0, 7] *= np.float32(0.99)
+        with pytest.raises(WrongResultError, match="from vertex 0"):
+            check("apsp", matrix, {"distances": distances})
+
+    @pytest.mark.parametrize("at_a_time", [1 << 26, 50])
+    def test_all_pairs_of_a_graph(self, monkeypatch, at_a_time):
+        monkeypatch.setattr(bellman, "AT_A_TIME", at_a_time)
+        graph = weighted(rmat(6), (1, 9))
+        distances = mgraph.apsp(graph, device="cpu").distances.copy()
+        check("apsp", graph, {"distances": distances})
+        there = np.isfinite(distances[-1])
+        there[-1] = False
+        distances[-1, there.argmax() if there.any() else 0] = 0
+        with pytest.raises(WrongResultError):
+            check("apsp", graph, {"distances": distances})
+
+    def test_components(self):
+        graph = rmat(7)
+        count, labels = mgraph.connected_components(graph, device="cpu")
+        check("components", graph, {"labels": labels, "count": count})
+        everything = np.zeros_like(labels)
+        with pytest.raises(WrongResultError, match="SciPy counts"):
+            check("components", graph, {"labels": everything, "count": 1})
+        other = labels.copy()
+        other[int(graph.coo().src[0])] = graph.n - 1
+        with pytest.raises(WrongResultError):
+            check("components", graph, {"labels": other, "count": count})
+
+    @pytest.mark.parametrize("sums", [1 << 30, 1])
+    def test_searches_from_many(self, monkeypatch, sums):
+        monkeypatch.setattr(bellman, "SUMS", sums)
+        graph, sources = rmat(6), [*range(0, 60, 2)]
+        distances = mgraph.bfs_many(graph, sources, device="cpu").distances.copy()
+        rows = "all" if sums > 1 else "4"
+        assert check("bfs_many", graph, {"distances": distances}, sources) == f"Bellman's equations of {rows} rows"
+        distances[-1, 7] += 1
+        with pytest.raises(WrongResultError, match="from vertex 58 the distance of vertex 7"):
+            check("bfs_many", graph, {"distances": distances}, sources)
+
+    @pytest.mark.parametrize("reflexive", [True, False])
+    def test_closures(self, reflexive):
+        random = np.random.default_rng(5)
+        graph = mgraph.Graph.from_edges(*random.integers(0, 50, (2, 60)), n=50)
+        result = mgraph.transitive_closure(graph, reflexive=reflexive, device="cpu")
+        assert check("closure", graph, {"reachable": result}) == "all rows as SciPy searches"
+        reachable = result.to_dense()
+
+        class Wrong:
+            def rows(self, first, last):
+                return wrong[first:last]
+
+        for place in (7, 50 * 49 + 3, 51 * 20):
+            wrong = reachable.copy()
+            wrong.flat[place] ^= True
+            with pytest.raises(WrongResultError, match="reaches vertex"):
+                check("closure", graph, {"reachable": Wrong()})
+
+    def test_ranks(self):
+        succ = linked_list(50)
+        ranks = mgraph.list_rank(succ, device="cpu").ranks.copy()
+        check("list_rank", succ, {"ranks": ranks})
+        for wrong in (ranks + 1, np.where(ranks == 20, 21, ranks)):
+            with pytest.raises(WrongResultError, match="has rank"):
+                check("list_rank", succ, {"ranks": wrong})
+
+    @given(st.integers(0, 2**32), st.integers(-(2**31), 2**31 - 1))
+    @settings(deadline=None, max_examples=60)
+    def test_no_value_but_the_right_one_passes_at_any_place(self, place, value):
+        graph = weighted(rmat(6), (1, 9))
+        v, source = place % graph.n, int(graph.coo().src[0])
+        count, labels = mgraph.connected_components(graph, device="cpu")
+        succ = linked_list(graph.n)
+        for algorithm, data, arrays, name in (
+            ("bfs", graph, {"distances": mgraph.bfs(graph, source, device="cpu").distances}, "distances"),
+            ("sssp", graph, {"distances": mgraph.sssp(graph, source, device="cpu").distances}, "distances"),
+            ("components", graph, {"labels": labels, "count": count}, "labels"),
+            ("list_rank", succ, {"ranks": mgraph.list_rank(succ, device="cpu").ranks}, "ranks"),
+        ):
+            check(algorithm, data, arrays, source)
+            wrong = arrays[name].copy()
+            wrong[v] = value
+            if wrong[v] != arrays[name][v]:
+                with pytest.raises(WrongResultError):
+                    check(algorithm, data, arrays | {name: wrong}, source)
+
+    @given(st.integers(0, 3), st.integers(0, 3), st.sampled_from([1e-3, 0.5, -3.0, np.inf]))
+    @settings(deadline=None, max_examples=40)
+    def test_no_wrong_tile_of_all_pairs_passes(self, i, j, more):
+        for data in (random_matrix(128, low=1, high=9), weighted(grid(8, 16), (1, 9))):
+            distances = mgraph.apsp(data, device="cpu").distances.copy()
+            distances[32 * i : 32 * i + 32, 32 * j : 32 * j + 32] += np.float32(more)
+            with pytest.raises(WrongResultError):
+                check("apsp", data, {"distances": distances})
+
+    @given(st.integers(0, 2**18 - 1), st.sampled_from([0.01, 0.5, -0.5, np.inf, np.nan]), st.booleans())
+    @settings(deadline=None, max_examples=25)
+    def test_no_wrong_element_of_all_pairs_passes(self, place, more, dense):
+        data, distances = pairs(dense)
+        wrong = distances.copy()
+        wrong.flat[place] += np.float32(more)
+        with pytest.raises(WrongResultError, match=f"from vertex {place // 512} "):
+            check("apsp", data, {"distances": wrong})
+
+    @pytest.mark.parametrize("dense", [False, True])
+    def test_beyond_the_sums_that_may_be_made_some_rows_and_all_of_the_diagonal_are_looked_at(self, monkeypatch, dense):
+        data, distances = pairs(dense)
+        assert "Bellman's equations of all rows" in check("apsp", data, {"distances": distances})
+        each = 512**2 if dense else 512 + data.m
+        monkeypatch.setattr(bellman, "SUMS", 9 * each)
+        monkeypatch.setattr(apsp, "TILE", 100)
+        monkeypatch.setattr(apsp, "ELEMENTS", 2048)
+        assert "Bellman's equations of 9 rows" in check("apsp", data, {"distances": distances})
+        for i in (0, 301, 511):
+            wrong = distances.copy()
+            wrong[i, i] = 1e-3
+            with pytest.raises(WrongResultError, match=f"from vertex {i} the distance of vertex {i} is 0.001"):
+                check("apsp", data, {"distances": wrong}, names=["diagonal"])
+        wrong = distances.copy()
+        wrong[int(np.linspace(0, 511, 9)[5]), 77] += 1
+        with pytest.raises(WrongResultError, match="from vertex 319 "):
+            check("apsp", data, {"distances": wrong}, names=["rows"])
+
+    def test_a_matrix_is_looked_at_where_it_lives(self, monkeypatch):
+        class Elsewhere(type(devices.find("cpu"))):
+            kind = "cuda"
+
+            def asarray(self, array):
+                return array.copy()
+
+        random = np.random.default_rng(3)
+        matrix = np.where(random.random((70, 70)) < 0.2, random.integers(1, 9, (70, 70)), np.inf).astype(np.float32)
+        np.fill_diagonal(matrix, np.inf)
+        rows = random.integers(0, 40, (3, 70)).astype(float)
+        here, there = np.full((2, 3, 70), np.inf)
+        bellman.through_matrix(matrix, rows, here)
+        monkeypatch.setattr(bellman, "AT_A_TIME", 70 * 16)
+        monkeypatch.setattr(devices, "of", lambda array: Elsewhere())
+        bellman.through_matrix(matrix, rows, there)
+        assert np.array_equal(here, there)
+        assert np.array_equal(here, (rows[:, :, None] + matrix).min(axis=1))
+
+    def test_only_what_is_asked_for_is_checked(self):
+        graph = rmat(5)
+        count, labels = mgraph.connected_components(graph, device="cpu")
+        wrong = {"labels": labels, "count": count + 1}
+        assert check("components", graph, wrong, names=["labels"]) == "equal across edges"
+        with pytest.raises(WrongResultError, match="SciPy counts"):
+            check("components", graph, wrong, names=["count"])
+
+    def test_labels_below_zero_are_refused(self):
+        star = inputs.star(5)
+        with pytest.raises(WrongResultError, match="vertex 0 has label -1"):
+            check("components", star, {"labels": np.full(5, -1), "count": 1})
+
+    @pytest.mark.parametrize("algorithm", ["bfs", "sssp"])
+    def test_the_end_of_a_long_path_is_looked_at_as_closely(self, algorithm):
+        n = 300_000
+        path = mgraph.Graph.from_edges(np.arange(n - 1), np.arange(1, n), n=n)
+        distances = np.arange(n, dtype=np.int32 if algorithm == "bfs" else np.float32)
+        check(algorithm, path, {"distances": distances}, 0)
+        distances[-1] += 1
+        with pytest.raises(WrongResultError, match="from vertex 0 the distance of vertex 299999 is 300000"):
+            check(algorithm, path, {"distances": distances}, 0)
+
+    def test_rounding_of_a_search_is_none_of_its_errors(self):
+        random = np.random.default_rng(4)
+        src, dst = random.integers(0, 500, (2, 3000))
+        graph = mgraph.Graph.from_edges(src, dst, random.random(3000, np.float32) * 1000, n=500)
+        for dtype in ("float32", "float64"):
+            distances = mgraph.sssp(graph, 0, dtype=dtype, device="cpu").distances
+            check("sssp", graph, {"distances": distances}, 0)
+            check("sssp", graph, {"distances": distances.astype(np.float64)}, 0)
+
+    def test_what_is_held_against_a_proof_has_to_be_equal(self):
+        n = 300_000
+        path = mgraph.Graph.from_edges(np.arange(n - 2), np.arange(1, n - 1), n=n, directed=False)
+        shared, case = Bench(), Case("small", "components", {})
+        labels = np.zeros(n, np.int32)
+        labels[-1] = n - 1
+        assert shared.prove(case, path, "a", {"labels": labels, "count": 2}, None).startswith("equal across")
+        assert shared.prove(case, path, "b", {"labels": labels.copy(), "count": 2}, None) == "equal to a"
+        for wrong in ({"labels": labels, "count": 1}, {"labels": labels - (labels > 0), "count": 2}):
+            with pytest.raises(WrongResultError):
+                shared.prove(case, path, "c", wrong, None)

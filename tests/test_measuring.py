@@ -1,0 +1,87 @@
+"""Times of repeated work, recorded operations and peaks of memory."""
+
+import numpy as np
+import pytest
+
+import mgraph
+import mgraph.cluster
+from mgraph import device as devices
+from mgraph.generate import random_matrix, rmat
+from mgraph.matrices.distance_matrix import NO_CYCLE
+from mgraph.measuring import median_seconds, repeated, spread
+
+
+def test_the_first_call_counts_apart_and_the_last_result_is_returned():
+    seen = []
+    result, times = repeated(lambda: seen.append(0) or len(seen), 5)
+    assert len(seen) == result == 6
+    assert len(times.calls) == len(times.solves) == 5 and times.first_call > 0
+
+
+def test_a_result_tells_its_solve_from_what_is_moved():
+    _, times = repeated(lambda: mgraph.bfs(rmat(5), 1, device="cpu"), 5)
+    assert all(0 < solve < call for solve, call in zip(times.solves, times.calls, strict=True))
+    assert len(times.loads) == len(times.collects) == 5
+
+
+def test_spread():
+    assert spread((1.0, 2.0, 4.0)) == 1.5
+
+
+def test_work_is_done_once_more_than_it_is_timed():
+    done = []
+    assert median_seconds(devices.find("cpu"), lambda: done.append(0), 7) >= 0
+    assert len(done) == 8
+
+
+def test_a_recorder_hears_of_every_operation():
+    place = devices.find("cpu")
+    matrix = random_matrix(200)
+    with devices.Recorder(place) as recorder:
+        mgraph.apsp(matrix, method="blocked", device="cpu")
+    assert {"factor", "solve_rows", "solve_columns", "update"} <= recorder.seconds().keys()
+    heard = len(recorder.operations)
+    assert all(taken >= 0 for taken in recorder.seconds().values())
+    mgraph.apsp(matrix, method="blocked", device="cpu")
+    assert len(recorder.operations) == heard
+
+
+def test_operations_of_several_streams_are_recorded_one_after_the_other():
+    class Stream(devices.Immediate):
+        waited = 0
+
+        def synchronize(self):
+            self.waited += 1
+
+    class Streams(devices.HostDevice):
+        current = main = Stream()
+        aside = Stream()
+
+        def current_stream(self):
+            return self.current
+
+    place, matrix = Streams(), random_matrix(4)
+    with devices.Recorder(place):
+        through = place.kernels("minplus").through
+        for name, waits in (("main", (0, 0)), ("main", (0, 0)), ("aside", (1, 0)), ("main", (1, 1))):
+            place.current = getattr(place, name)
+            through(matrix, None, 0, matrix[:1], None, 0, 1, np.full(1, NO_CYCLE, np.int32))
+            assert (place.main.waited, place.aside.waited) == waits
+
+
+def test_peak_memory_is_what_a_block_takes():
+    with devices.find("cpu").peak_memory() as peak:
+        np.ones(1 << 20)
+    assert 8 << 20 <= peak.bytes < 9 << 20
+
+
+@pytest.mark.gpu
+def test_on_a_gpu():
+    place = devices.find("cuda")
+    with place.peak_memory() as peak:
+        place.xp.ones(1 << 20)
+    assert peak.bytes == 8 << 20
+    assert median_seconds(place, lambda: place.xp.ones(1 << 24)) > 0
+    with devices.Recorder(place) as recorder:
+        mgraph.apsp(random_matrix(300), method="blocked", device="cuda")
+    assert recorder.seconds()["update"] > 0
