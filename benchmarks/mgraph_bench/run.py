@@ -172,7 +172,7 @@ def check_scheduler(scheduler: str) -> None:
     """Raise unless a scheduler of this address answers."""
     if not re.fullmatch(r"(\w+://)?(\[[\da-fA-F:.%]+\]|[^\s/:\[\]]+):\d+", scheduler):
         raise InputError(f"scheduler must be an address such as tcp://10.0.0.1:8786, got {scheduler!r}")
-    from mgraph.runtime.dask import connect
+    from mgraph.cluster import connect  # and Dask
 
     connect(scheduler).close()
 
@@ -290,8 +290,7 @@ class Clients(ExitStack):
         return self.current[1]
 
     def _opened(self, workers: int | str, kind: str) -> Any:
-        from mgraph.cluster import local_client
-        from mgraph.runtime.dask import connect
+        from mgraph.cluster import connect, local_client  # and Dask
 
         if isinstance(workers, str):
             return self.enter_context(connect(workers))
