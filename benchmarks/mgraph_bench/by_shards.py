@@ -15,7 +15,7 @@ import click
 import numpy as np
 
 from mgraph import device as devices
-from mgraph.algorithms.bfs.ranges import Edges
+from mgraph.algorithms.bfs.ranges import IncomingEdges
 from mgraph.algorithms.bfs.search import Search
 from mgraph.algorithms.list_rank.program import Walking
 from mgraph.cli import Command
@@ -115,7 +115,7 @@ class KroneckerSearch(Timed, Search):
         key.sort()
         by_source = rows(xp, key, scale, 1 << scale)
         del key
-        return super().load(shard, Edges(by_target, by_source), device)
+        return super().load(shard, IncomingEdges(by_target, by_source), device)
 
     def collect(self, state: Any, comm: Any) -> dict[str, Any]:
         """Return the time, the edges into what was reached, and how many vertices and edges disprove the distances.

@@ -42,7 +42,7 @@ class Panels:
 
 
 @dataclass
-class Shard:
+class MatrixShard:
     """A shard's state: its rectangle of the matrix and the panels."""
 
     device: devices.Device
@@ -64,7 +64,7 @@ class FloydWarshall:
         self.plan = plan
         self.nonnegative = nonnegative
 
-    def load(self, shard: int, piece: Part, device: devices.Device) -> Shard:
+    def load(self, shard: int, piece: Part, device: devices.Device) -> MatrixShard:
         """Return the shard with its distance matrix filled in and its panels allocated."""
         plan, dtype = self.plan, np.dtype(self.plan.computed)
         rows, columns = plan.ranges[shard], plan.columns[shard]
@@ -74,7 +74,7 @@ class FloydWarshall:
         D = empty(height, width, dtype, device)
         P = empty(height, width, np.int32, device) if plan.labelled else None
         fill(D, P, piece, (rows[0], columns[0]), device, plan)
-        return Shard(
+        return MatrixShard(
             device=device,
             kernels=kernels,
             rows=rows,
@@ -87,7 +87,7 @@ class FloydWarshall:
             incoming=piece.incoming,
         )
 
-    def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
+    def step(self, state: MatrixShard, first: int, limit: int, comm: Communicator) -> int:
         """Run one phase of one round; or as many whole rounds as `limit` allows, looking ahead."""
         number, phase = divmod(first, 3)
         rounds = -(-self.plan.n // self.plan.block)
@@ -105,7 +105,7 @@ class FloydWarshall:
             self._update(state, number)
         return 1
 
-    def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
+    def collect(self, state: MatrixShard, comm: Communicator) -> dict[str, Array]:
         """Return the shard's part of the result, or raise on every shard if a vertex's own distance is negative."""
         D = None if self.nonnegative else state.D
         raise_negative_cycle(state.cycle, comm, D, (state.rows[0], state.columns[0]))
@@ -114,7 +114,7 @@ class FloydWarshall:
             state.P = _derived(state)
         return finished(state.D, state.P, self.plan, self.nonnegative)
 
-    def look_ahead(self, state: Shard, first: int, last: int, comm: Communicator) -> None:
+    def look_ahead(self, state: MatrixShard, first: int, last: int, comm: Communicator) -> None:
         """Run the rounds `first` to `last` - 1."""
         main = state.device.current_stream()
         ready = self._pivots_aside(state, first, comm, main.record())
@@ -129,7 +129,7 @@ class FloydWarshall:
             ready = self._pivots_aside(state, number + 1, comm, main.record())
             self._update(state, number, skip=(rows.start, rows.stop, columns.start, columns.stop))
 
-    def _pivots_aside(self, state: Shard, number: int, comm: Communicator, after: Any) -> Any:
+    def _pivots_aside(self, state: MatrixShard, number: int, comm: Communicator, after: Any) -> Any:
         """Factor and solve a round's pivots on the second stream, after an event; return that of its end."""
         with state.aside:
             state.aside.wait_event(after)
@@ -137,19 +137,19 @@ class FloydWarshall:
             self._solve(state, number, comm)
             return state.aside.record()
 
-    def _pivots(self, state: Shard, number: int) -> tuple[slice, slice]:
+    def _pivots(self, state: MatrixShard, number: int) -> tuple[slice, slice]:
         """Return which of the shard's rows, and which of its columns, are a round's pivots; maybe none."""
         pivot = number * self.plan.block
         return _within(state.rows, pivot, self.plan.block), _within(state.columns, pivot, self.plan.block)
 
-    def _factor(self, state: Shard, number: int) -> None:
+    def _factor(self, state: MatrixShard, number: int) -> None:
         s, p = state, state.panels[number % len(state.panels)]
         rows, columns = self._pivots(s, number)
         b = rows.stop - rows.start
         if b and columns.stop > columns.start:
             s.kernels.factor(s.D, rows.start, columns.start, number * self.plan.block, b, p.M, s.cycle)
 
-    def _solve(self, state: Shard, number: int, comm: Communicator) -> None:
+    def _solve(self, state: MatrixShard, number: int, comm: Communicator) -> None:
         """Solve the pivots' rows and columns where they are, and send them to whom they concern."""
         s, p = state, state.panels[number % len(state.panels)]
         pivot = number * self.plan.block
@@ -177,7 +177,7 @@ class FloydWarshall:
 
     def _update(
         self,
-        state: Shard,
+        state: MatrixShard,
         number: int,
         rows: slice | None = None,
         columns: slice | None = None,
@@ -197,7 +197,7 @@ class FloydWarshall:
             s.kernels.update(D, P, C, R, labels, pivot, b, self.nonnegative, skip)
 
 
-def _derived(state: Shard) -> Array:
+def _derived(state: MatrixShard) -> Array:
     """Return the predecessors of finished distances: of each vertex a neighbour before it on a shortest path.
 
     It costs a look at every edge for every row, far less than labels beside n pivots where edges are few.

@@ -66,7 +66,7 @@ def groups(graph: Graph, plan: Plan, order: np.ndarray) -> Callable[[int], list[
 
 
 @dataclass
-class Shard:
+class GroupsShard:
     """The state: the whole matrix, in which no group has found anything yet or some have."""
 
     device: devices.Device
@@ -82,7 +82,7 @@ class ByComponent:
         self.plan = plan
         self.nonnegative = nonnegative
 
-    def load(self, shard: int, piece: list[Group], device: devices.Device) -> Shard:
+    def load(self, shard: int, piece: list[Group], device: devices.Device) -> GroupsShard:
         """Return the matrix without any path."""
         n, dtype = self.plan.n, np.dtype(self.plan.dtype)
         D = empty(n, n, dtype, device)
@@ -90,9 +90,9 @@ class ByComponent:
         P = empty(n, n, np.int32, device) if self.plan.labelled else None
         if P is not None:
             P.fill(NO_PREDECESSOR)
-        return Shard(device, piece, D, P)
+        return GroupsShard(device, piece, D, P)
 
-    def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
+    def step(self, state: GroupsShard, first: int, limit: int, comm: Communicator) -> int:
         """Solve one group and write what it found to the matrix."""
         if first >= len(state.groups):
             return 0
@@ -126,7 +126,7 @@ class ByComponent:
                 s.P[own[some, None], own] = xp.where(labels == NO_PREDECESSOR, labels, names[labels.clip(0)])
         return 1
 
-    def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
+    def collect(self, state: GroupsShard, comm: Communicator) -> dict[str, Array]:
         """Return the matrix."""
         results = {"distances": state.D}
         if state.P is not None:

@@ -146,7 +146,7 @@ class RowStream:
 
 
 @dataclass
-class Shard:
+class SourcesShard:
     """A shard's state: the graph, and the rows of its sources."""
 
     device: devices.Device
@@ -176,7 +176,7 @@ class FromEverySource:
         self.plan = plan
         self.home = home
 
-    def load(self, shard: int, piece: Network, device: devices.Device) -> Shard:
+    def load(self, shard: int, piece: Network, device: devices.Device) -> SourcesShard:
         """Return the shard with the graph on its device and the rows of its result allocated."""
         xp, n, dtype = device.xp, self.plan.n, np.dtype(self.plan.computed)
         kernels = device.kernels("sssp_many")
@@ -187,7 +187,7 @@ class FromEverySource:
         weights = edge_lengths(Compressed(indptr, indices, piece.incoming.weights), h, dtype, device)
         batch = min(last - first, batch_size(n, dtype, device.kind))
         shape = (last - first, n)
-        return Shard(
+        return SourcesShard(
             device=device,
             kernels=kernels,
             lists=(out_indptr, out_indices, indptr, indices),
@@ -200,7 +200,7 @@ class FromEverySource:
             P=RowStream(device, self.home, shape, batch, np.int32) if self.plan.predecessors else None,
         )
 
-    def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
+    def step(self, state: SourcesShard, first: int, limit: int, comm: Communicator) -> int:
         """Search from one batch of sources."""
         batch = batch_size(self.plan.n, np.dtype(self.plan.computed), state.device.kind)
         if first * batch >= max(last - first for first, last in self.plan.ranges):
@@ -227,7 +227,7 @@ class FromEverySource:
             state.P.send(top, bottom)
         return 1
 
-    def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
+    def collect(self, state: SourcesShard, comm: Communicator) -> dict[str, Array]:
         """Return the shard's rows of the result."""
         results = {"distances": state.D.complete()}
         if state.P is not None:

@@ -20,7 +20,7 @@ Array = Any
 
 
 @dataclass
-class Shard:
+class RowsShard:
     """A shard's state: its rows of the matrix, and the row of a pivot elsewhere."""
 
     kernels: Any
@@ -38,7 +38,7 @@ class Naive:
         self.plan = plan
         self.nonnegative = nonnegative
 
-    def load(self, shard: int, piece: Part, device: devices.Device) -> Shard:
+    def load(self, shard: int, piece: Part, device: devices.Device) -> RowsShard:
         """Return the shard with its rows of the matrix filled in."""
         plan, xp = self.plan, device.xp
         first, last = plan.ranges[shard]
@@ -47,9 +47,9 @@ class Naive:
         fill(D, P, piece, (first, 0), device, plan)
         row = empty(1, plan.n, plan.computed, device)
         labels = empty(1, plan.n, np.int32, device) if P is not None and plan.predecessors else None
-        return Shard(device.kernels("minplus"), D, P, row, labels, xp.full(1, NO_CYCLE, np.int32))
+        return RowsShard(device.kernels("minplus"), D, P, row, labels, xp.full(1, NO_CYCLE, np.int32))
 
-    def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
+    def step(self, state: RowsShard, first: int, limit: int, comm: Communicator) -> int:
         """Eliminate the pivots from number `first` on: as many as no other shard waits for, at most `limit`."""
         s, count = state, min(comm.horizon(limit), self.plan.n - first)
         if count <= 0:
@@ -66,7 +66,7 @@ class Naive:
         s.kernels.through(s.D, s.P, first, rows, labels, first, count, s.cycle)
         return count
 
-    def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
+    def collect(self, state: RowsShard, comm: Communicator) -> dict[str, Array]:
         """Return the shard's rows of the result, or raise on every shard if a vertex's own distance is negative."""
         D = None if self.nonnegative else state.D
         raise_negative_cycle(state.cycle, comm, D, (self.plan.ranges[comm.rank][0], 0))

@@ -5,7 +5,7 @@ the device for one strip that is computed, one that arrives and one that leaves;
 one. A round of supersteps eliminates the pivots of one strip: first that strip by itself, whose pivots' rows
 are kept as they are when their turns come; then every other strip is carried past them. This is what a shard
 does between two of its own pivots when the shards are ranges of rows, so the result has the same bits as the
-blocked algorithm in memory, and here too a strip is a `mgraph.matrices.floyd_warshall.Shard`.
+blocked algorithm in memory, and here too a strip is a `mgraph.matrices.floyd_warshall.MatrixShard`.
 
 A strip of h rows is carried past h pivots while the next one arrives: with h above about the rate of the
 product over the elements that arrive a second (1,130 rows of float32 on an H200), the copies are hidden.
@@ -19,7 +19,7 @@ import numpy as np
 
 from ... import device as devices
 from ...matrices.distance_matrix import NO_CYCLE, Part, empty, fill, finished, raise_negative_cycle, rows_of
-from ...matrices.floyd_warshall import FloydWarshall, Panels, Shard, panels
+from ...matrices.floyd_warshall import FloydWarshall, MatrixShard, Panels, panels
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 
@@ -115,7 +115,7 @@ class OutOfCore(FloydWarshall):
         room = s.strips[first % self.plan.rooms]
         D, P = room.D[: bottom - top], None if room.P is None else room.P[: bottom - top]
         main.wait_event(s.arrived)
-        shard = Shard(
+        shard = MatrixShard(
             device=s.device,
             kernels=s.kernels,
             rows=(top, bottom),

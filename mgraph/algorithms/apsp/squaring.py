@@ -29,7 +29,7 @@ Array = Any
 
 
 @dataclass
-class Shard:
+class SquaringShard:
     """A shard's state: its rows of the matrix and of its square, each with labels, and the panels."""
 
     device: devices.Device
@@ -50,7 +50,7 @@ class Squaring:
         self.nonnegative = nonnegative
         self.products = products(plan.n, nonnegative)
 
-    def load(self, shard: int, piece: Part, device: devices.Device) -> Shard:
+    def load(self, shard: int, piece: Part, device: devices.Device) -> SquaringShard:
         """Return the shard with its rows of the matrix filled in, and copied to those of the square."""
         plan, dtype = self.plan, np.dtype(self.plan.computed)
         first, last = plan.ranges[shard]
@@ -64,9 +64,9 @@ class Squaring:
         made = panels(plan, last - first, plan.n, device)
         made.M.fill(kernel_infinity(dtype))  # nothing is eliminated: solving only copies rows and columns
         cycle = device.xp.full(1, NO_CYCLE, np.int32)
-        return Shard(device, device.kernels("minplus"), D, P, square, labels, made, cycle)
+        return SquaringShard(device, device.kernels("minplus"), D, P, square, labels, made, cycle)
 
-    def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
+    def step(self, state: SquaringShard, first: int, limit: int, comm: Communicator) -> int:
         """Relax the square through one block of inner indices."""
         s, p, n = state, state.panels, self.plan.n
         blocks = -(-n // self.plan.block)
@@ -92,7 +92,7 @@ class Squaring:
                 self._mark_negative(s, comm)
         return 1
 
-    def _mark_negative(self, state: Shard, comm: Communicator) -> None:
+    def _mark_negative(self, state: SquaringShard, comm: Communicator) -> None:
         """Note the vertex of the most negative closed walk, in the first product that finds one.
 
         Later products would double the walks' lengths until integers wrap.
@@ -109,7 +109,7 @@ class Squaring:
             s.cycle[0] = first + worst[0]
         comm.allreduce(s.cycle, "min")
 
-    def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
+    def collect(self, state: SquaringShard, comm: Communicator) -> dict[str, Array]:
         """Return the shard's rows of the result, or raise on every shard if there is a negative cycle."""
         if not self.nonnegative and not self.products:  # a single vertex, whose loop no product has looked at
             self._mark_negative(state, comm)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ... import device as devices
 from ...runtime.communicator import Communicator
-from .ranges import Edges, FromSources, bitmap, transposed
+from .ranges import FromSources, IncomingEdges, bitmap, transposed
 
 Array = Any
 
@@ -108,7 +108,7 @@ class SearchByLevel(FromSources):
         """Whether the program needs the edges by target, and whether by source."""
         return lists(self.plan.method, self.plan.predecessors)
 
-    def load(self, shard: int, piece: Edges, device: devices.Device) -> Levels:
+    def load(self, shard: int, piece: IncomingEdges, device: devices.Device) -> Levels:
         """Return the shard with the sources as its frontier."""
         xp, n = device.xp, self.plan.n
         first, last = self.plan.ranges[shard]

@@ -30,7 +30,7 @@ from ...runtime.program import Progress, memory_errors
 from ...runtime.select import checked_span, executor, specs_beside
 from . import plan as searches
 from .plan import prepared_for
-from .ranges import Edges, checked_depth, piece
+from .ranges import IncomingEdges, checked_depth, piece
 from .search import Search, walking_aids
 
 
@@ -149,7 +149,7 @@ def bfs(
     )
     prepared = prepared_for(made.method, graph.n, graph.m, len(made.ranges))
 
-    def edges(shard: int) -> Edges:
+    def edges(shard: int) -> IncomingEdges:
         taken = piece(graph, made.ranges, shard, program.needed, runner.place)
         if runner.place is None or prepared is None or len(made.ranges) > 1:
             return taken

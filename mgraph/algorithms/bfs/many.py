@@ -22,7 +22,7 @@ from ...runtime.communicator import Communicator
 from ...runtime.program import Progress, memory_errors
 from ...runtime.select import checked_span, executor, specs_beside
 from . import plan as searches
-from .ranges import Edges, checked_depth, piece, transposed
+from .ranges import IncomingEdges, checked_depth, piece, transposed
 
 Array = Any
 
@@ -115,7 +115,7 @@ def bfs_many(
         shape=shape_beside(graph, runner.specs),
     )
 
-    def edges(shard: int) -> Edges:
+    def edges(shard: int) -> IncomingEdges:
         return piece(graph, made.columns, shard, (True, True), runner.place)
 
     outcome = runner.run(SearchMany(made, start, max_depth), edges, made, progress)
@@ -173,7 +173,7 @@ class BfsManyResult:
 
 
 @dataclass
-class Shard:
+class BatchShard:
     """A shard's state; what each array means is told in ``kernels/bfs_many.cu``.
 
     Attributes
@@ -216,13 +216,13 @@ class SearchMany:
         self.sources = sources
         self.max_depth = max_depth
 
-    def load(self, shard: int, piece: Edges, device: devices.Device) -> Shard:
+    def load(self, shard: int, piece: IncomingEdges, device: devices.Device) -> BatchShard:
         """Return the shard before the first batch."""
         xp, n, words = device.xp, self.plan.n, self.plan.batch // 64
         first, last = self.plan.columns[shard]
         assert piece.by_target is not None
         by_source = piece.by_source or transposed(piece.by_target, n, first)
-        return Shard(
+        return BatchShard(
             device=device,
             kernels=device.kernels("bfs_many"),
             first=first,
@@ -241,7 +241,7 @@ class SearchMany:
             ),
         )
 
-    def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
+    def step(self, state: BatchShard, first: int, limit: int, comm: Communicator) -> int:
         """Run some levels of this batch, and of those behind it."""
         ran = 0
         while ran < limit:
@@ -252,7 +252,7 @@ class SearchMany:
                 break
         return ran
 
-    def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
+    def collect(self, state: BatchShard, comm: Communicator) -> dict[str, Array]:
         """Return the shard's columns of the distances and predecessors."""
         results = {"distances": state.distances}
         if self.plan.predecessors:
@@ -265,7 +265,7 @@ class SearchMany:
                 kernels.parents(*state.by_target, state.first, state.last, row, source, before, *state.hubs)
         return results
 
-    def _begin(self, state: Shard) -> bool:
+    def _begin(self, state: BatchShard) -> bool:
         """Start the next batch; return whether there was one."""
         row = 0 if state.row < 0 else state.row + self.plan.batch
         batch = self.sources[row : row + self.plan.batch]
@@ -280,7 +280,7 @@ class SearchMany:
         state.row, state.level, state.size = row, 0, len(set(batch))
         return True
 
-    def _level(self, state: Shard, comm: Communicator) -> None:
+    def _level(self, state: BatchShard, comm: Communicator) -> None:
         """Run a level of a batch, by pushing where few vertices are in a frontier."""
         s, k = state, state.kernels
         if s.size * _PULL_SHARE < self.plan.n:

@@ -22,7 +22,7 @@ def checked_depth(max_depth: Any) -> int | None:
     return min(checked_integer("max_depth", max_depth, 0), MAX_VERTICES)
 
 
-class Edges(NamedTuple):
+class IncomingEdges(NamedTuple):
     """The edges into a shard's vertices by target, and by source: where they are needed, and at hand.
 
     From those by target a shard makes the others. What it has `prepared`, it makes of both.
@@ -39,17 +39,17 @@ def piece(
     shard: int,
     lists: tuple[bool, bool],
     place: devices.Device | None,
-) -> Edges:
+) -> IncomingEdges:
     """Return the edges into a shard's vertices; those of the only shard, as `lists` asks for them, on its device."""
     if len(ranges) == 1:
         by_target, by_source = lists
-        return Edges(
+        return IncomingEdges(
             graph.adjacency("csc", place) if by_target else None, graph.adjacency("csr", place) if by_source else None
         )
     first, last = ranges[shard]
     indptr, indices = graph.adjacency("csc")
     start, end = int(indptr[first]), int(indptr[last])
-    return Edges((indptr[first : last + 1] - indptr[first], indices[start:end]))
+    return IncomingEdges((indptr[first : last + 1] - indptr[first], indices[start:end]))
 
 
 class Searched(Protocol):

@@ -9,11 +9,11 @@ from ... import device as devices
 from ...arrays import Array
 from ...runtime.communicator import Communicator
 from .plan import prepared_for
-from .ranges import Edges, FromSources, transposed
+from .ranges import FromSources, IncomingEdges, transposed
 
 
 @dataclass
-class Shard:
+class SearchShard:
     """A shard's state; what each array means is told in ``kernels/bfs.cu``."""
 
     device: devices.Device
@@ -48,7 +48,7 @@ class Search(FromSources):
         """Whether the program needs the edges by target, and whether by source."""
         return True, True
 
-    def load(self, shard: int, piece: Edges, device: devices.Device) -> Shard:
+    def load(self, shard: int, piece: IncomingEdges, device: devices.Device) -> SearchShard:
         """Return the shard with the source as its frontier."""
         xp, n = device.xp, self.plan.n
         kernels = device.kernels("bfs")
@@ -63,7 +63,7 @@ class Search(FromSources):
         by_target = device.asarray(piece.by_target[0]), device.asarray(piece.by_target[1])
         wanted = prepared_for(self.plan.method, n, self.plan.m, len(self.plan.ranges))
         heads, quads = piece.prepared or walking_aids(wanted, device, by_target, by_source)
-        state = Shard(
+        state = SearchShard(
             device=device,
             kernels=kernels,
             first=first,
@@ -87,7 +87,7 @@ class Search(FromSources):
         kernels.seed(sources, first, last, state.distances, state.visited, state.frontier)
         return state
 
-    def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
+    def step(self, state: SearchShard, first: int, limit: int, comm: Communicator) -> int:
         """Run some levels; all of them in one launch where no other shard must be heard."""
         if self.max_depth is not None:
             limit = min(limit, self.max_depth - first)
@@ -117,7 +117,7 @@ class Search(FromSources):
         state.finished = ran < launches * horizon or (self.target is not None and self._found(state, comm) >= 0)
         return ran
 
-    def _exchange_lists(self, state: Shard, comm: Communicator) -> bool:
+    def _exchange_lists(self, state: SearchShard, comm: Communicator) -> bool:
         """Complete the lists of the new frontier; return whether all of it fitted them."""
         length = state.lists.shape[1]
         comm.allgather(state.lists.reshape(-1), tuple((r * length, (r + 1) * length) for r in range(comm.size)))

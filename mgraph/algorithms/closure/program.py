@@ -7,7 +7,7 @@ from ...arrays import Array, chunk_rows
 from ...dtypes import infinity
 from ...graph import in_memory
 from ...matrices.distance_matrix import NO_CYCLE, Part, empty
-from ...matrices.floyd_warshall import FloydWarshall, Panels, Shard
+from ...matrices.floyd_warshall import FloydWarshall, MatrixShard, Panels
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 
@@ -19,7 +19,7 @@ class Closure(FloydWarshall):
         super().__init__(plan, nonnegative=True)
         self.reflexive = reflexive
 
-    def load(self, shard: int, piece: Part, device: devices.Device) -> Shard:
+    def load(self, shard: int, piece: Part, device: devices.Device) -> MatrixShard:
         """Return the shard with the bits of its edges set and its panels allocated."""
         plan, xp, kernels = self.plan, device.xp, device.kernels("closure")
         rows, columns = plan.ranges[shard], plan.columns[shard]
@@ -32,9 +32,9 @@ class Closure(FloydWarshall):
             M, R, C = kernels.panels(xp, np.uint32, height, width, plan.block)
             panels.append(Panels(M, R, None, C))
         cycle = xp.full(1, NO_CYCLE, np.int32)
-        return Shard(device, kernels, rows, columns, D, None, panels, device.stream(), cycle)
+        return MatrixShard(device, kernels, rows, columns, D, None, panels, device.stream(), cycle)
 
-    def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
+    def collect(self, state: MatrixShard, comm: Communicator) -> dict[str, Array]:
         """Return the shard's bits, and how many are set in each of its rows."""
         counts = state.device.xp.empty(len(state.D), np.int64)
         state.kernels.count(state.D, counts)
@@ -42,7 +42,7 @@ class Closure(FloydWarshall):
 
     def _update(
         self,
-        state: Shard,
+        state: MatrixShard,
         number: int,
         rows: slice | None = None,
         columns: slice | None = None,

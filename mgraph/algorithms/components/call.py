@@ -23,7 +23,7 @@ from ...planning.shape import shape_beside
 from ...runtime.program import Progress, memory_errors
 from ...runtime.select import checked_span, executor, specs_beside
 from . import plan as components_plan
-from .program import Components, Edges
+from .program import Components, OutgoingEdges
 from .strong import Strong
 
 
@@ -120,13 +120,13 @@ def connected_components(
         shape=shape_beside(graph, runner.specs),
     )
 
-    def edges(shard: int) -> Edges:
+    def edges(shard: int) -> OutgoingEdges:
         if len(made.ranges) == 1:
-            return Edges(*graph.adjacency("csr", runner.place))
+            return OutgoingEdges(*graph.adjacency("csr", runner.place))
         first, last = made.ranges[shard]
         indptr, indices = graph.adjacency("csr")
         start, end = int(indptr[first]), int(indptr[last])
-        return Edges(indptr[first : last + 1] - indptr[first], indices[start:end])
+        return OutgoingEdges(indptr[first : last + 1] - indptr[first], indices[start:end])
 
     program = Strong(made) if strong else Components(made, graph.directed)
     outcome = runner.run(program, edges, made, progress)

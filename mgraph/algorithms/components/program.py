@@ -11,7 +11,7 @@ from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 
 
-class Edges(NamedTuple):
+class OutgoingEdges(NamedTuple):
     """The edges from a shard's vertices: row ``v - first`` holds the targets of ``v``'s edges."""
 
     indptr: Array
@@ -19,7 +19,7 @@ class Edges(NamedTuple):
 
 
 @dataclass
-class Shard:
+class ForestShard:
     """A shard's state; what each array means is told in ``kernels/components.cu``.
 
     Attributes
@@ -39,7 +39,7 @@ class Shard:
     kernels: Any
     first: int
     last: int
-    edges: Edges
+    edges: OutgoingEdges
     parent: Array
     other: Array | None
     marks: Array | None
@@ -70,18 +70,18 @@ class Components:
         self.plan = plan
         self.directed = directed
 
-    def load(self, shard: int, piece: Edges, device: devices.Device) -> Shard:
+    def load(self, shard: int, piece: OutgoingEdges, device: devices.Device) -> ForestShard:
         """Return the shard with room for its forest, which a method's first kernel plants."""
         xp, n = device.xp, self.plan.n
         rounds = self.plan.method == "shiloach-vishkin"
         first, last = self.plan.ranges[shard]
         giant, active, count = xp.zeros((3, 1), np.int32)
-        return Shard(
+        return ForestShard(
             device=device,
             kernels=device.kernels("components"),
             first=first,
             last=last,
-            edges=Edges(device.asarray(piece.indptr), device.asarray(piece.indices)),
+            edges=OutgoingEdges(device.asarray(piece.indptr), device.asarray(piece.indices)),
             parent=xp.empty(n, np.int32),
             other=xp.empty(n, np.int32) if rounds or len(self.plan.ranges) > 1 else None,
             marks=xp.empty(n, np.int32) if rounds else None,
@@ -90,7 +90,7 @@ class Components:
             count=count,
         )
 
-    def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
+    def step(self, state: ForestShard, first: int, limit: int, comm: Communicator) -> int:
         """Hook some edges, or all; where a forest shall be known to the others too, join them."""
         if state.finished or not self.plan.n:
             return 0
@@ -107,7 +107,7 @@ class Components:
             state.kernels.count_roots(state.first, state.last, state.parent, state.count)
         return 1
 
-    def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
+    def collect(self, state: ForestShard, comm: Communicator) -> dict[str, Array]:
         """Return the shard's part of the labels, and how many of its vertices are their component's smallest."""
         return {
             "labels": state.parent[state.first : state.last],
@@ -115,7 +115,7 @@ class Components:
             "iterations": np.array([state.iterations]),
         }
 
-    def _afforest(self, state: Shard, step: int) -> bool:
+    def _afforest(self, state: ForestShard, step: int) -> bool:
         """Link with the first neighbours in the first superstep, with the rest in the second; return if it is this."""
         k = state.kernels
         if step == 0:
@@ -130,7 +130,7 @@ class Components:
         k.link(*state.own, state.giant, state.parent)
         return True
 
-    def _round(self, state: Shard, number: int, comm: Communicator) -> bool:
+    def _round(self, state: ForestShard, number: int, comm: Communicator) -> bool:
         """Run a round of Shiloach and Vishkin; return whether nothing happened anywhere."""
         s, k = state, state.kernels
         if number == 1:
@@ -149,7 +149,7 @@ class Components:
         return True
 
 
-def _join(state: Shard, comm: Communicator) -> None:
+def _join(state: ForestShard, comm: Communicator) -> None:
     """Join the forests of all shards: then all have the same one, every vertex pointing to its root."""
     for root in range(comm.size):
         forest = state.parent if root == comm.rank else state.other

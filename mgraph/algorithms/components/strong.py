@@ -7,7 +7,7 @@ from ... import device as devices
 from ...arrays import Array
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
-from .program import Edges
+from .program import OutgoingEdges
 
 
 class Strong:
@@ -16,7 +16,7 @@ class Strong:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
 
-    def load(self, shard: int, piece: Edges, device: devices.Device) -> dict[str, Array]:
+    def load(self, shard: int, piece: OutgoingEdges, device: devices.Device) -> dict[str, Array]:
         """Return the state: the edges, and what is found in them."""
         n, indptr, indices = self.plan.n, *map(devices.to_host, piece)
         marks = sparse.csr_array((np.ones(len(indices), bool), indices, indptr), shape=(n, n), copy=True)

@@ -31,7 +31,7 @@ from ...runtime.program import Progress, memory_errors
 from ...runtime.select import checked_span, executor, specs_beside
 from . import plan as single_source_plan
 from .plan import TYPES
-from .program import PATIENCE, Edges, FromOneSource, Request
+from .program import PATIENCE, FromOneSource, Request, WeightedEdges
 
 #: Mean weights, over the mean degree, in the width of the window of distances that are relaxed together, and the degree
 #: below which it becomes wider; counted, see benchmarks/NOTES.md.
@@ -156,22 +156,22 @@ def sssp(
     width = float("inf")
     if made.method == "nearfar":
         width = graph.kept("window", home, partial(_window, csr, graph.n))
-    ask = Request(source, most, end, width, negative=least < 0)
+    request = Request(source, most, end, width, negative=least < 0)
 
-    def edges(shard: int) -> Edges:
+    def edges(shard: int) -> WeightedEdges:
         if len(made.ranges) > 1:
-            return Edges(_into(csr, *made.ranges[shard]))
+            return WeightedEdges(_into(csr, *made.ranges[shard]))
         if runner.place is None:
-            return Edges(csr)
+            return WeightedEdges(csr)
         make = partial(_lengths, csr, computed, runner.place)
         lengths = graph.kept(f"lengths.{computed}", runner.place, make)
         indptr, indices = graph.adjacency("csr", runner.place)
-        return Edges(Compressed(indptr, indices, lengths), encoded=True)
+        return WeightedEdges(Compressed(indptr, indices, lengths), encoded=True)
 
-    outcome = runner.run(FromOneSource(made, ask, PATIENCE if ask.negative else None), edges, made, progress)
+    outcome = runner.run(FromOneSource(made, request, PATIENCE if request.negative else None), edges, made, progress)
     if outcome.arrays["doubt"][0]:
         _refuse_negative_cycles(graph, source)
-        outcome = runner.run(FromOneSource(made, ask, None), edges, made, progress)
+        outcome = runner.run(FromOneSource(made, request, None), edges, made, progress)
     parents = outcome.arrays.get("predecessors")
     return SsspResult(
         home.asarray(outcome.arrays["distances"]),

@@ -19,7 +19,7 @@ from ...runtime.communicator import Communicator
 PATIENCE = 1024
 
 
-class Edges(NamedTuple):
+class WeightedEdges(NamedTuple):
     """A shard's edges by source, and whether their weights are as the kernels want them."""
 
     edges: Compressed
@@ -69,9 +69,9 @@ class Search:
     masked : bool
         Whether to run over masks though there are no other shards.
     window, limit : float
-        As in `Ask`.
+        As in `Request`.
     target : int
-        As in `Ask`.
+        As in `Request`.
     """
 
     #: Rounds launched before the host looks whether all is done, where each needs an exchange.
@@ -138,7 +138,7 @@ class Search:
 
 
 @dataclass
-class Shard:
+class OneSourceShard:
     """A shard's state."""
 
     device: devices.Device
@@ -153,23 +153,23 @@ class FromOneSource:
     ----------
     plan : Plan
         The plan.
-    ask : Ask
+    request : Request
         What is asked for.
     patience : int, optional
         Rounds after which to stop in doubt whether there is a negative cycle. By default so many that there are
         more only where floats are rounded.
     """
 
-    def __init__(self, plan: Plan, ask: Request, patience: int | None) -> None:
+    def __init__(self, plan: Plan, request: Request, patience: int | None) -> None:
         self.plan = plan
-        self.ask = ask
+        self.request = request
         self.patience = patience
         #: The most rounds to run: no path of least weight has more edges than there are vertices.
-        self.most = min(patience or plan.n + 1, plan.n + 1) if ask.negative else None
+        self.most = min(patience or plan.n + 1, plan.n + 1) if request.negative else None
 
-    def load(self, shard: int, piece: Edges, device: devices.Device) -> Shard:
+    def load(self, shard: int, piece: WeightedEdges, device: devices.Device) -> OneSourceShard:
         """Return the shard with nothing but the source reached."""
-        xp, dtype, ask = device.xp, np.dtype(self.plan.dtype), self.ask
+        xp, dtype, request = device.xp, np.dtype(self.plan.dtype), self.request
         edges, masked = piece.edges, self.plan.method == "mask"
         device.kernels("sssp").compile_ahead(edges.indptr, dtype, masked)
         if not piece.encoded:
@@ -177,24 +177,24 @@ class FromOneSource:
             edges = Compressed(device.asarray(edges.indptr), device.asarray(edges.indices), weights)
         distances = xp.full(self.plan.n, kernel_infinity(dtype), dtype)
         search = Search(
-            *(device, edges, distances, xp.full(1, ask.source, np.int32), self.plan.ranges, shard),
+            *(device, edges, distances, xp.full(1, request.source, np.int32), self.plan.ranges, shard),
             masked=masked,
-            window=ask.window,
+            window=request.window,
             # A path with negative weights may return from beyond the limit, which prunes nothing there.
-            limit=float("inf") if ask.negative else ask.limit,
-            target=-1 if ask.negative else ask.target,
+            limit=float("inf") if request.negative else request.limit,
+            target=-1 if request.negative else request.target,
         )
-        return Shard(device, shard, search)
+        return OneSourceShard(device, shard, search)
 
-    def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
+    def step(self, state: OneSourceShard, first: int, limit: int, comm: Communicator) -> int:
         """Run some rounds; all of them in one launch where no other shard must be heard."""
         if self.most is not None:
             limit = min(limit, self.most - state.search.rounds)
         return state.search.advance(limit, comm) if limit > 0 else 0
 
-    def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
+    def collect(self, state: OneSourceShard, comm: Communicator) -> dict[str, Array]:
         """Return the shard's part of the distances and predecessors, the rounds, and whether they were too few."""
-        search, ask = state.search, self.ask
+        search, request = state.search, self.request
         first, last = self.plan.ranges[state.number]
         distances, dtype = search.distances, np.dtype(self.plan.dtype)
         # What is below the least integer that is carried may have fallen there along a negative cycle.
@@ -205,30 +205,30 @@ class FromOneSource:
         results = {"rounds": np.full(1, search.rounds), "doubt": np.full(1, doubt)}
         if doubt:
             return results | {"distances": distances[first:last]}
-        if not ask.negative:
-            _cut(distances, ask, kernel_infinity(dtype))
+        if not request.negative:
+            _cut(distances, request, kernel_infinity(dtype))
         if self.plan.predecessors:
             results["predecessors"] = self._predecessors(state, comm)
         own = distances[first:last]
-        decode(own.reshape(1, -1), None, state.device, not ask.negative, lowered=False)
-        if ask.negative:  # a path that is within the limit may come from beyond what is carried, so that comes first
-            _cut(distances, ask, infinity(dtype))
+        decode(own.reshape(1, -1), None, state.device, not request.negative, lowered=False)
+        if request.negative:  # decode first: a path within the limit may come from beyond what is carried
+            _cut(distances, request, infinity(dtype))
         return results | {"distances": own}
 
-    def _predecessors(self, state: Shard, comm: Communicator) -> Array:
+    def _predecessors(self, state: OneSourceShard, comm: Communicator) -> Array:
         """Return the predecessors of the shard's vertices.
 
         Those that no nearer vertex has a tight edge to are left open; a second search counts the hops to them along
         tight edges, from all others, and in that they have nearer vertices.
         """
-        device, search, ask, ranges = state.device, state.search, self.ask, self.plan.ranges
+        device, search, request, ranges = state.device, state.search, self.request, self.plan.ranges
         xp, kernels, edges, distances = device.xp, search.kernels, search.edges, search.distances
         first, last = ranges[state.number]
         parent = xp.full(last - first, kernels.OPEN, np.int32)
-        if not ask.negative:
+        if not request.negative:
             kernels.parents(*edges, first, distances, parent, search.pieces, search.control)
         open_anywhere = xp.zeros(1, np.int32)
-        kernels.settle_roots(first, ask.source, distances, parent, open_anywhere)
+        kernels.settle_roots(first, request.source, distances, parent, open_anywhere)
         comm.allreduce(open_anywhere, "max")
         if int(open_anywhere[0]):
             unreached = kernel_infinity(np.dtype(distances.dtype))
@@ -279,8 +279,8 @@ def device_bytes(n: int, m: int, own: int, dtype: np.dtype, predecessors: bool, 
     return lists + max(encoding, search(dtype.itemsize) + more)
 
 
-def _cut(distances: Array, ask: Request, unreached: float) -> None:
+def _cut(distances: Array, request: Request, unreached: float) -> None:
     """Make what is beyond the limit, or farther than the target, `unreached`."""
-    most = ask.limit if ask.target < 0 else min(ask.limit, distances[ask.target].item())
+    most = request.limit if request.target < 0 else min(request.limit, distances[request.target].item())
     if most < unreached:
         distances[distances > most] = unreached
