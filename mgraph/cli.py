@@ -379,8 +379,9 @@ def apsp(**given: Any) -> None:
     help=f"{_SOURCE} Give it again to start from several at once.",
 )
 @click.option(
-    "--max-depth", type=int, metavar="N", help="Greatest distance to search to; vertices beyond it count as unreached."
+    "--limit", type=int, metavar="N", help="Greatest distance to search to; vertices beyond it count as unreached."
 )
+@click.option("--max-depth", type=int, hidden=True)  # the former name, which the call warns of
 @click.option("--target", type=int, metavar="V", help=_TARGET)
 @_method_option(*BFS_METHODS, *bfs_by_level.METHODS)
 @_predecessors_option

@@ -20,6 +20,7 @@ import argparse
 import contextlib
 import functools
 import hashlib
+import inspect
 import json
 import os
 import platform
@@ -157,6 +158,8 @@ def cases():
         assert name not in made, name
         if "method" in options:
             options["method"] = spelled(options["method"])
+        if "max_depth" in options and "limit" in inspect.signature(getattr(mgraph, call)).parameters:
+            options["limit"] = options.pop("max_depth")  # the former name, which names of cases keep
         made[name] = lambda place: getattr(mgraph, call)(given(on), **options, **place)
 
     def generated(maker, **options):

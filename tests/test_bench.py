@@ -78,9 +78,7 @@ class TestRows:
         assert cpu_row("components", graph, bench=shared)["checked"] == "equal to scipy"
 
     def test_a_wrong_result_has_no_row(self, monkeypatch):
-        monkeypatch.setitem(
-            ALGORITHMS, "bfs", calling(lambda *given, **named: mgraph.bfs(*given, max_depth=1, **named))
-        )
+        monkeypatch.setitem(ALGORITHMS, "bfs", calling(lambda *given, **named: mgraph.bfs(*given, limit=1, **named)))
         with pytest.raises(WrongResultError):
             cpu_row("bfs", {"make": "grid", "rows": 4, "columns": 4})
 
@@ -325,9 +323,7 @@ class TestRuns:
         assert "unheard-of" in skipped["why"]
 
     def test_a_wrong_result_is_told_and_fails_the_command(self, suites, tmp_path, monkeypatch):
-        monkeypatch.setitem(
-            ALGORITHMS, "bfs", calling(lambda *given, **named: mgraph.bfs(*given, max_depth=1, **named))
-        )
+        monkeypatch.setitem(ALGORITHMS, "bfs", calling(lambda *given, **named: mgraph.bfs(*given, limit=1, **named)))
         done = CliRunner().invoke(main, ["small", "--quick", "--device", "cpu", "--out", str(tmp_path)])
         assert done.exit_code == 1 and "wrong: from vertex" in done.output and "2 wrong" in done.output
 

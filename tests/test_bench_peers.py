@@ -197,9 +197,9 @@ def test_a_library_that_is_not_there(monkeypatch):
 def test_what_a_library_does_not_have():
     with pytest.raises(PeerError, match="graphblas has no call for 'list_rank', only for apsp, bfs, sssp, components"):
         solver("graphblas", "list_rank", [0])
-    with pytest.raises(PeerError, match="scipy cannot be called for 'bfs' with max_depth=3: leave it out"):
-        solver("scipy", "bfs", NEGATIVE, source=0, max_depth=3)
+    with pytest.raises(PeerError, match="scipy cannot be called for 'bfs' with limit=3: leave it out"):
+        solver("scipy", "bfs", NEGATIVE, source=0, limit=3)
     with pytest.raises(InputError, match="peer='nx' is not known: use one of scipy, networkx, "):
         solver("nx", "bfs", NEGATIVE, source=0)
-    solve, _, _ = solver("scipy", "bfs", NEGATIVE, source=0, max_depth=None, predecessors=False)
+    solve, _, _ = solver("scipy", "bfs", NEGATIVE, source=0, limit=None, predecessors=False)
     assert solve()[0][0] == 0

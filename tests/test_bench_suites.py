@@ -95,7 +95,7 @@ class TestSuites:
             ('"frontier"', '"frontire"', "method, of bfs, = 'frontire' is not known: use auto, hybrid"),
             ("call = {", "call = {depth = 2, ", "call, of bfs, has no 'depth': use method, predecessors"),
             ("call = {", "call = {source = 2, ", "call, of bfs, has no 'source'"),
-            ("call = {", 'call = {max_depth = "2", ', "max_depth = '2' does not fit: it takes int"),
+            ("call = {", 'call = {limit = "2", ', "limit = '2' does not fit: it takes int"),
             ('{device = "cpu"}', "{speed = 9}", "run has no 'speed': use device, peer"),
             ('{device = "cpu"}', '{device = "gpu"}', "device = 'gpu' is not known: use cpu, cuda or cuda:1"),
             ('{device = "cpu"}', "{sources = 0}", "sources must be an integer of 1 or more, got 0"),

@@ -99,7 +99,7 @@ def test_path(device):
     result = mgraph.bfs(graph, 0, predecessors=True, device=device)
     paths = [[0], [0, 1], [0, 2], [0, 1, 3], [], [], []]
     assert [result.path(v) for v in range(7)] == paths and result.path(np.int64(3)) == paths[3]
-    result = mgraph.bfs(graph, sources=[3, 4], predecessors=True, max_depth=2, device=device)
+    result = mgraph.bfs(graph, sources=[3, 4], predecessors=True, limit=2, device=device)
     assert [result.path(v) for v in range(7)] == [[3, 0], [3, 0, 1], [3, 0, 2], [3], [4], [4, 5], []]
 
 
@@ -292,7 +292,7 @@ def test_which_graphs_are_small():
 def test_arguments_of_numpy_are_numbers_as_any():
     path = mgraph.Graph.from_edges(np.arange(299), np.arange(1, 300))
     for depth in (np.uint8(200), np.uint64(100), np.int16(0), 2**70):
-        found = mgraph.bfs(path, 0, max_depth=depth, device="cpu").distances
+        found = mgraph.bfs(path, 0, limit=depth, device="cpu").distances
         assert found.max() == min(int(depth), 299)
     assert mgraph.bfs(path, np.uint8(0), target=np.uint8(255), device="cpu").distances.max() == 255
     for sources in (3, {1, 2}, None, "12"):
@@ -343,7 +343,7 @@ def test_several_sources_a_depth_and_a_target(method, device):
     assert np.array_equal(nearest[before] + 1, nearest[reached])
     assert (np.asarray(result.predecessors)[nearest <= 0] == -9999).all()
     for depth in (0, 1, 5, 10**6):
-        result = mgraph.bfs(graph, sources=sources, method=method, device=device, max_depth=depth)
+        result = mgraph.bfs(graph, sources=sources, method=method, device=device, limit=depth)
         assert np.array_equal(result.distances, limited(nearest, depth))
     for target in (7, int(nearest.argmax()), int(np.flatnonzero(nearest == 5)[0]), int(np.flatnonzero(nearest < 0)[0])):
         result = mgraph.bfs(graph, sources=sources, method=method, device=device, target=target, span=3)
@@ -359,8 +359,8 @@ def test_several_sources_a_depth_and_a_target(method, device):
         ({"sources": []}, "sources must have one vertex or more, got none"),
         ({"sources": [0, 9]}, "sources must be an integer in .* got 9"),
         ({"source": 0, "target": -1}, "target must be an integer in .* got -1"),
-        ({"source": 0, "max_depth": -1}, "max_depth must be an integer of 0 or more, got -1"),
-        ({"source": 0, "max_depth": 1.5}, r"max_depth must be an integer of 0 or more, got 1\.5"),
+        ({"source": 0, "limit": -1}, "limit must be an integer of 0 or more, got -1"),
+        ({"source": 0, "limit": 1.5}, r"limit must be an integer of 0 or more, got 1\.5"),
     ],
 )
 def test_what_a_search_cannot_do(options, message):
@@ -446,3 +446,13 @@ def test_cupy_in_cupy_out():
     assert np.array_equal(result.distances.get(), same.distances)
     assert np.array_equal(result.predecessors.get(), same.predecessors)
     assert np.array_equal(result.levels.get(), same.levels)
+
+
+def test_limit_under_its_former_name():
+    path = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    with pytest.warns(FutureWarning, match="max_depth= is the former name of limit=") as warned:
+        assert mgraph.bfs(path, 0, max_depth=1, device="cpu").distances.tolist() == [0, 1, -1, -1]
+        assert mgraph.bfs_many(path, [0], max_depth=2, device="cpu").distances.tolist() == [[0, 1, 2, -1]]
+    assert {each.filename for each in warned} == {__file__}
+    with pytest.raises(mgraph.InputError, match="give limit= only"):
+        mgraph.bfs(path, 0, limit=1, max_depth=1, device="cpu")

@@ -129,7 +129,7 @@ def test_a_depth(device):
     sources = list(range(0, 700, 5))
     expected = scipys(graph, sources)
     for depth in (0, 1, 4, 10**6):
-        found = mgraph.bfs_many(graph, sources, max_depth=depth, device=device).distances
+        found = mgraph.bfs_many(graph, sources, limit=depth, device=device).distances
         assert np.array_equal(devices.to_host(found), np.where(expected > depth, -1, expected))
 
 
@@ -147,7 +147,7 @@ def test_progress_counts_levels_of_batches():
         ([], {}, "sources must have one vertex or more"),
         ([0, 9], {}, r"sources must be an integer in \[0, 3\), got 9"),
         ([0, 1.5], {}, r"sources must be an integer in \[0, 3\), got 1\.5"),
-        ([0], {"max_depth": -1}, "max_depth must be an integer of 0 or more, got -1"),
+        ([0], {"limit": -1}, "limit must be an integer of 0 or more, got -1"),
         ([0], {"span": 0}, "span must be an integer of 1 or more, got 0"),
     ],
 )

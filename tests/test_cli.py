@@ -410,10 +410,10 @@ def test_what_apsp_can_find(cycle, tmp_path):
 
 
 def test_how_far_a_search_goes(cycle):
-    assert facts("bfs", cycle, "--device", "cpu", "--max-depth", 1)["reached"] == 2
+    assert facts("bfs", cycle, "--device", "cpu", "--limit", 1)["reached"] == 2
     assert facts("bfs", cycle, "--device", "cpu", "--target", 1)["reached"] == 2
     assert "--target must be an integer in [0, 3), got 7" in failed(invoke("bfs", cycle, "--target", 7), 2)
-    assert facts("bfs", cycle, "--device", "cpu", "--method", "scan", "--max-depth", 1)["reached"] == 2
+    assert facts("bfs", cycle, "--device", "cpu", "--method", "scan", "--limit", 1)["reached"] == 2
 
 
 @pytest.mark.parametrize(("call", "distance"), [("bfs", 2), ("sssp", 7)])

@@ -59,7 +59,7 @@ def test_the_same_as_direct_by_level(client):
 
 def test_several_sources_a_depth_and_a_target(client):
     graph = mgraph.Graph.from_edges(*np.random.default_rng(4).integers(0, 900, (2, 1000)), n=900, directed=False)
-    cases = ({}, {"max_depth": 4}, {"target": 700}, {"target": 3, "span": 1}, {"max_depth": 0})
+    cases = ({}, {"limit": 4}, {"target": 700}, {"target": 3, "span": 1}, {"limit": 0})
     for number, options in enumerate(cases * 2):
         method = METHODS["cpu"][number % len(METHODS["cpu"])]
         wanted = {"sources": [1, 899, 450], "device": "cpu", "predecessors": True, **options}
@@ -84,7 +84,7 @@ def thin_wide_thin():
 @pytest.mark.parametrize("vertices", [2, 40])
 def test_the_same_with_lists(client, monkeypatch, vertices):
     always_listed(monkeypatch, vertices)
-    ways = ({}, {"span": 1}, {"method": "frontier"}, {"max_depth": 23}, {"target": 630}, {"source": 450})
+    ways = ({}, {"span": 1}, {"method": "frontier"}, {"limit": 23}, {"target": 630}, {"source": 450})
     cases = [(graph, {}) for graph in graphs()]
     cases += [(thin_wide_thin(), options) for options in ways]
     cases += [(grid(40, 30, weights=None), options) for options in ways[vertices == 2 :: 2]]
@@ -110,11 +110,11 @@ def test_a_thin_level_sends_a_list(client, monkeypatch):
     n, shards = 6400, len(client.scheduler_info(n_workers=-1)["workers"])
     lists, bitmap = 16 * shards, n // 8
     path = mgraph.Graph.from_edges(np.arange(n - 1), np.arange(n - 1) + 1)
-    mgraph.bfs(path, 0, client=client, device="cpu", max_depth=40)
+    mgraph.bfs(path, 0, client=client, device="cpu", limit=40)
     assert sent == ([lists] * 40 if shards > 1 else sent)
     sent.clear()
     star = mgraph.Graph.from_edges(np.zeros(n - 1, int), np.arange(n - 1) + 1)
-    mgraph.bfs(star, 0, client=client, device="cpu", max_depth=2)
+    mgraph.bfs(star, 0, client=client, device="cpu", limit=2)
     assert sent == ([lists, bitmap, bitmap] if shards > 1 else sent)
 
 

@@ -42,13 +42,14 @@ def bfs(
     sources: Sequence[int] | None = None,
     method: str = "auto",
     predecessors: bool = False,
-    max_depth: int | None = None,
+    limit: int | None = None,
     target: int | None = None,
     device: str | None = None,
     client: Any = None,
     span: int | None = None,
     progress: Progress | None = None,
     worker_timeout: float | str | None = None,
+    max_depth: int | None = None,
 ) -> "BfsResult":
     """Return every vertex's distance in edges from `source`, or from the nearest of several.
 
@@ -68,8 +69,9 @@ def bfs(
         ``"scan"`` in linear work [5]_; ``"sequential"`` is the queue on one core of a CPU.
     predecessors : bool
         Whether to return each vertex's predecessor: the least that lies on a shortest path.
-    max_depth : int, optional
-        The distance to search up to; what is farther counts as unreached.
+    limit : int, optional
+        The greatest distance to search to; vertices beyond it count as unreached. Formerly ``max_depth``, which still
+        works and warns.
     target : int, optional
         The vertex with whose level the search ends; what is farther counts as unreached.
     device : {"cpu", "cuda", "cuda:N"}, optional
@@ -123,7 +125,7 @@ def bfs(
     start = checked_vertices(name, several, graph.n)
     if target is not None:
         [target] = checked_vertices("target", [target], graph.n)
-    predecessors, max_depth = checked_flag("predecessors", predecessors), checked_depth(max_depth)
+    predecessors, limit = checked_flag("predecessors", predecessors), checked_depth(limit, max_depth)
     runner = executor(device, client, graph.device, worker_timeout)
     rows = None
     if runner.place is not None and prepared_for(method, graph.n, graph.m, 1) == "rows of four":
@@ -145,7 +147,7 @@ def bfs(
     from . import by_level as bfs_by_level  # which knows of this module
 
     program = (bfs_by_level.SearchByLevel if made.method in bfs_by_level.METHODS else Search)(
-        made, start, max_depth, target
+        made, start, limit, target
     )
     prepared = prepared_for(made.method, graph.n, graph.m, len(made.ranges))
 

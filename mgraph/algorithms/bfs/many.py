@@ -36,12 +36,13 @@ def bfs_many(
     sources: Sequence[int],
     *,
     predecessors: bool = False,
-    max_depth: int | None = None,
+    limit: int | None = None,
     device: str | None = None,
     client: Any = None,
     span: int | None = None,
     progress: Progress | None = None,
     worker_timeout: float | str | None = None,
+    max_depth: int | None = None,
 ) -> "BfsManyResult":
     """Return every vertex's distance in edges from each of many sources.
 
@@ -55,8 +56,9 @@ def bfs_many(
         The vertices to start from, 0 to n-1, a search each; repeated ones are allowed.
     predecessors : bool
         Whether to return each vertex's predecessors: the least that lies on a shortest path.
-    max_depth : int, optional
-        The distance to search up to; what is farther counts as unreached.
+    limit : int, optional
+        The greatest distance to search to; vertices beyond it count as unreached. Formerly ``max_depth``, which still
+        works and warns.
     device : {"cpu", "cuda", "cuda:N"}, optional
         By default the graph's own device where that is a GPU, else a GPU where there is one. With
         `client`, what its workers shall use.
@@ -101,7 +103,7 @@ def bfs_many(
     """
     graph = as_graph(graph)
     start = checked_vertices("sources", sources, graph.n)
-    predecessors, max_depth = checked_flag("predecessors", predecessors), checked_depth(max_depth)
+    predecessors, limit = checked_flag("predecessors", predecessors), checked_depth(limit, max_depth)
     runner = executor(device, client, graph.device, worker_timeout)
     made = searches.planned_for_many(
         graph.n,
@@ -118,7 +120,7 @@ def bfs_many(
     def edges(shard: int) -> IncomingEdges:
         return piece(graph, made.columns, shard, (True, True), runner.place)
 
-    outcome = runner.run(SearchMany(made, start, max_depth), edges, made, progress)
+    outcome = runner.run(SearchMany(made, start, limit), edges, made, progress)
     results = outcome.arrays
     if client is None:
         home = devices.find(graph.device)

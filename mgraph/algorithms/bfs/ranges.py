@@ -1,5 +1,6 @@
 """Vertex ranges of searches: the edges into a shard's vertices, and what all searches over ranges share."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -10,16 +11,21 @@ from ... import device as devices
 from ...arguments import checked_integer
 from ...arrays import Array
 from ...dtypes import MAX_VERTICES
+from ...errors import InputError
 from ...graph import Graph
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 
 
-def checked_depth(max_depth: Any) -> int | None:
-    """Return a greatest distance, if any, or raise InputError for one that is none."""
-    if max_depth is None:
-        return None
-    return min(checked_integer("max_depth", max_depth, 0), MAX_VERTICES)
+def checked_depth(limit: Any, max_depth: Any) -> int | None:
+    """Return the greatest distance to search to, or None; warn of ``max_depth=``, the former name of ``limit=``."""
+    if max_depth is not None:
+        if limit is not None:
+            raise InputError("give limit= only: max_depth= is its former name")
+        message = "max_depth= is the former name of limit=, which replaces it in the next release"
+        warnings.warn(message, FutureWarning, stacklevel=4)  # of the call, which is decorated once
+    name, value = ("limit", limit) if max_depth is None else ("max_depth", max_depth)
+    return None if value is None else min(checked_integer(name, value, 0), MAX_VERTICES)
 
 
 class IncomingEdges(NamedTuple):
