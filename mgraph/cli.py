@@ -286,10 +286,12 @@ def _pairs_options(dtype_help: str, *more_types: str) -> Callable[[Any], Any]:
         click.option("--dtype", type=types, help=dtype_help),
         click.option("--intermediate", is_flag=True, help="Find the highest intermediate vertices, not predecessors."),
         click.option("--block", type=int, metavar="N", help="Pivots eliminated at a time: 32, 64, 96 or 128."),
-        click.option(
-            "--memory-limit", type=Bytes(), metavar="BYTES", help="What may be taken of each device, e.g. 4GiB."
-        ),
     )
+
+
+_memory_limit_option = click.option(
+    "--memory-limit", type=Bytes(), metavar="BYTES", help="What may be taken of each device, e.g. 4GiB."
+)
 
 
 _span_option = click.option(
@@ -343,6 +345,7 @@ _run_options = _options(
     click.option("--tls-ca-file", type=_PEM, help="The CA's certificate, if the scheduler uses TLS."),
     click.option("--tls-cert", type=_PEM, help="This client's certificate; needed with --tls-ca-file."),
     click.option("--tls-key", type=_PEM, help="This client's private key, unless --tls-cert's file holds it."),
+    _memory_limit_option,
     _span_option,
     click.option(
         "--out",
@@ -899,6 +902,7 @@ H200 = mgraph.DeviceSpec("cuda", "cuda", 140 << 30, model="NVIDIA H200")
 @click.option("--method", default="auto", metavar="NAME", help="auto, or one that the algorithm's own command lists.")
 @_pairs_options("The type to compute in; by default float32. For apsp and sssp.")
 @_predecessors_option
+@_memory_limit_option
 @_span_option
 @click.option("--directed/--undirected", default=True, help="For bfs, bfs_many and components.")
 @click.option("--sources", type=int, default=1, metavar="N", help="Number of sources; for bfs_many.")

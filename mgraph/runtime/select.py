@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from .. import device as devices
-from ..arguments import checked_integer
+from ..arguments import checked_bytes, checked_integer
 from ..errors import InputError
 from ..graph import Graph
 from ..planning.devices import DeviceSpec
@@ -53,3 +53,8 @@ def checked_span(span: Any, progress: Any) -> int | None:
     if span is None:
         return None
     return min(checked_integer("span", span, 1), 2**31 - 1)
+
+
+def checked_memory_limit(memory_limit: Any) -> int | None:
+    """Return a user's limit in bytes, or raise InputError if it is not a size of memory."""
+    return None if memory_limit is None else checked_bytes("memory_limit", memory_limit)

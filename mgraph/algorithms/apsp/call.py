@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from ... import device as devices
-from ...arguments import checked_bytes, checked_flag, checked_integer, checked_vertices
+from ...arguments import checked_flag, checked_integer, checked_vertices
 from ...device.clock import clock
+from ...docstrings import with_common_parts
 from ...dtypes import NO_PREDECESSOR, distance_dtype, exact_types, infinity
 from ...errors import DistanceOverflowError, InputError, MemoryLimitError, NegativeCycleError, RoundingError
 from ...graph import Graph, as_graph, check_sums, outline
@@ -24,7 +25,7 @@ from ...paths import endless, walked_back
 from ...planning.cut import GROUP
 from ...planning.plan import Plan
 from ...runtime.program import Executor, Outcome, Program, Progress, memory_errors
-from ...runtime.select import checked_span, executor
+from ...runtime.select import checked_memory_limit, checked_span, executor
 from . import plan as all_pairs
 from .by_component import ByComponent, components, groups
 from .by_source import FromEverySource, network
@@ -40,6 +41,7 @@ EDGES_OF_DENSE = 4096
 
 
 @memory_errors("apsp")
+@with_common_parts
 def apsp(
     matrix_or_graph: Any,
     *,
@@ -86,22 +88,7 @@ def apsp(
         another `device` or `client` it may take another type.
     block : int, optional
         Pivots eliminated at a time (32, 64, 96 or 128); it changes the speed, never the result.
-    device : {"cpu", "cuda", "cuda:N"}, optional
-        By default the input's own device where that is a GPU, else a GPU where there is one. With
-        `client`, what its workers shall use.
-    client : distributed.Client, optional
-        Run on the client's workers, one shard each; the matrices then stay distributed.
-    worker_timeout : float or str, optional
-        Seconds, 1 or more, or such as ``"2 minutes"``, for which a worker of `client` may be silent before the call
-        ends in `WorkerLostError`. By default ``mgraph.worker-timeout`` of Dask's configuration, or 60.
-    memory_limit : int, float or str, optional
-        Bytes that the call may take of each device, such as 1e9 or ``"1GiB"``. A matrix that does not fit is
-        streamed from the host's memory, or from a temporary file if it does not fit there either (and always with
-        ``device="cpu"``); it is then returned from there.
-    span : int, optional
-        Supersteps between two barriers of Dask; 1 makes each a task. By default about a second's worth.
-    progress : callable, optional
-        Called between spans with the supersteps done and their number.
+    {common arguments}
 
     Returns
     -------
@@ -115,8 +102,6 @@ def apsp(
         the cycle is negative.
     RoundingError
         If `method` or `intermediate` asks for a method to which rounding makes a cycle look negative that is not.
-    MemoryLimitError
-        If no plan fits; raised before anything is allocated.
     DistanceOverflowError
         If a weight or distance is beyond what its type carries. In int32, a weight may be up to 2**28, of either
         sign, and a distance up to 3 * 2**28 - 2; if any weight is negative, distances may be from 1 - 2**28 to
@@ -125,11 +110,18 @@ def apsp(
         (for ``"johnson"`` both together, in float64).
     InputError
         For input that cannot be used.
-    DeviceError
-        If the device is not there or cannot be used.
-    WorkerLostError, SchedulerError, VersionError
-        With `client`: if a worker is lost during the call, the scheduler does not answer or has no workers, or a worker
-        has another version of mgraph.
+    {common errors}
+
+    See Also
+    --------
+    mgraph.sssp : Shortest paths from one source.
+    mgraph.transitive_closure : Only which vertices reach which.
+    mgraph.plan : The predicted time and memory of a call.
+
+    Notes
+    -----
+    A matrix that exceeds `memory_limit`, or the device's free memory, is streamed from the host's memory, or from a
+    temporary file if it does not fit there either, and always with ``device="cpu"``. The result is returned from there.
 
     References
     ----------
@@ -154,7 +146,7 @@ def apsp(
         checked_flag("intermediate", intermediate),
     )
     block = None if block is None else checked_integer("block", block, 1)
-    memory_limit = None if memory_limit is None else checked_bytes("memory_limit", memory_limit)
+    memory_limit = checked_memory_limit(memory_limit)
     span = checked_span(span, progress)
     runner = executor(device, client, home, worker_timeout)
     planned = partial(
@@ -294,6 +286,7 @@ def _solved(graph: Graph, made: Plan, order: Any, runner: Executor, progress: Pr
     return runner.run(program, parts(graph, made), made, progress)
 
 
+@with_common_parts
 @dataclass(frozen=True, eq=False)
 class ApspResult:
     """The result of `apsp`.
@@ -306,11 +299,7 @@ class ApspResult:
     predecessors : array of int32, shape (n, n), DistributedMatrix or None
         The vertex before ``j`` on the path from ``i`` to ``j``; -9999 where there is none and for
         ``i == j``.
-    plan : Plan
-        How the call was run.
-    timings : dict of str to float
-        Seconds spent in ``"load"``, ``"solve"`` and ``"collect"``, and apart from these in ``"compile"``: kernels are
-        compiled, or loaded from a cache, at their first use.
+    {common attributes}
     intermediate : array of int32, shape (n, n), DistributedMatrix or None
         The highest intermediate vertex of the path from ``i`` to ``j``; -9999 where there is none, be it
         that there is no path.

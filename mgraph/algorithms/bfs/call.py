@@ -21,13 +21,14 @@ from typing import Any
 from ... import device as devices
 from ...arguments import checked_flag, checked_vertices
 from ...arrays import Array
+from ...docstrings import with_common_parts
 from ...errors import InputError
 from ...graph import as_graph
 from ...paths import walked_back
 from ...planning.plan import Plan
 from ...planning.shape import shape_beside
 from ...runtime.program import Progress, memory_errors
-from ...runtime.select import checked_span, executor, specs_beside
+from ...runtime.select import checked_memory_limit, checked_span, executor, specs_beside
 from . import plan as searches
 from .plan import prepared_for
 from .ranges import IncomingEdges, checked_depth, piece
@@ -35,6 +36,7 @@ from .search import Search, walking_aids
 
 
 @memory_errors("bfs")
+@with_common_parts
 def bfs(
     graph: Any,
     source: int | None = None,
@@ -46,6 +48,7 @@ def bfs(
     target: int | None = None,
     device: str | None = None,
     client: Any = None,
+    memory_limit: int | float | str | None = None,
     span: int | None = None,
     progress: Progress | None = None,
     worker_timeout: float | str | None = None,
@@ -74,18 +77,7 @@ def bfs(
         works and warns.
     target : int, optional
         The vertex with whose level the search ends; what is farther counts as unreached.
-    device : {"cpu", "cuda", "cuda:N"}, optional
-        By default the graph's own device where that is a GPU, else a GPU where there is one. With
-        `client`, what its workers shall use.
-    client : distributed.Client, optional
-        Run on the client's workers, one range of vertices each.
-    worker_timeout : float or str, optional
-        Seconds, 1 or more, or such as ``"2 minutes"``, for which a worker of `client` may be silent before the call
-        ends in `WorkerLostError`. By default ``mgraph.worker-timeout`` of Dask's configuration, or 60.
-    span : int, optional
-        Levels between two barriers of Dask; 1 makes each a task. By default about a second's worth.
-    progress : callable, optional
-        Called between spans with the levels done, and None as their number is not known.
+    {common arguments}
 
     Returns
     -------
@@ -95,13 +87,13 @@ def bfs(
     ------
     InputError
         If `source` is not a vertex, for input that cannot be used, and for a method that the devices do not have.
-    MemoryLimitError
-        If no plan fits; raised before anything is allocated.
-    DeviceError
-        If the device is not there or cannot be used.
-    WorkerLostError, SchedulerError, VersionError
-        With `client`: if a worker is lost during the call, the scheduler does not answer or has no workers, or a worker
-        has another version of mgraph.
+    {common errors}
+
+    See Also
+    --------
+    mgraph.bfs_many : Searches from many sources, each on its own.
+    mgraph.sssp : The same with weights.
+    mgraph.connected_components : Only which vertices are connected.
 
     References
     ----------
@@ -137,6 +129,7 @@ def bfs(
         specs_beside(runner, graph, "heads", "rows of four"),
         method=method,
         predecessors=predecessors,
+        memory_limit=checked_memory_limit(memory_limit),
         span=checked_span(span, progress),
         directed=graph.directed,
         rows=rows,
@@ -165,6 +158,7 @@ def bfs(
     return BfsResult(results["distances"], results.get("predecessors"), made, outcome.timings)
 
 
+@with_common_parts
 @dataclass(frozen=True, eq=False)
 class BfsResult:
     """The result of `bfs`.
@@ -175,11 +169,7 @@ class BfsResult:
         Edges on the shortest path from the source; -1 where there is none.
     predecessors : array of int32, shape (n,), or None
         The vertex before on such a path; -9999 where there is none and for the source.
-    plan : Plan
-        How the call was run.
-    timings : dict of str to float
-        Seconds spent in ``"load"``, ``"solve"`` and ``"collect"``, and apart from these in ``"compile"``: kernels are
-        compiled, or loaded from a cache, at their first use.
+    {common attributes}
     """
 
     distances: Array

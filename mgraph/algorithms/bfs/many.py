@@ -13,6 +13,7 @@ import numpy as np
 
 from ... import device as devices
 from ...arguments import checked_flag, checked_vertices
+from ...docstrings import with_common_parts
 from ...errors import InputError
 from ...graph import as_graph
 from ...paths import walked_back
@@ -20,7 +21,7 @@ from ...planning.plan import Plan
 from ...planning.shape import shape_beside
 from ...runtime.communicator import Communicator
 from ...runtime.program import Progress, memory_errors
-from ...runtime.select import checked_span, executor, specs_beside
+from ...runtime.select import checked_memory_limit, checked_span, executor, specs_beside
 from . import plan as searches
 from .ranges import IncomingEdges, checked_depth, piece, transposed
 
@@ -31,6 +32,7 @@ _PULL_SHARE = 16
 
 
 @memory_errors("bfs_many")
+@with_common_parts
 def bfs_many(
     graph: Any,
     sources: Sequence[int],
@@ -39,6 +41,7 @@ def bfs_many(
     limit: int | None = None,
     device: str | None = None,
     client: Any = None,
+    memory_limit: int | float | str | None = None,
     span: int | None = None,
     progress: Progress | None = None,
     worker_timeout: float | str | None = None,
@@ -59,19 +62,7 @@ def bfs_many(
     limit : int, optional
         The greatest distance to search to; vertices beyond it count as unreached. Formerly ``max_depth``, which still
         works and warns.
-    device : {"cpu", "cuda", "cuda:N"}, optional
-        By default the graph's own device where that is a GPU, else a GPU where there is one. With
-        `client`, what its workers shall use.
-    client : distributed.Client, optional
-        Run on the client's workers, one range of vertices each; the result stays there.
-    worker_timeout : float or str, optional
-        Seconds, 1 or more, or such as ``"2 minutes"``, for which a worker of `client` may be silent before the call
-        ends in `WorkerLostError`. By default ``mgraph.worker-timeout`` of Dask's configuration, or 60.
-    span : int, optional
-        Supersteps, each a level of a batch, between two barriers of Dask; 1 makes each a task. By default
-        about a second's worth.
-    progress : callable, optional
-        Called between spans with the supersteps done, and None as their number is not known.
+    {common arguments}
 
     Returns
     -------
@@ -81,13 +72,12 @@ def bfs_many(
     ------
     InputError
         If one of the sources is not a vertex or there is none, and for input that cannot be used.
-    MemoryLimitError
-        If no plan fits; raised before anything is allocated.
-    DeviceError
-        If the device is not there or cannot be used.
-    WorkerLostError, SchedulerError, VersionError
-        With `client`: if a worker is lost during the call, the scheduler does not answer or has no workers, or a worker
-        has another version of mgraph.
+    {common errors}
+
+    See Also
+    --------
+    mgraph.bfs : One search, also from several sources at once.
+    mgraph.apsp : From every vertex, with weights.
 
     References
     ----------
@@ -111,6 +101,7 @@ def bfs_many(
         specs_beside(runner, graph),
         sources=len(start),
         predecessors=predecessors,
+        memory_limit=checked_memory_limit(memory_limit),
         span=checked_span(span, progress),
         directed=graph.directed,
         indptr=devices.to_host(graph.adjacency("csc")[0]) if len(runner.specs) > 1 else None,
@@ -128,6 +119,7 @@ def bfs_many(
     return BfsManyResult(start, results["distances"], results.get("predecessors"), made, outcome.timings)
 
 
+@with_common_parts
 @dataclass(frozen=True, eq=False)
 class BfsManyResult:
     """The result of `bfs_many`.
@@ -140,11 +132,7 @@ class BfsManyResult:
         Edges on the shortest path from each source; -1 where there is none.
     predecessors : array or DistributedMatrix of int32, shape (len(sources), n), or None
         The vertex before on such a path; -9999 where there is none and for the source.
-    plan : Plan
-        How the call was run.
-    timings : dict of str to float
-        Seconds spent in ``"load"``, ``"solve"`` and ``"collect"``, and apart from these in ``"compile"``: kernels are
-        compiled, or loaded from a cache, at their first use.
+    {common attributes}
     """
 
     sources: tuple[int, ...]

@@ -12,22 +12,25 @@ from typing import Any
 from ... import device as devices
 from ...arguments import checked_flag, checked_vertices
 from ...arrays import Array
+from ...docstrings import with_common_parts
 from ...graph import as_graph, outline
 from ...matrices.distance_matrix import parts
 from ...planning.plan import Plan
 from ...runtime.program import Progress, memory_errors
-from ...runtime.select import checked_span, executor
+from ...runtime.select import checked_memory_limit, checked_span, executor
 from . import plan as closure_plan
 from .program import Closure
 
 
 @memory_errors("transitive_closure")
+@with_common_parts
 def transitive_closure(
     matrix_or_graph: Any,
     *,
     reflexive: bool = True,
     device: str | None = None,
     client: Any = None,
+    memory_limit: int | float | str | None = None,
     span: int | None = None,
     progress: Progress | None = None,
     worker_timeout: float | str | None = None,
@@ -40,18 +43,7 @@ def transitive_closure(
         Read as `mgraph.apsp` does; weights do not matter.
     reflexive : bool
         Whether every vertex reaches itself. If not, it does where it lies on a cycle.
-    device : {"cpu", "cuda", "cuda:N"}, optional
-        By default the input's own device where that is a GPU, else a GPU where there is one. With
-        `client`, what its workers shall use.
-    client : distributed.Client, optional
-        Run on the client's workers, one shard each; the bits then stay distributed.
-    worker_timeout : float or str, optional
-        Seconds, 1 or more, or such as ``"2 minutes"``, for which a worker of `client` may be silent before the call
-        ends in `WorkerLostError`. By default ``mgraph.worker-timeout`` of Dask's configuration, or 60.
-    span : int, optional
-        Supersteps between two barriers of Dask; 1 makes each a task. By default about a second's worth.
-    progress : callable, optional
-        Called between spans with the supersteps done and their number.
+    {common arguments}
 
     Returns
     -------
@@ -59,15 +51,14 @@ def transitive_closure(
 
     Raises
     ------
-    MemoryLimitError
-        If the bits do not fit; raised before anything is allocated.
     InputError
         For input that cannot be used.
-    DeviceError
-        If the device is not there or cannot be used.
-    WorkerLostError, SchedulerError, VersionError
-        With `client`: if a worker is lost during the call, the scheduler does not answer or has no workers, or a worker
-        has another version of mgraph.
+    {common errors}
+
+    See Also
+    --------
+    mgraph.apsp : The distances too.
+    mgraph.connected_components : Which vertices are connected, ignoring directions.
 
     Notes
     -----
@@ -92,7 +83,8 @@ def transitive_closure(
     n, home = outline(given)
     span = checked_span(span, progress)
     runner = executor(device, client, home, worker_timeout)
-    planned = partial(closure_plan.planned, n, specs=runner.specs, span=span)
+    limit = checked_memory_limit(memory_limit)
+    planned = partial(closure_plan.planned, n, specs=runner.specs, span=span, memory_limit=limit)
     planned(m=getattr(given, "nnz", None) or 0)  # what does not fit is refused before its edges are sorted
     graph = as_graph(given)
     made = planned(m=0 if graph.dense is not None else graph.m)
@@ -103,6 +95,7 @@ def transitive_closure(
     return ClosureResult(words, int(counts.sum()), made, outcome.timings)
 
 
+@with_common_parts
 @dataclass(frozen=True, eq=False)
 class ClosureResult:
     """The result of `transitive_closure`.
@@ -113,11 +106,7 @@ class ClosureResult:
         Bit ``j % 32`` of ``words[i, j // 32]`` says whether ``i`` reaches ``j``; behind the last vertex are zeros.
     count : int
         Number of pairs of which the first reaches the second.
-    plan : Plan
-        How the call was run.
-    timings : dict of str to float
-        Seconds spent in ``"load"``, ``"solve"`` and ``"collect"``, and apart from these in ``"compile"``: kernels are
-        compiled, or loaded from a cache, at their first use.
+    {common attributes}
     """
 
     words: Any

@@ -16,18 +16,20 @@ from typing import Any
 
 from ... import device as devices
 from ...arrays import Array
+from ...docstrings import with_common_parts
 from ...errors import InputError
 from ...graph import as_graph
 from ...planning.plan import Plan
 from ...planning.shape import shape_beside
 from ...runtime.program import Progress, memory_errors
-from ...runtime.select import checked_span, executor, specs_beside
+from ...runtime.select import checked_memory_limit, checked_span, executor, specs_beside
 from . import plan as components_plan
 from .program import Components, OutgoingEdges
 from .strong import Strong
 
 
 @memory_errors("connected_components")
+@with_common_parts
 def connected_components(
     graph: Any,
     *,
@@ -35,6 +37,7 @@ def connected_components(
     connection: str = "weak",
     device: str | None = None,
     client: Any = None,
+    memory_limit: int | float | str | None = None,
     span: int | None = None,
     progress: Progress | None = None,
     worker_timeout: float | str | None = None,
@@ -52,18 +55,7 @@ def connected_components(
     connection : {"weak", "strong"}
         Whether the two ends of a directed edge are connected, or only two vertices that reach each other.
         Strong components of a directed graph are found on one core of a CPU [4]_.
-    device : {"cpu", "cuda", "cuda:N"}, optional
-        By default the graph's own device where that is a GPU, else a GPU where there is one. With
-        `client`, what its workers shall use.
-    client : distributed.Client, optional
-        Run on the client's workers, one range of vertices each.
-    worker_timeout : float or str, optional
-        Seconds, 1 or more, or such as ``"2 minutes"``, for which a worker of `client` may be silent before the call
-        ends in `WorkerLostError`. By default ``mgraph.worker-timeout`` of Dask's configuration, or 60.
-    span : int, optional
-        Supersteps between two barriers of Dask; 1 makes each a task. By default about a second's worth.
-    progress : callable, optional
-        Called between spans with the supersteps done and, unless only the graph can tell, their number.
+    {common arguments}
 
     Returns
     -------
@@ -74,13 +66,12 @@ def connected_components(
     ------
     InputError
         For input that cannot be used, and for a method or connection that the devices do not have.
-    MemoryLimitError
-        If no plan fits; raised before anything is allocated.
-    DeviceError
-        If the device is not there or cannot be used.
-    WorkerLostError, SchedulerError, VersionError
-        With `client`: if a worker is lost during the call, the scheduler does not answer or has no workers, or a worker
-        has another version of mgraph.
+    {common errors}
+
+    See Also
+    --------
+    mgraph.bfs : The vertices that one vertex reaches.
+    mgraph.transitive_closure : Which vertices reach which.
 
     References
     ----------
@@ -114,6 +105,7 @@ def connected_components(
         graph.m,
         specs_beside(runner, graph),
         method=method,
+        memory_limit=checked_memory_limit(memory_limit),
         span=checked_span(span, progress),
         directed=graph.directed,
         indptr=devices.to_host(graph.adjacency("csr")[0]) if len(runner.specs) > 1 else None,
@@ -135,6 +127,7 @@ def connected_components(
     return ComponentsResult(int(count), labels, int(iterations), made, outcome.timings)
 
 
+@with_common_parts
 @dataclass(frozen=True, eq=False)
 class ComponentsResult:
     """The result of `connected_components`, which unpacks as ``(count, labels)``.
@@ -148,11 +141,7 @@ class ComponentsResult:
     iterations : int
         Rounds of the algorithm of Shiloach and Vishkin until nothing happened, the last one included; 1 for
         the other methods, which hook every edge once.
-    plan : Plan
-        How the call was run.
-    timings : dict of str to float
-        Seconds spent in ``"load"``, ``"solve"`` and ``"collect"``, and apart from these in ``"compile"``: kernels are
-        compiled, or loaded from a cache, at their first use.
+    {common attributes}
     """
 
     count: int

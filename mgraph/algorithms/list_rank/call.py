@@ -16,15 +16,17 @@ import numpy as np
 from ... import device as devices
 from ...arguments import as_array, checked_integer
 from ...arrays import Array
+from ...docstrings import with_common_parts
 from ...errors import InputError
 from ...planning.plan import Plan
 from ...runtime.program import Program, Progress, memory_errors
-from ...runtime.select import checked_span, executor
+from ...runtime.select import checked_memory_limit, checked_span, executor
 from . import plan as ranking
 from .program import Jumping, OneByOne, Walking
 
 
 @memory_errors("list_rank")
+@with_common_parts
 def list_rank(
     succ: Any,
     *,
@@ -32,6 +34,7 @@ def list_rank(
     splitters: int | None = None,
     device: str | None = None,
     client: Any = None,
+    memory_limit: int | float | str | None = None,
     span: int | None = None,
     progress: Progress | None = None,
     worker_timeout: float | str | None = None,
@@ -51,18 +54,7 @@ def list_rank(
         About how many splitters the latter two walk from; by default what keeps the device busy. One is picked among
         ``len(succ) // splitters`` elements, rounded down to a power of two, at least 1 and at most 1024: of a list that
         is longer than 1024 times as many, there are more. With it, ``"auto"`` is ``"splitter64"``.
-    device : {"cpu", "cuda", "cuda:N"}, optional
-        By default that of `succ` where it is a GPU's array, else a GPU where there is one. With `client`, what its
-        workers shall use.
-    client : distributed.Client, optional
-        Run on the client's workers, a part of the splitters each.
-    worker_timeout : float or str, optional
-        Seconds, 1 or more, or such as ``"2 minutes"``, for which a worker of `client` may be silent before the call
-        ends in `WorkerLostError`. By default ``mgraph.worker-timeout`` of Dask's configuration, or 60.
-    span : int, optional
-        Supersteps between two barriers of Dask; 1 makes each a task. By default about a second's worth.
-    progress : callable, optional
-        Called between spans with the supersteps done and their number.
+    {common arguments}
 
     Returns
     -------
@@ -74,13 +66,11 @@ def list_rank(
     InputError
         If `succ` is not a vector of elements, or has a cycle without an end; the error names an element on it. If
         `splitters` is not an integer of 1 or more, or goes with a method that has none.
-    MemoryLimitError
-        If no plan fits; raised before anything is allocated.
-    DeviceError
-        If the device is not there or cannot be used.
-    WorkerLostError, SchedulerError, VersionError
-        With `client`: if a worker is lost during the call, the scheduler does not answer or has no workers, or a worker
-        has another version of mgraph.
+    {common errors}
+
+    See Also
+    --------
+    mgraph.generate.linked_list : A random list, to try this on.
 
     Notes
     -----
@@ -103,7 +93,15 @@ def list_rank(
     runner = executor(device, client, home.name, worker_timeout)
     span = checked_span(span, progress)
     splitters = None if splitters is None else checked_integer("splitters", splitters, 1)
-    made = ranking.planned(len(succ), None, runner.specs, method=method, span=span, splitters=splitters)
+    made = ranking.planned(
+        len(succ),
+        None,
+        runner.specs,
+        method=method,
+        splitters=splitters,
+        memory_limit=checked_memory_limit(memory_limit),
+        span=span,
+    )
     with home.active():
         if not np.can_cast(succ.dtype, made.dtype):
             _check_range(succ)  # what is no element might be cut to one
@@ -116,6 +114,7 @@ def list_rank(
     return ListRankResult(home.asarray(ranks), made, outcome.timings)
 
 
+@with_common_parts
 @dataclass(frozen=True, eq=False)
 class ListRankResult:
     """The result of `list_rank`, which can be indexed, gone through and given to NumPy as its `ranks` can.
@@ -126,11 +125,7 @@ class ListRankResult:
     ----------
     ranks : array of int32, shape (n,)
         Elements between each element and the last of its list, which has rank 0; int64 from 2**31 elements on.
-    plan : Plan
-        How the call was run.
-    timings : dict of str to float
-        Seconds spent in ``"load"``, ``"solve"`` and ``"collect"``, and apart from these in ``"compile"``: kernels are
-        compiled, or loaded from a cache, at their first use.
+    {common attributes}
     """
 
     ranks: Array

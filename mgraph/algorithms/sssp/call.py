@@ -20,6 +20,7 @@ from scipy import sparse
 from ... import device as devices
 from ...arguments import checked_flag, checked_vertices
 from ...arrays import Array
+from ...docstrings import with_common_parts
 from ...dtypes import distance_dtype, infinity
 from ...errors import InputError
 from ...graph import Compressed, Graph, as_graph, check_sums
@@ -28,7 +29,7 @@ from ...paths import walked_back
 from ...planning.plan import Plan
 from ...planning.shape import shape_beside
 from ...runtime.program import Progress, memory_errors
-from ...runtime.select import checked_span, executor, specs_beside
+from ...runtime.select import checked_memory_limit, checked_span, executor, specs_beside
 from . import plan as single_source_plan
 from .plan import TYPES
 from .program import PATIENCE, FromOneSource, Request, WeightedEdges
@@ -39,6 +40,7 @@ _WINDOW, _SPARSE = 4, 25
 
 
 @memory_errors("sssp")
+@with_common_parts
 def sssp(
     graph: Any,
     source: int,
@@ -50,6 +52,7 @@ def sssp(
     target: int | None = None,
     device: str | None = None,
     client: Any = None,
+    memory_limit: int | float | str | None = None,
     span: int | None = None,
     progress: Progress | None = None,
     worker_timeout: float | str | None = None,
@@ -76,18 +79,7 @@ def sssp(
         Distances beyond it are left unreached.
     target : int, optional
         Stop once this vertex's distance is known; vertices farther than it are left unreached.
-    device : {"cpu", "cuda", "cuda:N"}, optional
-        By default the graph's own device where that is a GPU, else a GPU where there is one. With
-        `client`, what its workers shall use.
-    client : distributed.Client, optional
-        Run on the client's workers, one range of vertices each.
-    worker_timeout : float or str, optional
-        Seconds, 1 or more, or such as ``"2 minutes"``, for which a worker of `client` may be silent before the call
-        ends in `WorkerLostError`. By default ``mgraph.worker-timeout`` of Dask's configuration, or 60.
-    span : int, optional
-        Rounds between two barriers of Dask; 1 makes each a task. By default about a second's worth.
-    progress : callable, optional
-        Called between spans with the rounds done, and None as their number is not known.
+    {common arguments}
 
     Returns
     -------
@@ -102,13 +94,12 @@ def sssp(
     InputError
         For negative weights with another method than ``"bellman-ford"``, if `source` or `target` is not a vertex,
         and for input that cannot be used.
-    MemoryLimitError
-        If no plan fits; raised before anything is allocated.
-    DeviceError
-        If the device is not there or cannot be used.
-    WorkerLostError, SchedulerError, VersionError
-        With `client`: if a worker is lost during the call, the scheduler does not answer or has no workers, or a worker
-        has another version of mgraph.
+    {common errors}
+
+    See Also
+    --------
+    mgraph.bfs : The same without weights.
+    mgraph.apsp : Shortest paths between all pairs.
 
     References
     ----------
@@ -148,6 +139,7 @@ def sssp(
         dtype=computed,
         predecessors=predecessors,
         nonnegative=least >= 0,
+        memory_limit=checked_memory_limit(memory_limit),
         span=checked_span(span, progress),
         indptr=_incoming(csr) if len(runner.specs) > 1 else None,
         shape=shape_beside(graph, runner.specs),
@@ -181,6 +173,7 @@ def sssp(
     )
 
 
+@with_common_parts
 @dataclass(frozen=True, eq=False)
 class SsspResult:
     """The result of `sssp`.
@@ -196,11 +189,7 @@ class SsspResult:
         Rounds that were run.
     source : int
         The vertex that the distances are from.
-    plan : Plan
-        How the call was run.
-    timings : dict of str to float
-        Seconds spent in ``"load"``, ``"solve"`` and ``"collect"``, and apart from these in ``"compile"``: kernels are
-        compiled, or loaded from a cache, at their first use.
+    {common attributes}
     """
 
     distances: Array
