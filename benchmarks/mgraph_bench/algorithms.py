@@ -1,4 +1,4 @@
-"""The algorithms that are measured, each by one entry: how it is called, proved, and what its work is."""
+"""The algorithms that are measured, an entry each: its call, its verifier, its work and its ceiling."""
 
 import math
 from collections.abc import Callable
@@ -35,14 +35,14 @@ def _jumps(result: Any) -> int | None:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """What a benchmark needs to know of an algorithm.
+    """An algorithm, for benchmarks.
 
     Attributes
     ----------
     call : callable
         The public call.
     checks : dict of str to callable
-        What proves a result, by the names that suites give them.
+        The checks of a result, by the names that suites give them.
     work : callable
         Returns the work of a call.
     rounds : callable
@@ -54,7 +54,7 @@ class Algorithm:
     start : str
         The argument that says where it starts: ``"source"``, ``"sources"``, or "" for none.
     unique : tuple of str
-        The result's arrays that are the same for every method, to the bit: a result that equals a proved one is right.
+        The result's arrays that every method returns bit for bit: a result that equals a verified one is right.
     ceiling : callable or None
         Returns the most work a second that a device's measured ceilings allow.
     """
@@ -142,7 +142,7 @@ ALGORITHMS: dict[str, Algorithm] = {
 
 
 def check(algorithm: str, graph: Any, arrays: dict[str, Any], start: Any = None, names: Any = ()) -> str:
-    """Raise unless a result is right; return in words how that was proved.
+    """Raise unless a result is right; return in words how it was verified.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Amounts in words: three digits and a unit, so that a column of them can be read at a glance."""
+"""Amounts in words: three digits and a unit."""
 
 import math
 
@@ -12,7 +12,7 @@ _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def digits(value: float) -> str:
-    """Return a number with three digits or, where it has more before the point, with all of those."""
+    """Return a number with three digits, or with all digits before the point if these are more."""
     if value == 0 or not math.isfinite(value):
         return f"{value:g}"
     exponent = int(f"{value:.2e}".partition("e")[2])  # of the rounded number: 9.996 has two digits before the point
@@ -51,7 +51,7 @@ def times(value: float | None) -> str:
 
 
 def count(value: object) -> str:
-    """Return what a parameter is: whole numbers with commas, large powers of two as such, anything else as it is."""
+    """Return a parameter: integers with commas, large powers of two as powers, anything else as it is."""
     if value is None:
         return NONE
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""Measuring one case: making its input, calling, proving the result, and the row of what was found."""
+"""Measures one case: makes its input, calls, verifies the result, and returns the row."""
 
 import contextlib
 import json
@@ -26,21 +26,21 @@ Start = int | list[int] | None
 
 
 class Unfit(Exception):
-    """A case that this machine cannot measure; the message says why."""
+    """A case cannot be measured on this machine; the message says why."""
 
 
 @dataclass
 class Bench:
-    """What cases share: the latest input, and the answers that were proved right.
+    """State that cases share: the latest input, and the results that were verified.
 
     Attributes
     ----------
     folder : path or None
-        Where the files of graphs are.
+        Folder of the files of graphs.
     client : callable
-        Returns the Dask client of so many workers on a kind of device, or of a scheduler's address; None for none.
+        Returns the Dask client of that many workers on a kind of device, or of a scheduler's address; None for None.
     ceilings : dict of str to dict
-        What devices can do at best, by their models.
+        The devices' ceilings, by their models.
     """
 
     folder: Path | None = None
@@ -51,7 +51,7 @@ class Bench:
     _proved: dict[str, tuple[str, list[np.ndarray]]] = field(default_factory=dict)
 
     def input(self, case: Case, place: devices.Device) -> Any:
-        """Return a case's input where it shall lie; the latest one is kept, and what was proved of it."""
+        """Return a case's input, on the device that the case names; the latest input is kept."""
         device = "cpu" if case.run.get("where") == "host" or "peer" in case.run else place.name
         key = json.dumps([case.graph, device], sort_keys=True)
         if key != self._latest[0]:
@@ -79,7 +79,7 @@ class Bench:
         start: Start,
         wanted: tuple[str, ...] = (),
     ) -> str:
-        """Raise unless a result is right: by its wanted properties, or as it equals one that was proved by them."""
+        """Raise unless a result passes the wanted checks, or equals one that has passed them."""
         names = algorithms.ALGORITHMS[case.algorithm].unique
         if not names:
             return algorithms.check(case.algorithm, graph, arrays, start, wanted)
@@ -94,12 +94,12 @@ class Bench:
 
 
 def row(case: Case, suite: Suite, bench: Bench, place: devices.Device, quick: bool = False) -> dict[str, Any]:
-    """Measure a case on a device and return what was found: the part of a row that is not asked.
+    """Measure a case on a device and return the measured part of its row.
 
     Raises
     ------
     Unfit, MgraphError
-        If this machine cannot: it lacks a device, a library, a file, or enough memory.
+        If this machine cannot measure it: it lacks a device, a library, a file, or memory.
     WrongResultError
         If a result is wrong.
     """
@@ -126,7 +126,7 @@ def row(case: Case, suite: Suite, bench: Bench, place: devices.Device, quick: bo
 
 
 def described(place: devices.Device, client: Any = None) -> dict[str, Any]:
-    """Return what a row says of the device: that of a client's workers, where there is a client."""
+    """Return a row's description of the device, or of the devices of a client's workers."""
     kind, cores = place.kind, spec_of(place).cores
     count = 1 if client is None else len(client.scheduler_info(n_workers=-1)["workers"])
     return {"name": place.name, "kind": kind, "model": place.model(), "cores": cores, "count": count}
@@ -134,7 +134,7 @@ def described(place: devices.Device, client: Any = None) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _tuned(case: Case, place: devices.Device) -> Iterator[None]:
-    """Run the block with the blocks a launch, and the tile of the product, that a case asks for."""
+    """Run the block with the number of thread blocks, and the tile of the product, that a case asks for."""
     with contextlib.ExitStack() as stack:
         if "blocks" in case.run:
             stack.enter_context(place.limited(case.run["blocks"]))
@@ -247,8 +247,8 @@ def _peer_row(case: Case, suite: Suite, graph: Any, repeats: int, bench: Bench) 
 def _inside(call: Callable[..., Any], graph: Any, place: devices.Device) -> tuple[int, dict[str, float]]:
     """Return the most memory that a call takes, as plans count it, and its time by operation.
 
-    Of a graph that is the first call, which prepares what is kept with it, and the lists of neighbours beside: with
-    them, and with a list that is ranked, a plan counts the input.
+    The memory is that of the first call on a graph, which prepares what the graph keeps. Plans count the lists of
+    neighbours too, and a list that is ranked.
     """
     given, fresh = 0, graph
     if isinstance(graph, Graph) and graph.dense is None:
@@ -265,7 +265,7 @@ def _inside(call: Callable[..., Any], graph: Any, place: devices.Device) -> tupl
 
 
 def _timed(times: list[Times]) -> dict[str, Any]:
-    """Return a row's times: of several sources the mean of the medians."""
+    """Return a row's times: with several sources, the mean of the medians."""
     return {
         "seconds": statistics.mean(taken.seconds for taken in times),
         "times": [t for taken in times for t in taken.solves],
@@ -277,7 +277,7 @@ def _timed(times: list[Times]) -> dict[str, Any]:
 
 
 def _rated(amounts: list[Work], times: list[Times], ceiling: float | None) -> dict[str, Any]:
-    """Return a row's rate: of several sources the harmonic mean, as Graph500 has it."""
+    """Return a row's rate: with several sources the harmonic mean, as in Graph500."""
     rates = [amount.amount / taken.seconds for amount, taken in zip(amounts, times, strict=True)]
     rate = statistics.harmonic_mean(rates) if all(rates) else 0.0
     return {

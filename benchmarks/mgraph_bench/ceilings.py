@@ -1,8 +1,7 @@
-"""What a device can do at best, measured, to say which fraction of it an algorithm reaches: the roofs of a roofline.
+"""Measured ceilings of a device: the roofs of a roofline, of which algorithms reach a fraction.
 
 Three things bound the algorithms here: sums and minima in registers, reads at random of a table that a cache holds or
-does not, and memory read and written in order. Short kernels that do one of them each are timed, with nothing else in
-their way (``kernels/ceilings.cu``).
+does not, and memory read and written in order. A short kernel for each is timed (``kernels/ceilings.cu``).
 """
 
 import math
@@ -44,7 +43,7 @@ Ceiling = Callable[[dict[str, Any], Any, bool, int], float]
 
 
 def ceilings(device: devices.Device, quick: bool = False) -> dict[str, Any]:
-    """Measure what a device can do at best; it takes a second or two on a GPU, a few on a CPU.
+    """Measure a device's ceilings, in a second or two on a GPU and a few on a CPU.
 
     Parameters
     ----------
@@ -94,13 +93,13 @@ def of_reads(reads: int, bits: int) -> Ceiling:
 
 
 def _interpolated(reads: list[list[float]], size: float) -> float:
-    """Return the rate of reads from a table of so many bytes: on a line between those measured, both as logarithms."""
+    """Return the rate of reads from a table of that many bytes, interpolated between logarithms."""
     sizes, rates = np.log(np.array(reads, float)).T
     return math.exp(np.interp(math.log(size), sizes, rates))
 
 
 def _seconds(device: devices.Device, work: Callable[[], object]) -> float:
-    """Return the least time of some work: whatever else the machine does can only add to it."""
+    """Return the least time of some work: other processes can only add to it."""
     return min(each_seconds(device, work))
 
 

@@ -11,7 +11,7 @@ from mgraph.errors import InputError
 
 
 class Suites(click.Group):
-    """The command ``bench``: with the word ``report`` the report, else the measuring."""
+    """The group ``bench``: ``report`` is a command of it, all other words are suites to measure."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Let all words but ``report`` name suites."""
@@ -29,17 +29,17 @@ bench.command_class = Command
 
 
 class Nameless(click.Context):
-    """The context of a command that is called by its group's name alone."""
+    """The context of a command that users call by the name of its group."""
 
     @property
     def command_path(self) -> str:
-        """The words by which it is called."""
+        """The words that call it."""
         assert self.parent is not None
         return self.parent.command_path
 
 
 class Measuring(Command):
-    """The command that ``mgraph bench`` is with any word but ``report``."""
+    """The command behind ``mgraph bench``."""
 
     context_class = Nameless
 
@@ -56,7 +56,7 @@ class Measuring(Command):
 def bench_run(suites: tuple[str, ...], **options: Any) -> None:
     """Measure suites, all by default, and write a row for each case to a folder.
 
-    What the folder has already is kept: a run that was interrupted goes on where it is called again.
+    Rows that the folder has are kept: call it again to continue a run that was interrupted.
 
     mgraph bench report DIR writes the report of what was measured.
     """

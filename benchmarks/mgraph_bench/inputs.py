@@ -1,4 +1,4 @@
-"""The inputs that suites name: made graphs, matrices and lists, and the graphs of files.
+"""Inputs of suites: generated graphs, matrices and lists, and graphs of files.
 
 A suite's ``graph`` names a maker of `MAKERS` and its arguments. All are seeded: the same arguments give the same input
 on every device.
@@ -22,11 +22,11 @@ from . import CHECKOUT
 
 Array = Any
 
-#: Where files of graphs are looked for, unless a folder is named: from the current folder, and from the checkout.
+#: Folders of files of graphs, from the current folder and from the checkout, unless a folder is named.
 FOLDERS = ("data", "../shared/data", ".data")
 DATA = tuple(place / name for place in (Path(), CHECKOUT) for name in FOLDERS)
 
-#: Where the files that suites name come from.
+#: Sources of the files that suites name.
 SOURCES = {
     "*.gr.xz": "road networks: the ninth DIMACS challenge, http://www.diag.uniroma1.it/challenge9/download.shtml",
     "as-caida*": "graphs of autonomous systems: SNAP, https://snap.stanford.edu/data/as-Caida.html",
@@ -137,9 +137,9 @@ _BEHIND: dict[str, tuple[Callable[..., Any], ...]] = {"random_matrix": (generate
 
 
 def parameters_of(make: str) -> tuple[dict[str, Any], list[str]]:
-    """Return the parameters that suites may give a maker, with their types, and which of them it needs.
+    """Return the types of the parameters that suites may give a maker, and the names of the required ones.
 
-    ``weights`` may be given to all that make graphs.
+    All makers of graphs take ``weights``.
     """
     found, needed = {}, []
     for call in (MAKERS[make], *_BEHIND.get(make, ())):
@@ -154,7 +154,7 @@ def parameters_of(make: str) -> tuple[dict[str, Any], list[str]]:
 
 
 def made(graph: dict[str, Any], device: str, folder: Path | None = None) -> Any:
-    """Return the input that a suite describes, on a device; ``weights`` are those of a graph that has none itself.
+    """Return the input that a suite describes, on a device; ``weights`` apply to a graph that has none.
 
     Raises
     ------

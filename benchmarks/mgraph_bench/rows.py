@@ -1,7 +1,7 @@
-"""Rows: what runs have left in a folder, the newest of each case on each device.
+"""Rows of a folder: the newest of each case on each device.
 
 A folder holds one run or several, such as one of a GPU and one of a CPU; all its ``*.jsonl`` are read, whatever folders
-they lie in. `mgraph_bench` tells what a row has.
+they are in. `mgraph_bench` documents the fields of a row.
 """
 
 import json
@@ -18,10 +18,10 @@ from .suite import value
 
 Row = dict[str, Any]
 
-#: What a row may be of.
+#: Kinds of rows.
 KINDS = ("case", "skipped", "wrong", "ceilings")
 
-#: What every row has, by type, what those have that are of a case, and what those of each kind have in addition.
+#: Types of the fields of every row, of rows of a case, and of each kind of row.
 _EVERY: dict[str, type] = {"device": dict}
 _OF_A_CASE: dict[str, type] = {"suite": str, "algorithm": str, "graph": dict, "call": dict, "run": dict}
 _OF_KIND: dict[str, dict[str, type]] = {
@@ -42,10 +42,10 @@ class Rows:
     Attributes
     ----------
     cases, skipped, wrong, ceilings : list of dict
-        The rows of each kind, those of GPUs first, else in order of appearance. What a machine without a GPU has
-        skipped and another run has measured is not among them, nor are quick ceilings of a device that has others.
+        The rows of each kind, those of GPUs first, else in order of appearance. Cases that one machine skipped and
+        another measured do not count as skipped. Quick ceilings are left out if the device has others.
     others : int
-        Lines that are no rows of these kinds.
+        Number of lines that are not rows of these kinds.
     """
 
     cases: list[Row]
@@ -70,7 +70,7 @@ def read(folder: Path) -> Rows:
     Raises
     ------
     InputError
-        If the folder is none, holds no rows, or a line of its files cannot be read.
+        If the folder does not exist or has no rows, or a line cannot be read.
     """
     if not folder.is_dir():
         raise InputError(f"expected a folder that `mgraph bench` has written rows to, got {str(folder)!r}")
@@ -103,19 +103,19 @@ def read(folder: Path) -> Rows:
 
 
 def rows_of(path: Path, own: bool = False) -> Iterator[Row]:
-    """Yield the rows of a file; a last line that was cut off is none.
+    """Yield the rows of a file; an incomplete last line is left out.
 
     Parameters
     ----------
     path : path
         A file of JSON objects, one a line.
     own : bool
-        Only `mgraph bench` writes to the file: an object of another kind is no row, and not another program's either.
+        Only `mgraph bench` writes to the file: an object of an unknown kind is an error.
 
     Raises
     ------
     InputError
-        If another line is no row.
+        If another line is not a row.
     """
     text = path.read_bytes()
     lines = text.splitlines()
@@ -145,7 +145,7 @@ def _no_number(word: str) -> None:
 
 
 def _lack(row: Row) -> str:
-    """Return what a row lacks of what its kind has to have, in words; nothing where it lacks nothing."""
+    """Return the first field that is missing or wrong for the row's kind, in words; "" if all are right."""
     kind = row.get("kind")
     if kind not in KINDS:
         return f"kind {kind!r} is none of {', '.join(KINDS)}"
@@ -161,7 +161,7 @@ def _lack(row: Row) -> str:
 
 
 def _is_there(row: Row) -> bool:
-    """Return whether a case was skipped on the kind of device that it is for."""
+    """Return whether a case was skipped on the kind of device that it names."""
     wanted, _, _ = (row["run"].get("device") or "").partition(":")
     return wanted in ("", (row.get("device") or {}).get("kind"))
 
@@ -171,7 +171,7 @@ def _on_a_cpu(row: Row) -> bool:
 
 
 def key(row: Row) -> str:
-    """Return what a row shares with those of the same case on the same kind of device, and with no others."""
+    """Return a key of the row's case and model of device."""
     on = row.get("device") or {}
     device = [on.get("kind"), on.get("model"), on.get("count")]
     if row["kind"] == "ceilings":
@@ -180,13 +180,13 @@ def key(row: Row) -> str:
 
 
 def _case(row: Row) -> str:
-    """Return what a row shares with those of the same case on any device."""
+    """Return a key of the row's case, whatever the device."""
     parts = [row[name] for name in ("suite", "algorithm", "graph", "call", "run")]
     return json.dumps([*parts, bool(row.get("quick"))], sort_keys=True)
 
 
 def device_name(row: Row, counted: bool = True) -> str:
-    """Return the model of a row's device and, unless it is not to be counted, how many there are."""
+    """Return the model of a row's device, with the number of devices if `counted`."""
     on = row.get("device") or {}
     model = re.sub(
         r"^NVIDIA |^Intel|^AMD |\((R|TM)\)|Tesla | CPU| Processor| \d+-Core|@.*",
@@ -199,17 +199,17 @@ def device_name(row: Row, counted: bool = True) -> str:
 
 
 def file_name(words: str) -> str:
-    """Return words as part of a file's name."""
+    """Return words in a form that suits the name of a file."""
     return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
 
 
 def is_peer(row: Row) -> bool:
-    """Return whether another library was measured."""
+    """Return whether a row is of another library."""
     return bool(row["run"].get("peer"))
 
 
 def figures(row: Row, name: str) -> list[tuple[str, float]]:
-    """Return what a row has by a name, as (phase, value): of a field by phases one for each, else one of no phase."""
+    """Return a row's figures of a name as (phase, value); the phase is "" unless the field has phases."""
     if name in ("phases", "phase_rates"):
         return list((row.get(name) or {}).items())
     found = value(row, name)
@@ -217,9 +217,9 @@ def figures(row: Row, name: str) -> list[tuple[str, float]]:
 
 
 def parameters(rows: list[Row]) -> tuple[dict[str, Any], list[str]]:
-    """Return what all rows have in common, and the names of what tells them apart, of graph, call and run.
+    """Return the parameters that all rows share, and the names of those that differ, of graph, call and run.
 
-    The method, ``n`` and the device are left out: every row has them anyway.
+    The method, ``n`` and the device are left out: tables show them anyway.
     """
     said = [{**row["graph"], **row["call"], **row["run"]} for row in rows]
     names = dict.fromkeys(name for table in said for name in table if name not in ("method", "n", "device", "peer"))
@@ -234,7 +234,7 @@ def parameters(rows: list[Row]) -> tuple[dict[str, Any], list[str]]:
 
 
 def in_words(name: str, what: Any) -> str:
-    """Return a parameter and its name, where the name is needed to understand it."""
+    """Return a parameter in words, with its name if that is needed to understand it."""
     if isinstance(what, list):
         what = " to ".join(map(count, what))
     elif isinstance(what, str) and name != "where":
@@ -243,7 +243,7 @@ def in_words(name: str, what: Any) -> str:
 
 
 def case_name(row: Row) -> str:
-    """Return what tells a case from others of its suite, in words."""
+    """Return a case's parameters in words."""
     said = {**row["graph"], **row["call"], **row["run"]}
     method = row.get("method")
     words = [] if method is None or said.get("method") == method or is_peer(row) else [method]
@@ -253,14 +253,14 @@ def case_name(row: Row) -> str:
 
 
 def label(row: Row, names: tuple[str, ...], models: int = 1, counts: int = 1) -> str:
-    """Return the name of a row's series: what it has of `names`, and its device where there are several.
+    """Return the name of a row's series: its values of `names`, and its device if several are shown.
 
     Parameters
     ----------
     row : dict
         The row.
     names : tuple of str
-        What tells series apart.
+        The fields that tell series apart.
     models, counts : int
         How many models of devices, and how many numbers of them, are shown together.
     """
@@ -274,5 +274,5 @@ def label(row: Row, names: tuple[str, ...], models: int = 1, counts: int = 1) ->
 
 
 def ratio_words(ratio: float) -> str:
-    """Return how many times as long something takes, as a change."""
+    """Return a ratio of times as a change in words."""
     return f"{digits(ratio)} times" if ratio >= 2 or ratio <= 0.5 else f"{100 * (ratio - 1):+.0f} %".replace("-", "−")

@@ -1,7 +1,8 @@
-"""Going through suites: what was measured already is kept, what cannot be measured here is said, the rest is.
+"""Runs: measure the cases of suites that a folder does not have yet, and write a row for each.
 
 A run is a folder: ``rows.jsonl`` has a row a line, each written as soon as it is measured, ``rows.csv`` the same as a
-table. A run that was interrupted, or that a limit of time ended, goes on where it is called again with the same folder.
+table. A case that cannot be measured here gets a row that says why. A run that was interrupted, or that reached its
+time limit, continues if it is called again with the same folder.
 """
 
 import contextlib
@@ -33,13 +34,13 @@ from .case import Bench, Unfit, described, row
 from .rows import Row, rows_of
 from .suite import Case, Suite, load, names
 
-#: What the versions of are told in every row.
+#: Packages whose versions every row has.
 PACKAGES = ("numpy", "scipy", "numba", "dask", "distributed", "cupy-cuda13x", "cupy-cuda12x")
 
 
 @dataclass
 class Ended:
-    """How a run has ended: rows measured, kept from before, skipped, wrong and failed; whether the limit ended it."""
+    """Numbers of rows measured, kept from before, skipped, wrong and failed; whether the time limit ended the run."""
 
     measured: int = 0
     kept: int = 0
@@ -68,8 +69,8 @@ def bench(
     suites : iterable of str
         Names of suites; all by default.
     out : path
-        The run's folder, made if it is not there. Cases that it has a row of, from this device, commit and versions,
-        are not measured again.
+        The run's folder, created if needed. Cases that have a row there, from this device, commit and versions, are not
+        measured again.
     device : {"cpu", "cuda", "cuda:N"}, optional
         Measure on this device only: what runs on another, as most other libraries do, is left out. By default cases
         run where they say, and those that do not say it on a GPU where there is one.
@@ -158,7 +159,7 @@ def bench(
             except (Unfit, mgraph.MgraphError, MemoryError) as error:
                 found = {"kind": "skipped", "why": str(error) or "not enough memory"}
                 ended.skipped += 1
-            except Exception as error:  # of another library, or a mistake in this one: the other cases do not need it
+            except Exception as error:  # of another library, or a bug in this one; other cases may still work
                 if interrupted(error):
                     raise
                 words = " ".join(str(error).split())
@@ -178,7 +179,7 @@ def check_scheduler(scheduler: str) -> None:
 
 
 def identity(found: Row) -> str:
-    """Return what tells a row from others: the case, the device's model, the commit and the versions."""
+    """Return a row's identity: the case, the device's model, the commit and the versions."""
     model, count = found["device"]["model"], found["device"]["count"]
     names = ("suite", "algorithm", "graph", "call", "run", "quick", "commit", "versions")
     case = {name: found.get(name) for name in names}
@@ -186,14 +187,14 @@ def identity(found: Row) -> str:
 
 
 def read_rows(folder: Path) -> Iterator[Row]:
-    """Yield the rows that a folder's run has, the oldest first."""
+    """Yield the rows of a folder's run, the oldest first."""
     file = folder / "rows.jsonl"
     if file.is_file():
         yield from rows_of(file, own=True)
 
 
 def _lock(lines: TextIO) -> None:
-    """Raise if another process writes to a run's file; until it is closed, others are refused."""
+    """Lock a run's file until it is closed; raise if another process has locked it."""
     try:
         import fcntl
 
@@ -201,17 +202,17 @@ def _lock(lines: TextIO) -> None:
     except BlockingIOError as error:
         raise InputError(f"another run writes to {lines.name}: wait for its end, or name another folder") from error
     except (ImportError, OSError):
-        pass  # a system, or a network's disk, that knows no locks
+        pass  # the system or the file system has no locks
 
 
 def _drop_half_a_line(file: Path) -> None:
-    """Remove what is left of a last line that was cut off while it was written: its case is measured again."""
+    """Remove an incomplete last line; its case is measured again."""
     with file.open("r+b") as lines:
         lines.truncate(lines.read().rfind(b"\n") + 1)
 
 
 def write_table(folder: Path) -> Path:
-    """Write a folder's rows as a table, a column for each field, those of fields that have fields by both names."""
+    """Write a folder's rows as CSV, with a column for each field; a nested field is named ``outer.inner``."""
     flat = [dict(_flat(found)) for found in rows_of(folder / "rows.jsonl") if found.get("kind") == "case"]
     columns = list(dict.fromkeys(name for found in flat for name in found))
     file = folder / "rows.csv"
@@ -233,10 +234,10 @@ def _flat(found: Row, before: str = "") -> Iterator[tuple[str, Any]]:
 def cases_of(
     suites: list[Suite], quick: bool, workers: int | None, scheduler: str | None
 ) -> Iterator[tuple[Suite, Case]]:
-    """Yield all cases, with the workers of the command line where they do not say it themselves.
+    """Yield all cases, with the workers of the command line if they do not name a number themselves.
 
-    Other libraries, and what is tuned in this process, stay without. Cases of as many workers follow one another:
-    starting these takes longer than making a graph again.
+    Other libraries, and cases that are tuned in this process, run without workers. Cases with the same number of
+    workers follow one another: starting workers takes longer than making a graph again.
     """
     for suite in suites:
         for case in sorted(suite.cases(quick), key=lambda case: case.run.get("workers", 0)):
@@ -249,7 +250,7 @@ def cases_of(
 
 
 def _place(case: Case, device: str | None) -> devices.Device:
-    """Return where a case runs: where it says, on a CPU if that is not there, else where the command line says."""
+    """Return the device of a case: its own, or the CPU if that is missing; without one, that of the command line."""
     if case.run.get("peer", "cugraph") != "cugraph":
         return devices.find("cpu")
     named = case.run.get("device")
@@ -264,7 +265,7 @@ def _place(case: Case, device: str | None) -> devices.Device:
 def _ceilings(
     place: devices.Device, quick: bool, known: dict[str, Row], facts: Row, write: Callable[[Row], None]
 ) -> Row:
-    """Return what a device can do at best, from the run's own rows or measured now."""
+    """Return a device's ceilings, from the run's rows or measured now."""
     asked = {"kind": "ceilings", "device": described(place), "quick": quick}
     key = identity(asked | facts)
     if key not in known:
@@ -273,14 +274,14 @@ def _ceilings(
 
 
 class Clients(ExitStack):
-    """Dask clients of local workers, one at a time, closed at the end; or one of a scheduler that runs."""
+    """Dask clients of local workers or of a running scheduler, one at a time, closed at the end."""
 
     def __init__(self) -> None:
         super().__init__()
         self.current: tuple[Any, Any] = (None, None)
 
     def client(self, workers: int | str | None, kind: str) -> Any:
-        """Return a client of so many workers on a kind of device, or of the scheduler of an address; None for none."""
+        """Return a client of that many workers on a kind of device, or of a scheduler's address; None for None."""
         wanted = None if workers is None else (workers, kind)
         if wanted != self.current[0]:
             self.close()
@@ -300,7 +301,7 @@ class Clients(ExitStack):
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what a row's time depends on."""
+    """Return the versions of the packages that a row's time depends on."""
     found = {"mgraph": mgraph.__version__, "python": platform.python_version()}
     for name in PACKAGES:
         with contextlib.suppress(metadata.PackageNotFoundError):
@@ -310,7 +311,7 @@ def versions() -> dict[str, str]:
 
 @functools.cache
 def commit(checkout: Path = CHECKOUT) -> str | None:
-    """Return the commit of the checkout that this is run from; None elsewhere, also somewhere below another one."""
+    """Return the commit of the checkout that runs this; None if a checkout does not, or the folder lies below one."""
 
     def told(*asked: str) -> str:
         done = subprocess.run(["git", *asked], cwd=checkout, capture_output=True, text=True, timeout=10, check=True)

@@ -1,4 +1,4 @@
-"""What a suite's file may say: everything in it is held against what the library has, before anything is measured."""
+"""Schema of a suite's file: every name and value in it is checked before anything is measured."""
 
 import inspect
 import re
@@ -16,13 +16,13 @@ from .peers import PEERS
 
 Table = dict[str, Any]
 
-#: What a suite has.
+#: Fields of a suite.
 SUITE = (
     *("title", "source", "about", "algorithm", "repeats", "checks"),
     *("plot", "sweep", "quick", "published", "claim", "traffic"),
 )
 
-#: What a call is given by the run, and no suite says.
+#: Arguments of calls that the run gives, and suites may not.
 GIVEN = ("source", "sources", "device", "client", "progress")
 
 #: What a sweep may say of a run: the device; the library that is called instead of this one; Dask workers; random
@@ -30,7 +30,7 @@ GIVEN = ("source", "sources", "device", "client", "progress")
 #: (min, +) product; and where the input lies, ``"host"`` or, by default, the device.
 RUN = ("device", "peer", "workers", "sources", "blocks", "tile", "where")
 
-#: What rows have that tells them apart, beside the arguments of their cases, and the numbers that can be drawn.
+#: Fields that tell rows apart, beside the arguments of their cases, and fields that can be drawn.
 TOLD_APART = ("n", "m", "edges", "method", "algorithm", "model", "devices")
 NUMBERS = (
     "seconds", "call_seconds", "first_call_seconds", "processor_seconds", "input_seconds", "spread", "per_element",
@@ -48,7 +48,7 @@ def check(text: Table) -> None:
     Raises
     ------
     InputError
-        It has the words of the file, and what is allowed in their place.
+        It quotes the file, and says what is allowed instead.
     """
     _look_at("a suite", text, SUITE, ("title", "source", "about", "algorithm", "plot", "sweep"))
     for name in ("title", "source", "about"):
@@ -82,7 +82,7 @@ def check(text: Table) -> None:
 
 
 def _check_sweep(sweep: Table, algorithm: str, quick: Table) -> None:
-    """Raise unless a sweep names what there is, with the values of ``[quick]`` in the place of its own."""
+    """Raise unless all names and values of a sweep are known; those of ``[quick]`` replace its own."""
     _look_at("a sweep", sweep, ("algorithm", "graph", "call", "run"), ("graph",))
     graph, call, run = (
         {name: quick.get(name, value) for name, value in _table(part, sweep.get(part, {})).items()}
@@ -118,7 +118,7 @@ def _check_sweep(sweep: Table, algorithm: str, quick: Table) -> None:
 
 
 def _check_value(name: str, value: Any, hint: Any) -> None:
-    """Raise unless a value is one that an argument takes."""
+    """Raise unless an argument takes a value."""
     if name == "dtype":
         _one_of(name, value, ("auto", *(dtype.name for dtype in DISTANCE_TYPES)))
     words = f"{name} = {value!r} does not fit: it takes {getattr(hint, '__name__', hint)}"
@@ -128,7 +128,7 @@ def _check_value(name: str, value: Any, hint: Any) -> None:
 
 
 def _check_run(name: str, value: Any) -> None:
-    """Raise unless a value is one that a run takes."""
+    """Raise unless a run takes a value."""
     if name == "device":
         right = isinstance(value, str) and re.fullmatch(r"cpu|cuda(:\d+)?", value)
         _require(bool(right), f"device = {value!r} is not known: use cpu, cuda or cuda:1")
@@ -142,7 +142,7 @@ def _check_run(name: str, value: Any) -> None:
 
 
 def _check_checks(names: Any, algorithms: Iterable[str]) -> None:
-    """Raise unless the named checks are some of those of every algorithm."""
+    """Raise unless the named checks exist, and every algorithm has at least one of them."""
     if names is None:
         return
     known = [name for algorithm in algorithms for name in ALGORITHMS[algorithm].checks]
@@ -155,7 +155,7 @@ def _check_checks(names: Any, algorithms: Iterable[str]) -> None:
 
 
 def _check_plot(drawing: Any, names: Iterable[str]) -> None:
-    """Raise unless a plot names what rows have."""
+    """Raise unless a plot names fields of rows."""
     _look_at("[plot]", drawing, ("x", "y", "series", "log", "kind"), ("x",))
     _one_of("[plot] x", drawing["x"], names)
     _one_of("[plot] y", drawing.get("y", "seconds"), NUMBERS)
@@ -168,7 +168,7 @@ def _check_plot(drawing: Any, names: Iterable[str]) -> None:
 
 
 def _check_published(series: Table, names: Iterable[str]) -> None:
-    """Raise unless published figures are numbers of what rows have."""
+    """Raise unless published figures are positive numbers of a field of rows."""
     units = dict.fromkeys((*TIMES, *NUMBERS))
     _look_at("[[published]]", series, ("series", "beside", "x", *units), ("series", "x"))
     where = f"[[published]] {series['series']}"
@@ -182,7 +182,7 @@ def _check_published(series: Table, names: Iterable[str]) -> None:
 
 
 def _check_claim(claim: Table, names: Iterable[str]) -> None:
-    """Raise unless a claim is of what rows have; of ceilings that is their copy."""
+    """Raise unless a claim is of a field of rows, or of the copy of ceilings."""
     needed = ("words", "published", "of", "rows")
     _look_at("[[claim]]", claim, (*needed, "over", "by", "band"), needed)
     where = f"[[claim]] {claim['words']}"
@@ -216,7 +216,7 @@ def _fits(value: Any, hint: Any) -> bool:
 
 
 def _hints(call: Callable[..., Any], without: Iterable[str]) -> Table | None:
-    """Return the types of a call's arguments, without the first and some others; None where it takes any."""
+    """Return the types of a call's arguments but the first and those of `without`; None if it takes any."""
     _, *arguments = inspect.signature(call).parameters.values()
     if any(argument.kind is argument.VAR_KEYWORD for argument in arguments):
         return None
@@ -256,7 +256,7 @@ def _tables(name: str, found: Any) -> list[Table]:
 
 
 def _look_at(what: str, table: Any, allowed: Iterable[str], required: Iterable[str] = ()) -> None:
-    """Raise unless a table has only what is allowed, and all that is required."""
+    """Raise unless a table has all required names, and no others than the allowed ones."""
     names = list(_table(what, table))
     for name in names:
         _require(name in allowed, f"{what} has no {name!r}: use {_words(allowed)}")

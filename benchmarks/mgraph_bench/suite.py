@@ -1,6 +1,6 @@
-"""Suites: declarative files, each a sweep of one algorithm over its parameters, with the figures published for it.
+"""Suites: files that say which cases to measure, and which figures were published for them.
 
-A suite is a TOML file in the folder of suites, named by it::
+A suite is a TOML file in the folder of suites. Its name is that of the file::
 
     title = "All pairs: the blocked algorithm against naive and squaring"
     source = "Padamata and Raveendran, 2013"
@@ -40,16 +40,15 @@ A suite is a TOML file in the folder of suites, named by it::
     [traffic.splitter64]
     walk = 12
 
-A call is timed ``repeats`` times, by default and at least `REPEATS` times, in quick runs as often as ``[quick]`` says.
-``checks`` are those of `mgraph_bench.checks.CHECKS` that results have to pass before their times count, by default all
-of the algorithm's.
+A call is timed ``repeats`` times: `REPEATS` by default and at least, in quick runs as often as ``[quick]`` says. Results
+have to pass ``checks``, some of those of `mgraph_bench.algorithms`, before their times count; by default all of them.
 
-A sweep's ``graph`` names a maker of `mgraph_bench.inputs` and its arguments, ``call`` has the arguments of the public
-call, ``run`` what is around it (`mgraph_bench.schema.RUN`); its ``algorithm`` may be another than the suite's. Where an
-argument is a list, every value is taken, in all combinations. ``[quick]`` puts fewer and smaller values in the place of
-what has its name, so that the whole suite runs in seconds. A published y may be a pair, the ends of a band. A
-``[[claim]]`` is what a study tells in words (`Claim`). ``[traffic]`` has the bytes that an operation of a method moves
-for an element, for the rates of operations. Whatever else a file has, or names that is not there, is an error.
+A sweep has a ``graph``, a maker of `mgraph_bench.inputs` with its arguments, a ``call``, the arguments of the public
+call, and a ``run``, what is around the call (`mgraph_bench.schema.RUN`). Its ``algorithm`` replaces the suite's. A list
+stands for each of its values; all combinations are measured. Values of ``[quick]`` replace those of the same name, so
+that the whole suite runs in seconds. A published y may be a pair, the ends of a band. A ``[[claim]]`` is a statement of
+a study in words (`Claim`). ``[traffic]`` has the bytes that an operation of a method moves for an element; from these
+follow the rates of operations. Any other name in the file is an error.
 """
 
 import itertools
@@ -65,7 +64,7 @@ from mgraph.measuring import REPEATS
 from . import CHECKOUT
 from .schema import TIMES, check
 
-#: Where the suites are: beside the modules in a wheel, at the top of a checkout.
+#: Folder of the suites: in a wheel beside the modules, in a checkout ``benchmarks/suites``.
 SUITES = next(
     folder for folder in (Path(__file__).parent / "suites", CHECKOUT / "benchmarks" / "suites") if folder.is_dir()
 )
@@ -73,7 +72,7 @@ SUITES = next(
 
 @dataclass(frozen=True)
 class Plot:
-    """How a suite is drawn: the names of what goes along x and y and of what tells series apart (see `value`)."""
+    """A suite's plot: the names of its x, its y and of the fields that tell series apart (see `value`)."""
 
     x: str
     y: str = "seconds"
@@ -84,7 +83,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class Published:
-    """A series of figures that a study prints, and which of the rows it is set beside; times are in seconds.
+    """A series of published figures, and the rows that it is compared with; times are in seconds.
 
     Of a band ``y`` is the lower end, ``upper`` the other.
     """
@@ -99,7 +98,7 @@ class Published:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a study tells in words, and how the rows of this suite tell the same.
+    """A statement of a study in words, and how to compute the same from rows.
 
     Attributes
     ----------
@@ -140,7 +139,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Suite:
-    """A suite as its file has it; `cases` goes through it."""
+    """A suite, as read from its file."""
 
     name: str
     title: str
@@ -157,7 +156,7 @@ class Suite:
     checks: tuple[str, ...] = ()
 
     def repetitions(self, quick: bool = False) -> int:
-        """Return how many times a call is timed."""
+        """Return the number of times that a call is timed."""
         return int(self.quick.get("repeats", self.repeats)) if quick else self.repeats
 
     def cases(self, quick: bool = False) -> Iterator[Case]:
@@ -175,7 +174,7 @@ class Suite:
 
 
 def _combinations(table: dict[str, Any], quick: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield a table with one value for each name, in all combinations."""
+    """Yield all combinations of a table's values, with one value for each name."""
     values = [quick.get(name, value) for name, value in table.items()]
     lists = [value if isinstance(value, list) else [value] for value in values]
     for chosen in itertools.product(*lists):
@@ -252,7 +251,7 @@ def _published(table: dict[str, Any]) -> Published:
 
 
 def value(row: dict[str, Any], name: str) -> Any:
-    """Return what a row has by a name: a field, or an argument of its call, run or graph; None where there is none.
+    """Return a row's value of a name: a field, or an argument of its call, run or graph; None if there is none.
 
     Names of what is computed: ``devices``, ``model``; ``edges``, undirected ones counted once; ``per_element`` and
     ``per_iteration``, the solve's time for each; ``per_device``, its rate on each; ``overhead``, load and collect over

@@ -1,4 +1,4 @@
-"""How much work a call is, in the unit of its field, and the least traffic to memory that it takes."""
+"""Work of a call in the unit of its field, and a lower bound of its memory traffic."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from mgraph.planning.plan import Plan
 
 Array = Any
 
-#: Methods that leave out edges once a vertex, or a component, is found: no traffic or reads of all edges bound them.
+#: Methods that skip edges once a vertex or a component is found: reads of all edges do not bound them.
 LEAVE_OUT = ("pull", "hybrid", "afforest")
 
 #: Bytes that memory moves for one random access: a sector.
@@ -22,7 +22,7 @@ SECTOR = 32
 
 @dataclass(frozen=True)
 class Work:
-    """What a call does: so many units of its field, and at least so many bytes to and from memory if that is known.
+    """Amount of work of a call, and the bytes that it moves at least to and from memory, if known.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ def of_bits(graph: Any, made: Plan | None, arrays: dict[str, Any]) -> Work:
 
 
 def of_search(bytes_an_edge: int) -> Measure:
-    """Return the work of searches, of which each edge takes so many bytes."""
+    """Return the measure of searches that move that many bytes for each edge."""
 
     def work(graph: Graph, made: Plan | None, arrays: dict[str, Any]) -> Work:
         edges = _reached(graph, arrays["distances"])
@@ -69,7 +69,7 @@ def of_search(bytes_an_edge: int) -> Measure:
 
 
 def of_searches(graph: Graph, made: Plan | None, arrays: dict[str, Any]) -> Work:
-    """Return the work of searches from many vertices, which share looks at an edge: the edges that each has reached."""
+    """Return the work of searches from many vertices: the edges that each has reached, though they share reads."""
     edges = sum(_reached(graph, arrays["distances"][i]) for i in range(len(arrays["distances"])))
     return Work(edges / (1 if graph.directed else 2), "TEPS")
 
@@ -94,7 +94,7 @@ def _all_edges(made: Plan | None) -> bool:
 
 
 def _matrix_traffic(made: Plan) -> int:
-    """Return the bytes of the matrix that all passes over it read and write."""
+    """Return the bytes that all passes over the matrix read and write."""
     cell = np.dtype(made.dtype).itemsize + 4 * made.labelled
     passes = made.n
     if made.block:
@@ -105,7 +105,7 @@ def _matrix_traffic(made: Plan) -> int:
 
 
 def _reached(graph: Graph, distances: Array) -> int:
-    """Return the stored edges from what a search has reached."""
+    """Return the number of stored edges from the vertices that a search has reached."""
     degrees = np.diff(devices.to_host(graph.adjacency("csr")[0]))
     found = devices.to_host(distances)
     if found.dtype.kind == "f":

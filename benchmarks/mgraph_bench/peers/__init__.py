@@ -16,6 +16,7 @@ from typing import Any
 from mgraph.errors import InputError
 from mgraph.graph import as_graph
 
+from ..algorithms import ALGORITHMS
 from . import cugraph, graphblas, igraph, networkit, networkx, rustworkx, scipy
 from .solver import Peer, PeerError, Solver
 
@@ -54,7 +55,7 @@ def solver(peer: str, algorithm: str, graph: Any, **call: Any) -> Solver:
     PeerError
         If the library is not installed, or has no such algorithm or argument.
     InputError
-        If no library is known by the name, and for a graph that cannot be used.
+        For an unknown library, and for a graph that cannot be used.
     """
     if peer not in PEERS:
         raise InputError(f"peer={peer!r} is not known: use one of {', '.join(PEERS)}")
@@ -70,7 +71,8 @@ def solver(peer: str, algorithm: str, graph: Any, **call: Any) -> Solver:
         library = import_module(module)
     except ImportError as error:
         raise PeerError(f"{peer} cannot be imported ({error}): python -m pip install {install}") from error
-    return algorithms[algorithm](library, graph if algorithm == "list_rank" else as_graph(graph), **given)
+    takes_graphs = "graph" in ALGORITHMS[algorithm].takes
+    return algorithms[algorithm](library, as_graph(graph) if takes_graphs else graph, **given)
 
 
 def version(peer: str) -> str | None:

@@ -1,4 +1,4 @@
-"""What got slower or faster since another run: cases of both, told from noise by the noise of both.
+"""Changes since another run: which cases became slower or faster by more than noise.
 
 A case's times scatter within a run, and its median moves from run to run even where nothing changed: clocks, placement
 of memory, what else the machine does. So a case counts as slower only where
@@ -26,7 +26,7 @@ SIGMAS = 3.0
 
 @dataclass(frozen=True)
 class Change:
-    """A case of both runs: its rows, how many times as long it takes now, what would be noise, and the verdict."""
+    """A case of both runs: its rows, the ratio of its times, the ratio that may be noise, and the verdict."""
 
     row: Row
     before: Row
@@ -37,7 +37,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a run is beside its baseline: the cases of both, and those of one only.
+    """A run and its baseline: the cases of both, and those of one only.
 
     ``gone`` are those of suites and devices that were measured now, too; of the others there are ``elsewhere``.
     """
@@ -53,7 +53,7 @@ class Comparison:
 
 
 def compared(rows: Rows, baseline: Rows) -> Comparison:
-    """Compare the cases of two folders that are the same, on devices of the same model and number."""
+    """Compare the same cases of two folders, on devices of the same model and number."""
     now, before = ({key(row): row for row in each.cases} for each in (rows, baseline))
     covered = {_where(row) for row in rows.cases}
     missing = [row for name, row in before.items() if name not in now]
@@ -86,7 +86,7 @@ def noise(row: Row) -> float:
 
 
 def _apart(quicker: Row, slower: Row) -> bool:
-    """Return whether the middle halves of two rows' times do not overlap, where that can be told."""
+    """Return whether the middle halves of two rows' times are apart; True if there are too few times."""
     if max(map(_sources, (quicker, slower))) > 1 or min(len(row.get("times", ())) for row in (quicker, slower)) < 3:
         return True
     return (

@@ -1,4 +1,4 @@
-"""What studies tell in words, set beside the same of what was measured: a line each, and a plot of ratios by x."""
+"""Statements of studies in words, beside our figures of the same: a table, and a plot of ratios by x."""
 
 import itertools
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ from .plots import Curve, curves
 
 @dataclass(frozen=True)
 class Finding:
-    """What rows tell of a claim: figures by x, None where the claim names it, and what they were measured on."""
+    """Our figures of a claim, by x (None if the claim names it), and the devices that they were measured on."""
 
     claim: Claim
     points: tuple[tuple[Any, Any], ...]
@@ -23,7 +23,7 @@ class Finding:
 
 
 def blocks(suite: Suite, rows: list[Row]) -> list[Block]:
-    """Return the table of a suite's claims, after a plot of the ratios of those that have a band; none without any."""
+    """Return the table of a suite's claims, and before it a plot of the ratios of those with a band."""
     if not suite.claims:
         return []
     found = list(findings(suite, rows))
@@ -40,7 +40,7 @@ def blocks(suite: Suite, rows: list[Row]) -> list[Block]:
 
 
 def findings(suite: Suite, rows: list[Row]) -> Iterator[Finding]:
-    """Yield what rows tell of a suite's claims, on each device or pair of devices that has such rows."""
+    """Yield the findings of a suite's claims, for each device or pair of devices that has rows of them."""
     for claim in suite.claims:
         own = _by_device(claim, claim.rows, rows)
         if claim.over is None:
@@ -63,7 +63,7 @@ def findings(suite: Suite, rows: list[Row]) -> Iterator[Finding]:
 
 
 def _by_device(claim: Claim, wanted: dict[str, Any], rows: list[Row]) -> dict[str, list[Row]]:
-    """Return the rows that have what is wanted and what the claim is of, by the model of their device."""
+    """Return the rows that match `wanted` and have the claim's figure, by the model of their device."""
     found: dict[str, list[Row]] = {}
     for row in rows:
         if value(row, claim.of) is not None and all(_has(row, name, what) for name, what in wanted.items()):
@@ -72,14 +72,14 @@ def _by_device(claim: Claim, wanted: dict[str, Any], rows: list[Row]) -> dict[st
 
 
 def _has(row: Row, name: str, what: Any) -> bool:
-    """Return whether a row has a value, one of a list, or, where that is empty, none."""
+    """Return whether a row has a value, or one of a list; with an empty list, whether it has none."""
     if isinstance(what, list):
         return value(row, name) in (what or [None])
     return bool(value(row, name) == what)
 
 
 def _best(of: str, rows: list[Row], x: str) -> dict[Any, Row]:
-    """Return the row of the least time, or else of the most of anything, at each x; of no name all have the same x."""
+    """Return the best row at each x: that of the least time, or of the greatest other figure."""
     best: Callable[..., Row] = min if of.endswith("seconds") else max
     at: dict[Any, list[Row]] = {}
     for row in rows:
@@ -88,7 +88,7 @@ def _best(of: str, rows: list[Row], x: str) -> dict[Any, Row]:
 
 
 def _on(rows: list[Row]) -> str:
-    """Return what rows were measured on: devices, cores of a CPU, another library."""
+    """Return the devices of rows in words, with the cores of CPUs and the names of other libraries."""
     return ", ".join(dict.fromkeys(map(_place, rows)))
 
 
@@ -103,7 +103,7 @@ def _place(row: Row) -> str:
 
 
 def _measured(finding: Finding, x: str) -> tuple[str, str]:
-    """Return the figures of a finding in words, the least and the most of them, and at which x they are."""
+    """Return the least and the greatest figure of a finding in words, and their x."""
     claim = finding.claim
     words = amounts.share if "%" in claim.published else amounts.times if claim.over is not None else words_of(claim.of)
     figures = [figure for _, figure in finding.points]
@@ -115,7 +115,7 @@ def _measured(finding: Finding, x: str) -> tuple[str, str]:
 
 
 def _drawn(suite: Suite, found: list[Finding]) -> list[Block]:
-    """Return the plot of the ratios by x of the claims with a band; none where none has several x."""
+    """Return the plot of ratios by x of the claims with a band, if one has several x."""
     several = [finding for finding in found if finding.claim.band and len(finding.points) > 1]
     if not several:
         return []

@@ -1,4 +1,4 @@
-"""What all plots share: their colours on light and on dark ground, axes, labels beside the curves, and their SVG.
+"""Parts of all plots: colours on light and on dark ground, axes, labels beside the curves, and SVG.
 
 A plot is drawn by Matplotlib in the light colours, its text left as text. In a file of its own it has an opaque ground,
 and a style that changes the colours where the reader's system is dark; within a page, colours are the page's variables.
@@ -53,7 +53,7 @@ _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-se
 def drawn(
     name: str, height: float, left: float = 62, right: float = 20, top: float = 34, bottom: float = 42
 ) -> Iterator[Any]:
-    """Yield empty axes with so many pixels around them; afterwards they are ready for `svg`.
+    """Yield empty axes with margins in pixels; afterwards they are ready for `svg`.
 
     Everything of Matplotlib's that depends on the user's settings is set while the block runs.
     """
@@ -121,12 +121,12 @@ def within_page(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return text as XML has it."""
+    """Return text with the characters escaped that XML reserves."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def words_of(name: str) -> Callable[[float], str]:
-    """Return how values of a name are written along an axis."""
+    """Return the function that puts values of a name into words."""
     known: dict[str, Callable[[float], str]] = {
         "fraction": amounts.share,
         "overhead": amounts.share,
@@ -146,24 +146,24 @@ def words_of(name: str) -> Callable[[float], str]:
 
 
 def ends(words: Callable[[float], str], values: Sequence[float]) -> str:
-    """Return values in words, of several the least and the most."""
+    """Return the least and the greatest value in words."""
     return " to ".join(dict.fromkeys(map(words, (min(values), max(values)))))
 
 
 def short(text: str) -> str:
-    """Return an amount of a tick without zeros after the point, which ticks do not need."""
+    """Return an amount without trailing zeros after the point, for a tick."""
     return re.sub(r"(\.\d*?)0+(?=\D|$)", lambda found: found[1].rstrip("."), text)
 
 
 def value_axis(axes: Axes, which: str, words: Callable[[float], str], log: bool) -> None:
-    """Give an axis, ``"x"`` or ``"y"``, round ticks in words; limits must be set."""
+    """Set round ticks with words on an axis, ``"x"`` or ``"y"``, whose limits are set."""
     ends = axes.get_xlim() if which == "x" else axes.get_ylim()
     rounded = round_log if log else round_linear
     ticks_at(axes, which, rounded(min(ends), max(ends)), words)
 
 
 def ticks_at(axes: Axes, which: str, values: Sequence[float], words: Callable[[float], str]) -> None:
-    """Put ticks at values in ascending order, from the last on as many as there is room for."""
+    """Set ticks at ascending values, from the last on, as many as fit."""
     axis = axes.xaxis if which == "x" else axes.yaxis
     at = [axes.transData.transform((value, value))[int(which == "y")] for value in values]
     texts = [short(words(value)) for value in values]
@@ -196,7 +196,7 @@ def round_linear(least: float, most: float, wanted: int = 6) -> list[float]:
 
 
 def spread_out(wanted: Sequence[float], heights: Sequence[float], most: float) -> list[float]:
-    """Return where to put labels of some heights, none over another, each as near as may be to where it is wanted."""
+    """Return places for labels of given heights that do not overlap, each near its wanted place."""
     order = sorted(range(len(wanted)), key=lambda i: wanted[i])
     placed = [0.0] * len(wanted)
     below = 0.0
@@ -211,7 +211,7 @@ def spread_out(wanted: Sequence[float], heights: Sequence[float], most: float) -
 
 
 def wrapped(text: str, characters: int = 30) -> str:
-    """Return text in lines of at most so many characters."""
+    """Return text wrapped to lines of at most that many characters."""
     return "\n".join(textwrap.wrap(text, characters, break_long_words=False)) or text
 
 
@@ -255,5 +255,5 @@ def label_beside(axes: Axes, labels: Sequence[tuple[float, float, str, str]]) ->
 
 
 def above(axes: Axes, text: str) -> None:
-    """Write what goes up the axes above them, where it need not be turned."""
+    """Write the name of the y axis above it, so that the text is horizontal."""
     axes.annotate(text, (0, 1), (-50, 14), xycoords="axes fraction", textcoords="offset points", color=MUTED, ha="left")

@@ -33,7 +33,7 @@ from .drawing import (
 
 @dataclass(frozen=True)
 class Curve:
-    """Points of one series, in order along x, and the place of its colour and marker.
+    """The points of a series along x, and the index of its colour and marker.
 
     Published ones are dashed; those of a further device are thinner lines of the same colour. Where there are `upper`
     values, it is a band from the points up to these.
@@ -53,13 +53,13 @@ class Curve:
 
     @property
     def marker(self) -> str:
-        """The series' marker: another one where colours start again."""
+        """The series' marker, which differs where colours repeat."""
         return MARKERS[(self.place + self.place // len(SERIES)) % len(MARKERS)]
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: what it is of, its parts after one another with the places of their colours, and what is beside it.
+    """A bar: its label, its parts with the indices of their colours, and the text beside it.
 
     Bars of one ``group``, one after another, have it as their heading.
     """
@@ -81,7 +81,7 @@ def curves(
     y_words: str = "",
     ideal: Callable[[float], float] | None = None,
 ) -> str:
-    """Return a plot of series over what has the name `x`, each named beside its last point.
+    """Return a plot of series over `x`, each labelled beside its last point.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def bars(
     log: bool = False,
     start: float | None = None,
 ) -> str:
-    """Return a plot of horizontal bars, one below another; what is `start` or, without one, 0 is at the left.
+    """Return a plot of horizontal bars, which begin at `start` or, without one, at 0.
 
     Bars of a logarithmic axis begin at `start`, to either side of it, or without one at the left end.
     """
@@ -256,7 +256,7 @@ def bars(
 def over_predictions(
     name: str, title: str, groups: Sequence[tuple[str, list[tuple[float, float]]]], within: float
 ) -> str:
-    """Return a plot of predicted times over measured ones, by these.
+    """Return a plot of predicted over measured times, by the measured ones.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ def over_predictions(
 
 
 def roofline(name: str, title: str, ceilings: dict[str, Any], points: Sequence[tuple[str, float, float]]) -> str:
-    """Return a roofline: work a second over work a byte, of points as (label, work a byte, work a second).
+    """Return a roofline, work a second over work a byte; points are (label, work a byte, work a second).
 
     The slanted roof is the device's copying, the level ones its (min, +) product by type and its random reads, which
     bound work that needs a read each. After S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual
@@ -358,7 +358,7 @@ def roofline(name: str, title: str, ceilings: dict[str, Any], points: Sequence[t
 
 
 def _limits(values: list[float], log: bool, from_zero: bool = False, tight: bool = False) -> tuple[float, float]:
-    """Return where an axis of some values ends: a little beyond them, from 0 if asked for."""
+    """Return the limits of an axis: a little beyond the values, or from 0."""
     least, most = min(values), max(values)
     if log:
         beyond = max((most / least) ** 0.06, 1.12)

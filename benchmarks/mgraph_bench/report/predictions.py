@@ -1,7 +1,7 @@
-"""What the planner predicted beside what was measured: of all rows, of all pairs on several GPUs, and elsewhere.
+"""Predicted and measured times and memory: of all rows, and of all pairs on several devices.
 
-`WITHIN_SEVERAL` is asked of the sweeps over the number of GPUs. Workers on CPUs, and spans that a call asks for, which
-no plan takes of itself, have a table of their own.
+Sweeps over the number of GPUs are to be within `WITHIN_SEVERAL`. Workers on CPUs have a table of their own, and so have
+spans that a call asks for.
 """
 
 import contextlib
@@ -19,13 +19,16 @@ from .document import Block, Column, Plot, Section, Table, Words, table
 from .frames import frame_of
 from .plots import over_predictions
 
-#: What a prediction of a time shall be within, and one for several devices.
+#: The share within which a predicted time is to be, on one device and on several.
 WITHIN = 0.20
 WITHIN_SEVERAL = 0.15
 
+#: The algorithm that the latter is asked of.
+ON_SEVERAL = "apsp"
+
 
 def within(row: Row, share: float, name: str = "seconds") -> bool:
-    """Return whether prediction and measurement are within a share: neither is so much more than the other."""
+    """Return whether the greater of prediction and measurement exceeds the other by at most a share."""
     measured, predicted = _pair(row, name)
     return predicted / (1 + share) <= measured <= predicted * (1 + share)
 
@@ -115,8 +118,8 @@ def _table(timed: list[Row], sized: list[Row]) -> Table:
 
 
 def _several(timed: list[Row]) -> list[Row]:
-    """Return the rows of all pairs, by a method of a suite that ran on several devices, those on one of them too."""
-    found = [row for row in timed if row["algorithm"] == "apsp"]
+    """Return the rows of all pairs whose suite and method ran on several devices, with those on one device."""
+    found = [row for row in timed if row["algorithm"] == ON_SEVERAL]
     families: dict[tuple[str, str, str], set[int]] = {}
     for row in found:
         families.setdefault(_family(row), set()).add(row["device"]["count"])
@@ -128,17 +131,17 @@ def _family(row: Row) -> tuple[str, str, str]:
 
 
 def _for_gpus(row: Row) -> bool:
-    """Return whether a row that a machine with GPUs has skipped is of all pairs on more of them."""
+    """Return whether a skipped row is of all pairs on more GPUs than the machine has."""
     on_workers = isinstance(row["run"].get("workers"), int) and row["call"].get("span") is None
-    return row["algorithm"] == "apsp" and row["device"]["kind"] == "cuda" and on_workers and "n" in row["graph"]
+    return row["algorithm"] == ON_SEVERAL and row["device"]["kind"] == "cuda" and on_workers and "n" in row["graph"]
 
 
 def _predicted(row: Row) -> float | None:
-    """Return the time that the planner predicts of a row that was skipped, on as many GPUs of its device's model."""
+    """Return the predicted time of a skipped row, on as many GPUs of its device's model as it asks for."""
     n, workers = row["graph"]["n"], row["run"]["workers"]
     gpu = DeviceSpec("cuda", "cuda", 16 * n * n, model=row["device"]["model"])  # so that the matrix surely fits
     with contextlib.suppress(MgraphError):
-        return plan("apsp", n, devices=[gpu] * workers, **row["call"]).seconds
+        return plan(ON_SEVERAL, n, devices=[gpu] * workers, **row["call"]).seconds
     return None
 
 

@@ -1,4 +1,4 @@
-"""How much faster several devices are than one, and this library than others: speed-up, efficiency, and ratios.
+"""Speed-up and efficiency on several devices, and ratios to the times of other libraries.
 
 Strong scaling has the same problem on more devices, weak scaling as much work on each. Both are of rates: the speed-up
 on p devices is the rate there over that on the fewest, times their number, and the efficiency is the speed-up over p.
@@ -14,7 +14,7 @@ SAME_WORK = 0.1
 
 
 def families(rows: list[Row]) -> list[tuple[str, str, list[Row]]]:
-    """Return the strong and weak scalings of rows as (device, name, rows in order of the number of devices)."""
+    """Return strong and weak scalings as (device, name, rows in order of the number of devices)."""
     own = [row for row in rows if not is_peer(row) and row.get("rate")]
     strong: dict[tuple[str, str, str, int], list[Row]] = {}
     for row in own:
@@ -39,12 +39,12 @@ def families(rows: list[Row]) -> list[tuple[str, str, list[Row]]]:
 
 
 def speedup(row: Row, first: Row) -> float:
-    """Return the speed-up of a row over one device, taking that of the first row's devices for their number."""
+    """Return a row's speed-up over one device; that of the first row counts as its number of devices."""
     return float(row["rate"] / first["rate"] * first["device"]["count"])
 
 
 def of_devices(suite: str, rows: list[Row]) -> list[Block]:
-    """Return the plots and the table of a suite's speed-ups on several devices; none where it has none."""
+    """Return the plots and the table of a suite's speed-ups on several devices, if there are any."""
     found = families(rows)
     if not found:
         return []
@@ -78,7 +78,7 @@ def of_devices(suite: str, rows: list[Row]) -> list[Block]:
 
 
 def of_peers(suite: str, rows: list[Row]) -> list[Block]:
-    """Return the plot of other libraries' times over ours for the same task; none where none was measured.
+    """Return the plot of other libraries' times over ours for the same task, if any were measured.
 
     Times are those of the whole call, as only these are known of both.
     """

@@ -56,7 +56,7 @@ def _label_of(suite: Suite, rows: list[Row], row: Row) -> str:
 
 
 def _drawings(suite: Suite, rows: list[Row]) -> Iterator[tuple[Drawn, list[Row]]]:
-    """Yield a suite's plots with their rows: what it says and, where another field was published, that."""
+    """Yield a suite's plots with their rows: its own, and one for each other published field."""
     yield suite.plot, rows
     for of in dict.fromkeys(study.of for study in suite.published):
         if of != suite.plot.y and not (of == "seconds" and suite.plot.y in ("rate", "per_element")):
@@ -66,7 +66,7 @@ def _drawings(suite: Suite, rows: list[Row]) -> Iterator[tuple[Drawn, list[Row]]
 
 
 def _drawn(suite: Suite, drawing: Drawn, rows: list[Row]) -> list[Block]:
-    """Return a plot of a suite, with what was published dashed, or shaded where it is a band."""
+    """Return a plot of a suite; published figures are dashed, or shaded if they are bands."""
     name_of_plot = suite.name if drawing.y == suite.plot.y else f"{suite.name}-{drawing.y.replace('_', '-')}"
     caption = f"{_Y_WORDS.get(drawing.y, drawing.y.replace('_', ' ')).capitalize()} by {drawing.x.replace('_', ' ')}."
     if drawing.y == "phases":
@@ -113,13 +113,13 @@ def _drawn(suite: Suite, drawing: Drawn, rows: list[Row]) -> list[Block]:
 
 
 def _x_of(row: Row, rows: list[Row]) -> str:
-    """Return what tells a row from others that is not along x."""
+    """Return the parameters that tell a row from the others, in words."""
     _, varying = parameters(rows)
     return ", ".join(in_words(name, value(row, name)) for name in varying if value(row, name) is not None) or "default"
 
 
 def _by_x(points: list[tuple[Any, float]]) -> tuple[tuple[Any, float], ...]:
-    """Return points by x, where x are numbers; of several at one x the median."""
+    """Return points with one y at each x, the median; sorted if all x are numbers."""
     at: dict[Any, list[float]] = {}
     for x, y in points:
         at.setdefault(x, []).append(y)
@@ -128,7 +128,7 @@ def _by_x(points: list[tuple[Any, float]]) -> tuple[tuple[Any, float], ...]:
 
 
 def _grouped_bars(name: str, title: str, series: list[Curve], drawing: Drawn, y_words: str) -> str:
-    """Return a plot of a bar for each x and series: by x or, where there are more x than series, by series."""
+    """Return a plot with a bar for each x and series, grouped by the one of which there are fewer."""
     words = words_of(drawing.y)
     found = [(x, curve, y) for curve in series for x, y in curve.points]
     xs = list(dict.fromkeys(x for x, *_ in found))
@@ -143,7 +143,7 @@ def _grouped_bars(name: str, title: str, series: list[Curve], drawing: Drawn, y_
 
 
 def _rows_table(rows: list[Row]) -> Block:
-    """Return all rows of a suite: what tells them apart, and what was found."""
+    """Return the table of all rows of a suite: their parameters and figures."""
     common, varying = parameters(rows)
     several = len({device_name(row) for row in rows}) > 1
     front = {
@@ -214,7 +214,7 @@ def _phases(suite: Suite, rows: list[Row]) -> list[Block]:
 
 
 def _phase_bars(name: str, rows: list[Row], title: str) -> list[Block]:
-    """Return the shares of the time of each operation, as stacked bars: small and large cases share no scale."""
+    """Return stacked bars of each operation's share of the time, as small and large cases have no common scale."""
     found = [row for row in rows if row.get("phases") and sum(row["phases"].values()) > 0]
     if not found:
         return []

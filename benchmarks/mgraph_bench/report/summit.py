@@ -1,4 +1,4 @@
-"""Predictions beside what was published of all pairs on Summit, whose thousands of GPUs nobody here can measure on.
+"""Predictions beside published runs of all pairs on thousands of GPUs of Summit, which this project did not measure.
 
 ``benchmarks/published/summit.toml`` has the runs. One that does not say its vertices is planned for a matrix of float32
 that fills half of the GPUs' memory: predicted rates hardly depend on n where GPUs are so full.
@@ -26,13 +26,13 @@ V100 = DeviceSpec("cuda", "cuda", 16 * 10**9, model="Tesla V100-SXM2-16GB")
 
 
 def published() -> list[dict[str, Any]]:
-    """Return the published runs; none where their file is not installed."""
+    """Return the published runs, or [] if their file is not installed."""
     path = next((path for path in PUBLISHED if path.is_file()), None)
     return [] if path is None else list(tomllib.loads(path.read_text(encoding="utf-8"))["run"])
 
 
 def predicted(run: dict[str, Any]) -> tuple[int, float]:
-    """Return the vertices that a published run is planned for, and the predicted (min, +) a second."""
+    """Return the vertices of the plan of a published run, and the predicted sums and minima a second."""
     n = run.get("n") or math.isqrt(run["gpus"] * V100.memory // 2 // 4)
     made = plan(
         "apsp",

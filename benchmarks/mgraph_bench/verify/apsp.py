@@ -24,7 +24,7 @@ ROUNDING = 1e-5
 
 
 def diagonal(graph: Any, arrays: dict[str, Any], source: object) -> str:
-    """Check that all pairs have zeros on the diagonal."""
+    """Raise unless the diagonal is zero."""
     distances = arrays["distances"]
     for first in range(0, len(distances), TILE):
         own = slice(first, first + TILE)
@@ -36,7 +36,7 @@ def diagonal(graph: Any, arrays: dict[str, Any], source: object) -> str:
 
 
 def rows(graph: Any, arrays: dict[str, Any], source: object) -> str:
-    """Check rows of all pairs: as many as may be looked at, in even distances."""
+    """Raise unless rows are right: as many as `bellman.SUMS` allows, at even distances."""
     distances, n = arrays["distances"], len(arrays["distances"])
     each = n + graph.m if isinstance(graph, Graph) and graph.dense is None else n * n
     count = min(n, bellman.SUMS // max(1, each))
@@ -55,7 +55,7 @@ def rows(graph: Any, arrays: dict[str, Any], source: object) -> str:
 
 
 def elements(graph: Any, arrays: dict[str, Any], source: object) -> str:
-    """Check a few elements of every row of all pairs."""
+    """Raise unless a few elements of every row are right."""
     distances = arrays["distances"]
     if not hasattr(distances, "strides"):
         return ""  # it is distributed, and its elements are far apart

@@ -15,7 +15,7 @@ from mgraph.graph import Graph
 
 
 def labels(graph: Graph, arrays: dict[str, Any], source: object) -> str:
-    """Check that no label exceeds its vertex, and that all are equal across every edge."""
+    """Raise unless no label exceeds its vertex, and labels are equal across every edge."""
     found = devices.to_host(arrays["labels"])
     outside = (found < 0) | (found > np.arange(graph.n))
     if outside.any():
@@ -31,7 +31,7 @@ def labels(graph: Graph, arrays: dict[str, Any], source: object) -> str:
 
 
 def count(graph: Graph, arrays: dict[str, Any], source: object) -> str:
-    """Check that there are as many labels as components, each that of the vertex it names."""
+    """Raise unless there are as many labels as components, each the label of the vertex that it names."""
     found, count = devices.to_host(arrays["labels"]), int(arrays["count"])
     indptr, indices = map(devices.to_host, graph.adjacency("csr"))
     matrix = sparse.csr_array((np.ones(len(indices), np.int8), indices, indptr), shape=(graph.n, graph.n))
