@@ -5,11 +5,11 @@
 // next one, or to the list's last, and leaves at each element whose walk passed it, after how many steps. What it
 // found of the splitters is a list of them, shorter by 2^shift and weighted by the steps between them: `chain`.
 // `jump` ranks that: each element adds the distance of the one it points to, and points where that one points
-// (Wylie 1979); its rounds are one cooperative launch. `aggregate` subtracts from the distance of an element's splitter
+// (Wyllie 1979); its rounds are one cooperative launch. `aggregate` subtracts from the distance of an element's splitter
 // the steps from there. What lies before the first splitter of its list, no walk has passed: `sift` lists it. If it is
 // little, it is a list of its own, which `number`, `follow` and `relink` make, `jump` ranks and `enter` writes home;
 // else `mark` finds the elements among it that nothing points to, and `complete` walks from each until it meets a
-// known rank, and once more to write. The method of Wylie is `link` and `jump` on the elements themselves.
+// known rank, and once more to write. The method of Wyllie is `link` and `jump` on the elements themselves.
 //
 // Which element is a splitter, and of which number, is computed, not looked up: number and place are i >> shift and
 // a hash of that. So a hop reads one word and writes one, and neither splitters nor a bitmap of them are stored.

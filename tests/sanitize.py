@@ -117,7 +117,7 @@ def list_rank() -> None:
     random = np.random.default_rng(2)
     tree = np.minimum((random.random(4000) * np.arange(4000)).astype(int), np.arange(4000))
     for succ in (linked_list(20_000), np.arange(5000) // 2 * 2, tree):
-        for method in ("wylie", "splitter64", "splitter48"):
+        for method in ("wyllie", "splitter64", "splitter48"):
             mgraph.list_rank(succ, device="cuda", method=method)
 
 

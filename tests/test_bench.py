@@ -89,7 +89,7 @@ class TestRows:
             ("apsp", {"make": "random_degree", "n": 70, "degree": 3, "weights": [1, 9]}, {"method": "sssp"}),
             ("sssp", {"make": "grid", "rows": 9, "columns": 9}, {}),
             ("components", {"make": "tree_graph", "n": 90, "count": 3, "k": 2}, {"method": "shiloach-vishkin"}),
-            ("list_rank", {"make": "linked_list", "n": 90}, {"method": "wylie"}),
+            ("list_rank", {"make": "linked_list", "n": 90}, {"method": "wyllie"}),
             ("bfs_many", {"make": "grid", "rows": 9, "columns": 9}, {"predecessors": True}),
             ("closure", {"make": "rmat", "scale": 5}, {"reflexive": False}),
         ],

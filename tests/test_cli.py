@@ -536,13 +536,13 @@ def test_rank(tmp_path):
     assert np.load(ranks).tolist() == [2, 1, 0, 0]
     assert "one among 2" in ok("rank", text, "--device", "cpu", "--splitters", 2)
     assert "--splitters must be an integer of 1 or more, got 0" in failed(invoke("rank", text, "--splitters", 0), 2)
-    assert "give --splitters with" in failed(invoke("rank", text, "--method", "wylie", "--splitters", 2), 2)
+    assert "give --splitters with" in failed(invoke("rank", text, "--method", "wyllie", "--splitters", 2), 2)
     saved = tmp_path / "lists.npy"
     np.save(saved, np.array([1, 2, 2, 3], np.int32))
     packed = tmp_path / "lists.npy.gz"
     packed.write_bytes(gzip.compress(saved.read_bytes()))
     for path in (saved, packed):
-        words = ok("rank", path, "--device", "cpu", "--method", "wylie", "--out", out, "--overwrite")
+        words = ok("rank", path, "--device", "cpu", "--method", "wyllie", "--out", out, "--overwrite")
         assert "lists: 4 elements" in words and "2 lists, the largest rank is 2" in words
         with np.load(out) as found:
             assert list(found) == ["ranks"] and found["ranks"].tolist() == [2, 1, 0, 0]

@@ -55,7 +55,7 @@ def calls():
         "bfs_many": lambda **o: mgraph.bfs_many(graph, range(70), **o),
         "components": lambda **o: mgraph.connected_components(graph, **o),
         "sssp": lambda **o: mgraph.sssp(weighted, 0, predecessors=True, **o),
-        "list_rank": lambda **o: mgraph.list_rank(successors, method="wylie", **o),
+        "list_rank": lambda **o: mgraph.list_rank(successors, method="wyllie", **o),
     }
 
 

@@ -228,7 +228,7 @@ def test_a_limit_changes_no_result(name, limit):
                 found = mgraph.connected_components(graph, method=method, device=name)
             assert found.count == expected.count and np.array_equal(found.labels, expected.labels), (graph, method)
     succ = linked_list(300_000)
-    for method in ("sequential", "wylie", "splitter64", "splitter48")[name == "cuda" :]:
+    for method in ("sequential", "wyllie", "splitter64", "splitter48")[name == "cuda" :]:
         expected = mgraph.list_rank(succ, method=method, device=name).ranks
         with place.limited(limit):
             found = mgraph.list_rank(succ, method=method, device=name).ranks

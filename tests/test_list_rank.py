@@ -25,7 +25,7 @@ from mgraph.runtime.direct import Direct
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 SPLITTERS = ["splitter64", "splitter48"]
-PARALLEL = ["wylie", *SPLITTERS]
+PARALLEL = ["wyllie", *SPLITTERS]
 METHODS = ["sequential", *PARALLEL]
 
 
@@ -183,11 +183,20 @@ def test_splitters_that_are_no_number(splitters):
 
 
 def test_splitters_where_there_are_none():
-    for method in ("sequential", "wylie"):
+    for method in ("sequential", "wyllie"):
         with pytest.raises(InputError, match=f"method='{method}' has no splitters"):
             mgraph.list_rank([0], method=method, splitters=1, device="cpu")
     with pytest.raises(InputError, match="splitters=2 does not go with components: it is for list_rank"):
         plan("components", 5, 5, devices="cpu", splitters=2)
+
+
+def test_the_former_name_of_a_method_is_accepted_with_a_warning():
+    with pytest.warns(FutureWarning, match="method='wylie' of list_rank is now method='wyllie'") as told:
+        result = mgraph.list_rank([1, 2, 2], method="wylie", device="cpu")
+    assert result.plan.method == "wyllie" and result.ranks.tolist() == [2, 1, 0]
+    assert told[0].filename == __file__
+    with pytest.warns(FutureWarning, match="'wyllie'"):
+        assert plan("list_rank", 9, devices="cpu", method="wylie").method == "wyllie"
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 9), st.sampled_from(["auto", *METHODS]))

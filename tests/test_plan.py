@@ -144,7 +144,7 @@ UNEQUAL = {
     "bfs_many": ("bfs_many", 10**6, 10**8, {"sources": 64}),
     "components": ("components", 10**6, 10**8, {}),
     "sssp": ("sssp", 10**6, 10**8, {"predecessors": True}),
-    "list_rank": ("list_rank", 10**8, None, {"method": "wylie"}),
+    "list_rank": ("list_rank", 10**8, None, {"method": "wyllie"}),
 }
 
 

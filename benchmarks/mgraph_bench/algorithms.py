@@ -30,7 +30,7 @@ def _counted(result: Any) -> int | None:
 
 def _jumps(result: Any) -> int | None:
     made = result.plan
-    return max(1, math.ceil(math.log2(max(2, made.n)))) if made.method == "wylie" else None
+    return max(1, math.ceil(math.log2(max(2, made.n)))) if made.method == "wyllie" else None
 
 
 @dataclass(frozen=True)

@@ -45,8 +45,8 @@ def list_rank(
     ----------
     succ : array_like of int, shape (n,)
         Element ``i`` is followed by ``succ[i]``; the last of a list by itself. Several lists may lie in one array.
-    method : {"auto", "sequential", "wylie", "splitter64", "splitter48"}
-        ``"sequential"`` goes along the lists on one core, ``"wylie"`` lets every element jump to where its successor
+    method : {"auto", "sequential", "wyllie", "splitter64", "splitter48"}
+        ``"sequential"`` goes along the lists on one core, ``"wyllie"`` lets every element jump to where its successor
         points, round by round [1]_, ``"splitter64"`` walks from many splitters at a time and ranks these first [2]_,
         ``"splitter48"`` does so with an element's splitter and its steps from there in arrays apart, 6 bytes
         instead of 8 [3]_.
@@ -78,7 +78,7 @@ def list_rank(
 
     References
     ----------
-    .. [1] Wylie, "The complexity of parallel computations", 1979.
+    .. [1] Wyllie, "The complexity of parallel computations", 1979.
     .. [2] Helman and JáJá, "Designing practical efficient algorithms for symmetric multiprocessors", 1999.
     .. [3] Yogaratnam, a study of list ranking and connected components on GPUs, 2010.
 
@@ -106,7 +106,7 @@ def list_rank(
         if not np.can_cast(succ.dtype, made.dtype):
             _check_range(succ)  # what is no element might be cut to one
         succ = home.xp.ascontiguousarray(succ, dtype=made.dtype)
-    programs: dict[str, type[OneByOne | Jumping | Walking]] = {"sequential": OneByOne, "wylie": Jumping}
+    programs: dict[str, type[OneByOne | Jumping | Walking]] = {"sequential": OneByOne, "wyllie": Jumping}
     program: Program = programs.get(made.method, Walking)(made)
     outcome = runner.run(program, lambda shard: succ, made, progress)
     # What the kernels cannot trust is no list, or hardly ever one.

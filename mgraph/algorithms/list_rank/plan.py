@@ -1,5 +1,7 @@
 """List ranking."""
 
+import warnings
+
 import numpy as np
 
 from ...dtypes import MAX_ELEMENTS
@@ -14,8 +16,8 @@ from ...planning.rates import EXCHANGE
 #: Elements a second that list ranking passes on a GPU, of many millions, and on a CPU's core; by jumping, in each
 #: round.
 RATE = {
-    "cuda": {"splitter64": 10e9, "splitter48": 7e9, "wylie": 100e9},
-    "cpu": {"sequential": 7.5e6, "splitter64": 33e6, "splitter48": 30e6, "wylie": 150e6},
+    "cuda": {"splitter64": 10e9, "splitter48": 7e9, "wyllie": 100e9},
+    "cpu": {"sequential": 7.5e6, "splitter64": 33e6, "splitter48": 30e6, "wyllie": 150e6},
 }
 
 #: Launches of a GPU that ranks by splitters, and looks and allocations that take as long.
@@ -34,7 +36,10 @@ WALKS = 4
 SPACING = 1024
 
 #: What `mgraph.list_rank` can do.
-METHODS = ("sequential", "wylie", "splitter64", "splitter48")
+METHODS = ("sequential", "wyllie", "splitter64", "splitter48")
+
+#: Former names of methods, accepted with a FutureWarning until the next release.
+FORMER_METHODS = {"wylie": "wyllie"}
 
 
 def planned(
@@ -54,16 +59,20 @@ def planned(
     if n > MAX_ELEMENTS:
         raise InputError(f"n must be an integer in [0, {MAX_ELEMENTS}], got {n}")
     kind, shards = specs[0].kind, len(specs)
+    if method in FORMER_METHODS:
+        former, method = method, FORMER_METHODS[method]
+        message = f"method={former!r} of list_rank is now method={method!r}: the former name ends with the next release"
+        warnings.warn(message, FutureWarning, stacklevel=4)  # the caller of the public function
     if method not in ("auto", *METHODS):
         known = ", ".join(map(repr, METHODS))
         raise InputError(f"method={method!r} is not known for list_rank: use 'auto', {known}")
     if method == "sequential" and kind == "cuda":
         raise InputError("method='sequential' goes along a list on one core of a CPU: give device='cpu' with it")
-    if splitters is not None and method in ("sequential", "wylie"):
+    if splitters is not None and method in ("sequential", "wyllie"):
         raise InputError(f"method={method!r} has no splitters: give splitters= with 'splitter64' or 'splitter48'")
     if method == "auto":
         short = shards == 1 and n <= SHORT_LIST[kind] and splitters is None
-        method = {"cpu": "sequential", "cuda": "wylie"}[kind] if short else "splitter64"
+        method = {"cpu": "sequential", "cuda": "wyllie"}[kind] if short else "splitter64"
     dtype = np.dtype(np.int32 if n < 2**31 else np.int64)
     ranges, spacing, lists = even_ranges(n, shards, 1), 0, n * dtype.itemsize
     exchange = EXCHANGE[kind] if shards > 1 else 0
@@ -74,7 +83,7 @@ def planned(
     if method == "sequential":
         ranges = ((0, n), *((n, n),) * (shards - 1))
         steps, peaks = 1, (3 * lists, *(lists,) * (shards - 1))
-    elif method == "wylie":
+    elif method == "wyllie":
         steps = rounds(n)
 
         def peak(own: int) -> int:

@@ -65,7 +65,7 @@ class Links:
 
 
 class Jumping:
-    """Wylie's algorithm over ranges of the elements: a superstep is a round."""
+    """Wyllie's algorithm over ranges of the elements: a superstep is a round."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
