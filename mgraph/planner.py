@@ -40,7 +40,7 @@ _TAKES = {
         *("predecessors", "intermediate", "dtype", "block", "nonnegative", "exact", "weighted", "components"),
         *("network", "gpus_per_node"),
     ),
-    "bfs": ("predecessors", "directed", "indptr", "rows", "shape"),
+    "bfs": ("predecessors", "directed", "indptr", "quads", "shape"),
     "bfs_many": ("predecessors", "directed", "indptr", "sources", "shape"),
     "closure": ("block",),
     "components": ("directed", "indptr", "shape"),
@@ -79,7 +79,7 @@ def plan(
     directed: bool = True,
     indptr: Any = None,
     sources: int = 1,
-    rows: int | None = None,
+    quads: int | None = None,
     network: float | None = None,
     gpus_per_node: int = 8,
     splitters: int | None = None,
@@ -126,8 +126,8 @@ def plan(
         Where each vertex's edges begin, to balance the shards by edges; even by default.
     sources : int
         Number of sources of ``"bfs_many"``.
-    rows : int, optional
-        Rows of four words that a GPU keeps of a graph of few neighbours for ``"bfs"``; by default one a vertex.
+    quads : int, optional
+        Quads that a GPU keeps of a graph of few neighbours for ``"bfs"``: rows of four words, by default one a vertex.
     network : float, optional
         For ``"apsp"``: bytes a second that enter one node, and at the same time leave it, over the network between
         nodes. The node's devices share them: a node of Summit has two ports of 12.5 GB/s for six GPUs, 25e9. By
@@ -175,7 +175,7 @@ def plan(
     sources, gpus_per_node = checked_integer("sources", sources, 1), checked_integer("gpus_per_node", gpus_per_node, 1)
     block = None if block is None else checked_integer("block", block, 1)
     span = None if span is None else checked_integer("span", span, 1)
-    rows = None if rows is None else checked_integer("rows", rows, 0)
+    quads = None if quads is None else checked_integer("quads", quads, 0)
     splitters = None if splitters is None else checked_integer("splitters", splitters, 1)
     memory_limit = None if memory_limit is None else checked_bytes("memory_limit", memory_limit)
     components, indptr = _checked_sizes(components, n), _checked_starts(indptr, n)
@@ -191,7 +191,7 @@ def plan(
         "components": components,
         "indptr": indptr,
         "sources": sources,
-        "rows": rows,
+        "quads": quads,
         "network": network,
         "gpus_per_node": gpus_per_node,
         "splitters": splitters,

@@ -389,7 +389,7 @@ def test_numba_has_run_once_a_kernel_is_loaded_or_compiled():
         import numpy as np
         import mgraph
         from mgraph import device, limits
-        device.find("cpu").kernels("bfs").rows_needed(4)
+        device.find("cpu").kernels("bfs").quads_needed(4)
         print(limits.NUMBA_RAN.is_set())
         mgraph.bfs(mgraph.Graph.from_edges([0, 1], [1, 2]), 0, device="cpu")
         print(limits.NUMBA_RAN.is_set())

@@ -556,7 +556,7 @@ def test_predicted_peak_of_bfs_is_the_measured_one(predecessors):
         (("apsp", 2), {"components": [2.0]}, "components must be a sequence of integers"),
         (("apsp", 2), {"components": [[1], [1, 2]]}, "components must be a sequence of integers"),
         (("apsp", 2), {"components": [1]}, "that add up to n=2, got [1]"),
-        (("bfs", 10, 10), {"rows": "a"}, "rows must be an integer of 0 or more, got 'a'"),
+        (("bfs", 10, 10), {"quads": "a"}, "quads must be an integer of 0 or more, got 'a'"),
         (("bfs", 10, 10), {"shape": 3}, "shape must be what mgraph.planning.shape.shape_of returns, got 3"),
         (("bfs", 10, 10), {"indptr": [0, 10]}, "indptr must be n + 1 = 11 integers, got [0, 10]"),
         (("bfs_many", 10, 10), {"sources": 0}, "sources must be an integer of 1 or more, got 0"),

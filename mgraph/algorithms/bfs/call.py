@@ -119,20 +119,20 @@ def bfs(
         [target] = checked_vertices("target", [target], graph.n)
     predecessors, limit = checked_flag("predecessors", predecessors), checked_depth(limit, max_depth)
     runner = executor(device, client, graph.device, worker_timeout)
-    rows = None
-    if runner.place is not None and prepared_for(method, graph.n, graph.m, 1) == "rows of four":
-        needed = runner.place.kernels("bfs").rows_needed
-        rows = graph.kept("rows needed", runner.place, lambda: needed(graph.adjacency("csr")[0]))
+    quads = None
+    if runner.place is not None and prepared_for(method, graph.n, graph.m, 1) == "quads":
+        needed = runner.place.kernels("bfs").quads_needed
+        quads = graph.kept("quads needed", runner.place, lambda: needed(graph.adjacency("csr")[0]))
     made = searches.planned(
         graph.n,
         graph.m,
-        specs_beside(runner, graph, "heads", "rows of four"),
+        specs_beside(runner, graph, "heads", "quads"),
         method=method,
         predecessors=predecessors,
         memory_limit=checked_memory_limit(memory_limit),
         span=checked_span(span, progress),
         directed=graph.directed,
-        rows=rows,
+        quads=quads,
         indptr=devices.to_host(graph.adjacency("csc")[0]) if len(runner.specs) > 1 else None,
         shape=shape_beside(graph, runner.specs),
     )

@@ -33,12 +33,12 @@ DEPTH = 20
 def prepared_for(method: str, n: int, m: int, shards: int) -> str | None:
     """Return what a search makes of a graph once, to find its way by; ``kernels/bfs.cu`` tells what it is.
 
-    Who pulls looks at the heads of vertices, where these have many edges; with few, the rows of four serve thin
+    Who pulls looks at the heads of vertices, where these have many edges; with few, the quads serve thin
     levels, of which a launch must run many for it to pay.
     """
     if m >= _HEADS_FROM * n:
         return "heads" if method in ("auto", "hybrid", "pull") else None
-    return "rows of four" if method in ("auto", "hybrid", "frontier") and shards == 1 else None
+    return "quads" if method in ("auto", "hybrid", "frontier") and shards == 1 else None
 
 
 def planned(
@@ -51,7 +51,7 @@ def planned(
     span: int | None = None,
     directed: bool = True,
     indptr: Any = None,
-    rows: int | None = None,
+    quads: int | None = None,
     memory_limit: int | None = None,
     shape: Shape | None = None,
 ) -> Plan:
@@ -67,7 +67,7 @@ def planned(
     listed = 0 if level_by_level or method == "pull" else _listed(n, len(specs), kind)
     shared = len(specs) == 1 and not directed
     offset = offset_type(m).itemsize
-    kept_rows = (n if kind == "cuda" else 0) if rows is None else rows
+    kept = (n if kind == "cuda" else 0) if quads is None else quads
 
     def peak(own: int, own_edges: int) -> int:
         hubs = 4 * kernel_module(kind, "bfs").hub_capacity(own_edges)
@@ -79,7 +79,7 @@ def planned(
         if not shared:
             lists += own_edges * 4 + (n + 1) * offset
         bitmaps = -(-n // 32) * 4 + 2 * -(-own // 32) * 4
-        once = {"heads": 4 * own, "rows of four": 16 * kept_rows, None: 0}
+        once = {"heads": 4 * own, "quads": 16 * kept, None: 0}
         state = 8 * n + bitmaps + hubs + 4 * len(specs) * (1 + listed) + once[prepared_for(method, n, m, len(specs))]
         return lists + state + found
 

@@ -127,10 +127,10 @@ class Search(FromSources):
 def walking_aids(
     what: str | None, device: devices.Device, by_target: tuple[Array, Array], by_source: tuple[Array, Array]
 ) -> tuple[Array, Array]:
-    """Return the heads and the rows of four, empty but for `what` is wanted."""
+    """Return the heads and the quads, empty but for `what` is wanted."""
     xp, kernels = device.xp, device.kernels("bfs")
     with device.active():
         heads = xp.empty(len(by_target[0]) - 1 if what == "heads" else 0, np.int32)
         if what == "heads":
             kernels.heads(*by_target, by_source[0], heads)
-        return heads, kernels.rows_of_four(xp, *by_source) if what == "rows of four" else xp.empty((0, 4), np.int32)
+        return heads, kernels.quads(xp, *by_source) if what == "quads" else xp.empty((0, 4), np.int32)

@@ -66,8 +66,8 @@ def heads(in_indptr: Array, in_indices: Array, out_indptr: Array, head: Array) -
         kernel((-(-len(head) // 256),), (256,), (in_indptr, in_indices, out_indptr, np.int32(len(head)), head))
 
 
-def rows_needed(indptr: Array) -> int:
-    """Return how many rows of four words a graph takes, as NumPy or CuPy has it; 0 if there are long ones."""
+def quads_needed(indptr: Array) -> int:
+    """Return how many quads, rows of four words, a graph takes; 0 if a vertex has too many neighbours."""
     n = len(indptr) - 1
     if indptr.dtype != np.int32 or not 0 < n <= _MOST_VERTICES:
         return 0
@@ -75,9 +75,9 @@ def rows_needed(indptr: Array) -> int:
     return 0 if int(degrees.max()) > _FEW else n + int((degrees[degrees > 4] // 4).sum())
 
 
-def rows_of_four(xp: Any, indptr: Array, indices: Array) -> Array:
-    """Return the rows of a graph side by side, four words each; none if there are long ones."""
-    n, made = len(indptr) - 1, xp.empty((rows_needed(indptr), 4), np.int32)
+def quads(xp: Any, indptr: Array, indices: Array) -> Array:
+    """Return the neighbours of a graph in quads, rows of four words; none if a vertex has too many neighbours."""
+    n, made = len(indptr) - 1, xp.empty((quads_needed(indptr), 4), np.int32)
     if not made.size:
         return made
     degrees = indptr[1:] - indptr[:-1]

@@ -32,12 +32,12 @@ def hub_capacity(edges):
     return 0
 
 
-def rows_needed(indptr):
+def quads_needed(indptr):
     """Return 0: a core reads a row at once as it is."""
     return 0
 
 
-def rows_of_four(xp, indptr, indices):
+def quads(xp, indptr, indices):
     """Return none."""
     return xp.empty((0, 4), np.int32)
 
