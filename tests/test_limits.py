@@ -368,7 +368,7 @@ from types import SimpleNamespace
 from mgraph import device, limits
 limits.cores_allowed = lambda: 64
 limits.cores = lambda: {cores}
-from mgraph.cluster import worker
+from mgraph.runtime.dask import worker
 worker.get_worker = lambda: SimpleNamespace(state=SimpleNamespace(nthreads=4))
 for task in range(2):
     with worker._at_work(worker.Session(), device.find("cpu"), "solve"):
