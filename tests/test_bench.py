@@ -15,6 +15,7 @@ from test_cluster import forked
 import mgraph
 import mgraph.cluster
 from mgraph import device as devices
+from mgraph.algorithms.work import Work
 from mgraph.errors import WrongResultError
 from mgraph.generate import linked_list, random_matrix, rmat
 from mgraph_bench import by_shards
@@ -24,7 +25,6 @@ from mgraph_bench.commands import bench as main
 from mgraph_bench.rows import read
 from mgraph_bench.run import bench, cases_of, commit, read_rows
 from mgraph_bench.suite import names, parsed, value
-from mgraph_bench.work import Work
 
 
 @pytest.fixture

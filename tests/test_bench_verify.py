@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 import mgraph
 import mgraph.cluster
 from mgraph import device as devices
+from mgraph.algorithms import bellman
+from mgraph.algorithms.apsp import verify as apsp
 from mgraph.errors import WrongResultError
 from mgraph.generate import grid, linked_list, random_matrix, rmat, weighted
 from mgraph_bench import inputs
 from mgraph_bench.algorithms import check
 from mgraph_bench.case import Bench
 from mgraph_bench.suite import Case
-from mgraph_bench.verify import apsp, bellman
 
 
 @functools.cache

@@ -1,7 +1,7 @@
 """Benchmarks: suites that sweep an algorithm over its parameters, and the report of what was measured.
 
 `suite` reads a suite's file and `schema` tells what it may say. `algorithms` has an entry for each algorithm: its call,
-its verifier (`verify`), its work (`work`) and its ceiling (`ceilings`). `inputs` makes the graphs, `peers` calls other
+its verifier, its work (`work`) and its ceiling (`ceilings`). `inputs` makes the graphs, `peers` calls other
 libraries, `case` measures one case, `run` goes through all and writes the rows, `report` draws them. `commands` is the
 command ``mgraph bench``. Times are taken by `mgraph.measuring`.
 

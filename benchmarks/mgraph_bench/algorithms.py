@@ -6,15 +6,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import mgraph
+from mgraph.algorithms import work
+from mgraph.algorithms.apsp import verify as apsp
 from mgraph.algorithms.apsp.plan import METHODS as APSP_METHODS
 from mgraph.algorithms.bfs import by_level as bfs_by_level
+from mgraph.algorithms.bfs import verify as bfs
 from mgraph.algorithms.bfs.plan import BFS_METHODS
+from mgraph.algorithms.closure import verify as closure
+from mgraph.algorithms.components import verify as components
 from mgraph.algorithms.components.plan import METHODS as COMPONENTS_METHODS
+from mgraph.algorithms.list_rank import verify as list_rank
 from mgraph.algorithms.list_rank.plan import METHODS as RANKING_METHODS
 from mgraph.algorithms.sssp import plan as sssp_plan
+from mgraph.algorithms.sssp import verify as sssp
 
-from . import ceilings, work
-from .verify import apsp, bfs, bfs_many, closure, components, list_rank, sssp
+from . import ceilings
 
 #: Raises unless a result is right; it is given the input, the result's arrays by name and where it starts.
 Check = Callable[[Any, dict[str, Any], Any], str]
@@ -99,7 +105,7 @@ ALGORITHMS: dict[str, Algorithm] = {
     "bfs_many": Algorithm(
         call=mgraph.bfs_many,
         start="sources",
-        checks={"distances": bfs_many.distances},
+        checks={"distances": bfs.rows},
         work=work.of_searches,
         rounds=lambda result: None,
     ),

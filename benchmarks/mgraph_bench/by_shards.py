@@ -15,6 +15,8 @@ import click
 import numpy as np
 
 from mgraph import device as devices
+from mgraph.algorithms import bellman
+from mgraph.algorithms.apsp.verify import ROUNDING
 from mgraph.algorithms.bfs.ranges import IncomingEdges
 from mgraph.algorithms.bfs.search import Search
 from mgraph.algorithms.list_rank.program import Walking
@@ -27,9 +29,6 @@ from mgraph.matrices.distance_matrix import Part
 from mgraph.matrices.floyd_warshall import FloydWarshall
 from mgraph.planner import plan
 from mgraph.planning.plan import Plan
-
-from .verify import bellman
-from .verify.apsp import ROUNDING
 
 Array = Any
 

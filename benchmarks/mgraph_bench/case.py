@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from mgraph import device as devices
+from mgraph.algorithms.work import LEAVE_OUT, Work
 from mgraph.graph import Graph
 from mgraph.measuring import Times, repeated, spread
 from mgraph.planning.devices import spec_of
 
 from . import algorithms, inputs, peers
 from .suite import Case, Suite
-from .work import LEAVE_OUT, Work
 
 #: Where a call starts: at a vertex, at several, or nowhere.
 Start = int | list[int] | None

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from mgraph import device as devices
-from mgraph.errors import WrongResultError
+from ... import device as devices
+from ...errors import WrongResultError
 
 Array = Any
 

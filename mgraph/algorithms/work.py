@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from mgraph import device as devices
-from mgraph.algorithms.apsp.plan import SEARCHES, products
-from mgraph.graph import Graph
-from mgraph.planning.plan import Plan
+from .. import device as devices
+from ..graph import Graph
+from ..planning.plan import Plan
+from .apsp.plan import SEARCHES, products
 
 Array = Any
 

@@ -6,11 +6,10 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order
 
-from mgraph import device as devices
-from mgraph.errors import WrongResultError
-from mgraph.graph import Graph
-
-from .bellman import sampled
+from ... import device as devices
+from ...errors import WrongResultError
+from ...graph import Graph
+from ..bellman import sampled
 
 #: Rows that are checked.
 ROWS = 64

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from . import bellman
+from .. import bellman
 
 
 def distances(graph: Any, arrays: dict[str, Any], source: int) -> str:

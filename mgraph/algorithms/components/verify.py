@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mgraph import device as devices
-from mgraph.errors import WrongResultError
-from mgraph.graph import Graph
+from ... import device as devices
+from ...errors import WrongResultError
+from ...graph import Graph
 
 
 def labels(graph: Graph, arrays: dict[str, Any], source: object) -> str:

@@ -4,12 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from mgraph import device as devices
-from mgraph.errors import WrongResultError
-from mgraph.graph import Graph
-
-from . import bellman
-from .bellman import as_float, close, cuts, infinite, parts, sampled
+from ... import device as devices
+from ...errors import WrongResultError
+from ...graph import Graph
+from .. import bellman
+from ..bellman import as_float, close, cuts, infinite, parts, sampled
 
 Array = Any
 

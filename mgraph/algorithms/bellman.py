@@ -12,13 +12,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numba import prange
 
-from mgraph import device as devices
-from mgraph.device.numba.caching import njit
-from mgraph.dtypes import infinity
-from mgraph.errors import WrongResultError
-from mgraph.graph import Graph
+from .. import device as devices
+from ..dtypes import infinity
+from ..errors import WrongResultError
+from ..graph import Graph
 
 Array = Any
 
@@ -86,7 +84,9 @@ def through_edges(graph: Graph, distances: np.ndarray, unit: bool, least: np.nda
         some = slice(int(offsets[first]), int(offsets[last]))
         ends = devices.to_host(indices[some])
         lengths = np.ones(len(ends), np.int8) if unit or weights is None else devices.to_host(weights[some])
-        _lower_by_edges(distances[:, first:last], offsets[first : last + 1] - offsets[first], ends, lengths, least)
+        devices.find("cpu").kernels("bellman").lower_by_edges(
+            distances[:, first:last], offsets[first : last + 1] - offsets[first], ends, lengths, least
+        )
 
 
 def through_matrix(matrix: Array, distances: np.ndarray, least: np.ndarray) -> None:
@@ -94,7 +94,7 @@ def through_matrix(matrix: Array, distances: np.ndarray, least: np.ndarray) -> N
     place = devices.of(matrix)
     if place.kind == "cpu":
         for first, part in parts(matrix, place):
-            _lower_by_matrix(distances[:, first : first + len(part)], part, least)
+            devices.find("cpu").kernels("bellman").lower_by_matrix(distances[:, first : first + len(part)], part, least)
         return
     with place.active():
         there, found = place.asarray(distances), place.asarray(least)
@@ -103,27 +103,6 @@ def through_matrix(matrix: Array, distances: np.ndarray, least: np.ndarray) -> N
                 sums = part + there[i, first : first + len(part), None]
                 found[i] = place.xp.minimum(found[i], sums.min(axis=0))
         least[:] = devices.to_host(found)
-
-
-@njit(parallel=True, nogil=True, cache=True)
-def _lower_by_edges(
-    distances: np.ndarray, offsets: np.ndarray, ends: np.ndarray, lengths: np.ndarray, least: np.ndarray
-) -> None:
-    for i in prange(len(distances)):
-        for u in range(distances.shape[1]):
-            for e in range(offsets[u], offsets[u + 1]):
-                through = distances[i, u] + lengths[e]
-                if through < least[i, ends[e]]:
-                    least[i, ends[e]] = through
-
-
-@njit(parallel=True, nogil=True, cache=True)
-def _lower_by_matrix(distances: np.ndarray, part: np.ndarray, least: np.ndarray) -> None:
-    for i in prange(len(distances)):
-        for u in range(distances.shape[1]):
-            for v in range(part.shape[1]):
-                through = distances[i, u] + part[u, v]
-                least[i, v] = through if through < least[i, v] else least[i, v]
 
 
 def cuts(offsets: np.ndarray) -> Iterator[tuple[int, int]]:

@@ -1,0 +1,31 @@
+"""Distances of breadth-first searches: Bellman's equations, with every edge of length 1."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import bellman
+
+#: Rows of searches from many vertices that are checked at least.
+ROWS = 4
+
+
+def distances(graph: Any, arrays: dict[str, Any], source: int) -> str:
+    """Raise unless the distances in edges from a vertex are right."""
+    _check(graph, arrays["distances"], source)
+    return "Bellman's equations"
+
+
+def rows(graph: Any, arrays: dict[str, Any], sources: Sequence[int]) -> str:
+    """Raise unless the distances in edges from some vertices are right, a row from each."""
+    picked = bellman.rows_within(len(sources), graph.n + graph.m, ROWS)
+    for i in picked:
+        _check(graph, arrays["distances"][i], sources[i])
+    return f"Bellman's equations of {'all' if len(picked) == len(sources) else len(picked)} rows"
+
+
+def _check(graph: Any, distances: Any, source: int) -> None:
+    found = bellman.as_float(distances)
+    found[found == -1] = np.inf
+    bellman.check_rows(graph, [source], found[None], unit=True)
