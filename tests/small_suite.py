@@ -5,8 +5,8 @@ import functools
 import tomllib
 
 from mgraph import device as devices
+from mgraph.algorithms.registry import ALGORITHMS
 from mgraph_bench import ceilings
-from mgraph_bench.algorithms import ALGORITHMS
 from mgraph_bench.case import Bench
 from mgraph_bench.case import row as measured
 from mgraph_bench.suite import Case, parsed

@@ -15,11 +15,11 @@ from test_cluster import forked
 import mgraph
 import mgraph.cluster
 from mgraph import device as devices
+from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.algorithms.work import Work
 from mgraph.errors import WrongResultError
 from mgraph.generate import linked_list, random_matrix, rmat
 from mgraph_bench import by_shards
-from mgraph_bench.algorithms import ALGORITHMS
 from mgraph_bench.case import Bench, Unfit
 from mgraph_bench.commands import bench as main
 from mgraph_bench.rows import read

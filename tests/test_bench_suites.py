@@ -1,5 +1,6 @@
 """Benchmarks: suites are read, swept and refused in words; their inputs are made."""
 
+import dataclasses
 import tomllib
 
 import pytest
@@ -7,9 +8,9 @@ from small_suite import CLAIM, SMALL, small_suites
 
 import mgraph
 import mgraph.cluster
+from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.generate import rmat, weighted
 from mgraph_bench import CHECKOUT, inputs
-from mgraph_bench.algorithms import ALGORITHMS
 from mgraph_bench.run import bench, read_rows
 from mgraph_bench.suite import SUITES, load, names, parsed
 
@@ -156,7 +157,8 @@ class TestSuites:
 
     def test_a_suite_says_how_often_and_what_is_checked(self, suites, tmp_path, monkeypatch):
         asked = []
-        monkeypatch.setattr("mgraph_bench.algorithms.check", lambda *given: asked.append(given[-1]) or "proved")
+        checks = {name: lambda *given, name=name: asked.append(name) or "proved" for name in ("distances", "others")}
+        monkeypatch.setitem(ALGORITHMS, "bfs", dataclasses.replace(ALGORITHMS["bfs"], checks=checks))
         text = SMALL.replace("[plot]", 'repeats = 7\nchecks = ["distances"]\n[plot]')
         (suites / "small.toml").write_text(text)
         bench(["small"], tmp_path / "seven", device="cpu")
@@ -165,7 +167,7 @@ class TestSuites:
         for folder, times in (("seven", 7), ("two", 2)):
             cases = [row for row in read_rows(tmp_path / folder) if row["kind"] == "case"]
             assert cases and {len(row["times"]) for row in cases} == {times}
-        assert set(asked) == {("distances",)}
+        assert set(asked) == {"distances"}
 
 
 class TestInputs:

@@ -12,12 +12,16 @@ import mgraph.cluster
 from mgraph import device as devices
 from mgraph.algorithms import bellman
 from mgraph.algorithms.apsp import verify as apsp
+from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.errors import WrongResultError
 from mgraph.generate import grid, linked_list, random_matrix, rmat, weighted
 from mgraph_bench import inputs
-from mgraph_bench.algorithms import check
 from mgraph_bench.case import Bench
 from mgraph_bench.suite import Case
+
+
+def check(algorithm, *given, **options):
+    return ALGORITHMS[algorithm].check(*given, **options)
 
 
 @functools.cache

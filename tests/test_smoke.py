@@ -24,12 +24,12 @@ from scipy.sparse import csgraph
 import mgraph
 from mgraph import cli, generate
 from mgraph.algorithms.apsp.plan import SEARCHES
+from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.cluster import local_client
 from mgraph.dtypes import DISTANCE_TYPES, infinity
 from mgraph.errors import InputError, MemoryLimitError
 from mgraph.io import FORMATS
-from mgraph.planner import ALGORITHMS
-from mgraph_bench.algorithms import ALGORITHMS as MEASURED
+from mgraph.planner import ALGORITHMS as PLANNED
 from mgraph_bench.commands import bench
 
 pytestmark = pytest.mark.smoke
@@ -71,7 +71,7 @@ def check_predecessors(distances, predecessors, weights):
 
 
 @pytest.mark.parametrize("labels", [{}, {"predecessors": True}, {"intermediate": True}], ids="".join)
-@pytest.mark.parametrize(("method", "dtype"), [*product(["auto", *MEASURED["apsp"].methods], TYPES)])
+@pytest.mark.parametrize(("method", "dtype"), [*product(["auto", *ALGORITHMS["apsp"].methods], TYPES)])
 def test_apsp(method, dtype, labels):
     def call():
         return mgraph.apsp(graph(dtype), method=method, dtype=dtype, device="cpu", **labels)
@@ -107,7 +107,7 @@ def test_weights_of_every_type(dtype):
 
 
 @pytest.mark.parametrize("predecessors", [False, True])
-@pytest.mark.parametrize(("method", "dtype"), [*product(["auto", *MEASURED["sssp"].methods], TYPES)])
+@pytest.mark.parametrize(("method", "dtype"), [*product(["auto", *ALGORITHMS["sssp"].methods], TYPES)])
 def test_sssp(method, dtype, predecessors):
     def call():
         return mgraph.sssp(graph(dtype), 0, method=method, dtype=dtype, predecessors=predecessors, device="cpu")
@@ -125,7 +125,7 @@ def test_sssp(method, dtype, predecessors):
 
 
 @pytest.mark.parametrize("predecessors", [False, True])
-@pytest.mark.parametrize("method", ["auto", *MEASURED["bfs"].methods])
+@pytest.mark.parametrize("method", ["auto", *ALGORITHMS["bfs"].methods])
 def test_bfs(method, predecessors):
     result = mgraph.bfs(graph(), 0, method=method, predecessors=predecessors, device="cpu")
     np.testing.assert_array_equal(np.where(result.distances < 0, np.inf, result.distances), HOPS[0])
@@ -143,7 +143,7 @@ def test_bfs_many(predecessors):
 
 
 @pytest.mark.parametrize(
-    ("method", "connection"), [*product(["auto", *MEASURED["components"].methods], ["weak"]), ("auto", "strong")]
+    ("method", "connection"), [*product(["auto", *ALGORITHMS["components"].methods], ["weak"]), ("auto", "strong")]
 )
 def test_connected_components(method, connection):
     result = mgraph.connected_components(graph(), method=method, connection=connection, device="cpu")
@@ -164,15 +164,25 @@ def test_transitive_closure(reflexive):
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
-@pytest.mark.parametrize("method", ["auto", *MEASURED["list_rank"].methods])
+@pytest.mark.parametrize("method", ["auto", *ALGORITHMS["list_rank"].methods])
 def test_list_rank(method, dtype):
     succ = np.array([3, 1, 0, 4, 4, 5, 2], dtype)
     assert np.asarray(mgraph.list_rank(succ, method=method, device="cpu")).tolist() == [2, 0, 3, 1, 0, 0, 4]
 
 
+@pytest.mark.parametrize(
+    ("name", "method"), [(name, method) for name, entry in ALGORITHMS.items() for method in ("auto", *entry.methods)]
+)
+def test_a_sample(name, method):
+    entry = ALGORITHMS[name]
+    sample = next(entry.samples(method))
+    result = entry.run(sample, method, "cpu")
+    assert entry.check(sample.given, entry.arrays(result), sample.start)
+
+
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_plan(algorithm):
-    for method in ("auto", *MEASURED[algorithm].methods):
+    for method in ("auto", *ALGORITHMS[algorithm].methods):
         made = mgraph.plan(algorithm, 1000, 5000, "cpu", method=method)
         assert made.algorithm == algorithm and made.peak_bytes[0] > 0 and "predicted time" in made.explain()
 
@@ -209,7 +219,8 @@ def public(module):
 def test_everything_public_is_here():
     assert public(mgraph) == set(CALLS)
     assert public(generate) - WITHIN == MADE.keys()
-    assert MEASURED.keys() == set(ALGORITHMS)
+    assert {entry.call.__name__ for entry in ALGORITHMS.values()} == set(CALLS) - {"plan", "read"}
+    assert ALGORITHMS.keys() == set(PLANNED)
 
 
 @pytest.mark.parametrize("maker", MADE)

@@ -1,9 +1,9 @@
 """Benchmarks: suites that sweep an algorithm over its parameters, and the report of what was measured.
 
-`suite` reads a suite's file and `schema` tells what it may say. `algorithms` has an entry for each algorithm: its call,
-its verifier, its work (`work`) and its ceiling (`ceilings`). `inputs` makes the graphs, `peers` calls other
-libraries, `case` measures one case, `run` goes through all and writes the rows, `report` draws them. `commands` is the
-command ``mgraph bench``. Times are taken by `mgraph.measuring`.
+`suite` reads a suite's file and `schema` tells what it may say. An algorithm's call, verifier and work are those
+of its entry in the library's registry (`mgraph.algorithms.registry`); `ceilings` has what bounds it. `inputs` makes the
+graphs, `peers` calls other libraries, `case` measures one case, `run` goes through all and writes the rows, `report`
+draws them. `commands` is the command ``mgraph bench``. Times are taken by `mgraph.measuring`.
 
 A row is a JSON object. Its ``kind`` is ``"case"``, ``"skipped"`` or ``"wrong"``, both with a ``why``, or
 ``"ceilings"``, what `ceilings.ceilings` returns. What was asked, and where:

@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from mgraph import device as devices
+from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.algorithms.work import LEAVE_OUT, Work
 from mgraph.graph import Graph
 from mgraph.measuring import Times, repeated, spread
 from mgraph.planning.devices import spec_of
 
-from . import algorithms, inputs, peers
+from . import inputs, peers
+from .ceilings import CEILINGS
 from .suite import Case, Suite
 
 #: Where a call starts: at a vertex, at several, or nowhere.
@@ -80,15 +82,16 @@ class Bench:
         wanted: tuple[str, ...] = (),
     ) -> str:
         """Raise unless a result passes the wanted checks, or equals one that has passed them."""
-        names = algorithms.ALGORITHMS[case.algorithm].unique
+        algorithm = ALGORITHMS[case.algorithm]
+        names = algorithm.unique
         if not names:
-            return algorithms.check(case.algorithm, graph, arrays, start, wanted)
+            return algorithm.check(graph, arrays, start, wanted)
         found = [devices.to_host(arrays[name]) for name in names]
         key = f"{case.algorithm} {start} {wanted}"
         by, proved = self._proved.get(key, ("", []))
         if proved and all(map(np.array_equal, found, proved)):
             return f"equal to {by}"
-        proof = algorithms.check(case.algorithm, graph, arrays, start, wanted)
+        proof = algorithm.check(graph, arrays, start, wanted)
         self._proved[key] = (method, found)
         return proof
 
@@ -147,7 +150,7 @@ def _tuned(case: Case, place: devices.Device) -> Iterator[None]:
 
 def _starts(case: Case, graph: Any) -> list[Start]:
     """Return where each call starts: at random vertices that have neighbours, the same for every method."""
-    start = algorithms.ALGORITHMS[case.algorithm].start
+    start = ALGORITHMS[case.algorithm].start
     if not start:
         return [None]
     degrees = np.diff(devices.to_host(graph.adjacency("csr")[0]))
@@ -163,7 +166,7 @@ def _own_row(
     case: Case, suite: Suite, graph: Any, repeats: int, place: devices.Device, client: Any, bench: Bench
 ) -> dict[str, Any]:
     """Measure the library's own call."""
-    algorithm = algorithms.ALGORITHMS[case.algorithm]
+    algorithm = ALGORITHMS[case.algorithm]
     call = partial(algorithm.call, device=place.name, **case.call)
     if client is not None:
         call = partial(algorithm.call, client=client, device=place.kind, **case.call)
@@ -184,11 +187,11 @@ def _own_row(
     if client is None:
         del result
         peak, phases = _inside(from_here, graph, place)
-    ceiling = None
+    ceiling, of_device = None, CEILINGS.get(case.algorithm)
     bounded = amounts[-1].unit != "pairs/s" and made.method not in ("sequential", *LEAVE_OUT)
-    if bounded and algorithm.ceiling is not None and place.model() in bench.ceilings:
+    if bounded and of_device is not None and place.model() in bench.ceilings:
         nonnegative = graph.nonnegative if isinstance(graph, Graph) else not bool((graph < 0).any())
-        ceiling = algorithm.ceiling(bench.ceilings[place.model()], made.dtype, nonnegative, made.n)
+        ceiling = of_device(bench.ceilings[place.model()], made.dtype, nonnegative, made.n)
         # Measured with all cores of a CPU, which its workers share.
         ceiling *= sum(spec.cores for spec in made.devices) / spec_of(place).cores
     traffic = suite.traffic.get(made.method, {})
@@ -217,7 +220,7 @@ def _peer_row(case: Case, suite: Suite, graph: Any, repeats: int, bench: Bench) 
     amounts: list[Work] = []
     proof = ""
     found: dict[str, Any] = {}
-    algorithm = algorithms.ALGORITHMS[case.algorithm]
+    algorithm = ALGORITHMS[case.algorithm]
     for start in _starts(case, graph):
         given = case.call if start is None else {**case.call, algorithm.start: start}
         peer = peers.solver(name, case.algorithm, graph, **given)

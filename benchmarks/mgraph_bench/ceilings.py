@@ -92,6 +92,16 @@ def of_reads(reads: int, bits: int) -> Ceiling:
     return ceiling
 
 
+#: The ceilings of the library's algorithms, by their entries' names; those not here have none.
+CEILINGS: dict[str, Ceiling] = {
+    "apsp": of_products,
+    "bfs": of_reads(1, 1),  # of a bitmap of the visited
+    "sssp": of_reads(1, 32),  # of a distance
+    "components": of_reads(1, 32),  # of a label
+    "list_rank": of_reads(3, 32),  # the successor, what the walk writes, and the rank
+}
+
+
 def _interpolated(reads: list[list[float]], size: float) -> float:
     """Return the rate of reads from a table of that many bytes, interpolated between logarithms."""
     sizes, rates = np.log(np.array(reads, float)).T

@@ -6,11 +6,11 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.dtypes import DISTANCE_TYPES
 from mgraph.errors import InputError
 from mgraph.measuring import REPEATS
 
-from .algorithms import ALGORITHMS
 from .inputs import MAKERS, kind_of, parameters_of
 from .peers import PEERS
 

@@ -41,7 +41,7 @@ A suite is a TOML file in the folder of suites. Its name is that of the file::
     walk = 12
 
 A call is timed ``repeats`` times: `REPEATS` by default and at least, in quick runs as often as ``[quick]`` says.
-Results have to pass ``checks``, some of those of `mgraph_bench.algorithms`, before their times count; by default all of
+Results have to pass ``checks``, some of those of the registry, before their times count; by default all of
 them.
 
 A sweep has a ``graph``, a maker of `mgraph_bench.inputs` with its arguments, a ``call``, the arguments of the public

@@ -9,7 +9,6 @@ import numpy as np
 from .. import device as devices
 from ..graph import Graph
 from ..planning.plan import Plan
-from .apsp.plan import SEARCHES, products
 
 Array = Any
 
@@ -44,17 +43,9 @@ class Work:
 Measure = Callable[[Any, Plan | None, dict[str, Any]], Work]
 
 
-def of_pairs(graph: Any, made: Plan | None, arrays: dict[str, Any]) -> Work:
-    """Return the work of all pairs: of searches from every vertex the pairs, else n cubed sums and minima."""
-    n = _size(graph)
-    if made is not None and made.method in SEARCHES:
-        return Work(n * n, "pairs/s")
-    return Work(float(n) ** 3, "min-plus/s", None if made is None else _matrix_traffic(made))
-
-
-def of_bits(graph: Any, made: Plan | None, arrays: dict[str, Any]) -> Work:
-    """Return the work of a transitive closure: n cubed pairs of bits."""
-    return Work(float(_size(graph)) ** 3, "bits/s")
+def size_of(graph: Any) -> int:
+    """Return the number of vertices of a graph or a matrix."""
+    return int(graph.n) if isinstance(graph, Graph) else len(graph)
 
 
 def of_search(bytes_an_edge: int) -> Measure:
@@ -80,28 +71,8 @@ def of_edges(graph: Graph, made: Plan | None, arrays: dict[str, Any]) -> Work:
     return Work(graph.m / (1 if graph.directed else 2), "edges/s", size)
 
 
-def of_elements(succ: Array, made: Plan | None, arrays: dict[str, Any]) -> Work:
-    """Return the work of list ranking: the elements, each with its successor, what the walk writes, and its rank."""
-    return Work(len(succ), "elements/s", 3 * SECTOR * len(succ))
-
-
-def _size(graph: Any) -> int:
-    return int(graph.n) if isinstance(graph, Graph) else len(graph)
-
-
 def _all_edges(made: Plan | None) -> bool:
     return made is None or made.method not in LEAVE_OUT
-
-
-def _matrix_traffic(made: Plan) -> int:
-    """Return the bytes that all passes over the matrix read and write."""
-    cell = np.dtype(made.dtype).itemsize + 4 * made.labelled
-    passes = made.n
-    if made.block:
-        passes = -(-made.n // made.block)
-    elif made.method == "squaring":
-        passes = products(made.n, True)
-    return 2 * cell * made.n**2 * passes
 
 
 def _reached(graph: Graph, distances: Array) -> int:

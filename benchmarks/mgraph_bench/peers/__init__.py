@@ -13,10 +13,10 @@ import inspect
 from importlib import import_module
 from typing import Any
 
+from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.errors import InputError
 from mgraph.graph import as_graph
 
-from ..algorithms import ALGORITHMS
 from . import cugraph, graphblas, igraph, networkit, networkx, rustworkx, scipy
 from .solver import Peer, PeerError, Solver
 

@@ -11,8 +11,8 @@ from .. import bellman
 ROWS = 4
 
 
-def distances(graph: Any, arrays: dict[str, Any], source: int) -> str:
-    """Raise unless the distances in edges from a vertex are right."""
+def distances(graph: Any, arrays: dict[str, Any], source: int | Sequence[int]) -> str:
+    """Raise unless the distances in edges from a vertex, or the nearest of several, are right."""
     _check(graph, arrays["distances"], source)
     return "Bellman's equations"
 
@@ -25,7 +25,7 @@ def rows(graph: Any, arrays: dict[str, Any], sources: Sequence[int]) -> str:
     return f"Bellman's equations of {'all' if len(picked) == len(sources) else len(picked)} rows"
 
 
-def _check(graph: Any, distances: Any, source: int) -> None:
+def _check(graph: Any, distances: Any, source: int | Sequence[int]) -> None:
     found = bellman.as_float(distances)
     found[found == -1] = np.inf
     bellman.check_rows(graph, [source], found[None], unit=True)

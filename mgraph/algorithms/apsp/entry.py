@@ -1,0 +1,64 @@
+"""All pairs of shortest paths, as the registry has them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import DISTANCE_TYPES
+from ...generate import random_matrix
+from ...planning.plan import Plan
+from ..entry import Algorithm, Sample, named
+from ..samples import graphs
+from ..work import Work, size_of
+from . import verify
+from .call import apsp
+from .plan import METHODS, SEARCHES, planned, products
+
+
+def work(graph: Any, made: Plan | None, arrays: dict[str, Any]) -> Work:
+    """Return the work of all pairs: of searches from every vertex the pairs, else n cubed sums and minima."""
+    n = size_of(graph)
+    if made is not None and made.method in SEARCHES:
+        return Work(n * n, "pairs/s")
+    return Work(float(n) ** 3, "min-plus/s", None if made is None else _traffic(made))
+
+
+def _traffic(made: Plan) -> int:
+    """Return the bytes that all passes over the matrix read and write."""
+    cell = np.dtype(made.dtype).itemsize + 4 * made.labelled
+    passes = made.n
+    if made.block:
+        passes = -(-made.n // made.block)
+    elif made.method == "squaring":
+        passes = products(made.n, True)
+    return 2 * cell * made.n**2 * passes
+
+
+def samples(method: str) -> Iterator[Sample]:
+    """Yield matrices of every type, and for searches graphs, with each kind of label that the method has."""
+    for dtype in (each.name for each in DISTANCE_TYPES):
+        if method not in SEARCHES:
+            matrix = random_matrix(150, density=0.3, dtype=dtype, high=90)
+            yield Sample(matrix, {"dtype": dtype})
+            yield Sample(matrix, {"dtype": dtype, "predecessors": True})
+            if method in ("blocked", "naive"):
+                yield Sample(matrix, {"dtype": dtype, "intermediate": True})
+        elif dtype != "int16":
+            for graph in graphs()[:3:2]:
+                yield Sample(graph, {"dtype": dtype, "predecessors": True})
+
+
+APSP = Algorithm(
+    name="apsp",
+    call=apsp,
+    planner=planned,
+    needs_edges=False,
+    methods=METHODS,
+    takes=("graph", "matrix"),
+    checks={"diagonal": verify.diagonal, "rows": verify.rows, "elements": verify.elements},
+    arrays=named("distances"),
+    work=work,
+    rounds=lambda result: int(result.plan.steps),
+    samples=samples,
+)

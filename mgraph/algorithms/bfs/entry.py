@@ -1,0 +1,57 @@
+"""Breadth-first searches, from one source or set of sources and from many at a time, as the registry has them."""
+
+from collections.abc import Iterator
+
+from ..entry import Algorithm, Sample, named
+from ..samples import graphs
+from ..work import of_search, of_searches
+from . import by_level, verify
+from .call import bfs
+from .many import bfs_many
+from .plan import BFS_METHODS, planned, planned_for_many
+
+
+def samples(method: str) -> Iterator[Sample]:
+    """Yield searches of every graph from one source and from two; by level, of small graphs only with predecessors."""
+    for graph in graphs():
+        predecessors = method not in by_level.METHODS or graph.n < 600
+        yield Sample(graph, {"source": 1, "predecessors": predecessors})
+        yield Sample(graph, {"sources": [1, 2], "predecessors": predecessors})
+
+
+def samples_of_many(method: str) -> Iterator[Sample]:
+    """Yield searches from fewer sources than a word has bits, from some words of them, and from more than a batch."""
+    first, *_, last = graphs()
+    for graph in (first, last):
+        for sources in (3, 70, 300):
+            yield Sample(graph, {"sources": list(range(sources)), "predecessors": True})
+
+
+BFS = Algorithm(
+    name="bfs",
+    call=bfs,
+    planner=planned,
+    needs_edges=True,
+    methods=(*BFS_METHODS, *by_level.METHODS),
+    cpu_only=("sequential",),
+    start="source",
+    checks={"distances": verify.distances},
+    arrays=named("distances"),
+    unique=("distances",),
+    work=of_search(bytes_an_edge=4),
+    rounds=lambda result: len(result.levels),
+    samples=samples,
+)
+
+BFS_MANY = Algorithm(
+    name="bfs_many",
+    call=bfs_many,
+    planner=planned_for_many,
+    needs_edges=True,
+    methods=(),
+    start="sources",
+    checks={"distances": verify.rows},
+    arrays=named("distances"),
+    work=of_searches,
+    samples=samples_of_many,
+)

@@ -1,0 +1,40 @@
+"""The transitive closure, as the registry has it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...graph import Graph
+from ...planning.plan import Plan
+from ..entry import Algorithm, Sample
+from ..work import Work, size_of
+from . import verify
+from .call import transitive_closure
+from .plan import planned
+
+
+def work(graph: Any, made: Plan | None, arrays: dict[str, Any]) -> Work:
+    """Return the work of a transitive closure: n cubed pairs of bits."""
+    return Work(float(size_of(graph)) ** 3, "bits/s")
+
+
+def samples(method: str) -> Iterator[Sample]:
+    """Yield a graph of less than a block, and one of some blocks."""
+    for n in (90, 700):
+        src, dst = np.random.default_rng(n).integers(0, n, (2, 2 * n))
+        yield Sample(Graph.from_edges(src, dst, n=n), {})
+
+
+CLOSURE = Algorithm(
+    name="closure",
+    call=transitive_closure,
+    planner=planned,
+    needs_edges=False,
+    methods=(),
+    checks={"rows": verify.rows},
+    arrays=lambda result: {"reachable": result},
+    work=work,
+    rounds=lambda result: int(result.plan.steps),
+    samples=samples,
+)

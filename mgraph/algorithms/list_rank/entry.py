@@ -1,0 +1,51 @@
+"""List ranking, as the registry has it."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...arrays import Array
+from ...generate import linked_list
+from ...planning.plan import Plan
+from ..entry import Algorithm, Sample, named
+from ..work import SECTOR, Work
+from . import verify
+from .call import list_rank
+from .plan import METHODS, planned
+
+
+def work(succ: Array, made: Plan | None, arrays: dict[str, Any]) -> Work:
+    """Return the work of list ranking: the elements, each with its successor, what the walk writes, and its rank."""
+    return Work(len(succ), "elements/s", 3 * SECTOR * len(succ))
+
+
+def rounds(result: Any) -> int | None:
+    """Return the rounds of jumping; other methods have none."""
+    made = result.plan
+    return max(1, math.ceil(math.log2(max(2, made.n)))) if made.method == "wyllie" else None
+
+
+def samples(method: str) -> Iterator[Sample]:
+    """Yield a long list, many short ones, and a tree."""
+    yield Sample(linked_list(20_000), {})
+    yield Sample(np.arange(5000) // 2 * 2, {})
+    shares = np.random.default_rng(2).random(4000)
+    yield Sample(np.minimum((shares * np.arange(4000)).astype(int), np.arange(4000)), {})
+
+
+LIST_RANK = Algorithm(
+    name="list_rank",
+    call=list_rank,
+    planner=planned,
+    needs_edges=False,
+    methods=METHODS,
+    cpu_only=("sequential",),
+    takes=("list",),
+    checks={"ranks": verify.ranks},
+    arrays=named("ranks"),
+    work=work,
+    rounds=rounds,
+    samples=samples,
+)

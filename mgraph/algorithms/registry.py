@@ -1,0 +1,17 @@
+"""The algorithms, an entry each. The planner, the command line, the benchmarks and the tests go by them.
+
+To add an algorithm, write a package for it whose `entry` describes it, and name that entry here.
+"""
+
+from .apsp.entry import APSP
+from .bfs.entry import BFS, BFS_MANY
+from .closure.entry import CLOSURE
+from .components.entry import COMPONENTS
+from .entry import Algorithm
+from .list_rank.entry import LIST_RANK
+from .sssp.entry import SSSP
+
+#: The entries by their names.
+ALGORITHMS: dict[str, Algorithm] = {
+    entry.name: entry for entry in (APSP, BFS, BFS_MANY, CLOSURE, COMPONENTS, LIST_RANK, SSSP)
+}

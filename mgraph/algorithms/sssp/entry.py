@@ -1,0 +1,38 @@
+"""Shortest paths from one source, as the registry has them."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...graph import Graph
+from ..entry import Algorithm, Sample, named
+from ..samples import graphs
+from ..work import of_search
+from . import verify
+from .call import sssp
+from .plan import METHODS, TYPES, planned
+
+
+def samples(method: str) -> Iterator[Sample]:
+    """Yield graphs with weights of every type, some of them zero."""
+    for graph in graphs()[:4]:
+        src, dst, _ = graph.coo()
+        for dtype in TYPES:
+            weights = np.random.default_rng(1).integers(0, 5, len(src)).astype(dtype)
+            yield Sample(Graph.from_edges(src, dst, weights, n=graph.n), {"source": 1, "predecessors": True})
+
+
+SSSP = Algorithm(
+    name="sssp",
+    call=sssp,
+    planner=planned,
+    needs_edges=True,
+    methods=METHODS,
+    start="source",
+    checks={"distances": verify.distances},
+    arrays=named("distances"),
+    unique=("distances",),
+    work=of_search(bytes_an_edge=8),
+    rounds=lambda result: int(result.iterations),
+    samples=samples,
+)
