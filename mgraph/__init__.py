@@ -30,6 +30,7 @@ from .errors import (
     MemoryLimitError,
     MgraphError,
     MissingFileError,
+    MissingPackageError,
     NegativeCycleError,
     OutputExistsError,
     RoundingError,
@@ -43,6 +44,7 @@ from .namesake import warn_of_neighbour
 from .planner import plan
 from .planning.devices import DeviceSpec
 from .planning.plan import Plan
+from .results import Result
 from .version import __version__ as __version__
 
 __all__ = [
@@ -62,9 +64,11 @@ __all__ = [
     "MemoryLimitError",
     "MgraphError",
     "MissingFileError",
+    "MissingPackageError",
     "NegativeCycleError",
     "OutputExistsError",
     "Plan",
+    "Result",
     "RoundingError",
     "SchedulerError",
     "SparseIdsWarning",

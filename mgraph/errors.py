@@ -84,6 +84,10 @@ class VersionError(MgraphError, ImportError):
     """A Dask worker has no mgraph, or another version of it than the client."""
 
 
+class MissingPackageError(MgraphError, ImportError):
+    """An optional package, such as pandas, is not installed; the message says how to install it."""
+
+
 class OutputExistsError(MgraphError, FileExistsError):
     """The output path exists and was not to be overwritten."""
 

@@ -7,12 +7,17 @@ import pytest
 
 import mgraph
 
-CALLS = {name: found for name in mgraph.__all__ if inspect.isfunction(found := getattr(mgraph, name))}
+DOCUMENTED = {name: found for name in mgraph.__all__ if inspect.isfunction(found := getattr(mgraph, name))} | {
+    "mgraph": mgraph,
+    "Graph": mgraph.Graph,
+    "Result": mgraph.Result,
+    "MatrixResult": mgraph.results.MatrixResult,
+}
 
 
-@pytest.mark.parametrize("name", ["mgraph", "Graph", *CALLS])
+@pytest.mark.parametrize("name", DOCUMENTED)
 def test_examples(name):
-    found = mgraph if name == "mgraph" else getattr(mgraph, name)
+    found = DOCUMENTED[name]
     finder = doctest.DocTestFinder(recurse=inspect.isclass(found))
     examples = [test for test in finder.find(found, name) if test.examples]
     assert examples, f"{name} has no example"

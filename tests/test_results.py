@@ -2,7 +2,9 @@
 
 import inspect
 import re
+import sys
 
+import numpy as np
 import pytest
 
 import mgraph
@@ -52,3 +54,108 @@ def test_common_arguments_are_accepted_and_checked(name):
         call(*given, device="cpu", span=0)
     with pytest.raises(mgraph.MemoryLimitError, match=r"may take 1 B \(memory_limit=\)"):
         call(*given, device="cpu", memory_limit=1)
+
+
+MAIN = {"connected_components": "labels", "list_rank": "ranks", "transitive_closure": "words"}
+
+
+def found(name, **options):
+    return getattr(mgraph, name)(*CALLS[name], device="cpu", **options)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_main_array(name):
+    result = found(name)
+    main = MAIN.get(name, "distances")
+    assert isinstance(result, mgraph.Result) and list(result.arrays) == [main]
+    assert np.asarray(result) is getattr(result, main)
+    converted = np.array(result, np.float64)
+    assert converted.dtype == np.float64 and np.array_equal(converted, getattr(result, main))
+    assert np.array(result) is not getattr(result, main)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_in_words(name):
+    result = found(name)
+    main = next(iter(result.arrays.values()))
+    words, page = repr(result), result._repr_html_()
+    assert f"{main.dtype} {main.shape}" in words and f"method {result.plan.method!r} on cpu" in words
+    assert len(words) < 160 and "\n" not in words
+    assert page.count("<tr>") == 2 and f"<td>{main.shape}</td>" in page and "supersteps" not in page
+
+
+def test_arrays_that_were_asked_for():
+    assert list(found("apsp", predecessors=True).arrays) == ["distances", "predecessors"]
+    assert list(found("apsp", intermediate=True).arrays) == ["distances", "intermediate"]
+    assert list(found("sssp", predecessors=True).arrays) == ["distances", "predecessors"]
+
+
+def test_sources_of_searches():
+    assert found("sssp").source == found("bfs").source == 0 and found("bfs").sources == (0,)
+    assert found("bfs_many").sources == (0, 3)
+    several = mgraph.bfs(GRAPH, sources=[3, 0], device="cpu")
+    assert several.sources == (3, 0) and several.source is None and "sources (3, 0)" in repr(several)
+
+
+@pytest.mark.parametrize("name", ["bfs", "sssp", "connected_components", "list_rank"])
+def test_vectors_as_data_frames(name):
+    options = {"predecessors": True} if name in ("bfs", "sssp") else {}
+    result = found(name, **options)
+    frame = result.to_dataframe()
+    assert list(frame.columns) == list(result.arrays)
+    assert frame.index.name == ("element" if name == "list_rank" else "vertex")
+    for column, array in result.arrays.items():
+        assert frame[column].dtype == array.dtype and np.array_equal(frame[column], array)
+
+
+@pytest.mark.parametrize("rows_at_a_time", [1, 1 << 22])
+def test_matrices_as_data_frames(rows_at_a_time, monkeypatch):
+    monkeypatch.setattr("mgraph.results._PAIRS_AT_A_TIME", rows_at_a_time)
+    pairs = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2), (3, 3), (3, 4), (4, 4)]
+    apsp = found("apsp", predecessors=True)
+    frame = apsp.to_dataframe()
+    assert list(zip(frame["source"], frame["target"], strict=True)) == pairs
+    assert frame["distances"].tolist() == [0, 3, 7, 0, 4, 0, 0, 5, 0]
+    assert frame["predecessors"].tolist() == [apsp.predecessors[pair] for pair in pairs]
+    frame = found("transitive_closure").to_dataframe()
+    assert list(frame.itertuples(index=False, name=None)) == pairs
+    frame = mgraph.bfs_many(GRAPH, [3, 0], device="cpu").to_dataframe()
+    assert frame.to_dict("list") == {
+        "source": [3, 3, 0, 0, 0], "target": [3, 4, 0, 1, 2], "distances": [0, 1, 0, 1, 2],
+    }  # fmt: skip
+
+
+def test_data_frames_of_empty_graphs():
+    empty = mgraph.Graph.from_edges([], [], n=0)
+    for call in (mgraph.apsp, mgraph.transitive_closure, mgraph.connected_components):
+        assert len(call(empty, device="cpu").to_dataframe()) == 0
+
+
+def test_large_matrices_are_no_data_frames(monkeypatch):
+    monkeypatch.setattr("mgraph.results.MOST_BYTES", 299)
+    with pytest.raises(mgraph.InputError, match=r"a DataFrame of 5 x 5 pairs may take 300 B, and the most is 299 B"):
+        found("apsp").to_dataframe()
+    monkeypatch.setattr("mgraph.results.MOST_BYTES", 300)
+    assert len(found("apsp").to_dataframe()) == 9
+
+
+def test_without_pandas(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for name in ("bfs", "apsp"):
+        with pytest.raises(mgraph.MissingPackageError, match=r"to_dataframe\(\) needs pandas.* pip install pandas"):
+            found(name).to_dataframe()
+
+
+def test_matrices_on_workers(monkeypatch):
+    with mgraph.cluster.local_client(2, "cpu") as client:
+        result = found("apsp", client=client)
+        expected = found("apsp")
+        assert np.array_equal(np.asarray(result), expected.distances)
+        assert result.to_dataframe().equals(expected.to_dataframe())
+        assert "on 2 devices" in repr(result) and "<td>workers</td>" in result._repr_html_()
+        with pytest.raises(ValueError, match="a copy"):
+            np.array(result, copy=False)
+        monkeypatch.setattr("mgraph.results.MOST_BYTES", 99)
+        with pytest.raises(mgraph.InputError, match=r"distances has 100 B on workers.* call distances\.to_numpy\(\)"):
+            np.asarray(result)
+        assert np.array_equal(np.asarray(found("transitive_closure", client=client)), found("transitive_closure").words)

@@ -24,6 +24,7 @@ from ...matrices.floyd_warshall import FloydWarshall
 from ...paths import endless, walked_back
 from ...planning.cut import GROUP
 from ...planning.plan import Plan
+from ...results import MatrixResult
 from ...runtime.program import Executor, Outcome, Program, Progress, memory_errors
 from ...runtime.select import checked_memory_limit, checked_span, executor
 from . import plan as all_pairs
@@ -214,9 +215,7 @@ def apsp(
     results = outcome.arrays
     if client is None and not made.strip and made.method not in SEARCHES:
         results = {name: devices.find(graph.device).asarray(value) for name, value in results.items()}
-    return ApspResult(
-        results["distances"], results.get("predecessors"), made, outcome.timings, results.get("intermediate")
-    )
+    return ApspResult(**results, plan=made, timings=outcome.timings)
 
 
 def _check_counting(distances: Any, made: Plan) -> None:
@@ -287,8 +286,8 @@ def _solved(graph: Graph, made: Plan, order: Any, runner: Executor, progress: Pr
 
 
 @with_common_parts
-@dataclass(frozen=True, eq=False)
-class ApspResult:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ApspResult(MatrixResult):
     """The result of `apsp`.
 
     Attributes
@@ -305,10 +304,10 @@ class ApspResult:
         that there is no path.
     """
 
+    ARRAYS = ("distances", "predecessors", "intermediate")
+
     distances: Any
-    predecessors: Any
-    plan: Plan
-    timings: dict[str, float]
+    predecessors: Any = None
     intermediate: Any = None
 
     def path(self, i: int, j: int) -> list[int]:
@@ -333,6 +332,10 @@ class ApspResult:
         distributed = hasattr(self.predecessors, "row")
         vertices = walked_back(self.predecessors.row(i) if distributed else self.predecessors[i], j)
         return vertices if vertices[0] == i else []
+
+    def _connected(self, first: int, last: int) -> np.ndarray:
+        distances = devices.to_host(self.distances[first:last])
+        return distances != infinity(distances.dtype)
 
     def _unfolded(self, i: int, j: int) -> list[int]:
         """Return the path from `i` to `j`: those to and from its highest intermediate vertex, and so on."""

@@ -25,8 +25,8 @@ from ...docstrings import with_common_parts
 from ...errors import InputError
 from ...graph import as_graph
 from ...paths import walked_back
-from ...planning.plan import Plan
 from ...planning.shape import shape_beside
+from ...results import Result
 from ...runtime.program import Progress, memory_errors
 from ...runtime.select import checked_memory_limit, checked_span, executor, specs_beside
 from . import plan as searches
@@ -155,16 +155,18 @@ def bfs(
     outcome = runner.run(program, edges, made, progress)
     home = devices.find(graph.device)
     results = {name: home.asarray(value) for name, value in outcome.arrays.items()}
-    return BfsResult(results["distances"], results.get("predecessors"), made, outcome.timings)
+    return BfsResult(**results, sources=start, plan=made, timings=outcome.timings)
 
 
 @with_common_parts
-@dataclass(frozen=True, eq=False)
-class BfsResult:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class BfsResult(Result):
     """The result of `bfs`.
 
     Attributes
     ----------
+    sources : tuple of int
+        The vertices that the search started from.
     distances : array of int32, shape (n,)
         Edges on the shortest path from the source; -1 where there is none.
     predecessors : array of int32, shape (n,), or None
@@ -172,10 +174,17 @@ class BfsResult:
     {common attributes}
     """
 
+    ARRAYS = ("distances", "predecessors")
+    FACTS = ("sources",)
+
+    sources: tuple[int, ...]
     distances: Array
-    predecessors: Array | None
-    plan: Plan
-    timings: dict[str, float]
+    predecessors: Array | None = None
+
+    @property
+    def source(self) -> int | None:
+        """The vertex that the search started from; None if it started from several."""
+        return self.sources[0] if len(self.sources) == 1 else None
 
     @cached_property
     def levels(self) -> Array:

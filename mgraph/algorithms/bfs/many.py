@@ -19,6 +19,7 @@ from ...graph import as_graph
 from ...paths import walked_back
 from ...planning.plan import Plan
 from ...planning.shape import shape_beside
+from ...results import MatrixResult
 from ...runtime.communicator import Communicator
 from ...runtime.program import Progress, memory_errors
 from ...runtime.select import checked_memory_limit, checked_span, executor, specs_beside
@@ -116,12 +117,12 @@ def bfs_many(
     if client is None:
         home = devices.find(graph.device)
         results = {name: home.asarray(value) for name, value in results.items()}
-    return BfsManyResult(start, results["distances"], results.get("predecessors"), made, outcome.timings)
+    return BfsManyResult(**results, sources=start, plan=made, timings=outcome.timings)
 
 
 @with_common_parts
-@dataclass(frozen=True, eq=False)
-class BfsManyResult:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class BfsManyResult(MatrixResult):
     """The result of `bfs_many`.
 
     Attributes
@@ -135,11 +136,12 @@ class BfsManyResult:
     {common attributes}
     """
 
+    ARRAYS = ("distances", "predecessors")
+    FACTS = ("sources",)
+
     sources: tuple[int, ...]
     distances: Any
-    predecessors: Any
-    plan: Plan
-    timings: dict[str, float]
+    predecessors: Any = None
 
     def path(self, source: int, vertex: int) -> list[int]:
         """Return the vertices of the shortest path from one of the sources to `vertex`, both included.
@@ -160,6 +162,12 @@ class BfsManyResult:
             raise InputError(f"source={source} is none of the {len(self.sources)} sources of the searches")
         vertices = walked_back(self.predecessors[self.sources.index(source)], vertex)
         return vertices if vertices[0] == source else []
+
+    def _row_sources(self) -> Sequence[int]:
+        return self.sources
+
+    def _connected(self, first: int, last: int) -> np.ndarray:
+        return devices.to_host(self.distances[first:last]) >= 0
 
 
 @dataclass

@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from ... import device as devices
 from ...arguments import checked_flag, checked_vertices
 from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...graph import as_graph, outline
 from ...matrices.distance_matrix import parts
-from ...planning.plan import Plan
+from ...results import MatrixResult
 from ...runtime.program import Progress, memory_errors
 from ...runtime.select import checked_memory_limit, checked_span, executor
 from . import plan as closure_plan
@@ -92,12 +94,12 @@ def transitive_closure(
     words, counts = outcome.arrays["words"], outcome.arrays["counts"]
     if client is None:
         words = devices.find(graph.device).asarray(words)
-    return ClosureResult(words, int(counts.sum()), made, outcome.timings)
+    return ClosureResult(words=words, count=int(counts.sum()), plan=made, timings=outcome.timings)
 
 
 @with_common_parts
-@dataclass(frozen=True, eq=False)
-class ClosureResult:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ClosureResult(MatrixResult):
     """The result of `transitive_closure`.
 
     Attributes
@@ -109,10 +111,11 @@ class ClosureResult:
     {common attributes}
     """
 
+    ARRAYS = ("words",)
+    FACTS = ("count",)
+
     words: Any
     count: int
-    plan: Plan
-    timings: dict[str, float]
 
     def reaches(self, i: int, j: int) -> bool:
         """Return whether there is a path from `i` to `j`.
@@ -137,3 +140,9 @@ class ClosureResult:
     def to_dense(self) -> Array:
         """Return the whole matrix as a Boolean array, eight times the size of the bits."""
         return self.rows(0, self.plan.n)
+
+    def _by_pair(self) -> dict[str, Array]:
+        return {}  # a word belongs to 32 pairs
+
+    def _connected(self, first: int, last: int) -> np.ndarray:
+        return devices.to_host(self.rows(first, last))

@@ -19,8 +19,8 @@ from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...errors import InputError
 from ...graph import as_graph
-from ...planning.plan import Plan
 from ...planning.shape import shape_beside
+from ...results import Result
 from ...runtime.program import Progress, memory_errors
 from ...runtime.select import checked_memory_limit, checked_span, executor, specs_beside
 from . import plan as components_plan
@@ -124,12 +124,14 @@ def connected_components(
     outcome = runner.run(program, edges, made, progress)
     labels = devices.find(graph.device).asarray(outcome.arrays["labels"])
     count, iterations = outcome.arrays["count"].sum(), outcome.arrays["iterations"].max()
-    return ComponentsResult(int(count), labels, int(iterations), made, outcome.timings)
+    return ComponentsResult(
+        count=int(count), labels=labels, iterations=int(iterations), plan=made, timings=outcome.timings
+    )
 
 
 @with_common_parts
-@dataclass(frozen=True, eq=False)
-class ComponentsResult:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ComponentsResult(Result):
     """The result of `connected_components`, which unpacks as ``(count, labels)``.
 
     Attributes
@@ -144,11 +146,12 @@ class ComponentsResult:
     {common attributes}
     """
 
+    ARRAYS = ("labels",)
+    FACTS = ("count",)
+
     count: int
     labels: Array
     iterations: int
-    plan: Plan
-    timings: dict[str, float]
 
     def __iter__(self) -> Iterator[Any]:
         yield self.count

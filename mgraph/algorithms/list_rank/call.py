@@ -18,7 +18,7 @@ from ...arguments import as_array, checked_integer
 from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...errors import InputError
-from ...planning.plan import Plan
+from ...results import Result
 from ...runtime.program import Program, Progress, memory_errors
 from ...runtime.select import checked_memory_limit, checked_span, executor
 from . import plan as ranking
@@ -59,7 +59,7 @@ def list_rank(
     Returns
     -------
     ListRankResult
-        Can be indexed, gone through and given to NumPy as the array of the ranks.
+        Can be indexed and gone through as the array of the ranks.
 
     Raises
     ------
@@ -111,15 +111,13 @@ def list_rank(
     outcome = runner.run(program, lambda shard: succ, made, progress)
     # What the kernels cannot trust is no list, or hardly ever one.
     ranks = _one_by_one(succ) if outcome.arrays["amiss"].any() else outcome.arrays["ranks"]
-    return ListRankResult(home.asarray(ranks), made, outcome.timings)
+    return ListRankResult(ranks=home.asarray(ranks), plan=made, timings=outcome.timings)
 
 
 @with_common_parts
-@dataclass(frozen=True, eq=False)
-class ListRankResult:
-    """The result of `list_rank`, which can be indexed, gone through and given to NumPy as its `ranks` can.
-
-    NumPy refuses ranks on a GPU, as it refuses any CuPy array.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ListRankResult(Result):
+    """The result of `list_rank`, which can be indexed and gone through as its `ranks` can.
 
     Attributes
     ----------
@@ -128,12 +126,10 @@ class ListRankResult:
     {common attributes}
     """
 
-    ranks: Array
-    plan: Plan
-    timings: dict[str, float]
+    ARRAYS = ("ranks",)
+    INDEX = "element"
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.array(self.ranks, dtype, copy=copy)
+    ranks: Array
 
     def __len__(self) -> int:
         return len(self.ranks)

@@ -26,8 +26,8 @@ from ...errors import InputError
 from ...graph import Compressed, Graph, as_graph, check_sums
 from ...graph.potentials import edge_lengths, potentials
 from ...paths import walked_back
-from ...planning.plan import Plan
 from ...planning.shape import shape_beside
+from ...results import Result
 from ...runtime.program import Progress, memory_errors
 from ...runtime.select import checked_memory_limit, checked_span, executor, specs_beside
 from . import plan as single_source_plan
@@ -166,16 +166,18 @@ def sssp(
         outcome = runner.run(FromOneSource(made, request, None), edges, made, progress)
     parents = outcome.arrays.get("predecessors")
     return SsspResult(
-        home.asarray(outcome.arrays["distances"]),
-        None if parents is None else home.asarray(parents),
-        int(outcome.arrays["rounds"][0]),
-        *(source, made, outcome.timings),
+        source=source,
+        distances=home.asarray(outcome.arrays["distances"]),
+        predecessors=None if parents is None else home.asarray(parents),
+        iterations=int(outcome.arrays["rounds"][0]),
+        plan=made,
+        timings=outcome.timings,
     )
 
 
 @with_common_parts
-@dataclass(frozen=True, eq=False)
-class SsspResult:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class SsspResult(Result):
     """The result of `sssp`.
 
     Attributes
@@ -192,12 +194,13 @@ class SsspResult:
     {common attributes}
     """
 
-    distances: Array
-    predecessors: Array | None
-    iterations: int
+    ARRAYS = ("distances", "predecessors")
+    FACTS = ("source",)
+
     source: int
-    plan: Plan
-    timings: dict[str, float]
+    distances: Array
+    predecessors: Array | None = None
+    iterations: int
 
     def path(self, vertex: int) -> list[int]:
         """Return the vertices of the shortest path to `vertex`, both ends included.

@@ -1,0 +1,195 @@
+"""What every call returns: arrays by name, the plan that ran, and the time that its parts took.
+
+The result of each algorithm derives from `Result`, or from `MatrixResult` where its arrays have a row per source. It
+names its arrays, the main one first, and everything here follows from that.
+"""
+
+import html
+import reprlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from . import device as devices
+from .arrays import Array
+from .docstrings import with_common_parts
+from .errors import InputError
+from .optional import imported
+from .planning.plan import Plan, size_in_words
+
+#: The most bytes that come from workers, or go into a DataFrame, without being asked for row by row.
+MOST_BYTES = 1 << 30
+
+#: Pairs of a matrix that become rows of a DataFrame at a time.
+_PAIRS_AT_A_TIME = 1 << 22
+
+
+@with_common_parts
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Result:
+    """The base of all results.
+
+    ``numpy.asarray(result)`` is the main array, in this process: the first of `arrays`.
+
+    Attributes
+    ----------
+    {common attributes}
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> import numpy as np
+    >>> result = mgraph.bfs(mgraph.Graph.from_edges([0, 1], [1, 2]), 0, predecessors=True, device="cpu")
+    >>> result
+    <BfsResult: sources (0,), distances int32 (3,), predecessors int32 (3,), method 'hybrid' on cpu>
+    >>> list(result.arrays)
+    ['distances', 'predecessors']
+    >>> np.asarray(result)
+    array([0, 1, 2], dtype=int32)
+    """
+
+    #: The names of the arrays that there may be, the main one first.
+    ARRAYS: ClassVar[tuple[str, ...]]
+
+    #: The names of the other attributes that tell at a glance what was found.
+    FACTS: ClassVar[tuple[str, ...]] = ()
+
+    #: What each element of a vector belongs to.
+    INDEX: ClassVar[str] = "vertex"
+
+    plan: Plan
+    timings: dict[str, float]
+
+    @property
+    def arrays(self) -> dict[str, Array]:
+        """The arrays that were asked for by their names, the main one first."""
+        named = {name: getattr(self, name) for name in self.ARRAYS}
+        return {name: array for name, array in named.items() if array is not None}
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        name, array = next(iter(self.arrays.items()))
+        if isinstance(array, np.ndarray):
+            return np.array(array, dtype, copy=copy)
+        if _on_workers(array) and array.nbytes > MOST_BYTES:
+            raise InputError(
+                f"{name} has {size_in_words(array.nbytes)} on workers, too many to bring here unasked: take some of "
+                f"its rows, {name}[first:last], write it to a file by {name}.save(path), or call {name}.to_numpy()"
+            )
+        if copy is False:
+            raise ValueError(f"{name} is not in this process's memory: as a NumPy array it is a copy")
+        return np.asarray(array.to_numpy() if _on_workers(array) else devices.to_host(array), dtype)
+
+    def to_dataframe(self) -> Any:
+        """Return the arrays as a pandas DataFrame, a row per vertex and a column per array.
+
+        Raises
+        ------
+        MissingPackageError
+            If pandas is not installed.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], [5, 6])
+        >>> frame = mgraph.sssp(graph, 0, predecessors=True, device="cpu").to_dataframe()
+        >>> frame.loc[2].to_dict(), frame.index.name
+        ({'distances': 11, 'predecessors': 1}, 'vertex')
+        """
+        pandas = imported("pandas", "to_dataframe()")
+        columns = {name: devices.to_host(array) for name, array in self.arrays.items()}
+        length = len(next(iter(columns.values())))
+        return pandas.DataFrame(columns, index=pandas.RangeIndex(length, name=self.INDEX))
+
+    def __repr__(self) -> str:
+        facts = [f"{name} {reprlib.repr(getattr(self, name))}" for name in self.FACTS]
+        arrays = [f"{name} {array.dtype} {array.shape}" for name, array in self.arrays.items()]
+        return f"<{type(self).__name__}: {', '.join([*facts, *arrays])}, {self._run()}>"
+
+    def _repr_html_(self) -> str:
+        facts = [f"{name} {reprlib.repr(getattr(self, name))}" for name in self.FACTS]
+        line = ", ".join([*facts, self._run(), f"solved in {self.timings.get('solve', 0):.3g} s"])
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) + "</tr>" for row in self._table()
+        )
+        head = "".join(f"<th>{name}</th>" for name in ("array", "type", "shape", "size", "where"))
+        return (
+            f"<div><b>{type(self).__name__}</b>: {html.escape(line)}"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+        )
+
+    def _run(self) -> str:
+        """Return in words what ran where."""
+        names = [spec.name for spec in self.plan.devices]
+        return f"method {self.plan.method!r} on {names[0] if len(names) == 1 else f'{len(names)} devices'}"
+
+    def _table(self) -> Iterator[tuple[Any, ...]]:
+        """Yield a row for each array: its name, type, shape, size and where it is."""
+        for name, array in self.arrays.items():
+            where = "workers" if _on_workers(array) else devices.of(array).name
+            yield name, array.dtype, array.shape, size_in_words(array.nbytes), where
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class MatrixResult(Result):
+    """The base of results whose arrays have a row per source; with `client`, these stay on the workers."""
+
+    def to_dataframe(self) -> Any:
+        """Return the pairs of vertices between which there is a path as a pandas DataFrame, a row each.
+
+        Its columns are ``source``, ``target`` and the arrays. Pairs without a path are left out.
+
+        Raises
+        ------
+        InputError
+            If a row for every pair might take more than a GiB: of two types of 4 bytes, from 8,192 vertices on.
+        MissingPackageError
+            If pandas is not installed.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.bfs_many(mgraph.Graph.from_edges([0, 1], [1, 2]), [0, 1], device="cpu").to_dataframe()
+           source  target  distances
+        0       0       0          0
+        1       0       1          1
+        2       0       2          2
+        3       1       1          0
+        4       1       2          1
+        """
+        pandas = imported("pandas", "to_dataframe()")
+        sources, n = np.asarray(self._row_sources(), np.int32), self.plan.n
+        needed = len(sources) * n * (8 + sum(array.dtype.itemsize for array in self._by_pair().values()))
+        if needed > MOST_BYTES:
+            raise InputError(
+                f"a DataFrame of {len(sources):,} x {n:,} pairs may take {size_in_words(needed)}, and the most is "
+                f"{size_in_words(MOST_BYTES)}: use the arrays, some rows at a time"
+            )
+        rows = max(1, _PAIRS_AT_A_TIME // max(n, 1))
+        frames = []
+        for first in range(0, max(len(sources), 1), rows):
+            last = min(first + rows, len(sources))
+            row, target = np.nonzero(self._connected(first, last))
+            columns = {"source": sources[first:last][row], "target": target.astype(np.int32)}
+            for name, array in self._by_pair().items():
+                columns[name] = devices.to_host(array[first:last])[row, target]
+            frames.append(pandas.DataFrame(columns))
+        return pandas.concat(frames, ignore_index=True)
+
+    def _row_sources(self) -> Sequence[int]:
+        """Return the source that each row belongs to."""
+        return range(self.plan.n)
+
+    def _by_pair(self) -> dict[str, Array]:
+        """Return the arrays that have an element per pair of vertices."""
+        return self.arrays
+
+    def _connected(self, first: int, last: int) -> np.ndarray:
+        """Return for each pair of some rows whether there is a path."""
+        raise NotImplementedError
+
+
+def _on_workers(array: Array) -> bool:
+    """Return whether a matrix is a DistributedMatrix, without importing Dask."""
+    return hasattr(array, "to_dask_array")
