@@ -1,5 +1,6 @@
 """The registry: its entries say what the calls and the planner have, and their samples are solved right."""
 
+import dataclasses
 import inspect
 
 import numpy as np
@@ -53,7 +54,7 @@ def spoiled(value):
     if isinstance(value, mgraph.ClosureResult):
         words = value.words.copy()
         words[0, 0] ^= 2
-        return mgraph.ClosureResult(words, value.count, value.plan, value.timings)
+        return dataclasses.replace(value, words=words)
     changed = np.array(value)
     changed.flat[changed.argmin()] += 1
     return changed
