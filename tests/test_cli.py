@@ -25,7 +25,7 @@ from scipy.sparse.csgraph import breadth_first_order, shortest_path
 
 import mgraph
 from mgraph import cli, device
-from mgraph.cli import main
+from mgraph.cli import interrupts, machine, main, messages, run, summaries
 from mgraph.device.clock import COMPILING
 from mgraph.generate import rmat
 from mgraph.planner import plan
@@ -162,7 +162,7 @@ def test_made_graphs(tmp_path):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
 def test_summary_is_that_of_the_whole_matrix(tmp_path, monkeypatch, dtype):
-    monkeypatch.setattr(cli, "ELEMENTS_AT_A_TIME", 100)  # several chunks
+    monkeypatch.setattr(summaries, "ELEMENTS_AT_A_TIME", 100)  # several chunks
     random = np.random.default_rng(3)
     potential = random.integers(0, 30, 40)
     matrix = random.integers(0, 9, (40, 40)) + potential[:, None] - potential[None, :] - 40.0
@@ -263,7 +263,7 @@ def test_existing_output_is_refused_before_anything_is_computed(cycle, tmp_path,
     out = tmp_path / "out.npy"
     out.write_text("precious")
     with monkeypatch.context() as patched:
-        patched.setattr(cli, "read", lambda *_: pytest.fail("read the graph"))
+        patched.setattr(run, "read", lambda *_: pytest.fail("read the graph"))
         line = failed(invoke(name, cycle, "--out", out), 2)
         assert "--overwrite" in line and out.read_text() == "precious"
         failed(invoke(name, cycle, "--out", tmp_path / "out.txt"), 2)
@@ -366,7 +366,7 @@ def test_failures(cycle, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device; nothing was written", "out.npy")
 
-    monkeypatch.setattr(cli, "save", full)
+    monkeypatch.setattr(run, "save", full)
     line = failed(invoke("bfs", cycle, "--out", tmp_path / "out.npy"), 1)
     assert line == "mgraph: error: out.npy: No space left on device; nothing was written"
 
@@ -375,7 +375,7 @@ def test_a_bug_is_a_line_and_with_debug_a_traceback(cycle, monkeypatch):
     def bug(*_, **__):
         raise ZeroDivisionError("division\nby zero")
 
-    monkeypatch.setattr(cli, "read", bug)
+    monkeypatch.setattr(run, "read", bug)
     line = failed(invoke("bfs", cycle), 1)
     assert line == "mgraph: error: ZeroDivisionError: division by zero (--debug shows where)"
     result = invoke("bfs", cycle, "--debug")
@@ -386,7 +386,7 @@ def test_interrupted(cycle, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "read", interrupt)
+    monkeypatch.setattr(run, "read", interrupt)
     result = invoke("bfs", cycle)
     assert (result.exit_code, result.stdout, result.stderr) == (130, "", "mgraph: interrupted\n")
 
@@ -650,14 +650,14 @@ def test_info():
 
 def test_info_without_cupy(monkeypatch):
     monkeypatch.setattr(device, "gpu_count", lambda: 0)
-    installed = cli.metadata.version
+    installed = machine.metadata.version
 
     def without(name):
         if name.startswith("cupy"):
-            raise cli.metadata.PackageNotFoundError(name)
+            raise machine.metadata.PackageNotFoundError(name)
         return installed(name)
 
-    monkeypatch.setattr(cli.metadata, "version", without)
+    monkeypatch.setattr(machine.metadata, "version", without)
     found = facts("info")
     assert found["versions"]["cupy"] is None and len(found["devices"]) == 1
     (missing,) = found["missing"]
@@ -668,7 +668,7 @@ def test_info_without_cupy(monkeypatch):
 
 def test_info_with_cupy_and_no_gpu(monkeypatch):
     monkeypatch.setattr(device, "gpu_count", lambda: 0)
-    monkeypatch.setattr(cli.metadata, "version", lambda name: "1.0")
+    monkeypatch.setattr(machine.metadata, "version", lambda name: "1.0")
     (missing,) = facts("info")["missing"]
     assert "nvidia-smi" in missing
 
@@ -797,7 +797,7 @@ def test_an_interrupt_while_the_bar_is_written(monkeypatch, capfd):
             return len(shown)
 
     monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(io.BufferedWriter(Terminal())))
-    with cli._interrupted(by_workers=False) as look:
+    with interrupts.stoppable(by_workers=False) as look:
         sys.stderr.write("apsp: 1%")
         sys.stderr.flush()
         with pytest.raises(KeyboardInterrupt):
@@ -874,7 +874,7 @@ def test_mismatched_versions_are_one_readable_line(capsys):
     text = error_message(
         {"packages": {"numpy": "2.4.6"}}, {"w": {"packages": {"numpy": "2.4.5"}}}, {"packages": {"numpy": "2.4.6"}}
     )["warning"]
-    cli._show_warning(text, UserWarning, "", 0)
+    messages.show_warning(text, UserWarning, "", 0)
     assert capsys.readouterr().err == (
         "mgraph: warning: the versions of packages differ (numpy: 2.4.6 on client, 2.4.6 on scheduler, "
         "2.4.5 on workers)\n"

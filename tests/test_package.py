@@ -146,7 +146,7 @@ def test_the_command_says_so_where_the_package_is_the_other_one(beside_the_other
     assert len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.skipif(not (ROOT / "mgraph" / "cli.py").exists(), reason="there is no command line")
+@pytest.mark.skipif(not (ROOT / "mgraph" / "cli").exists(), reason="there is no command line")
 def test_the_installed_command(installed, tmp_path):
     assert "Usage" in run(installed / "bin" / "mgraph", "--help", cwd=tmp_path)
     run(installed / "bin" / "python", "-I", "-m", "mgraph.cli", "--help", cwd=tmp_path)

@@ -1,0 +1,91 @@
+"""The commands of ``mgraph``: what each does with errors, and the group of them, other packages' commands too."""
+
+import logging
+import signal
+import traceback
+import warnings
+from importlib import metadata
+from typing import Any, NoReturn
+
+import click
+
+import mgraph
+
+from ..errors import FormatError, InputError, MemoryLimitError, OutputExistsError, interrupted
+from .interrupts import Terminated
+from .messages import Failure, Misuse, one_line, show_warning
+
+
+class Command(click.Command):
+    """A command whose errors and warnings are one line each; ``--debug`` adds the traceback and Dask's log."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params.append(click.Option(["--debug"], is_flag=True, help="Show an error's traceback, and Dask's log."))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        debug = ctx.params.pop("debug")
+        logged = logging.root.manager.disable
+        if not debug:
+            logging.disable()  # what Dask logs at length when a connection ends, an error says in a line
+        try:
+            with warnings.catch_warnings():
+                warnings.showwarning = show_warning
+                return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            _stop(ctx, error)
+        except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
+            raise  # click knows what to do
+        except Exception as error:
+            if interrupted(error):
+                _stop(ctx)
+            if debug:
+                traceback.print_exc()
+            refused = InputError, MemoryLimitError, OutputExistsError
+            misuse = isinstance(error, refused) and not isinstance(error, FormatError)
+            raise (Misuse if misuse else Failure)(error) from error
+        finally:
+            logging.disable(logged)
+
+
+def _stop(ctx: click.Context, error: BaseException | None = None) -> NoReturn:
+    terminated = isinstance(error, Terminated)
+    click.echo("mgraph: terminated" if terminated else "mgraph: interrupted", err=True)
+    ctx.exit(128 + (signal.SIGTERM if terminated else signal.SIGINT))
+
+
+#: The group of entry points by which other packages add commands: a name, and the click command that it stands for.
+COMMANDS = "mgraph.commands"
+
+
+class Commands(click.Group):
+    """The commands, those of other packages too; what goes wrong before one runs, as in its help, is one line too."""
+
+    command_class = Command
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands."""
+        return sorted({*super().list_commands(ctx), *metadata.entry_points(group=COMMANDS).names})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of a name; None where there is none."""
+        own = super().get_command(ctx, cmd_name)
+        others = () if own is not None else metadata.entry_points(group=COMMANDS, name=cmd_name)
+        return next((point.load() for point in others), own)
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Parse the options before the command."""
+        with one_line():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Parse the command's own options and run it."""
+        with one_line():
+            return super().invoke(ctx)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(mgraph.__version__, prog_name="mgraph")
+def main() -> None:
+    """Graph algorithms by one call: on a CPU, on one GPU, on all GPUs of a host, on a Dask cluster."""

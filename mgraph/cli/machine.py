@@ -1,0 +1,91 @@
+"""The commands about this machine: ``mgraph calibrate`` and ``mgraph info``."""
+
+import contextlib
+import dataclasses
+import platform
+from collections.abc import Iterator
+from importlib import metadata
+
+import click
+
+import mgraph
+
+from .. import device as devices
+from .. import namesake
+from ..errors import DeviceError
+from ..planning.devices import spec_of
+from ..planning.rates import FILE, folder_of_figures
+from .commands import main
+from .options import json_option
+from .summaries import as_json_text
+
+
+@main.command(epilog="Example: mgraph calibrate --device cuda:0")
+@click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; by default a GPU where there is one.")
+@json_option
+def calibrate(device: str | None, as_json: bool) -> None:
+    """Measure a device once, so that predicted times hold on it; the figures are kept in the cache folder."""
+    from ..calibrate import calibrate
+
+    measured = dataclasses.asdict(calibrate(device))
+    if as_json:
+        click.echo(as_json_text(measured))
+        return
+    for name, figure in measured.items():
+        for kind, value in figure.items() if isinstance(figure, dict) else [("", figure)]:
+            click.echo(f"{name:12} {kind:12} {value:.4g}")
+    click.echo(f"kept in {folder_of_figures() / FILE}")
+
+
+_PACKAGES = ("numpy", "scipy", "numba", "dask", "distributed", "cupy", "dask-cuda")
+
+_CUPY = ("cupy-cuda13x", "cupy-cuda12x", "cupy")
+
+
+@main.command()
+@json_option
+def info(as_json: bool) -> None:
+    """Show the versions and the devices that are there, and what is missing for GPUs."""
+    versions: dict[str, str | None] = {"mgraph": mgraph.__version__, "python": platform.python_version()}
+    versions |= {name: _version(*(_CUPY if name == "cupy" else (name,))) for name in _PACKAGES}
+    specs = [spec_of(devices.find(name)) for name in ("cpu", *(f"cuda:{i}" for i in range(devices.gpu_count())))]
+    missing, conflict = list(_missing(versions)), namesake.conflict()
+    if as_json:
+        found = [dataclasses.asdict(spec) for spec in specs]
+        click.echo(as_json_text({"versions": versions, "devices": found, "missing": missing, "conflict": conflict}))
+        return
+    for name, version in versions.items():
+        click.echo(f"{name:12} {version or 'not installed'}")
+    for spec in specs:
+        cores = f", {spec.cores} cores" if spec.kind == "cpu" else ""
+        click.echo(f"{spec.name:12} {spec.memory / 2**30:,.1f} GiB free{cores}")
+    for line in (*missing, *([conflict] if conflict else [])):
+        click.echo(line)
+
+
+def _version(*names: str) -> str | None:
+    """Return the version of the first of these distributions that is installed."""
+    for name in names:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            return metadata.version(name)
+    return None
+
+
+def _missing(versions: dict[str, str | None]) -> Iterator[str]:
+    """Say what GPUs need that is not there, and what adds it."""
+    if versions["cupy"] is None:
+        yield "GPUs need CuPy: pip install 'dask-mgraph[cuda13]' (or 'dask-mgraph[cuda12]' for a driver of CUDA 12)"
+        return
+    if not devices.gpu_count():
+        yield (
+            "CuPy finds no GPU of compute capability 8.0 or more: nvidia-smi tells what there is, and which CUDA its "
+            "driver supports"
+        )
+        return
+    if versions["dask-cuda"] is None:
+        extra = "cuda12" if _version("cupy-cuda12x") else "cuda13"
+        yield f"--workers on GPUs needs dask-cuda: pip install 'dask-mgraph[{extra}]'"
+    try:
+        devices.nccl()
+    except DeviceError as error:
+        yield str(error)

@@ -1,0 +1,123 @@
+"""Options that commands share."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..arguments import checked_bytes
+from ..dtypes import DISTANCE_TYPES
+from ..errors import InputError
+from ..io import FORMATS
+
+
+def _options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return one decorator that adds all of these, in this order."""
+
+    def add(function: Any) -> Any:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return add
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+class Bytes(click.ParamType):
+    """A number of bytes: 150000000000, 1.5e11, 150GB or 140GiB."""
+
+    name = "bytes"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number."""
+        try:
+            return checked_bytes("the value" if param is None else max(param.opts, key=len), value)
+        except InputError as error:
+            self.fail(str(error), param, ctx)
+
+
+def method_option(*methods: str) -> Callable[[Any], Any]:
+    """Return the option ``--method`` of a command that has these."""
+    names = f"auto, {', '.join(methods[:-1])} or {methods[-1]}."
+    return click.option("--method", default="auto", metavar="NAME", help=names)
+
+
+def pairs_options(dtype_help: str, *more_types: str) -> Callable[[Any], Any]:
+    """Return the options that `apsp` and `plan` share."""
+    types = click.Choice([*(dtype.name for dtype in DISTANCE_TYPES), *more_types])
+    return _options(
+        click.option("--dtype", type=types, help=dtype_help),
+        click.option("--intermediate", is_flag=True, help="Find the highest intermediate vertices, not predecessors."),
+        click.option("--block", type=int, metavar="N", help="Pivots eliminated at a time: 32, 64, 96 or 128."),
+    )
+
+
+memory_limit_option = click.option(
+    "--memory-limit", type=Bytes(), metavar="BYTES", help="What may be taken of each device, e.g. 4GiB."
+)
+
+span_option = click.option(
+    "--span", type=int, metavar="N", help="Supersteps between two barriers; by default about a second's worth."
+)
+
+predecessors_option = click.option("--predecessors", is_flag=True, help="Find the predecessors too.")
+
+#: A file to read; "-" is standard input.
+INPUT_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
+
+input_options = _options(
+    click.argument("file", required=False, type=INPUT_FILE),
+    click.option("--rmat", "scale", type=int, metavar="SCALE", help="Make a graph of 2^SCALE vertices; needs no FILE."),
+    click.option(
+        "--format", type=click.Choice(list(FORMATS)), help="FILE's format; by default found from its suffix or content."
+    ),
+    click.option("--n", type=int, metavar="N", help="Number of vertices, where FILE does not say it."),
+    click.option("--directed/--undirected", default=None, help="By default as FILE says, else directed."),
+    click.option("--weighted/--unweighted", default=None, help="By default weighted if FILE has weights."),
+    click.option("--relabel", is_flag=True, help="Number the ids in use from 0, in ascending order."),
+    click.option(
+        "--dense",
+        type=click.Choice(["adjacency", "distances"]),
+        help="What zeros mean in a dense FILE: no edges (adjacency), or edges of weight zero (distances). Needed if "
+        "FILE has zeros off its diagonal and no infinity.",
+    ),
+)
+
+TARGET = "Search no farther than this vertex, and print its distance and, with --predecessors, the route to it."
+
+SOURCE = "The vertex to start from: 0 to n-1 as mgraph numbers them, after --relabel and from 0 in every format."
+
+_PEM = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+run_options = _options(
+    click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; by default a GPU where there is one."),
+    click.option("--workers", type=int, metavar="N", help="Run on N Dask workers of this machine."),
+    click.option("--scheduler", metavar="ADDRESS", help="Run on the workers of this Dask scheduler."),
+    click.option(
+        "--scheduler-file",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="The same, with the address in the file that 'dask scheduler --scheduler-file' wrote.",
+    ),
+    click.option(
+        "--worker-timeout",
+        type=float,
+        metavar="SECONDS",
+        help="How long a worker may be silent before the run ends in an error; by default 60.",
+    ),
+    click.option("--tls-ca-file", type=_PEM, help="The CA's certificate, if the scheduler uses TLS."),
+    click.option("--tls-cert", type=_PEM, help="This client's certificate; needed with --tls-ca-file."),
+    click.option("--tls-key", type=_PEM, help="This client's private key, unless --tls-cert's file holds it."),
+    memory_limit_option,
+    span_option,
+    click.option(
+        "--out",
+        type=click.Path(path_type=Path),
+        help="Save the result (.npy), or all of it with the relabelled ids (.npz).",
+    ),
+    click.option("--overwrite", is_flag=True, help="Replace the output file if there is one."),
+    click.option("--quiet", is_flag=True, help="Print only warnings, errors and what --json prints."),
+    json_option,
+)

@@ -1,0 +1,96 @@
+"""The command ``mgraph plan``."""
+
+import dataclasses
+import re
+from typing import Any
+
+import click
+
+import mgraph
+
+from .. import device as devices
+from ..planning.devices import spec_of
+from .commands import main
+from .options import Bytes, json_option, memory_limit_option, pairs_options, predecessors_option, span_option
+from .summaries import as_json_text
+
+#: A GPU that need not exist: the one of the built-in rates.
+H200 = mgraph.DeviceSpec("cuda", "cuda", 140 << 30, model="NVIDIA H200")
+
+
+@main.command(epilog="Example: mgraph plan apsp -n 1660000 --gpus 4608 --network 25e9")
+@click.argument("algorithm", metavar="ALGORITHM")
+@click.option("-n", "--n", type=int, required=True, metavar="N", help="Number of vertices.")
+@click.option(
+    "--m", type=int, metavar="M", help="Number of stored directed edges; apsp, closure and list_rank do not need it."
+)
+@click.option(
+    "--devices",
+    "wanted",
+    metavar="WHICH",
+    help="N of this machine's best device, a device's name (cpu, cuda, cuda:N), or both, as in 4xcuda.",
+)
+@click.option(
+    "--memory", type=Bytes(), metavar="BYTES", help="Free memory of each device, e.g. 140GiB; it need not exist then."
+)
+@click.option(
+    "--gpus",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Instead of --devices: N H200s, which need not exist, of 140GiB or --memory.",
+)
+@click.option(
+    "--network",
+    type=Bytes(),
+    metavar="BYTES",
+    help="Bytes a second into a node, which its GPUs share, e.g. 25e9; by default all are of one node. For apsp.",
+)
+@click.option(
+    "--gpus-per-node", type=int, default=8, show_default=True, metavar="N", help="GPUs of a node; with --network."
+)
+@click.option("--method", default="auto", metavar="NAME", help="auto, or one that the algorithm's own command lists.")
+@pairs_options("The type to compute in; by default float32. For apsp and sssp.")
+@predecessors_option
+@memory_limit_option
+@span_option
+@click.option("--directed/--undirected", default=True, help="For bfs, bfs_many and components.")
+@click.option("--sources", type=int, default=1, metavar="N", help="Number of sources; for bfs_many.")
+@click.option("--splitters", type=int, metavar="N", help="About how many splitters to walk from; for list_rank.")
+@json_option
+def plan(
+    algorithm: str,
+    n: int,
+    m: int | None,
+    wanted: str | None,
+    memory: int | None,
+    gpus: int | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Tell how a call would be run, how long it would take and how much memory it needs.
+
+    ALGORITHM is apsp, bfs, bfs_many, closure, components, list_rank (or rank) or sssp.
+    """
+    if gpus is None:
+        specs = _specs(wanted, memory)
+    elif wanted is None:
+        specs = [dataclasses.replace(H200, memory=H200.memory if memory is None else memory)] * gpus
+    else:
+        raise click.UsageError("give only one of --devices and --gpus")
+    made = mgraph.plan(algorithm, n, m, specs, **options)
+    click.echo(as_json_text(dataclasses.asdict(made)) if as_json else made.explain())
+
+
+def _specs(wanted: str | None, memory: int | None) -> list[mgraph.DeviceSpec]:
+    """Return the devices that ``--devices`` and ``--memory`` describe."""
+    match = re.fullmatch(r"(\d+)|(?:(\d+)x)?(cpu|cuda(?::\d+)?)", wanted or "1")
+    if match is None:
+        raise click.UsageError(f"--devices {wanted} is not known: give a number, cpu, cuda, cuda:1 or 4xcuda")
+    count, name = int(match[1] or match[2] or 1), match[3]
+    if count < 1:
+        raise click.UsageError(f"--devices must be a number of 1 or more, got {wanted}")
+    if memory is None:
+        return [spec_of(devices.find(name))] * count
+    kind = name.partition(":")[0] if name else devices.find().kind
+    cores = spec_of(devices.find("cpu")).cores if kind == "cpu" else 1
+    return [mgraph.DeviceSpec(name or kind, kind, memory, cores)] * count

@@ -1,0 +1,181 @@
+"""A call as the options ask for it: read the input, run, save and print."""
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+import click
+import numpy as np
+from tqdm import tqdm
+
+import mgraph
+
+from .. import generate
+from ..device.clock import COMPILING
+from ..errors import InputError
+from ..graph import Graph
+from ..io import check_output, read, save
+from .interrupts import closed, stoppable
+from .summaries import as_json_text, described
+from .workers import client_of
+
+Result = (
+    mgraph.ApspResult
+    | mgraph.BfsResult
+    | mgraph.ClosureResult
+    | mgraph.ComponentsResult
+    | mgraph.ListRankResult
+    | mgraph.SsspResult
+)
+
+
+def run_on_graph(
+    call: Callable[..., Result],
+    summary: Callable[[Graph, Any], tuple[dict[str, Any], str]],
+    *,
+    file: Path | None,
+    scale: int | None,
+    format: str | None,
+    n: int | None,
+    directed: bool | None,
+    weighted: bool | None,
+    relabel: bool,
+    dense: str | None,
+    **options: Any,
+) -> None:
+    """Perform a call on the graph that the options name."""
+    if (file is None) == (scale is None):
+        raise click.UsageError("give either FILE or --rmat SCALE")
+    if scale is not None and (relabel or any(option is not None for option in (format, n, weighted, dense))):
+        reading = "--format, --n, --weighted, --unweighted, --relabel and --dense"
+        raise click.UsageError(f"{reading} say how to read FILE: they do not go with --rmat")
+
+    def graph() -> Graph:
+        if scale is not None:
+            return generate.rmat(scale, directed=bool(directed))
+        assert file is not None
+        return read(opened(file), format, n, directed, weighted, relabel, dense=dense)
+
+    perform(call, graph, described, summary, **options)
+
+
+def opened(file: Path) -> Path | IO[bytes]:
+    """Return what is to be read: standard input where the file is called "-"."""
+    if file != Path("-"):
+        return file
+    if closed(sys.stdin):
+        raise InputError("FILE must be a path where standard input is closed, got '-'")
+    return sys.stdin.buffer
+
+
+def perform(
+    call: Callable[..., Result],
+    read_input: Callable[[], Any],
+    describe: Callable[[Any], tuple[dict[str, Any], str]],
+    summary: Callable[[Any, Any], tuple[dict[str, Any], str]],
+    *,
+    device: str | None,
+    workers: int | None,
+    scheduler: str | None,
+    scheduler_file: Path | None,
+    tls_ca_file: Path | None,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    out: Path | None,
+    overwrite: bool,
+    quiet: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Read the input, make the call, save and print what it returned."""
+    if sum(option is not None for option in (workers, scheduler, scheduler_file)) > 1:
+        raise click.UsageError("give only one of --workers, --scheduler and --scheduler-file")
+    if any((tls_ca_file, tls_cert, tls_key)):
+        if scheduler is None and scheduler_file is None:
+            raise click.UsageError("--tls-ca-file, --tls-cert and --tls-key go with --scheduler or --scheduler-file")
+        if tls_ca_file is None or tls_cert is None:
+            raise click.UsageError("give --tls-ca-file and --tls-cert together")
+    if out is not None:
+        check_output(out, overwrite)
+        for name in ("predecessors", "intermediate"):
+            if options.get(name) and out.suffix == ".npy":
+                raise click.UsageError(f"a .npy file holds the distances only: with --{name}, give a .npz file")
+    started = time.perf_counter()
+    given = read_input()
+    seconds = {"read": time.perf_counter() - started}
+    with client_of(workers, scheduler, scheduler_file, (tls_ca_file, tls_cert, tls_key), device) as client:
+        hidden = quiet or closed(sys.stderr) or None  # None: shown on a terminal only
+        with (
+            tqdm(desc=call.__name__, unit=" steps", leave=False, disable=hidden) as bar,
+            stoppable(by_workers=client is not None) as look,
+            COMPILING.heard(lambda begins: _compiling(bar, call.__name__, begins, look)),
+        ):
+
+            def progress(done: int, total: int | None) -> None:
+                bar.total = total
+                bar.update(done - bar.n)
+                look()
+
+            result = call(given, device=device, client=client, progress=progress, **options)
+            look()
+        seconds |= {part: result.timings[part] for part in ("load", "compile", "solve", "collect")}
+        if out is not None:
+            _save(out, result, getattr(given, "ids", None), overwrite)
+        if quiet and not as_json:
+            return
+        found, words = summary(given, result)
+    plan = result.plan
+    known, description = describe(given)
+    if as_json:
+        facts = {
+            "version": mgraph.__version__,
+            "algorithm": plan.algorithm,
+            "method": plan.method,
+            **known,
+            "dtype": plan.dtype,
+            "predecessors": plan.predecessors,
+            "intermediate": plan.intermediate,
+            "devices": [spec.name for spec in plan.devices],
+            "workers": None if client is None else len(plan.devices),
+            "peak_bytes": plan.peak_bytes,
+            "timings": seconds,
+            **found,
+            "out": None if out is None else str(out),
+        }
+        click.echo(as_json_text(facts))
+        return
+    click.echo(description)
+    click.echo(plan.explain())
+    click.echo("time: " + ", ".join(f"{part} {taken:.3g} s" for part, taken in seconds.items() if taken))
+    click.echo(words)
+    if out is not None:
+        click.echo(f"saved: {out}")
+
+
+def _compiling(bar: Any, name: str, begins: bool, look: Callable[[], None]) -> None:
+    """Let the progress line say that a kernel is compiled, or again what runs; after a kernel, look for Ctrl-C.
+
+    A first call compiles several kernels before its first span ends.
+    """
+    bar.set_description(f"{name}: compiling kernels (first use)" if begins else name)
+    if not begins and threading.current_thread() is threading.main_thread():
+        look()
+
+
+def _save(out: Path, result: Result, ids: np.ndarray | None, overwrite: bool) -> None:
+    """Save what was found: one matrix or vector (.npy), or everything by name (.npz)."""
+    found: tuple[str, ...] = ("distances", "predecessors", "intermediate")
+    if isinstance(result, mgraph.ClosureResult):
+        found = ("words",)
+    elif isinstance(result, mgraph.ComponentsResult):
+        found = ("labels",)
+    elif isinstance(result, mgraph.ListRankResult):
+        found = ("ranks",)
+    if out.suffix == ".npy":
+        save(out, getattr(result, found[0]), overwrite)
+        return
+    arrays = {name: getattr(result, name, None) for name in found} | {"ids": ids}
+    save(out, {name: array for name, array in arrays.items() if array is not None}, overwrite)

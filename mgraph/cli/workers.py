@@ -1,0 +1,64 @@
+"""The Dask workers that the options ask for."""
+
+import contextlib
+import signal
+from collections.abc import Iterator
+from multiprocessing import resource_tracker
+from pathlib import Path
+from typing import Any
+
+from .interrupts import Terminated, counted_interrupts
+
+
+def client_of(
+    workers: int | None,
+    scheduler: str | None,
+    scheduler_file: Path | None,
+    tls: tuple[Path | None, Path | None, Path | None],
+    device: str | None,
+) -> contextlib.AbstractContextManager[Any]:
+    """Return, as a context, a client of the Dask workers that were asked for; of None if none were."""
+    if workers is not None:
+        return _local_client(workers, device)
+    if scheduler is None and scheduler_file is None:
+        return contextlib.nullcontext()
+    from ..runtime.dask.connect import (
+        connect,
+        tls_security,  # and Dask
+    )
+
+    ca_file, cert, key = tls
+    security = None if ca_file is None or cert is None else tls_security(ca_file, cert, key)
+    return connect(scheduler, scheduler_file, security=security)
+
+
+@contextlib.contextmanager
+def _local_client(workers: int, device: str | None) -> Iterator[Any]:
+    """Start local workers that do not hear the terminal's Ctrl-C: this process hears it and closes them."""
+    from ..runtime.dask import local_client  # and Dask
+
+    pressed: list[type[KeyboardInterrupt]] = []
+
+    def terminate(*_: Any) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a second one ends the process at once
+        raise Terminated
+
+    with contextlib.ExitStack() as started:
+        # By default it would end this process alone, which then could not close the workers.
+        before_it = signal.signal(signal.SIGTERM, lambda *_: pressed.append(Terminated))
+        started.callback(signal.signal, signal.SIGTERM, before_it)
+        with counted_interrupts("stopping once the workers have started"):
+            # The workers inherit the mask; the thread that counts was there before. Started later, the tracker would
+            # unblock the signal.
+            resource_tracker.ensure_running()
+            heard = signal.signal(signal.SIGINT, lambda *_: pressed.append(KeyboardInterrupt))
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            try:
+                client = started.enter_context(local_client(workers, device))
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+                signal.signal(signal.SIGINT, heard)
+        signal.signal(signal.SIGTERM, terminate)
+        if pressed:
+            raise pressed[0]
+        yield client
