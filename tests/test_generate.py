@@ -9,13 +9,19 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-import mgraph.generate
+from mgraph import Graph
 from mgraph import device as devices
 from mgraph.errors import InputError, MemoryLimitError
 from mgraph.generate import (
+    by_degree,
+    by_density,
     grid,
+    kronecker,
     linked_list,
     list_graph,
+    lists,
+    matrices,
+    parts,
     random_degree,
     random_density,
     random_graph,
@@ -65,7 +71,7 @@ def test_rmat_has_the_degrees_of_a_kronecker_graph():
 
 
 def test_rmat_draws_the_quadrants_with_their_probabilities():
-    src, dst = mgraph.generate._quadrants(np, 2, 0, 1 << 18, seed=5)
+    src, dst = kronecker._quadrants(np, 2, 0, 1 << 18, seed=5)
     for level in (0, 1):
         quadrants = (src >> np.uint64(level) & np.uint64(1)) * 2 + (dst >> np.uint64(level) & np.uint64(1))
         shares = np.bincount(quadrants.astype(int), minlength=4) / len(src)
@@ -75,7 +81,7 @@ def test_rmat_draws_the_quadrants_with_their_probabilities():
 @hypothesis.given(st.integers(0, 14), st.integers(-(2**70), 2**70))
 @hypothesis.settings(deadline=None, max_examples=30)
 def test_renaming_is_a_permutation(scale, seed):
-    renamed = mgraph.generate._renamed(np.arange(2**scale, dtype=np.uint64), scale, seed)
+    renamed = kronecker._renamed(np.arange(2**scale, dtype=np.uint64), scale, seed)
     assert np.array_equal(np.sort(renamed), np.arange(2**scale, dtype=np.uint64))
 
 
@@ -83,7 +89,7 @@ def test_rmat_depends_on_the_seed_only(monkeypatch):
     graph = rmat(9, 5, seed=1)
     assert same(graph, rmat(9, 5, seed=1))
     assert not same(graph, rmat(9, 5, seed=2))
-    monkeypatch.setitem(mgraph.generate.EDGES_AT_A_TIME, "cpu", 36)
+    monkeypatch.setitem(parts.EDGES_AT_A_TIME, "cpu", 36)
     assert same(graph, rmat(9, 5, seed=1))
 
 
@@ -125,7 +131,7 @@ def test_rmat_without_edges():
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
 @pytest.mark.parametrize("n", [0, 1, 2, 150])
 def test_random_matrix(n, dtype, monkeypatch):
-    monkeypatch.setattr(mgraph.generate, "ELEMENTS_AT_A_TIME", 1000)
+    monkeypatch.setattr(matrices, "ELEMENTS_AT_A_TIME", 1000)
     matrix = random_matrix(n, density=0.25, low=-3, high=9, dtype=dtype)
     assert matrix.shape == (n, n) and matrix.dtype == dtype
     assert (matrix.diagonal() == 0).all()
@@ -212,7 +218,7 @@ def test_random_density_has_all_its_edges(n, density, max_degree, m):
 def test_unequal_degrees(n, share, above):
     m = n + round(share * (n * n - n))
     most = -(-m // n) + round(above * (n - -(-m // n)))
-    degrees = mgraph.generate._unequal_degrees(n, m, most)
+    degrees = by_density._unequal_degrees(n, m, most)
     assert len(degrees) == n and degrees.sum() == m and degrees.min() >= 1 and degrees.max() <= most
 
 
@@ -230,7 +236,7 @@ def test_degrees_of_random_density_differ_the_more_the_higher_the_greatest_may_b
 def test_random_density_in_several_parts(monkeypatch):
     graph = random_density(200, 30)
     for pairs in (1, 1000, 39_999):
-        monkeypatch.setitem(mgraph.generate.PAIRS_AT_A_TIME, "cpu", pairs)
+        monkeypatch.setitem(parts.PAIRS_AT_A_TIME, "cpu", pairs)
         assert same(graph, random_density(200, 30))
 
 
@@ -314,19 +320,19 @@ def test_linked_lists_are_in_random_order(n):
 
 def test_the_longest_list_is_a_permutation_where_it_is_looked_at():
     n = 2**32 - 1
-    rounds = mgraph.generate._rounds(n, 5)
+    rounds = lists._rounds(n, 5)
     random = np.random.default_rng(5)
     places = np.unique(np.r_[random.integers(0, n, 100_000, np.uint32), np.arange(n - 1000, n, dtype=np.uint32)])
-    permuted = mgraph.generate._permuted(places, n, rounds)
+    permuted = lists._permuted(places, n, rounds)
     assert permuted.dtype == np.uint32 and permuted.max() < n and len(np.unique(permuted)) == len(places)
     assert np.bincount(permuted >> np.uint32(28), minlength=16).min() > 5500
 
 
 def test_linked_lists_are_made_in_parts(monkeypatch):
-    lists = [linked_list(n, seed=2) for n in (1, 6, 1000)]
+    whole = [linked_list(n, seed=2) for n in (1, 6, 1000)]
     for part in (1, 7, 999):
-        monkeypatch.setitem(mgraph.generate.EDGES_AT_A_TIME, "cpu", part)
-        for succ in lists:
+        monkeypatch.setitem(parts.EDGES_AT_A_TIME, "cpu", part)
+        for succ in whole:
             assert np.array_equal(linked_list(len(succ), seed=2), succ)
 
 
@@ -405,8 +411,8 @@ def same_weights(one, other):
 def test_made_graphs_stay_the_same_between_versions():
     sums = {}
     for name, made in {**MADE, "of many vertices": lambda seed: random_density(70_000, 0.004, 0.02, seed=seed)}.items():
-        parts = (part for part in made(seed=3).csr() if part is not None)
-        sums[name] = zlib.crc32(b"".join(part.astype(part.dtype.newbyteorder("<")).tobytes() for part in parts))
+        arrays = (part for part in made(seed=3).csr() if part is not None)
+        sums[name] = zlib.crc32(b"".join(part.astype(part.dtype.newbyteorder("<")).tobytes() for part in arrays))
     assert sums == {
         "random_density": 77017584,
         "random_degree": 836757544,
@@ -457,7 +463,7 @@ def check_weighted(place):
 
 def test_weights_for_any_graph():
     check_weighted("cpu")
-    of_ids = mgraph.graph.Graph.from_edges([0, 1], [1, 2], ids=np.array([7, 8, 11]))
+    of_ids = Graph.from_edges([0, 1], [1, 2], ids=np.array([7, 8, 11]))
     assert weighted(of_ids, (1, 3)).ids.tolist() == [7, 8, 11]
     assert weighted(sparse.coo_array(([5.0], ([0], [1])), shape=(2, 2)), (4, 4)).csr().weights.tolist() == [4]
 
@@ -505,7 +511,7 @@ LARGER = {
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", LARGER)
 def test_larger_and_empty_graphs_are_the_same_on_a_gpu(name, monkeypatch):
-    monkeypatch.setitem(mgraph.generate.PAIRS_AT_A_TIME, "cuda", 1 << 21)  # several parts
+    monkeypatch.setitem(parts.PAIRS_AT_A_TIME, "cuda", 1 << 21)  # several parts
     graph, here = LARGER[name](seed=5, device="cuda"), LARGER[name](seed=5)
     assert graph.device == "cuda:0" and same(graph, here) and same_weights(graph, here)
 
@@ -514,7 +520,7 @@ def test_larger_and_empty_graphs_are_the_same_on_a_gpu(name, monkeypatch):
 @pytest.mark.parametrize("n", LENGTHS)
 def test_linked_lists_are_the_same_on_a_gpu(n, monkeypatch):
     for part in (1 << 24, 4099):
-        monkeypatch.setitem(mgraph.generate.EDGES_AT_A_TIME, "cuda", part)
+        monkeypatch.setitem(parts.EDGES_AT_A_TIME, "cuda", part)
         there = linked_list(n, seed=3, device="cuda")
         assert devices.of(there).name == "cuda:0" and there.dtype == np.int32
         assert np.array_equal(there.get(), linked_list(n, seed=3))
@@ -643,8 +649,8 @@ def test_both_directions_count_before_a_graph_is_made(make, monkeypatch):
     # Room for about 1.5 directions of the 1,024 edges or so.
     monkeypatch.setattr(devices.HostDevice, "available_memory", lambda self: 12 * 1100 + 40 * 1500)
     drawn = mock.Mock(side_effect=AssertionError("made before it was refused"))
-    monkeypatch.setattr(mgraph.generate.Graph, "from_edges", drawn)
-    monkeypatch.setattr(mgraph.generate, "rmat_edges", drawn)
+    monkeypatch.setattr(Graph, "from_edges", drawn)
+    monkeypatch.setattr(kronecker, "rmat_edges", drawn)
     with pytest.raises(MemoryLimitError, match=r"2,(048|024) edges needs"):
         make()
 
@@ -656,7 +662,7 @@ def test_a_list_beyond_the_memory_is_refused_before_it_is_made(monkeypatch):
 
 
 def test_degrees_of_many_edges_do_not_wrap():
-    degrees = mgraph.generate._degrees(10**5, 2**48)  # whose product is beyond 64 bits
+    degrees = by_degree._degrees(10**5, 2**48)  # whose product is beyond 64 bits
     assert degrees.sum() == 2**48 and degrees.min() == 2**48 // 10**5 and degrees.max() - degrees.min() == 1
 
 

@@ -1,0 +1,120 @@
+"""Random directed graphs of given degrees: about equal, or with a few hubs."""
+
+from typing import Any
+
+import numpy as np
+
+from .. import device as devices
+from ..arguments import checked_integer
+from ..dtypes import MAX_VERTICES
+from ..errors import InputError
+from ..graph import Graph
+from .checks import checked_number, checked_place, host_random
+from .parts import scaled
+from .weights import checked_weights, drawn_weights
+
+
+def random_degree(
+    n: int, degree: float, *, weights: tuple[int, int] | None = None, seed: int = 0, device: str | None = None
+) -> Graph:
+    """Return a directed graph in which all vertices have about as many edges, to vertices drawn at random.
+
+    Loops and repeated edges are as likely as any, so few, and stay.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    degree : float
+        Edges out of a vertex; between two integers, some vertices have the lower and some the higher.
+    weights : tuple of (int, int), optional
+        The least and the greatest weight of an edge, drawn uniformly; by default the edges have none.
+    seed : int
+        The same arguments give the same graph, on every device.
+    device : {"cpu", "cuda", "cuda:N"}, optional
+        Where the graph shall live; by default on the CPU.
+
+    References
+    ----------
+    P. Harish and P. J. Narayanan, "Accelerating large graph algorithms on the GPU using CUDA", 2007: random graphs
+    of degree 6 to 7 with weights 1 to 10.
+    """
+    n = checked_integer("n", n, 0, MAX_VERTICES)
+    m = round(n * _checked_degree(degree))
+    weights = checked_weights(weights)
+    random = host_random(seed)
+    place = checked_place(device, n, m)
+    return _to_random_targets(_degrees(n, m), weights, random, place)
+
+
+def scale_free(
+    n: int,
+    degree: float,
+    hub_fraction: float = 0.001,
+    hub_degree: int = 1000,
+    *,
+    weights: tuple[int, int] | None = None,
+    seed: int = 0,
+    device: str | None = None,
+) -> Graph:
+    """Return a directed graph in which few vertices have many edges and the others have few.
+
+    As `random_degree`, but for a share of the vertices, drawn at random: the hubs.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    degree : float
+        Edges out of a vertex that is no hub.
+    hub_fraction : float
+        The share of the vertices that are hubs, 0 to 1.
+    hub_degree : int
+        Edges out of a hub.
+    weights : tuple of (int, int), optional
+        The least and the greatest weight of an edge, drawn uniformly; by default the edges have none.
+    seed : int
+        The same arguments give the same graph, on every device.
+    device : {"cpu", "cuda", "cuda:N"}, optional
+        Where the graph shall live; by default on the CPU.
+
+    References
+    ----------
+    P. Harish and P. J. Narayanan, "Accelerating large graph algorithms on the GPU using CUDA", 2007: scale-free
+    graphs, 0.1% of whose vertices have degree 1000.
+    """
+    n = checked_integer("n", n, 0, MAX_VERTICES)
+    m = round(n * _checked_degree(degree))
+    hub_degree = checked_integer("hub_degree", hub_degree, 0, 2**20)
+    if not 0 <= checked_number("hub_fraction", hub_fraction) <= 1:
+        raise InputError(f"hub_fraction must be a number in [0, 1], got {hub_fraction!r}")
+    weights = checked_weights(weights)
+    random = host_random(seed)
+    hubs = round(float(hub_fraction) * n)
+    place = checked_place(device, n, round((n - hubs) * float(degree)) + hubs * hub_degree)
+    degrees = _degrees(n, m)
+    degrees[random.permutation(n)[:hubs]] = hub_degree
+    return _to_random_targets(degrees, weights, random, place)
+
+
+def _checked_degree(degree: Any) -> float:
+    if not 0 <= checked_number("degree", degree) <= 2**20:
+        raise InputError(f"degree must be a number in [0, {2**20}], got {degree!r}")
+    return float(degree)
+
+
+def _degrees(n: int, m: int) -> np.ndarray:
+    """Return degrees of `n` vertices with `m` edges that differ by at most one."""
+    return np.diff(scaled(np.arange(n + 1), max(n, 1), m))
+
+
+def _to_random_targets(
+    degrees: np.ndarray, weights: tuple[int, int] | None, random: np.random.Generator, place: devices.Device
+) -> Graph:
+    """Return the graph of vertices with so many edges each, to targets drawn at random."""
+    n, m = len(degrees), int(degrees.sum())
+    src = np.repeat(np.arange(n, dtype=np.int32), degrees)
+    dst = random.integers(0, max(n, 1), m, np.int32)
+    lengths = drawn_weights(m, weights, random)
+    with place.active():
+        return Graph.from_edges(place.asarray(src), place.asarray(dst), lengths, n=n)

@@ -1,0 +1,185 @@
+"""Random graphs with a given share of all pairs as edges."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from .. import device as devices
+from ..arguments import checked_integer
+from ..dtypes import MAX_VERTICES, offset_type
+from ..errors import InputError
+from ..graph import Compressed, Graph
+from .checks import check_free_memory, checked_number, checked_place, host_random
+from .parts import PAIRS_AT_A_TIME, first_of, part_of, scaled
+
+Array = Any
+
+
+def random_density(
+    n: int, density: float, max_degree: float = 100.0, *, seed: int = 0, device: str | None = None
+) -> Graph:
+    """Return a directed graph that has a share of all possible edges, with degrees that differ.
+
+    Every vertex can be reached from every other; an edge from a vertex to itself is as likely as any. The degrees
+    are those of 1 + (most - 1) u^k for u between 0 and 1, with the k that gives as many edges as asked for, and of
+    edges there are as many, to the nearest whole number. All are the same where `max_degree` is `density`, and the more
+    unequal the farther it is above. The neighbours of a vertex are an arithmetic progression through a random cycle of
+    all vertices, from its successor there on.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    density : float
+        Edges in percent of all n² pairs.
+    max_degree : float
+        The most edges out of a vertex in percent of n, rounded down to a whole number of them, but up where fewer
+        would not do.
+    seed : int
+        The same arguments give the same graph, on every device.
+    device : {"cpu", "cuda", "cuda:N"}, optional
+        Where the graph shall live; by default on the CPU.
+
+    Raises
+    ------
+    InputError
+        If there are too few edges to connect the vertices, which takes one from each, or if `max_degree` is below
+        `density`.
+    MemoryLimitError
+        If the graph does not fit the device.
+
+    References
+    ----------
+    Padamata and Raveendran, a study of parallel shortest paths and searches on GPUs, 2013: random graphs by size,
+    density and greatest degree.
+    """
+    n = checked_integer("n", n, 0, MAX_VERTICES)
+    if not 0 < checked_number("density", density) <= 100:
+        raise InputError(f"density must be a number of percent in (0, 100], got {density!r}")
+    if not density <= checked_number("max_degree", max_degree) <= 100:
+        raise InputError(f"max_degree must be a number of percent in [{density}, 100], got {max_degree!r}")
+    m = round(_percent(density) * n * n)
+    if m < n:
+        raise InputError(f"density must give each of the {n} vertices an edge, got {density}, which gives {m} edges")
+    most = max(int(_percent(max_degree) * n), -(-m // max(n, 1)))
+    random = host_random(seed)
+    place = devices.find("cpu" if device is None else device)
+    check_free_memory(f"a graph of {n:,} vertices and {m:,} edges", 64 * n + 4 * m, place)
+    cycle = random.permutation(n)
+    strides = np.arange(1, max(n, 2))
+    strides = random.choice(strides[np.gcd(strides, n) == 1], n) if n else strides  # they come by every vertex
+    degrees = random.permutation(_unequal_degrees(n, m, most))
+    indptr = np.concatenate([[0], degrees.cumsum()])
+    with place.active():
+        offsets = place.asarray(indptr.astype(offset_type(int(indptr[-1]))))
+        csr = Compressed(offsets, _progressions(place, cycle, strides, indptr), None)
+    return Graph(n, csr=csr, nonnegative=True)
+
+
+def _percent(value: float) -> Fraction:
+    """Return percent as the share that was written: no float is 0.57."""
+    return Fraction(str(value)) / 100
+
+
+def _unequal_degrees(n: int, m: int, most: int) -> np.ndarray:
+    """Return the degrees, from 1 to `most`, of `n` vertices with `m` edges: 1 + (most - 1) u^k, ascending.
+
+    Their sums are the integral's, rounded, whose last is `m`.
+    """
+    power = (most - 1) * n / (m - n) if m > n else 1.0  # k + 1
+    beyond_one_each = np.rint((m - n) * (np.arange(n + 1) / max(n, 1)) ** power)
+    return 1 + np.diff(beyond_one_each.astype(np.int64))
+
+
+def _progressions(place: devices.Device, cycle: np.ndarray, strides: np.ndarray, indptr: np.ndarray) -> Array:
+    """Return each vertex's neighbours, ascending: of a cycle, from the vertex's successor on, one in every stride."""
+    xp, n = place.xp, len(cycle)
+    wide = np.uint32 if n <= 2**16 else np.uint64  # holds n²
+    successors = np.empty(n, wide)
+    successors[cycle] = np.arange(1, n + 1)
+    indices = xp.empty(int(indptr[-1]), np.int32)
+    rows = max(1, PAIRS_AT_A_TIME[place.kind] // max(1, n))
+    present = xp.empty(min(rows, n) * n, bool)
+    there, cycle, strides, successors = map(place.asarray, (indptr, cycle, strides.astype(wide), successors))
+    for first in range(0, n, rows):
+        last = min(n, first + rows)
+        begin, end = int(indptr[first]), int(indptr[last])
+        starts = there[first:last] - begin
+        # An edge's row is the number of rows, less one, that begin at it or before.
+        row = xp.bincount(starts, minlength=end - begin)[: end - begin].cumsum() - 1
+        number = xp.arange(end - begin, dtype=wide) - starts.astype(wide)[row]
+        at = cycle[(successors[first:last][row] + strides[first:last][row] * number) % wide(n)]
+        row *= n
+        marks = present[: (last - first) * n]
+        marks.fill(False)
+        marks[row + at] = True
+        indices[begin:end] = xp.flatnonzero(marks) - row
+    return indices
+
+
+def random_graph(m: int, density: float, count: int, *, seed: int = 0, device: str | None = None) -> Graph:
+    """Return an undirected graph of `count` random graphs of equal size, with `m` edges in all.
+
+    Each graph is connected, a component, where it has the edges for it, one less than vertices: first by a tree, in
+    which every vertex but the first is joined to one before it. The other edges are different pairs of its vertices,
+    drawn one from each of as many stretches of the list of all pairs that the tree has left. A graph with too few edges
+    for a tree, as those of a low `density` and a small `m` are, has no tree, and falls into more components.
+
+    Parameters
+    ----------
+    m : int
+        Number of undirected edges.
+    density : float
+        The share of all pairs of vertices that edges join, above 0 and up to 1. A graph has as many vertices as
+        that takes, at least two.
+    count : int
+        Number of graphs, of ``m / count`` edges each: of components too, where ``m // count`` edges connect a graph.
+    seed : int
+        The same arguments give the same graph, on every device.
+    device : {"cpu", "cuda", "cuda:N"}, optional
+        Where the graph shall live; by default on the CPU.
+
+    References
+    ----------
+    Yogaratnam, a study of list ranking and connected components on GPUs, 2010: densities 0.001 and 0.01.
+    """
+    m = checked_integer("m", m, 0, 2**31)
+    count = checked_integer("count", count, min(m, 1), m)
+    if not 0 < checked_number("density", density) <= 1:
+        raise InputError(f"density must be a number in (0, 1], got {density!r}")
+    wanted = min(-(-m // max(count, 1)) / float(density), float(MAX_VERTICES) ** 2)
+    size = max(2, int(np.ceil((1 + np.sqrt(1 + 8 * wanted)) / 2)))
+    if count * size > MAX_VERTICES:
+        raise InputError(f"density={density} makes {count * size} vertices of {m} edges: at most {MAX_VERTICES}")
+    random = host_random(seed)
+    place = checked_place(device, count * size, 2 * m)
+    # Vertex v of a graph has v pairs, those with the vertices before it. A tree takes one of them, and what is left are
+    # as many as the vertex before has of all: they are drawn by that vertex's numbers.
+    tree = size - 1 if m // max(count, 1) >= size - 1 else 0
+    rows = size - 1 if tree else size
+    pairs = rows * (rows - 1) // 2
+    others = m - count * tree
+    graph = part_of(np.arange(others), others, count)
+    begins = first_of(graph, others, count)
+    number, of = np.arange(others) - begins, first_of(graph + 1, others, count) - begins
+    pair = random.integers(scaled(number, of, pairs), scaled(number + 1, of, pairs))
+    names = random.permutation(np.arange(count * size, dtype=np.int32))
+    child = np.arange(count * size if tree else 0)
+    parent = random.integers(0, np.maximum(child % size, 1))  # within the graph, whose first vertex has none
+    with place.active():
+        xp = place.xp
+        names, pair, base, child, parent = map(place.asarray, (names, pair, graph * size, child, parent))
+        # The pairs (high, low) with low < high, in order: the root is right but for its rounding.
+        high = ((1 + xp.sqrt(1 + 8.0 * pair)) / 2).astype(np.int64)
+        high -= high * (high - 1) // 2 > pair
+        high += high * (high + 1) // 2 <= pair
+        low = pair - high * (high - 1) // 2
+        src, dst = base + high, base + low
+        if tree:
+            src += 1
+            dst += low >= parent[src]
+            there = child % size > 0
+            src = xp.concatenate([src, child[there]])
+            dst = xp.concatenate([dst, (child - child % size + parent)[there]])
+        return Graph.from_edges(names[src], names[dst], n=count * size, directed=False)

@@ -1,0 +1,39 @@
+"""Checks that generators share: numbers, the device, and the memory that a graph needs."""
+
+import contextlib
+from typing import Any
+
+import numpy as np
+
+from .. import device as devices
+from ..arguments import checked_integer
+from ..errors import InputError, MemoryLimitError
+from ..graph import check_memory
+
+
+def checked_number(name: str, value: Any) -> float:
+    """Return an argument that is a finite number or infinity as a float, or raise InputError."""
+    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+        with contextlib.suppress(OverflowError):
+            return float(value)
+    raise InputError(f"{name} must be a number that a float can hold, got {value!r}")
+
+
+def host_random(seed: Any) -> np.random.Generator:
+    """Return what draws on the host."""
+    return np.random.default_rng(checked_integer("seed", seed, 0))
+
+
+def checked_place(device: str | None, n: int, edges: int) -> devices.Device:
+    """Return where a graph shall live, or raise MemoryLimitError if so many edges cannot be sorted there."""
+    place = devices.find("cpu" if device is None else device)
+    check_memory(n, edges, place)
+    return place
+
+
+def check_free_memory(what: str, needed: int, place: devices.Device) -> None:
+    """Raise MemoryLimitError unless a device has `needed` bytes free for `what`."""
+    there = place.available_memory()
+    if needed > there:
+        has = f"{place.name} has {there / 2**30:.1f} GiB free"
+        raise MemoryLimitError(f"{what} takes {needed / 2**30:.1f} GiB, and {has}: make a smaller one")

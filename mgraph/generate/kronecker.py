@@ -1,0 +1,135 @@
+"""Kronecker (R-MAT) graphs: generated on the device on which they live, from a hash of the number of each edge."""
+
+from typing import Any
+
+import numpy as np
+
+from ..arguments import checked_flag, checked_integer
+from ..graph import Graph
+from .checks import checked_place
+from .parts import EDGES_AT_A_TIME
+
+Array = Any
+
+#: The probabilities of R-MAT's quadrants A, B and C in the Graph500 and GAP benchmarks; D has the rest.
+A, B, C = 0.57, 0.19, 0.19
+
+#: The largest scale whose 2**scale vertices have int32 ids.
+MAX_SCALE = 30
+
+_WORD = 2**64 - 1
+
+
+def rmat(
+    scale: int, edge_factor: int = 16, *, seed: int = 0, directed: bool = False, device: str | None = None
+) -> Graph:
+    """Return a Kronecker (R-MAT) graph: few vertices have very many neighbours, as in a social network.
+
+    An edge picks one of the four quadrants of the adjacency matrix, then one of the quadrant's quadrants,
+    and so on. Vertices are renamed by a pseudo-random permutation; self-loops and repeated edges are
+    dropped, so that the graph has somewhat fewer than ``edge_factor * 2**scale`` edges.
+
+    Parameters
+    ----------
+    scale : int
+        The graph has ``2**scale`` vertices; at most 30.
+    edge_factor : int
+        Edges drawn per vertex.
+    seed : int
+        The same seed gives the same graph, on every device.
+    directed : bool
+        False keeps every edge in both directions, and drops an edge that was drawn in both.
+    device : {"cpu", "cuda", "cuda:N"}, optional
+        Where the graph is made and lives; by default on the CPU.
+
+    References
+    ----------
+    D. Chakrabarti, Y. Zhan and C. Faloutsos, "R-MAT: a recursive model for graph mining", SDM 2004. The
+    probabilities are those of the Graph500 specification; dropping repeated edges and self-loops follows
+    S. Beamer, K. Asanović and D. Patterson, "The GAP benchmark suite", 2015.
+    """
+    scale = checked_integer("scale", scale, 0, MAX_SCALE)
+    edges = checked_integer("edge_factor", edge_factor, 0, 2**31) << scale
+    seed = checked_integer("seed", seed, 0)
+    directed = checked_flag("directed", directed)
+    place = checked_place(device, 1 << scale, edges if directed else 2 * edges)
+    at_a_time = EDGES_AT_A_TIME[place.kind]
+    with place.active():
+        xp = place.xp
+        keys = xp.empty(edges, np.uint64)
+        kept = 0
+        for first in range(0, edges, at_a_time):
+            src, dst = rmat_edges(xp, scale, first, min(at_a_time, edges - first), seed)
+            if not directed:
+                src, dst = xp.minimum(src, dst), xp.maximum(src, dst)
+            chunk = ((src << np.uint64(scale)) | dst)[src != dst]
+            keys[kept : kept + len(chunk)] = chunk
+            kept += len(chunk)
+        keys = keys[:kept]
+        keys.sort()
+        if kept:
+            keys = keys[xp.concatenate([xp.ones(1, bool), keys[1:] != keys[:-1]])]
+        src = (keys >> np.uint64(scale)).astype(np.int32)
+        dst = (keys & np.uint64((1 << scale) - 1)).astype(np.int32)
+        del keys
+        return Graph.from_edges(src, dst, n=1 << scale, directed=directed)
+
+
+def rmat_edges(xp: Any, scale: int, first: int, count: int, seed: int) -> tuple[Array, Array]:
+    """Return the edges of `rmat` that are drawn as number `first` and so on, as sources and targets of uint64.
+
+    `first` is a multiple of 4; `xp` is NumPy or CuPy.
+    """
+    src, dst = _quadrants(xp, scale, first, count, seed)
+    return _renamed(src, scale, seed), _renamed(dst, scale, seed)
+
+
+def _quadrants(xp: Any, scale: int, first: int, count: int, seed: int) -> tuple[Array, Array]:
+    """Draw edges `first` to ``first + count - 1``: a bit of the source and of the target per level.
+
+    The random number of an edge at a level is a function of both and of the seed, so it does not matter
+    which edges are drawn together. Each hash gives four edges 16 bits each; `first` is a multiple of 4.
+    """
+    words = xp.arange(first // 4, (first + count + 3) // 4, dtype=np.uint64)
+    src = xp.zeros(4 * len(words), np.uint32)
+    dst = xp.zeros(4 * len(words), np.uint32)
+    in_b, in_c, in_d = (np.uint16(round(bound * 2**16)) for bound in (A, A + B, A + B + C))
+    for level in range(scale):
+        draws = _hashed(words, _mixed(_mixed(seed) ^ level)).view(np.uint16)
+        lower = draws >= in_c
+        right = (draws >= in_b) ^ lower ^ (draws >= in_d)
+        src = src + src + lower
+        dst = dst + dst + right
+    return src[:count].astype(np.uint64), dst[:count].astype(np.uint64)
+
+
+def _hashed(words: Array, key: int) -> Array:
+    """Return 64 pseudo-random bits for each of `words` (splitmix64, a stream per key)."""
+    x = words * np.uint64(0x9E3779B97F4A7C15)
+    x += np.uint64(key)
+    x ^= x >> np.uint64(30)
+    x *= np.uint64(0xBF58476D1CE4E5B9)
+    x ^= x >> np.uint64(27)
+    x *= np.uint64(0x94D049BB133111EB)
+    x ^= x >> np.uint64(31)
+    return x
+
+
+def _mixed(number: int) -> int:
+    """Return 64 pseudo-random bits for one number: `_hashed` for a Python integer."""
+    x = (number + 1) * 0x9E3779B97F4A7C15 & _WORD
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & _WORD
+    x = (x ^ x >> 27) * 0x94D049BB133111EB & _WORD
+    return x ^ x >> 31
+
+
+def _renamed(ids: Array, scale: int, seed: int) -> Array:
+    """Permute the `scale`-bit ids; each round of addition, odd multiplication and shift has an inverse."""
+    mask = np.uint64((1 << scale) - 1)
+    shift = np.uint64((scale + 1) // 2)
+    key = ~_mixed(seed) & _WORD
+    for _ in range(3):
+        key = _mixed(key)
+        ids = (ids + np.uint64(key >> 32)) * np.uint64(key | 1) & mask
+        ids ^= ids >> shift
+    return ids

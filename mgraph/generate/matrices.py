@@ -1,0 +1,71 @@
+"""Random distance matrices, drawn on the host."""
+
+from typing import Any
+
+import numpy as np
+
+from .. import device as devices
+from ..arguments import checked_integer
+from ..dtypes import MAX_VERTICES, distance_dtype, infinity
+from ..errors import InputError
+from .checks import check_free_memory, checked_number, host_random
+
+#: Elements of a random matrix drawn at a time. Which numbers are drawn depends on it.
+ELEMENTS_AT_A_TIME = 1 << 22
+
+
+def random_matrix(
+    n: int,
+    *,
+    density: float = 1.0,
+    low: float = 1.0,
+    high: float = 1000.0,
+    dtype: Any = "float32",
+    seed: int = 0,
+) -> np.ndarray:
+    """Return a random distance matrix of `n` vertices: uniform weights, and zeros on the diagonal.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    density : float
+        The probability of an edge, 0 to 1; elsewhere the matrix is ``inf``, for integers the type's largest value.
+    low, high : float
+        The weights' range; for integers both are whole numbers, and included.
+    dtype : {"float32", "float64", "int32", "int16"}
+        Type of the matrix; the latter two draw integers.
+    seed : int
+        The same arguments give the same matrix.
+    """
+    kind = distance_dtype(None, dtype)
+    n = checked_integer("n", n, 0, MAX_VERTICES)
+    if not 0 <= checked_number("density", density) <= 1:
+        raise InputError(f"density must be a number in [0, 1], got {density!r}")
+    low, high = checked_number("low", low), checked_number("high", high)
+    if not low <= high:
+        raise InputError(f"low must be a number up to high, got low={low} and high={high}")
+    if kind.kind == "i":
+        if not low % 1 == high % 1 == 0:
+            raise InputError(f"low and high must be whole numbers for {kind.name}, got {low} and {high}")
+        fit = np.iinfo(kind).min <= low <= high < np.iinfo(kind).max
+    else:
+        fit = max(-low, high, high - low) <= float(np.finfo(kind).max)
+    if not fit:
+        raise InputError(f"low and high must be numbers that {kind.name} can hold, got {low} and {high}")
+    random = host_random(seed)
+    check_free_memory(f"a matrix of {n:,} vertices", n * n * kind.itemsize, devices.find("cpu"))
+    matrix = np.empty((n, n), kind)
+    rows = max(1, ELEMENTS_AT_A_TIME // max(1, n))
+    for first in range(0, n, rows):
+        block = matrix[first : first + rows]
+        if kind.kind == "i":
+            block[:] = random.integers(int(low), int(high), block.shape, kind, endpoint=True)
+        else:
+            random.random(block.shape, kind, out=block)
+            block *= high - low
+            block += low
+        if density < 1:
+            block[random.random(block.shape, np.float32) >= density] = infinity(kind)
+    np.fill_diagonal(matrix, 0)
+    return matrix

@@ -1,0 +1,74 @@
+"""Random weights: for the edges of a given graph, and for those that a generator draws."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import device as devices
+from ..dtypes import distance_dtype
+from ..errors import InputError
+from ..graph import Compressed, Graph, as_graph
+
+
+def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "float32") -> Graph:
+    """Return a graph with the edges of another and uniform whole weights, one for each pair of vertices.
+
+    So both directions of an undirected edge have the same, and so have parallel edges.
+
+    Parameters
+    ----------
+    graph : Graph, or what `mgraph.apsp` reads as one
+        The edges; weights of its own do not matter.
+    weights : tuple of (int, int)
+        The least and the greatest weight, less than 2**31 apart.
+    dtype : {"float32", "float64", "int32"}
+        The type of the weights.
+
+    Returns
+    -------
+    Graph
+        Where `graph` is; the same on every device.
+
+    Raises
+    ------
+    InputError
+        For weights or a type that cannot be, and for what is no graph.
+    """
+    low, high = checked_range(weights)
+    if high - low >= 2**31:
+        raise InputError(f"weights must be at most 2**31 - 1 apart, got {weights!r}")
+    kind = distance_dtype(None, dtype)
+    if kind == np.int16:
+        raise InputError(f"dtype must be float32, float64 or int32, got {dtype!r}")
+    graph = as_graph(graph)
+    with devices.find(graph.device).active():
+        src, dst, _ = graph.coo()
+        a, b = np.minimum(src, dst).astype(np.uint64), np.maximum(src, dst).astype(np.uint64)
+        mixed = (a * np.uint64(0x9E3779B97F4A7C15)) ^ (b * np.uint64(0xC2B2AE3D27D4EB4F))
+        mixed ^= mixed >> np.uint64(29)
+        mixed *= np.uint64(0xBF58476D1CE4E5B9)
+        lengths = (mixed >> np.uint64(33)) % np.uint64(high - low + 1)
+        lengths = (lengths.astype(np.int64) + low).astype(kind)
+        indptr, indices, _ = graph.csr()
+        csr = Compressed(indptr, indices, lengths)
+        return Graph(graph.n, csr=csr, directed=graph.directed, ids=graph.ids, nonnegative=low >= 0)
+
+
+def checked_weights(weights: Any) -> tuple[int, int] | None:
+    """Return the least and the greatest weight, if the edges shall have any."""
+    return None if weights is None else checked_range(weights)
+
+
+def checked_range(weights: Any) -> tuple[int, int]:
+    """Return the least and the greatest weight, or raise InputError."""
+    ends = tuple(weights) if isinstance(weights, Sequence) else ()
+    whole = all(isinstance(end, (int, np.integer)) and not isinstance(end, bool) for end in ends)
+    if len(ends) != 2 or not whole or not -(2**31) <= ends[0] <= ends[1] < 2**31:
+        raise InputError(f"weights must be two int32 integers, the least and the greatest, got {weights!r}")
+    return int(ends[0]), int(ends[1])
+
+
+def drawn_weights(edges: int, between: tuple[int, int] | None, random: np.random.Generator) -> np.ndarray | None:
+    """Draw the weights of `edges` edges, if they shall have any."""
+    return None if between is None else random.integers(*between, edges, np.int32, endpoint=True)
