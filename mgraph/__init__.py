@@ -5,15 +5,14 @@
     >>> int(result.distances[0, 2])
     8
 
-`mgraph.generate` makes graphs, `mgraph.cluster` connects to Dask. Importing mgraph loads neither Numba, nor Dask, nor
-CuPy: each is imported by the first call that needs it.
+`mgraph.generate` generates graphs; `mgraph.cluster` connects to Dask. Importing mgraph loads neither Numba, nor Dask,
+nor CuPy, nor SciPy: each is imported by the first call that needs it.
 """
 
 import importlib
-from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from . import generate
+from . import errors, generate
 from .algorithms.apsp.call import ApspResult, apsp
 from .algorithms.bfs.call import BfsResult, bfs
 from .algorithms.bfs.many import BfsManyResult, bfs_many
@@ -31,7 +30,6 @@ from .errors import (
     MgraphError,
     MissingFileError,
     MissingPackageError,
-    NegativeCycleError,
     OutputExistsError,
     RoundingError,
     SchedulerError,
@@ -91,12 +89,15 @@ warn_of_neighbour()
 
 if TYPE_CHECKING:
     from . import cluster as cluster
+    from .errors import NegativeCycleError as NegativeCycleError
 else:
 
-    def __getattr__(name: str) -> ModuleType:
+    def __getattr__(name: str) -> Any:
         if name == "cluster":  # which imports Dask
             return importlib.import_module(".cluster", __name__)
+        if name == "NegativeCycleError":  # which imports SciPy
+            return errors.NegativeCycleError
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), "cluster"})
+        return sorted({*globals(), "NegativeCycleError", "cluster"})

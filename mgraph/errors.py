@@ -4,7 +4,17 @@ Each derives from `MgraphError` and from the built-in exception that a caller wo
 ``except ValueError`` and ``except MemoryError`` go on working.
 """
 
-from scipy.sparse.csgraph import NegativeCycleError as _ScipyNegativeCycleError
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .negative_cycle import NegativeCycleError as NegativeCycleError
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name == "NegativeCycleError":  # which imports a large part of SciPy
+            return importlib.import_module(".negative_cycle", __package__).NegativeCycleError
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class MgraphError(Exception):
@@ -25,31 +35,6 @@ class FormatError(InputError):
 
 class MissingFileError(MgraphError, FileNotFoundError):
     """There is no file of the name to read; `errno` and `filename` are those of any missing file."""
-
-
-class NegativeCycleError(MgraphError, _ScipyNegativeCycleError):
-    """The graph has a cycle of negative weight, so that no shortest path exists.
-
-    Attributes
-    ----------
-    vertex : int
-        A vertex on such a cycle.
-    rounded : bool
-        Whether the cycle's weight is a rounded sum that was not checked: it may be zero or positive then.
-    """
-
-    def __init__(self, vertex: int, rounded: bool = False) -> None:
-        self.vertex = vertex
-        self.rounded = rounded
-        super().__init__(
-            f"vertex {vertex} lies on a cycle whose weight is negative in floating point, which may come from "
-            "rounding: method='johnson' tells exactly"
-            if rounded
-            else f"vertex {vertex} lies on a cycle of negative weight: there is no shortest path through it"
-        )
-
-    def __reduce__(self) -> tuple[type, tuple[int, bool]]:
-        return type(self), (self.vertex, self.rounded)
 
 
 class RoundingError(MgraphError, ArithmeticError):

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-import psutil
+from . import lazy
 
 #: What stands before the paths that are read.
 ROOT = ""
@@ -54,7 +54,7 @@ def available_memory(root: str = ROOT) -> int:
 def shared_memory(root: str = ROOT) -> int:
     """Return the bytes that this process and others can still allocate together: of the machine, and its containers."""
     free = _field(f"{root}/proc/meminfo", "MemAvailable:")
-    left = [int(psutil.virtual_memory().available) if free is None else free << 10]
+    left = [int(lazy.psutil().virtual_memory().available) if free is None else free << 10]
     left += (_left_by(group) for group in _groups("memory", root))
     return max(0, min(left))
 

@@ -7,8 +7,9 @@ the other, ``__init__.py`` first of all. Uninstalling either then removes files 
 import os
 import sys
 import warnings
-from importlib import metadata
 from pathlib import Path
+
+from . import lazy
 
 #: What puts it right.
 _REMEDY = (
@@ -42,6 +43,7 @@ def warn_of_neighbour() -> None:
 
 def conflict() -> str | None:
     """Return in words that the other distribution is installed anywhere on Python's path; None if it is not."""
+    metadata = lazy.metadata()
     try:
         version = metadata.version("mgraph")
     except metadata.PackageNotFoundError:

@@ -174,9 +174,28 @@ def test_the_library_never_imports_the_benchmarks():
             assert not [name for name in names if name.startswith(("mgraph_bench", "benchmarks"))], path
 
 
-def test_importing_mgraph_loads_no_engine():
-    program = "import sys, mgraph; print(*{'cupy', 'dask', 'distributed', 'numba'} & sys.modules.keys())"
+def test_importing_mgraph_loads_no_large_package():
+    program = """
+import sys, mgraph
+large = {"cupy", "dask", "distributed", "importlib.metadata", "networkx", "numba", "numpy.random", "pandas", "psutil"}
+print(*sorted(name for name in sys.modules if name in large or name.partition(".")[0] == "scipy"))
+"""
     assert run(sys.executable, "-c", program, env={**os.environ, "PYTHONPATH": str(ROOT)}) == ""
+
+
+def test_the_error_for_negative_cycles_is_scipys_too():
+    program = """
+import pickle, mgraph, mgraph.errors
+try:
+    mgraph.apsp([[0.0, -3.0], [1.0, 0.0]])
+except mgraph.errors.NegativeCycleError as error:
+    from scipy.sparse.csgraph import NegativeCycleError
+    assert isinstance(error, NegativeCycleError) and isinstance(error, mgraph.MgraphError)
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is mgraph.NegativeCycleError and str(again) == str(error) and again.vertex == error.vertex
+    print("caught", "NegativeCycleError" in dir(mgraph))
+"""
+    assert run(sys.executable, "-c", program, env={**os.environ, "PYTHONPATH": str(ROOT)}) == "caught True"
 
 
 @pytest.mark.parametrize(

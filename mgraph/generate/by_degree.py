@@ -109,7 +109,7 @@ def _degrees(n: int, m: int) -> np.ndarray:
 
 
 def _to_random_targets(
-    degrees: np.ndarray, weights: tuple[int, int] | None, random: np.random.Generator, place: devices.Device
+    degrees: np.ndarray, weights: tuple[int, int] | None, random: "np.random.Generator", place: devices.Device
 ) -> Graph:
     """Return the graph of vertices with so many edges each, to targets drawn at random."""
     n, m = len(degrees), int(degrees.sum())

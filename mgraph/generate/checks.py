@@ -19,7 +19,7 @@ def checked_number(name: str, value: Any) -> float:
     raise InputError(f"{name} must be a number that a float can hold, got {value!r}")
 
 
-def host_random(seed: Any) -> np.random.Generator:
+def host_random(seed: Any) -> "np.random.Generator":
     """Return what draws on the host."""
     return np.random.default_rng(checked_integer("seed", seed, 0))
 

@@ -69,6 +69,6 @@ def checked_range(weights: Any) -> tuple[int, int]:
     return int(ends[0]), int(ends[1])
 
 
-def drawn_weights(edges: int, between: tuple[int, int] | None, random: np.random.Generator) -> np.ndarray | None:
+def drawn_weights(edges: int, between: tuple[int, int] | None, random: "np.random.Generator") -> np.ndarray | None:
     """Draw the weights of `edges` edges, if they shall have any."""
     return None if between is None else random.integers(*between, edges, np.int32, endpoint=True)

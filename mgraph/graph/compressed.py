@@ -3,8 +3,8 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
+from .. import lazy
 from ..arrays import Array
 from ..dtypes import offset_type
 
@@ -35,7 +35,7 @@ def compress(rows: Array, columns: Array, weights: Array | None, n: int, xp: Any
     if xp is np:
         # SciPy's conversions are counting sorts: two transpositions leave every row sorted, in O(m).
         order = np.arange(len(rows), dtype=offsets)
-        matrix = sparse.coo_matrix((order, (rows, columns)), shape=(n, n))
+        matrix = lazy.sparse().coo_matrix((order, (rows, columns)), shape=(n, n))
         matrix.has_canonical_format = True  # or tocsr() would add up repeated edges
         matrix = matrix.tocsr().tocsc().tocsr()
         indptr, indices, order = matrix.indptr, matrix.indices, matrix.data
@@ -51,7 +51,7 @@ def compress(rows: Array, columns: Array, weights: Array | None, n: int, xp: Any
 def transposed(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None, n: int) -> Compressed:
     """Group edges by their other end: SciPy's counting sort, which leaves every row sorted."""
     data = np.zeros(len(indices), bool) if weights is None else weights
-    matrix = sparse.csr_array((data, indices, indptr), shape=(n, n)).tocsc()
+    matrix = lazy.sparse().csr_array((data, indices, indptr), shape=(n, n)).tocsc()
     return Compressed(
         matrix.indptr.astype(indptr.dtype, copy=False),
         matrix.indices.astype(np.int32, copy=False),

@@ -5,9 +5,9 @@ import math
 import numpy as np
 
 from .. import device as devices
+from .. import errors
 from ..arrays import Array
 from ..dtypes import distance_range, out_of_range
-from ..errors import NegativeCycleError
 from . import Compressed, Graph
 from .weights import encode
 
@@ -39,7 +39,7 @@ def potentials(graph: Graph) -> np.ndarray:
         while parents[cycle[-1]] != vertex:
             cycle.append(int(parents[cycle[-1]]))
         if _negative_in_all(weights[edges[cycle]]):
-            raise NegativeCycleError(vertex)
+            raise errors.NegativeCycleError(vertex)
         parents[vertex] = edges[vertex] = -1  # it seemed negative by rounding
     return h
 

@@ -11,7 +11,6 @@ import math
 import os
 import platform
 import re
-import secrets
 import shutil
 import stat
 import zipfile
@@ -159,7 +158,7 @@ def _nothing_written(path: Path, error: OSError) -> OSError:
 def _opened_beside(target: Path) -> tuple[Path, IO[bytes], int | None]:
     """Return the path of a new temporary file, the file, and what keeps it locked."""
     while True:
-        path = target.with_name(f".{target.name[:40]}.mgraph-{_host()}-{secrets.token_hex(4)}.tmp")
+        path = target.with_name(f".{target.name[:40]}.mgraph-{_host()}-{os.urandom(4).hex()}.tmp")
         file = path.open("xb")
         lock = _locked(file.fileno(), wait=True)
         if os.fstat(file.fileno()).st_nlink:

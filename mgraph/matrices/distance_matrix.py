@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import device as devices
+from .. import errors
 from ..arrays import chunk_rows, places_on
 from ..dtypes import NO_PREDECESSOR, distance_range, infinity, kernel_infinity, out_of_range
-from ..errors import NegativeCycleError
 from ..graph import Compressed, Graph, StoredMatrix, in_memory
 from ..graph.weights import decode, encode
 from ..planning.plan import Plan
@@ -152,7 +152,7 @@ def raise_negative_cycle(
         comm.allreduce(cycle, "min")
     vertex = int(cycle[0])
     if vertex != NO_CYCLE:
-        raise NegativeCycleError(vertex)
+        raise errors.NegativeCycleError(vertex)
 
 
 def finished(D: Array, P: Array | None, plan: Plan, nonnegative: bool, narrow: Array | None = None) -> dict[str, Array]:

@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from ... import device as devices
+from ... import errors, lazy
 from ...arrays import chunk_rows
 from ...dtypes import NO_PREDECESSOR, infinity
-from ...errors import NegativeCycleError
 from ...graph import Compressed, Graph
 from ...matrices.distance_matrix import Part, empty
 from ...matrices.floyd_warshall import FloydWarshall
@@ -37,8 +36,8 @@ class Group(NamedTuple):
 def components(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
     """Return the weak components' sizes, and the vertices component by component, ascending in each."""
     indptr, indices = (devices.to_host(array) for array in graph.adjacency("csr"))
-    marks = sparse.csr_array((np.ones(len(indices), np.int8), indices, indptr), shape=(graph.n, graph.n))
-    _, labels = sparse.csgraph.connected_components(marks, directed=graph.directed, connection="weak")
+    marks = lazy.sparse().csr_array((np.ones(len(indices), np.int8), indices, indptr), shape=(graph.n, graph.n))
+    _, labels = lazy.csgraph().connected_components(marks, directed=graph.directed, connection="weak")
     return np.bincount(labels), np.argsort(labels, kind="stable")
 
 
@@ -113,8 +112,8 @@ class ByComponent:
             steps += ran
         try:
             found = program.collect(shard, comm)
-        except NegativeCycleError as error:
-            raise NegativeCycleError(int(vertices[error.vertex])) from None
+        except errors.NegativeCycleError as error:
+            raise errors.NegativeCycleError(int(vertices[error.vertex])) from None
         xp, own = s.device.xp, s.device.asarray(vertices)
         names = own.astype(np.int32)
         chunk = chunk_rows(size)

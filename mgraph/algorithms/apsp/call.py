@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from ... import device as devices
+from ... import errors
 from ...arguments import checked_flag, checked_integer, checked_vertices
 from ...device.clock import clock
 from ...docstrings import with_common_parts
 from ...dtypes import NO_PREDECESSOR, distance_dtype, exact_types, infinity
-from ...errors import DistanceOverflowError, InputError, MemoryLimitError, NegativeCycleError, RoundingError
+from ...errors import DistanceOverflowError, InputError, MemoryLimitError, RoundingError
 from ...graph import Graph, as_graph, check_sums, outline
 from ...graph.potentials import potentials
 from ...matrices.distance_matrix import parts
@@ -200,14 +201,14 @@ def apsp(
             if narrowest and graph.weights_dtype is not None and graph.weights_dtype.kind == "i":
                 _check_counting(outcome.arrays["distances"], made)
             break
-        except NegativeCycleError as error:
+        except errors.NegativeCycleError as error:
             wrong = _mistaken(graph, made, error)
             if wrong is not error:
                 for note in getattr(error, "__notes__", ()):  # where a worker raised it
                     wrong.add_note(note)
             if isinstance(wrong, RoundingError) and method == "auto" and not intermediate:
                 ahead.append(alike(method="johnson", block=None, m=graph.m, dtype=made.dtype))
-            elif made is ahead[-1] or isinstance(wrong, NegativeCycleError):
+            elif made is ahead[-1] or isinstance(wrong, errors.NegativeCycleError):
                 raise wrong from None
         except DistanceOverflowError:
             if made is ahead[-1]:
@@ -229,7 +230,7 @@ def _check_counting(distances: Any, made: Plan) -> None:
         )
 
 
-def _mistaken(graph: Graph, made: Plan, error: NegativeCycleError) -> Exception:
+def _mistaken(graph: Graph, made: Plan, error: "errors.NegativeCycleError") -> Exception:
     """Return what a negative cycle that a method has found really is.
 
     Integers that wrap may look like one, and so may the rounded sum of floats; and a product of paths knows a closed
@@ -238,10 +239,10 @@ def _mistaken(graph: Graph, made: Plan, error: NegativeCycleError) -> Exception:
     """
     wraps = np.dtype(made.computed).kind == "i"
     if graph.dense is not None and graph.n > EDGES_OF_DENSE:
-        return error if wraps else NegativeCycleError(error.vertex, rounded=True)
+        return error if wraps else errors.NegativeCycleError(error.vertex, rounded=True)
     try:
         potentials(graph)
-    except NegativeCycleError as found:
+    except errors.NegativeCycleError as found:
         return found
     if wraps:
         return DistanceOverflowError(f"a distance is too small for {made.dtype}: use dtype='float64'")

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from scipy import sparse
 
 from ... import device as devices
+from ... import lazy
 from ...arguments import checked_integer
 from ...arrays import Array
 from ...dtypes import MAX_VERTICES
@@ -126,5 +126,5 @@ def transposed(by_target: tuple[Array, Array], n: int, first: int) -> tuple[np.n
     """Return the same edges by source: ``indices`` are targets, rows are all n vertices."""
     indptr, indices = devices.to_host(by_target[0]), devices.to_host(by_target[1])
     rows = len(indptr) - 1
-    marks = sparse.csr_matrix((np.ones(len(indices), np.int8), indices, indptr), shape=(rows, n)).tocsc()
+    marks = lazy.sparse().csr_matrix((np.ones(len(indices), np.int8), indices, indptr), shape=(rows, n)).tocsc()
     return marks.indptr.astype(indptr.dtype), (marks.indices + first).astype(np.int32)

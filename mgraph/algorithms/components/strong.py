@@ -1,9 +1,9 @@
 """Strong components, on one core."""
 
 import numpy as np
-from scipy import sparse
 
 from ... import device as devices
+from ... import lazy
 from ...arrays import Array
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
@@ -19,7 +19,7 @@ class Strong:
     def load(self, shard: int, piece: OutgoingEdges, device: devices.Device) -> dict[str, Array]:
         """Return the state: the edges, and what is found in them."""
         n, indptr, indices = self.plan.n, *map(devices.to_host, piece)
-        marks = sparse.csr_array((np.ones(len(indices), bool), indices, indptr), shape=(n, n), copy=True)
+        marks = lazy.sparse().csr_array((np.ones(len(indices), bool), indices, indptr), shape=(n, n), copy=True)
         marks.sum_duplicates()  # of repeated edges SciPy's search finds no end
         return {"marks": marks}
 
@@ -27,7 +27,7 @@ class Strong:
         """Find all components."""
         if "labels" in state:
             return 0
-        count, found = sparse.csgraph.connected_components(state["marks"], connection="strong")
+        count, found = lazy.csgraph().connected_components(state["marks"], connection="strong")
         # The vertex that a number comes first at is the smallest of its component.
         _, smallest = np.unique(found, return_index=True)
         state |= {"labels": smallest.astype(np.int32)[found], "count": np.array([count])}

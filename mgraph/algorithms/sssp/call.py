@@ -15,9 +15,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ... import device as devices
+from ... import lazy
 from ...arguments import checked_flag, checked_vertices
 from ...arrays import Array
 from ...docstrings import with_common_parts
@@ -286,9 +286,9 @@ def _into(csr: Compressed, first: int, last: int) -> Compressed:
 def _refuse_negative_cycles(graph: Graph, source: int) -> None:
     """Raise NegativeCycleError if a cycle of negative weight can be reached from `source`."""
     indptr, indices = (devices.to_host(array) for array in graph.adjacency("csr"))
-    marks = sparse.csr_array((np.ones(len(indices), np.int8), indices, indptr), shape=(graph.n, graph.n))
+    marks = lazy.sparse().csr_array((np.ones(len(indices), np.int8), indices, indptr), shape=(graph.n, graph.n))
     reached = np.zeros(graph.n, bool)
-    reached[sparse.csgraph.breadth_first_order(marks, source, return_predecessors=False)] = True
+    reached[lazy.csgraph().breadth_first_order(marks, source, return_predecessors=False)] = True
     src, dst, weights = (devices.to_host(part) for part in graph.coo())
     there = reached[src]
     potentials(Graph.from_edges(src[there], dst[there], weights[there], n=graph.n))

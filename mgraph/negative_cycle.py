@@ -1,0 +1,34 @@
+"""The error for a cycle of negative weight, which SciPy's handlers catch too.
+
+It has a module of its own because its base is in `scipy.sparse.csgraph`, which takes longer to import than mgraph:
+refer to it as ``errors.NegativeCycleError``, which imports this module when it is needed.
+"""
+
+from scipy.sparse.csgraph import NegativeCycleError as _ScipyNegativeCycleError
+
+from .errors import MgraphError
+
+
+class NegativeCycleError(MgraphError, _ScipyNegativeCycleError):
+    """The graph has a cycle of negative weight, so that no shortest path exists.
+
+    Attributes
+    ----------
+    vertex : int
+        A vertex on such a cycle.
+    rounded : bool
+        Whether the cycle's weight is a rounded sum that was not checked: it may be zero or positive then.
+    """
+
+    def __init__(self, vertex: int, rounded: bool = False) -> None:
+        self.vertex = vertex
+        self.rounded = rounded
+        super().__init__(
+            f"vertex {vertex} lies on a cycle whose weight is negative in floating point, which may come from "
+            "rounding: method='johnson' tells exactly"
+            if rounded
+            else f"vertex {vertex} lies on a cycle of negative weight: there is no shortest path through it"
+        )
+
+    def __reduce__(self) -> tuple[type, tuple[int, bool]]:
+        return type(self), (self.vertex, self.rounded)
