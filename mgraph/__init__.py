@@ -10,6 +10,7 @@ nor CuPy, nor SciPy: each is imported by the first call that needs it.
 """
 
 import importlib
+import logging
 from typing import TYPE_CHECKING, Any
 
 from . import errors, generate
@@ -86,6 +87,9 @@ __all__ = [
 ]
 
 warn_of_neighbour()
+
+# Silent unless the program that uses mgraph configures logging.
+logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 if TYPE_CHECKING:
     from . import cluster as cluster

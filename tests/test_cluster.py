@@ -493,7 +493,7 @@ def mortals(nursed):
 
 
 @pytest.mark.parametrize("span", [1, 10_000])
-def test_a_killed_worker_is_named(mortals, span):
+def test_a_killed_worker_is_named(mortals, span, caplog):
     check_apsp(mortals, 70, np.float32, False)
     killed = []
 
@@ -508,6 +508,8 @@ def test_a_killed_worker_is_named(mortals, span):
     [(address, when)] = killed
     assert time.monotonic() - when < SOON
     assert address in str(caught.value)
+    warned = [record.getMessage() for record in caplog.records if record.name == "mgraph.runtime.dask.driver"]
+    assert warned == [str(caught.value)]
     wait_for_workers(mortals, 2)
     assert address not in present(mortals)
     check_apsp(mortals, 200, np.float32, True)

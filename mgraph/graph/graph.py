@@ -1,5 +1,6 @@
 """A graph and its views, made once and kept on each device that asks for them."""
 
+import logging
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,6 +17,8 @@ from .checks import check_memory, check_square, checked_edge_ends, checked_ids, 
 from .compressed import Compressed, Edges, compress, transposed
 from .dense import adjacent, dense, dense_edges, looked_through, present
 from .stored import in_memory
+
+_log = logging.getLogger(__name__)
 
 #: Held while a view of any graph is made, one at a time: whoever finds one, in another thread or stream, finds it
 #: finished.
@@ -334,6 +337,7 @@ class Graph:
                     made = make()
                     device.synchronize()
                     self._views[key] = made
+                    _log.debug("%r keeps %s on %s", self, name, device.name)
         return self._views[key]
 
     def held(self, device: devices.Device, *names: str) -> int:
@@ -359,6 +363,7 @@ class Graph:
                     made = self._made(order)
                     self._home.synchronize()
                     self._keep(order, made, self._home.name)
+                    _log.debug("%r keeps its edges as %s on %s", self, order, self._home.name)
         home = self._views[name, self._home.name]
         if device.name == self._home.name or home is None:
             return home

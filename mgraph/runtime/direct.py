@@ -9,7 +9,7 @@ from ..device.clock import clock
 from ..planning.devices import DeviceSpec, spec_of
 from ..planning.plan import Plan
 from .communicator import Solo
-from .program import Outcome, Program, Progress, advance, memory_errors
+from .program import Outcome, Program, Progress, advance, log_plan, log_span, memory_errors
 
 
 class Direct:
@@ -23,6 +23,7 @@ class Direct:
     def run(self, program: Program, piece: Callable[[int], Any], plan: Plan, progress: Progress | None) -> Outcome:
         """Run `program` on the device; results are arrays of it."""
         comm = Solo()
+        log_plan(plan)
         with memory_errors(plan.algorithm, plan), self.device.active():
             try:
                 begun = self._moment()
@@ -30,7 +31,9 @@ class Direct:
                 loaded = self._moment()
                 k, finished = 0, False
                 while not finished:
-                    k, finished = advance(program, state, k, plan.span, comm)
+                    first = k
+                    k, finished = advance(program, state, first, plan.span, comm)
+                    log_span(plan, first, k, finished)
                     solved = self._moment()
                     if progress is not None or not finished:  # else there is no need to wait before collecting
                         self.device.synchronize()

@@ -6,6 +6,7 @@ worker. Both call `advance` for a span of supersteps at a time; progress is repo
 """
 
 import contextlib
+import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -15,8 +16,10 @@ from ..arrays import Array
 from ..errors import MemoryLimitError
 from ..planning.devices import DeviceSpec
 from ..planning.fit import overrun
-from ..planning.plan import Plan
+from ..planning.plan import MANY, Plan
 from .communicator import Communicator
+
+_log = logging.getLogger(__name__)
 
 #: Called between spans with the supersteps done and, where it is known, their total.
 Progress = Callable[[int, int | None], None]
@@ -100,6 +103,23 @@ def advance(
             return k, True
         k += ran
     return k, False
+
+
+def log_plan(plan: Plan) -> None:
+    """Log the plan that an executor begins to run: a line at INFO, all of it at DEBUG."""
+    if _log.isEnabledFor(logging.INFO):
+        several = len(plan.devices) >= MANY
+        where = f"{len(plan.devices)} devices" if several else ", ".join(spec.name for spec in plan.devices)
+        _log.info("%s: method %s on %s, predicted %.3g s", plan.algorithm, plan.method, where, plan.seconds)
+    if _log.isEnabledFor(logging.DEBUG):
+        _log.debug("the plan:\n%s", plan.explain())
+
+
+def log_span(plan: Plan, first: int, reached: int, finished: bool) -> None:
+    """Log at DEBUG that an executor has run a span of supersteps."""
+    _log.debug(
+        "%s: a span from superstep %d to %d%s", plan.algorithm, first, reached, ", the last one" if finished else ""
+    )
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ collective and no state stays on the workers.
 """
 
 import contextlib
+import logging
 import platform
 import time
 import uuid
@@ -25,11 +26,13 @@ from ...errors import DeviceError, InputError, MgraphError, SchedulerError, Vers
 from ...planning.devices import DeviceSpec
 from ...planning.plan import Plan
 from ...version import __version__
-from ..program import Outcome, Program, Progress, memory_errors
+from ..program import Outcome, Program, Progress, log_plan, log_span, memory_errors
 from . import pulse, tasks, worker
 from .comm import Aborted, Unreachable
 from .matrix import DistributedMatrix
 from .watch import MOST, NOTICE, SILENT, Watch, checked_timeout, connection, lost
+
+_log = logging.getLogger(__name__)
 
 #: Seconds to wait for the first worker, and for the tasks of a call to end that failed or was interrupted.
 NO_WORKERS = 10.0
@@ -117,6 +120,7 @@ class Cluster:
             If the scheduler does.
         """
         client, addresses = self._client, list(self._workers)
+        log_plan(plan)
         with memory_errors(plan.algorithm, plan), _open(client), _exclusive(Watch(client, addresses, self._timeout)):
             started = time.perf_counter()
             with _Session(client, addresses, self._timeout, plan) as session:
@@ -125,7 +129,9 @@ class Cluster:
                 loaded = time.perf_counter()
                 k, finished = 0, False
                 while not finished:
-                    k, finished = session.each(worker.advance, k, plan.span)[0]
+                    first = k
+                    k, finished = session.each(worker.advance, first, plan.span)[0]
+                    log_span(plan, first, k, finished)
                     if progress is not None:
                         progress(k, plan.steps)
                 solved = time.perf_counter()
@@ -175,6 +181,7 @@ class _Session:
             # Releases the leases, by which the workers drop the session.
             self._leases.clear()
             self._tasks.clear()
+            _log.debug("closed session %s", self._name)
             # A worker may beat a first time before it hears that the call has ended.
             beaten = time.monotonic() - self._opened >= pulse.interval(self._watch.timeout) / 2
             if self._client.status == "running":
@@ -191,6 +198,7 @@ class _Session:
             key, given = worker.lease_key(self._name, address), (self._name, self._client.id, timeout)
             self._leases[address] = tasks.submit(self._client, address, worker.lease, *given, key=key)
         tasks.settle(watch, self._leases)
+        _log.debug("opened session %s on %d workers", self._name, len(self._addresses))
 
     def load(self, program: Program, kind: str, piece: Callable[[int], Any]) -> None:
         """Send each worker its piece, load the shards and connect them."""
@@ -246,6 +254,8 @@ class _Session:
         """Stop every shard, forget the session, and raise what the failure was unless that is `error`."""
         self._wind_down(WIND_DOWN if isinstance(error, Exception) else INTERRUPTED)
         verdict = self._verdict(error)
+        if isinstance(verdict, WorkerLostError):
+            _log.warning("%s", verdict)
         if self._client.status == "running":
             futures = [*self._leases.values(), *self._tasks.values()]
             self._watch.attempt(self._client.cancel(futures, force=True, asynchronous=True), PARTING)

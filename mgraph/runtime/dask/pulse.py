@@ -100,7 +100,7 @@ class Pulse:
                 missed += 1
                 if not (told or isinstance(error, OSError)):
                     told = True
-                    _log.exception("mgraph: a beat of a session failed; the session ends if no later one succeeds")
+                    _log.exception("a beat of a session failed; the session ends if no later one succeeds")
                 if missed * (BEAT + self._pause) >= self._timeout:
                     return self._end()
             self._stopped.wait(self._pause)

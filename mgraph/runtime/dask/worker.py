@@ -15,6 +15,7 @@ import asyncio
 import contextlib
 import importlib
 import inspect
+import logging
 import pickle
 import platform
 import threading
@@ -41,6 +42,8 @@ from .comm import OPERATION, Aborted, DaskComm, Mailbox, Wait
 from .matrix import OnDevice
 from .pulse import BEAT, PLACE, Pulse
 from .tasks import reported
+
+_log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -152,6 +155,7 @@ class Sessions(WorkerPlugin):
         for name in list(self._sessions):
             self.drop(name)
         self._sessions[session] = opened = Session()
+        _log.debug("opened session %s of %s", session, client)
 
         def end() -> None:
             opened.abort()
@@ -169,6 +173,7 @@ class Sessions(WorkerPlugin):
         """Forget a session and wake what still waits in it."""
         found = self._sessions.pop(session, None)
         if found is not None:
+            _log.debug("closed session %s", session)
             # They know each other, and what is in a cycle waits until Python next collects garbage.
             pulse, found.pulse = found.pulse, None
             if pulse is not None:
@@ -183,6 +188,7 @@ class Sessions(WorkerPlugin):
         usable = self._kept is not None and self._kept[0] == group and not self._kept[1].aborted
         everyone = np.array([usable], np.int32)
         comm.allreduce(everyone, "min")
+        _log.debug("NCCL's communicator of %d GPUs is %s", len(group), "used again" if everyone[0] else "made")
         if not everyone[0]:
             old, self._kept = self._kept, None
             if old is not None:
