@@ -20,6 +20,7 @@ from .algorithms.bfs.many import BfsManyResult, bfs_many
 from .algorithms.closure.call import ClosureResult, transitive_closure
 from .algorithms.components.call import ComponentsResult, connected_components
 from .algorithms.list_rank.call import ListRankResult, list_rank
+from .algorithms.minimum_spanning_forest.call import SpanningForestResult, minimum_spanning_forest
 from .algorithms.sssp.call import SsspResult, sssp
 from .errors import (
     AmbiguousZerosError,
@@ -70,6 +71,7 @@ __all__ = [
     "Result",
     "RoundingError",
     "SchedulerError",
+    "SpanningForestResult",
     "SparseIdsWarning",
     "SsspResult",
     "VersionError",
@@ -80,6 +82,7 @@ __all__ = [
     "connected_components",
     "generate",
     "list_rank",
+    "minimum_spanning_forest",
     "plan",
     "read",
     "sssp",

@@ -18,6 +18,7 @@ from .algorithms.bfs import plan as searches
 from .algorithms.closure import plan as closure
 from .algorithms.components import plan as components_plan
 from .algorithms.list_rank import plan as ranking
+from .algorithms.minimum_spanning_forest import plan as spanning_forest
 from .algorithms.sssp import plan as single_source
 from .arguments import checked_bytes, checked_flag, checked_integer
 from .dtypes import MAX_ELEMENTS, MAX_VERTICES
@@ -29,7 +30,7 @@ from .planning.shape import Shape
 __all__ = ["ALGORITHMS", "Alternative", "DeviceSpec", "Plan", "plan"]
 
 #: What can be planned.
-ALGORITHMS = ("apsp", "bfs", "bfs_many", "closure", "components", "list_rank", "sssp")
+ALGORITHMS = ("apsp", "bfs", "bfs_many", "closure", "components", "list_rank", "minimum_spanning_forest", "sssp")
 
 #: The names of calls and of commands that are not those of what they plan.
 _CALLS = {"transitive_closure": "closure", "connected_components": "components", "rank": "list_rank"}
@@ -45,6 +46,7 @@ _TAKES = {
     "closure": ("block",),
     "components": ("directed", "indptr", "shape"),
     "list_rank": ("splitters",),
+    "minimum_spanning_forest": ("directed", "indptr", "shape"),
     "sssp": ("predecessors", "dtype", "nonnegative", "indptr", "shape"),
 }
 
@@ -56,6 +58,7 @@ _PLANNERS: dict[str, tuple[Callable[..., Plan], bool]] = {
     "closure": (closure.planned, False),
     "components": (components_plan.planned, True),
     "list_rank": (ranking.planned, False),
+    "minimum_spanning_forest": (spanning_forest.planned, True),
     "sssp": (single_source.planned, True),
 }
 

@@ -204,7 +204,18 @@ MADE = {
 #: Functions that serve others.
 WITHIN = {"rmat_edges"}
 
-CALLS = ("apsp", "bfs", "bfs_many", "connected_components", "list_rank", "plan", "read", "sssp", "transitive_closure")
+CALLS = (
+    "apsp",
+    "bfs",
+    "bfs_many",
+    "connected_components",
+    "list_rank",
+    "minimum_spanning_forest",
+    "plan",
+    "read",
+    "sssp",
+    "transitive_closure",
+)
 
 
 def public(module):

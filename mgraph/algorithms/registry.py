@@ -9,9 +9,10 @@ from .closure.entry import CLOSURE
 from .components.entry import COMPONENTS
 from .entry import Algorithm
 from .list_rank.entry import LIST_RANK
+from .minimum_spanning_forest.entry import MINIMUM_SPANNING_FOREST
 from .sssp.entry import SSSP
 
 #: The entries by their names.
 ALGORITHMS: dict[str, Algorithm] = {
-    entry.name: entry for entry in (APSP, BFS, BFS_MANY, CLOSURE, COMPONENTS, LIST_RANK, SSSP)
+    entry.name: entry for entry in (APSP, BFS, BFS_MANY, CLOSURE, COMPONENTS, LIST_RANK, MINIMUM_SPANNING_FOREST, SSSP)
 }

@@ -1,0 +1,153 @@
+"""Minimum spanning forest: the public call and its result."""
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from ... import device as devices
+from ...arrays import Array
+from ...docstrings import with_common_parts
+from ...graph import Compressed, Graph, as_graph
+from ...planning.plan import Plan
+from ...planning.shape import shape_beside
+from ...runtime.program import Progress, memory_errors
+from ...runtime.select import checked_memory_limit, checked_span, executor, specs_beside
+from . import plan
+from .keys import Keys, keys_of
+from .program import Incident, SpanningForest
+
+
+@memory_errors("minimum_spanning_forest")
+@with_common_parts
+def minimum_spanning_forest(
+    graph: Any,
+    *,
+    method: str = "auto",
+    device: str | None = None,
+    client: Any = None,
+    memory_limit: int | float | str | None = None,
+    span: int | None = None,
+    progress: Progress | None = None,
+    worker_timeout: float | str | None = None,
+) -> "SpanningForestResult":
+    """Return a spanning forest of least total weight: a tree for each connected component.
+
+    Edges of equal weight are compared by their lesser end, then by their greater end. So there is one answer, the
+    same on every device and for any number of workers.
+
+    Parameters
+    ----------
+    graph : Graph, sparse matrix, or array_like of shape (n, n)
+        Read as `mgraph.apsp` does. The edges of a directed graph count in both directions, of two between the same
+        vertices the lesser. Weights may be negative; without weights every edge counts 1. Self-loops do not matter.
+    method : {"auto", "boruvka"}
+        Borůvka's algorithm [1]_ [2]_: in each round every tree takes its least edge to another one.
+    {common arguments}
+
+    Returns
+    -------
+    SpanningForestResult
+
+    Raises
+    ------
+    InputError
+        For input that cannot be used.
+    {common errors}
+
+    See Also
+    --------
+    mgraph.connected_components : The components that the trees span.
+
+    References
+    ----------
+    .. [1] Borůvka, "O jistém problému minimálním", 1926.
+    .. [2] Fallin, Gonzalez, Seo and Burtscher, "A high-performance MST implementation for GPUs", 2023.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> graph = mgraph.Graph.from_edges([0, 1, 0, 3], [1, 2, 2, 4], [4, 3, 9, 1], directed=False)
+    >>> forest = mgraph.minimum_spanning_forest(graph, device="cpu")
+    >>> forest.src.tolist(), forest.dst.tolist(), forest.weights.tolist()
+    ([0, 1, 3], [1, 2, 4], [4, 3, 1])
+    >>> forest.total, forest.trees
+    (8, 2)
+    """
+    graph = as_graph(graph)
+    runner = executor(device, client, graph.device, worker_timeout)
+    orders = ("csr", "csc") if graph.directed else ("csr",)
+    made = plan.planned(
+        graph.n,
+        graph.m,
+        specs_beside(runner, graph, *(f"{order}.keys" for order in orders)),
+        method=method,
+        memory_limit=checked_memory_limit(memory_limit),
+        span=checked_span(span, progress),
+        directed=graph.directed,
+        indptr=_incident(graph) if len(runner.specs) > 1 else None,
+        shape=shape_beside(graph, runner.specs),
+    )
+    home = devices.find(graph.device)
+    keys = keys_of(graph.csr().weights, graph.extremes())
+
+    def edges(shard: int) -> list[Incident]:
+        first, last = made.ranges[shard]
+        return [_rows(graph, order, keys, first, last, runner.place or home) for order in orders]
+
+    outcome = runner.run(SpanningForest(made), edges, made, progress)
+    src, dst, found = (home.asarray(outcome.arrays[name]) for name in ("src", "dst", "keys"))
+    return SpanningForestResult(src, dst, keys.weights(found), made, outcome.timings)
+
+
+@with_common_parts
+@dataclass(frozen=True, eq=False)
+class SpanningForestResult:
+    """The result of `minimum_spanning_forest`: its edges, in the order of `src` and `dst`.
+
+    Attributes
+    ----------
+    src, dst : array of int32, shape (edges,)
+        The lesser and the greater end of each edge.
+    weights : array, shape (edges,)
+        Their weights, in the type that the graph keeps; ones of int32 where it has none.
+    {common attributes}
+    """
+
+    src: Array
+    dst: Array
+    weights: Array
+    plan: Plan
+    timings: dict[str, float]
+
+    @cached_property
+    def total(self) -> int | float:
+        """Sum of the weights: of integers exact, of floats in float64."""
+        weights = devices.to_host(self.weights)
+        if weights.dtype.kind == "f":
+            return float(weights.sum(dtype=np.float64))
+        return sum(weights.tolist())
+
+    @property
+    def trees(self) -> int:
+        """Number of trees, isolated vertices included."""
+        return self.plan.n - len(self.src)
+
+
+def _incident(graph: Graph) -> np.ndarray:
+    """Return where the edges at each vertex would begin, of a directed graph those from it and into it."""
+    starts = devices.to_host(graph.adjacency("csr")[0])
+    return starts + devices.to_host(graph.adjacency("csc")[0]) if graph.directed else starts
+
+
+def _rows(graph: Graph, order: str, keys: Keys, first: int, last: int, place: devices.Device) -> Incident:
+    """Return the edges at some vertices, of one list of the graph."""
+    home = devices.find(graph.device)
+    held: Compressed = graph.csr() if order == "csr" else graph.csc()
+    make = partial(keys.of, held.weights, len(held.indices), home)
+    own: Array = held.weights if keys.dtype == np.int32 else graph.kept(f"{order}.keys", home, make)
+    if (first, last) == (0, graph.n):
+        return Incident(*graph.adjacency(order, place), own)
+    start, end = int(held.indptr[first]), int(held.indptr[last])
+    return Incident(held.indptr[first : last + 1] - held.indptr[first], held.indices[start:end], own[start:end])

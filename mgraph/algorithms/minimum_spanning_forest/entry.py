@@ -1,0 +1,32 @@
+"""Minimum spanning forests, as the registry has them."""
+
+from collections.abc import Iterator
+
+from ...generate import weighted
+from ..entry import Algorithm, Sample, named
+from ..samples import graphs
+from ..work import of_edges
+from . import verify
+from .call import minimum_spanning_forest
+from .plan import METHODS, planned
+
+
+def samples(method: str) -> Iterator[Sample]:
+    """Yield every graph without weights and with few different ones."""
+    for graph in graphs():
+        yield Sample(graph, {})
+        yield Sample(weighted(graph, (-2, 5), "int32"), {})
+
+
+MINIMUM_SPANNING_FOREST = Algorithm(
+    name="minimum_spanning_forest",
+    call=minimum_spanning_forest,
+    planner=planned,
+    needs_edges=True,
+    methods=METHODS,
+    checks={"forest": verify.forest, "weight": verify.weight},
+    arrays=named("src", "dst", "weights"),
+    unique=("src", "dst", "weights"),
+    work=of_edges,
+    samples=samples,
+)

@@ -1,0 +1,67 @@
+"""Forests: edges of the graph at their lesser weights, a tree for each component, as light as SciPy's."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ... import device as devices
+from ...errors import WrongResultError
+from ...graph import Graph
+
+
+def forest(graph: Graph, arrays: dict[str, Any], source: object) -> str:
+    """Raise unless the edges are the graph's, close no cycle, and leave as many trees as there are components."""
+    low, high, lightest = _pairs(graph)
+    src, dst, weights = (devices.to_host(arrays[name]) for name in ("src", "dst", "weights"))
+    pairs, wanted = low * graph.n + high, src.astype(np.int64) * graph.n + dst
+    places = np.searchsorted(pairs, wanted)
+    there = places < len(pairs)
+    there[there] = pairs[places[there]] == wanted[there]
+    if not there.all():
+        e = int((~there).argmax())
+        raise WrongResultError(f"edge ({src[e]}, {dst[e]}) is not in the graph")
+    heavier = weights != lightest[places]
+    if heavier.any():
+        e = int(heavier.argmax())
+        raise WrongResultError(
+            f"edge ({src[e]}, {dst[e]}) weighs {weights[e]}, its lesser weight is {lightest[places[e]]}"
+        )
+    trees, components = (_components(graph.n, *ends) for ends in ((src, dst), (low, high)))
+    if trees != graph.n - len(src):
+        raise WrongResultError(f"{len(src)} edges leave {trees} trees of {graph.n} vertices: they close a cycle")
+    if trees != components:
+        raise WrongResultError(f"{trees} trees, and SciPy counts {components} components")
+    return "a tree per component"
+
+
+def weight(graph: Graph, arrays: dict[str, Any], source: object) -> str:
+    """Raise unless the forest is as light as SciPy's."""
+    low, high, lightest = _pairs(graph)
+    found = devices.to_host(arrays["weights"]).astype(np.float64)
+    above = 1 - lightest.min(initial=0.0).astype(np.float64)  # SciPy takes a zero for no edge
+    matrix = sparse.csr_array((lightest + above, (low, high)), shape=(graph.n, graph.n))
+    expected = sparse.csgraph.minimum_spanning_tree(matrix).data
+    if not np.allclose(np.sort(found + above), np.sort(expected), rtol=1e-6):
+        total = float(expected.sum() - above * len(expected))
+        raise WrongResultError(f"the forest weighs {found.sum():.17g}, SciPy's {total:.17g}")
+    return "as light as SciPy's"
+
+
+def _pairs(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the pairs of different vertices with an edge in either direction, sorted, and their lesser weights."""
+    edges = graph.coo()
+    src, dst = devices.to_host(edges.src), devices.to_host(edges.dst)
+    weights = np.ones(len(src), np.int32) if edges.weights is None else devices.to_host(edges.weights)
+    low, high = np.minimum(src, dst).astype(np.int64), np.maximum(src, dst).astype(np.int64)
+    order = np.lexsort((weights, high, low))
+    order = order[low[order] != high[order]]
+    low, high, weights = low[order], high[order], weights[order]
+    first = np.ones(len(low), bool)
+    first[1:] = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
+    return low[first], high[first], weights[first]
+
+
+def _components(n: int, src: np.ndarray, dst: np.ndarray) -> int:
+    marks = sparse.csr_array((np.ones(len(src), np.int8), (src, dst)), shape=(n, n))
+    return int(sparse.csgraph.connected_components(marks, directed=False)[0])

@@ -1,0 +1,1 @@
+"""Kernels of minimum spanning forests: `host` for the CPU, `cuda` for GPUs, the same operations."""

@@ -1,0 +1,168 @@
+"""Minimum spanning forests: the one forest that the order of edges leaves, by every device and on Dask workers."""
+
+import numpy as np
+import pytest
+from exhaustive import exhaustive
+from scipy import sparse
+from scipy.sparse import csgraph
+from test_apsp import poison
+from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens Dask's warnings here too)
+
+import mgraph
+from mgraph import device as devices
+from mgraph.cluster import local_client
+from mgraph.device import gpu_count
+from mgraph.errors import MemoryLimitError
+from mgraph.generate import grid, random_degree, rmat
+from mgraph.planning.devices import DeviceSpec
+
+TYPES = [np.int32, np.float32, np.float64, np.int64, np.int16, None]
+
+
+@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def device(request):
+    if request.param == "cuda":
+        poison()
+    return request.param
+
+
+def kruskal(n, src, dst, weights):
+    """The forest's edges by weight, lesser end and greater end, of edges in both directions; sorted by both ends."""
+    low, high = np.minimum(src, dst), np.maximum(src, dst)
+    above, edges = list(range(n)), []
+
+    def root(v):
+        while above[v] != v:
+            above[v] = v = above[above[v]]
+        return v
+
+    for e in np.lexsort((high, low, weights)).tolist():
+        a, b = root(low[e]), root(high[e])
+        if a != b:
+            above[a] = b
+            edges.append((int(low[e]), int(high[e]), weights[e].item()))
+    return sorted(edges)
+
+
+def edges(forest):
+    return list(
+        zip(*(devices.to_host(part).tolist() for part in (forest.src, forest.dst, forest.weights)), strict=True)
+    )
+
+
+def random_graph(seed, dtype):
+    """A graph of few vertices with repeated edges, loops and equal weights, directed or not, and what it is made of."""
+    random = np.random.default_rng(seed)
+    n, m = int(random.integers(1, 70)), int(random.integers(0, 200))
+    src, dst = random.integers(0, n, (2, m))
+    weights = random.integers(-3, 4, m) if seed % 2 else 5 * random.normal(size=m)
+    if dtype is None:
+        weights = np.ones(m, np.int32)
+    elif np.dtype(dtype) == np.int64:
+        weights = weights.astype(np.int64) * 10**12
+    weights = weights.astype(dtype or np.int32)
+    given = None if dtype is None else weights
+    return mgraph.Graph.from_edges(src, dst, given, n=n, directed=seed % 3 > 0), (n, src, dst, weights)
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+def test_random_graphs(device, dtype):
+    for seed in range(40):
+        graph, made_of = random_graph(seed, dtype)
+        forest = mgraph.minimum_spanning_forest(graph, device=device)
+        expected = kruskal(*made_of)
+        assert edges(forest) == expected, seed
+        assert forest.trees == graph.n - len(expected)
+        assert forest.total == pytest.approx(sum(weight for *_, weight in expected))
+
+
+def shapes():
+    """Graphs of which components hook in long chains, all to one, or hardly at all."""
+    path = np.arange(4999)
+    yield path, path + 1, path  # each vertex takes the edge before it: one chain
+    yield path, path + 1, path[::-1]
+    yield path, path + 1, path % 2
+    yield np.zeros(4999, int), path + 1, np.full(4999, 7)  # a hub
+    random = np.random.default_rng(3)
+    for hubs in (1, 5):  # rows of hubs, cut into pieces, beside short ones
+        yield random.integers(0, hubs, 20_000), random.integers(0, 6000, 20_000), random.integers(0, 50, 20_000)
+    yield np.arange(100), np.arange(100), np.arange(100)  # loops
+    yield np.arange(0, 1000, 2), np.arange(1, 1000, 2), np.zeros(500, int)  # pairs
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_shapes(device, directed):
+    for src, dst, weights in shapes():
+        n, weights = int(max(src.max(), dst.max())) + 1, weights.astype(np.int32)
+        graph = mgraph.Graph.from_edges(src, dst, weights, n=n, directed=directed)
+        forest = mgraph.minimum_spanning_forest(graph, device=device)
+        assert edges(forest) == kruskal(n, src, dst, weights)
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [rmat(12, 16), rmat(12, 4, directed=True), grid(70, 90), random_degree(5000, 3)],
+    ids=["rmat", "directed rmat", "grid", "random"],
+)
+def test_scipy_finds_no_lighter_one(device, graph):
+    src, dst, _ = (None if part is None else devices.to_host(part) for part in graph.coo())
+    random = np.random.default_rng(1)
+    ends = np.minimum(src, dst).astype(np.int64) * graph.n + np.maximum(src, dst)
+    _, first, edge = np.unique(ends, return_index=True, return_inverse=True)
+    weights = random.integers(1, 256, len(ends)).astype(np.int32)[edge]  # alike in both directions
+    weighted = mgraph.Graph.from_edges(src, dst, weights, n=graph.n)
+    forest = mgraph.minimum_spanning_forest(weighted, device=device)
+    matrix = sparse.csr_array((weights[first], (src[first], dst[first])), shape=(graph.n, graph.n))
+    assert forest.total == csgraph.minimum_spanning_tree(matrix).sum()
+    assert forest.trees == csgraph.connected_components(matrix, directed=False)[0]
+
+
+def test_nothing(device):
+    for n in (0, 1, 5):
+        forest = mgraph.minimum_spanning_forest(mgraph.Graph.from_edges([], [], n=n), device=device)
+        assert (forest.trees, forest.total, edges(forest)) == (n, 0, [])
+
+
+def test_zeros_of_both_signs_are_equal(device):
+    weights = np.array([0.0, -0.0, 0.0], np.float32)
+    graph = mgraph.Graph.from_edges([1, 0, 0], [2, 2, 1], weights, directed=False)
+    forest = mgraph.minimum_spanning_forest(graph, device=device)
+    assert [edge[:2] for edge in edges(forest)] == [(0, 1), (0, 2)]
+
+
+def test_what_does_not_fit_is_refused():
+    with pytest.raises(MemoryLimitError, match="minimum_spanning_forest"):
+        mgraph.plan("minimum_spanning_forest", 10**8, 10**10, DeviceSpec("cuda:0", "cuda", 8 << 30))
+
+
+@pytest.fixture(scope="module", params=[1, 2, 3, *exhaustive(5)])
+def client(request):
+    """Workers in this process."""
+    with cluster(request.param, processes=False) as made:
+        yield made
+
+
+def check_workers(client, device):
+    for seed in range(12):
+        graph, _ = random_graph(seed, TYPES[seed % len(TYPES)])
+        direct = mgraph.minimum_spanning_forest(graph, device=device)
+        for span in (None, 1):
+            assert edges(mgraph.minimum_spanning_forest(graph, client=client, device=device, span=span)) == edges(
+                direct
+            )
+    graph = rmat(10, 8)
+    found = mgraph.minimum_spanning_forest(graph, client=client, device=device)
+    assert edges(found) == edges(mgraph.minimum_spanning_forest(graph, device=device))
+
+
+def test_the_same_as_direct(client):
+    check_workers(client, "cpu")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_same_as_direct_on_gpus(workers):
+    if workers > gpu_count():
+        pytest.skip(f"needs {workers} GPUs")
+    with local_client(workers, "cuda") as client:
+        check_workers(client, "cuda")
