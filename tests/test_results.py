@@ -18,6 +18,7 @@ CALLS = {
     "bfs_many": (GRAPH, [0, 3]),
     "connected_components": (GRAPH,),
     "list_rank": ([1, 2, 2],),
+    "minimum_spanning_forest": (GRAPH,),
     "sssp": (GRAPH, 0),
     "transitive_closure": (GRAPH,),
 }

@@ -10,8 +10,8 @@ from ... import device as devices
 from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...graph import Compressed, Graph, as_graph
-from ...planning.plan import Plan
 from ...planning.shape import shape_beside
+from ...results import Result
 from ...runtime.program import Progress, memory_errors
 from ...runtime.select import checked_memory_limit, checked_span, executor, specs_beside
 from . import plan
@@ -98,12 +98,12 @@ def minimum_spanning_forest(
 
     outcome = runner.run(SpanningForest(made), edges, made, progress)
     src, dst, found = (home.asarray(outcome.arrays[name]) for name in ("src", "dst", "keys"))
-    return SpanningForestResult(src, dst, keys.weights(found), made, outcome.timings)
+    return SpanningForestResult(src=src, dst=dst, weights=keys.weights(found), plan=made, timings=outcome.timings)
 
 
 @with_common_parts
-@dataclass(frozen=True, eq=False)
-class SpanningForestResult:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class SpanningForestResult(Result):
     """The result of `minimum_spanning_forest`: its edges, in the order of `src` and `dst`.
 
     Attributes
@@ -115,11 +115,13 @@ class SpanningForestResult:
     {common attributes}
     """
 
+    ARRAYS = ("weights", "src", "dst")
+    FACTS = ("trees",)
+    INDEX = "edge"
+
     src: Array
     dst: Array
     weights: Array
-    plan: Plan
-    timings: dict[str, float]
 
     @cached_property
     def total(self) -> int | float:
