@@ -165,12 +165,13 @@ def test_a_graph_without_vertices():
 
 
 def test_batches_are_as_wide_as_the_sources_and_the_memory_allow():
-    assert [plan("bfs_many", 10**6, 10**7, GPU, sources=k).batch for k in (1, 64, 65, 128, 129, 256, 10**4)] == [
+    assert [plan("bfs_many", 10**6, 10**7, GPU, sources=k).detail.batch for k in (1, 64, 65, 128, 129, 256, 10**4)] == [
         64, 64, 128, 128, 256, 256, 256,
     ]  # fmt: skip
     wide = plan("bfs_many", 10**7, 10**7, GPU, sources=256)
     narrow = plan("bfs_many", 10**7, 10**7, GPU, sources=256, memory_limit=max(wide.peak_bytes) - 1)
-    assert narrow.batch == 128 and max(narrow.peak_bytes) < max(wide.peak_bytes) and narrow.seconds > wide.seconds
+    assert narrow.detail.batch == 128
+    assert max(narrow.peak_bytes) < max(wide.peak_bytes) and narrow.seconds > wide.seconds
     with pytest.raises(MemoryLimitError, match="bfs_many"):
         plan("bfs_many", 10**7, 10**7, GPU, sources=10**5)
     text = wide.explain()

@@ -633,7 +633,7 @@ def test_plan_for_gpus_that_no_machine_here_has():
     specs = [mgraph.DeviceSpec("cuda", "cuda", 140 << 30, model="NVIDIA H200")] * 4608
     expected = mgraph.plan("apsp", 1_660_000, devices=specs, network=25e9)
     assert ok("plan", *arguments) == expected.explain() + "\n"
-    assert facts("plan", *arguments, "--gpus-per-node", 4)["exchange"] < expected.exchange
+    assert facts("plan", *arguments, "--gpus-per-node", 4)["exchange"] < expected.detail.exchange
     found = facts("plan", *arguments, "--memory", "16GB")
     assert found["devices"][4607]["memory"] == 16 * 10**9 and found["seconds"] == expected.seconds
     assert "needs" in failed(invoke("plan", *arguments, "--memory", "1GiB"), 2)

@@ -55,7 +55,7 @@ def solve(edges, device, block, reflexive=True, span=None, look_ahead=False):
     """Close a graph in a way of the caller's choice, which the public call leaves to the planner."""
     graph = graph_of(edges)
     made = mgraph.plan("closure", graph.n, graph.m, device, block=block, span=span)
-    made = replace(made, look_ahead=look_ahead)
+    made = replace(made, detail=replace(made.detail, look_ahead=look_ahead))
     outcome = Direct(devices.find(device)).run(Closure(made, reflexive), parts(graph, made), made, None)
     return bits(outcome.arrays["words"], graph.n), devices.to_host(outcome.arrays["counts"])
 
@@ -219,7 +219,7 @@ def test_progress_and_spans(device):
     result = mgraph.transitive_closure(
         graph_of(edges), device=device, span=3, progress=lambda k, total: seen.append((k, total))
     )
-    rounds = -(-1100 // result.plan.block)
+    rounds = -(-1100 // result.plan.detail.block)
     assert [k for k, _ in seen][:2] == [3, 6] and seen[-1] == (3 * rounds, 3 * rounds)
     assert np.array_equal(devices.to_host(result.to_dense()), warshall(edges))
 
@@ -242,10 +242,10 @@ def test_plans_know_their_bits():
     one = mgraph.plan("closure", 100_000, 400_000, spec)
     assert 1 < one.peak_bytes[0] / (100_000**2 / 8) < 1.03
     four = mgraph.plan("closure", 100_000, 400_000, [spec] * 4)
-    assert four.grid == (2, 2) and max(four.peak_bytes) < one.peak_bytes[0] / 3.5
-    assert all(first % four.block == 0 for first, _ in four.ranges + four.columns)
+    assert four.detail.grid == (2, 2) and max(four.peak_bytes) < one.peak_bytes[0] / 3.5
+    assert all(first % four.detail.block == 0 for first, _ in four.ranges + four.detail.columns)
     assert "a bit a pair" in one.explain()
-    assert one.look_ahead and not mgraph.plan("closure", 4096, 0, spec).look_ahead
+    assert one.detail.look_ahead and not mgraph.plan("closure", 4096, 0, spec).detail.look_ahead
 
 
 @pytest.mark.gpu
@@ -289,7 +289,7 @@ def test_on_workers():
     expected = warshall(edges)
     with cluster(4, processes=False) as client:
         result = mgraph.transitive_closure(graph_of(edges), client=client)
-        assert result.plan.grid == (2, 2)
+        assert result.plan.detail.grid == (2, 2)
         assert np.array_equal(result.to_dense(), expected) and result.count == expected.sum()
         assert np.array_equal(result.rows(500, 530), expected[500:530])
         assert result.reaches(3, 1099) == expected[3, 1099]

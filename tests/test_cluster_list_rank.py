@@ -14,6 +14,7 @@ from test_list_rank import METHODS, PARALLEL, SPLITTERS, check_cycle, completion
 import mgraph
 from mgraph import InputError
 from mgraph.algorithms.list_rank import program
+from mgraph.algorithms.list_rank.plan import ListDetail
 from mgraph.algorithms.list_rank.program import Walking
 from mgraph.cluster import Cluster, local_client
 from mgraph.device import gpu_count
@@ -82,7 +83,7 @@ def test_trees(client):
 def walked(client, succ, method, spacing):
     """Run the splitters with a spacing of one's own; return the ranks and whether something is amiss."""
     runner = Cluster(client, "cpu")
-    made = replace(plan("list_rank", len(succ), devices=runner.specs, method=method), spacing=spacing)
+    made = replace(plan("list_rank", len(succ), devices=runner.specs, method=method), detail=ListDetail(spacing))
     arrays = runner.run(Walking(made), lambda shard: succ.astype(np.int32), made, None).arrays
     return arrays["ranks"], bool(arrays["amiss"].any())
 

@@ -84,7 +84,7 @@ def found():
     with cluster(4, processes=False) as client:
         d = matrix(200)
         result = mgraph.apsp(d, client=client, device="cpu", block=32)
-        assert result.plan.grid == (2, 2) and len(result.distances.columns) == 2
+        assert result.plan.detail.grid == (2, 2) and len(result.distances.columns) == 2
         yield client, result.distances, mgraph.apsp(d, device="cpu", block=32).distances
 
 

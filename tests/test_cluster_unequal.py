@@ -73,7 +73,7 @@ def test_the_same_bits(client, little, name):
     little(int((even.peak_bytes[1] - 1) / USABLE))
     found = call(client=client, device="cpu")
     made = found.plan
-    assert (made.ranges, made.columns) != (even.ranges, even.columns)
+    assert (made.ranges, made.detail.columns) != (even.ranges, even.detail.columns)
     assert made.peak_bytes[1] < even.peak_bytes[1]
     assert arrays(expected)
     for what, array in arrays(expected).items():

@@ -6,7 +6,7 @@ import pytest
 from mgraph import DeviceError, DeviceSpec, InputError
 from mgraph import device as devices
 from mgraph.device import HostDevice
-from mgraph.planning.plan import Plan
+from mgraph.planning.plan import Detail, Plan
 from mgraph.runtime.communicator import Solo
 from mgraph.runtime.direct import Direct
 from mgraph.runtime.program import advance
@@ -61,16 +61,14 @@ def made(span, steps):
         algorithm="count",
         method="one by one",
         n=1,
-        m=0,
         dtype="int32",
-        predecessors=False,
-        block=0,
         ranges=((0, 1),),
         devices=(DeviceSpec("cpu", "cpu", 1),),
         steps=steps,
         span=span,
         peak_bytes=(0,),
         seconds=0.0,
+        detail=Detail(),
     )
 
 

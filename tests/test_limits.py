@@ -298,12 +298,12 @@ def on_disk(n, memory):
 def test_a_file_in_memory_counts_as_memory(monkeypatch):
     monkeypatch.setattr(limits, "available_memory", lambda: 200 * MIB)
     monkeypatch.setattr(limits, "is_memory", lambda folder: False)
-    assert on_disk(8192, 128 * MIB).on_disk
+    assert on_disk(8192, 128 * MIB).disk_bytes
     monkeypatch.setattr(limits, "is_memory", lambda folder: True)
     with pytest.raises(MemoryLimitError, match=r"needs 256 MiB in .*, which is in memory \(set TMPDIR"):
         on_disk(8192, 128 * MIB)
     monkeypatch.setattr(limits, "available_memory", lambda: 500 * MIB)
-    assert on_disk(8192, 128 * MIB).on_disk
+    assert on_disk(8192, 128 * MIB).disk_bytes
 
 
 def test_a_mapped_file_takes_address_space(monkeypatch):

@@ -140,9 +140,9 @@ def test_all_blocks_that_jump_are_resident(threads, blocks, monkeypatch):
 
 def test_splitters_are_picked_for_the_device():
     n = 1 << 24
-    few, many = (plan("list_rank", n, devices=spec).spacing for spec in gpu_threads())
+    few, many = (plan("list_rank", n, devices=spec).detail.spacing for spec in gpu_threads())
     assert few == 16 * many and n // many >= WALKS * 132 * 2048 > n // (2 * many)
-    assert plan("list_rank", 1 << 31, devices=gpu_threads()[1]).spacing == SPACING
+    assert plan("list_rank", 1 << 31, devices=gpu_threads()[1]).detail.spacing == SPACING
     assert "splitters" in plan("list_rank", n, devices="cpu").explain()
 
 
@@ -163,7 +163,7 @@ def test_splitters_may_be_chosen(n, splitters, spacing):
     for spec in (*gpu_threads(), DeviceSpec("cpu", "cpu", 1 << 42, 2), [DeviceSpec("cpu", "cpu", 1 << 42, 2)] * 3):
         for method in ("auto", *SPLITTERS):
             made = plan("list_rank", n, devices=spec, method=method, splitters=splitters)
-            assert made.spacing == spacing and made.method == ("splitter64" if method == "auto" else method)
+            assert made.detail.spacing == spacing and made.method == ("splitter64" if method == "auto" else method)
             assert f"splitters: {-(-n // spacing):,}, one among {spacing:,} elements" in made.explain()
 
 
@@ -173,7 +173,10 @@ def test_any_number_of_splitters(method, splitters, device):
     for succ in (lists([20_000]), lists([1, 9_000, 20, 3_000]), lists([7] * 900)):
         result = mgraph.list_rank(succ, method=method, splitters=splitters, device=device)
         verify(succ, result.ranks)
-        assert result.plan.spacing == plan("list_rank", len(succ), devices=device, splitters=splitters).spacing
+        assert (
+            result.plan.detail.spacing
+            == plan("list_rank", len(succ), devices=device, splitters=splitters).detail.spacing
+        )
 
 
 @pytest.mark.parametrize("splitters", [0, -1, True, 2.0, "many"])
@@ -204,8 +207,8 @@ def test_plans_cover_the_elements(n, shards, method):
     made = plan("list_rank", n, devices=[DeviceSpec("cpu", "cpu", 1 << 42, 2)] * shards, method=method)
     assert (made.ranges[0][0], made.ranges[-1][1], len(made.ranges)) == (0, n, shards)
     assert all(before[1] == after[0] for before, after in pairwise(made.ranges))
-    assert (made.spacing > 0) == made.method.startswith("splitter") and made.spacing <= SPACING
-    assert not made.spacing & (made.spacing - 1)
+    assert (made.detail.spacing > 0) == made.method.startswith("splitter") and made.detail.spacing <= SPACING
+    assert not made.detail.spacing & (made.detail.spacing - 1)
     assert len(made.peak_bytes) == shards and min(made.peak_bytes) >= 4 * n
 
 
@@ -221,7 +224,7 @@ def test_each_stratum_has_a_splitter(n, shift):
 def walked(succ, method, spacing, device="cpu"):
     """Run the splitters with a spacing of one's own; return the ranks and whether something is amiss."""
     made = plan("list_rank", len(succ), devices=device, method=method)
-    made = replace(made, spacing=spacing)
+    made = replace(made, detail=replace(made.detail, spacing=spacing))
     place = devices.find(device)
     outcome = Direct(place).run(Walking(made), lambda shard: place.asarray(succ.astype(np.int32)), made, None)
     return devices.to_host(outcome.arrays["ranks"]), bool(outcome.arrays["amiss"].any())

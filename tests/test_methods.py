@@ -329,7 +329,7 @@ def test_out_of_core_gives_the_same_bits(n, share, dtype, labels, device):
     # Beside its strips a GPU has a factored block for each of a strip's, of 128 x 128 whatever their size.
     limit = int(share * n * n * cell) + (n // 32 * 128 * 128 * cell if device == "cuda" else 0)
     result = mgraph.apsp(matrix, dtype=dtype, device=device, block=32, memory_limit=limit, **options)
-    assert device == "cuda" or 0 < result.plan.strip < n
+    assert device == "cuda" or 0 < result.plan.detail.strip < n
     assert result.plan.peak_bytes[0] <= limit and result.plan.method == "blocked"
     assert np.array_equal(devices.to_host(result.distances), devices.to_host(whole.distances))
     if labels:
@@ -347,7 +347,7 @@ def test_out_of_core_keeps_to_its_limit():
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert result.plan.on_disk and result.plan.peak_bytes[0] <= limit
+    assert result.plan.disk_bytes and result.plan.peak_bytes[0] <= limit
     assert peak < 1.5 * limit  # encoding the input takes some more
     assert isinstance(result.distances, np.memmap) and np.array_equal(result.distances, whole.distances)
 
@@ -366,18 +366,18 @@ def test_looking_ahead_changes_nothing(n, labels, monkeypatch):
         assert np.array_equal(ahead.distances, plain.distances)
         if labels:
             assert np.array_equal(getattr(ahead, labels), getattr(plain, labels))
-        assert ahead.plan.look_ahead == (memory_limit is None or ahead.plan.strip > 32)
+        assert ahead.plan.detail.look_ahead == (memory_limit is None or ahead.plan.detail.strip > 32)
 
 
 def test_a_limit_is_made_use_of():
     """As few strips as fit, and three of them on the device: a quarter of the matrix makes fifteen or so."""
     gpu = mgraph.DeviceSpec("cuda:0", "cuda", 140 << 30)
     made = plan("apsp", 32768, devices=gpu, method="blocked", memory_limit=1 << 30)
-    assert made.rooms == 3 and made.block == 128 and 1900 <= made.strip <= 2100
+    assert made.detail.buffers == 3 and made.detail.block == 128 and 1900 <= made.detail.strip <= 2100
     assert 0.9 * (1 << 30) < made.peak_bytes[0] <= 1 << 30
     assert made.seconds < 1.2 * plan("apsp", 32768, devices=gpu, method="blocked").seconds
     scarce = plan("apsp", 32768, devices=gpu, method="blocked", memory_limit=40 << 20)
-    assert scarce.strip and scarce.peak_bytes[0] <= 40 << 20
+    assert scarce.detail.strip and scarce.peak_bytes[0] <= 40 << 20
 
 
 def test_a_negative_cycle_out_of_core(device):
@@ -402,7 +402,7 @@ def test_out_of_core_uses_what_was_planned():
     whole = devices.to_host(mgraph.apsp(matrix, device="cuda").distances)
     for limit in (16 << 20, 30 << 20):
         result, peak = with_peak(xp, lambda limit=limit: mgraph.apsp(matrix, device="cuda", memory_limit=limit))
-        assert result.plan.strip and peak <= limit
+        assert result.plan.detail.strip and peak <= limit
         assert abs(peak / result.plan.peak_bytes[0] - 1) < 0.05
         assert np.array_equal(result.distances, whole)
 
@@ -426,7 +426,7 @@ def test_a_matrix_that_is_elsewhere(device, tmp_path):
     assert np.array_equal(mgraph.apsp(away, device=device).distances, expected)
     away.most = 0
     result = mgraph.apsp(away, device=device, memory_limit=1_000_000)
-    assert result.plan.strip and np.array_equal(result.distances, expected)
+    assert result.plan.detail.strip and np.array_equal(result.distances, expected)
     np.save(tmp_path / "d.npy", matrix)
     mapped = np.load(tmp_path / "d.npy", mmap_mode="r")
     assert np.array_equal(mgraph.apsp(mapped, device=device, memory_limit=1_000_000).distances, expected)
@@ -455,7 +455,11 @@ def test_components_first(dtype, monkeypatch, device):
     edges = sparse.coo_array((matrix[there].astype(dtype), there.nonzero()), shape=matrix.shape)
     for labels in ("predecessors", "intermediate"):
         result = mgraph.apsp(edges, device=device, **{labels: True})
-        assert result.plan.groups and max(result.plan.groups) == 90 and sum(result.plan.groups) == len(matrix)
+        assert (
+            result.plan.detail.groups
+            and max(result.plan.detail.groups) == 90
+            and sum(result.plan.detail.groups) == len(matrix)
+        )
         whole = mgraph.apsp(edges, device=device, method="blocked", **{labels: True})
         assert np.array_equal(devices.to_host(result.distances), devices.to_host(whole.distances))
         assert np.array_equal(*(devices.to_host(getattr(r, labels)) for r in (result, whole)))
@@ -570,14 +574,14 @@ def test_what_does_not_go_together(options, message):
 def test_the_planner_takes_the_cheapest_way():
     gpu = mgraph.DeviceSpec("cuda:0", "cuda", 140 << 30)
     dense = plan("apsp", 20_000, devices=gpu)
-    assert dense.method == "blocked" and not dense.strip
+    assert dense.method == "blocked" and not dense.detail.strip
     thin = plan("apsp", 60_000, 200_000, gpu)
     assert thin.method == "sssp"
     assert plan("apsp", 60_000, 200_000, gpu, nonnegative=False, dtype="int32").method == "johnson"
     assert plan("apsp", 60_000, 200_000, gpu, nonnegative=False).method == "blocked"
     many = plan("apsp", 20_000, devices=gpu, components=[1000] * 20)
-    assert many.groups and many.seconds < dense.seconds / 5
-    assert plan("apsp", 20_000, 100_000, gpu, predecessors=True, exact=True, method="blocked").derived is False
+    assert many.detail.groups and many.seconds < dense.seconds / 5
+    assert plan("apsp", 20_000, 100_000, gpu, predecessors=True, exact=True, method="blocked").detail.derived is False
     for made in (dense, thin, many):
         text = made.explain()
         chosen = [line for line in text.splitlines() if line.endswith("chosen")]

@@ -75,13 +75,13 @@ def test_balanced_ranges(degrees, parts, dtype):
 @given(st.integers(0, 3000), st.integers(1, 12), st.sampled_from([32, 64, 96, 128]))
 def test_plans_of_apsp_cover_the_matrix(n, parts, block):
     made = plan("apsp", n, devices=gpus(parts), method="blocked", block=block)
-    high, wide = made.grid
-    assert high * wide == parts and len(made.ranges) == len(made.columns) == parts
+    high, wide = made.detail.grid
+    assert high * wide == parts and len(made.ranges) == len(made.detail.columns) == parts
     check_cover(made.ranges[::wide], n, high, block)
-    check_cover(made.columns[:wide], n, wide, block)
+    check_cover(made.detail.columns[:wide], n, wide, block)
     assert made.ranges == tuple(rows for rows in made.ranges[::wide] for _ in range(wide))
-    assert made.columns == made.columns[:wide] * high
-    assert made.block == block and made.steps == 3 * -(-n // block)
+    assert made.detail.columns == made.detail.columns[:wide] * high
+    assert made.detail.block == block and made.steps == 3 * -(-n // block)
     assert made.span >= 1 and len(made.peak_bytes) == parts
 
 
@@ -164,11 +164,10 @@ def test_devices_of_unequal_memory(algorithm, n, m, options, workers, devices):
     uneven = [replace(spec, memory=little if i == 1 else spec.memory) for i, spec in enumerate(enough)]
     made = plan(algorithm, n, m, uneven, **options)
     assert all(peak <= USABLE * spec.memory for peak, spec in zip(made.peak_bytes, uneven, strict=True))
-    ranges = made.columns if algorithm == "bfs_many" else made.ranges
-    high, wide = made.grid if algorithm in ("apsp", "closure") else (workers, 1)
-    multiple = made.block or (1 if algorithm in ("apsp", "list_rank") else 32)
-    check_cover(ranges[::wide], n, high, multiple)
-    sizes = [last - first for first, last in ranges]
+    high, wide = getattr(made.detail, "grid", (workers, 1))
+    multiple = getattr(made.detail, "block", 0) or (1 if algorithm in ("apsp", "list_rank") else 32)
+    check_cover(made.ranges[::wide], n, high, multiple)
+    sizes = [last - first for first, last in made.ranges]
     assert 0 < sizes[1] < max(sizes)
 
     none = [replace(spec, memory=little) for spec in many]
@@ -179,17 +178,17 @@ def test_devices_of_unequal_memory(algorithm, n, m, options, workers, devices):
 def test_searches_of_many_vertices_send_lists():
     n, m = 1 << 24, 5 << 24
     made = plan("bfs", n, m, cpus(2))
-    assert made.listed == n // 8 // 2 // 16 // 4 - 1 == 16383
+    assert made.detail.listed == n // 8 // 2 // 16 // 4 - 1 == 16383
     assert "up to 16,383 vertices of a shard as a list" in made.explain()
-    assert plan("bfs", 8 * n, m, cpus(2)).listed == 16383  # a short message
+    assert plan("bfs", 8 * n, m, cpus(2)).detail.listed == 16383  # a short message
     for other in (
         plan("bfs", n, m, cpus(1)),
         plan("bfs", n, m, cpus(2), method="pull"),
         plan("bfs", n, m, cpus(64)),
         plan("bfs", n, m, gpus(2)),
     ):
-        assert other.listed == 0 and "as a list" not in other.explain()
-    assert plan("bfs", 16 * n, m, gpus(2)).listed > 2**17
+        assert other.detail.listed == 0 and "as a list" not in other.explain()
+    assert plan("bfs", 16 * n, m, gpus(2)).detail.listed > 2**17
 
 
 def test_grids_are_as_square_as_they_can_be():
@@ -212,7 +211,7 @@ def test_products_reach_every_path(n, nonnegative):
 
 def test_more_devices_than_vertices():
     made = plan("apsp", 34, devices=gpus(8))
-    check_cover(made.ranges[:: made.grid[1]], 34, made.grid[0], made.block)
+    check_cover(made.ranges[:: made.detail.grid[1]], 34, made.detail.grid[0], made.detail.block)
     assert "no vertices" in made.explain()
     check_cover(plan("bfs", 34, 156, devices=gpus(8)).ranges, 34, 8, 32)
 
@@ -307,37 +306,37 @@ def test_an_exchange_takes_what_the_link_and_the_network_take():
     n, block, link = 262_144, 128, DEFAULT["cuda"].link
     bytes_of = block * (4 * n // 8) + 64 * 1024  # a part of the pivots' rows, or columns, and their factored block
     on_one = plan("apsp", n, devices=gpus(64))
-    assert on_one.grid == (8, 8)
-    assert on_one.exchange == pytest.approx(3 * EXCHANGE["cuda"] + 2 * bytes_of / link)
+    assert on_one.detail.grid == (8, 8)
+    assert on_one.detail.exchange == pytest.approx(3 * EXCHANGE["cuda"] + 2 * bytes_of / link)
     # A node of eight is a row of the grid: eight parts of the rows enter, and one of the columns is its own.
     rows = plan("apsp", n, devices=gpus(64), network=1e9)
-    assert rows.exchange == pytest.approx(3 * EXCHANGE["cuda"] + 8 * bytes_of / 1e9)
+    assert rows.detail.exchange == pytest.approx(3 * EXCHANGE["cuda"] + 8 * bytes_of / 1e9)
     # One of four is half a row.
     halves = plan("apsp", n, devices=gpus(64), network=1e9, gpus_per_node=4)
-    assert halves.exchange == pytest.approx(3 * EXCHANGE["cuda"] + 5 * bytes_of / 1e9)
+    assert halves.detail.exchange == pytest.approx(3 * EXCHANGE["cuda"] + 5 * bytes_of / 1e9)
     # One of six lies in two rows, now and then.
     across = plan("apsp", n, devices=gpus(64), network=1e9, gpus_per_node=6)
-    assert across.exchange == pytest.approx(3 * EXCHANGE["cuda"] + 8 * bytes_of / 1e9)
+    assert across.detail.exchange == pytest.approx(3 * EXCHANGE["cuda"] + 8 * bytes_of / 1e9)
     # Sixteen are two rows, which need their parts once.
     two_rows = plan("apsp", n, devices=gpus(64), network=1e9, gpus_per_node=16)
-    assert two_rows.exchange == rows.exchange
+    assert two_rows.detail.exchange == rows.detail.exchange
     # All on one node, or a network that is no bottleneck.
     for other in ({"network": 1e3, "gpus_per_node": 64}, {"network": 1e15}):
-        assert plan("apsp", n, devices=gpus(64), **other).exchange == on_one.exchange
-    assert plan("apsp", n // 8, devices=gpus(1), network=1.0).exchange == 0
+        assert plan("apsp", n, devices=gpus(64), **other).detail.exchange == on_one.detail.exchange
+    assert plan("apsp", n // 8, devices=gpus(1), network=1.0).detail.exchange == 0
 
 
 def test_an_exchange_hides_behind_the_update_when_looking_ahead():
     n, rates = 262_144, DEFAULT["cuda"]
     rounds = n // 128
     hidden = plan("apsp", n, devices=gpus(64), network=25e9)
-    assert hidden.look_ahead and hidden.exchange < hidden.update
-    assert hidden.seconds == pytest.approx(rounds * (hidden.update + rates.strips))
+    assert hidden.detail.look_ahead and hidden.detail.exchange < hidden.detail.update
+    assert hidden.seconds == pytest.approx(rounds * (hidden.detail.update + rates.strips))
     slow = plan("apsp", n, devices=gpus(64), network=1e9)
-    assert slow.seconds == pytest.approx(rounds * (slow.exchange + rates.pivots + rates.strips))
+    assert slow.seconds == pytest.approx(rounds * (slow.detail.exchange + rates.pivots + rates.strips))
     plain = plan("apsp", n, devices=gpus(64), network=25e9, block=96)
-    assert not plain.look_ahead
-    assert plain.seconds == pytest.approx(-(-n // 96) * (plain.update + plain.exchange + rates.pivots))
+    assert not plain.detail.look_ahead
+    assert plain.seconds == pytest.approx(-(-n // 96) * (plain.detail.update + plain.detail.exchange + rates.pivots))
     assert "at the same time" in hidden.explain() and "one after the other" in plain.explain()
     for method in ("squaring", "naive"):
         one, many = (plan("apsp", n, devices=gpus(64), method=method, **o) for o in ({}, {"network": 1e9}))
@@ -346,15 +345,15 @@ def test_an_exchange_hides_behind_the_update_when_looking_ahead():
 
 def test_thousands_of_devices_are_told_in_a_few_lines():
     made = plan("apsp", 1_660_000, devices=gpus(4608), network=25e9)
-    check_cover(made.ranges[:: made.grid[1]], 1_660_000, made.grid[0], made.block)
-    check_cover(made.columns[: made.grid[1]], 1_660_000, made.grid[1], made.block)
+    check_cover(made.ranges[:: made.detail.grid[1]], 1_660_000, made.detail.grid[0], made.detail.block)
+    check_cover(made.detail.columns[: made.detail.grid[1]], 1_660_000, made.detail.grid[1], made.detail.block)
     assert len(made.peak_bytes) == 4608 and max(made.peak_bytes) < 3 * GIB
     assert min(made.peak_bytes) == made.peak_bytes[0] < max(made.peak_bytes)
     lines = made.explain().splitlines()
     (line,) = (line for line in lines if line.startswith("4,608 x cuda: 23,040 to 23,168 by 25,856 to 25,984 vertices"))
     assert line.endswith("of 140.00 GiB") and len(lines) < 14
     assert "20 x cuda: 6,400 vertices each" in plan("bfs", 128_000, 10**6, gpus(20)).explain()
-    assert "sources each" in plan("bfs_many", 128_000, 10**6, gpus(20), sources=64).explain()
+    assert "20 x cuda: 6,400 vertices each" in plan("bfs_many", 128_000, 10**6, gpus(20), sources=64).explain()
 
 
 def test_predictions_for_summit_are_above_what_was_published_there():

@@ -94,7 +94,7 @@ def test_apsp_out_of_core():
     matrix = generate.random_matrix(200, density=0.1)
     inside = mgraph.apsp(matrix, method="blocked", block=32, device="cpu")
     found = mgraph.apsp(matrix, method="blocked", block=32, device="cpu", memory_limit=150_000)
-    assert found.plan.strip and not inside.plan.strip
+    assert found.plan.detail.strip and not inside.plan.detail.strip
     np.testing.assert_array_equal(found.distances, inside.distances)
     with pytest.raises(MemoryLimitError, match="needs"):
         mgraph.apsp(matrix, device="cpu", memory_limit=1000)

@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import dijkstra, johnson
 import mgraph
 from mgraph import device as devices
 from mgraph.algorithms.apsp import by_source as sources
+from mgraph.algorithms.apsp.plan import SourcesDetail
 from mgraph.graph.potentials import potentials
 from mgraph.planning.devices import DeviceSpec
 from mgraph.planning.plan import Plan
@@ -30,13 +31,13 @@ def planned(n, dtype, predecessors, ranges):
         m=0,
         dtype=np.dtype(dtype).name,
         predecessors=predecessors,
-        block=0,
         ranges=tuple(ranges),
         devices=(DeviceSpec("any", "cpu", 0),) * len(ranges),
         steps=None,
         span=2,
         peak_bytes=(0,) * len(ranges),
         seconds=0.0,
+        detail=SourcesDetail(batch=0, computed=np.dtype(dtype).name),
     )
 
 

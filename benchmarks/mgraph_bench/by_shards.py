@@ -63,7 +63,7 @@ class RandomPairs(FloydWarshall):
 
 def random_part(made: Plan, shard: int, device: devices.Device) -> Array:
     """Return a shard's rectangle of the random matrix: weights from 1 to 1,000."""
-    (top, bottom), (left, right) = made.ranges[shard], made.columns[shard]
+    (top, bottom), (left, right) = made.ranges[shard], made.detail.columns[shard]
     with device.active():
         part = device.xp.random.RandomState(1000 + shard).random_sample((bottom - top, right - left))
         return (999 * part + 1).astype(np.float32)
@@ -77,14 +77,14 @@ def apsp(n: int, runner: Cluster) -> dict[str, Any]:
     here = devices.find(None)
     with here.active():
         weights = here.xp.empty((n, n), np.float32)
-        for shard, (rows, columns) in enumerate(zip(made.ranges, made.columns, strict=True)):
+        for shard, (rows, columns) in enumerate(zip(made.ranges, made.detail.columns, strict=True)):
             weights[slice(*rows), slice(*columns)] = random_part(made, shard, here)
     picked = bellman.sampled(n, ROWS)
     found = np.stack([bellman.as_float(outcome.arrays["distances"].row(i)) for i in picked])
     bellman.check_rows(weights, picked, found, ROUNDING)
     seconds = outcome.timings["solve"]
     return {
-        **{"n": n, "grid": made.grid, "seconds": seconds, "minplus_per_second": n**3 / seconds},
+        **{"n": n, "grid": made.detail.grid, "seconds": seconds, "minplus_per_second": n**3 / seconds},
         **{"predicted_seconds": made.seconds, "timings": outcome.timings, "predicted_bytes": made.peak_bytes},
     }
 

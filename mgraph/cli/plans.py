@@ -78,7 +78,11 @@ def plan(
     else:
         raise click.UsageError("give only one of --devices and --gpus")
     made = mgraph.plan(algorithm, n, m, specs, **options)
-    click.echo(as_json_text(dataclasses.asdict(made)) if as_json else made.explain())
+    if not as_json:
+        click.echo(made.explain())
+        return
+    facts = dataclasses.asdict(made)
+    click.echo(as_json_text(facts | facts.pop("detail")))
 
 
 def _specs(wanted: str | None, memory: int | None) -> list[mgraph.DeviceSpec]:

@@ -137,7 +137,7 @@ def perform(
             **known,
             "dtype": plan.dtype,
             "predecessors": plan.predecessors,
-            "intermediate": plan.intermediate,
+            "intermediate": getattr(result, "intermediate", None) is not None,
             "devices": [spec.name for spec in plan.devices],
             "workers": None if client is None else len(plan.devices),
             "peak_bytes": plan.peak_bytes,

@@ -17,6 +17,7 @@ from ..graph import Compressed, Graph, StoredMatrix, in_memory
 from ..graph.weights import decode, encode
 from ..planning.plan import Plan
 from ..runtime.communicator import Communicator
+from .plan import MatrixDetail
 
 Array = Any
 
@@ -35,12 +36,12 @@ class Part(NamedTuple):
     incoming: Compressed | None = None
 
 
-def parts(graph: Graph, plan: Plan) -> Callable[[int], Part]:
+def parts(graph: Graph, plan: Plan[MatrixDetail]) -> Callable[[int], Part]:
     """Return what cuts each shard's part out of the graph."""
 
     def part(shard: int) -> Part:
         first, last = plan.ranges[shard]
-        left, right = plan.columns[shard]
+        left, right = plan.detail.columns[shard]
         if graph.dense is not None:
             return Part(graph.dense[first:last, left:right], None)
         indptr, indices, weights = graph.csr()
@@ -53,7 +54,7 @@ def parts(graph: Graph, plan: Plan) -> Callable[[int], Part]:
             before = xp.concatenate([xp.zeros(1, offsets.dtype), xp.cumsum(inside, dtype=offsets.dtype)])
             offsets, targets = before[offsets], targets[inside] - np.int32(left)
             lengths = None if lengths is None else lengths[inside]
-        return Part(None, Compressed(offsets, targets, lengths), graph.csc() if plan.derived else None)
+        return Part(None, Compressed(offsets, targets, lengths), graph.csc() if plan.detail.derived else None)
 
     return part
 
@@ -75,7 +76,9 @@ def empty(rows: int, columns: int, dtype: Any, device: devices.Device) -> Array:
     return device.xp.empty((rows, leading), dtype)[:, :columns]
 
 
-def fill(D: Array, P: Array | None, part: Part, corner: tuple[int, int], device: devices.Device, plan: Plan) -> None:
+def fill(
+    D: Array, P: Array | None, part: Part, corner: tuple[int, int], device: devices.Device, plan: Plan[MatrixDetail]
+) -> None:
     """Write a part of the input to the matrix, and the labels of its edges.
 
     Parameters
@@ -155,7 +158,9 @@ def raise_negative_cycle(
         raise errors.NegativeCycleError(vertex)
 
 
-def finished(D: Array, P: Array | None, plan: Plan, nonnegative: bool, narrow: Array | None = None) -> dict[str, Array]:
+def finished(
+    D: Array, P: Array | None, plan: Plan[MatrixDetail], nonnegative: bool, narrow: Array | None = None
+) -> dict[str, Array]:
     """Return the shard's part of the result by name, decoded in place.
 
     Where the result's type is narrower than what was computed in, it is written to `narrow` or a new array.
@@ -175,7 +180,7 @@ def finished(D: Array, P: Array | None, plan: Plan, nonnegative: bool, narrow: A
         D = narrow
     results = {"distances": D}
     if P is not None:
-        results["intermediate" if plan.intermediate else "predecessors"] = P
+        results["intermediate" if plan.detail.intermediate else "predecessors"] = P
     return results
 
 

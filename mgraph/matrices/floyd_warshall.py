@@ -27,6 +27,7 @@ from ..graph.potentials import edge_lengths
 from ..planning.plan import Plan
 from ..runtime.communicator import Communicator
 from .distance_matrix import NO_CYCLE, Part, empty, fill, finished, raise_negative_cycle
+from .plan import MatrixDetail
 
 Array = Any
 
@@ -60,19 +61,20 @@ class MatrixShard:
 class FloydWarshall:
     """The blocked Floyd-Warshall algorithm over a grid of shards."""
 
-    def __init__(self, plan: Plan, nonnegative: bool) -> None:
+    def __init__(self, plan: Plan[MatrixDetail], nonnegative: bool) -> None:
         self.plan = plan
+        self.detail = plan.detail
         self.nonnegative = nonnegative
 
     def load(self, shard: int, piece: Part, device: devices.Device) -> MatrixShard:
         """Return the shard with its distance matrix filled in and its panels allocated."""
-        plan, dtype = self.plan, np.dtype(self.plan.computed)
-        rows, columns = plan.ranges[shard], plan.columns[shard]
+        plan, dtype = self.plan, np.dtype(self.detail.computed)
+        rows, columns = plan.ranges[shard], self.detail.columns[shard]
         height, width = rows[1] - rows[0], columns[1] - columns[0]
         kernels = device.kernels("minplus")
-        kernels.compile_ahead(dtype, plan.labelled and plan.predecessors, plan.labelled, self.nonnegative)
+        kernels.compile_ahead(dtype, self.detail.labelled and plan.predecessors, self.detail.labelled, self.nonnegative)
         D = empty(height, width, dtype, device)
-        P = empty(height, width, np.int32, device) if plan.labelled else None
+        P = empty(height, width, np.int32, device) if self.detail.labelled else None
         fill(D, P, piece, (rows[0], columns[0]), device, plan)
         return MatrixShard(
             device=device,
@@ -81,7 +83,7 @@ class FloydWarshall:
             columns=columns,
             D=D,
             P=P,
-            panels=[panels(plan, height, width, device) for _ in range(2 if plan.look_ahead else 1)],
+            panels=[panels(plan, height, width, device) for _ in range(2 if self.detail.look_ahead else 1)],
             aside=device.stream(),
             cycle=device.xp.full(1, NO_CYCLE, np.int32),
             incoming=piece.incoming,
@@ -90,10 +92,10 @@ class FloydWarshall:
     def step(self, state: MatrixShard, first: int, limit: int, comm: Communicator) -> int:
         """Run one phase of one round; or as many whole rounds as `limit` allows, looking ahead."""
         number, phase = divmod(first, 3)
-        rounds = -(-self.plan.n // self.plan.block)
+        rounds = -(-self.plan.n // self.detail.block)
         if number >= rounds:
             return 0
-        if self.plan.look_ahead and phase == 0 and limit >= 3:
+        if self.detail.look_ahead and phase == 0 and limit >= 3:
             last = min(rounds, number + limit // 3)
             self.look_ahead(state, number, last, comm)
             return 3 * (last - number)
@@ -139,25 +141,25 @@ class FloydWarshall:
 
     def _pivots(self, state: MatrixShard, number: int) -> tuple[slice, slice]:
         """Return which of the shard's rows, and which of its columns, are a round's pivots; maybe none."""
-        pivot = number * self.plan.block
-        return _within(state.rows, pivot, self.plan.block), _within(state.columns, pivot, self.plan.block)
+        pivot = number * self.detail.block
+        return _within(state.rows, pivot, self.detail.block), _within(state.columns, pivot, self.detail.block)
 
     def _factor(self, state: MatrixShard, number: int) -> None:
         s, p = state, state.panels[number % len(state.panels)]
         rows, columns = self._pivots(s, number)
         b = rows.stop - rows.start
         if b and columns.stop > columns.start:
-            s.kernels.factor(s.D, rows.start, columns.start, number * self.plan.block, b, p.M, s.cycle)
+            s.kernels.factor(s.D, rows.start, columns.start, number * self.detail.block, b, p.M, s.cycle)
 
     def _solve(self, state: MatrixShard, number: int, comm: Communicator) -> None:
         """Solve the pivots' rows and columns where they are, and send them to whom they concern."""
         s, p = state, state.panels[number % len(state.panels)]
-        pivot = number * self.plan.block
-        b = min(self.plan.block, self.plan.n - pivot)
-        high, wide = self.plan.grid
+        pivot = number * self.detail.block
+        b = min(self.detail.block, self.plan.n - pivot)
+        high, wide = self.detail.grid
         row, column = divmod(comm.rank, wide)
         pivot_row = next(r for r in range(high) if _holds(self.plan.ranges[r * wide], pivot))
-        pivot_column = next(c for c in range(wide) if _holds(self.plan.columns[c], pivot))
+        pivot_column = next(c for c in range(wide) if _holds(self.detail.columns[c], pivot))
         corner = pivot_row * wide + pivot_column
         rows, columns = self._pivots(s, number)
         along = [row * wide + c for c in range(wide)]
@@ -192,8 +194,8 @@ class FloydWarshall:
             D, P, R = D[:, columns], None if P is None else P[:, columns], R[:, columns]
             labels = None if labels is None else labels[:, columns]
         if D.size:
-            pivot = number * self.plan.block
-            b = min(self.plan.block, self.plan.n - pivot)
+            pivot = number * self.detail.block
+            b = min(self.detail.block, self.plan.n - pivot)
             s.kernels.update(D, P, C, R, labels, pivot, b, self.nonnegative, skip)
 
 
@@ -211,10 +213,12 @@ def _derived(state: MatrixShard) -> Array:
     return P
 
 
-def panels(plan: Plan, rows: int, columns: int, device: devices.Device) -> Panels:
+def panels(plan: Plan[MatrixDetail], rows: int, columns: int, device: devices.Device) -> Panels:
     """Return uninitialised panels for so many rows and columns."""
-    M, R, C = device.kernels("minplus").panels(device.xp, np.dtype(plan.computed), rows, columns, plan.block)
-    labels = device.xp.empty(R.shape, np.int32) if plan.labelled and plan.predecessors else None
+    M, R, C = device.kernels("minplus").panels(
+        device.xp, np.dtype(plan.detail.computed), rows, columns, plan.detail.block
+    )
+    labels = device.xp.empty(R.shape, np.int32) if plan.detail.labelled and plan.predecessors else None
     return Panels(M, R, labels, C)
 
 

@@ -14,8 +14,11 @@ from typing import Any
 from .. import device as devices
 from .devices import DeviceSpec, usable
 
-#: Consecutive ranges, one a shard or a row or column of a grid of them.
-Ranges = tuple[tuple[int, int], ...]
+#: A range of vertices: the first, and the one after the last.
+Range = tuple[int, int]
+
+#: Consecutive ranges, one for each shard, or for each row or column of a grid of shards.
+Ranges = tuple[Range, ...]
 
 #: Seconds that a span of supersteps shall take: between spans lie the progress report and Dask's barrier.
 SPAN_SECONDS = 1.0

@@ -1,6 +1,6 @@
-"""Whether a plan fits its devices and the host; where not, what was needed, what there is and what would fit.
+"""Whether a plan fits its devices and the host; if not, what was needed, what there is and what would fit.
 
-So too where memory ran out all the same.
+The same words serve when memory runs out during a call.
 """
 
 import shutil
@@ -13,7 +13,7 @@ from .devices import USABLE, usable
 from .plan import Plan, size_in_words
 
 
-def hindrance(made: Plan, memory_limit: int | None) -> str:
+def shortfall(made: Plan, memory_limit: int | None) -> str:
     """Return in words what keeps a plan from fitting; nothing if it fits."""
     for spec, peak in zip(made.devices, made.peak_bytes, strict=True):
         most = usable(spec, memory_limit)
@@ -24,37 +24,39 @@ def hindrance(made: Plan, memory_limit: int | None) -> str:
                 else f"has {size_in_words(spec.memory)} free"
             )
             return f"needs {size_in_words(peak)} on {spec.name}, which {what}"
-    if not made.host_bytes:
-        return ""
-    available = devices.find("cpu").available_memory()
-    if made.on_disk:
-        free, where = _room_in_file(made, available)
-    else:
-        free, where = available, "of the host's memory"
-    if made.host_bytes > USABLE * free:
-        return f"needs {size_in_words(made.host_bytes)} {where}, of which {size_in_words(free)} are free"
+    available = devices.find("cpu").available_memory() if made.host_bytes or made.disk_bytes else 0
+    needs = []
+    if made.host_bytes:
+        needs.append((made.host_bytes, available, "of the host's memory"))
+    if made.disk_bytes:
+        needs.append((made.disk_bytes, *_room_in_file(made, available)))
+    for needed, free, where in needs:
+        if needed > USABLE * free:
+            return f"needs {size_in_words(needed)} {where}, of which {size_in_words(free)} are free"
     return ""
 
 
 def _room_in_file(made: Plan, available: int) -> tuple[int, str]:
     """Return how large a plan's temporary file may be, and in words what bounds it.
 
-    The file is mapped, which takes address space; and it may lie in memory. What a CPU computes with takes of both.
+    The file is mapped, which takes address space, and it may lie in memory. A plan for the CPU takes its peak of both.
     """
     folder = tempfile.gettempdir()
     beside = made.peak_bytes[0] if made.devices[0].kind == "cpu" else 0
-    rooms = [
+    bounds = [
         (shutil.disk_usage(folder).free, f"in {folder} (set TMPDIR for another folder)"),
         (max(0, limits.address_space() - beside), "of address space, which RLIMIT_AS bounds"),
     ]
     if limits.is_memory(folder):
-        rooms.append((max(0, available - beside), f"in {folder}, which is in memory (set TMPDIR for a folder on disk)"))
-    return min(rooms)
+        bounds.append(
+            (max(0, available - beside), f"in {folder}, which is in memory (set TMPDIR for a folder on disk)")
+        )
+    return min(bounds)
 
 
 def fitted(made: Plan, memory_limit: int | None) -> Plan:
     """Return a plan, or raise MemoryLimitError if it does not fit."""
-    why = hindrance(made, memory_limit)
+    why = shortfall(made, memory_limit)
     if why:
         raise MemoryLimitError(refusal(made, why, memory_limit))
     return made
@@ -71,9 +73,7 @@ def refusal(made: Plan, why: str, memory_limit: int | None) -> str:
     full = next((spec for spec, _ in pairs if spec.memory == 0), None)
     if short and full is not None:
         advice.append(f"free memory on {full.name} or, if it is a Dask worker, raise its --memory-limit")
-    elif short and made.algorithm == "list_rank":
-        advice.append("method='splitter48' takes least (each device has the whole list)")
-    elif short and not made.by_source:  # then too every device has the whole graph
+    elif short and made.detail.divided:
         most = max((usable(spec, None if limited else memory_limit) for spec in made.devices), default=1)
         enough = max(-(-sum(made.peak_bytes) // max(1, most)), len(made.devices) + 1)
         spec = made.devices[0]
@@ -81,9 +81,9 @@ def refusal(made: Plan, why: str, memory_limit: int | None) -> str:
             advice.append(f"it takes the memory of about {enough} such machines")
         else:
             advice.append(f"it takes about {enough} such devices (client=)")
-    if made.algorithm == "apsp" and made.dtype != "int16":
-        advice.append("a smaller type needs less (dtype=)")
-    return f"{made.algorithm} of {made.n:,} {_noun(made)} {why}: {', or '.join(advice) or 'use less of it elsewhere'}"
+    advice += made.detail.advice(made, short and full is None)
+    what = f"{made.algorithm} of {made.n:,} {made.detail.noun}"
+    return f"{what} {why}: {', or '.join(advice) or 'use less of it elsewhere'}"
 
 
 def overrun(call: str, made: Plan | None, error: MemoryError) -> str:
@@ -94,10 +94,6 @@ def overrun(call: str, made: Plan | None, error: MemoryError) -> str:
         return f"{call} ran out of memory while its input was prepared{why}: {left}, so use less of it elsewhere"
     spec, peak = max(zip(made.devices, made.peak_bytes, strict=True), key=lambda each: each[1])
     return (
-        f"{call} of {made.n:,} {_noun(made)} ran out of memory{why}: its plan needs {size_in_words(peak)} of the "
+        f"{call} of {made.n:,} {made.detail.noun} ran out of memory{why}: its plan needs {size_in_words(peak)} of the "
         f"{size_in_words(spec.memory)} that {spec.name} had free; {left}"
     )
-
-
-def _noun(made: Plan) -> str:
-    return "elements" if made.algorithm == "list_rank" else "vertices"

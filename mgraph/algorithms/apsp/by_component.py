@@ -22,6 +22,7 @@ from ...matrices.distance_matrix import Part, empty
 from ...matrices.floyd_warshall import FloydWarshall
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
+from .plan import AllPairsDetail
 
 Array = Any
 
@@ -41,7 +42,7 @@ def components(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
     return np.bincount(labels), np.argsort(labels, kind="stable")
 
 
-def groups(graph: Graph, plan: Plan, order: np.ndarray) -> Callable[[int], list[Group]]:
+def groups(graph: Graph, plan: Plan[AllPairsDetail], order: np.ndarray) -> Callable[[int], list[Group]]:
     """Return what cuts the graph into the plan's groups; `order` is the vertices component by component."""
 
     def pieces(shard: int) -> list[Group]:
@@ -50,7 +51,7 @@ def groups(graph: Graph, plan: Plan, order: np.ndarray) -> Callable[[int], list[
         weights = None if csr.weights is None else devices.to_host(csr.weights)
         place = np.empty(graph.n, np.int32)  # of a vertex in its group
         made, first = [], 0
-        for size in plan.groups:
+        for size in plan.detail.groups:
             vertices = np.sort(order[first : first + size])
             first += size
             place[vertices] = np.arange(size, dtype=np.int32)
@@ -77,8 +78,9 @@ class GroupsShard:
 class ByComponent:
     """The blocked Floyd-Warshall algorithm on one group of components after the other."""
 
-    def __init__(self, plan: Plan, nonnegative: bool) -> None:
+    def __init__(self, plan: Plan[AllPairsDetail], nonnegative: bool) -> None:
         self.plan = plan
+        self.detail = plan.detail
         self.nonnegative = nonnegative
 
     def load(self, shard: int, piece: list[Group], device: devices.Device) -> GroupsShard:
@@ -86,7 +88,7 @@ class ByComponent:
         n, dtype = self.plan.n, np.dtype(self.plan.dtype)
         D = empty(n, n, dtype, device)
         D.fill(infinity(dtype))
-        P = empty(n, n, np.int32, device) if self.plan.labelled else None
+        P = empty(n, n, np.int32, device) if self.detail.labelled else None
         if P is not None:
             P.fill(NO_PREDECESSOR)
         return GroupsShard(device, piece, D, P)
@@ -101,9 +103,12 @@ class ByComponent:
             self.plan,
             n=size,
             ranges=((0, size),),
-            columns=((0, size),),
-            groups=(),
-            look_ahead=self.plan.look_ahead and size > self.plan.block,
+            detail=replace(
+                self.detail,
+                columns=((0, size),),
+                groups=(),
+                look_ahead=self.detail.look_ahead and size > self.detail.block,
+            ),
         )
         program = FloydWarshall(alone, self.nonnegative)
         shard = program.load(0, part, s.device)
@@ -121,7 +126,7 @@ class ByComponent:
             some = slice(top, top + chunk)
             s.D[own[some, None], own] = found["distances"][some]
             if s.P is not None:
-                labels = found["intermediate" if self.plan.intermediate else "predecessors"][some]
+                labels = found["intermediate" if self.detail.intermediate else "predecessors"][some]
                 s.P[own[some, None], own] = xp.where(labels == NO_PREDECESSOR, labels, names[labels.clip(0)])
         return 1
 
@@ -129,5 +134,5 @@ class ByComponent:
         """Return the matrix."""
         results = {"distances": state.D}
         if state.P is not None:
-            results["intermediate" if self.plan.intermediate else "predecessors"] = state.P
+            results["intermediate" if self.detail.intermediate else "predecessors"] = state.P
         return results

@@ -174,11 +174,12 @@ class FromEverySource:
 
     def __init__(self, plan: Plan, home: str) -> None:
         self.plan = plan
+        self.detail = plan.detail
         self.home = home
 
     def load(self, shard: int, piece: Network, device: devices.Device) -> SourcesShard:
         """Return the shard with the graph on its device and the rows of its result allocated."""
-        xp, n, dtype = device.xp, self.plan.n, np.dtype(self.plan.computed)
+        xp, n, dtype = device.xp, self.plan.n, np.dtype(self.detail.computed)
         kernels = device.kernels("sssp_many")
         first, last = self.plan.ranges[shard]
         indptr, indices = (device.asarray(part) for part in piece.incoming[:2])
@@ -202,7 +203,7 @@ class FromEverySource:
 
     def step(self, state: SourcesShard, first: int, limit: int, comm: Communicator) -> int:
         """Search from one batch of sources."""
-        batch = batch_size(self.plan.n, np.dtype(self.plan.computed), state.device.kind)
+        batch = batch_size(self.plan.n, np.dtype(self.detail.computed), state.device.kind)
         if first * batch >= max(last - first for first, last in self.plan.ranges):
             return 0
         start, end = self.plan.ranges[comm.rank]

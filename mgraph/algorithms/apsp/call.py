@@ -196,7 +196,7 @@ def apsp(
     for made in ahead:
         try:
             check_sums(graph, np.dtype(made.dtype))
-            check_sums(graph, np.dtype(made.computed), shifted=made.method == "johnson")
+            check_sums(graph, np.dtype(made.detail.computed), shifted=made.method == "johnson")
             outcome = _solved(graph, made, order, runner, progress)
             if narrowest and graph.weights_dtype is not None and graph.weights_dtype.kind == "i":
                 _check_counting(outcome.arrays["distances"], made)
@@ -214,7 +214,7 @@ def apsp(
             if made is ahead[-1]:
                 raise
     results = outcome.arrays
-    if client is None and not made.strip and made.method not in SEARCHES:
+    if client is None and made.method not in SEARCHES and not made.detail.strip:
         results = {name: devices.find(graph.device).asarray(value) for name, value in results.items()}
     return ApspResult(**results, plan=made, timings=outcome.timings)
 
@@ -237,7 +237,7 @@ def _mistaken(graph: Graph, made: Plan, error: "errors.NegativeCycleError") -> E
     walk of negative weight, not which of its cycles has it. Edges tell at little cost; a large dense matrix has too
     many of them.
     """
-    wraps = np.dtype(made.computed).kind == "i"
+    wraps = np.dtype(made.detail.computed).kind == "i"
     if graph.dense is not None and graph.n > EDGES_OF_DENSE:
         return error if wraps else errors.NegativeCycleError(error.vertex, rounded=True)
     try:
@@ -263,8 +263,6 @@ def _check_weights(graph: Graph, method: str) -> None:
 
 def _solved(graph: Graph, made: Plan, order: Any, runner: Executor, progress: Progress | None) -> Outcome:
     """Run the plan's program."""
-    if made.groups:
-        return runner.run(ByComponent(made, graph.nonnegative), groups(graph, made, order), made, progress)
     if made.method in SEARCHES:
         started, compiled = time.perf_counter(), clock().seconds()
         shifts = made.method == "johnson" and not graph.nonnegative
@@ -274,8 +272,10 @@ def _solved(graph: Graph, made: Plan, order: Any, runner: Executor, progress: Pr
         outcome.timings["load"] += prepared - compiled
         outcome.timings["compile"] += compiled
         return outcome
+    if made.detail.groups:
+        return runner.run(ByComponent(made, graph.nonnegative), groups(graph, made, order), made, progress)
     program: Program
-    if made.strip:
+    if made.detail.strip:
         program = OutOfCore(made, graph.nonnegative)
     elif made.method == "squaring":
         program = Squaring(made, graph.nonnegative)

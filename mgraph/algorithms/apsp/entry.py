@@ -26,10 +26,10 @@ def work(graph: Any, made: Plan | None, arrays: dict[str, Any]) -> Work:
 
 def _traffic(made: Plan) -> int:
     """Return the bytes that all passes over the matrix read and write."""
-    cell = np.dtype(made.dtype).itemsize + 4 * made.labelled
+    cell = np.dtype(made.dtype).itemsize + 4 * made.detail.labelled
     passes = made.n
-    if made.block:
-        passes = -(-made.n // made.block)
+    if made.detail.block:
+        passes = -(-made.n // made.detail.block)
     elif made.method == "squaring":
         passes = products(made.n, True)
     return 2 * cell * made.n**2 * passes

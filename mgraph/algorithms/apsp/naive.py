@@ -15,6 +15,7 @@ from ... import device as devices
 from ...matrices.distance_matrix import NO_CYCLE, Part, empty, fill, finished, raise_negative_cycle
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
+from .plan import AllPairsDetail
 
 Array = Any
 
@@ -34,18 +35,19 @@ class RowsShard:
 class Naive:
     """The unblocked Floyd-Warshall algorithm over ranges of rows."""
 
-    def __init__(self, plan: Plan, nonnegative: bool) -> None:
+    def __init__(self, plan: Plan[AllPairsDetail], nonnegative: bool) -> None:
         self.plan = plan
+        self.detail = plan.detail
         self.nonnegative = nonnegative
 
     def load(self, shard: int, piece: Part, device: devices.Device) -> RowsShard:
         """Return the shard with its rows of the matrix filled in."""
         plan, xp = self.plan, device.xp
         first, last = plan.ranges[shard]
-        D = empty(last - first, plan.n, plan.computed, device)
-        P = empty(last - first, plan.n, np.int32, device) if plan.labelled else None
+        D = empty(last - first, plan.n, self.detail.computed, device)
+        P = empty(last - first, plan.n, np.int32, device) if self.detail.labelled else None
         fill(D, P, piece, (first, 0), device, plan)
-        row = empty(1, plan.n, plan.computed, device)
+        row = empty(1, plan.n, self.detail.computed, device)
         labels = empty(1, plan.n, np.int32, device) if P is not None and plan.predecessors else None
         return RowsShard(device.kernels("minplus"), D, P, row, labels, xp.full(1, NO_CYCLE, np.int32))
 

@@ -22,6 +22,7 @@ from ...matrices.distance_matrix import NO_CYCLE, Part, empty, fill, finished, r
 from ...matrices.floyd_warshall import FloydWarshall, MatrixShard, Panels, panels
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
+from .plan import AllPairsDetail
 
 Array = Any
 
@@ -56,23 +57,25 @@ class Matrix:
 class OutOfCore(FloydWarshall):
     """The blocked Floyd-Warshall algorithm, strip by strip."""
 
-    def __init__(self, plan: Plan, nonnegative: bool) -> None:
+    detail: AllPairsDetail
+
+    def __init__(self, plan: Plan[AllPairsDetail], nonnegative: bool) -> None:
         super().__init__(plan, nonnegative)
-        self.bounds = [(top, min(plan.n, top + plan.strip)) for top in range(0, plan.n, plan.strip)]
+        self.bounds = [(top, min(plan.n, top + self.detail.strip)) for top in range(0, plan.n, self.detail.strip)]
 
     def load(self, shard: int, piece: Part, device: devices.Device) -> Any:
         """Return the matrix, made strip by strip on the device and written to where it will lie."""
-        plan, dtype = self.plan, np.dtype(self.plan.computed)
+        plan, dtype = self.plan, np.dtype(self.detail.computed)
         shape = plan.n, plan.n
-        D = _outside(shape, dtype, device, plan.on_disk)
-        P = _outside(shape, np.dtype(np.int32), device, plan.on_disk) if plan.labelled else None
+        D = _outside(shape, dtype, device, plan.disk_bytes > 0)
+        P = _outside(shape, np.dtype(np.int32), device, plan.disk_bytes > 0) if self.detail.labelled else None
         strips = [
             Strip(
-                empty(plan.strip, plan.n, dtype, device),
-                None if P is None else empty(plan.strip, plan.n, np.int32, device),
+                empty(self.detail.strip, plan.n, dtype, device),
+                None if P is None else empty(self.detail.strip, plan.n, np.int32, device),
                 device.current_stream().record(),
             )
-            for _ in range(plan.rooms)
+            for _ in range(self.detail.buffers)
         ]
         for top, bottom in self.bounds:
             room = strips[0]
@@ -84,8 +87,8 @@ class OutOfCore(FloydWarshall):
                 device.copy(P[top:bottom], labels)
             device.synchronize()
         # Columns are needed in one round and made ready in the next, rows and factors in all.
-        columns = [panels(plan, plan.strip, 0, device).C for _ in range(2)]
-        rounds = [panels(plan, 0, plan.n, device) for _ in range(0, plan.strip, plan.block)]
+        columns = [panels(plan, self.detail.strip, 0, device).C for _ in range(2)]
+        rounds = [panels(plan, 0, plan.n, device) for _ in range(0, self.detail.strip, self.detail.block)]
         for number, made in enumerate(rounds):
             made.C = columns[number % 2]
         state = Matrix(
@@ -112,7 +115,7 @@ class OutOfCore(FloydWarshall):
         s, main = state, state.device.current_stream()
         strip, pivots = self._strip(first), first // count
         top, bottom = self.bounds[strip]
-        room = s.strips[first % self.plan.rooms]
+        room = s.strips[first % self.detail.buffers]
         D, P = room.D[: bottom - top], None if room.P is None else room.P[: bottom - top]
         main.wait_event(s.arrived)
         shard = MatrixShard(
@@ -126,8 +129,8 @@ class OutOfCore(FloydWarshall):
             aside=s.aside,
             cycle=s.cycle,
         )
-        begin, end = (-(-bound // self.plan.block) for bound in self.bounds[pivots])
-        if self.plan.look_ahead:
+        begin, end = (-(-bound // self.detail.block) for bound in self.bounds[pivots])
+        if self.detail.look_ahead:
             self.look_ahead(shard, begin, end, comm)
         else:
             for number in range(begin, end):
@@ -154,7 +157,7 @@ class OutOfCore(FloydWarshall):
         state.rounds.clear()
         wanted, narrow = np.dtype(self.plan.dtype), None
         if state.D.dtype != wanted:
-            narrow = _outside(state.D.shape, wanted, state.device, self.plan.on_disk)
+            narrow = _outside(state.D.shape, wanted, state.device, self.plan.disk_bytes > 0)
         return finished(state.D, state.P, self.plan, self.nonnegative, narrow)
 
     def _strip(self, number: int) -> int:
@@ -169,7 +172,7 @@ class OutOfCore(FloydWarshall):
         """Let the strip of a superstep arrive, once it was written back and there is room for it."""
         s, strip = state, self._strip(number)
         top, bottom = self.bounds[strip]
-        room = s.strips[number % self.plan.rooms]
+        room = s.strips[number % self.detail.buffers]
         with s.arriving:
             s.arriving.wait_event(room.free)
             if strip in s.stored:

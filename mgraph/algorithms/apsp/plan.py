@@ -1,14 +1,14 @@
 """All pairs of shortest paths: the ways of finding them, what each takes, and which is chosen.
 
 Shards also wait for each other, on one node or, to plan for machines that are not there, on many:
-`Ask.exchange` is the model.
+`Request.exchange` is the model.
 """
 
 import bisect
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,11 +16,12 @@ from ... import device as devices
 from ...arrays import chunk_rows
 from ...dtypes import distance_dtype
 from ...errors import InputError, MemoryLimitError
+from ...matrices.plan import MatrixDetail
 from ...planning.cut import Ranges, fitting_grid, fitting_rows, grids, grouped, span_of
 from ...planning.devices import USABLE, DeviceSpec, rates_of, usable
-from ...planning.fit import hindrance, refusal
+from ...planning.fit import refusal, shortfall
 from ...planning.kernels import Shapes, check_block, kernel_module, padded
-from ...planning.plan import Alternative, Plan
+from ...planning.plan import Alternative, Detail, Plan, duration_in_words, size_in_words
 from ...planning.rates import EXCHANGE, Rates
 from .by_source import batch_size, device_bytes
 
@@ -38,12 +39,95 @@ SEARCHES = ("sssp", "johnson")
 #: Bytes that a CPU's caches are taken to hold.
 CACHE = 16 << 20
 
-#: Out of core, strips on the device at a time, where they fit: one computed, one arriving, one leaving.
-ROOMS = 3
+#: Strips on the device at a time out of core, where they fit: one computed, one arriving, one leaving.
+BUFFERS = 3
 
 
-class Ask(NamedTuple):
-    """What all-pairs shortest paths are asked for, as `plan` tells."""
+@dataclass(frozen=True, kw_only=True)
+class AllPairsDetail(MatrixDetail):
+    """All pairs on the matrix of distances.
+
+    Attributes
+    ----------
+    groups : tuple of int
+        Vertices of each group of components that is solved by itself; empty where the graph is solved whole.
+    strip : int
+        Rows of the matrix that are on the device at a time; 0 where all of them are.
+    buffers : int
+        How many strips of so many rows the device has room for.
+    update, exchange : float
+        Predicted seconds of a round of ``"blocked"`` all pairs that the update takes, and that shards take to
+        exchange the pivots; 0 where there are no such rounds, or only one shard.
+    """
+
+    groups: tuple[int, ...] = ()
+    strip: int = 0
+    buffers: int = 0
+    update: float = 0.0
+    exchange: float = 0.0
+
+    def result(self, plan: Plan) -> str:
+        """Return the types of the distances and of their labels."""
+        return (
+            super().result(plan)
+            + (" derived from them" if self.derived else "")
+            + (", intermediate vertices int32" if self.intermediate else "")
+        )
+
+    def lines(self, plan: Plan) -> Iterator[str]:
+        """Yield what is done with components, the place of a large matrix, and the times of a round."""
+        if self.groups:
+            yield f"components first, in {len(self.groups):,} groups of at most {max(self.groups):,} vertices"
+        if self.strip:
+            size = plan.disk_bytes or plan.host_bytes
+            where = "a temporary file" if plan.disk_bytes else "the host's memory"
+            yield f"out of core: {self.strip:,} rows at a time, {size_in_words(size)} in {where}"
+        yield from super().lines(plan)
+        if self.exchange:
+            times = f"update {duration_in_words(self.update)}, exchange {duration_in_words(self.exchange)}"
+            yield f"a round: {times}, " + ("at the same time" if self.look_ahead else "one after the other")
+
+    def advice(self, plan: Plan, short: bool) -> Iterator[str]:
+        """Yield a smaller type."""
+        yield from smaller_type(plan)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourcesDetail(Detail):
+    """All pairs by a search from every source.
+
+    Attributes
+    ----------
+    batch : int
+        Sources at a time.
+    computed : str
+        The type of the search.
+    """
+
+    divided: ClassVar[bool] = False  # every device has the whole graph
+
+    batch: int
+    computed: str
+
+    def lines(self, plan: Plan) -> Iterator[str]:
+        """Yield the sources at a time."""
+        yield f"sources: {self.batch:,} at a time"
+        yield from super().lines(plan)
+
+    def advice(self, plan: Plan, short: bool) -> Iterator[str]:
+        """Yield a smaller type."""
+        yield from smaller_type(plan)
+
+
+def smaller_type(plan: Plan) -> Iterator[str]:
+    """Yield the advice to compute in a smaller type, where there is one."""
+    if plan.dtype != "int16":
+        yield "a smaller type needs less (dtype=)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What is asked for, as `mgraph.plan` describes it."""
 
     n: int
     m: int
@@ -135,7 +219,7 @@ def planned(
     """Weigh the ways of finding all pairs, and return the best that fits."""
     if predecessors and intermediate:
         raise InputError("predecessors=True and intermediate=True exclude each other: ask for one of them")
-    ask = Ask(
+    request = Request(
         n=n,
         m=m,
         specs=specs,
@@ -155,33 +239,33 @@ def planned(
     if method not in ("auto", *METHODS):
         known = ", ".join(map(repr, METHODS))
         raise InputError(f"method={method!r} is not known for apsp: use 'auto', {known}")
-    if ask.intermediate and method in ("squaring", *SEARCHES):
+    if request.intermediate and method in ("squaring", *SEARCHES):
         raise InputError(
             f"intermediate=True is what Floyd and Warshall's algorithm records: method={method!r} has none; "
             "use 'blocked' or 'naive', or predecessors=True"
         )
-    check_block(ask.block, kernel_module(ask.kind, "minplus").BLOCKS)
-    sources = "sssp" if ask.nonnegative else "johnson"
+    check_block(request.block, kernel_module(request.kind, "minplus").BLOCKS)
+    sources = "sssp" if request.nonnegative else "johnson"
     # Potentials cost floats of another size some of their digits, which is for the caller to choose.
-    searchable = ask.m and not ask.intermediate and (ask.nonnegative or ask.dtype.kind == "i")
-    ways = {"blocked": _blocked(ask, derived=False)}
-    if ask.predecessors and ask.exact and ask.nonnegative and ask.m and ask.dtype != np.int16:
-        ways["blocked, predecessors derived"] = _blocked(ask, derived=True)
-    if len(ask.components) > 1 and len(ask.specs) == 1:
-        ways["blocked, components first"] = _by_component(ask)
-    if len(ask.specs) == 1 and ask.n > ask.pivots:
-        ways["blocked, out of core"] = _out_of_core(ask)
-    if searchable and ask.dtype != np.int16:
-        ways[sources] = _by_source(ask, sources)
-    if not ask.intermediate:
-        ways["squaring"] = _squaring(ask)
-    ways["naive"] = _naive(ask)
+    searchable = request.m and not request.intermediate and (request.nonnegative or request.dtype.kind == "i")
+    ways = {"blocked": _blocked(request, derived=False)}
+    if request.predecessors and request.exact and request.nonnegative and request.m and request.dtype != np.int16:
+        ways["blocked, predecessors derived"] = _blocked(request, derived=True)
+    if len(request.components) > 1 and len(request.specs) == 1:
+        ways["blocked, components first"] = _by_component(request)
+    if len(request.specs) == 1 and request.n > request.pivots:
+        ways["blocked, out of core"] = _out_of_core(request)
+    if searchable and request.dtype != np.int16:
+        ways[sources] = _by_source(request, sources)
+    if not request.intermediate:
+        ways["squaring"] = _squaring(request)
+    ways["naive"] = _naive(request)
     if method in SEARCHES:
-        if ask.dtype == np.int16:
+        if request.dtype == np.int16:
             raise InputError(f"method={method!r} does not compute in int16: use dtype='int32' or 'auto'")
-        ways[method] = _by_source(ask, method)
-    hindrances = {name: hindrance(way, ask.memory_limit) for name, way in ways.items()}
-    fitting = [name for name, why in hindrances.items() if not why]
+        ways[method] = _by_source(request, method)
+    shortfalls = {name: shortfall(way, request.memory_limit) for name, way in ways.items()}
+    fitting = [name for name, why in shortfalls.items() if not why]
 
     if method == "auto":
         open_to_choice = [name for name in fitting if name in ADVANTAGE or name.startswith("blocked")]
@@ -192,17 +276,17 @@ def planned(
         open_to_choice = [method] if method in fitting else []
     if not open_to_choice:
         first = "blocked" if method == "auto" else method
-        words = refusal(ways[first], hindrances[first], ask.memory_limit)
-        if hindrances.get("blocked, out of core") and first == "blocked":
-            words += f"; out of core it {hindrances['blocked, out of core']}"
+        words = refusal(ways[first], shortfalls[first], request.memory_limit)
+        if shortfalls.get("blocked, out of core") and first == "blocked":
+            words += f"; out of core it {shortfalls['blocked, out of core']}"
         raise MemoryLimitError(words)
     chosen = open_to_choice[0]
 
     def verdict(name: str) -> str:
         if name == chosen:
             return "chosen"
-        if hindrances[name] or ways[name].seconds >= ways[chosen].seconds:
-            return hindrances[name] or "fits"
+        if shortfalls[name] or ways[name].seconds >= ways[chosen].seconds:
+            return shortfalls[name] or "fits"
         if method != "auto":
             return f"fits, but method={method!r} was asked for"
         if name not in open_to_choice:
@@ -216,71 +300,81 @@ def planned(
     return replace(ways[chosen], alternatives=alternatives)
 
 
-def _plan_of(ask: Ask, method: str, **facts: Any) -> Plan:
-    """Return a plan with what is common to all methods filled in; ``facts["step_seconds"]`` sizes its spans."""
-    step_seconds = facts.pop("step_seconds")
-    common: dict[str, Any] = dict(
+def _plan_of(request: Request, method: str, *, detail: Detail, step_seconds: float, **facts: Any) -> Plan:
+    """Return a plan with what is common to all methods filled in; a superstep's seconds size its spans."""
+    return Plan(
         algorithm="apsp",
         method=method,
-        n=ask.n,
-        m=ask.m,
-        dtype=ask.dtype.name,
-        predecessors=ask.predecessors,
-        intermediate=ask.intermediate,
-        block=0,
-        devices=ask.specs,
-        span=ask.span or span_of(step_seconds),
+        n=request.n,
+        m=request.m,
+        dtype=request.dtype.name,
+        predecessors=request.predecessors,
+        devices=request.specs,
+        span=request.span or span_of(step_seconds),
+        detail=detail,
+        **facts,
     )
-    return Plan(**(common | facts))
 
 
-def _rows(ask: Ask, multiple: int, peak: Callable[[int], int]) -> Ranges:
+def _detail_of(request: Request, *, derived: bool = False, **facts: Any) -> AllPairsDetail:
+    """Return the detail of a method on the matrix, with the labels that are asked for filled in."""
+    labelled = request.intermediate or (request.predecessors and not derived)
+    computed, _ = request.cell(labelled)
+    return AllPairsDetail(
+        computed=computed.name, labelled=labelled, intermediate=request.intermediate, derived=derived, **facts
+    )
+
+
+def _rows(request: Request, multiple: int, peak: Callable[[int], int]) -> Ranges:
     """Cut the rows of the matrix for the devices, where ``peak(rows)`` is what so many take of one."""
-    return fitting_rows(ask.n, multiple, ask.specs, ask.memory_limit, peak)
+    return fitting_rows(request.n, multiple, request.specs, request.memory_limit, peak)
 
 
-def _blocked(ask: Ask, derived: bool) -> Plan:
+def _blocked(request: Request, derived: bool) -> Plan:
     """Plan the blocked algorithm, the matrix in the devices' memory."""
-    n, block, r = ask.n, ask.pivots, ask.rates
-    shards = len(ask.specs)
-    labelled = ask.intermediate or (ask.predecessors and not derived)
+    n, block, r = request.n, request.pivots, request.rates
+    shards = len(request.specs)
+    labelled = request.intermediate or (request.predecessors and not derived)
     rounds = -(-n // block)
-    look_ahead = _looks_ahead(ask.kind, block, rounds)
+    look_ahead = _looks_ahead(request.kind, block, rounds)
 
     def peak(rows: int, columns: int) -> int:
-        edges = ask.m * rows * columns // max(n, 1) ** 2
-        return _matrix_bytes(ask, rows, columns, labelled, 1 + look_ahead, edges, derived)
+        edges = request.m * rows * columns // max(n, 1) ** 2
+        return _matrix_bytes(request, rows, columns, labelled, 1 + look_ahead, edges, derived)
 
     grid, bands, strips = fitting_grid(
-        n, block, [(shards, 1)] if derived else grids(shards), ask.specs, ask.memory_limit, peak
+        n, block, [(shards, 1)] if derived else grids(shards), request.specs, request.memory_limit, peak
     )
     ranges = tuple(band for band in bands for _ in strips)
     columns = strips * grid[0]
     high = max((last - first for first, last in bands), default=0)
     wide = max((last - first for first, last in strips), default=0)
-    update = ask.product_seconds(high, wide, min(block, n), labelled)
-    M, R, C = _panel_sizes(ask, high, wide, labelled, block)
-    exchange = ask.exchange(grid, M + R, M + C)
+    update = request.product_seconds(high, wide, min(block, n), labelled)
+    M, R, C = _panel_sizes(request, high, wide, labelled, block)
+    exchange = request.exchange(grid, M + R, M + C)
     pivots = r.pivots + exchange
     seconds = max(update, pivots) + r.strips if look_ahead else update + pivots
     shapes = [(band[1] - band[0], strip[1] - strip[0]) for band in bands for strip in strips]
     peaks = {shape: peak(*shape) for shape in set(shapes)}
-    derivation = _derivation(ask, n) / shards if derived else 0
+    derivation = _derivation(request, n) / shards if derived else 0
     return _plan_of(
-        ask,
+        request,
         "blocked",
-        block=block,
         ranges=ranges,
-        columns=columns,
-        grid=grid,
-        look_ahead=look_ahead,
-        derived=derived,
         steps=3 * rounds,
         step_seconds=seconds / 3,
         peak_bytes=tuple(peaks[shape] for shape in shapes),
         seconds=rounds * seconds + derivation,
-        update=update,
-        exchange=exchange,
+        detail=_detail_of(
+            request,
+            derived=derived,
+            grid=grid,
+            columns=columns,
+            block=block,
+            look_ahead=look_ahead,
+            update=update,
+            exchange=exchange,
+        ),
     )
 
 
@@ -293,191 +387,198 @@ def _looks_ahead(kind: str, block: int, rounds: int) -> bool:
 
 
 def _matrix_bytes(
-    ask: Ask, rows: int, columns: int, labelled: bool, sets: int, edges: int, derived: bool = False
+    request: Request, rows: int, columns: int, labelled: bool, sets: int, edges: int, derived: bool = False
 ) -> int:
     """Sum what a shard of the matrix allocates, with `sets` sets of panels, made from so many edges."""
-    dtype, cell = ask.cell(labelled)
-    matrix = rows * padded(columns, ask.kind) * cell
-    panels = sets * _panel_bytes(ask, rows, columns, labelled, ask.pivots)
-    conversion = _conversion_bytes(ask, rows, columns, labelled)
+    dtype, cell = request.cell(labelled)
+    matrix = rows * padded(columns, request.kind) * cell
+    panels = sets * _panel_bytes(request, rows, columns, labelled, request.pivots)
+    conversion = _conversion_bytes(request, rows, columns, labelled)
     lists = edges * (4 + 2 * dtype.itemsize) + 8 * (rows + 1) if edges else 0
-    narrow = rows * columns * 2 if ask.dtype == np.int16 and dtype != np.int16 else 0
-    after = rows * columns * 4 + ask.m * (4 + dtype.itemsize) + 8 * (ask.n + 1) if derived else 0
+    narrow = rows * columns * 2 if request.dtype == np.int16 and dtype != np.int16 else 0
+    after = rows * columns * 4 + request.m * (4 + dtype.itemsize) + 8 * (request.n + 1) if derived else 0
     return matrix + max(panels + after, panels + narrow + conversion if narrow else 0, conversion, lists)
 
 
-def _conversion_bytes(ask: Ask, rows: int, columns: int, labelled: bool) -> int:
+def _conversion_bytes(request: Request, rows: int, columns: int, labelled: bool) -> int:
     """Sum the temporaries of encoding a matrix, and of narrowing it; less than 1 MiB does not count."""
-    dtype, _ = ask.cell(labelled)
-    each = 12 if dtype.kind == "i" else dtype.itemsize if ask.kind == "cuda" else 0
+    dtype, _ = request.cell(labelled)
+    each = 12 if dtype.kind == "i" else dtype.itemsize if request.kind == "cuda" else 0
     size = min(rows, chunk_rows(columns)) * columns * each
     return size if size >= 1 << 20 else 0
 
 
-def _panel_bytes(ask: Ask, rows: int, columns: int, labelled: bool, block: int) -> int:
-    return sum(_panel_sizes(ask, rows, columns, labelled, block))
+def _panel_bytes(request: Request, rows: int, columns: int, labelled: bool, block: int) -> int:
+    return sum(_panel_sizes(request, rows, columns, labelled, block))
 
 
-def _panel_sizes(ask: Ask, rows: int, columns: int, labelled: bool, block: int) -> tuple[int, int, int]:
+def _panel_sizes(request: Request, rows: int, columns: int, labelled: bool, block: int) -> tuple[int, int, int]:
     """Return the bytes of the pivots' factored block, of their rows with the labels, and of their columns."""
-    dtype, _ = ask.cell(labelled)
-    M, R, C = kernel_module(ask.kind, "minplus").panels(Shapes, dtype, rows, columns, block)
-    labels = 4 * R.size if labelled and ask.predecessors else 0
+    dtype, _ = request.cell(labelled)
+    M, R, C = kernel_module(request.kind, "minplus").panels(Shapes, dtype, rows, columns, block)
+    labels = 4 * R.size if labelled and request.predecessors else 0
     return M.nbytes, R.nbytes + labels, C.nbytes
 
 
-def _by_component(ask: Ask) -> Plan:
+def _by_component(request: Request) -> Plan:
     """Plan one blocked solve for each group of components, on one device."""
-    groups = grouped(ask.components)
-    labelled = ask.intermediate or ask.predecessors
-    alone = [_blocked(ask._replace(n=size, components=()), derived=False) for size in sorted(set(groups))]
+    groups = grouped(request.components)
+    labelled = request.intermediate or request.predecessors
+    alone = [_blocked(replace(request, n=size, components=()), derived=False) for size in sorted(set(groups))]
     by_size = {made.n: made for made in alone}
-    whole = ask.n * padded(ask.n, ask.kind) * (ask.dtype.itemsize + 4 * labelled)
-    seconds = sum(by_size[size].seconds + 30 * ask.rates.launch for size in groups)
-    return _plan_of(
-        ask,
-        "blocked",
-        block=ask.pivots,
-        ranges=((0, ask.n),),
-        columns=((0, ask.n),),
+    whole = request.n * padded(request.n, request.kind) * (request.dtype.itemsize + 4 * labelled)
+    seconds = sum(by_size[size].seconds + 30 * request.rates.launch for size in groups)
+    detail = _detail_of(
+        request,
+        grid=(1, 1),
+        columns=((0, request.n),),
+        block=request.pivots,
+        look_ahead=any(made.detail.look_ahead for made in alone),
         groups=groups,
-        look_ahead=any(made.look_ahead for made in alone),
+    )
+    return _plan_of(
+        request,
+        "blocked",
+        ranges=((0, request.n),),
         steps=len(groups),
-        span=ask.span or 1,
         step_seconds=1,
         peak_bytes=(whole + max(made.peak_bytes[0] for made in alone),),
         seconds=seconds,
+        detail=detail,
     )
 
 
-def _out_of_core(ask: Ask) -> Plan:
+def _out_of_core(request: Request) -> Plan:
     """Plan a solve in strips of rows, of which few are on the device at a time."""
-    n, r = ask.n, ask.rates
-    labelled = ask.intermediate or ask.predecessors
-    _, cell = ask.cell(labelled)
-    row = padded(n, ask.kind) * cell
-    most = usable(ask.specs[0], ask.memory_limit)
+    n, r = request.n, request.rates
+    labelled = request.intermediate or request.predecessors
+    _, cell = request.cell(labelled)
+    row = padded(n, request.kind) * cell
+    most = usable(request.specs[0], request.memory_limit)
 
-    def peak(block: int, strip: int, rooms: int) -> int:
-        rounds = -(-strip // block) * _panel_bytes(ask, 0, n, labelled, block)
-        conversion = _conversion_bytes(ask, min(strip, n), n, labelled)
-        return rooms * strip * row + max(rounds + _panel_bytes(ask, strip, 0, labelled, block), conversion)
+    def peak(block: int, strip: int, buffers: int) -> int:
+        rounds = -(-strip // block) * _panel_bytes(request, 0, n, labelled, block)
+        conversion = _conversion_bytes(request, min(strip, n), n, labelled)
+        return buffers * strip * row + max(rounds + _panel_bytes(request, strip, 0, labelled, block), conversion)
 
-    def largest_strip(block: int, rooms: int) -> int:
+    def largest_strip(block: int, buffers: int) -> int:
         """Return the largest strip of whole blocks that fits, of two or more; 0 if none does."""
         blocks = range(1, -(-n // (2 * block)) + 1)
-        return block * bisect.bisect_right(blocks, most, key=lambda count: peak(block, block * count, rooms))
+        return block * bisect.bisect_right(blocks, most, key=lambda count: peak(block, block * count, buffers))
 
     def layouts() -> Iterator[tuple[int, int, int]]:
         """Yield blocks, strips and the strips on the device that fit, the fastest first."""
-        smaller = [block for block in kernel_module(ask.kind, "minplus").BLOCKS if block < ask.pivots]
-        for block in [ask.pivots] if ask.block else [ask.pivots, *reversed(smaller)]:
-            for rooms in (ROOMS, 1):
-                strip = largest_strip(block, rooms)
+        smaller = [block for block in kernel_module(request.kind, "minplus").BLOCKS if block < request.pivots]
+        for block in [request.pivots] if request.block else [request.pivots, *reversed(smaller)]:
+            for buffers in (BUFFERS, 1):
+                strip = largest_strip(block, buffers)
                 if strip:
                     # As few strips as fit, all of about the same height.
-                    yield block, math.ceil(n / -(-n // strip) / block) * block, rooms
+                    yield block, math.ceil(n / -(-n // strip) / block) * block, buffers
 
-    layout = next(layouts(), (ask.pivots, ask.pivots, 1))
-    block, strip, rooms = layout
+    layout = next(layouts(), (request.pivots, request.pivots, 1))
+    block, strip, buffers = layout
     count = -(-n // strip)
-    look_ahead = _looks_ahead(ask.kind, block, strip // block)
-    compute = ask.product_seconds(n, n, n, labelled) + count * -(-n // block) * (r.strips if look_ahead else r.pivots)
-    outside = n * n * (cell + (2 if labelled and ask.dtype == np.int16 else 0))
-    on_disk = ask.kind == "cpu" or outside > USABLE * devices.find("cpu").available_memory()
+    look_ahead = _looks_ahead(request.kind, block, strip // block)
+    compute = request.product_seconds(n, n, n, labelled) + count * -(-n // block) * (
+        r.strips if look_ahead else r.pivots
+    )
+    outside = n * n * (cell + (2 if labelled and request.dtype == np.int16 else 0))
+    on_disk = request.kind == "cpu" or outside > USABLE * devices.find("cpu").available_memory()
     transfer = count * n * row / (r.disk if on_disk else r.copy)
-    seconds = max(compute, transfer) + 2 * strip / n * transfer / count if rooms > 1 else compute + 2 * transfer
+    seconds = max(compute, transfer) + 2 * strip / n * transfer / count if buffers > 1 else compute + 2 * transfer
     return _plan_of(
-        ask,
+        request,
         "blocked",
-        block=block,
         ranges=((0, n),),
-        columns=((0, n),),
-        look_ahead=look_ahead,
-        strip=strip,
-        rooms=rooms,
-        host_bytes=outside,
-        on_disk=on_disk,
         steps=count * count,
         step_seconds=seconds / count**2,
         peak_bytes=(peak(*layout),),
         seconds=seconds,
+        host_bytes=0 if on_disk else outside,
+        disk_bytes=outside if on_disk else 0,
+        detail=_detail_of(
+            request,
+            grid=(1, 1),
+            columns=((0, n),),
+            block=block,
+            look_ahead=look_ahead,
+            strip=strip,
+            buffers=buffers,
+        ),
     )
 
 
-def _by_source(ask: Ask, method: str) -> Plan:
+def _by_source(request: Request, method: str) -> Plan:
     """Plan a single-source run from every vertex."""
-    n, r, shards = ask.n, ask.rates, len(ask.specs)
-    shifted = method == "johnson" and ask.dtype == np.float32
+    n, r, shards = request.n, request.rates, len(request.specs)
+    shifted = method == "johnson" and request.dtype == np.float32
 
     def peak(rows: int) -> int:
-        kept = ask.dtype, ask.predecessors
-        return device_bytes(n, ask.m, rows, *kept, kind=ask.kind, home="cpu", shifted=shifted)
+        kept = request.dtype, request.predecessors
+        return device_bytes(n, request.m, rows, *kept, kind=request.kind, home="cpu", shifted=shifted)
 
-    ranges = _rows(ask, 1, peak)
-    batch = batch_size(n, np.dtype(np.float64) if shifted else ask.dtype, ask.kind)
+    ranges = _rows(request, 1, peak)
+    computed = np.dtype(np.float64) if shifted else request.dtype
+    batch = batch_size(n, computed, request.kind)
     most = max(last - first for first, last in ranges)
     steps = -(-most // batch)
-    result = n * (ask.dtype.itemsize + 4 * ask.predecessors)
+    result = n * (request.dtype.itemsize + 4 * request.predecessors)
     # A sweep passes every edge; each edge is passed until the longest path of least weight is known.
-    sweeps = 2 * math.log2(max(2, n)) / math.log2(max(2, ask.m / max(1, n)))
-    if ask.kind == "cpu" and not ask.weighted:
+    sweeps = 2 * math.log2(max(2, n)) / math.log2(max(2, request.m / max(1, n)))
+    if request.kind == "cpu" and not request.weighted:
         sweeps *= 0.35  # then all that a vertex will be reached by comes at the same time
-    passed = min(batch, most) * sweeps * max(ask.m, n) / (r.relaxations * ask.specs[0].cores)
-    if ask.kind == "cpu" and ask.predecessors:
-        passed += _derivation(ask, min(batch, most))
+    passed = min(batch, most) * sweeps * max(request.m, n) / (r.relaxations * request.specs[0].cores)
+    if request.kind == "cpu" and request.predecessors:
+        passed += _derivation(request, min(batch, most))
     # Rows go to pages that the host has to make first, which halves the rate.
     step_seconds = max(passed, 2 * min(batch, most) * result / r.copy) + r.launch
     return _plan_of(
-        ask,
+        request,
         method,
         ranges=ranges,
-        columns=((0, n),) * shards,
-        grid=(shards, 1),
-        batch=min(batch, n),
         steps=steps,
         step_seconds=step_seconds,
         peak_bytes=tuple(peak(last - first) for first, last in ranges),
-        host_bytes=n * result if ask.kind == "cuda" and shards == 1 else 0,
         seconds=steps * step_seconds,
+        host_bytes=n * result if request.kind == "cuda" and shards == 1 else 0,
+        detail=SourcesDetail(batch=min(batch, n), computed=computed.name),
     )
 
 
-def _derivation(ask: Ask, rows: int) -> float:
+def _derivation(request: Request, rows: int) -> float:
     """Predict the seconds in which predecessors are derived from so many finished rows of distances."""
-    r, cores = ask.rates, ask.specs[0].cores
-    if ask.kind == "cuda":
-        return ask.m * rows / (r.relaxations * cores)
+    r, cores = request.rates, request.specs[0].cores
+    if request.kind == "cuda":
+        return request.m * rows / (r.relaxations * cores)
     # An edge a read, until one is found that the distance came by; without weights most edges do.
-    return (1 if ask.weighted else 0.15) * ask.m * rows / (r.search * cores)
+    return (1 if request.weighted else 0.15) * request.m * rows / (r.search * cores)
 
 
-def _squaring(ask: Ask) -> Plan:
+def _squaring(request: Request) -> Plan:
     """Plan repeated squaring."""
-    n, block = ask.n, ask.pivots
-    labelled = ask.predecessors
-    _, cell = ask.cell(labelled)
+    n, block = request.n, request.pivots
+    labelled = request.predecessors
+    _, cell = request.cell(labelled)
 
     def peak(rows: int) -> int:
-        return _matrix_bytes(ask, rows, n, labelled, 1, ask.m) + rows * padded(n, ask.kind) * cell
+        return _matrix_bytes(request, rows, n, labelled, 1, request.m) + rows * padded(n, request.kind) * cell
 
-    ranges = _rows(ask, block, peak)
+    ranges = _rows(request, block, peak)
     high = max((last - first for first, last in ranges), default=0)
-    steps = products(n, ask.nonnegative) * -(-n // block)
-    _, R, _ = _panel_sizes(ask, 0, n, labelled, block)
-    exchange = ask.exchange((len(ask.specs), 1), R)
-    step_seconds = ask.product_seconds(high, n, min(block, n), labelled) + ask.rates.pivots + exchange
+    steps = products(n, request.nonnegative) * -(-n // block)
+    _, R, _ = _panel_sizes(request, 0, n, labelled, block)
+    exchange = request.exchange((len(request.specs), 1), R)
+    step_seconds = request.product_seconds(high, n, min(block, n), labelled) + request.rates.pivots + exchange
     return _plan_of(
-        ask,
+        request,
         "squaring",
-        block=block,
         ranges=ranges,
-        columns=((0, n),) * len(ranges),
-        grid=(len(ranges), 1),
         steps=steps,
         step_seconds=step_seconds,
         peak_bytes=tuple(peak(last - first) for first, last in ranges),
         seconds=steps * step_seconds,
+        detail=_detail_of(request, grid=(len(ranges), 1), columns=((0, n),) * len(ranges), block=block),
     )
 
 
@@ -485,39 +586,38 @@ def _squaring(ask: Ask) -> Plan:
 PIVOT_BARRIER = 2.5e-6
 
 
-def _naive(ask: Ask) -> Plan:
+def _naive(request: Request) -> Plan:
     """Plan a pass over the matrix for each pivot: on one GPU in one launch, with a barrier between them."""
-    n = ask.n
-    labelled = ask.intermediate or ask.predecessors
+    n = request.n
+    labelled = request.intermediate or request.predecessors
 
     def peak(rows: int) -> int:
-        return _matrix_bytes(ask, rows, n, labelled, 0, ask.m)
+        return _matrix_bytes(request, rows, n, labelled, 0, request.m)
 
-    ranges = _rows(ask, 1, peak)
+    ranges = _rows(request, 1, peak)
     high = max((last - first for first, last in ranges), default=0)
-    dtype, cell = ask.cell(labelled)
-    exchange = ask.exchange((len(ask.specs), 1), n * cell)
-    r, cores = ask.rates, ask.specs[0].cores
-    if ask.kind == "cpu":
+    dtype, cell = request.cell(labelled)
+    exchange = request.exchange((len(request.specs), 1), n * cell)
+    r, cores = request.rates, request.specs[0].cores
+    if request.kind == "cpu":
         # A pass does little with what it has read, so it is slower than a product; and all goes through the memory
         # where no cache holds it.
-        product = 1 / ask.product_seconds(1, 1, 1, labelled)
+        product = 1 / request.product_seconds(1, 1, 1, labelled)
         moved = 2 * high * n * cell if high * n * cell > CACHE else 0
         step_seconds = max(high * n / ((0.7 if labelled else 0.5) * product), moved / (r.memory * cores))
     else:  # what falls is written, and its label: few do. The pass waits for its loads, so it reads at half the rate
         step_seconds = 1.5 * high * n * dtype.itemsize / (r.memory * cores)
-    alone_on_gpu = ask.kind == "cuda" and len(ask.specs) == 1
+    alone_on_gpu = request.kind == "cuda" and len(request.specs) == 1
     step_seconds += (PIVOT_BARRIER if alone_on_gpu else 2 * r.launch) + exchange
     return _plan_of(
-        ask,
+        request,
         "naive",
         ranges=ranges,
-        columns=((0, n),) * len(ranges),
-        grid=(len(ranges), 1),
         steps=n,
         step_seconds=step_seconds,
         peak_bytes=tuple(peak(last - first) for first, last in ranges),
         seconds=n * step_seconds,
+        detail=_detail_of(request, grid=(len(ranges), 1), columns=((0, n),) * len(ranges)),
     )
 
 

@@ -23,7 +23,7 @@ from ...matrices.distance_matrix import NO_CYCLE, Part, empty, fill, finished, o
 from ...matrices.floyd_warshall import Panels, panels
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
-from .plan import products
+from .plan import AllPairsDetail, products
 
 Array = Any
 
@@ -45,17 +45,18 @@ class SquaringShard:
 class Squaring:
     """Repeated (min, +) squaring over ranges of rows."""
 
-    def __init__(self, plan: Plan, nonnegative: bool) -> None:
+    def __init__(self, plan: Plan[AllPairsDetail], nonnegative: bool) -> None:
         self.plan = plan
+        self.detail = plan.detail
         self.nonnegative = nonnegative
         self.products = products(plan.n, nonnegative)
 
     def load(self, shard: int, piece: Part, device: devices.Device) -> SquaringShard:
         """Return the shard with its rows of the matrix filled in, and copied to those of the square."""
-        plan, dtype = self.plan, np.dtype(self.plan.computed)
+        plan, dtype = self.plan, np.dtype(self.detail.computed)
         first, last = plan.ranges[shard]
         D, square = (empty(last - first, plan.n, dtype, device) for _ in range(2))
-        P = empty(last - first, plan.n, np.int32, device) if plan.labelled else None
+        P = empty(last - first, plan.n, np.int32, device) if self.detail.labelled else None
         fill(D, P, piece, (first, 0), device, plan)
         square[...] = D
         labels = None if P is None else empty(last - first, plan.n, np.int32, device)
@@ -69,11 +70,11 @@ class Squaring:
     def step(self, state: SquaringShard, first: int, limit: int, comm: Communicator) -> int:
         """Relax the square through one block of inner indices."""
         s, p, n = state, state.panels, self.plan.n
-        blocks = -(-n // self.plan.block)
+        blocks = -(-n // self.detail.block)
         if first >= self.products * blocks:
             return 0
-        inner = first % blocks * self.plan.block
-        b = min(self.plan.block, n - inner)
+        inner = first % blocks * self.detail.block
+        b = min(self.detail.block, n - inner)
         owner = next(r for r, (lo, hi) in enumerate(self.plan.ranges) if lo <= inner < hi)
         if comm.rank == owner:
             row = inner - self.plan.ranges[owner][0]

@@ -110,7 +110,7 @@ def bfs_many(
     )
 
     def edges(shard: int) -> IncomingEdges:
-        return piece(graph, made.columns, shard, (True, True), runner.place)
+        return piece(graph, made.ranges, shard, (True, True), runner.place)
 
     outcome = runner.run(SearchMany(made, start, limit), edges, made, progress)
     results = outcome.arrays
@@ -211,13 +211,14 @@ class SearchMany:
 
     def __init__(self, plan: Plan, sources: tuple[int, ...], max_depth: int | None = None) -> None:
         self.plan = plan
+        self.detail = plan.detail
         self.sources = sources
         self.max_depth = max_depth
 
     def load(self, shard: int, piece: IncomingEdges, device: devices.Device) -> BatchShard:
         """Return the shard before the first batch."""
-        xp, n, words = device.xp, self.plan.n, self.plan.batch // 64
-        first, last = self.plan.columns[shard]
+        xp, n, words = device.xp, self.plan.n, self.detail.batch // 64
+        first, last = self.plan.ranges[shard]
         assert piece.by_target is not None
         by_source = piece.by_source or transposed(piece.by_target, n, first)
         return BatchShard(
@@ -259,17 +260,17 @@ class SearchMany:
             kernels = state.device.kernels("bfs")
             for source, distances, before in zip(self.sources, state.distances, results["predecessors"], strict=True):
                 row[own] = distances
-                comm.allgather(row, self.plan.columns)
+                comm.allgather(row, self.plan.ranges)
                 kernels.parents(*state.by_target, state.first, state.last, row, source, before, *state.hubs)
         return results
 
     def _begin(self, state: BatchShard) -> bool:
         """Start the next batch; return whether there was one."""
-        row = 0 if state.row < 0 else state.row + self.plan.batch
-        batch = self.sources[row : row + self.plan.batch]
+        row = 0 if state.row < 0 else state.row + self.detail.batch
+        batch = self.sources[row : row + self.detail.batch]
         if not batch:
             return False
-        searches = [min(64, max(0, len(batch) - bit)) for bit in range(0, self.plan.batch, 64)]
+        searches = [min(64, max(0, len(batch) - bit)) for bit in range(0, self.detail.batch, 64)]
         # What no search has counts as seen.
         state.seen[:] = state.device.xp.asarray([2**64 - 2**count for count in searches], np.uint64)
         state.frontier.fill(0)
@@ -288,6 +289,6 @@ class SearchMany:
         s.level += 1
         s.active.fill(0)
         k.settle(s.first, s.last, s.level, s.following, s.seen, s.frontier, s.row, s.distances, s.active)
-        comm.allgather(s.frontier, self.plan.columns)
+        comm.allgather(s.frontier, self.plan.ranges)
         comm.allreduce(s.active, "sum")
         s.size = int(s.active[0])

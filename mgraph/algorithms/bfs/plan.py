@@ -1,14 +1,16 @@
 """Breadth-first search, from one source or from many at a time."""
 
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from ...dtypes import offset_type
 from ...errors import InputError
-from ...planning.cut import shares, span_of
+from ...planning.cut import Ranges, shares, span_of
 from ...planning.devices import DeviceSpec, rates_of
-from ...planning.fit import fitted, hindrance
+from ...planning.fit import fitted, shortfall
 from ...planning.kernels import kernel_module
-from ...planning.plan import Plan
+from ...planning.plan import Detail, Plan
 from ...planning.rates import EXCHANGE, SHORT
 from ...planning.shape import Shape
 from . import by_level
@@ -28,6 +30,52 @@ BFS_METHODS = ("hybrid", "frontier", "pull")
 
 #: Levels that a search is taken to have, which only the graph can tell.
 DEPTH = 20
+
+
+@dataclass(frozen=True)
+class SearchDetail(Detail):
+    """A search from one source, or from a set of them.
+
+    Attributes
+    ----------
+    listed : int
+        Vertices of a level up to which a shard sends a list of them, not a bitmap; 0 where it never does.
+    """
+
+    until: ClassVar[str] = "as many as the graph has levels"
+
+    listed: int = 0
+
+    def lines(self, plan: Plan) -> Iterator[str]:
+        """Yield how levels are exchanged."""
+        if self.listed:
+            yield f"exchanged: up to {self.listed:,} vertices of a shard as a list, more as a bitmap"
+        yield from super().lines(plan)
+
+
+@dataclass(frozen=True)
+class SearchesDetail(Detail):
+    """Searches from many sources.
+
+    Attributes
+    ----------
+    sources : int
+        How many sources there are.
+    batch : int
+        Sources at a time, in words of 64.
+    """
+
+    sources: int
+    batch: int
+
+    def lines(self, plan: Plan) -> Iterator[str]:
+        """Yield the sources."""
+        yield f"sources: {self.batch:,} at a time, of {self.sources:,}"
+        yield from super().lines(plan)
+
+    def layout(self, plan: Plan) -> tuple[Ranges, Ranges]:
+        """Return one range of rows, the sources, and the vertices of each shard as columns."""
+        return ((0, self.sources),), plan.ranges
 
 
 def prepared_for(method: str, n: int, m: int, shards: int) -> str | None:
@@ -107,14 +155,13 @@ def planned(
         m=m,
         dtype="int32",
         predecessors=predecessors,
-        block=0,
         ranges=ranges,
         devices=specs,
         steps=None,
         span=span or span_of(level),
         peak_bytes=tuple(peak(last - first, own_edges) for (first, last), own_edges in zip(ranges, edges, strict=True)),
         seconds=seconds + depth * per_level,
-        listed=listed,
+        detail=SearchDetail(listed),
     )
     return fitted(made, memory_limit)
 
@@ -161,7 +208,7 @@ def planned_for_many(
             found = 4 * own * sources * (1 + predecessors) + predecessors * 4 * n
             return lists + 8 * words * (n + 2 * own) + hubs + found
 
-        columns, edges = shares(n, m, specs, memory_limit, indptr, peak)
+        ranges, edges = shares(n, m, specs, memory_limit, indptr, peak)
         # An edge is looked at in some levels, the words of a vertex in all; a distance is written once.
         passes = DEPTH * 24 * words * n / (r.memory * shards) + DEPTH * per_level
         seconds = batches * (3 * max(edges) / (r.search * specs[0].cores) + passes)
@@ -175,20 +222,17 @@ def planned_for_many(
             m=m,
             dtype="int32",
             predecessors=predecessors,
-            block=0,
-            ranges=((0, sources),) * shards,
-            columns=columns,
-            grid=(1, shards),
+            ranges=ranges,
             devices=specs,
             steps=None,
             span=span or span_of(seconds / (DEPTH * batches)),
             peak_bytes=tuple(
-                peak(last - first, own_edges) for (first, last), own_edges in zip(columns, edges, strict=True)
+                peak(last - first, own_edges) for (first, last), own_edges in zip(ranges, edges, strict=True)
             ),
             seconds=seconds + 8 * sources * n / (r.memory * shards),
-            batch=64 * words,
+            detail=SearchesDetail(sources, 64 * words),
         )
 
     # No more words than there are sources for, but for a power of two.
     ways = [made(words) for words in kernel_module(kind, "bfs_many").WORDS if words < 2 * -(-sources // 64)]
-    return next((way for way in ways if not hindrance(way, memory_limit)), None) or fitted(ways[-1], memory_limit)
+    return next((way for way in ways if not shortfall(way, memory_limit)), None) or fitted(ways[-1], memory_limit)

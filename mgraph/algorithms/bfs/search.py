@@ -53,7 +53,7 @@ class Search(FromSources):
         xp, n = device.xp, self.plan.n
         kernels = device.kernels("bfs")
         first, last = self.plan.ranges[shard]
-        shards, listed = len(self.plan.ranges), 1 + self.plan.listed
+        shards, listed = len(self.plan.ranges), 1 + self.plan.detail.listed
         words, own_words = -(-n // 32), -(-(last - first) // 32)
         control, lists, visited, frontier = devices.zeroed(xp, kernels.CONTROL_WORDS, shards * listed, own_words, words)
         assert piece.by_target is not None
@@ -97,7 +97,7 @@ class Search(FromSources):
             limit = min(limit, self.BATCH)
         horizon = comm.horizon(limit)
         launches = min(self.LAUNCHES, -(-limit // horizon))
-        listing = self.plan.listed > 0
+        listing = self.plan.detail.listed > 0
         for _ in range(launches):
             state.kernels.levels(
                 *state.by_source,
@@ -121,7 +121,7 @@ class Search(FromSources):
         """Complete the lists of the new frontier; return whether all of it fitted them."""
         length = state.lists.shape[1]
         comm.allgather(state.lists.reshape(-1), tuple((r * length, (r + 1) * length) for r in range(comm.size)))
-        return int(devices.to_host(state.lists[:, 0]).max()) <= self.plan.listed
+        return int(devices.to_host(state.lists[:, 0]).max()) <= self.plan.detail.listed
 
 
 def walking_aids(

@@ -1,10 +1,13 @@
 """The transitive closure by the blocked algorithm, a bit a pair."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...arrays import chunk_rows
 from ...errors import InputError
-from ...planning.cut import fitting_grid, grids, span_of
+from ...matrices.plan import MatrixDetail
+from ...planning.cut import Ranges, fitting_grid, grids, span_of
 from ...planning.devices import DeviceSpec, rates_of, speed_of
 from ...planning.fit import fitted
 from ...planning.kernels import Shapes, check_block, kernel_module, padded
@@ -15,6 +18,20 @@ from ...planning.rates import EXCHANGE
 #: the pivots' own part of a round takes.
 RATE = {"cuda": 3.0e15, "cpu": 1.9e12}
 PIVOTS = {"cuda": 50e-6, "cpu": 300e-6}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClosureDetail(MatrixDetail):
+    """Words of bits, of which each says whether one vertex reaches another."""
+
+    def result(self, plan: Plan) -> str:
+        """Return the form of the result."""
+        return "reachability, a bit a pair"
+
+    def layout(self, plan: Plan) -> tuple[Ranges, Ranges]:
+        """Return the rows, and the columns of words, which hold 32 vertices each."""
+        rows, columns = super().layout(plan)
+        return rows, tuple((first // 32, -(-last // 32)) for first, last in columns)
 
 
 def planned(
@@ -60,12 +77,7 @@ def planned(
         n=n,
         m=m,
         dtype="bool",
-        predecessors=False,
-        block=block,
         ranges=ranges,
-        columns=columns,
-        grid=grid,
-        look_ahead=look_ahead,
         devices=specs,
         steps=3 * rounds,
         span=span or span_of(seconds / 3),
@@ -74,5 +86,6 @@ def planned(
             for band, strip in zip(ranges, columns, strict=True)
         ),
         seconds=rounds * seconds,
+        detail=ClosureDetail(grid=grid, columns=columns, computed="uint32", block=block, look_ahead=look_ahead),
     )
     return fitted(made, memory_limit)

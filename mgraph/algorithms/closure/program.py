@@ -8,6 +8,7 @@ from ...dtypes import infinity
 from ...graph import in_memory
 from ...matrices.distance_matrix import NO_CYCLE, Part, empty
 from ...matrices.floyd_warshall import FloydWarshall, MatrixShard, Panels
+from ...matrices.plan import MatrixDetail
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 
@@ -15,21 +16,21 @@ from ...runtime.communicator import Communicator
 class Closure(FloydWarshall):
     """The blocked algorithm of Warshall over a grid of shards."""
 
-    def __init__(self, plan: Plan, reflexive: bool) -> None:
+    def __init__(self, plan: Plan[MatrixDetail], reflexive: bool) -> None:
         super().__init__(plan, nonnegative=True)
         self.reflexive = reflexive
 
     def load(self, shard: int, piece: Part, device: devices.Device) -> MatrixShard:
         """Return the shard with the bits of its edges set and its panels allocated."""
         plan, xp, kernels = self.plan, device.xp, device.kernels("closure")
-        rows, columns = plan.ranges[shard], plan.columns[shard]
+        rows, columns = plan.ranges[shard], self.detail.columns[shard]
         height, width = rows[1] - rows[0], columns[1] - columns[0]
-        kernels.compile_ahead(plan.block)
+        kernels.compile_ahead(self.detail.block)
         D = empty(height, -(-width // 32), np.uint32, device)
         _fill(D, piece, (rows[0], columns[0]), (height, width), self.reflexive, device)
         panels = []
-        for _ in range(2 if plan.look_ahead else 1):
-            M, R, C = kernels.panels(xp, np.uint32, height, width, plan.block)
+        for _ in range(2 if self.detail.look_ahead else 1):
+            M, R, C = kernels.panels(xp, np.uint32, height, width, self.detail.block)
             panels.append(Panels(M, R, None, C))
         cycle = xp.full(1, NO_CYCLE, np.int32)
         return MatrixShard(device, kernels, rows, columns, D, None, panels, device.stream(), cycle)
@@ -53,7 +54,7 @@ class Closure(FloydWarshall):
         down = (0, s.rows[1] - s.rows[0]) if rows is None else (rows.start, rows.stop)
         across = (0, s.columns[1] - s.columns[0]) if columns is None else (columns.start, columns.stop)
         if down[1] > down[0] and across[1] > across[0]:
-            b = min(self.plan.block, self.plan.n - number * self.plan.block)
+            b = min(self.detail.block, self.plan.n - number * self.detail.block)
             s.kernels.update(s.D, p.C, p.R, b, down, across)
 
 

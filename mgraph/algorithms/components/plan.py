@@ -1,6 +1,7 @@
 """Connected components."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from ...dtypes import offset_type
 from ...errors import InputError
@@ -8,7 +9,7 @@ from ...planning.cut import shares, span_of
 from ...planning.devices import DeviceSpec, rates_of
 from ...planning.fit import fitted
 from ...planning.kernels import kernel_module
-from ...planning.plan import Plan
+from ...planning.plan import Detail, Plan
 from ...planning.rates import EXCHANGE
 from ...planning.shape import Shape
 
@@ -17,6 +18,13 @@ FEW_EDGES = 1 << 17
 
 #: What `mgraph.connected_components` can do.
 METHODS = ("afforest", "shiloach-vishkin", "sequential")
+
+
+@dataclass(frozen=True)
+class ComponentsDetail(Detail):
+    """Components have nothing of their own but the name of their result."""
+
+    values: ClassVar[str] = "labels"
 
 
 def planned(
@@ -68,13 +76,12 @@ def planned(
         n=n,
         m=m,
         dtype="int32",
-        predecessors=False,
-        block=0,
         ranges=ranges,
         devices=specs,
         steps={"sequential": 1, "afforest": 2}.get(method),
         span=span or span_of(seconds / (10 if rounds else 1)),
         peak_bytes=tuple(peak(last - first, own_edges) for (first, last), own_edges in zip(ranges, edges, strict=True)),
         seconds=seconds,
+        detail=ComponentsDetail(),
     )
     return fitted(made, memory_limit)

@@ -1,6 +1,9 @@
 """List ranking."""
 
 import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -10,7 +13,7 @@ from ...planning.cut import even_ranges, fitting_rows, span_of
 from ...planning.devices import DeviceSpec, rates_of, speed_of
 from ...planning.fit import fitted
 from ...planning.kernels import kernel_module
-from ...planning.plan import Plan
+from ...planning.plan import Detail, Plan
 from ...planning.rates import EXCHANGE
 
 #: Elements a second that list ranking passes on a GPU, of many millions, and on a CPU's core; by jumping, in each
@@ -40,6 +43,34 @@ METHODS = ("sequential", "wyllie", "splitter64", "splitter48")
 
 #: Former names of methods, accepted with a FutureWarning until the next release.
 FORMER_METHODS = {"wylie": "wyllie"}
+
+
+@dataclass(frozen=True)
+class ListDetail(Detail):
+    """The splitters of a list.
+
+    Attributes
+    ----------
+    spacing : int
+        Elements among which one is picked as a splitter; 0 where there are none.
+    """
+
+    noun: ClassVar[str] = "elements"
+    values: ClassVar[str] = "ranks"
+    divided: ClassVar[bool] = False  # each device has the whole list
+
+    spacing: int = 0
+
+    def lines(self, plan: Plan) -> Iterator[str]:
+        """Yield the splitters."""
+        if self.spacing:
+            yield f"splitters: {-(-plan.n // self.spacing):,}, one among {self.spacing:,} elements"
+        yield from super().lines(plan)
+
+    def advice(self, plan: Plan, short: bool) -> Iterator[str]:
+        """Yield the method that takes least."""
+        if short:
+            yield "method='splitter48' takes least (each device has the whole list)"
 
 
 def planned(
@@ -114,17 +145,14 @@ def planned(
         algorithm="list_rank",
         method=method,
         n=n,
-        m=0,
         dtype=dtype.name,
-        predecessors=False,
-        block=0,
         ranges=ranges,
         devices=specs,
         steps=steps,
         span=span or span_of(seconds / max(steps, 1)),
         peak_bytes=peaks,
         seconds=seconds,
-        spacing=spacing,
+        detail=ListDetail(spacing),
     )
     return fitted(made, memory_limit)
 

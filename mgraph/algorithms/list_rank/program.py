@@ -129,8 +129,8 @@ class Walking:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.shift = plan.spacing.bit_length() - 1
-        self.splitters = -(-plan.n // plan.spacing)
+        self.shift = plan.detail.spacing.bit_length() - 1
+        self.splitters = -(-plan.n // plan.detail.spacing)
         self.strata = even_ranges(self.splitters, len(plan.ranges), 1)
 
     def load(self, shard: int, piece: Array, device: devices.Device) -> Strata:

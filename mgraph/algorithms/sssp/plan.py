@@ -7,7 +7,7 @@ from ...errors import InputError
 from ...planning.cut import shares, span_of
 from ...planning.devices import DeviceSpec, rates_of
 from ...planning.fit import fitted
-from ...planning.plan import Plan
+from ...planning.plan import Detail, Plan
 from ...planning.rates import EXCHANGE
 from ...planning.shape import CACHED, Shape
 from .program import device_bytes
@@ -58,7 +58,6 @@ def planned(
         m=m,
         dtype=dtype.name,
         predecessors=predecessors,
-        block=0,
         ranges=ranges,
         devices=specs,
         steps=None,
@@ -66,6 +65,7 @@ def planned(
         peak_bytes=tuple(peak(last - first, own_edges) for (first, last), own_edges in zip(ranges, edges, strict=True)),
         # An edge is passed a few times, and its weight and its end's distance looked at.
         seconds=_passed(n, m, method, kind, shape) / (rates_of(specs[0]).search * shards) + 60 * per_round,
+        detail=Detail(),
     )
     return fitted(made, memory_limit)
 

@@ -235,18 +235,17 @@ class _Session:
         arrays: dict[str, Any] = {
             name: np.concatenate([vectors[name] for vectors, _, _ in collected]) for name in collected[0][0]
         }
-        wide = plan.grid[1]
+        rows, columns = plan.detail.layout(plan)
+        sizes = [(bottom - top) * (right - left) for top, bottom in rows for left, right in columns]
         for name, dtype in collected[0][1].items():
             self._tasks = {
                 address: tasks.submit(self._client, address, worker.take, self._name, name)
-                for rows, columns, address in zip(plan.ranges, plan.columns, self._addresses, strict=True)
-                if rows[1] > rows[0] and columns[1] > columns[0]
+                for size, address in zip(sizes, self._addresses, strict=True)
+                if size
             }
             tasks.settle(self._watch, self._tasks)
             blocks = [(address, self._tasks.get(address)) for address in self._addresses]
-            arrays[name] = DistributedMatrix(
-                self._client, blocks, plan.ranges[::wide], plan.stored[:wide], dtype, self._watch.timeout
-            )
+            arrays[name] = DistributedMatrix(self._client, blocks, rows, columns, dtype, self._watch.timeout)
         compiled = [seconds for _, _, seconds in collected]
         return arrays, {part: max(seconds[part] for seconds in compiled) for part in compiled[0]}
 

@@ -1,0 +1,59 @@
+"""What the plan of an algorithm has that works on a matrix of all pairs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..planning.cut import Range, Ranges
+from ..planning.plan import Detail, Plan
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatrixDetail(Detail):
+    """A matrix, cut into a grid of rectangles, one a shard.
+
+    Attributes
+    ----------
+    grid : tuple of (int, int)
+        Rows and columns of the grid of shards, which are numbered along its rows.
+    columns : tuple of (int, int)
+        The columns of each shard's rectangle; its rows are its range of the plan.
+    block : int
+        Pivots eliminated at a time; 0 where there are none.
+    look_ahead : bool
+        Whether the next pivots are made ready while the matrix is updated.
+    computed : str
+        The type that the kernels compute in.
+    labelled : bool
+        Whether labels are recorded beside the matrix: predecessors, or intermediate vertices.
+    intermediate : bool
+        Whether labels are the highest intermediate vertex of each path.
+    derived : bool
+        Whether predecessors are derived from the finished distances, instead of recorded.
+    """
+
+    grid: tuple[int, int]
+    columns: Ranges
+    computed: str
+    block: int = 0
+    look_ahead: bool = False
+    labelled: bool = False
+    intermediate: bool = False
+    derived: bool = False
+
+    def lines(self, plan: Plan) -> Iterator[str]:
+        """Yield the blocks and the grid."""
+        if self.block:
+            yield f"blocks of {self.block} pivots" + (", looking ahead" if self.look_ahead else "")
+        if self.grid[1] > 1:
+            yield f"a grid of {self.grid[0]} x {self.grid[1]} shards"
+        yield from super().lines(plan)
+
+    def part(self, plan: Plan, shard: int) -> tuple[Range, ...]:
+        """Return a shard's rows and columns; only its rows where it has all columns."""
+        own = plan.ranges[shard]
+        return (own, self.columns[shard]) if self.grid[1] > 1 else (own,)
+
+    def layout(self, plan: Plan) -> tuple[Ranges, Ranges]:
+        """Return the rows of each row of the grid, and the columns of each of its columns."""
+        wide = self.grid[1]
+        return plan.ranges[::wide], self.columns[:wide]
