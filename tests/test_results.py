@@ -57,7 +57,12 @@ def test_common_arguments_are_accepted_and_checked(name):
         call(*given, device="cpu", memory_limit=1)
 
 
-MAIN = {"connected_components": "labels", "list_rank": "ranks", "transitive_closure": "words"}
+MAIN = {
+    "minimum_spanning_forest": "weights",
+    "connected_components": "labels",
+    "list_rank": "ranks",
+    "transitive_closure": "words",
+}
 
 
 def found(name, **options):
@@ -68,7 +73,7 @@ def found(name, **options):
 def test_the_main_array(name):
     result = found(name)
     main = MAIN.get(name, "distances")
-    assert isinstance(result, mgraph.Result) and list(result.arrays) == [main]
+    assert isinstance(result, mgraph.Result) and next(iter(result.arrays)) == main
     assert np.asarray(result) is getattr(result, main)
     converted = np.array(result, np.float64)
     assert converted.dtype == np.float64 and np.array_equal(converted, getattr(result, main))
@@ -82,7 +87,9 @@ def test_in_words(name):
     words, page = repr(result), result._repr_html_()
     assert f"{main.dtype} {main.shape}" in words and f"method {result.plan.method!r} on cpu" in words
     assert len(words) < 160 and "\n" not in words
-    assert page.count("<tr>") == 2 and f"<td>{main.shape}</td>" in page and "supersteps" not in page
+    assert (
+        page.count("<tr>") == 1 + len(result.arrays) and f"<td>{main.shape}</td>" in page and "supersteps" not in page
+    )
 
 
 def test_arrays_that_were_asked_for():
