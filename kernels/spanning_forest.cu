@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(THREADS)
 
 // The same for the pieces of the rows that were put off.
 template <typename Offset>
-__global__ void __launch_bounds__(THREADS)
+__global__ void __launch_bounds__(THREADS, 5)
     choose_hubs(const Offset* __restrict__ indptr, const int* __restrict__ indices, const int* __restrict__ keys, int lo,
                 int alone, const int* __restrict__ comp, long long* best, long long* choice, const Hub* hubs,
                 const unsigned long long* total) {

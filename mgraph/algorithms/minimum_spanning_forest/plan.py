@@ -1,6 +1,7 @@
 """Plans of minimum spanning forests."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from ...dtypes import offset_type
 from ...errors import InputError
@@ -8,7 +9,7 @@ from ...planning.cut import shares, span_of
 from ...planning.devices import DeviceSpec, rates_of
 from ...planning.fit import fitted
 from ...planning.kernels import kernel_module
-from ...planning.plan import Plan
+from ...planning.plan import Detail, Plan
 from ...planning.rates import EXCHANGE
 from ...planning.shape import Shape
 
@@ -17,6 +18,13 @@ METHODS = ("boruvka",)
 
 #: Rounds that a graph is taken to need, which only it can tell.
 ROUNDS = 6
+
+
+@dataclass(frozen=True)
+class ForestDetail(Detail):
+    """Forests have nothing of their own but the name of their result."""
+
+    values: ClassVar[str] = "edges"
 
 
 def planned(
@@ -58,13 +66,12 @@ def planned(
         n=n,
         m=m,
         dtype="int32",
-        predecessors=False,
-        block=0,
         ranges=ranges,
         devices=specs,
         steps=None,
         span=span or span_of(seconds / ROUNDS),
         peak_bytes=tuple(peak(last - first, own_edges) for (first, last), own_edges in zip(ranges, edges, strict=True)),
         seconds=seconds,
+        detail=ForestDetail(),
     )
     return fitted(made, memory_limit)
