@@ -10,6 +10,7 @@ import mgraph
 DOCUMENTED = {name: found for name in mgraph.__all__ if inspect.isfunction(found := getattr(mgraph, name))} | {
     "mgraph": mgraph,
     "Graph": mgraph.Graph,
+    "Keeping": mgraph.graph.views.Keeping,
     "Result": mgraph.Result,
     "MatrixResult": mgraph.results.MatrixResult,
 }

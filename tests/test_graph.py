@@ -1,3 +1,4 @@
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from test_plan import measured
 
+import mgraph
 from mgraph import apsp
 from mgraph import device as devices
 from mgraph.algorithms.list_rank.call import list_rank
@@ -17,6 +19,8 @@ from mgraph.dtypes import MAX_VERTICES
 from mgraph.errors import InputError, MemoryLimitError
 from mgraph.generate import rmat
 from mgraph.graph import Graph, as_graph
+
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 
 QUICK = settings(deadline=None, max_examples=60)
 
@@ -384,3 +388,136 @@ def test_ragged_arrays(make, name):
 def test_a_graph_of_nothing():
     with pytest.raises(InputError, match="from_edges"):
         Graph(3)
+
+
+def weights_of_both_directions(graph, seed=0):
+    src, dst, _ = graph.coo()
+    return np.random.default_rng(seed).integers(1, 100, (graph.n, graph.n))[np.minimum(src, dst), np.maximum(src, dst)]
+
+
+@given(edge_lists(), st.booleans())
+@QUICK
+def test_other_weights_are_those_of_a_graph_made_anew(edges, directed):
+    n, src, dst, _ = edges
+    graph = Graph.from_edges(src, dst, n=n, directed=directed)
+    graph.csc()
+    weights = weights_of_both_directions(graph)
+    found = graph.with_weights(weights)
+    ends = graph.coo()
+    assert found.directed == directed and found.nonnegative
+    assert sorted(check_views(found)) == sorted(triples(ends.src, ends.dst, weights))
+    assert found.csr().indices is graph.csr().indices and found.csc().indptr is graph.csc().indptr
+    expected = Graph.from_edges(ends.src, ends.dst, weights, n=n).csc()
+    np.testing.assert_array_equal(found.csc().weights, expected.weights)
+    assert graph.weights_dtype is None and graph.csr().weights is None
+
+
+def test_other_weights_of_an_undirected_graph():
+    graph = Graph.from_edges([0, 0, 1, 2], [1, 1, 2, 2], [7, 9, 3, 5], directed=False)  # parallel edges, a loop
+    src, dst, weights = graph.coo()
+    again = graph.with_weights(weights)
+    np.testing.assert_array_equal(again.coo().weights, weights)
+    wrong = weights.copy()
+    wrong[(src == 2) & (dst == 1)] = 4
+    with pytest.raises(mgraph.InputError, match=r"same in both directions .* got 3 from 1 to 2 and 4 back"):
+        graph.with_weights(wrong)
+    closed = graph.with_weights(np.where((src == 1) == (dst == 1), weights, np.inf))
+    assert closed.m == 1 and closed.n == 3 and triples(*closed.coo()) == [(2, 2, 5.0)]
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        ([1, 2], r"weights has shape \(2,\) for 3 edges"),
+        ([1, np.nan, 2], "the weight of edge 1 is nan"),
+        ([True, False, True], "weights must be numbers, got truth values"),
+        (np.ma.masked_equal([1, 2, 3], 2), "must not have masked elements"),
+    ],
+)
+def test_weights_that_cannot_be(weights, words):
+    with pytest.raises(mgraph.InputError, match=words):
+        Graph.from_edges([0, 1, 2], [1, 2, 0]).with_weights(weights)
+
+
+def test_other_weights_of_a_dense_graph():
+    graph = Graph.from_distances([[0, 3], [4, 0]])
+    found = graph.with_weights([-1, 8])
+    graph.release()
+    assert found.dense is None and not found.nonnegative and triples(*found.coo()) == [(0, 1, -1), (1, 0, 8)]
+    assert triples(*graph.coo()) == [(0, 1, 3), (1, 0, 4)]
+
+
+@given(edge_lists(), st.booleans())
+@QUICK
+def test_sparse_matrices_there_and_back(edges, directed):
+    n, src, dst, weights = edges
+    graph = Graph.from_edges(src, dst, weights, n=n, directed=directed)
+    again = Graph.from_scipy(graph.to_scipy())
+    assert triples(*again.coo()) == triples(*graph.coo())
+    assert again.weights_dtype == graph.weights_dtype
+    graph.to_scipy().data[:] = 0
+    assert triples(*again.coo()) == triples(*graph.coo())
+
+
+def test_networkx():
+    graph = Graph.from_edges([0, 2], [1, 2], [3, 4], n=4, directed=False, ids=[10, 11, 12, 13])
+    made = graph.to_networkx()
+    assert type(made).__name__ == "Graph" and sorted(made.edges(data="weight")) == [(0, 1, 3), (2, 2, 4)]
+    assert made.nodes(data="id")[3] == 13 and len(made) == 4
+    assert Graph.from_edges([0], [1]).to_networkx().is_directed()
+    parallel = Graph.from_edges([0, 0], [1, 1], [5, 6]).to_networkx()
+    assert type(parallel).__name__ == "MultiDiGraph" and sorted(w for *_, w in parallel.edges(data="weight")) == [5, 6]
+
+
+def test_without_networkx(monkeypatch):
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    with pytest.raises(mgraph.MissingPackageError, match=r"to_networkx\(\) needs networkx"):
+        Graph.from_edges([0], [1]).to_networkx()
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_what_a_graph_keeps_is_listed_and_let_go(device):
+    graph = Graph.from_edges([0, 1, 2, 0], [1, 2, 0, 2], [4.0, 5.0, 6.0, 7.0])
+    expected = mgraph.sssp(graph, 0, device=device).distances.tolist(), mgraph.bfs(graph, 0, device=device).distances
+    other = graph.with_weights([1, 1, 1, 1])
+    mgraph.apsp(graph, method="sssp", dtype="float32", device=device)
+    kept = graph.cached()
+    assert {each.device for each in kept} <= {"cpu", "cuda:0"} and all(each.nbytes > 0 for each in kept)
+    assert ("csc.indices", "cpu", 16) in kept and not any(
+        each.name == "csr.indices" for each in kept if each.device == "cpu"
+    )
+    if device != "cpu":
+        graph.release("cuda:0")
+        assert {each.device for each in graph.cached()} == {"cpu"}
+    graph.release()
+    assert graph.cached() == other.cached() == []
+    assert triples(*graph.coo()) == [(0, 1, 4.0), (0, 2, 7.0), (1, 2, 5.0), (2, 0, 6.0)]
+    assert mgraph.sssp(graph, 0, device=device).distances.tolist() == expected[0]
+    assert np.array_equal(mgraph.bfs(graph, 0, device=device).distances, expected[1])
+    assert mgraph.sssp(other, 0, device=device).distances.tolist() == [0, 1, 1]
+
+
+def test_a_plan_says_what_is_there_already():
+    graph = Graph.from_edges([0, 1, 2], [1, 2, 0])
+    made = mgraph.bfs(graph, 0, device="cpu").plan
+    held = graph.held(devices.find("cpu"), "csr.indptr", "csr.indices")
+    assert made.devices[0].held == held > 0 and f"({held} B of it there already)" in made.explain()
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float64])
+def test_no_call_takes_another_graphs_weights(dtype):
+    graph = Graph.from_edges([0, 1, 0], [1, 2, 2], np.array([1, 2, 9], dtype), directed=False)
+    src, dst, _ = graph.coo()
+    other = graph.with_weights(np.array([[0, 7, 3], [7, 0, 8], [3, 8, 0]], dtype)[src, dst])
+    anew = Graph.from_edges(*other.coo(), n=3)
+    for call, options in (
+        (mgraph.sssp, {"source": 0}),
+        (mgraph.sssp, {"source": 0, "method": "bellman-ford"}),
+        (mgraph.apsp, {"method": "sssp"}),
+        (mgraph.apsp, {"method": "blocked"}),
+        (mgraph.minimum_spanning_forest, {}),
+    ):
+        before, found, expected = (call(each, device="cpu", **options) for each in (graph, other, anew))
+        for name, array in expected.arrays.items():
+            np.testing.assert_array_equal(found.arrays[name], array)
+        assert not np.array_equal(np.asarray(before), np.asarray(found)) or call is mgraph.minimum_spanning_forest

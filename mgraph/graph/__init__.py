@@ -7,7 +7,8 @@ device that asks, and kept with the graph.
 
 from .checks import check_memory
 from .compressed import Compressed, Edges
-from .graph import Graph, as_graph, outline
+from .given import as_graph, outline
+from .graph import Graph
 from .stored import StoredMatrix, in_memory
 from .sums import check_sums
 

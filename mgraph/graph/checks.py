@@ -9,6 +9,7 @@ from ..arguments import as_array, checked_integer
 from ..arrays import Array
 from ..dtypes import MAX_VERTICES, weight_dtype
 from ..errors import InputError, MemoryLimitError
+from .compressed import Edges
 
 
 def check_square(shape: tuple[int, ...]) -> None:
@@ -82,3 +83,17 @@ def checked_weights(weights: Array, edges: int) -> Array | None:
     elif weights.dtype.kind == "u" and weights.size and int(weights.max()) > np.iinfo(np.int64).max:
         raise InputError(f"the weight {int(weights.max())} is beyond int64")
     return weights.astype(dtype)
+
+
+def check_both_directions(edges: Edges, back: Array) -> None:
+    """Refuse weights of an undirected graph that differ between an edge and the same edge `back`."""
+    src, dst, weights = edges
+    assert weights is not None
+    differ = (weights != back).nonzero()[0]
+    if len(differ):
+        edge = int(differ[0])
+        raise InputError(
+            "weights must be the same in both directions of an undirected edge, got "
+            f"{weights[edge].item()} from {int(src[edge])} to {int(dst[edge])} and {back[edge].item()} back: for "
+            "weights that differ, make a directed graph by Graph.from_edges(src, dst, weights)"
+        )

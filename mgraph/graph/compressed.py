@@ -57,3 +57,12 @@ def transposed(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | No
         matrix.indices.astype(np.int32, copy=False),
         None if weights is None else matrix.data,
     )
+
+
+def selected(edges: Edges, chosen: Array, n: int, xp: Any) -> Compressed:
+    """Group the chosen ones of edges by source; they stay in their order, so that nothing is sorted."""
+    src, dst, weights = edges
+    degrees = xp.bincount(src[chosen], minlength=n)[:n]
+    indptr = xp.zeros(n + 1, offset_type(len(src)))
+    xp.cumsum(degrees, out=indptr[1:])
+    return Compressed(indptr, dst[chosen], None if weights is None else weights[chosen])

@@ -1,31 +1,37 @@
 """A graph and its views, made once and kept on each device that asks for them."""
 
 import logging
-import os
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from .. import device as devices
+from .. import lazy
 from ..arguments import as_array, checked_flag
 from ..arrays import Array, chunk_rows
 from ..dtypes import weight_dtype
 from ..errors import AmbiguousZerosError, InputError
-from .checks import check_memory, check_square, checked_edge_ends, checked_ids, checked_weights, vertex_count
-from .compressed import Compressed, Edges, compress, transposed
+from ..optional import imported
+from .checks import (
+    check_both_directions,
+    check_memory,
+    check_square,
+    checked_edge_ends,
+    checked_ids,
+    checked_weights,
+    vertex_count,
+)
+from .compressed import Compressed, Edges, compress, selected, transposed
+from .conversion import networkx_graph
 from .dense import adjacent, dense, dense_edges, looked_through, present
 from .stored import in_memory
+from .views import Keeping, Views
 
 _log = logging.getLogger(__name__)
 
-#: Held while a view of any graph is made, one at a time: whoever finds one, in another thread or stream, finds it
-#: finished.
-_MAKING = threading.RLock()
 
-
-class Graph:
+class Graph(Keeping):
     """A directed or undirected graph over the vertices 0 to n-1, weighted or not.
 
     Make one with `from_edges`, `from_scipy`, `from_adjacency`, `from_distances`, `from_dense` or `mgraph.read`.
@@ -65,10 +71,9 @@ class Graph:
         #: The distance matrix that the graph was made from, if it was.
         self.dense = dense
         self._home = devices.of(dense if csr is None else csr.indptr)
-        #: What is kept on a device: arrays, tuples of them, and numbers.
-        self._views: dict[tuple[str, str], Any] = {}
+        super().__init__()
         if csr is not None:
-            self._keep("csr", csr, self._home.name)
+            self._keep("csr", csr)
 
     @classmethod
     def from_edges(
@@ -122,9 +127,8 @@ class Graph:
             src, dst = xp.concatenate([src, dst[both]]), xp.concatenate([dst, src[both]])
             if weights is not None:
                 weights = xp.concatenate([weights, weights[both]])
-        nonnegative = weights is None or not len(weights) or bool(weights.min() >= 0)
         compressed = compress(src, dst, weights, n, xp)
-        return cls(n, csr=compressed, directed=directed, ids=ids, nonnegative=nonnegative)
+        return cls(n, csr=compressed, directed=directed, ids=ids, nonnegative=_nonnegative(weights))
 
     @classmethod
     def from_scipy(cls, matrix: Any, directed: bool = True) -> "Graph":
@@ -260,12 +264,14 @@ class Graph:
         """The type of the weights; None for an unweighted graph."""
         if self.dense is not None:
             return weight_dtype(np.dtype(self.dense.dtype))
-        weights = self._views.get(("csr.weights", self._home.name))
+        weights = self._weight_views.get(("csr.weights", self._home.name))
         return None if weights is None else np.dtype(weights.dtype)
 
     def extremes(self) -> tuple[float, float, bool]:
         """Return the least and the greatest weight, and whether all are whole numbers; 0 and 0 without edges."""
-        extremes: tuple[float, float, bool] = self.kept("extremes", self._home, lambda: _extremes(self._weights()))
+        extremes: tuple[float, float, bool] = self.kept(
+            "extremes", self._home, lambda: _extremes(self._weights()), weights=True
+        )
         return extremes
 
     def largest_sums(self, count: int) -> tuple[float, float]:
@@ -328,46 +334,126 @@ class Graph:
         device = device or self._home
         return self._view(f"{order}.indptr", device), self._view(f"{order}.indices", device)
 
-    def kept(self, name: str, device: devices.Device, make: Callable[[], Array]) -> Array:
-        """Return what `make` derives from the graph on a device, kept for the next call under a name."""
-        key = (name, device.name)
-        if key not in self._views:
-            with _MAKING:
-                if key not in self._views:
-                    made = make()
-                    device.synchronize()
-                    self._views[key] = made
-                    _log.debug("%r keeps %s on %s", self, name, device.name)
-        return self._views[key]
-
-    def held(self, device: devices.Device, *names: str) -> int:
-        """Return the bytes that what is kept under these names takes on a device."""
-        held = (self._views.get((name, device.name)) for name in names)
-        arrays = (array for value in held for array in (value if isinstance(value, tuple) else (value,)))
-        return sum(getattr(array, "nbytes", 0) for array in arrays)
-
     def unweighted(self) -> "Graph":
         """Return the same graph without its weights."""
+        return self._with(None)
+
+    def with_weights(self, weights: Array) -> "Graph":
+        """Return a graph of the same edges with other weights.
+
+        Nothing is sorted again, and what calls derive from the edges alone is shared by both graphs.
+
+        Parameters
+        ----------
+        weights : array_like, shape (m,)
+            Floats or integers, in the order of `coo`. An undirected graph lists both directions of an edge, which must
+            have the same weight. NaN is refused; an edge of weight ``inf`` is left out, as in `from_edges`.
+
+        Raises
+        ------
+        InputError
+            For another shape, truth values or NaN, and if the two directions of an undirected edge differ.
+
+        See Also
+        --------
+        coo : The edges in their order.
+        unweighted : The same graph without weights.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 0, 1], [1, 2, 2], [4, 9, 3])
+        >>> src, dst, lengths = graph.coo()
+        >>> mgraph.sssp(graph.with_weights(lengths / 2), 0, device="cpu").distances.tolist()
+        [0.0, 2.0, 3.5]
+        """
+        xp = self._home.xp
+        to_host = xp is np and devices.of(weights).kind == "cuda"
+        given = as_array(devices.to_host(weights) if to_host else weights, "weights", xp)
+        if given.dtype.kind == "b":
+            raise InputError("weights must be numbers, got truth values: Graph.unweighted() drops weights")
+        lengths = checked_weights(given, self.m)
+        assert lengths is not None
+        made = self._with(lengths)
+        if not self.directed:
+            check_both_directions(made.coo(), made._made("csc").weights)
+        if lengths.dtype.kind == "f" and bool(xp.isinf(lengths).any()):
+            csr = selected(made.coo(), ~xp.isinf(lengths), self.n, xp)
+            return Graph(self.n, csr=csr, directed=self.directed, ids=self.ids, nonnegative=made.nonnegative)
+        return made
+
+    def to_scipy(self) -> Any:
+        """Return the edges as a ``scipy.sparse.csr_array``, a copy in the host's memory.
+
+        An undirected graph gives a symmetric matrix. Edges of weight zero are stored entries, parallel edges are
+        entries stored twice, which SciPy may add up. An unweighted graph gives truth values.
+
+        See Also
+        --------
+        from_scipy : The way back.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.Graph.from_edges([0, 1], [1, 2], [5, 6]).to_scipy().toarray().tolist()
+        [[0, 5, 0], [0, 0, 6], [0, 0, 0]]
+        """
+        indptr, indices, weights = (None if part is None else devices.to_host(part) for part in self.csr())
+        data = np.ones(self.m, bool) if weights is None else weights
+        return lazy.sparse().csr_array((data, indices, indptr), shape=(self.n, self.n), copy=True)
+
+    def to_networkx(self) -> Any:
+        """Return the graph as one of NetworkX, with `weight` as an attribute of its edges.
+
+        Its nodes are 0 to n-1, with the attribute `id` if the graph has ids. It is a ``networkx.Graph`` or
+        ``networkx.DiGraph``, or of parallel edges a ``networkx.MultiGraph`` or ``networkx.MultiDiGraph``.
+
+        Raises
+        ------
+        MissingPackageError
+            If NetworkX is not installed.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.Graph.from_edges([0, 1], [1, 2], [5, 6], directed=False).to_networkx().edges(data="weight")
+        EdgeDataView([(0, 1, 5), (1, 2, 6)])
+        """
+        networkx = imported("networkx", "to_networkx()")
+        return networkx_graph(networkx, self.n, self.coo(), self.directed, self.ids)
+
+    def _with(self, weights: Array | None) -> "Graph":
+        """Return a graph of the same edges with these weights, which have been checked."""
         indptr, indices = self.adjacency("csr")
-        csr = Compressed(indptr, indices, None)
-        return Graph(self.n, csr=csr, directed=self.directed, ids=self.ids, nonnegative=True)
+        csr = Compressed(indptr, indices, weights)
+        made = Graph(self.n, csr=csr, directed=self.directed, ids=self.ids, nonnegative=_nonnegative(weights))
+        if self.dense is None:  # whose edges can be released
+            made._views = self._views
+        return made
+
+    def _own(self) -> Views:
+        if self.dense is not None:
+            return Views()
+        names = {(f"csr.{part}", self._home.name) for part in Compressed._fields}
+        return Views((key, value) for key, value in (self._views | self._weight_views).items() if key in names)
 
     def _view(self, name: str, device: devices.Device) -> Array:
         order, _, part = name.partition(".")
         if order == "csc" and not self.directed:
-            name = f"csr.{part}"
-        order = name.partition(".")[0]
-        if (f"{order}.indptr", self._home.name) not in self._views:
-            with _MAKING:
-                if (f"{order}.indptr", self._home.name) not in self._views:
-                    made = self._made(order)
-                    self._home.synchronize()
-                    self._keep(order, made, self._home.name)
-                    _log.debug("%r keeps its edges as %s on %s", self, order, self._home.name)
-        home = self._views[name, self._home.name]
-        if device.name == self._home.name or home is None:
+            order, name = "csr", f"csr.{part}"
+        views = self._weight_views if part == "weights" else self._views
+        home = views.kept(name, self._home, lambda: self._part(order, part))
+        if home is None or device.name == self._home.name:
             return home
-        return self.kept(name, device, lambda: device.asarray(home))
+        return self.kept(name, device, lambda: device.asarray(home), weights=part == "weights")
+
+    def _part(self, order: str, part: str) -> Array:
+        """Make the edges in an order, keep them where they were not kept, and return a part of them."""
+        made = self._made(order)
+        self._home.synchronize()
+        self._keep(order, made)
+        _log.debug("%r keeps its edges as %s on %s", self, order, self._home.name)
+        return getattr(made, part)
 
     def _made(self, order: str) -> Compressed:
         if order == "csr":
@@ -380,10 +466,11 @@ class Graph:
         src, dst, weights = self.coo()
         return compress(dst, src, weights, self.n, self._home.xp)
 
-    def _keep(self, order: str, made: Compressed, place: str) -> None:
-        # What others look for, the offsets, comes last.
-        for part, array in reversed(made._asdict().items()):
-            self._views[f"{order}.{part}", place] = array
+    def _keep(self, order: str, made: Compressed) -> None:
+        place = self._home.name
+        self._views.setdefault((f"{order}.indptr", place), made.indptr)
+        self._views.setdefault((f"{order}.indices", place), made.indices)
+        self._weight_views.setdefault((f"{order}.weights", place), made.weights)
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
@@ -391,40 +478,8 @@ class Graph:
         return f"Graph(n={self.n}, {edges}, {kind}, {self.weights_dtype or 'unweighted'})"
 
 
-def outline(value: Any) -> tuple[int, str]:
-    """Return the number of vertices and the device of a graph or sparse matrix, before any edge is touched.
-
-    Raises
-    ------
-    InputError
-        If the matrix is not square.
-    """
-    if isinstance(value, Graph):
-        return value.n, value.device
-    check_square(value.shape)
-    return int(value.shape[0]), devices.of(getattr(value, "data", None)).name
-
-
-def as_graph(value: Any) -> Graph:
-    """Return `value` as a graph: a `Graph`, a sparse matrix, or a dense one as `Graph.from_dense` reads it.
-
-    Raises
-    ------
-    InputError
-        If it is none of these, or one that cannot be used.
-    """
-    if isinstance(value, Graph):
-        return value
-    if hasattr(value, "tocoo"):
-        return Graph.from_scipy(value)
-    advice = ""
-    if isinstance(value, (str, os.PathLike)):
-        advice = ": mgraph.read(path) reads one from a file"
-    elif hasattr(value, "adjacency"):
-        advice = ": networkx.to_scipy_sparse_array(graph, weight=...) makes one of NetworkX's"
-    elif hasattr(value, "shape") or hasattr(value, "__array__") or isinstance(value, Sequence):
-        return Graph.from_dense(value)
-    raise InputError(f"expected a Graph, a sparse or dense matrix, got {type(value).__name__}{advice}")
+def _nonnegative(weights: Array | None) -> bool:
+    return weights is None or not len(weights) or bool(weights.min() >= 0)
 
 
 def _extremes(pieces: Iterable[Array]) -> tuple[float, float, bool]:

@@ -37,6 +37,9 @@ class DeviceSpec:
         `mgraph.planning.rates.PUBLISHED` has what others published.
     processors : int
         Multiprocessors of a GPU, unless given those of an H200; how much it takes to keep them busy.
+    held : int
+        Bytes of a graph that lie there already, not part of `memory`. A plan's peak counts them, and they count as
+        room for it.
     """
 
     name: str
@@ -45,6 +48,7 @@ class DeviceSpec:
     cores: int = 1
     model: str = ""
     processors: int = 132
+    held: int = 0
 
 
 def spec_of(device: devices.Device) -> DeviceSpec:
@@ -84,5 +88,5 @@ def speed_of(spec: DeviceSpec) -> Speed:
 
 def usable(spec: DeviceSpec, memory_limit: int | None) -> int:
     """Return the bytes that a plan may take of a device."""
-    usable = int(USABLE * spec.memory)
+    usable = int(USABLE * spec.memory) + spec.held
     return usable if memory_limit is None else min(usable, memory_limit)

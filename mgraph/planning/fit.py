@@ -10,7 +10,7 @@ from .. import device as devices
 from .. import limits
 from ..errors import MemoryLimitError
 from .devices import USABLE, usable
-from .plan import Plan, size_in_words
+from .plan import Plan, peak_in_words, size_in_words
 
 
 def shortfall(made: Plan, memory_limit: int | None) -> str:
@@ -23,7 +23,7 @@ def shortfall(made: Plan, memory_limit: int | None) -> str:
                 if most == memory_limit
                 else f"has {size_in_words(spec.memory)} free"
             )
-            return f"needs {size_in_words(peak)} on {spec.name}, which {what}"
+            return f"needs {peak_in_words(peak, spec)} on {spec.name}, which {what}"
     available = devices.find("cpu").available_memory() if made.host_bytes or made.disk_bytes else 0
     needs = []
     if made.host_bytes:
@@ -94,6 +94,6 @@ def overrun(call: str, made: Plan | None, error: MemoryError) -> str:
         return f"{call} ran out of memory while its input was prepared{why}: {left}, so use less of it elsewhere"
     spec, peak = max(zip(made.devices, made.peak_bytes, strict=True), key=lambda each: each[1])
     return (
-        f"{call} of {made.n:,} {made.detail.noun} ran out of memory{why}: its plan needs {size_in_words(peak)} of the "
-        f"{size_in_words(spec.memory)} that {spec.name} had free; {left}"
+        f"{call} of {made.n:,} {made.detail.noun} ran out of memory{why}: its plan needs {peak_in_words(peak, spec)} "
+        f"of the {size_in_words(spec.memory)} that {spec.name} had free; {left}"
     )

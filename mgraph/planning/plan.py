@@ -152,7 +152,7 @@ class Plan(Generic[DetailT]):
             words = f"{noun} " + " by ".join(f"{first:,} to {last - 1:,}" for first, last in own)
             if any(first == last for first, last in own):
                 words = f"no {noun}"
-            yield f"{spec.name}: {words}, peak {size_in_words(peak_bytes)} of {size_in_words(spec.memory)}"
+            yield f"{spec.name}: {words}, peak {peak_in_words(peak_bytes, spec)} of {size_in_words(spec.memory)}"
 
 
 def _between(values: Iterable[int], words: Callable[[int], str]) -> str:
@@ -167,6 +167,11 @@ def duration_in_words(seconds: float) -> str:
     if seconds < 1e-3:
         return f"{seconds * 1e6:.0f} µs"
     return f"{seconds * 1e3:.1f} ms" if seconds < 1 else f"{seconds:,.1f} s"
+
+
+def peak_in_words(peak: int, spec: DeviceSpec) -> str:
+    """Return a device's peak in words, and how much of it is there already."""
+    return size_in_words(peak) + (f" ({size_in_words(spec.held)} of it there already)" if spec.held else "")
 
 
 def size_in_words(size: float) -> str:

@@ -35,15 +35,15 @@ def executor(device: str | None, client: Any, home: str, worker_timeout: Any = N
     return Direct(devices.find(home if device is None and home != "cpu" else device))
 
 
-def specs_beside(runner: Executor, graph: Graph, *kept: str) -> tuple[DeviceSpec, ...]:
-    """Return an executor's devices, with room for what one in this process holds already of a graph.
+def specs_holding(runner: Executor, graph: Graph, *kept: str) -> tuple[DeviceSpec, ...]:
+    """Return an executor's devices, and of one in this process what it holds already of a plan's peak.
 
-    A plan counts the lists of neighbours, and what is `kept` with the graph by these names, wherever they are.
+    A plan counts the lists of neighbours, and what is `kept` with the graph by these names.
     """
     if runner.place is None:
         return runner.specs
     held = graph.held(runner.place, "csr.indptr", "csr.indices", "csc.indptr", "csc.indices", *kept)
-    return tuple(replace(spec, memory=spec.memory + held) for spec in runner.specs)
+    return tuple(replace(spec, held=held) for spec in runner.specs)
 
 
 def checked_span(span: Any, progress: Any) -> int | None:

@@ -28,7 +28,7 @@ from ...paths import walked_back
 from ...planning.shape import shape_beside
 from ...results import Result
 from ...runtime.program import Progress, memory_errors
-from ...runtime.select import checked_memory_limit, checked_span, executor, specs_beside
+from ...runtime.select import checked_memory_limit, checked_span, executor, specs_holding
 from . import plan as searches
 from .plan import prepared_for
 from .ranges import IncomingEdges, checked_depth, piece
@@ -126,7 +126,7 @@ def bfs(
     made = searches.planned(
         graph.n,
         graph.m,
-        specs_beside(runner, graph, "heads", "quads"),
+        specs_holding(runner, graph, "heads", "quads"),
         method=method,
         predecessors=predecessors,
         memory_limit=checked_memory_limit(memory_limit),

@@ -22,7 +22,7 @@ from ...planning.shape import shape_beside
 from ...results import MatrixResult
 from ...runtime.communicator import Communicator
 from ...runtime.program import Progress, memory_errors
-from ...runtime.select import checked_memory_limit, checked_span, executor, specs_beside
+from ...runtime.select import checked_memory_limit, checked_span, executor, specs_holding
 from . import plan as searches
 from .ranges import IncomingEdges, checked_depth, piece, transposed
 
@@ -99,7 +99,7 @@ def bfs_many(
     made = searches.planned_for_many(
         graph.n,
         graph.m,
-        specs_beside(runner, graph),
+        specs_holding(runner, graph),
         sources=len(start),
         predecessors=predecessors,
         memory_limit=checked_memory_limit(memory_limit),

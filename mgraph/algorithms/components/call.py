@@ -22,7 +22,7 @@ from ...graph import as_graph
 from ...planning.shape import shape_beside
 from ...results import Result
 from ...runtime.program import Progress, memory_errors
-from ...runtime.select import checked_memory_limit, checked_span, executor, specs_beside
+from ...runtime.select import checked_memory_limit, checked_span, executor, specs_holding
 from . import plan as components_plan
 from .program import Components, OutgoingEdges
 from .strong import Strong
@@ -103,7 +103,7 @@ def connected_components(
     made = components_plan.planned(
         graph.n,
         graph.m,
-        specs_beside(runner, graph),
+        specs_holding(runner, graph),
         method=method,
         memory_limit=checked_memory_limit(memory_limit),
         span=checked_span(span, progress),

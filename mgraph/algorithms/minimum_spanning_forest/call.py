@@ -13,7 +13,7 @@ from ...graph import Compressed, Graph, as_graph
 from ...planning.shape import shape_beside
 from ...results import Result
 from ...runtime.program import Progress, memory_errors
-from ...runtime.select import checked_memory_limit, checked_span, executor, specs_beside
+from ...runtime.select import checked_memory_limit, checked_span, executor, specs_holding
 from . import plan
 from .keys import Keys, keys_of
 from .program import Incident, SpanningForest
@@ -81,7 +81,7 @@ def minimum_spanning_forest(
     made = plan.planned(
         graph.n,
         graph.m,
-        specs_beside(runner, graph, *(f"{order}.keys" for order in orders)),
+        specs_holding(runner, graph, *(f"{order}.keys" for order in orders)),
         method=method,
         memory_limit=checked_memory_limit(memory_limit),
         span=checked_span(span, progress),
@@ -148,7 +148,7 @@ def _rows(graph: Graph, order: str, keys: Keys, first: int, last: int, place: de
     home = devices.find(graph.device)
     held: Compressed = graph.csr() if order == "csr" else graph.csc()
     make = partial(keys.of, held.weights, len(held.indices), home)
-    own: Array = held.weights if keys.dtype == np.int32 else graph.kept(f"{order}.keys", home, make)
+    own: Array = held.weights if keys.dtype == np.int32 else graph.kept(f"{order}.keys", home, make, weights=True)
     if (first, last) == (0, graph.n):
         return Incident(*graph.adjacency(order, place), own)
     start, end = int(held.indptr[first]), int(held.indptr[last])

@@ -29,7 +29,7 @@ from ...paths import walked_back
 from ...planning.shape import shape_beside
 from ...results import Result
 from ...runtime.program import Progress, memory_errors
-from ...runtime.select import checked_memory_limit, checked_span, executor, specs_beside
+from ...runtime.select import checked_memory_limit, checked_span, executor, specs_holding
 from . import plan as single_source_plan
 from .plan import TYPES
 from .program import PATIENCE, FromOneSource, Request, WeightedEdges
@@ -134,7 +134,7 @@ def sssp(
     made = single_source_plan.planned(
         graph.n,
         graph.m,
-        specs_beside(runner, graph, f"lengths.{computed}"),
+        specs_holding(runner, graph, f"lengths.{computed}"),
         method=method,
         dtype=computed,
         predecessors=predecessors,
@@ -147,7 +147,7 @@ def sssp(
     home = devices.find(graph.device)
     width = float("inf")
     if made.method == "nearfar":
-        width = graph.kept("window", home, partial(_window, csr, graph.n))
+        width = graph.kept("window", home, partial(_window, csr, graph.n), weights=True)
     request = Request(source, most, end, width, negative=least < 0)
 
     def edges(shard: int) -> WeightedEdges:
@@ -156,7 +156,7 @@ def sssp(
         if runner.place is None:
             return WeightedEdges(csr)
         make = partial(_lengths, csr, computed, runner.place)
-        lengths = graph.kept(f"lengths.{computed}", runner.place, make)
+        lengths = graph.kept(f"lengths.{computed}", runner.place, make, weights=True)
         indptr, indices = graph.adjacency("csr", runner.place)
         return WeightedEdges(Compressed(indptr, indices, lengths), encoded=True)
 

@@ -1,0 +1,46 @@
+"""What a call is given, as a graph: a `Graph`, a sparse matrix or a dense one."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from .. import device as devices
+from ..errors import InputError
+from .checks import check_square
+from .graph import Graph
+
+
+def outline(value: Any) -> tuple[int, str]:
+    """Return the number of vertices and the device of a graph or sparse matrix, before any edge is touched.
+
+    Raises
+    ------
+    InputError
+        If the matrix is not square.
+    """
+    if isinstance(value, Graph):
+        return value.n, value.device
+    check_square(value.shape)
+    return int(value.shape[0]), devices.of(getattr(value, "data", None)).name
+
+
+def as_graph(value: Any) -> Graph:
+    """Return `value` as a graph: a `Graph`, a sparse matrix, or a dense one as `Graph.from_dense` reads it.
+
+    Raises
+    ------
+    InputError
+        If it is none of these, or one that cannot be used.
+    """
+    if isinstance(value, Graph):
+        return value
+    if hasattr(value, "tocoo"):
+        return Graph.from_scipy(value)
+    advice = ""
+    if isinstance(value, (str, os.PathLike)):
+        advice = ": mgraph.read(path) reads one from a file"
+    elif hasattr(value, "adjacency"):
+        advice = ": networkx.to_scipy_sparse_array(graph, weight=...) makes one of NetworkX's"
+    elif hasattr(value, "shape") or hasattr(value, "__array__") or isinstance(value, Sequence):
+        return Graph.from_dense(value)
+    raise InputError(f"expected a Graph, a sparse or dense matrix, got {type(value).__name__}{advice}")
