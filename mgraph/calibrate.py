@@ -1,7 +1,7 @@
 """Measuring a device once, so that the planner's predictions hold on it; see `mgraph.planning.rates`.
 
-Each figure comes from a short run of what it predicts: whole solves of two sizes tell the rate of the (min, +)
-product from the time that a round takes in any case.
+Each figure comes from a short run of what it predicts. Solves of two sizes separate the rate of the (min, +) product
+from the fixed time of a round.
 """
 
 import dataclasses
@@ -39,9 +39,9 @@ def calibrate(device: str | None = None) -> Rates:
     Raises
     ------
     InputError
-        For a device's name that is not known, or if there is no folder to keep the figures in.
+        For an unknown device, or if there is no folder to keep the figures in.
     DeviceError
-        If the device is not there or cannot be used.
+        If the device does not exist or cannot be used.
     """
     folder_of_figures()
     found = devices.find(device)
@@ -89,7 +89,7 @@ def _rounds(device: devices.Device, n: int) -> int:
 
 
 def _per_round(device: devices.Device, small: int, part: float, large: int, whole: float) -> float:
-    """Return the seconds of a round that do not grow with the matrix, from two solves."""
+    """Return the fixed seconds of a round, which do not grow with the matrix, from two solves."""
     growth = (large / small) ** 3
     overhead = (growth * part - whole) / (growth * _rounds(device, small) - _rounds(device, large))
     return max(0.0, overhead)
@@ -109,7 +109,7 @@ def _solve_seconds(device: devices.Device, matrix: Any, dtype: str, paths: bool)
 
 
 def _memory(device: devices.Device, cores: int) -> float:
-    """Return the bytes a second and core that one pivot of the unblocked algorithm reads and writes."""
+    """Return the bytes per second and core that one pivot of the unblocked algorithm reads and writes."""
     n = 4096
     D = device.asarray(random_matrix(n, density=1.0, dtype="float32"))
     cycle = device.xp.full(1, NO_CYCLE, np.int32)
@@ -118,7 +118,7 @@ def _memory(device: devices.Device, cores: int) -> float:
 
 
 def _copy(device: devices.Device) -> float:
-    """Return the bytes a second to the host while as many come from it; 0 where the host is the device."""
+    """Return the bytes per second to the host during an equal transfer from it; 0 if the device is the host."""
     if device.kind == "cpu":
         return 0.0
     xp, shape = device.xp, (4096, 16384)
@@ -140,7 +140,7 @@ def _copy(device: devices.Device) -> float:
 
 
 def _searched(device: devices.Device, known: Rates) -> float:
-    """Return the edges a second that a breadth-first search passes, as the planner counts them; see `_relaxed`."""
+    """Return the edges per second of a breadth-first search, as the planner counts them; see `_relaxed`."""
     graph = rmat(SCALE[device.kind])
     source = int(np.diff(devices.to_host(graph.adjacency("csr")[0])).argmax())
     result, taken = repeated(partial(bfs, graph, source, device=device.name))
@@ -148,9 +148,9 @@ def _searched(device: devices.Device, known: Rates) -> float:
 
 
 def _relaxed(device: devices.Device, known: Rates) -> float:
-    """Return the relaxations a second and core of searches from many sources, as the planner counts them.
+    """Return the relaxations per second and core of searches from many sources, as the planner counts them.
 
-    `known` is what its prediction goes by.
+    `known` are the rates of its prediction.
     """
     n = 8192 if device.kind == "cuda" else 1024
     random = np.random.default_rng(1)

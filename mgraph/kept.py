@@ -1,4 +1,4 @@
-"""Figures that are kept for later processes, in files of the user's cache folder."""
+"""Figures kept for later processes, in files of the user's cache folder."""
 
 import contextlib
 import functools
@@ -10,21 +10,21 @@ from typing import Any
 
 
 def cache_folder() -> Path | None:
-    """Return the folder that mgraph keeps its figures in; None where the user has no home and names no folder."""
+    """Return the folder of mgraph's figures; None if the user has no home directory and names no folder."""
     return _folder(os.environ.get("XDG_CACHE_HOME"), os.environ.get("HOME"))
 
 
 @functools.cache
 def _folder(named: str | None, _home: str | None) -> Path | None:
-    """Return the folder by what the environment says; kept, as to make a path takes a plan's time."""
+    """Return the folder for these variables of the environment; cached, as making a path takes as long as a plan."""
     try:
         return (Path(named) if named else Path.home() / ".cache") / "mgraph"
-    except RuntimeError:  # there is no home
+    except RuntimeError:  # no home directory
         return None
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write a file that appears whole or not at all, whoever else writes it at the same time.
+    """Write a file atomically, even if other processes write it at the same time.
 
     Raises
     ------

@@ -202,11 +202,11 @@ def _left_by(group: Group) -> int:
 
 
 def _quota(group: Group) -> float:
-    """Return the cores' worth of time that a control group gives its processes; infinite if it has no limit."""
+    """Return the CPU quota of a control group, in cores; infinite if it has no limit."""
     folder, version = group
     names = ("cpu.max",) if version == 2 else ("cpu.cfs_quota_us", "cpu.cfs_period_us")
     words = " ".join(_text(f"{folder}/{name}") for name in names).split()
-    with contextlib.suppress(ValueError):  # "max" is no number
+    with contextlib.suppress(ValueError):  # "max" is not a number
         quota, period = (int(word) for word in words)
         if quota > 0 and period > 0:
             return quota / period

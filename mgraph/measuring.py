@@ -8,17 +8,17 @@ from typing import Any
 
 from . import device as devices
 
-#: The least number of times that a median is taken of.
+#: Least number of times for a median.
 REPEATS = 5
 
 
 def median_seconds(device: devices.Device, work: Callable[[], object], repeats: int = REPEATS) -> float:
-    """Return the median time of some work on a device, after it was done once."""
+    """Return the median time of `work` on a device, after one warm-up."""
     return statistics.median(each_seconds(device, work, repeats))
 
 
 def each_seconds(device: devices.Device, work: Callable[[], object], repeats: int = REPEATS) -> list[float]:
-    """Return the times of some work on a device, after it was done once."""
+    """Return the times of `work` on a device, after one warm-up."""
     work()
     times = []
     with device.active():
@@ -52,7 +52,7 @@ class Times:
 
 
 def repeated(call: Callable[[], Any], repeats: int = REPEATS) -> tuple[Any, Times]:
-    """Call once, and so many times more; return the last result and the times.
+    """Call once to warm up, then `repeats` times; return the last result and the times.
 
     Nothing is done between the calls, so that a processor that was warmed up is still so; the result is that of a
     call whose time counts, for it to be checked. `call` returns a result of this library, whose timings tell the solve
@@ -77,5 +77,5 @@ def repeated(call: Callable[[], Any], repeats: int = REPEATS) -> tuple[Any, Time
 
 
 def spread(times: tuple[float, ...]) -> float:
-    """Return the greatest time less the least, over the median."""
+    """Return (greatest - least) / median of the times."""
     return (max(times) - min(times)) / statistics.median(times)

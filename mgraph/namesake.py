@@ -11,7 +11,7 @@ from pathlib import Path
 
 from . import lazy
 
-#: What puts it right.
+#: How to mend it.
 _REMEDY = (
     "python -m pip uninstall mgraph, then python -m pip install --force-reinstall --no-deps dask-mgraph, "
     "or keep them in separate environments"
@@ -32,7 +32,7 @@ def neighbour() -> str | None:
 
 
 def warn_of_neighbour() -> None:
-    """Warn whoever imports mgraph that another distribution has put a package of this name in the same folder."""
+    """Warn, on import, that another distribution has installed a package of this name in the same folder."""
     if found := neighbour():
         warnings.warn(
             f"another distribution named mgraph ({found}) is installed in the same folder as dask-mgraph, and each "
@@ -42,7 +42,7 @@ def warn_of_neighbour() -> None:
 
 
 def conflict() -> str | None:
-    """Return in words that the other distribution is installed anywhere on Python's path; None if it is not."""
+    """Return a message if the other distribution is installed anywhere on Python's path; else None."""
     metadata = lazy.metadata()
     try:
         version = metadata.version("mgraph")
@@ -52,7 +52,7 @@ def conflict() -> str | None:
 
 
 def replaced() -> str | None:
-    """Return in words that what is imported as `mgraph` is the other package, so that nothing would work, or None."""
+    """Return a message if what is imported as `mgraph` is the other package, with which nothing works; else None."""
     if hasattr(sys.modules["mgraph"], "ApspResult"):
         return None
     return f"the package mgraph that Python finds is another distribution's: {_REMEDY}"

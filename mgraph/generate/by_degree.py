@@ -17,22 +17,22 @@ from .weights import checked_weights, drawn_weights
 def random_degree(
     n: int, degree: float, *, weights: tuple[int, int] | None = None, seed: int = 0, device: str | None = None
 ) -> Graph:
-    """Return a directed graph in which all vertices have about as many edges, to vertices drawn at random.
+    """Return a directed graph of about equal degrees, with targets drawn at random.
 
-    Loops and repeated edges are as likely as any, so few, and stay.
+    Self-loops and repeated edges are as likely as any other edge, and are kept.
 
     Parameters
     ----------
     n : int
         Number of vertices.
     degree : float
-        Edges out of a vertex; between two integers, some vertices have the lower and some the higher.
+        Out-degree. For a fraction, some vertices have the next lower integer and some the next higher.
     weights : tuple of (int, int), optional
-        The least and the greatest weight of an edge, drawn uniformly; by default the edges have none.
+        The least and the greatest weight of an edge, drawn uniformly; by default the graph has no weights.
     seed : int
         The same arguments give the same graph, on every device.
     device : {"cpu", "cuda", "cuda:N"}, optional
-        Where the graph shall live; by default on the CPU.
+        The device on which the graph lives; by default the CPU.
 
     References
     ----------
@@ -57,26 +57,26 @@ def scale_free(
     seed: int = 0,
     device: str | None = None,
 ) -> Graph:
-    """Return a directed graph in which few vertices have many edges and the others have few.
+    """Return a directed graph in which a few vertices, the hubs, have many edges and the others have few.
 
-    As `random_degree`, but for a share of the vertices, drawn at random: the hubs.
+    The same as `random_degree`, but for the hubs, which are drawn at random.
 
     Parameters
     ----------
     n : int
         Number of vertices.
     degree : float
-        Edges out of a vertex that is no hub.
+        Out-degree of the other vertices.
     hub_fraction : float
         The share of the vertices that are hubs, 0 to 1.
     hub_degree : int
-        Edges out of a hub.
+        Out-degree of a hub.
     weights : tuple of (int, int), optional
-        The least and the greatest weight of an edge, drawn uniformly; by default the edges have none.
+        The least and the greatest weight of an edge, drawn uniformly; by default the graph has no weights.
     seed : int
         The same arguments give the same graph, on every device.
     device : {"cpu", "cuda", "cuda:N"}, optional
-        Where the graph shall live; by default on the CPU.
+        The device on which the graph lives; by default the CPU.
 
     References
     ----------
@@ -111,7 +111,7 @@ def _degrees(n: int, m: int) -> np.ndarray:
 def _to_random_targets(
     degrees: np.ndarray, weights: tuple[int, int] | None, random: "np.random.Generator", place: devices.Device
 ) -> Graph:
-    """Return the graph of vertices with so many edges each, to targets drawn at random."""
+    """Return the graph of vertices with these out-degrees and random targets."""
     n, m = len(degrees), int(degrees.sum())
     src = np.repeat(np.arange(n, dtype=np.int32), degrees)
     dst = random.integers(0, max(n, 1), m, np.int32)

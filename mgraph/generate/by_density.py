@@ -19,33 +19,31 @@ Array = Any
 def random_density(
     n: int, density: float, max_degree: float = 100.0, *, seed: int = 0, device: str | None = None
 ) -> Graph:
-    """Return a directed graph that has a share of all possible edges, with degrees that differ.
+    """Return a directed graph with a given share of all possible edges, and unequal degrees.
 
-    Every vertex can be reached from every other; an edge from a vertex to itself is as likely as any. The degrees
-    are those of 1 + (most - 1) u^k for u between 0 and 1, with the k that gives as many edges as asked for, and of
-    edges there are as many, to the nearest whole number. All are the same where `max_degree` is `density`, and the more
-    unequal the farther it is above. The neighbours of a vertex are an arithmetic progression through a random cycle of
-    all vertices, from its successor there on.
+    Every vertex can be reached from every other. Self-loops are as likely as any other edge. The degrees are
+    1 + (most - 1) u^k for u between 0 and 1; k is chosen such that the number of edges is as requested, to the nearest
+    integer. All degrees are equal if `max_degree` is `density`; they differ more, the greater `max_degree` is. The
+    neighbours of a vertex are an arithmetic progression through a random cycle of all vertices, which begins at the
+    vertex's successor.
 
     Parameters
     ----------
     n : int
         Number of vertices.
     density : float
-        Edges in percent of all n² pairs.
+        Number of edges, in percent of all n² pairs.
     max_degree : float
-        The most edges out of a vertex in percent of n, rounded down to a whole number of them, but up where fewer
-        would not do.
+        The greatest out-degree, in percent of n. It is rounded down, or up if the edges would not fit otherwise.
     seed : int
         The same arguments give the same graph, on every device.
     device : {"cpu", "cuda", "cuda:N"}, optional
-        Where the graph shall live; by default on the CPU.
+        The device on which the graph lives; by default the CPU.
 
     Raises
     ------
     InputError
-        If there are too few edges to connect the vertices, which takes one from each, or if `max_degree` is below
-        `density`.
+        If there are fewer edges than vertices, which cannot connect them, or if `max_degree` is less than `density`.
     MemoryLimitError
         If the graph does not fit the device.
 
@@ -68,7 +66,7 @@ def random_density(
     check_free_memory(f"a graph of {n:,} vertices and {m:,} edges", 64 * n + 4 * m, place)
     cycle = random.permutation(n)
     strides = np.arange(1, max(n, 2))
-    strides = random.choice(strides[np.gcd(strides, n) == 1], n) if n else strides  # they come by every vertex
+    strides = random.choice(strides[np.gcd(strides, n) == 1], n) if n else strides  # they reach all vertices
     degrees = random.permutation(_unequal_degrees(n, m, most))
     indptr = np.concatenate([[0], degrees.cumsum()])
     with place.active():
@@ -78,14 +76,14 @@ def random_density(
 
 
 def _percent(value: float) -> Fraction:
-    """Return percent as the share that was written: no float is 0.57."""
+    """Return a percentage as an exact fraction of its decimal form: no float equals 0.57."""
     return Fraction(str(value)) / 100
 
 
 def _unequal_degrees(n: int, m: int, most: int) -> np.ndarray:
     """Return the degrees, from 1 to `most`, of `n` vertices with `m` edges: 1 + (most - 1) u^k, ascending.
 
-    Their sums are the integral's, rounded, whose last is `m`.
+    Their cumulative sums are the rounded integral, so the last one is `m`.
     """
     power = (most - 1) * n / (m - n) if m > n else 1.0  # k + 1
     beyond_one_each = np.rint((m - n) * (np.arange(n + 1) / max(n, 1)) ** power)
@@ -93,7 +91,7 @@ def _unequal_degrees(n: int, m: int, most: int) -> np.ndarray:
 
 
 def _progressions(place: devices.Device, cycle: np.ndarray, strides: np.ndarray, indptr: np.ndarray) -> Array:
-    """Return each vertex's neighbours, ascending: of a cycle, from the vertex's successor on, one in every stride."""
+    """Return each vertex's neighbours, ascending: every stride-th vertex of the cycle, from its successor on."""
     xp, n = place.xp, len(cycle)
     wide = np.uint32 if n <= 2**16 else np.uint64  # holds n²
     successors = np.empty(n, wide)
@@ -106,7 +104,7 @@ def _progressions(place: devices.Device, cycle: np.ndarray, strides: np.ndarray,
         last = min(n, first + rows)
         begin, end = int(indptr[first]), int(indptr[last])
         starts = there[first:last] - begin
-        # An edge's row is the number of rows, less one, that begin at it or before.
+        # The row of an edge is the number of rows that begin at or before it, minus one.
         row = xp.bincount(starts, minlength=end - begin)[: end - begin].cumsum() - 1
         number = xp.arange(end - begin, dtype=wide) - starts.astype(wide)[row]
         at = cycle[(successors[first:last][row] + strides[first:last][row] * number) % wide(n)]
@@ -121,24 +119,24 @@ def _progressions(place: devices.Device, cycle: np.ndarray, strides: np.ndarray,
 def random_graph(m: int, density: float, count: int, *, seed: int = 0, device: str | None = None) -> Graph:
     """Return an undirected graph of `count` random graphs of equal size, with `m` edges in all.
 
-    Each graph is connected, a component, where it has the edges for it, one less than vertices: first by a tree, in
-    which every vertex but the first is joined to one before it. The other edges are different pairs of its vertices,
-    drawn one from each of as many stretches of the list of all pairs that the tree has left. A graph with too few edges
-    for a tree, as those of a low `density` and a small `m` are, has no tree, and falls into more components.
+    Each graph is connected by a random tree: every vertex but the first is joined to an earlier one. The other edges
+    are different pairs of vertices: the list of all remaining pairs is cut into as many ranges, and one pair is drawn
+    from each. A graph with too few edges for a tree has none, and is not connected; that happens if `density` and `m`
+    are small.
 
     Parameters
     ----------
     m : int
         Number of undirected edges.
     density : float
-        The share of all pairs of vertices that edges join, above 0 and up to 1. A graph has as many vertices as
-        that takes, at least two.
+        The share of all pairs of vertices that are edges, above 0 and up to 1. It determines the number of vertices,
+        which is at least two for each graph.
     count : int
-        Number of graphs, of ``m / count`` edges each: of components too, where ``m // count`` edges connect a graph.
+        Number of graphs, with ``m / count`` edges each. If they are connected, also of components.
     seed : int
         The same arguments give the same graph, on every device.
     device : {"cpu", "cuda", "cuda:N"}, optional
-        Where the graph shall live; by default on the CPU.
+        The device on which the graph lives; by default the CPU.
 
     References
     ----------
@@ -154,8 +152,8 @@ def random_graph(m: int, density: float, count: int, *, seed: int = 0, device: s
         raise InputError(f"density={density} makes {count * size} vertices of {m} edges: at most {MAX_VERTICES}")
     random = host_random(seed)
     place = checked_place(device, count * size, 2 * m)
-    # Vertex v of a graph has v pairs, those with the vertices before it. A tree takes one of them, and what is left are
-    # as many as the vertex before has of all: they are drawn by that vertex's numbers.
+    # Vertex v has v pairs with earlier vertices. A tree takes one of them; v - 1 are left, as many as vertex v - 1 has
+    # in all. So the pairs that are left are numbered like those of one vertex fewer.
     tree = size - 1 if m // max(count, 1) >= size - 1 else 0
     rows = size - 1 if tree else size
     pairs = rows * (rows - 1) // 2
@@ -166,11 +164,11 @@ def random_graph(m: int, density: float, count: int, *, seed: int = 0, device: s
     pair = random.integers(scaled(number, of, pairs), scaled(number + 1, of, pairs))
     names = random.permutation(np.arange(count * size, dtype=np.int32))
     child = np.arange(count * size if tree else 0)
-    parent = random.integers(0, np.maximum(child % size, 1))  # within the graph, whose first vertex has none
+    parent = random.integers(0, np.maximum(child % size, 1))  # within the graph; its first vertex has no parent
     with place.active():
         xp = place.xp
         names, pair, base, child, parent = map(place.asarray, (names, pair, graph * size, child, parent))
-        # The pairs (high, low) with low < high, in order: the root is right but for its rounding.
+        # The pairs (high, low) with low < high, in order. The square root may be off by one after rounding.
         high = ((1 + xp.sqrt(1 + 8.0 * pair)) / 2).astype(np.int64)
         high -= high * (high - 1) // 2 > pair
         high += high * (high + 1) // 2 <= pair

@@ -20,12 +20,12 @@ def checked_number(name: str, value: Any) -> float:
 
 
 def host_random(seed: Any) -> "np.random.Generator":
-    """Return what draws on the host."""
+    """Return NumPy's random generator for a seed."""
     return np.random.default_rng(checked_integer("seed", seed, 0))
 
 
 def checked_place(device: str | None, n: int, edges: int) -> devices.Device:
-    """Return where a graph shall live, or raise MemoryLimitError if so many edges cannot be sorted there."""
+    """Return a graph's device, or raise MemoryLimitError if the device has no memory to sort that many edges."""
     place = devices.find("cpu" if device is None else device)
     check_memory(n, edges, place)
     return place

@@ -26,21 +26,21 @@ def rmat(
     """Return a Kronecker (R-MAT) graph: few vertices have very many neighbours, as in a social network.
 
     An edge picks one of the four quadrants of the adjacency matrix, then one of the quadrant's quadrants,
-    and so on. Vertices are renamed by a pseudo-random permutation; self-loops and repeated edges are
-    dropped, so that the graph has somewhat fewer than ``edge_factor * 2**scale`` edges.
+    and so on. Vertices are renumbered by a pseudo-random permutation. Self-loops and repeated edges are
+    dropped, so the graph has somewhat fewer than ``edge_factor * 2**scale`` edges.
 
     Parameters
     ----------
     scale : int
         The graph has ``2**scale`` vertices; at most 30.
     edge_factor : int
-        Edges drawn per vertex.
+        Number of edges drawn per vertex.
     seed : int
         The same seed gives the same graph, on every device.
     directed : bool
         False keeps every edge in both directions, and drops an edge that was drawn in both.
     device : {"cpu", "cuda", "cuda:N"}, optional
-        Where the graph is made and lives; by default on the CPU.
+        The device on which the graph is generated and lives; by default the CPU.
 
     References
     ----------
@@ -76,7 +76,7 @@ def rmat(
 
 
 def rmat_edges(xp: Any, scale: int, first: int, count: int, seed: int) -> tuple[Array, Array]:
-    """Return the edges of `rmat` that are drawn as number `first` and so on, as sources and targets of uint64.
+    """Return edges `first` to ``first + count - 1`` of `rmat`, as sources and targets of uint64.
 
     `first` is a multiple of 4; `xp` is NumPy or CuPy.
     """
@@ -87,8 +87,8 @@ def rmat_edges(xp: Any, scale: int, first: int, count: int, seed: int) -> tuple[
 def _quadrants(xp: Any, scale: int, first: int, count: int, seed: int) -> tuple[Array, Array]:
     """Draw edges `first` to ``first + count - 1``: a bit of the source and of the target per level.
 
-    The random number of an edge at a level is a function of both and of the seed, so it does not matter
-    which edges are drawn together. Each hash gives four edges 16 bits each; `first` is a multiple of 4.
+    The random number of an edge at a level depends on the edge, the level and the seed alone, so edges can be
+    drawn in any groups. Each hash serves four edges, with 16 bits each; `first` is a multiple of 4.
     """
     words = xp.arange(first // 4, (first + count + 3) // 4, dtype=np.uint64)
     src = xp.zeros(4 * len(words), np.uint32)

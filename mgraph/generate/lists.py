@@ -17,8 +17,9 @@ Array = Any
 def linked_list(n: int, *, seed: int = 0, device: str | None = None) -> Array:
     """Return one list of all elements in random order, for `mgraph.list_rank` [2]_.
 
-    The order is a pseudo-random permutation that gives each element from its place alone: a Feistel network of four
-    rounds on the two digits of the place to a base of about the root of `n`, walked on where it leads beyond `n` [1]_.
+    The order is a pseudo-random permutation, computed for each place independently. It is a Feistel network of four
+    rounds on the two digits of the place, in a base of about the square root of `n`; a result of `n` or more is
+    permuted again [1]_.
 
     Parameters
     ----------
@@ -27,7 +28,7 @@ def linked_list(n: int, *, seed: int = 0, device: str | None = None) -> Array:
     seed : int
         The same arguments give the same list, on every device.
     device : {"cpu", "cuda", "cuda:N"}, optional
-        Where the list shall live; by default on the CPU.
+        The device on which the list lives; by default the CPU.
 
     Returns
     -------
@@ -58,15 +59,15 @@ def linked_list(n: int, *, seed: int = 0, device: str | None = None) -> Array:
 
 
 def _rounds(n: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Draw the functions of a permutation of the numbers below `n`: two of each of a number's digits."""
-    base = math.isqrt(max(n - 1, 0)) + 1  # of the low digit: the root, rounded up
-    rest = max(1, -(-n // base))  # numbers that the high one can be
+    """Draw the round functions of a permutation of the numbers below `n`: two for each digit."""
+    base = math.isqrt(max(n - 1, 0)) + 1  # of the low digit: the square root, rounded up
+    rest = max(1, -(-n // base))  # values of the high digit
     random = np.random.default_rng(seed)
     return [(random.integers(0, base, rest, np.uint32), random.integers(0, rest, base, np.uint32)) for _ in range(2)]
 
 
 def _permuted(numbers: Array, n: int, rounds: list[tuple[Array, Array]]) -> Array:
-    """Permute numbers of uint32 below `n`: one that is led beyond is led on, until it is back."""
+    """Permute numbers of uint32 below `n`; a result of `n` or more is permuted again until it is below `n`."""
     permuted = _two_digits_permuted(numbers, rounds)
     beyond = (permuted >= np.uint32(n)).nonzero()[0]
     while len(beyond):
@@ -76,7 +77,7 @@ def _permuted(numbers: Array, n: int, rounds: list[tuple[Array, Array]]) -> Arra
 
 
 def _two_digits_permuted(numbers: Array, rounds: list[tuple[Array, Array]]) -> Array:
-    """Permute numbers of two digits: to each in turn is added, modulo its base, a random function of the other."""
+    """Permute numbers of two digits: add to each digit in turn a random function of the other, modulo its base."""
     base, rest = (np.uint32(len(table)) for table in reversed(rounds[0]))
     high = numbers // base
     low = numbers - high * base

@@ -10,7 +10,7 @@ from ..dtypes import MAX_VERTICES, distance_dtype, infinity
 from ..errors import InputError
 from .checks import check_free_memory, checked_number, host_random
 
-#: Elements of a random matrix drawn at a time. Which numbers are drawn depends on it.
+#: Elements of a random matrix drawn at a time. The numbers drawn depend on it.
 ELEMENTS_AT_A_TIME = 1 << 22
 
 
@@ -23,18 +23,18 @@ def random_matrix(
     dtype: Any = "float32",
     seed: int = 0,
 ) -> np.ndarray:
-    """Return a random distance matrix of `n` vertices: uniform weights, and zeros on the diagonal.
+    """Return a random distance matrix of `n` vertices, with uniform weights and a diagonal of zeros.
 
     Parameters
     ----------
     n : int
         Number of vertices.
     density : float
-        The probability of an edge, 0 to 1; elsewhere the matrix is ``inf``, for integers the type's largest value.
+        The probability of an edge, 0 to 1. Other elements are ``inf``, or the largest value of an integer type.
     low, high : float
-        The weights' range; for integers both are whole numbers, and included.
+        The range of the weights. For integer types both are integers, and included.
     dtype : {"float32", "float64", "int32", "int16"}
-        Type of the matrix; the latter two draw integers.
+        Type of the matrix and of its weights.
     seed : int
         The same arguments give the same matrix.
     """

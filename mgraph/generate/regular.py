@@ -19,18 +19,18 @@ def grid(
     seed: int = 0,
     device: str | None = None,
 ) -> Graph:
-    """Return an undirected grid of streets: like a road network, of small degrees and with many levels.
+    """Return an undirected grid of streets. Like a road network, it has small degrees and many levels.
 
     Parameters
     ----------
     rows, columns : int
         The crossing in row ``i`` and column ``j`` is vertex ``i * columns + j``.
     weights : tuple of (int, int), optional
-        The shortest and the longest street between two crossings, drawn uniformly; None gives none a weight.
+        The least and the greatest length of a street, drawn uniformly; None for a graph without weights.
     seed : int
         The same arguments give the same graph, on every device.
     device : {"cpu", "cuda", "cuda:N"}, optional
-        Where the graph shall live; by default on the CPU.
+        The device on which the graph lives; by default the CPU.
     """
     rows, columns = checked_integer("rows", rows, 0, MAX_VERTICES), checked_integer("columns", columns, 0, MAX_VERTICES)
     if rows * columns > MAX_VERTICES:
@@ -49,9 +49,9 @@ def grid(
 
 
 def list_graph(n: int, count: int, *, seed: int = 0, device: str | None = None) -> Graph:
-    """Return an undirected graph of `count` lists, of `n` vertices in all: components of the greatest diameter.
+    """Return an undirected graph of `count` lists with `n` vertices in all: components of the greatest diameter.
 
-    As `tree_graph` with one child a vertex.
+    The same as `tree_graph` with one child per vertex.
 
     References
     ----------
@@ -61,7 +61,7 @@ def list_graph(n: int, count: int, *, seed: int = 0, device: str | None = None) 
 
 
 def tree_graph(n: int, count: int, k: int, *, seed: int = 0, device: str | None = None) -> Graph:
-    """Return an undirected graph of `count` complete `k`-ary trees, of about equal size and `n` vertices in all.
+    """Return an undirected graph of `count` complete `k`-ary trees of about equal size, with `n` vertices in all.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def tree_graph(n: int, count: int, k: int, *, seed: int = 0, device: str | None 
     seed : int
         The same arguments give the same graph, on every device.
     device : {"cpu", "cuda", "cuda:N"}, optional
-        Where the graph shall live; by default on the CPU.
+        The device on which the graph lives; by default the CPU.
 
     References
     ----------

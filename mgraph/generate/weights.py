@@ -12,14 +12,14 @@ from ..graph import Compressed, Graph, as_graph
 
 
 def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "float32") -> Graph:
-    """Return a graph with the edges of another and uniform whole weights, one for each pair of vertices.
+    """Return a graph with the edges of another and uniform integer weights.
 
-    So both directions of an undirected edge have the same, and so have parallel edges.
+    The weight depends on the pair of vertices, so both directions of an edge, and parallel edges, have the same.
 
     Parameters
     ----------
     graph : Graph, or what `mgraph.apsp` reads as one
-        The edges; weights of its own do not matter.
+        The edges. Its own weights are ignored.
     weights : tuple of (int, int)
         The least and the greatest weight, less than 2**31 apart.
     dtype : {"float32", "float64", "int32"}
@@ -28,12 +28,12 @@ def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "float32") -> Gr
     Returns
     -------
     Graph
-        Where `graph` is; the same on every device.
+        On the device of `graph`; the weights are the same on every device.
 
     Raises
     ------
     InputError
-        For weights or a type that cannot be, and for what is no graph.
+        For an invalid range, type or graph.
     """
     low, high = checked_range(weights)
     if high - low >= 2**31:
@@ -56,7 +56,7 @@ def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "float32") -> Gr
 
 
 def checked_weights(weights: Any) -> tuple[int, int] | None:
-    """Return the least and the greatest weight, if the edges shall have any."""
+    """Return the least and the greatest weight; None for a graph without weights."""
     return None if weights is None else checked_range(weights)
 
 
@@ -70,5 +70,5 @@ def checked_range(weights: Any) -> tuple[int, int]:
 
 
 def drawn_weights(edges: int, between: tuple[int, int] | None, random: "np.random.Generator") -> np.ndarray | None:
-    """Draw the weights of `edges` edges, if they shall have any."""
+    """Draw the weights of `edges` edges; None for a graph without weights."""
     return None if between is None else random.integers(*between, edges, np.int32, endpoint=True)

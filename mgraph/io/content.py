@@ -1,4 +1,4 @@
-"""What the reader of a format is asked for, and what it returns."""
+"""What the reader of a format gets, and what it returns."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 class Options(NamedTuple):
-    """What the caller of `mgraph.read` says of the file."""
+    """What the caller of `mgraph.read` knows about the file."""
 
     n: int | None
     directed: bool | None
@@ -15,18 +15,18 @@ class Options(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What a file holds: edges over vertices numbered from 0, and what the file says of them.
+    """The content of a file: edges over vertices numbered from 0, and the file's own description of them.
 
     Attributes
     ----------
     src, dst : array of int, shape (edges,)
-        The edges' ends, checked: not negative, and below `n` where that is known.
+        The ends of the edges, checked: not negative, and less than `n` if that is known.
     weights : array, shape (edges,), or None
         The edges' weights.
     n : int or None
-        The number of vertices, if the file says it.
+        The number of vertices, if the file has it.
     directed : bool
-        Whether each edge has one direction, if the caller does not say it.
+        Whether edges have one direction, if the caller does not specify it.
     base : int
         The first vertex id in the file.
     """

@@ -22,7 +22,7 @@ def read_gr(path: Path, stream: BufferedReader, options: Options) -> Content:
     Raises
     ------
     FormatError
-        For a line that is not as above, and if the file has more or fewer edges than it says.
+        For an invalid line, or if the number of edges is not that of the first line.
     """
     text = Text(path, stream, b"c")
     lines: Lines | None = None

@@ -1,7 +1,7 @@
 """Edge lists, 'u v' or 'u v weight' a line, and lists with a number a line.
 
-The first edge tells how the others are written. A first line such as "4039 88234" may be an edge or a header
-'vertices edges': where the numbers fit a header, the file is refused unless the caller says what it is by `n`.
+The first edge determines the layout of the others. A first line such as "4039 88234" may be an edge or a header
+'vertices edges': if the numbers fit a header, the file is refused unless the caller resolves it with `n`.
 """
 
 import itertools
@@ -17,7 +17,7 @@ from .ids import in_use
 from .lines import Lines
 from .stream import Text
 
-#: Edge lines, from the first on, among which a header such as "4039 88234" is looked for.
+#: Number of first edge lines that may be a header such as "4039 88234".
 HEAD = 5
 
 
@@ -27,7 +27,7 @@ def read_edges(path: Path, stream: BufferedReader, options: Options) -> Content:
     Raises
     ------
     FormatError
-        For a line that is no edge, or a line that may be a header.
+        For a line that is not an edge, or that may be a header.
     """
     n = options.n
     text = Text(path, stream, b"#%", inline=True)
@@ -44,7 +44,7 @@ def read_edges(path: Path, stream: BufferedReader, options: Options) -> Content:
                     continue
                 head[place] = places[place]
                 if n is not None and numbers[0] == b"%d" % n:
-                    # A header, if the number of edges is right as well, which only the end will tell.
+                    # A header, if the number of edges matches too, which is known at the end of the file.
                     header = place, places[place], line
                     block = block[:start] + b"#" + block[start + 1 :]
                     break
@@ -66,12 +66,12 @@ def read_edges(path: Path, stream: BufferedReader, options: Options) -> Content:
 
 
 def read_numbers(path: Path, stream: BufferedReader) -> np.ndarray:
-    """Return the numbers of a text that has one a line, blank lines and comments behind ``#`` left out.
+    """Return the numbers of a text with one per line, without blank lines and comments after ``#``.
 
     Raises
     ------
     FormatError
-        For a line that holds anything else, or a number that is negative or beyond int64.
+        For any other line, and for a number that is negative or beyond int64.
     """
     wanted = "give a saved array (.npy), or a text with a number a line"
     lines = Lines(path, ids=1, comments=b"#", limit=2**63, noun="successor", wanted=wanted)
@@ -81,7 +81,7 @@ def read_numbers(path: Path, stream: BufferedReader) -> np.ndarray:
 
 
 def _layout(path: Path, number: int, line: bytes, options: Options) -> Lines:
-    """Take from the first edge how the others are written."""
+    """Return the layout of all edges, as determined by the first one."""
     delimiter = "," if b"," in line else None
     columns = len(line.split(b"," if delimiter else None))
     if options.weighted is False:
@@ -102,10 +102,10 @@ def _layout(path: Path, number: int, line: bytes, options: Options) -> Lines:
 
 
 def _refuse_header(path: Path, head: dict[int, int], src: np.ndarray, dst: np.ndarray, relabel: bool) -> None:
-    """Refuse a text one of whose first lines looks like a header "vertices edges" rather than an edge.
+    """Refuse a text if one of its first lines looks like a header "vertices edges" rather than an edge.
 
-    The header of a tree, "4 3", could as well be an edge, as it is in "4 3", "3 2", "2 1", "1 0": only the
-    user knows, and says it by `n`.
+    The header of a tree, "4 3", may also be an edge, as in "4 3", "3 2", "2 1", "1 0": only the user knows, and
+    resolves it with `n`.
     """
     for place, line in head.items():
         a, b = int(src[place]), int(dst[place])

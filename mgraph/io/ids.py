@@ -1,10 +1,10 @@
-"""The vertex ids that edges use: which they are, and edges renumbered by them."""
+"""The vertex ids that edges use, and edges renumbered by them."""
 
 import numpy as np
 
 
 def in_use(src: np.ndarray, dst: np.ndarray) -> np.ndarray:
-    """Return the ids in use, ascending: by marking them where their range is small, else by sorting."""
+    """Return the ids in use, ascending: by marking them if their range is small, else by sorting."""
     if not len(src):
         return np.empty(0, np.int64)
     span = max(int(src.max()), int(dst.max())) + 1
@@ -17,7 +17,7 @@ def in_use(src: np.ndarray, dst: np.ndarray) -> np.ndarray:
 
 
 def packed(src: np.ndarray, dst: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the ids in use, and the edges with each id replaced by its place among them."""
+    """Return the ids in use, and the edges with each id replaced by its index among them."""
     ids = in_use(src, dst)
     if len(ids) and ids[-1] <= 4 * len(src):
         places = np.empty(int(ids[-1]) + 1, np.int32)

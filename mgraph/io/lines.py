@@ -1,4 +1,4 @@
-"""Numbers from text, an edge or a list element a line: every line is checked, and the first bad one is named.
+"""Numbers from text, one edge or list element per line: every line is checked, and errors name the first bad one.
 
 NumPy's `loadtxt` parses a block of lines at a time. Every check holds or fails for a line by itself, so the bad line
 is found by bisecting the block that failed. `loadtxt` counts some letters beyond ASCII as blanks, reads 1e400 as
@@ -25,12 +25,12 @@ _LEADING = re.compile(rb"\n[ \t\r\n]+")
 _INFINITY = re.compile(rb"[\s,]\+?inf(?:inity)?(?=[\s,]|$)", re.IGNORECASE)
 _LONG_INTEGER = re.compile(rb"(?<![^\s,])[+-]?[0-9]{19,}(?=[\s,]|$)")
 
-#: Bytes that sorting a graph takes an edge, beside the edges as they are read (`mgraph.graph.check_memory`).
+#: Bytes per edge that sorting a graph takes, in addition to the edges as read (`mgraph.graph.check_memory`).
 _BYTES_AN_EDGE = 40
 
 
 class Lines:
-    """How the lines of one text are written, what must hold for each of them, and what they hold.
+    """The layout of the lines of one text, the conditions on each line, and the parsed numbers.
 
     Parameters
     ----------
@@ -39,21 +39,21 @@ class Lines:
     ids : int
         Columns of ids a line: 2, or 1 for the elements of a list.
     weights : tuple of type
-        The types to read the last column as, the first that fits a block; none if there is no such column.
+        The types to try for the last column, block by block; empty without such a column.
     comments : bytes
         The characters that begin a comment.
     inline : bool
         Whether a comment may follow an edge in its line.
     delimiter : {",", None}
-        What separates columns; None are blanks.
+        What separates columns; None for blanks.
     tagged : bool
         Whether every edge begins with an ``a``.
     cut : bool
         Whether columns beyond those wanted are ignored.
     base, limit : int
-        The first id, and how many there may be.
+        The first id, and the number of possible ids.
     noun, wanted : str
-        What an id is called in messages, and what they say of the form of a line.
+        The word for an id in messages, and their description of a valid line.
     """
 
     def __init__(

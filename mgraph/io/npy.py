@@ -38,7 +38,7 @@ class Readable(Protocol):
     """What bytes can be read from."""
 
     def read(self, size: int, /) -> bytes:
-        """Return up to so many bytes, none at the end."""
+        """Return up to that many bytes; none at the end."""
 
 
 class Header(NamedTuple):
@@ -177,7 +177,7 @@ def read_array(path: Path, stream: BufferedReader) -> np.ndarray:
     Raises
     ------
     FormatError
-        If the file holds no such array.
+        If the file does not hold such an array.
     MemoryLimitError
         If the array has to be read and exceeds the memory there is.
     """
@@ -197,7 +197,7 @@ def read_array(path: Path, stream: BufferedReader) -> np.ndarray:
 
 
 def _exactly(stream: Readable, size: int) -> bytes:
-    """Return so many bytes, fewer only at the end: a pipe may give them in parts."""
+    """Return that many bytes, fewer only at the end: a pipe may deliver them in parts."""
     parts = b""
     while len(parts) < size and (part := stream.read(size - len(parts))):
         parts += part

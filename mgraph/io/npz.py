@@ -27,7 +27,7 @@ _RATIO = 1040
 #: Bytes of what `format` and `shape` may hold.
 _SMALL = 1 << 10
 
-#: Bytes that an entry takes, beside the arrays of the file, until the graph is made.
+#: Bytes per entry, in addition to the arrays of the file, until the graph is made.
 _BYTES_AN_ENTRY = 24
 
 Entries = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -39,7 +39,7 @@ def read_npz(path: Path, stream: BufferedReader, options: Options) -> Content:
     Raises
     ------
     FormatError
-        If the file is no such archive, or its arrays are not those of a square matrix.
+        If the file is not such an archive, or its arrays do not form a square matrix.
     MemoryLimitError
         If they exceed the memory there is.
     """
@@ -133,7 +133,7 @@ class _Directory:
         self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
 
     def read(self, size: int = -1) -> bytes:
-        """Return up to so many bytes."""
+        """Return at most `size` bytes."""
         if self.limit is None or 0 <= size <= self.limit:
             return self._file.read(size)
         data = self._file.read(self.limit + 1)

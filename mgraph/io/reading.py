@@ -90,13 +90,13 @@ def read(
     relabel : bool
         Number the ids in use from 0, ascending, and keep the file's own as the graph's `ids`.
     dense : {"adjacency", "distances"}, optional
-        Whether zeros of a dense matrix are no edges (`Graph.from_adjacency`) or edges of weight zero
-        (`Graph.from_distances`). By default the matrix must tell, as for `Graph.from_dense`.
+        Whether zeros of a dense matrix stand for no edge (`Graph.from_adjacency`) or edges of weight zero
+        (`Graph.from_distances`). By default the matrix must be unambiguous, as for `Graph.from_dense`.
 
     Raises
     ------
     MissingFileError
-        If there is no such file. Where the system refuses to open or read it, its own `OSError` is raised, such as
+        If the file does not exist. If the system refuses to open or read it, its own `OSError` is raised, such as
         `PermissionError`.
     FormatError
         If the file is not what it should be; the message names the line where there is one.
@@ -159,7 +159,7 @@ def read_list(path: str | os.PathLike[str] | IO[bytes]) -> np.ndarray:
     Raises
     ------
     MissingFileError
-        If there is no such file. Where the system refuses to open or read it, its own `OSError` is raised, such as
+        If the file does not exist. If the system refuses to open or read it, its own `OSError` is raised, such as
         `PermissionError`.
     FormatError
         If the file is neither; the message names the line of a text.

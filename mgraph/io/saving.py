@@ -1,7 +1,7 @@
 """Results into files, which appear whole or not at all.
 
-A file is written beside the one that it replaces and takes its place when all of it is on disk. While it is written it
-is locked, and its name tells the host: a file of this host that is not locked was left by a process that is dead, and
+A file is written in the folder of the one that it replaces, and is renamed when all of it is on disk. While it is
+written it is locked, and its name contains the host: an unlocked file of this host was left by a dead process, and
 the next save into the same folder removes it. The system ends a lock with its process, so that no process id has to be
 trusted, which another container or a restart may use again.
 """
@@ -106,7 +106,7 @@ def save(path: str | os.PathLike[str], arrays: Array | Mapping[str, Array], over
 
 @contextlib.contextmanager
 def _replacing(path: Path, overwrite: bool) -> Iterator[IO[bytes]]:
-    """Open a file beside `path`, or what it links to, that takes its place when all has been written to disk."""
+    """Open a file in the folder of `path`, or of its link's target, that replaces it when it is all on disk."""
     target = _target(path)
     with contextlib.suppress(OSError):  # a folder that cannot be listed
         _sweep(target.parent)

@@ -1,4 +1,4 @@
-"""The bytes of a file: decompressed within the memory there is, and a text in blocks of whole lines.
+"""The bytes of a file: decompressed within the free memory, and text in blocks of whole lines.
 
 A small compressed file can expand a thousandfold. Its decompressed bytes are counted as they are read, and reading
 ends with `MemoryLimitError` when they exceed the memory that was free at the start.
@@ -21,29 +21,29 @@ from ..errors import FormatError, InputError, MemoryLimitError, MissingFileError
 #: Bytes of text that are parsed at a time; a longer line is an error.
 BLOCK = 1 << 22
 
-#: Bytes that are asked for at a time.
+#: Bytes that are requested at a time.
 PIECE = 1 << 20
 
 #: Bytes of a compressed file that are read at a time.
 _INPUT = 1 << 16
 
-#: Bytes of blank lines and comments in a row that no file of edges has.
+#: Bytes of consecutive blank lines and comments beyond which a file is refused.
 BARREN = 1 << 26
 
-#: What a text is made of: all but control characters, of which it has tabs and line ends.
+#: The bytes of a text: all but control characters other than tabs and line ends.
 _TEXT = b"\t\n\r" + bytes(range(32, 127)) + bytes(range(128, 256))
 
-#: What a UTF-8 text may begin with.
+#: A UTF-8 text may begin with this.
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
-#: The compressions that are read, by suffix: what a file begins with, and a decompressor that takes so much memory.
+#: The supported compressions, by suffix: a file's first bytes, and a decompressor within a memory limit.
 COMPRESSIONS: dict[str, tuple[bytes, Callable[[int], Any]]] = {
     ".gz": (b"\x1f\x8b", lambda free: zlib.decompressobj(wbits=31)),
     ".bz2": (b"BZh", lambda free: bz2.BZ2Decompressor()),
     ".xz": (b"\xfd7zXZ\x00", lambda free: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=max(1, free))),
 }
 
-#: What other compressed files begin with, what they are called, and what decompresses them.
+#: Other compressions: a file's first bytes, the name, and a command that decompresses it.
 _UNREAD = (
     (b"\x28\xb5\x2f\xfd", "zstd", "zstdcat FILE"),
     (b"\x04\x22\x4d\x18", "lz4", "lz4cat FILE"),
@@ -55,15 +55,15 @@ _UNREAD = (
 
 
 class Corrupt(Exception):
-    """The data of a bzip2 file is not what it should be; the module bz2 has no error of its own for this."""
+    """The data of a bzip2 file is corrupt; the module bz2 has no error of its own for this."""
 
 
-#: What decompression raises for a file that is cut off or corrupt.
+#: Errors of decompression for a truncated or corrupt file.
 BROKEN = (EOFError, lzma.LZMAError, zlib.error, Corrupt)
 
 
 def require(path: Path, needed: int, what: str) -> None:
-    """Raise MemoryLimitError unless so many bytes can be allocated; `what` says, as a subject, for what."""
+    """Raise MemoryLimitError unless `needed` bytes can be allocated; `what` is the subject of the message."""
     free = devices.find("cpu").available_memory()
     if needed > free:
         raise MemoryLimitError(
@@ -111,7 +111,7 @@ class Decompressed(io.RawIOBase):
         super().close()
 
     def readinto(self, buffer: Any) -> int:
-        """Fill a buffer, or a part of it; return how many bytes that were, 0 at the end."""
+        """Fill a buffer, or a part of it; return the number of bytes, 0 at the end."""
         data = self._some(len(buffer)) if len(buffer) else b""
         self._given += len(data)
         if self._given > self._free:
@@ -138,7 +138,7 @@ class Decompressed(io.RawIOBase):
                 ) from error
             except OSError as error:  # bz2's: nothing is read here
                 raise Corrupt(str(error)) from error
-            # zlib hands back the input that it had no room for; bz2 and lzma keep it.
+            # zlib returns the input that it has not used; bz2 and lzma keep it.
             self._input = getattr(self._member, "unconsumed_tail", b"")
             if self._member.eof:
                 self._input, self._member = self._member.unused_data, None
@@ -165,7 +165,7 @@ class Decompressed(io.RawIOBase):
 
 
 class Borrowed(io.RawIOBase):
-    """A caller's file object, which stays open, whoever reads it and closes this."""
+    """A caller's file object, which stays open when this is closed."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.file = file
@@ -184,7 +184,7 @@ class Borrowed(io.RawIOBase):
 
 
 def named(given: str | os.PathLike[str] | IO[bytes]) -> tuple[Path, IO[bytes] | None]:
-    """Return the path of a file, and the file where it is open already; its path then names it in messages."""
+    """Return the path of a file, for messages, and the file object if it is open already."""
     if isinstance(given, (str, os.PathLike)):
         return Path(given), None
     if not hasattr(given, "read"):
@@ -206,13 +206,13 @@ def opened(path: Path, file: IO[bytes] | None = None) -> BufferedReader:
     Raises
     ------
     MissingFileError
-        If there is no such file.
+        If the file does not exist.
     FormatError
-        If it is a folder, or its name says that it is compressed and it is empty.
+        If it is a folder, or if it is empty and its suffix is that of a compressed file.
     InputError
-        If no file can have this name.
+        If the name is not valid for a file.
     OSError
-        Where the system refuses to open it.
+        If the system refuses to open it.
     """
     stream: BufferedReader
     try:
@@ -237,7 +237,7 @@ def opened(path: Path, file: IO[bytes] | None = None) -> BufferedReader:
 
 
 def check_unpacked(path: Path, head: bytes) -> None:
-    """Raise FormatError if a file begins as one that is compressed in a way that is not read, or as an archive.
+    """Raise FormatError for a file of an unsupported compression, or an archive.
 
     A zip archive may be a ``.npz`` file: by its suffix, or by its first array.
     """
@@ -261,14 +261,14 @@ def skip_byte_order_mark(stream: BufferedReader) -> None:
 
 
 def held(path: Path, stream: BufferedReader) -> io.BytesIO:
-    """Return what a stream holds as a file to seek in, if it takes no more than half of the free memory."""
+    """Return the content of a stream as a seekable file, if it takes at most half of the free memory."""
     content = io.BytesIO()
     checked = 0
     while piece := stream.read1(PIECE):
         size = content.tell() + content.write(piece)
         if size - checked >= BLOCK:
             checked = size
-            require(path, size, "to copy the arrays of its content")  # at least what has been read of them
+            require(path, size, "to copy the arrays of its content")  # at least as many bytes as have been read
     content.seek(0)
     return content
 
@@ -282,7 +282,7 @@ def check_text(path: Path, line: int, block: bytes) -> None:
 
 
 class Text:
-    """A text in blocks of whole lines, without blocks that hold nothing but blank lines and comments.
+    """A text in blocks of whole lines, without blocks of blank lines and comments only.
 
     Parameters
     ----------
@@ -293,14 +293,14 @@ class Text:
     comments : bytes
         The characters that begin a comment.
     inline : bool
-        Whether a comment may follow something in its line.
+        Whether a comment may follow content on its line.
     line : int
         The number of the first line.
 
     Attributes
     ----------
     last : int
-        The number of the last line that was read.
+        The number of the last line read.
     """
 
     def __init__(
@@ -330,7 +330,7 @@ class Text:
                 )
 
     def content(self, block: bytes) -> Iterator[tuple[int, bytes]]:
-        """Yield the lines of a block that are neither blank nor comments: where each begins, and its content."""
+        """Yield the lines of a block that are neither blank nor comments: the offset of each, and its content."""
         start = self._start(block, 0)
         while start < len(block):
             end = block.find(b"\n", start)
@@ -340,7 +340,7 @@ class Text:
             start = self._start(block, end)
 
     def _start(self, block: bytes, place: int) -> int:
-        """Return where the first line begins, at or after a place outside of any, that holds something."""
+        """Return the offset of the first line with content, at or after `place`, which is between lines."""
         found = self._barren.match(block, place)
         assert found is not None  # it matches nothing, too
         return found.end()

@@ -1,8 +1,8 @@
-"""How the shards of a program speak to one another inside a span: the collectives, and who carries them.
+"""Collective operations among the shards of a program, within a span.
 
-A program calls the collectives on arrays of its device and never asks how many shards there are. With one
-shard they are free; GPUs speak through NCCL, on the stream that the kernels run on, so that nothing waits
-on the host; CPU workers speak through Dask (`mgraph.runtime.dask.comm`). All shards make the same calls in the
+A program calls collectives on arrays of its device and never asks how many shards there are. With one
+shard they are free. GPUs communicate through NCCL, on the stream of the kernels, so that nothing waits
+for the host. CPU workers communicate through Dask (`mgraph.runtime.dask.comm`). All shards make the same calls in the
 same order.
 """
 
@@ -23,13 +23,13 @@ class Communicator(Protocol):
     size: int
 
     def horizon(self, limit: int) -> int:
-        """Return how many of `limit` supersteps may pass before a shard must hear from the others."""
+        """Return how many of `limit` supersteps a shard may run before it must exchange data with the others."""
         ...
 
     def broadcast(self, array: Array, root: int, among: Sequence[int]) -> None:
-        """Copy `array` of shard `root` into those of the shards `among`, of which it is one.
+        """Copy `array` from shard `root` to the shards `among`, which include it.
 
-        Contiguous, of equal shape everywhere; only the shards `among` make the call.
+        The arrays are contiguous and of equal shape; only the shards `among` make the call.
         """
         ...
 
@@ -58,13 +58,13 @@ class Communicator(Protocol):
 
 
 class Solo:
-    """One shard: there is nobody to speak to."""
+    """The communicator of one shard."""
 
     rank = 0
     size = 1
 
     def horizon(self, limit: int) -> int:
-        """Return `limit`: nobody else changes anything."""
+        """Return `limit`: there is no other shard."""
         return limit
 
     def broadcast(self, array: Array, root: int, among: Sequence[int]) -> None:
@@ -110,13 +110,13 @@ class Nccl:
         return devices.nccl().get_unique_id()
 
     def horizon(self, limit: int) -> int:
-        """Return 1: what the others found must arrive before the next superstep."""
+        """Return 1: results of other shards must arrive before the next superstep."""
         return 1
 
     def broadcast(self, array: Array, root: int, among: Sequence[int]) -> None:
-        """Copy `array` of shard `root` into those of the shards `among`, in stream order.
+        """Copy `array` from shard `root` to the shards `among`, in stream order.
 
-        To some of the shards, it is sent to each: a grid's rows and columns are short, and a communicator for
+        A subset of the shards is sent a message each: rows and columns of a grid are short, and a communicator for
         each of them would have to be started, kept and aborted.
         """
         pointer, count, kind = array.data.ptr, array.nbytes, self._nccl.NCCL_INT8

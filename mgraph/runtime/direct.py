@@ -35,7 +35,7 @@ class Direct:
                     k, finished = advance(program, state, first, plan.span, comm)
                     log_span(plan, first, k, finished)
                     solved = self._moment()
-                    if progress is not None or not finished:  # else there is no need to wait before collecting
+                    if progress is not None or not finished:  # otherwise collecting need not wait
                         self.device.synchronize()
                     if progress is not None:
                         progress(k, plan.steps)
@@ -43,7 +43,7 @@ class Direct:
                 collected = self._moment()
                 self.device.synchronize()
             except BaseException:
-                # Streams beside may still write to what the next call is given.
+                # Other streams may still write to memory that the next call gets.
                 with contextlib.suppress(Exception):
                     self.device.settle()
                 raise
@@ -56,9 +56,9 @@ class Direct:
         return Outcome(arrays, timings)
 
     def _moment(self) -> tuple[devices.Mark, float]:
-        """Return the moment at which the work so far is done, and the seconds that kernels took to get ready."""
+        """Return a mark after the work so far, and the seconds spent compiling and loading kernels."""
         return self.device.mark(), clock().seconds()
 
     def _seconds(self, start: tuple[devices.Mark, float], end: tuple[devices.Mark, float]) -> float:
-        """Return the seconds between two moments in which no kernel was compiled or loaded."""
+        """Return the seconds between two moments, without those spent compiling and loading kernels."""
         return max(0.0, self.device.seconds_between(start[0], end[0]) - (end[1] - start[1]))

@@ -26,10 +26,10 @@ Progress = Callable[[int, int | None], None]
 
 
 class Program(Protocol):
-    """An algorithm as supersteps over shards; it never learns which executor runs it.
+    """An algorithm as supersteps over shards. It does not know which executor runs it.
 
-    A program is sent to every worker, so it holds the plan and no data; a shard's part of the input
-    travels as its piece.
+    A program is sent to every worker, so it holds the plan and no data. A shard's part of the input
+    is sent separately, as its piece.
     """
 
     def load(self, shard: int, piece: Any, device: devices.Device) -> Any:
@@ -39,12 +39,12 @@ class Program(Protocol):
     def step(self, state: Any, first: int, limit: int, comm: Communicator) -> int:
         """Run supersteps from number `first` on, at least one and at most `limit` of them.
 
-        Returns how many there were, the same number on every shard; 0 when none is left to run.
+        Returns how many were run, the same number on every shard; 0 if none was left.
         """
         ...
 
     def collect(self, state: Any, comm: Communicator) -> dict[str, Array]:
-        """Return the shard's results by name: matrices stay where they are, vectors go to the caller.
+        """Return the shard's results by name: matrices stay on the device, vectors are sent to the caller.
 
         A vector's parts are joined in the order of the shards.
         """
@@ -67,7 +67,7 @@ class Executor(Protocol):
     specs : tuple of DeviceSpec
         The devices, one a shard.
     place : Device or None
-        Where a piece of the input is best prepared; None if it will travel.
+        The device on which to prepare pieces of the input; None if they will be sent.
     """
 
     specs: tuple[DeviceSpec, ...]
@@ -93,7 +93,7 @@ def advance(
     reached : int
         The number of the next superstep.
     finished : bool
-        Whether none is left.
+        Whether the program has ended.
     """
     k = first
     while k < first + span:
@@ -124,12 +124,12 @@ def log_span(plan: Plan, first: int, reached: int, finished: bool) -> None:
 
 @contextlib.contextmanager
 def memory_errors(call: str, made: Plan | None = None) -> Iterator[None]:
-    """Make a MemoryError of the block, or of a function decorated with it, a MemoryLimitError that gives the numbers.
+    """Turn a MemoryError of the block, or of a decorated function, into a MemoryLimitError with the numbers.
 
     Parameters
     ----------
     call : str
-        What is called, e.g. ``"apsp"``.
+        The name of the call, e.g. ``"apsp"``.
     made : Plan, optional
         The plan that is being run; None while the input is prepared.
     """

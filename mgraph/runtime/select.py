@@ -1,4 +1,4 @@
-"""Where a call runs: the executor for its arguments."""
+"""The executor for a call's arguments."""
 
 from dataclasses import replace
 from typing import Any
@@ -20,9 +20,9 @@ def executor(device: str | None, client: Any, home: str, worker_timeout: Any = N
     device : str or None
         A device's name; None takes the input's own where that is a GPU, else the best there is.
     client : distributed.Client or None
-        With a client, `device` says what its workers shall use.
+        With a client, the kind of device that its workers use.
     home : str
-        The name of the device that the input lives on.
+        The name of the device on which the input lives.
     worker_timeout : float or str, optional
         Seconds that a worker of `client` may be silent.
     """

@@ -1,4 +1,4 @@
-"""How CPU workers speak to one another inside a span: by Dask's own messages, as its shuffle does.
+"""Collectives of CPU workers within a span, by Dask's own messages, as its shuffle uses them.
 
 A message goes from the thread of one shard's task over its worker's event loop to the other worker's, and
 into the session's mailbox there, where the other task waits for it. The messages from one
@@ -7,7 +7,7 @@ shard to another are numbered, so that no call takes another's. Invariants:
 - When a collective returns, its array may be changed: a short message was copied; a long one travels
   without a copy, and its sender waits until every receiver has copied it out, which also keeps a fast
   shard from filling the memory of a slow one.
-- Whoever waits is woken by `Mailbox.abort`; nobody polls.
+- A waiting shard is woken by `Mailbox.abort`; there is no polling.
 """
 
 import asyncio
@@ -61,7 +61,7 @@ class Mailbox:
         self._messages: dict[tuple[int, int], tuple[Any, Callable[[], None]]] = {}
 
     async def deliver(self, source: int, number: int, payload: Any) -> None:
-        """Put a message in; of a long one, return only when it has been copied out."""
+        """Deliver a message; for a long one, return only when it has been copied out."""
         loop, taken = asyncio.get_running_loop(), asyncio.Event()
         with self._arrived:
             if self.aborted:
@@ -108,7 +108,7 @@ class Mailbox:
             self._arrived.notify_all()
 
     def abort(self) -> None:
-        """Wake everyone who waits, here and for messages sent here, and take no more messages."""
+        """Wake all waiting receivers here and all senders to here, and take no more messages."""
         with self._arrived:
             self.aborted = True
             for _, release in self._messages.values():
@@ -161,11 +161,11 @@ class DaskComm:
         self._sending: Future[None] | None = None
 
     def horizon(self, limit: int) -> int:
-        """Return 1: what the others found must arrive before the next superstep."""
+        """Return 1: results of other shards must arrive before the next superstep."""
         return 1
 
     def broadcast(self, array: np.ndarray, root: int, among: Sequence[int]) -> None:
-        """Copy `array` of shard `root` into those of the shards `among`."""
+        """Copy `array` from shard `root` to the shards `among`."""
         if array.size and len(among) > 1:
             self._exchange(array if self.rank == root else None, {root: array}, among)
 
@@ -189,7 +189,7 @@ class DaskComm:
     def reduce_scatter(self, whole: np.ndarray, parts: tuple[tuple[int, int], ...], op: str) -> None:
         """Reduce each part in place on its shard; parts may differ in length or be empty.
 
-        The operands are heard one after the other, in one shard's room.
+        The operands are received one after the other, into one buffer.
         """
         pieces = {shard: whole[first:last] for shard, (first, last) in enumerate(parts) if last > first}
         own = pieces.pop(self.rank, whole[:0])
@@ -211,7 +211,7 @@ class DaskComm:
             self._sending.cancel()
 
     def _exchange(self, own: np.ndarray | None, arrays: dict[int, np.ndarray], among: Sequence[int]) -> None:
-        """Send `own` to the others `among` while receiving their arrays; all of them do so at a time."""
+        """Send `own` to the others `among` while receiving their arrays; all shards do so at the same time."""
         outgoing = {} if own is None else {other: own for other in among if other != self.rank}
         with self._sending_out(outgoing):
             for source, array in arrays.items():
@@ -250,7 +250,7 @@ class DaskComm:
         return sending
 
     def _message(self, receiver: int, array: np.ndarray) -> tuple[int, dict[str, Any]]:
-        """Return the next message to a shard; of a long one, the answer tells that it has been copied out."""
+        """Return the next message to a shard. The answer to a long one confirms that it has been copied out."""
         short = array.nbytes <= SHORT
         payload = array.tobytes() if short else to_serialize(np.ascontiguousarray(array))
         return receiver, {"number": self.sent[receiver], "payload": payload, "reply": not short}

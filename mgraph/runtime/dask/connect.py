@@ -25,10 +25,10 @@ from ...arguments import checked_integer
 from ...errors import DeviceError, InputError, SchedulerError
 from .watch import checked_seconds
 
-#: The least seconds that connect() can be told to wait, and the most that it waits: 30 years, which Python can count.
+#: The least and the greatest timeout of connect() in seconds; the greatest, 30 years, is what Python can count.
 LEAST, MOST = 0.01, 1e9
 
-#: Seconds beyond its timeout that connect() waits before it gives up what does not end by itself.
+#: Seconds beyond its timeout after which connect() abandons an attempt that has not ended.
 GRACE = 2
 
 #: Seconds that a port may take to answer to TLS when a connection has failed.
@@ -60,11 +60,11 @@ def connect(
     Raises
     ------
     SchedulerError
-        If it does not answer, or uses TLS and `security` does not fit it, or does not use TLS although `security` is
-        given.
+        If the scheduler does not answer, if it uses TLS and `security` does not match, or if it uses none
+        although `security` is given.
     InputError
-        If there is neither an address nor a readable file, `timeout` is no such duration, or `security` is no
-        ``Security`` or names files that cannot be used.
+        If there is neither an address nor a readable file, if `timeout` is not a valid duration, or if `security` is
+        not a ``Security`` or names files that cannot be used.
     """
     seconds = min(checked_seconds("timeout", timeout, LEAST), MOST)
     encrypted = _encrypts(security)
@@ -138,11 +138,11 @@ async def _knock(address: str, timeout: float, security: Security) -> None:
 
 
 def _problem(error: Exception, address: str, timeout: float) -> str:
-    """Return in words why no client could be made."""
+    """Return the reason, as text, why no client could be made."""
     if isinstance(error, (OSError, CancelledError)):
         why = f" ({error})" if str(error) else ""
         return f"no scheduler answers at {address} within {timeout:g} s: is it running, is the port open?{why}"
-    # Those of reading bytes that are not Dask's would tell the user nothing.
+    # Errors of parsing bytes that are not Dask's would not help the user.
     why = f" ({error})" if isinstance(error, (ValueError, ImportError)) else ""
     return (
         f"{address} is no Dask scheduler that can be used from here: is the address right, "
@@ -151,9 +151,9 @@ def _problem(error: Exception, address: str, timeout: float) -> str:
 
 
 def _mismatch(address: str, encrypted: bool) -> str:
-    """Return in words how the two ends of a failed connection differ in their use of TLS; nothing if they do not.
+    """Return, as text, how the two ends of a failed connection differ in their use of TLS; empty if they do not.
 
-    `encrypted` tells whether this end has what TLS needs.
+    `encrypted`: whether this end has what TLS needs.
     """
     scheme = address.partition("://")[0] if "://" in address else "tcp"
     if scheme not in ("tcp", "tls"):

@@ -1,7 +1,7 @@
 """The executor on a Dask cluster: one shard per worker, one pinned task per worker and span.
 
 Invariants: the workers are listed once, when the executor is made, in the order of their addresses; two
-calls never run on the same workers at a time; and however a call ends, nobody is left waiting in a
+calls never run on the same workers at a time; and however a call ends, no shard is left waiting in a
 collective and no state stays on the workers.
 """
 
@@ -39,17 +39,17 @@ NO_WORKERS = 10.0
 WIND_DOWN = 10.0
 INTERRUPTED = 1.5
 
-#: Bytes below which a worker has no memory to spare: Python itself comes and goes by as much.
+#: Bytes of free memory below which a worker is left out: Python itself varies by as much.
 SPARE = 16 << 20
 
-#: Seconds that a last message may take, of which it does not matter whether it arrives. After Ctrl-C there are four,
-#: beside one while the tasks end, so that a call ends within INTERRUPTED + 4 * PARTING = 4.3 seconds.
+#: Seconds that a parting message may take, which need not arrive. After Ctrl-C there are four of them, and the wait for
+#: tasks to end, so a call ends within INTERRUPTED + 4 * PARTING = 4.3 seconds.
 PARTING = 0.7
 
 #: The locks that calls of this process hold or wait for.
 _held: set[str] = set()
 
-#: Seconds after which a call that waits for another one looks whether that one's client is still there.
+#: Seconds after which a waiting call checks whether the client of the other call is still there.
 LOCK_LOOK = 1.0
 
 
@@ -63,7 +63,7 @@ class Cluster:
     client : distributed.Client
         The client; synchronous.
     device : {"cpu", "cuda"}, optional
-        What the workers shall use. By default GPUs where all of them have one, else CPUs.
+        The kind of device that the workers use. By default GPUs if all of them have one, else CPUs.
     worker_timeout : float or str, optional
         Seconds, 1 or more, or such as ``"2 minutes"``, that a worker may be silent before a call ends; by default
         ``mgraph.worker-timeout`` of Dask's configuration, or 60.
@@ -73,7 +73,7 @@ class Cluster:
     specs : tuple of DeviceSpec
         Each worker's device.
     place : None
-        Pieces of the input travel, so they are best prepared where the input is.
+        Pieces of the input are sent, so they are prepared where the input is.
 
     Raises
     ------
@@ -182,7 +182,7 @@ class _Session:
             self._leases.clear()
             self._tasks.clear()
             _log.debug("closed session %s", self._name)
-            # A worker may beat a first time before it hears that the call has ended.
+            # A worker may send a first beat before it learns that the call has ended.
             beaten = time.monotonic() - self._opened >= pulse.interval(self._watch.timeout) / 2
             if self._client.status == "running":
                 # The client can be closed meanwhile.
@@ -262,7 +262,7 @@ class _Session:
             raise verdict from error
 
     def _wind_down(self, seconds: float) -> None:
-        """Abort the session where somebody listens, wait for its tasks to end, and drop it."""
+        """Abort the session on the workers that answer, wait for its tasks to end, and drop it."""
         watch, end = self._watch, time.monotonic() + seconds
         with contextlib.suppress(SchedulerError, WorkerLostError):
             watch.look()
@@ -327,9 +327,9 @@ def _leave_threads() -> None:
 
 
 def _survey(client: Client, device: str | None, timeout: float) -> dict[str, DeviceSpec]:
-    """Return what each worker shall use, by its address, in the order of the addresses.
+    """Return the device that each worker will use, by address, in the order of the addresses.
 
-    Silent workers are left out, and those without memory to spare unless all are.
+    Silent workers are left out. So are those without free memory, unless none has any.
     """
     watch = Watch(client, timeout=timeout)
     end = time.monotonic() + NO_WORKERS
@@ -374,7 +374,7 @@ def _survey(client: Client, device: str | None, timeout: float) -> dict[str, Dev
 
 
 def _devices_of(found: Mapping[str, worker.Sight], device: str | None) -> dict[str, DeviceSpec]:
-    """Return what each worker shall use, by its address: GPUs where all have one, unless `device` says otherwise."""
+    """Return the device that each worker will use, by address: GPUs if all have one, unless `device` says otherwise."""
     gpus = {address: sight.gpu for address, sight in found.items() if sight.gpu is not None}
     without = sorted(found.keys() - gpus.keys())
     if device == "cuda" and without:
@@ -436,7 +436,7 @@ def _acquainted(answers: dict[str, worker.Sight | tuple[str, str]]) -> dict[str,
 def _exclusive(watch: Watch) -> Iterator[None]:
     """Hold the workers of the watch for the block; wait while another call has one of them.
 
-    The holder's name begins with its client, so that whoever waits can free what a dead client holds.
+    The holder's name begins with its client, so that a waiting call can free the locks of a dead client.
     """
     client = watch.client
     lock = MultiLock([f"{worker.LOCK}{address}" for address in watch.addresses], client=client)
@@ -447,7 +447,7 @@ def _exclusive(watch: Watch) -> Iterator[None]:
             while not watch.wait(_acquired(lock)):
                 watch.wait(client.run_on_scheduler(_free_orphans, client.id, frozenset(_held), asynchronous=True))
         except BaseException:
-            # Interrupted, it may still be granted until the scheduler has given up on this request.
+            # After an interrupt, the lock may still be granted until the scheduler has dropped the request.
             time.sleep(1.5 * LOCK_LOOK)
             if client.status == "running":
                 watch.attempt(client.run_on_scheduler(_free, lock.id, asynchronous=True), PARTING)
@@ -455,7 +455,7 @@ def _exclusive(watch: Watch) -> Iterator[None]:
         try:
             yield
         finally:
-            # Without the scheduler there is no lock either. A silent one frees it when the next call waits for it.
+            # Without a scheduler there is no lock. A silent scheduler frees it when the next call waits for it.
             if client.status == "running":
                 watch.attempt(_released(lock), PARTING)
     finally:
@@ -478,7 +478,7 @@ def _free(user: str, dask_scheduler: Any) -> None:
 
 
 def _free_orphans(client: str, held: Collection[str], dask_scheduler: Any) -> None:
-    """Free what clients hold that are gone, and what `client` holds beside `held`; runs on the scheduler."""
+    """Free the locks of clients that are gone, and those of `client` that are not `held`; runs on the scheduler."""
     for user in list(dask_scheduler.extensions["multi_locks"].requests):
         holder, named, _ = user.partition("/")
         if named and (holder not in dask_scheduler.clients or (holder == client and user not in held)):

@@ -1,7 +1,7 @@
-"""A matrix that stays on the workers of a Dask cluster: what of it is asked for travels, nothing else.
+"""A matrix that stays on the workers of a Dask cluster: only the requested parts are sent.
 
-Each worker that has a part holds one rectangle, of a grid of them, as a Dask future pinned to it. Whatever
-leaves a worker is converted to NumPy there: Dask never moves an array of a GPU.
+Each worker holds at most one block of a grid, as a Dask future pinned to it. A part is converted to NumPy before it
+leaves a worker: Dask never moves an array of a GPU.
 """
 
 import contextlib
@@ -18,12 +18,12 @@ from ...errors import InputError, SchedulerError
 from . import tasks
 from .watch import Watch, connection
 
-#: The most bytes that travel to the client at a time.
+#: The most bytes that are sent to the client at a time.
 CHUNK = 1 << 26
 
 
 class OnDevice:
-    """A GPU's array as a result of a Dask task: Dask keeps it where it is and takes it for a small object."""
+    """A GPU's array as a result of a Dask task: Dask keeps it in place and counts it as a small object."""
 
     def __init__(self, array: Any) -> None:
         self.array = array
@@ -35,7 +35,7 @@ def _part(block: Any, rows: slice, columns: slice) -> np.ndarray:
     device = devices.of(array)
     with device.active():
         part = array[rows, columns]
-        # Of a worker in this process, the result would be a view of the block.
+        # On a worker in this process, the result would be a view of the block.
         return np.array(part) if device.kind == "cpu" else devices.to_host(part)
 
 
@@ -47,7 +47,7 @@ class DistributedMatrix:
     client : Client
         The client whose workers hold the blocks.
     blocks : sequence of (str, Future or None)
-        For each block, along the rows of the grid, the worker and the block there; None where it is empty.
+        For each block, row by row of the grid, its worker and its future; None if the block is empty.
     ranges : sequence of (int, int)
         The rows of each row of blocks: consecutive, from 0 to the number of rows.
     columns : sequence of (int, int)

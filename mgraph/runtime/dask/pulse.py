@@ -1,4 +1,4 @@
-"""The pulse of a session: a thread on each worker that says once a second where the shard is.
+"""The pulse of a session: a thread on each worker that reports the shard's progress once a second.
 
 It has an event loop and a connection of its own to the scheduler, so it beats while the worker's event loop is
 busy, and while compiled code or a kernel runs, as those release the GIL. A beat is a note in the scheduler's
@@ -47,7 +47,7 @@ class Pulse:
     timeout : float
         Seconds without a beat that succeeds after which the session ends.
     where : callable
-        Returns what a beat tells.
+        Returns the content of a beat.
     end : callable
         Ends the session; called at most once, from the thread.
     """
@@ -73,7 +73,7 @@ class Pulse:
         threading.Thread(target=self._run, name="mgraph-pulse", daemon=True).start()
 
     def stop(self) -> None:
-        """Beat no more; returns at once."""
+        """Stop beating; returns at once."""
         self._stopped.set()
 
     def _run(self) -> None:
@@ -91,7 +91,7 @@ class Pulse:
     def _beat(self, runner: asyncio.Runner, scheduler: Any) -> None:
         missed, told = 0, False
         while not self._stopped.is_set():
-            # Counted, not timed: if this process was stopped, nobody failed to answer it.
+            # Counted, not timed: while this process was stopped, no answer was missed.
             try:
                 if not runner.run(asyncio.wait_for(self._tell(scheduler), BEAT)):
                     return self._end()

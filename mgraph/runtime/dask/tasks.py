@@ -1,7 +1,7 @@
-"""Tasks pinned to workers: how they are submitted, and how one waits for them without waiting for the dead.
+"""Tasks pinned to workers: submitting them, and waiting for them without waiting for lost workers.
 
-A task that is pinned to a worker that is gone stays pending for ever, and so does one on a worker that is stopped.
-So whoever waits does it by a `Watch`.
+A task pinned to a worker that is gone, or stopped, stays pending for ever.
+So all waiting is done through a `Watch`.
 
 A task `reported` returns mgraph's own errors, which Dask would log at length on the worker, as a `Failure`. Dask tells
 the client the type of each result when the task ends, so a failure is seen before anything is fetched.
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class Failure:
-    """What a task returns in place of raising: the error, and its traceback in words."""
+    """What a task returns in place of raising: the error, and its traceback as text."""
 
     def __init__(self, error: Exception, trace: str) -> None:
         self.error = error
@@ -42,10 +42,10 @@ def reported(task: Callable[..., T]) -> Callable[..., T | Failure]:
             return task(*arguments)
         except (MgraphError, MemoryError) as error:
             failure = Failure(error, traceback.format_exc())
-            # The frames that raised it know the shard's arrays, and would keep them as long as the error is kept.
+            # The frames of the traceback refer to the shard's arrays, and would keep them as long as the error is kept.
             error.__cause__ = error.__context__ = None
             error.with_traceback(None)
-        # The session has ended or will: what is in cycles shall not wait until Python next collects.
+        # The session ends: free reference cycles now, not when Python next collects.
         gc.collect()
         return failure
 
@@ -87,7 +87,7 @@ def settle(watch: Watch, tasks: Mapping[str, Future]) -> None:
         if any(task.cancelled() for task in tasks.values()):
             watch.check()
         _raise_failed(watch, tasks)
-        # One that had ended is pending again where its worker was lost before the others ended.
+        # A task that had ended is pending again if its worker was lost before the others ended.
         pending = not all(task.done() for task in tasks.values())
 
 
@@ -109,7 +109,7 @@ def failed(task: Future) -> bool:
 
 
 def error_of(watch: Watch, task: Future) -> BaseException:
-    """Return the error of a failed task; where it cannot be had any more, the error that tells why."""
+    """Return the error of a failed task; if it cannot be fetched any more, an error with the reason."""
     if task.status != "finished":
         return task.exception() or Aborted("the task was cancelled")
     try:
@@ -127,7 +127,7 @@ def error_of(watch: Watch, task: Future) -> BaseException:
 def results(watch: Watch, tasks: Mapping[str, Future]) -> list[Any]:
     """Wait for `tasks` and fetch their results; raises as `settle` does."""
     settle(watch, tasks)
-    # A result that went down with its worker would be waited for without end.
+    # Dask would wait for ever for a result that was lost with its worker.
     found = watch.wait(_fetch(watch.client, list(tasks.values())), lambda: _raise_failed(watch, tasks))
     if len(found) < len(tasks):
         watch.check(NOTICE)
@@ -136,14 +136,14 @@ def results(watch: Watch, tasks: Mapping[str, Future]) -> list[Any]:
 
 
 async def _fetch(client: Client, futures: list[Future]) -> list[Any]:
-    # Skipping what is lost: told to raise, Dask leaves errors behind that nobody retrieves.
+    # Skip what is lost: with errors="raise", Dask leaves exceptions behind that are never retrieved.
     return list(await client.gather(futures, errors="skip", asynchronous=True))
 
 
 def tell(
     watch: Watch, addresses: Collection[str], function: Callable[..., Any], *arguments: Any, within: float
 ) -> None:
-    """Run a function on the event loop of the workers at `addresses`, whatever comes of it, for so long at most."""
+    """Run a function on the event loop of the workers at `addresses`, for `within` seconds at most; ignore errors."""
     if addresses:
         watch.attempt(_answers(watch.client, addresses, function, arguments), within)
 
@@ -151,7 +151,7 @@ def tell(
 async def _answers(
     client: Client, addresses: Collection[str], function: Callable[..., Any], arguments: Any
 ) -> list[Any]:
-    # Each by itself: those who answer need not wait for who does not.
+    # A request for each: workers that answer need not wait for those that do not.
     run = client.run
     answers = await asyncio.gather(
         *(run(function, *arguments, workers=[address], on_error="return", asynchronous=True) for address in addresses)

@@ -1,18 +1,18 @@
-"""How a driver waits: it looks twice a second who is there and who is silent, and waits for nobody for ever.
+"""How a driver waits: twice a second it checks which workers are gone or silent, so that no wait is endless.
 
-A `Watch` knows three sources. The scheduler's list of workers tells who is gone. The heartbeats that Dask's
-workers send the scheduler tell who is silent before a call has a session. The beats of a session
-(`mgraph.runtime.dask.pulse`) tell it during a call, and also what each shard does. From them follow the verdicts:
+A `Watch` has three sources. The scheduler's list of workers shows which are gone. Before a call has a session, the
+heartbeats that Dask's workers send the scheduler show which are silent. During a call the beats of its session
+(`mgraph.runtime.dask.pulse`) show that, and what each shard does. There are four verdicts:
 
 - *The scheduler is silent*: it does not answer a look.
 - *A worker is silent*: the scheduler answers, and the worker's beats do not come.
-- *The way between two workers is broken*: one waits for a message that the other has sent.
+- *The connection of two workers is broken*: one waits for a message that the other has sent.
 - *A kernel takes long*: a shard that beats has computed in one superstep for many times the predicted time. On a
-  CPU that is only told, as the shard is well. A GPU's beats cannot tell a kernel from a wait for another GPU:
-  where no shard has ended its superstep for so long, the call ends too.
+  CPU that only causes a warning, as the shard works. A GPU's beats do not distinguish a kernel from a wait for another
+  GPU: if no shard has ended its superstep for so long, the call ends too.
 
-Silence is counted in looks, and no look counts for more than a few seconds. So a driver that was stopped itself,
-or was busy, accuses nobody when it goes on.
+Silence is counted in looks, and no look counts for more than a few seconds. So a driver that was itself stopped or
+busy blames no worker when it continues.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ LOOK = 0.5
 #: The most seconds of silence that one look counts.
 MOST = 2.0
 
-#: Seconds that the scheduler may take to notice a loss that somebody else has noticed.
+#: Seconds that the scheduler may take to notice a loss that a worker or the driver has noticed.
 NOTICE = 3.0
 
 #: Seconds of silence after which a worker is left out of a call that begins.
@@ -48,10 +48,10 @@ SILENT = 10.0
 #: How many times its predicted time a superstep may take.
 FAR = 20
 
-#: The scheduler of each client that was watched: a closed client has forgotten it.
+#: The scheduler of each client that was watched: a closed client does not know it any more.
 _schedulers: weakref.WeakKeyDictionary[Client, str] = weakref.WeakKeyDictionary()
 
-#: Bytes a second that the way between two workers carries at the least.
+#: Least bytes per second of the connection between two workers.
 SLOWEST = 1e7
 
 
@@ -61,7 +61,7 @@ def checked_timeout(worker_timeout: Any) -> float:
     Raises
     ------
     InputError
-        For what is no duration, or one below a second, in which no beat need come.
+        If it is not a duration of at least one second: within less, a beat need not arrive.
     """
     if worker_timeout is not None:
         return checked_seconds("worker_timeout", worker_timeout, 1)
@@ -75,9 +75,9 @@ def checked_seconds(name: str, value: Any, least: float) -> float:
     Raises
     ------
     InputError
-        For what is no duration, or less than `least` seconds.
+        If it is not a duration of at least `least` seconds.
     """
-    # Dask's parser raises whatever it stumbles over.
+    # Dask's parser raises errors of many types.
     with contextlib.suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         seconds = None if isinstance(value, bool) else float(parse_timedelta(value))
         if seconds is not None and least <= seconds < float("inf"):
@@ -86,12 +86,12 @@ def checked_seconds(name: str, value: Any, least: float) -> float:
 
 
 class Watch:
-    """What a driver that waits knows of the scheduler and of the workers.
+    """What a waiting driver knows of the scheduler and of the workers.
 
     Parameters
     ----------
     client : Client
-        Whose scheduler is asked.
+        The client of the scheduler that is asked.
     addresses : collection of str
         The workers of the call.
     timeout : float
@@ -166,12 +166,12 @@ class Watch:
             working.cancel()
 
     def look(self) -> None:
-        """Ask the scheduler who is there; returns after `LOOK` seconds even if it has not answered.
+        """Ask the scheduler which workers there are; returns after `LOOK` seconds even if it has not answered.
 
         Raises
         ------
         WorkerLostError
-            If a worker is gone or silent, or cannot hear another.
+            If a worker is gone, silent, or cut off from another.
         SchedulerError
             If the scheduler is gone, or is silent before there is a session.
         """

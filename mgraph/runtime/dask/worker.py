@@ -4,11 +4,12 @@ A session is one call's shard on a worker. Its state is never a result of Dask, 
 spills nor moves it. Invariants:
 
 - A session lives as long as its lease, the task that opened it: when the driver lets go of the task, or is gone, Dask
-  releases it and the plugin drops the session. Its pulse (`mgraph.runtime.dask.pulse`) sees to it where that is missed.
+  releases it and the plugin drops the session. If that goes unnoticed, its pulse
+  (`mgraph.runtime.dask.pulse`) ends it.
 - A worker has one session at a time (the driver holds the workers' lock); opening one drops what is left.
 - A message for a session that is not open is discarded: all sessions are open before the first task runs.
 - NCCL's communicator of the last group of workers is kept for the next call on the same ones, as making it
-  costs more than many calls. All shards take up the kept one, or none does.
+  takes longer than many calls. All shards use the kept one, or none does.
 """
 
 import asyncio
@@ -100,7 +101,7 @@ class Session:
         }
 
     def begin(self, superstep: int) -> None:
-        """Note that a superstep begins, or raise Aborted: who never waits for another shard hears of it here."""
+        """Note that a superstep begins, or raise Aborted: a shard that never waits for others notices an abort here."""
         if self.mailbox.aborted:
             raise Aborted("aborted")
         self.superstep = superstep
@@ -174,7 +175,7 @@ class Sessions(WorkerPlugin):
         found = self._sessions.pop(session, None)
         if found is not None:
             _log.debug("closed session %s", session)
-            # They know each other, and what is in a cycle waits until Python next collects garbage.
+            # They refer to each other, and a cycle is freed only when Python next collects garbage.
             pulse, found.pulse = found.pulse, None
             if pulse is not None:
                 pulse.stop()
@@ -216,7 +217,7 @@ def _sessions(worker: Worker) -> Sessions:
 
 
 def lease(session: str, client: str, timeout: float) -> None:
-    """Task: open a session on this worker; the session lives as long as somebody keeps the result.
+    """Task: open a session on this worker; it lives as long as the task's result is kept.
 
     A task, so that the scheduler knows the lease before the session can look for it.
     """
@@ -272,7 +273,7 @@ class Sight(NamedTuple):
 def meet(version: str, device: str | None) -> object:
     """Task: `look` at the worker, or return what is wrong with its mgraph.
 
-    It is sent as its source (see `meeting`), so it names nothing of this module and works on a worker without mgraph.
+    It is sent as source code (see `meeting`), so it uses no name of this module and runs on a worker without mgraph.
 
     Parameters
     ----------
@@ -310,7 +311,7 @@ def meeting(device: str | None) -> tuple[Any, ...]:
 
 
 def look(device: str | None) -> Sight:
-    """See what this worker has, GPUs only if `device` is not the CPU, and make it ready for sessions."""
+    """Return what this worker has (GPUs only if `device` is not the CPU) and prepare it for sessions."""
     worker = get_worker()
     _on_loop(worker, _join(worker))
     limit = limits.own_memory()
@@ -330,9 +331,10 @@ def look(device: str | None) -> Sight:
 
 
 async def _join(worker: Worker) -> None:
-    """Give a worker the plugin unless it has it: this worker alone, as the scheduler would give it to all later ones.
+    """Register the plugin on this worker, unless it is there.
 
-    A later worker may have no mgraph, and could not start with a plugin of it.
+    It is not registered through the scheduler, which would send it to later workers too: one without mgraph could not
+    start with the plugin.
     """
     if NAME not in worker.plugins:
         await worker.plugin_add(Sessions(), NAME, catch_errors=False)
@@ -378,7 +380,7 @@ def _take_share() -> None:
             # Before Numba, which reads only once how many threads it may have.
             importlib.import_module("mgraph.device.numba")
         import numba
-    except Exception as error:  # whatever Numba's import stumbles over
+    except Exception as error:  # importing Numba can raise anything
         raise DeviceError(
             f"the worker {worker.address} cannot run kernels, as Numba cannot be used there: {error}"
         ) from error
@@ -410,7 +412,7 @@ def _new_nccl(session: Session, comm: DaskComm) -> Nccl:
     if comm.rank == 0:
         made = pickle.dumps(Nccl.unique_id())
         pickled[: len(made)] = list(made)
-    # A sum over all: nobody enters NCCL, where it could not be woken, before everyone can.
+    # A sum over all shards: none enters NCCL, where it could not be woken, before all of them can.
     comm.allreduce(pickled, "sum")
     identity = pickle.loads(pickled.astype(np.uint8).tobytes())
 
