@@ -25,7 +25,7 @@ class NegativeCycleError(MgraphError, _ScipyNegativeCycleError):
         self.rounded = rounded
         super().__init__(
             f"vertex {vertex} lies on a cycle whose weight is negative in floating point, which may come from "
-            "rounding: method='johnson' tells exactly"
+            "rounding: method='johnson' decides exactly"
             if rounded
             else f"vertex {vertex} lies on a cycle of negative weight: there is no shortest path through it"
         )

@@ -456,7 +456,7 @@ def test_standard_input(cycle, tmp_path):
     sparse.save_npz(binary, sparse.csr_array(([3, 4, 5], ([0, 1, 2], [1, 2, 0]))))
     assert given(binary.getvalue(), "sssp", "-", "--format", "npz") == told
     refused = CliRunner().invoke(main, ["sssp", "-"], input=binary.getvalue())
-    assert "neither its suffix nor its content tells" in failed(refused, 1)
+    assert "the format is clear neither from the suffix nor from the content" in failed(refused, 1)
     assert "expected an integer vertex id, got 'a' in 'a b'" in failed(
         CliRunner().invoke(main, ["sssp", "-"], input="a b\n"), 1
     )

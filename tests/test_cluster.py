@@ -682,7 +682,7 @@ def test_a_scheduler_that_falls_silent(monkeypatch, capfd):
 
 @pytest.mark.parametrize("data", [b"SSH-2.0-OpenSSH\r\n", b"HTTP/1.1 400 Bad Request\r\n\r\n", bytes(8)])
 def test_a_port_that_is_not_dask(data, capfd):
-    with port_that_says(data) as port, pytest.raises(SchedulerError, match="is no Dask scheduler that can be used"):
+    with port_that_says(data) as port, pytest.raises(SchedulerError, match="is not a Dask scheduler that can be used"):
         connect(f"tcp://127.0.0.1:{port}", timeout=5)
     assert capfd.readouterr() == ("", "")
 

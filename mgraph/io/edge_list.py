@@ -89,7 +89,7 @@ def _layout(path: Path, number: int, line: bytes, options: Options) -> Lines:
     if columns not in (2, 3):
         raise FormatError(
             f"{path}, line {number}: {line.decode('utf-8', 'replace')[:60]!r} has {columns} columns: an edge is 'u v' "
-            "or 'u v weight'; put a '#' before the line if it is none, or ignore the rest with weighted=False"
+            "or 'u v weight'; put a '#' before the line if it is not an edge, or ignore the rest with weighted=False"
         )
     return Lines(
         path,

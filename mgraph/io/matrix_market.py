@@ -66,7 +66,7 @@ def read_mtx(path: Path, stream: BufferedReader, options: Options) -> Content:
         raise FormatError(f"{path}, line {text.last + 1}: a line 'rows columns entries' is missing")
     if len(lines) < entries:
         raise FormatError(
-            f"{path}, line {text.last}: the file ends here, too early for the entries that line {start} tells of "
+            f"{path}, line {text.last}: the file ends here, too early for the entries that line {start} declares "
             f"({entries}, {len(lines)} found): is it complete?"
         )
     if len(lines) > entries:

@@ -205,7 +205,9 @@ def _guess(path: Path, head: bytes) -> str:
     if format in ("edges", None) and head.removeprefix(BYTE_ORDER_MARK).startswith(b"%%MatrixMarket"):
         return "mtx"
     if format is None and re.search(rb"[\x00-\x08\x0e-\x1f]", head):
-        raise FormatError(f"{path}: neither its suffix nor its content tells what it is: pass format={_formats()}")
+        raise FormatError(
+            f"{path}: the format is clear neither from the suffix nor from the content: pass format={_formats()}"
+        )
     return format or "edges"
 
 
@@ -260,7 +262,7 @@ def _read_dense(path: Path, stream: BufferedReader, options: Options, dense: str
         graph = _DENSE.get(dense or "", Graph.from_dense)(matrix)
     except AmbiguousZerosError as error:
         raise AmbiguousZerosError(
-            f"{path} has zeros off its diagonal and no infinity: pass dense='adjacency' if they are no edges, "
+            f"{path} has zeros off its diagonal and no infinity: pass dense='adjacency' if they stand for no edge, "
             "dense='distances' if they are edges of weight zero"
         ) from error
     except ValueError as error:

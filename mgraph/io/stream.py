@@ -226,7 +226,7 @@ def opened(path: Path, file: IO[bytes] | None = None) -> BufferedReader:
     try:
         head, suffix = stream.peek(6), path.suffix.lower()
         if not head and suffix in COMPRESSIONS:
-            raise FormatError(f"{path} is empty, and so no compressed file")
+            raise FormatError(f"{path} is empty, so it is not a compressed file")
     except BaseException:
         stream.close()
         raise

@@ -49,7 +49,7 @@ def specs_holding(runner: Executor, graph: Graph, *kept: str) -> tuple[DeviceSpe
 def checked_span(span: Any, progress: Any) -> int | None:
     """Return a user's span, or raise InputError if it or `progress` cannot be used."""
     if progress is not None and not callable(progress):
-        raise InputError(f"progress={progress!r} cannot be called: give a function of the supersteps done and in all")
+        raise InputError(f"progress must be a function of the supersteps done and their total, got {progress!r}")
     if span is None:
         return None
     return min(checked_integer("span", span, 1), 2**31 - 1)

@@ -145,7 +145,7 @@ def _problem(error: Exception, address: str, timeout: float) -> str:
     # Errors of parsing bytes that are not Dask's would not help the user.
     why = f" ({error})" if isinstance(error, (ValueError, ImportError)) else ""
     return (
-        f"{address} is no Dask scheduler that can be used from here: is the address right, "
+        f"{address} is not a Dask scheduler that can be used from here: is the address right, "
         f"are the versions of Dask the same?{why}"
     )
 
@@ -249,7 +249,7 @@ def _started(workers: int, device: str | None) -> Iterator[Client]:
 def _cuda_cluster(workers: int) -> LocalCluster:
     there = devices.gpu_count()
     if workers > there:
-        raise DeviceError(f"workers={workers} need a GPU each and this machine has {there}: ask for fewer")
+        raise DeviceError(f"workers={workers} need a GPU each, and this machine has {there}: use fewer workers")
     try:
         from dask_cuda import LocalCUDACluster
     except ImportError as error:

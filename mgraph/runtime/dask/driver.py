@@ -92,15 +92,15 @@ class Cluster:
     def __init__(self, client: Client, device: str | None = None, worker_timeout: float | str | None = None) -> None:
         if not isinstance(client, Client):
             raise InputError(
-                f"client={client!r} is no distributed.Client: give Client(cluster), or what "
-                "'with mgraph.cluster.local_client(2) as client:' names"
+                f"client must be a distributed.Client, got {client!r}: use Client(cluster), or the client of "
+                "'with mgraph.cluster.local_client(2) as client:'"
             )
         if client.asynchronous:
-            raise InputError("an asynchronous client cannot be used: give one made with asynchronous=False")
+            raise InputError("client must be synchronous: make it with asynchronous=False")
         if device not in (None, "cpu", "cuda"):
             raise InputError(
-                f"device={device!r} does not go with client=: each worker uses what it sees, so give 'cpu', "
-                "'cuda' or None"
+                f"with client=, device must be 'cpu', 'cuda' or None, got {device!r}: each worker uses the GPU that it "
+                "sees"
             )
         self._client = client
         self._timeout = checked_timeout(worker_timeout)

@@ -236,7 +236,7 @@ def _indices(key: Any, length: int, axis: int) -> range:
         if index is None:
             raise IndexError(f"index {key} is out of bounds for axis {axis} with size {length}")
         return range(index, index + 1)
-    raise IndexError(f"{key!r} is no index of a DistributedMatrix: use integers and slices, or to_numpy()")
+    raise IndexError(f"{key!r} is not an index of a DistributedMatrix: use integers and slices, or to_numpy()")
 
 
 def _local(wanted: range, own: tuple[int, int]) -> slice | None:

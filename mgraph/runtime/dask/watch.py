@@ -343,6 +343,6 @@ def connection(client: Client) -> str:
 def lost(addresses: Iterable[str], why: str = "its process or machine is gone") -> WorkerLostError:
     """Return the error that names the workers at `addresses`."""
     return WorkerLostError(
-        f"lost the worker {', '.join(addresses)} in the middle of the call: {why} (its log tells); "
+        f"lost the worker {', '.join(addresses)} in the middle of the call: {why} (see its log); "
         "the client can be used again, on the workers that are left or come back"
     )
