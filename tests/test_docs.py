@@ -147,6 +147,7 @@ PLANS = [
     ("bfs_many", {"n": 1 << 20, "m": 1 << 24, "devices": gpus(1), "sources": 1000}),
     ("sssp", {"n": 1 << 22, "m": 1 << 26, "devices": gpus(1), "predecessors": True}),
     ("components", {"n": 1 << 22, "m": 1 << 26, "devices": gpus(1)}),
+    ("minimum_spanning_forest", {"n": 1 << 22, "m": 1 << 26, "devices": gpus(1)}),
     ("closure", {"n": 100_000, "m": 1_000_000, "devices": gpus(1)}),
     ("list_rank", {"n": 1 << 26, "devices": gpus(1)}),
 ]
