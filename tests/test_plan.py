@@ -27,6 +27,7 @@ from mgraph.matrices.floyd_warshall import FloydWarshall
 from mgraph.planner import ALGORITHMS
 from mgraph.planning.cut import balanced_ranges, even_ranges, fitting, grids, grouped, shares
 from mgraph.planning.devices import USABLE
+from mgraph.planning.plan import size_in_words
 from mgraph.planning.rates import DEFAULT, EXCHANGE, PUBLISHED
 from mgraph.planning.shape import Shape
 
@@ -240,6 +241,29 @@ def test_explain_tells_each_fact():
     text = plan("bfs", 1000, 5000, cpus(1)).explain()
     assert "bfs, method 'hybrid'" in text and "as many as the graph has levels" in text
     assert "predecessors" not in text and "pivots" not in text
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1024, "1 KiB"),
+        (999 << 10, "999 KiB"),
+        (1020 << 10, "0.996 MiB"),
+        (999 << 20, "999 MiB"),
+        (1023 << 20, "1.00 GiB"),
+        (1000 << 20, "0.98 GiB"),
+        (5 << 40, "5,120.00 GiB"),
+    ],
+)
+def test_sizes_in_words(size, words):
+    assert size_in_words(size) == words
+
+
+@given(st.integers(0, 1 << 50))
+def test_sizes_are_never_told_by_an_exponent(size):
+    assert "e" not in size_in_words(size)
 
 
 def test_spans_and_times_follow_the_size():

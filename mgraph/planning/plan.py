@@ -176,8 +176,11 @@ def peak_in_words(peak: int, spec: DeviceSpec) -> str:
 
 def size_in_words(size: float) -> str:
     """Return a number of bytes in words."""
-    for unit in ("B", "KiB", "MiB"):
-        if size < 1024:
-            return f"{size:.3g} {unit}" if unit != "B" else f"{int(size)} B"
+    if size < 1024:
+        return f"{int(size)} B"
+    for unit in ("KiB", "MiB"):
         size /= 1024
+        if size < 999.5:  # what has more than three digits is told in the next unit
+            return f"{size:.3g} {unit}"
+    size /= 1024
     return f"{size:,.2f} GiB"
