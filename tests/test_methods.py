@@ -590,6 +590,18 @@ def test_the_planner_takes_the_cheapest_way():
         assert made.alternatives == tuple(sorted(made.alternatives, key=lambda way: way.seconds))
 
 
+@pytest.mark.parametrize("n", [200, 500, 2000, 20_000])
+@pytest.mark.parametrize("predecessors", [False, True])
+def test_a_matrix_that_fits_in_memory_stays_there(n, predecessors):
+    gpu = mgraph.DeviceSpec("cuda:0", "cuda", 140 << 30)
+    made = plan("apsp", n, 4 * n, gpu, predecessors=predecessors)
+    assert not [way for way in made.alternatives if "out of core" in way.name]
+    small = plan(
+        "apsp", n, devices=gpu, memory_limit=max(plan("apsp", n, devices=gpu, method="blocked").peak_bytes) - 1
+    )
+    assert small.detail.strip or small.method != "blocked"
+
+
 def test_johnson_carries_what_the_others_do(device):
     graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], [2**28, 2**28, 1])
     expected = [0, 2**28, 2**29, 2**29 + 1]

@@ -253,7 +253,7 @@ def planned(
         ways["blocked, predecessors derived"] = _blocked(request, derived=True)
     if len(request.components) > 1 and len(request.specs) == 1:
         ways["blocked, components first"] = _by_component(request)
-    if len(request.specs) == 1 and request.n > request.pivots:
+    if len(request.specs) == 1 and request.n > request.pivots and shortfall(ways["blocked"], request.memory_limit):
         ways["blocked, out of core"] = _out_of_core(request)
     if searchable and request.dtype != np.int16:
         ways[sources] = _by_source(request, sources)
