@@ -590,6 +590,18 @@ def test_the_planner_takes_the_cheapest_way():
         assert made.alternatives == tuple(sorted(made.alternatives, key=lambda way: way.seconds))
 
 
+def test_a_wider_type_must_promise_as_much_as_another_way():
+    """Of 900 vertices searches save less than 10 ms; in float64 they are taken, as its matrix takes longer."""
+    cpu = mgraph.DeviceSpec("cpu", "cpu", 1 << 34, 2, model="of the built-in rates")
+    types = ("int16", "int32", "float64")
+    plans = [plan("apsp", 900, 3600, cpu, dtype=dtype, exact=True) for dtype in types]
+    assert [made.method for made in plans] == ["blocked", "blocked", "sssp"]
+    assert plans[2].seconds < plans[0].seconds < plans[1].seconds
+    assert all_pairs.quickest(plans) == 0
+    large = [plan("apsp", 9000, 36_000, cpu, dtype=dtype, exact=True) for dtype in types]
+    assert large[all_pairs.quickest(large)].method == "sssp"
+
+
 @pytest.mark.parametrize("n", [200, 500, 2000, 20_000])
 @pytest.mark.parametrize("predecessors", [False, True])
 def test_a_matrix_that_fits_in_memory_stays_there(n, predecessors):

@@ -191,8 +191,7 @@ def apsp(
         assert refusal is not None
         raise refusal
     # Of two types that may do, the wider can be quicker: it has methods that the narrower has not.
-    quickest = min(range(len(plans)), key=lambda number: plans[number].seconds)
-    ahead = plans[quickest:]
+    ahead = plans[all_pairs.quickest(plans) :]
     for made in ahead:
         try:
             check_sums(graph, np.dtype(made.dtype))
