@@ -15,6 +15,7 @@ from .algorithms.apsp.call import apsp
 from .algorithms.bfs.call import bfs
 from .generate import random_matrix, rmat
 from .graph import Graph
+from .kernels import minplus as minplus_kernels
 from .matrices.distance_matrix import NO_CYCLE
 from .measuring import median_seconds, repeated
 from .planning.devices import spec_of
@@ -85,7 +86,7 @@ def _measured(device: devices.Device, cores: int) -> Rates:
 
 
 def _rounds(device: devices.Device, n: int) -> int:
-    return -(-n // int(device.kernels("minplus").DEFAULT_BLOCK))
+    return -(-n // int(minplus_kernels.on(device).DEFAULT_BLOCK))
 
 
 def _per_round(device: devices.Device, small: int, part: float, large: int, whole: float) -> float:
@@ -113,7 +114,7 @@ def _memory(device: devices.Device, cores: int) -> float:
     n = 4096
     D = device.asarray(random_matrix(n, density=1.0, dtype="float32"))
     cycle = device.xp.full(1, NO_CYCLE, np.int32)
-    through = device.kernels("minplus").through
+    through = minplus_kernels.on(device).through
     return 2 * D.nbytes / median_seconds(device, lambda: through(D, None, 7, D[7:8], None, 7, 1, cycle)) / cores
 
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from mgraph import device as devices
 from mgraph.algorithms.registry import ALGORITHMS
+from mgraph.kernels import ceilings as ceilings_kernels
 
 TOOLS = ("memcheck", "racecheck", "synccheck")
 SECONDS = 400
@@ -31,7 +32,7 @@ SECONDS = 400
 def ceilings() -> None:
     """What a device does at best, of every type: whole blocks, and a last one of some words."""
     device = devices.find("cuda")
-    kernels, xp = device.kernels("ceilings"), device.xp
+    kernels, xp = ceilings_kernels.on(device), device.xp
     for dtype in (np.float32, np.float64, np.int32, np.int16):
         for nonnegative in (False, True)[: 2 if dtype == np.float32 else 1]:
             kernels.relaxations(xp.ones(10_000, dtype), dtype(3), dtype(2), dtype(90), 9, nonnegative)

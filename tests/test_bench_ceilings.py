@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from mgraph import device as devices
+from mgraph.kernels import ceilings as ceilings_kernels
 from mgraph_bench.ceilings import CEILINGS, ceilings
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
@@ -43,7 +44,7 @@ def test_relaxations(device, name, rounds, length):
     numbers = (7, 3.3, 1100) if nonnegative else (9, -7.7, 900)
     scalars = [dtype(number) for number in numbers]
     found = device.asarray(values.copy())
-    device.kernels("ceilings").relaxations(found, *scalars, rounds, nonnegative)
+    ceilings_kernels.on(device).relaxations(found, *scalars, rounds, nonnegative)
     expected = relaxed(values, *scalars, rounds, nonnegative)
     assert expected.dtype == dtype
     assert np.array_equal(devices.to_host(found), expected)
@@ -60,7 +61,7 @@ def test_reads(device, entries, count):
     x = (x ^ x >> 13) * np.uint32(0xC2B2AE35)
     places = (x ^ x >> 16) & np.uint32(entries - 1)
     total = device.asarray(np.array([17], np.uint32))
-    device.kernels("ceilings").reads(device.asarray(table), count, total)
+    ceilings_kernels.on(device).reads(device.asarray(table), count, total)
     assert int(total[0]) == (17 + int(table[places].sum(dtype=np.uint64))) % (1 << 32)
     if (entries, count) == (1 << 15, 300_000):  # as evenly as chance has it: Poisson's variance is its mean
         times = np.bincount(places, minlength=entries)
@@ -71,14 +72,14 @@ def test_reads(device, entries, count):
 def test_copy(device, length):
     source = device.asarray(np.random.default_rng(7).integers(0, 1 << 32, length, dtype=np.uint32))
     target = device.xp.zeros_like(source)
-    device.kernels("ceilings").copy(target, source)
+    ceilings_kernels.on(device).copy(target, source)
     assert np.array_equal(devices.to_host(target), devices.to_host(source))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int16])
 def test_values(device, dtype):
     with device.active():
-        values = devices.to_host(device.kernels("ceilings").values(device.xp, dtype))
+        values = devices.to_host(ceilings_kernels.on(device).values(device.xp, dtype))
     assert values.dtype == dtype and len(values) >= 1000 and len(values) % 2 == 0
     assert np.array_equal(values, np.arange(len(values)) % 100)
 
@@ -92,7 +93,7 @@ def test_a_gpu_relaxes_as_its_twin(name):
     scalars = [dtype(number) for number in (5, 2.5 if nonnegative else -4.9, 400)]
     found = gpu.asarray(values)
     for device, array in ((gpu, found), (cpu, values)):
-        device.kernels("ceilings").relaxations(array, *scalars, 1001, nonnegative)
+        ceilings_kernels.on(device).relaxations(array, *scalars, 1001, nonnegative)
     assert np.array_equal(devices.to_host(found), values)
 
 
@@ -123,9 +124,6 @@ class Clocked(devices.HostDevice):
     def seconds_between(self, start, end):
         return float(end - start)
 
-    def kernels(self, family):
-        return self
-
     def values(self, xp, dtype):
         return np.zeros(1 << 13, dtype)
 
@@ -143,7 +141,8 @@ class Clocked(devices.HostDevice):
         self.takes(source.nbytes + target.nbytes)
 
 
-def test_starts_and_delays_are_no_part_of_quick_ceilings():
+def test_starts_and_delays_are_no_part_of_quick_ceilings(monkeypatch):
+    monkeypatch.setattr(ceilings_kernels, "on", lambda device: device)
     measured = ceilings(Clocked(), quick=True)
     figures = [*measured["minplus"].values(), measured["copy"], *(rate for _, rate in measured["reads"])]
     assert figures == pytest.approx([1.0] * len(figures), rel=0.05)

@@ -12,9 +12,9 @@ from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens D
 import mgraph
 from mgraph import device as devices
 from mgraph.algorithms.closure.program import Closure
+from mgraph.kernels import closure as closure_kernels
 from mgraph.matrices.distance_matrix import parts
 from mgraph.planning.devices import DeviceSpec
-from mgraph.planning.kernels import kernel_module
 from mgraph.runtime.direct import Direct
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
@@ -69,7 +69,7 @@ def bits(words, n):
     return unpacked[:, :n]
 
 
-@pytest.mark.parametrize("block", kernel_module("cpu", "closure").BLOCKS)
+@pytest.mark.parametrize("block", closure_kernels.of_kind("cpu").BLOCKS)
 @pytest.mark.parametrize("n", SIZES)
 def test_random_graphs(n, block, device):
     # From scattered pieces over the threshold of a giant component to nearly everything.
@@ -81,7 +81,7 @@ def test_random_graphs(n, block, device):
         assert np.array_equal(counts, expected.sum(axis=1)), degree
 
 
-@pytest.mark.parametrize("block", kernel_module("cpu", "closure").BLOCKS)
+@pytest.mark.parametrize("block", closure_kernels.of_kind("cpu").BLOCKS)
 def test_long_ways(block, device):
     # One cycle through all vertices in random order, and the same with an edge cut out.
     n = 700

@@ -13,6 +13,7 @@ from mgraph.device import CudaDevice, compile, cuda, launched_blocks, lookup, tr
 from mgraph.errors import DeviceError, InputError
 from mgraph.generate import linked_list, list_graph, rmat
 from mgraph.graph import Compressed
+from mgraph.kernels import components as components_kernels
 from mgraph.kernels.components import cuda as components_cuda
 from mgraph.kernels.list_rank import cuda as ranking_cuda
 
@@ -222,7 +223,7 @@ def graphs():
 def test_a_limit_changes_no_result(name, limit):
     place = devices.find(name)
     for graph in graphs():
-        for method in place.kernels("components").METHODS:
+        for method in components_kernels.on(place).METHODS:
             expected = mgraph.connected_components(graph, method=method, device=name)
             with place.limited(limit):
                 found = mgraph.connected_components(graph, method=method, device=name)

@@ -12,7 +12,7 @@ SCRIPT = """
 import multiprocessing, threading, time
 import numpy as np
 import mgraph
-from mgraph.device import host
+from mgraph.kernels import family
 from mgraph.generate import rmat
 
 small, large = rmat(4), rmat(17)
@@ -26,7 +26,7 @@ def answer(number):
     ]
 
 def hold():
-    with host._HOST_KERNELS:
+    with family._HOST_KERNELS:
         held.set()
         time.sleep(600)
 

@@ -356,7 +356,7 @@ def test_a_limit_of_threads_leaves_no_more_than_there_are_cores():
         limits.cores_allowed = lambda: 64
         limits.cores = lambda: 1
         with device.find("cpu").limited(2):
-            device.find("cpu").kernels("bfs")
+            bfs_kernels.on(device.find("cpu"))
         import numba
         print(numba.get_num_threads())
     """
@@ -389,7 +389,7 @@ def test_numba_has_run_once_a_kernel_is_loaded_or_compiled():
         import numpy as np
         import mgraph
         from mgraph import device, limits
-        device.find("cpu").kernels("bfs").quads_needed(4)
+        bfs_kernels.on(device.find("cpu")).quads_needed(4)
         print(limits.NUMBA_RAN.is_set())
         mgraph.bfs(mgraph.Graph.from_edges([0, 1], [1, 2]), 0, device="cpu")
         print(limits.NUMBA_RAN.is_set())

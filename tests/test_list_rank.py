@@ -19,6 +19,7 @@ from mgraph.algorithms.list_rank import program
 from mgraph.algorithms.list_rank.plan import SHORT_LIST, SPACING, WALKS
 from mgraph.algorithms.list_rank.program import Walking
 from mgraph.generate import linked_list
+from mgraph.kernels import list_rank as list_rank_kernels
 from mgraph.kernels.list_rank.host import _splitter
 from mgraph.planner import plan
 from mgraph.runtime.direct import Direct
@@ -281,7 +282,7 @@ def test_what_is_few(device, monkeypatch):
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 def test_elements_without_a_rank_are_listed(dtype, device):
     place = devices.find(device)
-    kernels = place.kernels("list_rank")
+    kernels = list_rank_kernels.on(place)
     random = np.random.default_rng(5)
     for n, share in ((0, 0), (1, 1), (255, 0.5), (70_000, 0), (70_000, 1e-3), (200_000, 1e-4), (200_000, 1)):
         ranks = np.where(random.random(n) < share, -1, random.integers(0, 9, n)).astype(dtype)

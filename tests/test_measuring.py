@@ -7,6 +7,7 @@ import mgraph
 import mgraph.cluster
 from mgraph import device as devices
 from mgraph.generate import random_matrix, rmat
+from mgraph.kernels import minplus as minplus_kernels
 from mgraph.matrices.distance_matrix import NO_CYCLE
 from mgraph.measuring import median_seconds, repeated, spread
 
@@ -62,7 +63,7 @@ def test_operations_of_several_streams_are_recorded_one_after_the_other():
 
     place, matrix = Streams(), random_matrix(4)
     with devices.Recorder(place):
-        through = place.kernels("minplus").through
+        through = minplus_kernels.on(place).through
         for name, waits in (("main", (0, 0)), ("main", (0, 0)), ("aside", (1, 0)), ("main", (1, 1))):
             place.current = getattr(place, name)
             through(matrix, None, 0, matrix[:1], None, 0, 1, np.full(1, NO_CYCLE, np.int32))

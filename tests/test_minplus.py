@@ -10,6 +10,7 @@ from mgraph import device as devices
 from mgraph.dtypes import band, distance_dtype, distance_range, infinity, kernel_infinity
 from mgraph.errors import DistanceOverflowError, InputError
 from mgraph.graph.weights import decode, encode
+from mgraph.kernels import minplus as minplus_kernels
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 TYPES = [np.float32, np.float64, np.int32, np.int16]
@@ -86,7 +87,7 @@ def poisoned_labels(device, R, labels):
 
 def blocked(device, matrix, labels, block, nonnegative):
     """Return distances and labels by one shard's rounds."""
-    kernels, xp, n = device.kernels("minplus"), device.xp, len(matrix)
+    kernels, xp, n = minplus_kernels.on(device), device.xp, len(matrix)
     D = on(device, matrix)
     P = None if labels is None else on(device, first_labels(matrix, labels))
     M, R, C = poisoned_panels(device, kernels, matrix.dtype, n, n, block)
@@ -117,7 +118,7 @@ def test_every_bit_and_label_of_the_three_loops(dtype, labels, negative, device)
 
 @pytest.mark.parametrize("dtype", TYPES)
 def test_panels_hold_the_values_of_their_time(dtype, device):
-    kernels, xp = device.kernels("minplus"), device.xp
+    kernels, xp = minplus_kernels.on(device), device.xp
     n, b, row, column = 150, 41, 64, 32
     matrix = random_matrix(n, dtype, 7)
     # The pivots' block comes first in the three loops, and stands elsewhere in the matrix.
@@ -151,7 +152,7 @@ def test_panels_hold_the_values_of_their_time(dtype, device):
 )
 def test_a_grid_of_views(dtype, labels, device):
     """Four parts of one matrix, each with its own panels, which are parts of larger ones, too."""
-    kernels, xp = device.kernels("minplus"), device.xp
+    kernels, xp = minplus_kernels.on(device), device.xp
     n, block, margin = 203, 32, 16
     matrix = random_matrix(n, dtype, 11, density=0.1)
     distances, expected, _ = unblocked(matrix, labels)
@@ -210,7 +211,7 @@ def test_a_grid_of_views(dtype, labels, device):
 
 @pytest.mark.parametrize(("dtype", "labels"), CASES)
 def test_one_pivot_at_a_time(dtype, labels, device):
-    kernels, xp, n = device.kernels("minplus"), device.xp, 75
+    kernels, xp, n = minplus_kernels.on(device), device.xp, 75
     matrix = random_matrix(n, dtype, 3, density=0.1)
     distances, expected, _ = unblocked(matrix, labels)
     D = on(device, matrix)
@@ -232,7 +233,7 @@ def test_one_pivot_at_a_time(dtype, labels, device):
 @pytest.mark.parametrize("negative", [False, True])
 def test_many_pivots_in_one_launch(dtype, labels, negative, device):
     """The pivots' rows are those of the matrix itself, which the launch changes."""
-    kernels = device.kernels("minplus")
+    kernels = minplus_kernels.on(device)
     for n, at_a_time in [(1, 1), (5, 2), (75, 75), (300, 128), (600, 600)]:
         matrix = random_matrix(n, dtype, n, negative=negative, density=4 / n + 0.05)
         distances, expected, _ = unblocked(matrix, labels)
@@ -253,7 +254,7 @@ def test_many_pivots_in_one_launch(dtype, labels, negative, device):
 
 @pytest.mark.parametrize("dtype", TYPES)
 def test_a_launch_ends_at_the_first_pivot_of_negative_weight(dtype, device):
-    kernels = device.kernels("minplus")
+    kernels = minplus_kernels.on(device)
     matrix = random_matrix(120, dtype, 5)
     matrix[70, 75], matrix[75, 70] = 3, -4  # seen when 75 is reached, unless a shorter way back is found before
     matrix[80, 80] = -1
@@ -268,7 +269,7 @@ def test_a_launch_ends_at_the_first_pivot_of_negative_weight(dtype, device):
 
 @pytest.mark.parametrize("dtype", TYPES)
 def test_the_first_pivot_of_negative_weight(dtype, device):
-    kernels, xp = device.kernels("minplus"), device.xp
+    kernels, xp = minplus_kernels.on(device), device.xp
     matrix = random_matrix(120, dtype, 5)
     matrix[70, 75], matrix[75, 70] = 3, -4  # seen when 75 is reached
     matrix[80, 80] = -1
@@ -303,7 +304,7 @@ def test_scatter_takes_the_least_of_parallel_edges(dtype, offsets, device):
     np.minimum.at(expected, (src, dst), weights)
     D = on(device, np.full((n, n), kernel_infinity(np.dtype(dtype)), dtype))
     indptr = np.searchsorted(src, np.arange(n + 1)).astype(offsets)
-    device.kernels("minplus").scatter(D, *map(xp.asarray, (indptr, dst, weights)))
+    minplus_kernels.on(device).scatter(D, *map(xp.asarray, (indptr, dst, weights)))
     assert np.array_equal(devices.to_host(D), expected)
 
 

@@ -8,6 +8,7 @@ from scipy.sparse.csgraph import dijkstra
 import mgraph
 from mgraph import device as devices
 from mgraph.dtypes import kernel_infinity
+from mgraph.kernels import sssp_many as sssp_many_kernels
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 TYPES = [np.float32, np.float64, np.int32]
@@ -36,7 +37,7 @@ def edges_on(device, graph, dtype, offset=np.int32):
 
 def solved(device, graph, dtype, first, rows, offset=np.int32, padding=0, window=None):
     """Return the kernels' distances and predecessors for `rows` sources, from `first` on."""
-    xp, kernels, n = device.xp, device.kernels("sssp_many"), graph.n
+    xp, kernels, n = device.xp, sssp_many_kernels.on(device), graph.n
     lists, weights = edges_on(device, graph, dtype, offset)
     work = kernels.workspace(xp, n, rows, np.dtype(dtype))
     for array in work:
@@ -296,7 +297,7 @@ def test_the_least_predecessor(device):
 
 @pytest.mark.parametrize("dtype", TYPES)
 def test_unshift(dtype, device):
-    xp, kernels = device.xp, device.kernels("sssp_many")
+    xp, kernels = device.xp, sssp_many_kernels.on(device)
     random = np.random.default_rng(1)
     before = random.integers(0, 50, (40, 333)).astype(dtype)
     before[random.random(before.shape) < 0.3] = kernel_infinity(np.dtype(dtype))
@@ -312,7 +313,7 @@ def test_unshift(dtype, device):
 
 @pytest.mark.parametrize("dtype", TYPES)
 def test_the_workspace_is_what_is_said(dtype, device):
-    kernels = device.kernels("sssp_many")
+    kernels = sssp_many_kernels.on(device)
     itemsize = np.dtype(dtype).itemsize
     for n, sources in ((1, 1), (1000, 33), (5000, kernels.batch_size(5000, itemsize))):
         work = kernels.workspace(device.xp, n, sources, np.dtype(dtype))

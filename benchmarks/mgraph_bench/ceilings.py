@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mgraph import device as devices
+from mgraph.kernels import ceilings as ceilings_kernels
 from mgraph.measuring import each_seconds
 
 #: What is measured of the (min, +) product: the type, and whether nothing is negative.
@@ -115,7 +116,7 @@ def _seconds(device: devices.Device, work: Callable[[], object]) -> float:
 
 def _minplus(device: devices.Device, name: str, rounds: int) -> float:
     dtype, nonnegative = _MINPLUS[name]
-    kernels = device.kernels("ceilings")
+    kernels = ceilings_kernels.on(device)
     values = kernels.values(device.xp, dtype)
     # Up and down again, so that all values go on changing; what is not negative goes up only.
     steps = (3, 5, 16000) if nonnegative else (3, -3, 50)
@@ -128,13 +129,13 @@ def _minplus(device: devices.Device, name: str, rounds: int) -> float:
 
 
 def _copy(device: devices.Device, size: int) -> float:
-    copy = device.kernels("ceilings").copy
+    copy = ceilings_kernels.on(device).copy
     source, target = (device.xp.full(size // 4, value, np.uint32) for value in (7, 3))
     return (source.nbytes + target.nbytes) / _seconds(device, lambda: copy(target, source))
 
 
 def _reads(device: devices.Device, count: int, largest: int) -> list[list[float]]:
-    read = device.kernels("ceilings").reads
+    read = ceilings_kernels.on(device).reads
     sizes = [size for size in _TABLES if size <= largest]
     table = device.xp.arange(sizes[-1] // 4, dtype=np.uint32)
     total = device.xp.zeros(1, np.uint32)

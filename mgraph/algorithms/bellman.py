@@ -17,6 +17,7 @@ from .. import device as devices
 from ..dtypes import infinity
 from ..errors import WrongResultError
 from ..graph import Graph
+from ..kernels import bellman as bellman_kernels
 
 Array = Any
 
@@ -85,7 +86,7 @@ def through_edges(graph: Graph, distances: np.ndarray, unit: bool, least: np.nda
         some = slice(int(offsets[first]), int(offsets[last]))
         ends = devices.to_host(indices[some])
         lengths = np.ones(len(ends), np.int8) if unit or weights is None else devices.to_host(weights[some])
-        devices.find("cpu").kernels("bellman").lower_by_edges(
+        bellman_kernels.on(devices.find("cpu")).lower_by_edges(
             distances[:, first:last], offsets[first : last + 1] - offsets[first], ends, lengths, least
         )
 
@@ -95,7 +96,9 @@ def through_matrix(matrix: Array, distances: np.ndarray, least: np.ndarray) -> N
     place = devices.of(matrix)
     if place.kind == "cpu":
         for first, part in parts(matrix, place):
-            devices.find("cpu").kernels("bellman").lower_by_matrix(distances[:, first : first + len(part)], part, least)
+            bellman_kernels.on(devices.find("cpu")).lower_by_matrix(
+                distances[:, first : first + len(part)], part, least
+            )
         return
     with place.active():
         there, found = place.asarray(distances), place.asarray(least)

@@ -46,10 +46,6 @@ class Device(Protocol):
         """Return the bytes that can be allocated now."""
         ...
 
-    def kernels(self, family: str) -> Any:
-        """Return the operations of a kernel family, e.g. ``"minplus"``."""
-        ...
-
     def mark(self) -> Mark:
         """Return the moment at which the work so far is done."""
         ...

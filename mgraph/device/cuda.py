@@ -2,7 +2,6 @@
 
 import contextlib
 import functools
-import importlib
 import itertools
 from collections.abc import Iterator
 from contextvars import ContextVar
@@ -13,7 +12,7 @@ import numpy as np
 from ..arguments import checked_integer
 from ..errors import DeviceError
 from .base import Array, Mark, Peak
-from .profile import Recorded, Recorder
+from .profile import Recorder
 
 #: The least compute capability of a GPU that has what the kernels are written with: Ampere's.
 OLDEST = 8
@@ -46,11 +45,6 @@ class CudaDevice:
         with self.active():
             free, _ = self.xp.cuda.runtime.memGetInfo()
             return int(free) + int(self.xp.get_default_memory_pool().free_bytes())
-
-    def kernels(self, family: str) -> Any:
-        """Return the operations of a kernel family, e.g. ``"minplus"``."""
-        module = importlib.import_module(f"mgraph.kernels.{family}.cuda")
-        return module if self.recorder is None else Recorded(module, self, self.recorder)
 
     def mark(self) -> Mark:
         """Return an event of the current stream: the moment at which the work so far is done."""

@@ -2,15 +2,11 @@
 
 import contextlib
 import functools
-import importlib
-import os
 import platform
-import threading
 import time
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,25 +15,12 @@ from .. import limits
 from ..arguments import checked_integer
 from .base import Array, Immediate, Mark, Peak
 from .clock import clock
-from .profile import Recorded, Recorder
+from .profile import Recorder
 from .transfer import to_host
-
-#: Numba's portable threading layer aborts the process when two Python threads enter it at once.
-_HOST_KERNELS = threading.RLock()
-
-
-def _forget_lock() -> None:
-    """In a forked child: nobody holds the lock, whichever thread of the parent did."""
-    global _HOST_KERNELS
-    _HOST_KERNELS = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_lock)
 
 
 class HostDevice:
-    """The CPU: NumPy arrays, and the Numba kernels of `mgraph.kernels`."""
+    """The CPU: NumPy arrays, and kernels compiled by Numba."""
 
     kind = "cpu"
     name = "cpu"
@@ -54,11 +37,6 @@ class HostDevice:
     def available_memory(self) -> int:
         """Return the bytes that this process can allocate now, within the limits of its containers and its own."""
         return limits.available_memory()
-
-    def kernels(self, family: str) -> Any:
-        """Return the operations of a kernel family, e.g. ``"minplus"``."""
-        guarded = _Guarded(_host_module(f"mgraph.kernels.{family}.host"))
-        return guarded if self.recorder is None else Recorded(guarded, self, self.recorder)
 
     def mark(self) -> Mark:
         """Return the moment at which the work so far is done."""
@@ -112,8 +90,8 @@ class HostDevice:
     @contextlib.contextmanager
     def limited(self, blocks: int) -> Iterator[None]:
         """Run the block with at most so many threads: see `CudaDevice.limited`."""
-        _host_module("mgraph.device.numba")  # before Numba, to which it tells how many threads this process may have
-        import numba
+        with clock():  # importing Numba counts as compiling
+            from .numba import numba
 
         before = numba.get_num_threads()
         numba.set_num_threads(min(checked_integer("blocks", blocks, 1), before))
@@ -121,32 +99,6 @@ class HostDevice:
             yield
         finally:
             numba.set_num_threads(before)
-
-
-@functools.cache
-def _host_module(name: str) -> ModuleType:
-    """Return a module that imports Numba, the first of them; the time is no part of what a call computes."""
-    with clock():
-        return importlib.import_module(name)
-
-
-class _Guarded:
-    """A module of Numba kernels whose calls exclude one another within the process."""
-
-    def __init__(self, module: ModuleType) -> None:
-        self._module = module
-
-    def __getattr__(self, name: str) -> Any:
-        attribute = getattr(self._module, name)
-        if not callable(attribute):
-            return attribute
-
-        def call(*arguments: Any) -> Any:
-            with _HOST_KERNELS:
-                return attribute(*arguments)
-
-        setattr(self, name, call)
-        return call
 
 
 @functools.cache

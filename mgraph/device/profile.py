@@ -1,15 +1,16 @@
-"""Times of the operations of a device's kernels, for measuring."""
+"""Times of the kernel operations on a device, for measuring."""
 
+from collections.abc import Callable
 from typing import Any
 
 from .base import Device, Mark
 
 
 class Recorder:
-    """Hears of every operation of a device's kernel families; `seconds` is what each has taken in all.
+    """Times every kernel operation on a device; `seconds` returns the total of each.
 
-    It is for measuring, by one thread: a mark before and after each operation costs a GPU some microseconds, and
-    operations of several streams, which would overlap, wait for one another.
+    It is for measuring, in one thread. A mark before and after each operation costs a GPU some microseconds.
+    Operations of several streams would overlap; here they wait for each other.
     """
 
     def __init__(self, device: "Device") -> None:
@@ -24,37 +25,20 @@ class Recorder:
     def __exit__(self, *_: Any) -> None:
         self.device.recorder = None
 
-    def begin(self) -> Mark:
-        """Return the mark at which an operation begins; those of other streams are done by then."""
+    def timed(self, name: str, operation: Callable[..., Any], *arguments: Any) -> Any:
+        """Call an operation, note when it began and ended, and return what it returned."""
         stream = self.device.current_stream()
         if self._stream is not None and stream != self._stream:
             self._stream.synchronize()
         self._stream = stream
-        return self.device.mark()
+        start = self.device.mark()
+        result = operation(*arguments)
+        self.operations.append((name, start, self.device.mark()))
+        return result
 
     def seconds(self) -> dict[str, float]:
-        """Return the seconds of each operation, in the order of their first calls."""
+        """Return the total seconds of each operation, in the order of their first calls."""
         taken: dict[str, float] = {}
         for name, start, end in self.operations:
             taken[name] = taken.get(name, 0.0) + self.device.seconds_between(start, end)
         return taken
-
-
-class Recorded:
-    """A kernel family whose operations are told to a recorder."""
-
-    def __init__(self, family: Any, device: "Device", recorder: Recorder) -> None:
-        self._family, self._device, self._recorder = family, device, recorder
-
-    def __getattr__(self, name: str) -> Any:
-        attribute = getattr(self._family, name)
-        if not callable(attribute):
-            return attribute
-
-        def call(*arguments: Any) -> Any:
-            start = self._recorder.begin()
-            result = attribute(*arguments)
-            self._recorder.operations.append((name, start, self._device.mark()))
-            return result
-
-        return call

@@ -10,6 +10,7 @@ from ..arguments import as_array
 from ..arrays import Array, chunk_rows
 from ..dtypes import infinity, offset_type, weight_dtype
 from ..errors import InputError
+from ..kernels import weights as weights_kernels
 from .checks import check_memory, check_square, checked_weights
 from .compressed import Compressed, Edges
 from .stored import StoredMatrix, in_memory
@@ -76,7 +77,7 @@ def _has_zeros(block: Array, first: int) -> bool:
     """Return whether rows of a matrix, from `first` on, have zeros off its diagonal."""
     place = devices.of(block)
     (found,) = devices.zeroed(place.xp, 1)
-    place.kernels("weights").zeros(block, first, found)
+    weights_kernels.on(place).zeros(block, first, found)
     return bool(found[0])
 
 

@@ -8,6 +8,7 @@ from .. import device as devices
 from .. import errors
 from ..arrays import Array
 from ..dtypes import distance_range, out_of_range
+from ..kernels import sssp_many as sssp_many_kernels
 from . import Compressed, Graph
 from .weights import encode
 
@@ -30,7 +31,7 @@ def potentials(graph: Graph) -> np.ndarray:
     weights = weights.astype(np.float64)
     parents, edges = np.full(graph.n, -1, np.int64), np.full(graph.n, -1, np.int64)
     fell = np.ones(graph.n, bool)
-    relax_all = devices.find("cpu").kernels("sssp_many").relax_all
+    relax_all = sssp_many_kernels.on(devices.find("cpu")).relax_all
     for _ in range(graph.n + 1):
         vertex = int(relax_all(indptr, indices, weights, h, parents, edges, fell))
         if vertex < 0:

@@ -11,6 +11,7 @@ from ..arrays import Array, chunk_rows, places_on
 from ..device import Device
 from ..dtypes import WIDER, band, distance_range, infinity, kernel_infinity, out_of_range
 from ..errors import DistanceOverflowError
+from ..kernels import weights as weights_kernels
 
 
 def encode(values: Array, out: Array, device: Device, *, diagonal: int | None = None, result: Any = None) -> None:
@@ -63,7 +64,7 @@ def encode(values: Array, out: Array, device: Device, *, diagonal: int | None = 
     def place(values: Array, out: Array) -> int:
         """Encode; return 1 more than the place of the last weight that is too large, or 0 if there is none."""
         amiss.fill(0)
-        device.kernels("weights").encode(values, out, diagonal is not None, kernel_infinity(dtype), most, amiss)
+        weights_kernels.on(device).encode(values, out, diagonal is not None, kernel_infinity(dtype), most, amiss)
         return int(amiss[0])
 
     found = place(values, out)
@@ -118,6 +119,6 @@ def decode(matrix: Array, labels: Array | None, device: Device, nonnegative: boo
     least, greatest = distance_range(dtype, nonnegative)
     unreached = int(kernel_infinity(dtype)) + (0 if nonnegative or not lowered else 2 * least)
     amiss = device.xp.zeros(1, np.int32)
-    device.kernels("weights").decode(matrix, labels, least, greatest, unreached, infinity(dtype), amiss)
+    weights_kernels.on(device).decode(matrix, labels, least, greatest, unreached, infinity(dtype), amiss)
     if int(amiss[0]):
         raise out_of_range(dtype, nonnegative)

@@ -15,6 +15,7 @@ from ..arrays import chunk_rows, places_on
 from ..dtypes import NO_PREDECESSOR, distance_range, infinity, kernel_infinity, out_of_range
 from ..graph import Compressed, Graph, StoredMatrix, in_memory
 from ..graph.weights import decode, encode
+from ..kernels import minplus as minplus_kernels
 from ..planning.plan import Plan
 from ..runtime.communicator import Communicator
 from .plan import MatrixDetail
@@ -94,7 +95,7 @@ def fill(
     plan : Plan
         What is asked for: the type of the distances, and whether an edge's label is its source, as a predecessor is.
     """
-    kernels = device.kernels("minplus")
+    kernels = minplus_kernels.on(device)
     if part.edges is not None:
         indptr, indices, weights = part.edges
         D.fill(kernel_infinity(np.dtype(D.dtype)))
@@ -131,7 +132,7 @@ def _fill_from(matrix: Array, D: Array, corner: tuple[int, int], device: devices
 def _clip_diagonal(D: Array, corner: tuple[int, int], device: devices.Device) -> None:
     """D = min(D, 0) on the matrix's diagonal."""
     start, end = max(corner), max(*corner, min(corner[0] + D.shape[0], corner[1] + D.shape[1]))
-    device.kernels("minplus").clip_diagonal(D, start - corner[0], start - corner[1], end - start)
+    minplus_kernels.on(device).clip_diagonal(D, start - corner[0], start - corner[1], end - start)
 
 
 def on_diagonal(D: Array, corner: tuple[int, int]) -> Array:

@@ -24,6 +24,8 @@ import numpy as np
 from .. import device as devices
 from ..graph import Compressed
 from ..graph.potentials import edge_lengths
+from ..kernels import minplus as minplus_kernels
+from ..kernels import sssp_many as sssp_many_kernels
 from ..planning.plan import Plan
 from ..runtime.communicator import Communicator
 from .distance_matrix import NO_CYCLE, Part, empty, fill, finished, raise_negative_cycle
@@ -47,7 +49,7 @@ class MatrixShard:
     """A shard's state: its rectangle of the matrix and the panels."""
 
     device: devices.Device
-    kernels: Any
+    kernels: Any  # operations of minplus, or of closure
     rows: tuple[int, int]
     columns: tuple[int, int]
     D: Array  # distances
@@ -71,7 +73,7 @@ class FloydWarshall:
         plan, dtype = self.plan, np.dtype(self.detail.computed)
         rows, columns = plan.ranges[shard], self.detail.columns[shard]
         height, width = rows[1] - rows[0], columns[1] - columns[0]
-        kernels = device.kernels("minplus")
+        kernels = minplus_kernels.on(device)
         kernels.compile_ahead(dtype, self.detail.labelled and plan.predecessors, self.detail.labelled, self.nonnegative)
         D = empty(height, width, dtype, device)
         P = empty(height, width, np.int32, device) if self.detail.labelled else None
@@ -209,13 +211,13 @@ def _derived(state: MatrixShard) -> Array:
     P = empty(s.D.shape[0], s.D.shape[1], np.int32, s.device)
     edges = Compressed(s.device.asarray(incoming.indptr), s.device.asarray(incoming.indices), incoming.weights)
     lengths = edge_lengths(edges, None, np.dtype(s.D.dtype), s.device)
-    s.device.kernels("sssp_many").predecessors(s.D, s.rows[0], edges.indptr, edges.indices, lengths, P)
+    sssp_many_kernels.on(s.device).predecessors(s.D, s.rows[0], edges.indptr, edges.indices, lengths, P)
     return P
 
 
 def panels(plan: Plan[MatrixDetail], rows: int, columns: int, device: devices.Device) -> Panels:
     """Return uninitialised panels for so many rows and columns."""
-    M, R, C = device.kernels("minplus").panels(
+    M, R, C = minplus_kernels.on(device).panels(
         device.xp, np.dtype(plan.detail.computed), rows, columns, plan.detail.block
     )
     labels = device.xp.empty(R.shape, np.int32) if plan.detail.labelled and plan.predecessors else None

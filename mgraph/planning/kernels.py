@@ -1,7 +1,5 @@
 """What the planner asks of the kernels: their constants, the blocks they take, and what they would allocate."""
 
-import functools
-import importlib
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -10,12 +8,6 @@ import numpy as np
 
 from .. import device as devices
 from ..errors import InputError
-
-
-@functools.cache
-def kernel_module(kind: str, family: str) -> Any:
-    """Return the constants of a kernel family on a kind of device, which needs no such device."""
-    return importlib.import_module(f"mgraph.kernels.{family}.{'host' if kind == 'cpu' else 'cuda'}")
 
 
 def check_block(block: int | None, legal: Sequence[int]) -> None:

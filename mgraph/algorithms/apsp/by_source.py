@@ -23,7 +23,7 @@ from ...dtypes import kernel_infinity, offset_type
 from ...graph import Compressed, Graph
 from ...graph.potentials import edge_lengths
 from ...graph.weights import decode
-from ...planning.kernels import kernel_module
+from ...kernels import sssp_many as sssp_many_kernels
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 
@@ -61,7 +61,7 @@ def network(graph: Graph, potentials: Array | None = None) -> Network:
 
 def batch_size(n: int, dtype: np.dtype, kind: str) -> int:
     """Return how many sources a superstep takes on a kind of device."""
-    return int(kernel_module(kind, "sssp_many").batch_size(max(1, n), dtype.itemsize))
+    return int(sssp_many_kernels.of_kind(kind).batch_size(max(1, n), dtype.itemsize))
 
 
 def device_bytes(
@@ -99,7 +99,7 @@ def device_bytes(
     batch = min(rows, batch_size(n, dtype, kind))
     offset = offset_type(m).itemsize
     lists = (2 if directed else 1) * ((n + 1) * offset + 4 * m)
-    work = kernel_module(kind, "sssp_many").workspace_bytes(n, batch, dtype.itemsize)
+    work = sssp_many_kernels.of_kind(kind).workspace_bytes(n, batch, dtype.itemsize)
     kept = rows if home == kind else _SLOTS * batch
     return lists + m * dtype.itemsize + work + kept * n * result + shifted * batch * n * 8
 
@@ -150,7 +150,7 @@ class SourcesShard:
     """A shard's state: the graph, and the rows of its sources."""
 
     device: devices.Device
-    kernels: Any
+    kernels: sssp_many_kernels.Operations
     lists: tuple[Array, Array, Array, Array]  # (indptr, indices) of the edges by source and by target
     weights: Array  # of the edges by target, none negative
     window: float  # distances that are settled together
@@ -180,7 +180,7 @@ class FromEverySource:
     def load(self, shard: int, piece: Network, device: devices.Device) -> SourcesShard:
         """Return the shard with the graph on its device and the rows of its result allocated."""
         xp, n, dtype = device.xp, self.plan.n, np.dtype(self.detail.computed)
-        kernels = device.kernels("sssp_many")
+        kernels = sssp_many_kernels.on(device)
         first, last = self.plan.ranges[shard]
         indptr, indices = (device.asarray(part) for part in piece.incoming[:2])
         out_indptr, out_indices = map(device.asarray, piece.outgoing or (indptr, indices))

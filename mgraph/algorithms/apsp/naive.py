@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ... import device as devices
+from ...kernels import minplus as minplus_kernels
 from ...matrices.distance_matrix import NO_CYCLE, Part, empty, fill, finished, raise_negative_cycle
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
@@ -24,7 +25,7 @@ Array = Any
 class RowsShard:
     """A shard's state: its rows of the matrix, and the row of a pivot elsewhere."""
 
-    kernels: Any
+    kernels: minplus_kernels.Operations
     D: Array
     P: Array | None
     row: Array  # room for a pivot's row of another shard
@@ -49,7 +50,7 @@ class Naive:
         fill(D, P, piece, (first, 0), device, plan)
         row = empty(1, plan.n, self.detail.computed, device)
         labels = empty(1, plan.n, np.int32, device) if P is not None and plan.predecessors else None
-        return RowsShard(device.kernels("minplus"), D, P, row, labels, xp.full(1, NO_CYCLE, np.int32))
+        return RowsShard(minplus_kernels.on(device), D, P, row, labels, xp.full(1, NO_CYCLE, np.int32))
 
     def step(self, state: RowsShard, first: int, limit: int, comm: Communicator) -> int:
         """Eliminate the pivots from number `first` on: as many as no other shard waits for, at most `limit`."""

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ... import device as devices
+from ...kernels import minplus as minplus_kernels
 from ...matrices.distance_matrix import NO_CYCLE, Part, empty, fill, finished, raise_negative_cycle, rows_of
 from ...matrices.floyd_warshall import FloydWarshall, MatrixShard, Panels, panels
 from ...planning.plan import Plan
@@ -41,7 +42,7 @@ class Matrix:
     """The state: the matrix outside the device, the strips on it, and the pivots' rows of a round."""
 
     device: devices.Device
-    kernels: Any
+    kernels: minplus_kernels.Operations
     D: np.ndarray
     P: np.ndarray | None
     strips: list[Strip]
@@ -93,7 +94,7 @@ class OutOfCore(FloydWarshall):
             made.C = columns[number % 2]
         state = Matrix(
             device=device,
-            kernels=device.kernels("minplus"),
+            kernels=minplus_kernels.on(device),
             D=D,
             P=P,
             strips=strips,

@@ -16,11 +16,12 @@ from ... import device as devices
 from ...arrays import chunk_rows
 from ...dtypes import distance_dtype
 from ...errors import InputError, MemoryLimitError
+from ...kernels import minplus as minplus_kernels
 from ...matrices.plan import MatrixDetail
 from ...planning.cut import Ranges, fitting_grid, fitting_rows, grids, grouped, span_of
 from ...planning.devices import USABLE, DeviceSpec, rates_of, usable
 from ...planning.fit import refusal, shortfall
-from ...planning.kernels import Shapes, check_block, kernel_module, padded
+from ...planning.kernels import Shapes, check_block, padded
 from ...planning.plan import Alternative, Detail, Plan, duration_in_words, size_in_words
 from ...planning.rates import EXCHANGE, Rates
 from .by_source import batch_size, device_bytes
@@ -158,7 +159,7 @@ class Request:
     @property
     def pivots(self) -> int:
         """Pivots eliminated at a time."""
-        kernels = kernel_module(self.kind, "minplus")
+        kernels = minplus_kernels.of_kind(self.kind)
         return int(kernels.DEFAULT_BLOCK if self.block is None else self.block)
 
     def cell(self, labelled: bool) -> tuple[np.dtype, int]:
@@ -244,7 +245,7 @@ def planned(
             f"intermediate=True is what Floyd and Warshall's algorithm records: method={method!r} has none; "
             "use 'blocked' or 'naive', or predecessors=True"
         )
-    check_block(request.block, kernel_module(request.kind, "minplus").BLOCKS)
+    check_block(request.block, minplus_kernels.of_kind(request.kind).BLOCKS)
     sources = "sssp" if request.nonnegative else "johnson"
     # Potentials cost floats of another size some of their digits, which is for the caller to choose.
     searchable = request.m and not request.intermediate and (request.nonnegative or request.dtype.kind == "i")
@@ -430,7 +431,7 @@ def _panel_bytes(request: Request, rows: int, columns: int, labelled: bool, bloc
 def _panel_sizes(request: Request, rows: int, columns: int, labelled: bool, block: int) -> tuple[int, int, int]:
     """Return the bytes of the pivots' factored block, of their rows with the labels, and of their columns."""
     dtype, _ = request.cell(labelled)
-    M, R, C = kernel_module(request.kind, "minplus").panels(Shapes, dtype, rows, columns, block)
+    M, R, C = minplus_kernels.of_kind(request.kind).panels(Shapes, dtype, rows, columns, block)
     labels = 4 * R.size if labelled and request.predecessors else 0
     return M.nbytes, R.nbytes + labels, C.nbytes
 
@@ -483,7 +484,7 @@ def _out_of_core(request: Request) -> Plan:
 
     def layouts() -> Iterator[tuple[int, int, int]]:
         """Yield blocks, strips and the strips on the device that fit, the fastest first."""
-        smaller = [block for block in kernel_module(request.kind, "minplus").BLOCKS if block < request.pivots]
+        smaller = [block for block in minplus_kernels.of_kind(request.kind).BLOCKS if block < request.pivots]
         for block in [request.pivots] if request.block else [request.pivots, *reversed(smaller)]:
             for buffers in (BUFFERS, 1):
                 strip = largest_strip(block, buffers)

@@ -19,6 +19,7 @@ import numpy as np
 
 from ... import device as devices
 from ...dtypes import kernel_infinity
+from ...kernels import minplus as minplus_kernels
 from ...matrices.distance_matrix import NO_CYCLE, Part, empty, fill, finished, on_diagonal, raise_negative_cycle
 from ...matrices.floyd_warshall import Panels, panels
 from ...planning.plan import Plan
@@ -33,7 +34,7 @@ class SquaringShard:
     """A shard's state: its rows of the matrix and of its square, each with labels, and the panels."""
 
     device: devices.Device
-    kernels: Any
+    kernels: minplus_kernels.Operations
     D: Array
     P: Array | None
     square: Array
@@ -65,7 +66,7 @@ class Squaring:
         made = panels(plan, last - first, plan.n, device)
         made.M.fill(kernel_infinity(dtype))  # nothing is eliminated: solving only copies rows and columns
         cycle = device.xp.full(1, NO_CYCLE, np.int32)
-        return SquaringShard(device, device.kernels("minplus"), D, P, square, labels, made, cycle)
+        return SquaringShard(device, minplus_kernels.on(device), D, P, square, labels, made, cycle)
 
     def step(self, state: SquaringShard, first: int, limit: int, comm: Communicator) -> int:
         """Relax the square through one block of inner indices."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ... import device as devices
+from ...kernels import bfs_by_level as bfs_by_level_kernels
 from ...runtime.communicator import Communicator
 from .ranges import FromSources, IncomingEdges, bitmap, transposed
 
@@ -32,7 +33,7 @@ class Levels:
     """
 
     device: devices.Device
-    kernels: Any
+    kernels: bfs_by_level_kernels.Operations
     first: int
     last: int
     by_source: tuple[Array, Array] | None
@@ -117,7 +118,7 @@ class SearchByLevel(FromSources):
         if needs_source and by_source is None:
             assert piece.by_target is not None
             by_source = transposed(piece.by_target, n, first)
-        kernels = device.kernels("bfs_by_level")
+        kernels = bfs_by_level_kernels.on(device)
         state = Levels(
             device=device,
             kernels=kernels,

@@ -24,6 +24,7 @@ from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...errors import InputError
 from ...graph import as_graph
+from ...kernels import bfs as bfs_kernels
 from ...paths import walked_back
 from ...planning.shape import shape_beside
 from ...results import Result
@@ -121,7 +122,7 @@ def bfs(
     runner = executor(device, client, graph.device, worker_timeout)
     quads = None
     if runner.place is not None and prepared_for(method, graph.n, graph.m, 1) == "quads":
-        needed = runner.place.kernels("bfs").quads_needed
+        needed = bfs_kernels.on(runner.place).quads_needed
         quads = graph.kept("quads needed", runner.place, lambda: needed(graph.adjacency("csr")[0]))
     made = searches.planned(
         graph.n,

@@ -16,6 +16,8 @@ from ...arguments import checked_flag, checked_vertices
 from ...docstrings import with_common_parts
 from ...errors import InputError
 from ...graph import as_graph
+from ...kernels import bfs as bfs_kernels
+from ...kernels import bfs_many as bfs_many_kernels
 from ...paths import walked_back
 from ...planning.plan import Plan
 from ...planning.shape import shape_beside
@@ -189,7 +191,7 @@ class BatchShard:
     """
 
     device: devices.Device
-    kernels: Any
+    kernels: bfs_many_kernels.Operations
     first: int
     last: int
     by_source: tuple[Array, Array]
@@ -223,7 +225,7 @@ class SearchMany:
         by_source = piece.by_source or transposed(piece.by_target, n, first)
         return BatchShard(
             device=device,
-            kernels=device.kernels("bfs_many"),
+            kernels=bfs_many_kernels.on(device),
             first=first,
             last=last,
             by_source=(device.asarray(by_source[0]), device.asarray(by_source[1])),
@@ -235,7 +237,7 @@ class SearchMany:
             following=xp.zeros((last - first, words), np.uint64),
             active=xp.zeros(1, np.int64),
             hubs=(
-                xp.empty(device.kernels("bfs").hub_capacity(len(piece.by_target[1])), np.int32),
+                xp.empty(bfs_kernels.on(device).hub_capacity(len(piece.by_target[1])), np.int32),
                 xp.empty(1, np.uint64),
             ),
         )
@@ -257,7 +259,7 @@ class SearchMany:
         if self.plan.predecessors:
             xp, own = state.device.xp, slice(state.first, state.last)
             row, results["predecessors"] = xp.empty(self.plan.n, np.int32), xp.empty_like(state.distances)
-            kernels = state.device.kernels("bfs")
+            kernels = bfs_kernels.on(state.device)
             for source, distances, before in zip(self.sources, state.distances, results["predecessors"], strict=True):
                 row[own] = distances
                 comm.allgather(row, self.plan.ranges)

@@ -6,10 +6,12 @@ from typing import Any, ClassVar
 
 from ...dtypes import offset_type
 from ...errors import InputError
+from ...kernels import bfs as bfs_kernels
+from ...kernels import bfs_by_level as bfs_by_level_kernels
+from ...kernels import bfs_many as bfs_many_kernels
 from ...planning.cut import Ranges, shares, span_of
 from ...planning.devices import DeviceSpec, rates_of
 from ...planning.fit import fitted, shortfall
-from ...planning.kernels import kernel_module
 from ...planning.plan import Detail, Plan
 from ...planning.rates import EXCHANGE, SHORT
 from ...planning.shape import Shape
@@ -109,7 +111,7 @@ def planned(
         known = ", ".join(map(repr, (*BFS_METHODS, *by_level.METHODS)))
         raise InputError(f"method={method!r} is not known for bfs: use 'auto', {known}")
     level_by_level = method in by_level.METHODS
-    if level_by_level and method not in kernel_module(kind, "bfs_by_level").METHODS:
+    if level_by_level and method not in bfs_by_level_kernels.of_kind(kind).METHODS:
         raise InputError(f"method={method!r} runs on one core of a CPU: add device='cpu', or use method='auto'")
     per_level = EXCHANGE["solo" if len(specs) == 1 else kind] + (5e-6 if kind == "cuda" else 1e-6)
     listed = 0 if level_by_level or method == "pull" else _listed(n, len(specs), kind)
@@ -118,7 +120,7 @@ def planned(
     kept = (n if kind == "cuda" else 0) if quads is None else quads
 
     def peak(own: int, own_edges: int) -> int:
-        hubs = 4 * kernel_module(kind, "bfs").hub_capacity(own_edges)
+        hubs = 4 * bfs_kernels.of_kind(kind).hub_capacity(own_edges)
         found = predecessors * (4 * own + hubs)
         if level_by_level:
             what = n, own, own_edges, method, predecessors
@@ -204,7 +206,7 @@ def planned_for_many(
 
         def peak(own: int, own_edges: int) -> int:
             lists = 4 * own_edges + offset * (own + 1) + both * (4 * own_edges + offset * (n + 1))
-            hubs = 4 * kernel_module(kind, "bfs").hub_capacity(own_edges)
+            hubs = 4 * bfs_kernels.of_kind(kind).hub_capacity(own_edges)
             found = 4 * own * sources * (1 + predecessors) + predecessors * 4 * n
             return lists + 8 * words * (n + 2 * own) + hubs + found
 
@@ -234,5 +236,5 @@ def planned_for_many(
         )
 
     # No more words than there are sources for, but for a power of two.
-    ways = [made(words) for words in kernel_module(kind, "bfs_many").WORDS if words < 2 * -(-sources // 64)]
+    ways = [made(words) for words in bfs_many_kernels.of_kind(kind).WORDS if words < 2 * -(-sources // 64)]
     return next((way for way in ways if not shortfall(way, memory_limit)), None) or fitted(ways[-1], memory_limit)

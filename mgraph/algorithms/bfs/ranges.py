@@ -13,6 +13,7 @@ from ...arrays import Array
 from ...dtypes import MAX_VERTICES
 from ...errors import InputError
 from ...graph import Graph
+from ...kernels import bfs as bfs_kernels
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 
@@ -62,9 +63,21 @@ class Searched(Protocol):
     """What the state of a shard holds whatever the method."""
 
     device: devices.Device
-    first: int
-    last: int
-    distances: Array
+
+    @property
+    def first(self) -> int:
+        """The first of the shard's vertices."""
+        ...
+
+    @property
+    def last(self) -> int:
+        """The end of the shard's vertices."""
+        ...
+
+    @property
+    def distances(self) -> Array:
+        """The distances of all vertices."""
+        ...
 
     @property
     def by_target(self) -> tuple[Array, Array] | None:
@@ -105,7 +118,7 @@ class FromSources:
         if self.plan.predecessors:
             comm.allgather(state.distances, self.plan.ranges)
             assert state.by_target is not None
-            xp, kernels = state.device.xp, state.device.kernels("bfs")
+            xp, kernels = state.device.xp, bfs_kernels.on(state.device)
             parent = xp.empty(state.last - state.first, np.int32)
             root = self.sources[0] if len(self.sources) == 1 else -1
             work = xp.empty(kernels.hub_capacity(len(state.by_target[1])), np.int32), xp.empty(1, np.uint64)

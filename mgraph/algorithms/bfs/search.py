@@ -1,12 +1,13 @@
 """Breadth-first search by the frontier and by the vertices not yet reached: the program over vertex ranges."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
+from ...kernels import bfs as bfs_kernels
+from ...kernels.bfs.ops import SearchArrays, SearchEdges
 from ...runtime.communicator import Communicator
 from .plan import prepared_for
 from .ranges import FromSources, IncomingEdges, transposed
@@ -14,26 +15,34 @@ from .ranges import FromSources, IncomingEdges, transposed
 
 @dataclass
 class SearchShard:
-    """A shard's state; what each array means is told in ``kernels/bfs.cu``."""
+    """A shard's state."""
 
     device: devices.Device
-    kernels: Any
-    first: int
-    last: int
-    by_source: tuple[Array, Array]
-    by_target: tuple[Array, Array]
-    heads: Array
-    quads: Array
-    distances: Array
-    visited: Array
-    frontier: Array
-    found: Array
-    queue: Array
-    hubs: Array
-    lists: Array
-    control: Array
+    kernels: bfs_kernels.Operations
+    edges: SearchEdges
+    arrays: SearchArrays
     listed: bool = False
     finished: bool = False
+
+    @property
+    def first(self) -> int:
+        """The first of the shard's vertices."""
+        return self.arrays.first
+
+    @property
+    def last(self) -> int:
+        """The end of the shard's vertices."""
+        return self.arrays.last
+
+    @property
+    def distances(self) -> Array:
+        """The distances of all vertices."""
+        return self.arrays.distances
+
+    @property
+    def by_target(self) -> tuple[Array, Array]:
+        """The edges into the shard's vertices."""
+        return self.edges.in_indptr, self.edges.in_indices
 
 
 class Search(FromSources):
@@ -51,7 +60,7 @@ class Search(FromSources):
     def load(self, shard: int, piece: IncomingEdges, device: devices.Device) -> SearchShard:
         """Return the shard with the source as its frontier."""
         xp, n = device.xp, self.plan.n
-        kernels = device.kernels("bfs")
+        kernels = bfs_kernels.on(device)
         first, last = self.plan.ranges[shard]
         shards, listed = len(self.plan.ranges), 1 + self.plan.detail.listed
         words, own_words = -(-n // 32), -(-(last - first) // 32)
@@ -63,15 +72,9 @@ class Search(FromSources):
         by_target = device.asarray(piece.by_target[0]), device.asarray(piece.by_target[1])
         wanted = prepared_for(self.plan.method, n, self.plan.m, len(self.plan.ranges))
         heads, quads = piece.prepared or walking_aids(wanted, device, by_target, by_source)
-        state = SearchShard(
-            device=device,
-            kernels=kernels,
+        arrays = SearchArrays(
             first=first,
             last=last,
-            by_source=by_source,
-            by_target=by_target,
-            heads=heads,
-            quads=quads,
             distances=xp.full(n, -1, np.int32),
             visited=visited.view(np.uint32),
             frontier=frontier.view(np.uint32),
@@ -84,8 +87,9 @@ class Search(FromSources):
         # One is written by a kernel, which does not have to wait for the host.
         alone = len(self.sources) == 1
         sources = xp.full(1, self.sources[0], np.int32) if alone else device.asarray(np.array(self.sources, np.int32))
-        kernels.seed(sources, first, last, state.distances, state.visited, state.frontier)
-        return state
+        kernels.seed(sources, first, last, arrays.distances, arrays.visited, arrays.frontier)
+        edges = SearchEdges(by_source[0], by_source[1], by_target[0], by_target[1], heads, quads)
+        return SearchShard(device, kernels, edges, arrays)
 
     def step(self, state: SearchShard, first: int, limit: int, comm: Communicator) -> int:
         """Run some levels; all of them in one launch where no other shard must be heard."""
@@ -98,37 +102,31 @@ class Search(FromSources):
         horizon = comm.horizon(limit)
         launches = min(self.LAUNCHES, -(-limit // horizon))
         listing = self.plan.detail.listed > 0
+        arrays, method = state.arrays, state.kernels.METHODS[self.plan.method]
         for _ in range(launches):
-            state.kernels.levels(
-                *state.by_source,
-                *state.by_target,
-                state.heads,
-                state.quads,
-                *(state.first, state.last, state.distances, state.visited, state.frontier, state.found),
-                *(state.queue, state.hubs, state.lists, state.control, horizon),
-                *(state.kernels.METHODS[self.plan.method], comm.rank, state.listed),
-            )
+            state.kernels.levels(state.edges, arrays, horizon, method, comm.rank, state.listed)
             listing = listing and self._exchange_lists(state, comm)
             state.listed = listing
             if not listing:
-                comm.allgather(state.frontier, self._words)
-        ran = int(devices.to_host(state.control)[state.kernels.LEVEL]) - first
+                comm.allgather(arrays.frontier, self._words)
+        ran = int(devices.to_host(arrays.control)[state.kernels.LEVEL]) - first
         # Levels end when the frontier of all shards is empty, so all come to the same conclusion.
         state.finished = ran < launches * horizon or (self.target is not None and self._found(state, comm) >= 0)
         return ran
 
     def _exchange_lists(self, state: SearchShard, comm: Communicator) -> bool:
         """Complete the lists of the new frontier; return whether all of it fitted them."""
-        length = state.lists.shape[1]
-        comm.allgather(state.lists.reshape(-1), tuple((r * length, (r + 1) * length) for r in range(comm.size)))
-        return int(devices.to_host(state.lists[:, 0]).max()) <= self.plan.detail.listed
+        lists = state.arrays.lists
+        length = lists.shape[1]
+        comm.allgather(lists.reshape(-1), tuple((r * length, (r + 1) * length) for r in range(comm.size)))
+        return int(devices.to_host(lists[:, 0]).max()) <= self.plan.detail.listed
 
 
 def walking_aids(
     what: str | None, device: devices.Device, by_target: tuple[Array, Array], by_source: tuple[Array, Array]
 ) -> tuple[Array, Array]:
     """Return the heads and the quads, empty but for `what` is wanted."""
-    xp, kernels = device.xp, device.kernels("bfs")
+    xp, kernels = device.xp, bfs_kernels.on(device)
     with device.active():
         heads = xp.empty(len(by_target[0]) - 1 if what == "heads" else 0, np.int32)
         if what == "heads":

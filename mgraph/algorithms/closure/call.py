@@ -16,6 +16,7 @@ from ...arguments import checked_flag, checked_vertices
 from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...graph import as_graph, outline
+from ...kernels import closure as closure_kernels
 from ...matrices.distance_matrix import parts
 from ...results import MatrixResult
 from ...runtime.program import Progress, memory_errors
@@ -134,7 +135,7 @@ class ClosureResult(MatrixResult):
         device = devices.of(words)
         with device.active():
             reachable = device.xp.empty((len(words), self.plan.n), bool)
-            device.kernels("closure").unpack(words, reachable)
+            closure_kernels.on(device).unpack(words, reachable)
         return reachable
 
     def to_dense(self) -> Array:

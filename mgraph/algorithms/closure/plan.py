@@ -6,11 +6,12 @@ import numpy as np
 
 from ...arrays import chunk_rows
 from ...errors import InputError
+from ...kernels import closure as closure_kernels
 from ...matrices.plan import MatrixDetail
 from ...planning.cut import Ranges, fitting_grid, grids, span_of
 from ...planning.devices import DeviceSpec, rates_of, speed_of
 from ...planning.fit import fitted
-from ...planning.kernels import Shapes, check_block, kernel_module, padded
+from ...planning.kernels import Shapes, check_block, padded
 from ...planning.plan import Plan
 from ...planning.rates import EXCHANGE
 
@@ -48,7 +49,7 @@ def planned(
     if method not in ("auto", "blocked"):
         raise InputError(f"method={method!r} is not known for closure: use 'auto' or 'blocked'")
     kind, shards = specs[0].kind, len(specs)
-    kernels = kernel_module(kind, "closure")
+    kernels = closure_kernels.of_kind(kind)
     check_block(block, kernels.BLOCKS)
     block = int(kernels.DEFAULT_BLOCK if block is None else block)
 

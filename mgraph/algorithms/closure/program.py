@@ -6,6 +6,7 @@ from ... import device as devices
 from ...arrays import Array, chunk_rows
 from ...dtypes import infinity
 from ...graph import in_memory
+from ...kernels import closure as closure_kernels
 from ...matrices.distance_matrix import NO_CYCLE, Part, empty
 from ...matrices.floyd_warshall import FloydWarshall, MatrixShard, Panels
 from ...matrices.plan import MatrixDetail
@@ -22,7 +23,7 @@ class Closure(FloydWarshall):
 
     def load(self, shard: int, piece: Part, device: devices.Device) -> MatrixShard:
         """Return the shard with the bits of its edges set and its panels allocated."""
-        plan, xp, kernels = self.plan, device.xp, device.kernels("closure")
+        plan, xp, kernels = self.plan, device.xp, closure_kernels.on(device)
         rows, columns = plan.ranges[shard], self.detail.columns[shard]
         height, width = rows[1] - rows[0], columns[1] - columns[0]
         kernels.compile_ahead(self.detail.block)
@@ -67,7 +68,7 @@ def _fill(
     device: devices.Device,
 ) -> None:
     """Set the bits of a part of the input, of so many rows and columns from `corner` on."""
-    xp, kernels = device.xp, device.kernels("closure")
+    xp, kernels = device.xp, closure_kernels.on(device)
     start = max(corner)
     end = max(start, min(corner[0] + shape[0], corner[1] + shape[1]))
     if piece.edges is not None:

@@ -5,10 +5,10 @@ from typing import Any, ClassVar
 
 from ...dtypes import offset_type
 from ...errors import InputError
+from ...kernels import components as components_kernels
 from ...planning.cut import shares, span_of
 from ...planning.devices import DeviceSpec, rates_of
 from ...planning.fit import fitted
-from ...planning.kernels import kernel_module
 from ...planning.plan import Detail, Plan
 from ...planning.rates import EXCHANGE
 from ...planning.shape import Shape
@@ -46,7 +46,7 @@ def planned(
     kind, shards, shape = specs[0].kind, len(specs), shape or Shape()
     if method == "auto":
         method = "sequential" if kind == "cpu" and m <= FEW_EDGES else "afforest"
-    if method not in kernel_module(kind, "components").METHODS:
+    if method not in components_kernels.of_kind(kind).METHODS:
         raise InputError(f"method={method!r} runs on one core of a CPU: add device='cpu', or use method='auto'")
     rounds = method == "shiloach-vishkin"
     offset = offset_type(m).itemsize

@@ -1,12 +1,13 @@
 """Weak components: the program over vertex ranges."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
+from ...kernels import components as components_kernels
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 
@@ -19,7 +20,7 @@ class OutgoingEdges(NamedTuple):
 
 
 @dataclass
-class ForestShard:
+class ComponentsShard:
     """A shard's state; what each array means is told in ``kernels/components.cu``.
 
     Attributes
@@ -36,7 +37,7 @@ class ForestShard:
     """
 
     device: devices.Device
-    kernels: Any
+    kernels: components_kernels.Operations
     first: int
     last: int
     edges: OutgoingEdges
@@ -70,15 +71,15 @@ class Components:
         self.plan = plan
         self.directed = directed
 
-    def load(self, shard: int, piece: OutgoingEdges, device: devices.Device) -> ForestShard:
+    def load(self, shard: int, piece: OutgoingEdges, device: devices.Device) -> ComponentsShard:
         """Return the shard with room for its forest, which a method's first kernel plants."""
         xp, n = device.xp, self.plan.n
         rounds = self.plan.method == "shiloach-vishkin"
         first, last = self.plan.ranges[shard]
         giant, active, count = xp.zeros((3, 1), np.int32)
-        return ForestShard(
+        return ComponentsShard(
             device=device,
-            kernels=device.kernels("components"),
+            kernels=components_kernels.on(device),
             first=first,
             last=last,
             edges=OutgoingEdges(device.asarray(piece.indptr), device.asarray(piece.indices)),
@@ -90,7 +91,7 @@ class Components:
             count=count,
         )
 
-    def step(self, state: ForestShard, first: int, limit: int, comm: Communicator) -> int:
+    def step(self, state: ComponentsShard, first: int, limit: int, comm: Communicator) -> int:
         """Hook some edges, or all; where a forest shall be known to the others too, join them."""
         if state.finished or not self.plan.n:
             return 0
@@ -107,7 +108,7 @@ class Components:
             state.kernels.count_roots(state.first, state.last, state.parent, state.count)
         return 1
 
-    def collect(self, state: ForestShard, comm: Communicator) -> dict[str, Array]:
+    def collect(self, state: ComponentsShard, comm: Communicator) -> dict[str, Array]:
         """Return the shard's part of the labels, and how many of its vertices are their component's smallest."""
         return {
             "labels": state.parent[state.first : state.last],
@@ -115,7 +116,7 @@ class Components:
             "iterations": np.array([state.iterations]),
         }
 
-    def _afforest(self, state: ForestShard, step: int) -> bool:
+    def _afforest(self, state: ComponentsShard, step: int) -> bool:
         """Link with the first neighbours in the first superstep, with the rest in the second; return if it is this."""
         k = state.kernels
         if step == 0:
@@ -130,7 +131,7 @@ class Components:
         k.link(*state.own, state.giant, state.parent)
         return True
 
-    def _round(self, state: ForestShard, number: int, comm: Communicator) -> bool:
+    def _round(self, state: ComponentsShard, number: int, comm: Communicator) -> bool:
         """Run a round of Shiloach and Vishkin; return whether nothing happened anywhere."""
         s, k = state, state.kernels
         if number == 1:
@@ -149,7 +150,7 @@ class Components:
         return True
 
 
-def _join(state: ForestShard, comm: Communicator) -> None:
+def _join(state: ComponentsShard, comm: Communicator) -> None:
     """Join the forests of all shards: then all have the same one, every vertex pointing to its root."""
     for root in range(comm.size):
         forest = state.parent if root == comm.rank else state.other

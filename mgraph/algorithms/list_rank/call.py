@@ -18,6 +18,7 @@ from ...arguments import as_array, checked_integer
 from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...errors import InputError
+from ...kernels import list_rank as list_rank_kernels
 from ...results import Result
 from ...runtime.program import Program, Progress, memory_errors
 from ...runtime.select import checked_memory_limit, checked_span, executor
@@ -165,7 +166,7 @@ def _one_by_one(succ: Array) -> np.ndarray:
     succ = devices.to_host(succ)
     _check_range(succ)
     ranks, way = np.empty_like(succ), np.empty_like(succ)
-    cycle = devices.find("cpu").kernels("list_rank").sequential(succ, ranks, way)
+    cycle = list_rank_kernels.on(devices.find("cpu")).sequential(succ, ranks, way)
     if cycle >= 0:
         raise InputError(f"element {cycle} of succ is on a cycle without an end: let the last of a list name itself")
     return ranks

@@ -9,10 +9,10 @@ import numpy as np
 
 from ...dtypes import MAX_ELEMENTS
 from ...errors import InputError
+from ...kernels import list_rank as list_rank_kernels
 from ...planning.cut import even_ranges, fitting_rows, span_of
 from ...planning.devices import DeviceSpec, rates_of, speed_of
 from ...planning.fit import fitted
-from ...planning.kernels import kernel_module
 from ...planning.plan import Detail, Plan
 from ...planning.rates import EXCHANGE
 
@@ -127,7 +127,7 @@ def planned(
         if splitters is None:
             units = sum(spec.processors for spec in specs) if kind == "cuda" else cores
             walks = WALKS if shards == 1 else WALKS // 2  # each shard ranks the splitters of all
-            splitters = walks * units * kernel_module(kind, "list_rank").WALKERS
+            splitters = walks * units * list_rank_kernels.of_kind(kind).WALKERS
         spacing = min(SPACING, 1 << max(0, (n // splitters).bit_length() - 1))
         # A CPU may receive all others' ranks of its range while it still ranks; GPUs reduce in place.
         heard = dtype.itemsize * (shards - 1) if kind == "cpu" else 0

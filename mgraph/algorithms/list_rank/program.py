@@ -1,12 +1,12 @@
 """List ranking: the programs over strata and ranges of the elements."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
+from ...kernels import list_rank as list_rank_kernels
 from ...planning.cut import even_ranges
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
@@ -25,7 +25,7 @@ class Lists:
     """The state of a shard that goes along lists element by element."""
 
     device: devices.Device
-    kernels: Any
+    kernels: list_rank_kernels.Operations
     succ: Array
     ranks: Array
     amiss: bool = False
@@ -40,7 +40,7 @@ class OneByOne:
     def load(self, shard: int, piece: Array, device: devices.Device) -> Lists:
         """Return the shard with the lists, and room for the ranks of its range."""
         first, last = self.plan.ranges[shard]
-        return Lists(device, device.kernels("list_rank"), piece, device.xp.empty(last - first, self.plan.dtype))
+        return Lists(device, list_rank_kernels.on(device), piece, device.xp.empty(last - first, self.plan.dtype))
 
     def step(self, state: Lists, first: int, limit: int, comm: Communicator) -> int:
         """Rank everything."""
@@ -59,7 +59,7 @@ class Links:
     """The state of a shard whose elements jump; ``kernels/list_rank.cu`` tells what the arrays mean."""
 
     device: devices.Device
-    kernels: Any
+    kernels: list_rank_kernels.Operations
     chain: Array
     open_words: Array
 
@@ -72,7 +72,7 @@ class Jumping:
 
     def load(self, shard: int, piece: Array, device: devices.Device) -> Links:
         """Return the shard with every element's word pointing to its successor."""
-        xp, kernels = device.xp, device.kernels("list_rank")
+        xp, kernels = device.xp, list_rank_kernels.on(device)
         state = Links(
             device=device,
             kernels=kernels,
@@ -112,7 +112,7 @@ class Strata:
     """
 
     device: devices.Device
-    kernels: Any
+    kernels: list_rank_kernels.Operations
     succ: Array
     owners: Array
     steps: Array
@@ -135,7 +135,7 @@ class Walking:
 
     def load(self, shard: int, piece: Array, device: devices.Device) -> Strata:
         """Return the shard with all of the lists, and room for what its walks leave."""
-        xp, n, kernels = device.xp, self.plan.n, device.kernels("list_rank")
+        xp, n, kernels = device.xp, self.plan.n, list_rank_kernels.on(device)
         packed = self.plan.method == "splitter64"
         number = 1 + rounds(self.splitters)
         controls = xp.zeros((len(self.plan.ranges), kernels.CONTROL_WORDS + -(-number // 2)), np.uint64)

@@ -5,10 +5,10 @@ from typing import Any, ClassVar
 
 from ...dtypes import offset_type
 from ...errors import InputError
+from ...kernels import spanning_forest as spanning_forest_kernels
 from ...planning.cut import shares, span_of
 from ...planning.devices import DeviceSpec, rates_of
 from ...planning.fit import fitted
-from ...planning.kernels import kernel_module
 from ...planning.plan import Detail, Plan
 from ...planning.rates import EXCHANGE
 from ...planning.shape import Shape
@@ -44,7 +44,7 @@ def planned(
         raise InputError(f"method={method!r} is not known for minimum_spanning_forest: use 'auto' or 'boruvka'")
     kind, shards, shape = specs[0].kind, len(specs), shape or Shape()
     offset, lists = offset_type(m).itemsize, 2 if directed else 1
-    kernels = kernel_module(kind, "spanning_forest")
+    kernels = spanning_forest_kernels.of_kind(kind)
 
     def peak(own: int, own_edges: int) -> int:
         incident = lists * (8 * own_edges + offset * (own + 1)) + 4 * kernels.hub_capacity(own_edges)

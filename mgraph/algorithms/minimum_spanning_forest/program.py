@@ -7,12 +7,13 @@ roots by itself, with the same outcome.
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
+from ...kernels import spanning_forest as spanning_forest_kernels
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 
@@ -30,7 +31,7 @@ class ForestShard:
     """A shard's state; ``kernels/spanning_forest.cu`` says what each array means."""
 
     device: devices.Device
-    kernels: Any
+    kernels: spanning_forest_kernels.Operations
     first: int
     last: int
     lists: list[Incident]
@@ -55,7 +56,7 @@ class SpanningForest:
 
     def load(self, shard: int, piece: list[Incident], device: devices.Device) -> ForestShard:
         """Return the shard with every vertex a component by itself."""
-        xp, n, kernels = device.xp, self.plan.n, device.kernels("spanning_forest")
+        xp, n, kernels = device.xp, self.plan.n, spanning_forest_kernels.on(device)
         first, last = self.plan.ranges[shard]
         lists = [Incident(*map(device.asarray, edges)) for edges in piece]
         most = max(len(edges.indices) for edges in lists)

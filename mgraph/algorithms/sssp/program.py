@@ -1,6 +1,7 @@
 """Shortest paths from one source: the program over vertex ranges."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,9 @@ from ...dtypes import NO_PREDECESSOR, distance_range, infinity, kernel_infinity,
 from ...graph import Compressed
 from ...graph.potentials import edge_lengths
 from ...graph.weights import decode
-from ...planning.kernels import kernel_module
+from ...kernels import bfs as bfs_kernels
+from ...kernels import sssp as sssp_kernels
+from ...kernels.sssp.ops import Bounds, Masks, Piles
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 
@@ -92,7 +95,7 @@ class Search:
         target: int = -1,
     ) -> None:
         xp, n, dtype = device.xp, len(distances), np.dtype(distances.dtype)
-        self.kernels = device.kernels("sssp")
+        self.kernels = sssp_kernels.on(device)
         self.edges = edges
         self.distances = distances
         self.ranges = ranges
@@ -100,7 +103,7 @@ class Search:
         self.finished = False
         self.masked = masked or len(ranges) > 1
         most = kernel_infinity(dtype)
-        self.bounds = min(window, most), min(limit, most), target
+        self.bounds = Bounds(min(window, most), min(limit, most), target)
         first, last = ranges[shard]
         words = -(-n // 32)
         self.pieces = xp.empty((self.kernels.piece_capacity(len(edges.indices)), 2), np.int32)
@@ -108,15 +111,16 @@ class Search:
             self.control = xp.zeros(self.kernels.CONTROL_WORDS, np.int32)
             self.mask, bound = xp.zeros(words, np.uint32), xp.full(1, self.bounds[0], dtype)
             distances[seeds] = 0
-            device.kernels("bfs").seed(seeds, 0, 0, distances, self.mask, self.mask)
-            self.work = (first, last, distances, distances[first:last].copy(), self.mask, self.pieces, bound)
-            self.run = self.kernels.masks
+            bfs_kernels.on(device).seed(seeds, 0, 0, distances, self.mask, self.mask)
+            updating = distances[first:last].copy()
+            arrays = Masks(first, last, distances, updating, self.mask, self.pieces, bound)
+            self.run = partial(self.kernels.masks, edges, arrays, self.control, self.bounds)
         else:
             self.control, stamps, waits = devices.zeroed(xp, self.kernels.CONTROL_WORDS, n, words)
             near, far, bound = xp.empty(2 * n, np.int32), xp.empty(2 * n, np.int32), xp.empty(1, dtype)
             self.kernels.start(seeds, self.bounds[0], distances, near, bound, self.control)
-            self.work = (distances, near, far, stamps, waits.view(np.uint32), self.pieces, bound)
-            self.run = self.kernels.piles
+            piles = Piles(distances, near, far, stamps, waits.view(np.uint32), self.pieces, bound)
+            self.run = partial(self.kernels.piles, edges, piles, self.control, self.bounds)
 
     def advance(self, limit: int, comm: Communicator) -> int:
         """Run up to `limit` rounds, at least one where there is one; return how many there were."""
@@ -126,7 +130,7 @@ class Search:
         launches = min(self.BATCH, -(-limit // horizon))
         words = tuple((lo // 32, -(-hi // 32)) if hi > lo else (0, 0) for lo, hi in self.ranges)
         for _ in range(launches):
-            self.run(*self.edges, *self.work, self.control, *self.bounds, horizon)
+            self.run(horizon)
             if self.masked:
                 comm.allgather(self.mask, words)
                 comm.allgather(self.distances, self.ranges)
@@ -171,7 +175,7 @@ class FromOneSource:
         """Return the shard with nothing but the source reached."""
         xp, dtype, request = device.xp, np.dtype(self.plan.dtype), self.request
         edges, masked = piece.edges, self.plan.method == "mask"
-        device.kernels("sssp").compile_ahead(edges.indptr, dtype, masked)
+        sssp_kernels.on(device).compile_ahead(edges.indptr, dtype, masked)
         if not piece.encoded:
             weights = edge_lengths(edges, None, dtype, device)
             edges = Compressed(device.asarray(edges.indptr), device.asarray(edges.indices), weights)
@@ -226,7 +230,7 @@ class FromOneSource:
         first, last = ranges[state.number]
         parent = xp.full(last - first, kernels.OPEN, np.int32)
         if not request.negative:
-            kernels.parents(*edges, first, distances, parent, search.pieces, search.control)
+            kernels.parents(edges, first, distances, parent, search.pieces, search.control)
         open_anywhere = xp.zeros(1, np.int32)
         kernels.settle_roots(first, request.source, distances, parent, open_anywhere)
         comm.allreduce(open_anywhere, "max")
@@ -236,13 +240,13 @@ class FromOneSource:
             hops[first:last][(distances[first:last] < unreached) & (parent != kernels.OPEN)] = 0
             comm.allgather(hops, ranges)
             lengths = xp.empty(len(edges.indices), np.int32)
-            kernels.tight(*edges, first, distances, parent, lengths, search.pieces, search.control)
+            kernels.tight(edges, first, distances, parent, lengths, search.pieces, search.control)
             tight = edges._replace(weights=lengths)
             seeds = xp.flatnonzero(hops == 0).astype(np.int32)
             second = Search(device, tight, hops, seeds, ranges, state.number, masked=search.masked)
             while second.advance(len(hops) + 1, comm):
                 pass
-            kernels.parents(*tight, first, hops, parent, second.pieces, second.control)
+            kernels.parents(tight, first, hops, parent, second.pieces, second.control)
             parent[parent == kernels.OPEN] = NO_PREDECESSOR
         return parent
 
@@ -266,7 +270,7 @@ def device_bytes(n: int, m: int, own: int, dtype: np.dtype, predecessors: bool, 
         Whether the search runs over masks.
     """
     words = -(-n // 32) * 4
-    pieces = 8 * kernel_module(kind, "sssp").piece_capacity(m)
+    pieces = 8 * sssp_kernels.of_kind(kind).piece_capacity(m)
 
     def search(itemsize: int) -> int:
         state = own * itemsize if masked else 20 * n

@@ -1,1 +1,10 @@
-"""Kernels of the check by Bellman's equations: `host` alone, as results are verified on the CPU."""
+"""Kernels of the check by Bellman's equations: on CPUs alone, as results are verified there."""
+
+from ..family import Family
+from .ops import Operations
+
+__all__ = ["Operations", "of_kind", "on"]
+
+_FAMILY: Family[Operations] = Family(__name__)
+
+on, of_kind = _FAMILY.on, _FAMILY.of_kind

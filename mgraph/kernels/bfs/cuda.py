@@ -6,6 +6,7 @@ import numpy as np
 
 from ... import device as devices
 from ...device import cuda_attribute, cuda_function
+from .ops import SearchArrays, SearchEdges
 
 SOURCE = "bfs.cu"
 INSTANCES = (
@@ -89,36 +90,16 @@ def quads(xp: Any, indptr: Array, indices: Array) -> Array:
     return made
 
 
-def levels(
-    out_indptr: Array,
-    out_indices: Array,
-    in_indptr: Array,
-    in_indices: Array,
-    heads: Array,
-    quads: Array,
-    first: int,
-    last: int,
-    distances: Array,
-    visited: Array,
-    frontier: Array,
-    found: Array,
-    queue: Array,
-    hubs: Array,
-    lists: Array,
-    control: Array,
-    limit: int,
-    method: int,
-    shard: int,
-    listed: bool,
-) -> None:
-    """Run up to `limit` levels of the search for the vertices from `first` to `last`, in one launch."""
-    kernel = cuda_function(SOURCE, f"levels<{_offset(out_indptr)}>", cooperative=True)
+def levels(edges: SearchEdges, arrays: SearchArrays, limit: int, method: int, shard: int, listed: bool) -> None:
+    """Run up to `limit` levels of the search for the shard's vertices, in one launch."""
+    *lists_of_edges, heads, quads = edges
+    first, last, *state = arrays
+    kernel = cuda_function(SOURCE, f"levels<{_offset(edges.out_indptr)}>", cooperative=True)
     arguments = (
-        *(out_indptr, out_indices, in_indptr, in_indices, _there(heads), _there(quads)),
-        *(np.int32(len(distances)), np.int32(first), np.int32(last)),
-        *(distances, visited, frontier, found, queue, hubs, lists, control),
-        *(np.int32(min(limit, 2**31 - 1)), np.int32(method)),
-        *(np.int32(lists.shape[0]), np.int32(lists.shape[1]), np.int32(shard), np.bool_(listed)),
+        *(*lists_of_edges, _there(heads), _there(quads)),
+        *(np.int32(len(arrays.distances)), np.int32(first), np.int32(last), *state),
+        *(np.int32(min(limit, 2**31 - 1)), np.int32(method), *map(np.int32, arrays.lists.shape)),
+        *(np.int32(shard), np.bool_(listed)),
     )
     kernel((cuda_attribute("MultiProcessorCount"),), (_THREADS,), arguments)
 

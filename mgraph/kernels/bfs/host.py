@@ -42,7 +42,7 @@ def quads(xp, indptr, indices):
     return xp.empty((0, 4), np.int32)
 
 
-def compile_ahead(*_):
+def compile_ahead(indptr):
     """Do nothing: Numba compiles one kernel at a time, when it is called."""
 
 
@@ -69,29 +69,10 @@ def heads(in_indptr, in_indices, out_indptr, head):
         head[own] = best
 
 
-def levels(
-    out_indptr,
-    out_indices,
-    in_indptr,
-    in_indices,
-    heads,
-    quads,
-    first,
-    last,
-    distances,
-    visited,
-    frontier,
-    found,
-    queue,
-    hubs,
-    lists,
-    control,
-    limit,
-    method,
-    shard,
-    listed,
-):
-    """Run up to `limit` levels of the search for the vertices from `first` to `last`."""
+def levels(edges, arrays, limit, method, shard, listed):
+    """Run up to `limit` levels of the search for the shard's vertices."""
+    out_indptr, out_indices, in_indptr, in_indices, heads, _ = edges
+    first, last, distances, visited, frontier, found, queue, _, lists, control = arrays
     by_target = in_indptr, in_indices, heads, first, last, distances, visited, frontier, found
     whole, alone = len(found) == len(frontier), is_small(in_indptr)
     limit = limit if whole else 1

@@ -1,1 +1,10 @@
-"""Kernels of breadth-first search, a level a launch: `host` for the CPU, `cuda` for GPUs, the same operations."""
+"""Kernels of breadth-first search, a level a launch."""
+
+from ..family import Family
+from .ops import Operations
+
+__all__ = ["Operations", "of_kind", "on"]
+
+_FAMILY: Family[Operations] = Family(__name__)
+
+on, of_kind = _FAMILY.on, _FAMILY.of_kind

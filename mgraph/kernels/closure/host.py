@@ -118,7 +118,7 @@ def scatter(D, indptr, indices):
             D[v, w // 32] |= np.uint32(1) << np.uint32(w % 32)
 
 
-def compile_ahead(*_):
+def compile_ahead(block):
     """Do nothing: Numba compiles one kernel at a time, when it is called."""
 
 

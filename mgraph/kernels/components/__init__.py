@@ -1,1 +1,10 @@
-"""Kernels of connected components: `host` for the CPU, `cuda` for GPUs, the same operations."""
+"""Kernels of connected components."""
+
+from ..family import Family
+from .ops import Operations
+
+__all__ = ["Operations", "of_kind", "on"]
+
+_FAMILY: Family[Operations] = Family(__name__)
+
+on, of_kind = _FAMILY.on, _FAMILY.of_kind

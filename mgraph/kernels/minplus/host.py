@@ -34,7 +34,7 @@ def panels(xp, dtype, rows, columns, block):
     return xp.empty((block, block), dtype), xp.empty((block, columns), dtype), xp.empty((block, rows), dtype)
 
 
-def compile_ahead(*_):
+def compile_ahead(dtype, paths, labelled, nonnegative):
     """Do nothing: Numba compiles one kernel at a time, when it is called."""
 
 

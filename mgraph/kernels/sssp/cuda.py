@@ -6,6 +6,7 @@ import numpy as np
 
 from ... import device as devices
 from ...device import cuda_attribute, cuda_function
+from .ops import Bounds, EdgeArrays, Masks, Piles
 
 SOURCE = "sssp.cu"
 _TYPES = {np.dtype(np.float32): "float", np.dtype(np.float64): "double", np.dtype(np.int32): "int"}
@@ -62,90 +63,38 @@ def start(seeds: Array, window: float, distances: Array, near: Array, bound: Arr
     _launch_all(f"start<{_TYPES[np.dtype(distances.dtype)]}>", arguments)
 
 
-def piles(
-    indptr: Array,
-    indices: Array,
-    weights: Array,
-    distances: Array,
-    near: Array,
-    far: Array,
-    stamps: Array,
-    waits: Array,
-    pieces: Array,
-    bound: Array,
-    control: Array,
-    window: float,
-    limit: float,
-    target: int,
-    rounds: int,
-) -> None:
+def piles(edges: EdgeArrays, arrays: Piles, control: Array, bounds: Bounds, rounds: int) -> None:
     """Run up to `rounds` rounds from the near pile, and from the far one where that is empty, in one launch."""
+    n = np.int32(len(arrays.distances))
+    arguments = *edges, n, *arrays, control, *_scalars(arrays.distances, bounds, rounds)
+    _launch("piles", edges[0], arrays.distances, arguments)
+
+
+def masks(edges: EdgeArrays, arrays: Masks, control: Array, bounds: Bounds, rounds: int) -> None:
+    """Run up to `rounds` rounds over masks, in one launch."""
+    first, last, *state = arrays
+    sizes = map(np.int32, (len(arrays.distances), first, last))
+    arguments = *edges, *sizes, *state, control, *_scalars(arrays.distances, bounds, rounds)
+    _launch("masks", edges[0], arrays.distances, arguments)
+
+
+def _scalars(distances: Array, bounds: Bounds, rounds: int) -> tuple[Any, ...]:
     scalar = distances.dtype.type
-    arguments = (
-        *(indptr, indices, weights, np.int32(len(distances)), distances, near, far, stamps, waits, pieces, bound),
-        *(control, scalar(window), scalar(limit), np.int32(target), np.int32(min(rounds, 2**31 - 1))),
-    )
-    _launch("piles", indptr, distances, arguments)
+    return scalar(bounds.window), scalar(bounds.limit), np.int32(bounds.target), np.int32(min(rounds, 2**31 - 1))
 
 
-def masks(
-    indptr: Array,
-    indices: Array,
-    weights: Array,
-    first: int,
-    last: int,
-    distances: Array,
-    updating: Array,
-    mask: Array,
-    pieces: Array,
-    bound: Array,
-    control: Array,
-    window: float,
-    limit: float,
-    target: int,
-    rounds: int,
-) -> None:
-    """Run up to `rounds` rounds over masks for the targets from `first` to `last`, in one launch."""
-    scalar = distances.dtype.type
-    arguments = (
-        *(indptr, indices, weights, np.int32(len(distances)), np.int32(first), np.int32(last)),
-        *(distances, updating, mask, pieces, bound, control),
-        *(scalar(window), scalar(limit), np.int32(target), np.int32(min(rounds, 2**31 - 1))),
-    )
-    _launch("masks", indptr, distances, arguments)
-
-
-def parents(
-    indptr: Array,
-    indices: Array,
-    weights: Array,
-    first: int,
-    distances: Array,
-    parent: Array,
-    pieces: Array,
-    control: Array,
-) -> None:
+def parents(edges: EdgeArrays, first: int, distances: Array, parent: Array, pieces: Array, control: Array) -> None:
     """Write the least nearer vertex with a tight edge to it of each vertex from `first` on that has one."""
-    n = np.int32(len(distances))
-    arguments = (indptr, indices, weights, n, np.int32(first), distances, parent, pieces, control)
-    _launch("parents", indptr, distances, arguments)
+    sizes = map(np.int32, (len(distances), first))
+    _launch("parents", edges[0], distances, (*edges, *sizes, distances, parent, pieces, control))
 
 
 def tight(
-    indptr: Array,
-    indices: Array,
-    weights: Array,
-    first: int,
-    distances: Array,
-    parent: Array,
-    hops: Array,
-    pieces: Array,
-    control: Array,
+    edges: EdgeArrays, first: int, distances: Array, parent: Array, hops: Array, pieces: Array, control: Array
 ) -> None:
     """Write 1 for each tight edge to a vertex without a predecessor, and int32's kernel infinity for the others."""
-    n = np.int32(len(distances))
-    arguments = (indptr, indices, weights, n, np.int32(first), distances, parent, hops, pieces, control)
-    _launch("tight", indptr, distances, arguments)
+    sizes = map(np.int32, (len(distances), first))
+    _launch("tight", edges[0], distances, (*edges, *sizes, distances, parent, hops, pieces, control))
 
 
 def settle_roots(first: int, source: int, distances: Array, parent: Array, open_anywhere: Array) -> None:

@@ -43,30 +43,16 @@ def start(seeds, window, distances, near, bound, control):
     bound[0] = window
 
 
-def piles(
-    indptr,
-    indices,
-    weights,
-    distances,
-    near,
-    far,
-    stamps,
-    waits,
-    pieces,
-    bound,
-    control,
-    window,
-    limit,
-    target,
-    rounds,
-):
+def piles(edges, arrays, control, bounds, rounds):
     """Run up to `rounds` rounds from the near pile, and from the far one where that is empty."""
+    distances, near, far, stamps, waits, _, bound = arrays
+    window, limit, target = bounds
     scalar = distances.dtype.type
     sizes = scalar(window), scalar(limit), target, rounds, *_extremes(distances.dtype)
-    _piles(indptr, indices, weights, distances, near, far, stamps, waits, bound, control, *sizes)
+    _piles(*edges, distances, near, far, stamps, waits, bound, control, *sizes)
 
 
-def compile_ahead(*_):
+def compile_ahead(indptr, dtype, masked):
     """Do nothing: Numba compiles one kernel at a time, when it is called."""
 
 
@@ -150,27 +136,13 @@ def _piles(
     bounds[0] = bound
 
 
-def masks(
-    indptr,
-    indices,
-    weights,
-    first,
-    last,
-    distances,
-    updating,
-    mask,
-    pieces,
-    bound,
-    control,
-    window,
-    limit,
-    target,
-    rounds,
-):
-    """Run up to `rounds` rounds over masks for the targets from `first` to `last`."""
+def masks(edges, arrays, control, bounds, rounds):
+    """Run up to `rounds` rounds over masks."""
+    first, last, distances, updating, mask, _, bound = arrays
+    window, limit, target = bounds
     scalar = distances.dtype.type
     sizes = scalar(window), scalar(limit), target, rounds, *_extremes(distances.dtype)
-    _masks(indptr, indices, weights, first, last, distances, updating, mask, bound, control, *sizes)
+    _masks(*edges, first, last, distances, updating, mask, bound, control, *sizes)
 
 
 @njit(nogil=True, cache=True)
@@ -261,9 +233,9 @@ def _take_over(first, last, distances, updating, mask):
                 mask[first // 32 + w] |= _ONE << np.uint32(b)
 
 
-def parents(indptr, indices, weights, first, distances, parent, pieces, control):
+def parents(edges, first, distances, parent, pieces, control):
     """Write the least nearer vertex with a tight edge to it of each vertex from `first` on that has one."""
-    _parents(indptr, indices, weights, first, distances, parent, *_extremes(distances.dtype))
+    _parents(*edges, first, distances, parent, *_extremes(distances.dtype))
 
 
 @njit(nogil=True, cache=True)
@@ -293,9 +265,9 @@ def _settle_roots(own, source, parent, open_anywhere, infinity):
             open_anywhere[0] = 1
 
 
-def tight(indptr, indices, weights, first, distances, parent, hops, pieces, control):
+def tight(edges, first, distances, parent, hops, pieces, control):
     """Write 1 for each tight edge to a vertex without a predecessor, and int32's kernel infinity for the others."""
-    _tight(indptr, indices, weights, first, distances, parent, hops, *_extremes(distances.dtype))
+    _tight(*edges, first, distances, parent, hops, *_extremes(distances.dtype))
 
 
 @unless(is_small)

@@ -56,7 +56,7 @@ def zeros(matrix: Array, first: int, found: Array) -> None:
 
 
 def decode(
-    matrix: Array, labels: Array | None, lowest: int, highest: int, unreached: int, infinity: int, amiss: Array
+    matrix: Array, labels: Array | None, lowest: int, highest: int, unreached: int, infinity: float, amiss: Array
 ) -> None:
     """Make what is `unreached` or more infinite and without a label; set amiss[0] if another is not within bounds."""
     rows, columns = matrix.shape

@@ -1,0 +1,168 @@
+"""Operations of breadth-first search, many levels a launch; ``kernels/bfs.cu`` has the algorithm and the encoding."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+from ...arrays import Array
+
+
+class SearchEdges(NamedTuple):
+    """The edges into a shard's vertices.
+
+    Attributes
+    ----------
+    out_indptr, out_indices, in_indptr, in_indices : array
+        By source and by target, as told at `Operations`.
+    heads : array of int32, shape (last - first,) or (0,)
+        Each vertex's in-neighbour of most edges; empty if they are not used.
+    quads : array of int32, shape (quads, 4) or (0, 4)
+        The neighbours in rows of four words; empty if they are not used.
+    """
+
+    out_indptr: Array
+    out_indices: Array
+    in_indptr: Array
+    in_indices: Array
+    heads: Array
+    quads: Array
+
+
+class SearchArrays(NamedTuple):
+    """The state of a search in a shard that has the vertices from `first` to `last`.
+
+    Attributes
+    ----------
+    first, last : int
+        The shard's range; `first` is a multiple of 32.
+    distances : array of int32, shape (n,)
+        Levels, -1 where unreached; a shard writes those of its vertices.
+    visited, found : array of uint32, shape (ceil((last - first) / 32),)
+        Bitmaps of the shard's vertices: those that are reached, and those of the next frontier.
+    frontier : array of uint32, shape (ceil(n / 32),)
+        Bitmap of all vertices.
+    queue : array of int32, shape (n,)
+        Buffer.
+    hubs : array of int32, shape (``hub_capacity(edges)``,)
+        Buffer.
+    lists : array of int32, shape (shards, length)
+        Each shard's list of its part of the frontier, which opens with the count.
+    control : array of int32, shape (`CONTROL_WORDS`,)
+        Zero before the first launch.
+    """
+
+    first: int
+    last: int
+    distances: Array
+    visited: Array
+    frontier: Array
+    found: Array
+    queue: Array
+    hubs: Array
+    lists: Array
+    control: Array
+
+
+class Operations(Protocol):
+    """What both twins do. Arrays are the device's, of the stated type; bitmaps are uint32, bit v % 32 of word v // 32.
+
+    Edges are pairs ``(indptr, indices)``. ``out_*`` has a row for each of the n vertices, with its targets in the
+    shard's range. ``in_*`` has a row for each vertex from `first` to `last`, with its in-neighbours. ``indptr`` is
+    int32 or int64, ``indices`` is int32.
+    """
+
+    #: Place of the frontier's level in the control words, and their number.
+    LEVEL: int
+    CONTROL_WORDS: int
+    #: The number of each method.
+    METHODS: Mapping[str, int]
+
+    def hub_capacity(self, edges: int) -> int:
+        """Return the int32 words that `parents` needs for the hubs of a graph of so many edges; 0 without hubs."""
+        ...
+
+    def quads_needed(self, indptr: Array) -> int:
+        """Return how many quads, rows of four words, a graph takes; 0 if this device has no use for them."""
+        ...
+
+    def quads(self, xp: Any, indptr: Array, indices: Array) -> Array:
+        """Return the neighbours of a graph in quads: int32, shape (``quads_needed(indptr)``, 4)."""
+        ...
+
+    def compile_ahead(self, indptr: Array) -> None:
+        """Begin to compile `levels` for edges numbered as in `indptr`; returns at once."""
+        ...
+
+    def seed(self, sources: Array, first: int, last: int, distances: Array, visited: Array, frontier: Array) -> None:
+        """Start from the sources.
+
+        Parameters
+        ----------
+        sources : array of int32
+            The vertices to start from.
+        first, last : int
+            The shard's range. Its sources get distance 0 and a bit in `visited`.
+        distances : array of any type, shape (n,)
+            All unreached before.
+        visited : bitmap of the shard's vertices
+            Zero before.
+        frontier : bitmap of all n vertices
+            Gets a bit for each source.
+        """
+        ...
+
+    def heads(self, in_indptr: Array, in_indices: Array, out_indptr: Array, head: Array) -> None:
+        """Write each row's in-neighbour of most edges to `head`, int32 of shape (rows,); -1 if it has none."""
+        ...
+
+    def levels(
+        self, edges: SearchEdges, arrays: SearchArrays, limit: int, method: int, shard: int, listed: bool
+    ) -> None:
+        """Run up to `limit` levels of the search for the shard's vertices.
+
+        The new frontier is left in the shard's words of the bitmap, and in its list if that has room.
+
+        Parameters
+        ----------
+        edges : SearchEdges
+            The shard's edges.
+        arrays : SearchArrays
+            The state of the search.
+        limit : int
+            The most levels to run; those of a shard that has others beside it are run one by one.
+        method : int
+            A number of `METHODS`.
+        shard : int
+            This shard's number.
+        listed : bool
+            Whether to start from the shards' lists rather than the bitmap.
+        """
+        ...
+
+    def parents(
+        self,
+        in_indptr: Array,
+        in_indices: Array,
+        first: int,
+        last: int,
+        distances: Array,
+        root: int,
+        parent: Array,
+        hubs: Array,
+        total: Array,
+    ) -> None:
+        """Write the least in-neighbour one level up of each vertex from `first` to `last`, or -9999.
+
+        Parameters
+        ----------
+        distances : array of int32, shape (n,)
+            Levels of all vertices; -1 where unreached.
+        root : int
+            The only source, or -1.
+        parent : array of int32, shape (last - first,)
+            What is written.
+        hubs : array of int32, shape (``hub_capacity(edges)``,)
+            Buffer.
+        total : array of uint64, shape (1,)
+            Buffer.
+        """
+        ...

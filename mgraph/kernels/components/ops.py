@@ -1,0 +1,92 @@
+"""Operations of connected components; ``kernels/components.cu`` has the algorithms."""
+
+from typing import Protocol
+
+from ...arrays import Array
+
+#: Operations that only a CPU has.
+HOST_ONLY = frozenset({"unite_all"})
+
+
+class Operations(Protocol):
+    """What both twins do.
+
+    ``indptr`` (int32 or int64, shape (last - first + 1,)) and ``indices`` (int32) are the edges from the vertices
+    `first` to `last`. `parent`, `other`, `after`, `names` and `marks` are int32 of shape (n,); `giant`, `active` and
+    `count` are int32 of shape (1,).
+    """
+
+    #: The methods that this device has.
+    METHODS: tuple[str, ...]
+
+    def unite_all(self, indptr: Array, indices: Array, first: int, last: int, parent: Array) -> None:
+        """Put the ends of all these edges into one tree each, on one core; every vertex is a tree by itself before."""
+        ...
+
+    def plant(self, indptr: Array, indices: Array, first: int, last: int, parent: Array) -> None:
+        """Let the vertices `first` to `last` start below their first neighbours, where these are smaller."""
+        ...
+
+    def sample(self, indptr: Array, indices: Array, first: int, last: int, parent: Array) -> None:
+        """Link the vertices `first` to `last` with their first neighbours."""
+        ...
+
+    def compress(self, parent: Array) -> None:
+        """Let every vertex point to its root."""
+        ...
+
+    def largest(self, parent: Array, giant: Array) -> None:
+        """Write the root that most of the probed vertices have, of a forest that is compressed and not empty."""
+        ...
+
+    def link(self, indptr: Array, indices: Array, first: int, last: int, giant: Array, parent: Array) -> None:
+        """Link the vertices `first` to `last` with all their neighbours, unless they are in the giant component."""
+        ...
+
+    def join(self, other: Array, parent: Array) -> None:
+        """Add the trees of another forest."""
+        ...
+
+    def initialise(self, parent: Array, marks: Array) -> None:
+        """Make every vertex a root without a mark."""
+        ...
+
+    def shortcut_and_mark(self, parent: Array, after: Array, marks: Array, number: int) -> None:
+        """Write every vertex's grandparent to `after`; mark new parents with the round's `number`."""
+        ...
+
+    def hook(
+        self,
+        indptr: Array,
+        indices: Array,
+        first: int,
+        last: int,
+        parent: Array,
+        after: Array,
+        marks: Array,
+        number: int,
+    ) -> None:
+        """Hook roots to smaller ones, along the edges of the vertices `first` to `last`."""
+        ...
+
+    def hook_stagnant(
+        self, indptr: Array, indices: Array, first: int, last: int, after: Array, marks: Array, number: int
+    ) -> None:
+        """Hook the roots that nothing happened to in this round, along the same edges."""
+        ...
+
+    def shortcut_and_check(self, after: Array, parent: Array, marks: Array, number: int, active: Array) -> None:
+        """Write every vertex's grandparent to `parent`, and a one to `active` if there are marks of this round."""
+        ...
+
+    def count_roots(self, first: int, last: int, parent: Array, count: Array) -> None:
+        """Add the number of roots among the vertices `first` to `last` to `count`."""
+        ...
+
+    def least(self, parent: Array, after: Array) -> None:
+        """Write the least vertex of each tree at its root in `after`."""
+        ...
+
+    def rename(self, names: Array, parent: Array) -> None:
+        """Replace every vertex's parent by its name."""
+        ...

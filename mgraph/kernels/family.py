@@ -1,0 +1,109 @@
+"""The door to a family of kernels: its operations on a device, with types.
+
+A family is a package with three modules. `ops` declares the operations and constants, once, as a Protocol. `host` has
+them for CPUs, compiled by Numba; `cuda` has them for GPUs, as launches of ``kernels/FAMILY.cu``. A program asks the
+family for the operations on its device::
+
+    from ...kernels import bfs as bfs_kernels
+
+    kernels = bfs_kernels.on(device)
+
+The module for the device is imported at the first call: `host` imports Numba.
+"""
+
+import functools
+import importlib
+import os
+import threading
+from types import ModuleType
+from typing import Any, Generic, TypeVar, cast
+
+from ..device import Device, Recorder
+from ..device.clock import clock
+
+Operations = TypeVar("Operations")
+
+#: Numba's portable threading layer aborts the process when two Python threads enter it at once.
+_HOST_KERNELS = threading.RLock()
+
+
+def _renew_lock() -> None:
+    """In a forked child: replace the lock, which another thread of the parent may have held."""
+    global _HOST_KERNELS
+    _HOST_KERNELS = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
+
+
+class Family(Generic[Operations]):
+    """A family of kernels, whose operations are declared by the Protocol `Operations`.
+
+    Parameters
+    ----------
+    package : str
+        The family's package, such as ``"mgraph.kernels.bfs"``.
+    """
+
+    def __init__(self, package: str) -> None:
+        self.package = package
+
+    def on(self, device: Device) -> Operations:
+        """Return the operations on a device; its profiler, if it has one, is notified of each call."""
+        found: Any = _guarded(self.package) if device.kind == "cpu" else _module(self.package, device.kind)
+        return cast(Operations, found if device.recorder is None else _Recorded(found, device.recorder))
+
+    def of_kind(self, kind: str) -> Operations:
+        """Return the constants and sizes on a kind of device, ``"cpu"`` or ``"cuda"``, of which there need be none."""
+        return cast(Operations, _module(self.package, kind))
+
+
+@functools.cache
+def _module(package: str, kind: str) -> ModuleType:
+    """Return a family's module for a kind of device."""
+    if kind == "cuda":
+        return importlib.import_module(f"{package}.cuda")
+    with clock():  # importing Numba counts as compiling
+        return importlib.import_module(f"{package}.host")
+
+
+@functools.cache
+def _guarded(package: str) -> "_Guarded":
+    return _Guarded(_module(package, "cpu"))
+
+
+class _Guarded:
+    """A module of Numba kernels, of which one runs at a time in this process."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        attribute = getattr(self._module, name)
+        if not callable(attribute):
+            return attribute
+
+        def call(*arguments: Any) -> Any:
+            with _HOST_KERNELS:
+                return attribute(*arguments)
+
+        setattr(self, name, call)
+        return call
+
+
+class _Recorded:
+    """Operations of which a recorder times each call."""
+
+    def __init__(self, operations: Any, recorder: Recorder) -> None:
+        self._operations, self._recorder = operations, recorder
+
+    def __getattr__(self, name: str) -> Any:
+        attribute = getattr(self._operations, name)
+        if not callable(attribute):
+            return attribute
+
+        def call(*arguments: Any) -> Any:
+            return self._recorder.timed(name, attribute, *arguments)
+
+        return call

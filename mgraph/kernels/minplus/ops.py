@@ -1,0 +1,114 @@
+"""Operations of (min, +) products and blocked Floyd-Warshall; ``kernels/minplus.cu`` has the algorithms."""
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from ...arrays import Array
+
+
+class Operations(Protocol):
+    """What both twins do.
+
+    D is a matrix of distances in float32, float64, int32 or int16, with contiguous rows, which may be padded. P is its
+    matrix of labels, int32 of D's shape, or None: predecessors or intermediate vertices. M, R and C are those of
+    `panels`; `labels`, int32 of R's shape or None, are the predecessors in R. `cycle` is int32 of shape (1,), the first
+    pivot that was found on a negative cycle.
+    """
+
+    #: Pivots that may be eliminated at a time, and how many are by default.
+    BLOCKS: tuple[int, ...]
+    DEFAULT_BLOCK: int
+
+    def padded(self, items: int) -> int:
+        """Return the length of a panel's rows for so many items."""
+        ...
+
+    def panels(self, xp: Any, dtype: Any, rows: int, columns: int, block: int) -> tuple[Array, Array, Array]:
+        """Return M, R and C, uninitialised, for a matrix of `rows` x `columns` and up to `block` pivots at a time.
+
+        M is for the factored diagonal block, R for the pivots' rows, C for their columns: each a row a pivot.
+        """
+        ...
+
+    def compile_ahead(self, dtype: np.dtype, paths: bool, labelled: bool, nonnegative: bool) -> None:
+        """Begin to compile the three phases; returns at once.
+
+        `labelled` says whether there is P, `paths` whether there are labels of the pivots' rows.
+        """
+        ...
+
+    def clip_diagonal(self, D: Array, row: int, column: int, length: int) -> None:
+        """D = min(D, 0) on the diagonal of so many elements that begins at ``D[row, column]``."""
+        ...
+
+    def label_edges(self, D: Array, first: int, left: int, P: Array) -> None:
+        """P = the source of each edge, -9999 where there is none and on the diagonal.
+
+        The first row and the first column of D are those of the vertices `first` and `left`.
+        """
+        ...
+
+    def factor(self, D: Array, row: int, column: int, pivot: int, b: int, M: Array, cycle: Array) -> None:
+        """Factor the diagonal block of `b` pivots, whose corner is ``D[row, column]``, into M.
+
+        `pivot` is the number of the first pivot.
+        """
+        ...
+
+    def solve_rows(
+        self, D: Array, P: Array | None, row: int, pivot: int, b: int, M: Array, R: Array, labels: Array | None
+    ) -> None:
+        """Write the rows of `b` pivots to R, each as it is when the pivot's turn comes, and predecessors to labels.
+
+        They begin at row `row` of D; `pivot` is the number of the first.
+        """
+        ...
+
+    def solve_columns(self, D: Array, column: int, b: int, M: Array, C: Array) -> None:
+        """Write each pivot's column, as it is when the pivot's turn comes, to a row of C."""
+        ...
+
+    def update(
+        self,
+        D: Array,
+        P: Array | None,
+        C: Array,
+        R: Array,
+        labels: Array | None,
+        pivot: int,
+        b: int,
+        nonnegative: bool,
+        skip: tuple[int, int, int, int] = (0, 0, 0, 0),
+    ) -> None:
+        """D = min(D, C (+) R): every pair of vertices through the `b` pivots of the panels, from `pivot` on.
+
+        Where an element falls, P becomes the label of the pivot it last fell through: its predecessor in `labels`, or
+        without these the pivot itself. The rows ``skip[0]`` to ``skip[1]`` and the columns ``skip[2]`` to ``skip[3]``
+        may be left as they are. `nonnegative` says that nothing in D is negative.
+        """
+        ...
+
+    def through(
+        self,
+        D: Array,
+        P: Array | None,
+        column: int,
+        R: Array,
+        labels: Array | None,
+        pivot: int,
+        count: int,
+        cycle: Array,
+    ) -> None:
+        """D = min(D, D[:, column + t] + R[t]) for t = 0, ..., count - 1, one after the other.
+
+        These are the vertices from `pivot` on. R has their rows, which may be those of D itself. P as for `update`.
+        """
+        ...
+
+    def scatter(self, D: Array, indptr: Array, indices: Array, weights: Array) -> None:
+        """D[v, w] = the least weight of the edges from v to w; the other elements stay.
+
+        `indptr` is int32 or int64 of shape (rows + 1,), `indices` int32, `weights` of D's type.
+        """
+        ...
