@@ -25,7 +25,10 @@ from scipy.sparse.csgraph import breadth_first_order, shortest_path
 
 import mgraph
 from mgraph import cli, device
-from mgraph.cli import interrupts, machine, main, messages, run, summaries
+from mgraph.algorithms.apsp import summary
+from mgraph.algorithms.registry import ALGORITHMS
+from mgraph.cli import interrupts, machine, main, messages, run
+from mgraph.cli.algorithms import command as made_command
 from mgraph.device.clock import COMPILING
 from mgraph.generate import rmat
 from mgraph.planner import plan
@@ -162,7 +165,7 @@ def test_made_graphs(tmp_path):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
 def test_summary_is_that_of_the_whole_matrix(tmp_path, monkeypatch, dtype):
-    monkeypatch.setattr(summaries, "ELEMENTS_AT_A_TIME", 100)  # several chunks
+    monkeypatch.setattr(summary, "ELEMENTS_AT_A_TIME", 100)  # several chunks
     random = np.random.default_rng(3)
     potential = random.integers(0, 30, 40)
     matrix = random.integers(0, 9, (40, 40)) + potential[:, None] - potential[None, :] - 40.0
@@ -772,7 +775,7 @@ def test_terminated_at_work():
     assert "mgraph: terminated" in shown and "Warning" not in shown and "Traceback" not in shown
 
 
-def test_an_interrupt_while_kernels_are_compiled(monkeypatch, cycle):
+def test_an_interrupt_while_kernels_are_compiled(cycle):
     compiled = []
 
     def bfs(*_, **__):
@@ -782,8 +785,8 @@ def test_an_interrupt_while_kernels_are_compiled(monkeypatch, cycle):
                 if kernel == 0:
                     signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(mgraph, "bfs", bfs)
-    result = invoke("bfs", cycle)
+    entry = dataclasses.replace(ALGORITHMS["bfs"], call=bfs)
+    result = CliRunner().invoke(made_command(entry, entry.command), [str(cycle)])
     assert (result.exit_code, compiled) == (130, [0])
 
 

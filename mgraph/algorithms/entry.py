@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..planning.plan import Plan
+from .command import Command
 from .work import Measure
 
 #: Raises `WrongResultError` unless a result is right, and returns in words how it was verified. Takes what was solved,
@@ -61,6 +62,8 @@ class Algorithm:
         Yields samples for a method, or ``"auto"``. Together they reach every kernel of the algorithm.
     arrays : callable
         Returns the arrays of a result by name, which checks and `work` are given: see `named`.
+    command : Command or None
+        What the command line offers, if anything.
     cpu_only : tuple of str
         Methods that only a CPU has.
     takes : tuple of str
@@ -82,6 +85,7 @@ class Algorithm:
     work: Measure
     samples: Callable[[str], Iterator[Sample]]
     arrays: Callable[[Any], dict[str, Any]]
+    command: Command | None = None
     cpu_only: tuple[str, ...] = ()
     takes: tuple[str, ...] = ("graph",)
     start: str = ""

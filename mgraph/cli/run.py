@@ -14,27 +14,21 @@ from tqdm import tqdm
 import mgraph
 
 from .. import generate
+from ..algorithms.command import Command
+from ..algorithms.entry import Algorithm
 from ..device.clock import COMPILING
 from ..errors import InputError
 from ..graph import Graph
 from ..io import check_output, read, save
+from ..results import Result
 from .interrupts import closed, stoppable
 from .summaries import as_json_text, described
 from .workers import client_of
 
-Result = (
-    mgraph.ApspResult
-    | mgraph.BfsResult
-    | mgraph.ClosureResult
-    | mgraph.ComponentsResult
-    | mgraph.ListRankResult
-    | mgraph.SsspResult
-)
-
 
 def run_on_graph(
-    call: Callable[..., Result],
-    summary: Callable[[Graph, Any], tuple[dict[str, Any], str]],
+    entry: Algorithm,
+    offered: Command,
     *,
     file: Path | None,
     scale: int | None,
@@ -59,7 +53,7 @@ def run_on_graph(
         assert file is not None
         return read(opened(file), format, n, directed, weighted, relabel, dense=dense)
 
-    perform(call, graph, described, summary, **options)
+    perform(entry, offered, graph, described, **options)
 
 
 def opened(file: Path) -> Path | IO[bytes]:
@@ -72,10 +66,10 @@ def opened(file: Path) -> Path | IO[bytes]:
 
 
 def perform(
-    call: Callable[..., Result],
+    entry: Algorithm,
+    offered: Command,
     read_input: Callable[[], Any],
     describe: Callable[[Any], tuple[dict[str, Any], str]],
-    summary: Callable[[Any, Any], tuple[dict[str, Any], str]],
     *,
     device: str | None,
     workers: int | None,
@@ -100,18 +94,18 @@ def perform(
             raise click.UsageError("give --tls-ca-file and --tls-cert together")
     if out is not None:
         check_output(out, overwrite)
-        for name in ("predecessors", "intermediate"):
-            if options.get(name) and out.suffix == ".npy":
-                raise click.UsageError(f"a .npy file holds the distances only: with --{name}, give a .npz file")
-    started = time.perf_counter()
+        for label in ("predecessors", "intermediate"):
+            if options.get(label) and out.suffix == ".npy":
+                raise click.UsageError(f"a .npy file holds the distances only: with --{label}, give a .npz file")
+    name, started = entry.call.__name__, time.perf_counter()
     given = read_input()
     seconds = {"read": time.perf_counter() - started}
     with client_of(workers, scheduler, scheduler_file, (tls_ca_file, tls_cert, tls_key), device) as client:
         hidden = quiet or closed(sys.stderr) or None  # None: shown on a terminal only
         with (
-            tqdm(desc=call.__name__, unit=" steps", leave=False, disable=hidden) as bar,
+            tqdm(desc=name, unit=" steps", leave=False, disable=hidden) as bar,
             stoppable(by_workers=client is not None) as look,
-            COMPILING.heard(lambda begins: _compiling(bar, call.__name__, begins, look)),
+            COMPILING.heard(lambda begins: _compiling(bar, name, begins, look)),
         ):
 
             def progress(done: int, total: int | None) -> None:
@@ -119,14 +113,14 @@ def perform(
                 bar.update(done - bar.n)
                 look()
 
-            result = call(given, device=device, client=client, progress=progress, **options)
+            result = entry.call(given, device=device, client=client, progress=progress, **options)
             look()
         seconds |= {part: result.timings[part] for part in ("load", "compile", "solve", "collect")}
         if out is not None:
             _save(out, result, getattr(given, "ids", None), overwrite)
         if quiet and not as_json:
             return
-        found, words = summary(given, result)
+        found = offered.summary(given, result, options)
     plan = result.plan
     known, description = describe(given)
     if as_json:
@@ -142,7 +136,7 @@ def perform(
             "workers": None if client is None else len(plan.devices),
             "peak_bytes": plan.peak_bytes,
             "timings": seconds,
-            **found,
+            **found.facts,
             "out": None if out is None else str(out),
         }
         click.echo(as_json_text(facts))
@@ -150,7 +144,9 @@ def perform(
     click.echo(description)
     click.echo(plan.explain())
     click.echo("time: " + ", ".join(f"{part} {taken:.3g} s" for part, taken in seconds.items() if taken))
-    click.echo(words)
+    if found.unit:
+        click.echo(f"rate: {tqdm.format_sizeof(found.facts['rate'])} {found.unit} a second")
+    click.echo(found.words)
     if out is not None:
         click.echo(f"saved: {out}")
 
@@ -166,16 +162,8 @@ def _compiling(bar: Any, name: str, begins: bool, look: Callable[[], None]) -> N
 
 
 def _save(out: Path, result: Result, ids: np.ndarray | None, overwrite: bool) -> None:
-    """Save what was found: one matrix or vector (.npy), or everything by name (.npz)."""
-    found: tuple[str, ...] = ("distances", "predecessors", "intermediate")
-    if isinstance(result, mgraph.ClosureResult):
-        found = ("words",)
-    elif isinstance(result, mgraph.ComponentsResult):
-        found = ("labels",)
-    elif isinstance(result, mgraph.ListRankResult):
-        found = ("ranks",)
+    """Save what was found: the main array (.npy), or all by name, with the ids (.npz)."""
     if out.suffix == ".npy":
-        save(out, getattr(result, found[0]), overwrite)
+        save(out, next(iter(result.arrays.values())), overwrite)
         return
-    arrays = {name: getattr(result, name, None) for name in found} | {"ids": ids}
-    save(out, {name: array for name, array in arrays.items() if array is not None}, overwrite)
+    save(out, result.arrays | ({} if ids is None else {"ids": ids}), overwrite)

@@ -8,12 +8,14 @@ import numpy as np
 from ...dtypes import DISTANCE_TYPES
 from ...generate import random_matrix
 from ...planning.plan import Plan
+from ..command import PREDECESSORS, Command, Option
 from ..entry import Algorithm, Sample, named
 from ..samples import graphs
 from ..work import Work, size_of
 from . import verify
 from .call import apsp
 from .plan import METHODS, SEARCHES, planned, products
+from .summary import summary
 
 
 def work(graph: Any, made: Plan | None, arrays: dict[str, Any]) -> Work:
@@ -61,4 +63,20 @@ APSP = Algorithm(
     work=work,
     rounds=lambda result: int(result.plan.steps),
     samples=samples,
+    command=Command(
+        name="apsp",
+        help="Find the shortest paths between all pairs of the vertices of FILE's graph.",
+        example="mgraph apsp --rmat 11 --out distances.npy",
+        summary=summary,
+        options=(
+            Option(
+                "dtype",
+                (*(dtype.name for dtype in DISTANCE_TYPES), "auto"),
+                "The type to compute in; by default that of the weights; auto: the narrowest that is exact.",
+            ),
+            Option("intermediate", bool, "Find the highest intermediate vertices, not predecessors."),
+            Option("block", int, "Pivots eliminated at a time: 32, 64, 96 or 128.", metavar="N"),
+            PREDECESSORS,
+        ),
+    ),
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from ..command import LIMIT, PREDECESSORS, SOURCE, TARGET, Command, Option
 from ..entry import Algorithm, Sample, named
 from ..samples import graphs
 from ..work import of_search, of_searches
@@ -9,6 +10,7 @@ from . import by_level, verify
 from .call import bfs
 from .many import bfs_many
 from .plan import BFS_METHODS, planned, planned_for_many
+from .summary import summary
 
 
 def samples(method: str) -> Iterator[Sample]:
@@ -41,6 +43,27 @@ BFS = Algorithm(
     work=of_search(bytes_an_edge=4),
     rounds=lambda result: len(result.levels),
     samples=samples,
+    command=Command(
+        name="bfs",
+        help="Find every vertex's distance in edges from one vertex of FILE's graph, or from the nearest of several.",
+        example="mgraph bfs roads.gr --source 0 --predecessors --out tree.npz",
+        summary=summary,
+        options=(
+            Option(
+                "sources",
+                int,
+                f"{SOURCE} Give it again to start from several at once.",
+                default=(0,),
+                metavar="V",
+                spelled="--source",
+                several=True,
+            ),
+            Option("limit", int, LIMIT, metavar="N"),
+            Option("max_depth", int, hidden=True),  # the former name, which the call warns of
+            TARGET,
+            PREDECESSORS,
+        ),
+    ),
 )
 
 BFS_MANY = Algorithm(

@@ -7,11 +7,13 @@ import numpy as np
 
 from ...graph import Graph
 from ...planning.plan import Plan
+from ..command import Command, Option
 from ..entry import Algorithm, Sample
 from ..work import Work, size_of
 from . import verify
 from .call import transitive_closure
 from .plan import planned
+from .summary import summary
 
 
 def work(graph: Any, made: Plan | None, arrays: dict[str, Any]) -> Work:
@@ -37,4 +39,19 @@ CLOSURE = Algorithm(
     work=work,
     rounds=lambda result: int(result.plan.steps),
     samples=samples,
+    command=Command(
+        name="closure",
+        help="Find which vertices of FILE's graph can be reached from which; saved as bits, 32 to a word.",
+        example="mgraph closure calls.txt --relabel --out reachable.npy",
+        summary=summary,
+        options=(
+            Option(
+                "reflexive",
+                bool,
+                "Whether every vertex reaches itself.",
+                default=True,
+                spelled="--reflexive/--irreflexive",
+            ),
+        ),
+    ),
 )

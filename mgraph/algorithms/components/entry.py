@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 
+from ..command import Command, Option
 from ..entry import Algorithm, Sample, named
 from ..samples import graphs
 from ..work import of_edges
 from . import verify
 from .call import connected_components
 from .plan import METHODS, planned
+from .summary import summary
 
 
 def samples(method: str) -> Iterator[Sample]:
@@ -29,4 +31,11 @@ COMPONENTS = Algorithm(
     work=of_edges,
     rounds=lambda result: int(result.iterations),
     samples=samples,
+    command=Command(
+        name="components",
+        help="Find the connected components of FILE's graph; each vertex is labelled with the least of its own.",
+        example="mgraph components friends.txt --relabel --out labels.npy",
+        summary=summary,
+        options=(Option("connection", ("weak", "strong"), default="weak"),),
+    ),
 )

@@ -9,11 +9,13 @@ import numpy as np
 from ...arrays import Array
 from ...generate import linked_list
 from ...planning.plan import Plan
+from ..command import Command, Option
 from ..entry import Algorithm, Sample, named
 from ..work import SECTOR, Work
 from . import verify
 from .call import list_rank
 from .plan import METHODS, planned
+from .summary import summary
 
 
 def work(succ: Array, made: Plan | None, arrays: dict[str, Any]) -> Work:
@@ -48,4 +50,21 @@ LIST_RANK = Algorithm(
     work=work,
     rounds=rounds,
     samples=samples,
+    command=Command(
+        name="rank",
+        help="""Find every element's distance to the last of its list.
+
+        FILE holds the successor of each element, the last of a list names itself: an array (.npy), or text, a number a
+        line. Elements are numbered from 0.""",
+        example="mgraph rank successors.npy --out ranks.npy",
+        summary=summary,
+        options=(
+            Option(
+                "splitters",
+                int,
+                "About how many splitters to walk from; by default enough to keep the device busy.",
+                metavar="N",
+            ),
+        ),
+    ),
 )

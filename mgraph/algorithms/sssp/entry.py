@@ -5,12 +5,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...graph import Graph
+from ..command import LIMIT, PREDECESSORS, SOURCE, TARGET, Command, Option
 from ..entry import Algorithm, Sample, named
 from ..samples import graphs
 from ..work import of_search
 from . import verify
 from .call import sssp
 from .plan import METHODS, TYPES, planned
+from .summary import summary
 
 
 def samples(method: str) -> Iterator[Sample]:
@@ -35,4 +37,17 @@ SSSP = Algorithm(
     work=of_search(bytes_an_edge=8),
     rounds=lambda result: int(result.iterations),
     samples=samples,
+    command=Command(
+        name="sssp",
+        help="Find the shortest paths from one vertex of FILE's graph.",
+        example="mgraph sssp roads.gr --source 0 --predecessors --out tree.npz",
+        summary=summary,
+        options=(
+            Option("source", int, SOURCE, default=0, metavar="V"),
+            Option("dtype", tuple(dtype.name for dtype in TYPES), "By default that of the weights."),
+            Option("limit", float, LIMIT, metavar="D"),
+            TARGET,
+            PREDECESSORS,
+        ),
+    ),
 )

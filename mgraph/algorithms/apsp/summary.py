@@ -1,0 +1,58 @@
+"""What is printed of all pairs of shortest paths."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ... import device as devices
+from ...dtypes import infinity
+from ...graph import Graph
+from ..command import Summary
+from .call import ApspResult
+from .plan import SEARCHES
+
+#: Elements of a distance matrix summed up at a time.
+ELEMENTS_AT_A_TIME = 1 << 22
+
+
+def summary(graph: Graph, result: ApspResult, options: dict[str, Any]) -> Summary:
+    """Sum up a distance matrix, some rows at a time."""
+    count, total, largest = 0, 0.0, None
+    scale = 2.0 ** -(graph.n**2).bit_length()  # a sum of scaled distances does not overflow
+    first = 0
+    for chunk in _chunks(result.distances):
+        there = chunk != infinity(chunk.dtype)
+        own = np.arange(len(chunk))
+        there[own, first + own] = False
+        first += len(chunk)
+        found = int(np.count_nonzero(there))
+        if found:
+            count += found
+            total += float(np.multiply(chunk, scale, dtype=np.float64).sum(where=there))
+            most = chunk.max(where=there, initial=-np.inf if chunk.dtype.kind == "f" else np.iinfo(chunk.dtype).min)
+            largest = most if largest is None else max(largest, most)
+    mean = total / (count * scale) if count else None
+    searched = result.plan.method in SEARCHES
+    rate = graph.n ** (2 if searched else 3) / max(result.timings["solve"], 1e-9)
+    facts = {
+        "rate": rate,
+        "reachable_pairs": count,
+        "mean_distance": mean if mean is not None and math.isfinite(mean) else None,
+        "largest_distance": largest.item() if largest is not None and math.isfinite(largest) else None,
+    }
+    words = f"reachable: {count:,} of {graph.n * (graph.n - 1):,} pairs"
+    if largest is not None:
+        words += f", mean distance {mean:.6g}, largest {largest}"
+    return Summary(facts, words, "pairs" if searched else "sums and minima")
+
+
+def _chunks(matrix: Any) -> Iterator[np.ndarray]:
+    """Yield consecutive blocks of rows, as NumPy arrays."""
+    if hasattr(matrix, "chunks"):
+        yield from matrix.chunks()
+        return
+    rows = max(1, ELEMENTS_AT_A_TIME // max(1, matrix.shape[1]))
+    for first in range(0, len(matrix), rows):
+        yield devices.to_host(matrix[first : first + rows])

@@ -1,0 +1,37 @@
+"""What is printed of a search."""
+
+from typing import Any
+
+import numpy as np
+
+from ... import device as devices
+from ...graph import Graph
+from ..command import Summary, route
+from .call import BfsResult
+
+
+def summary(graph: Graph, result: BfsResult, options: dict[str, Any]) -> Summary:
+    """Sum up a search."""
+    target = options["target"]
+    levels, distances = devices.to_host(result.levels), devices.to_host(result.distances)
+    sources = np.flatnonzero(distances == 0).tolist()
+    reached, widest = int(levels.sum()), int(levels.argmax())
+    degrees = np.diff(devices.to_host(graph.adjacency("csr")[0]))
+    passed = int(degrees[distances >= 0].sum())
+    rate = passed / max(result.timings["solve"], 1e-9)
+    facts = {
+        "rate": rate,
+        **({"source": sources[0]} if len(sources) == 1 else {"sources": sources}),
+        "reached": reached,
+        "levels": len(levels),
+        "widest_level": widest,
+        "widest_level_vertices": int(levels[widest]),
+    }
+    words = (
+        f"reached: {reached:,} of {graph.n:,} vertices; levels: {len(levels):,}, the widest is level {widest:,} "
+        f"with {levels[widest]:,}"
+    )
+    if target is None:
+        return Summary(facts, words, "edges")
+    found = route(result, target, int(distances[target]) if distances[target] >= 0 else None)
+    return Summary(facts | found.facts, f"{words}\n{found.words}", "edges")

@@ -1,0 +1,107 @@
+"""What the command line offers of an algorithm: its options, and what it prints of a result."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+
+class Summary(NamedTuple):
+    """What was found, summed up.
+
+    Attributes
+    ----------
+    facts : dict of str to object
+        By name, for JSON.
+    words : str
+        For people: lines of text.
+    unit : str
+        What ``facts["rate"]`` counts a second; "" where there is no rate.
+    """
+
+    facts: dict[str, Any]
+    words: str
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Option:
+    """An argument of the call that the command line offers.
+
+    Attributes
+    ----------
+    name : str
+        The argument.
+    type : type or tuple of str
+        `bool` makes a flag; a tuple lists the choices.
+    help : str
+        What ``--help`` says.
+    default : object
+        The value if the option is not given.
+    metavar : str or None
+        What stands for the value in the help.
+    spelled : str
+        The option, if it is not ``--`` and the name; both of a pair for a flag that is on by default.
+    several : bool
+        Whether the option may be given several times.
+    hidden : bool
+        Whether ``--help`` leaves it out.
+    """
+
+    name: str
+    type: type | tuple[str, ...]
+    help: str = ""
+    default: Any = None
+    metavar: str | None = None
+    spelled: str = ""
+    several: bool = False
+    hidden: bool = False
+
+
+@dataclass(frozen=True)
+class Command:
+    """The command of an algorithm.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    help : str
+        What it does.
+    example : str
+        A call of it.
+    summary : callable
+        Sums up a result, from the input, the result and the options by name.
+    options : tuple of Option
+        Those beside ``--method`` and those of all commands.
+    """
+
+    name: str
+    help: str
+    example: str
+    summary: Callable[[Any, Any, dict[str, Any]], Summary]
+    options: tuple[Option, ...] = ()
+
+
+PREDECESSORS = Option("predecessors", bool, "Find the predecessors too.")
+
+#: The help of an option that names where a search starts.
+SOURCE = "The vertex to start from: 0 to n-1 as mgraph numbers them, after --relabel and from 0 in every format."
+
+LIMIT = "Greatest distance to search to; vertices beyond it count as unreached."
+
+TARGET = Option(
+    "target",
+    int,
+    "Search no farther than this vertex, and print its distance and, with --predecessors, the route to it.",
+    metavar="V",
+)
+
+
+def route(result: Any, target: int, distance: float | None) -> Summary:
+    """Return the way to the target of a search; its distance is None where there is none."""
+    found = None if result.predecessors is None or distance is None else result.path(target)
+    facts = {"target": target, "distance": distance, "route": found}
+    if distance is None:
+        return Summary(facts, f"vertex {target} was not reached")
+    words = f"distance to vertex {target}: {distance}"
+    return Summary(facts, words if found is None else f"{words}\nroute: {' '.join(map(str, found))}")

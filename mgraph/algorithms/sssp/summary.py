@@ -1,0 +1,28 @@
+"""What is printed of shortest paths from one source."""
+
+from typing import Any
+
+from ... import device as devices
+from ...dtypes import infinity
+from ...graph import Graph
+from ..command import Summary, route
+from .call import SsspResult
+
+
+def summary(graph: Graph, result: SsspResult, options: dict[str, Any]) -> Summary:
+    """Sum up the paths from one vertex."""
+    target = options["target"]
+    distances = devices.to_host(result.distances)
+    reached = distances[distances != infinity(distances.dtype)]
+    facts = {
+        "source": result.source,
+        "reached": len(reached),
+        "largest_distance": reached.max().item(),
+        "rounds": result.iterations,
+    }
+    words = f"reached: {len(reached):,} of {graph.n:,} vertices, the farthest at {reached.max()}"
+    if target is None:
+        return Summary(facts, words)
+    distance = None if distances[target] == infinity(distances.dtype) else distances[target].item()
+    found = route(result, target, distance)
+    return Summary(facts | found.facts, f"{words}\n{found.words}")
