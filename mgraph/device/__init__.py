@@ -1,4 +1,4 @@
-"""What a device is: where arrays live, how they get there, and how a kernel family is found.
+"""What a device is: where arrays live, how they get there, and how kernels are compiled, timed and launched.
 
 There are two kinds, the host (NumPy and Numba kernels) and a CUDA device (CuPy and the kernels in ``kernels/*.cu``). An
 algorithm holds a `Device` and never asks which kind it is.
