@@ -6,6 +6,7 @@ sum of what the program allocates on a device at its fullest moment, the input's
 Each algorithm has a module that says how it is cut and what it costs: `mgraph.algorithms.ALGORITHM.plan`.
 """
 
+import functools
 import inspect
 import reprlib
 from collections.abc import Callable, Sequence
@@ -29,26 +30,8 @@ from .planning.shape import Shape
 
 __all__ = ["ALGORITHMS", "Alternative", "DeviceSpec", "Plan", "plan"]
 
-#: What can be planned.
-ALGORITHMS = ("apsp", "bfs", "bfs_many", "closure", "components", "list_rank", "minimum_spanning_forest", "sssp")
-
 #: The names of calls and of commands that are not those of what they plan.
 _CALLS = {"transitive_closure": "closure", "connected_components": "components", "rank": "list_rank"}
-
-#: The options that each algorithm's plan takes beside those of all: method, span and memory_limit.
-_TAKES = {
-    "apsp": (
-        *("predecessors", "intermediate", "dtype", "block", "nonnegative", "exact", "weighted", "components"),
-        *("network", "gpus_per_node"),
-    ),
-    "bfs": ("predecessors", "directed", "indptr", "quads", "shape"),
-    "bfs_many": ("predecessors", "directed", "indptr", "sources", "shape"),
-    "closure": ("block",),
-    "components": ("directed", "indptr", "shape"),
-    "list_rank": ("splitters",),
-    "minimum_spanning_forest": ("directed", "indptr", "shape"),
-    "sssp": ("predecessors", "dtype", "nonnegative", "indptr", "shape"),
-}
 
 #: What plans each algorithm, and whether it needs the number of edges.
 _PLANNERS: dict[str, tuple[Callable[..., Plan], bool]] = {
@@ -61,6 +44,9 @@ _PLANNERS: dict[str, tuple[Callable[..., Plan], bool]] = {
     "minimum_spanning_forest": (spanning_forest.planned, True),
     "sssp": (single_source.planned, True),
 }
+
+#: What can be planned.
+ALGORITHMS = tuple(_PLANNERS)
 
 
 def plan(
@@ -206,8 +192,16 @@ def plan(
     planned, needs_edges = _PLANNERS[algorithm]
     if m is None and needs_edges:
         raise InputError(f"a plan for {algorithm} needs m=, the number of edges")
-    taken = {name: value for name, value in options.items() if name in _TAKES[algorithm]}
+    taken = {name: value for name, value in options.items() if name in _options(algorithm)}
     return planned(n, m or 0, specs_of(devices), method=method, span=span, memory_limit=memory_limit, **taken)
+
+
+@functools.cache
+def _options(algorithm: str) -> frozenset[str]:
+    """Return the options that an algorithm's planner takes."""
+    planned, _ = _PLANNERS[algorithm]
+    given = inspect.signature(planned).parameters.values()
+    return frozenset(each.name for each in given if each.kind is inspect.Parameter.KEYWORD_ONLY)
 
 
 def _refuse_others(algorithm: str, options: dict[str, Any]) -> None:
@@ -216,8 +210,8 @@ def _refuse_others(algorithm: str, options: dict[str, Any]) -> None:
     for name, value in options.items():
         default = defaults[name].default
         given = value is not None if default is None else value != default
-        if given and name not in _TAKES[algorithm]:
-            takers = ", ".join(other for other in ALGORITHMS if name in _TAKES[other])
+        if given and name not in _options(algorithm):
+            takers = ", ".join(other for other in ALGORITHMS if name in _options(other))
             raise InputError(f"{name}={reprlib.repr(value)} does not go with {algorithm}: it is for {takers}")
 
 
