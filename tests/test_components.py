@@ -239,7 +239,7 @@ def test_strong_components_are_found_on_one_core(options, says):
         ({"method": "sideways"}, "sideways"),
         ({"connection": "loose"}, "loose"),
         ({"span": 0}, "span must be an integer of 1 or more, got 0"),
-        ({"progress": 3}, "progress=3"),
+        ({"progress": 3}, "progress must be a function .* got 3"),
     ],
 )
 def test_bad_arguments(options, says):

@@ -191,12 +191,12 @@ def test_from_scipy_refuses():
 
 @QUICK
 @given(st.integers(0, 8), st.sampled_from([np.float32, np.float64, np.int32, np.int64]), st.integers(0, 2**32))
-def test_from_dense(n, dtype, seed):
+def test_distance_matrices(n, dtype, seed):
     random = np.random.default_rng(seed)
     none = np.inf if np.dtype(dtype).kind == "f" else np.iinfo(dtype).max
     matrix = random.integers(-1, 4, (n, n)).astype(dtype)
     matrix[random.random((n, n)) < 0.4] = none
-    graph = Graph.from_dense(matrix)
+    graph = Graph.from_distances(matrix)
     assert graph.dense is matrix and graph.directed and graph.weights_dtype == dtype
     expected = [
         (i, j, matrix[i, j])

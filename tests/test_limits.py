@@ -353,6 +353,7 @@ def test_numba_has_no_more_threads_than_there_are_cores(first, threads):
 def test_a_limit_of_threads_leaves_no_more_than_there_are_cores():
     script = """
         from mgraph import device, limits
+        from mgraph.kernels import bfs as bfs_kernels
         limits.cores_allowed = lambda: 64
         limits.cores = lambda: 1
         with device.find("cpu").limited(2):
@@ -389,6 +390,7 @@ def test_numba_has_run_once_a_kernel_is_loaded_or_compiled():
         import numpy as np
         import mgraph
         from mgraph import device, limits
+        from mgraph.kernels import bfs as bfs_kernels
         bfs_kernels.on(device.find("cpu")).quads_needed(4)
         print(limits.NUMBA_RAN.is_set())
         mgraph.bfs(mgraph.Graph.from_edges([0, 1], [1, 2]), 0, device="cpu")
@@ -482,7 +484,7 @@ def test_half_of_the_memory_that_is_needed_is_refused_before_allocation(how, nam
     for line in run(HALF.format(how=how, n=2000, names=names), group=limited):
         name, need, allocated, ended, right = json.loads(line)
         assert right
-        assert f"needs {fit.size_in_words(need)} on cpu, which has " in ended
+        assert f"needs {fit.size_in_words(need)} " in ended and " on cpu, which has " in ended
         assert allocated < need / 20
         if name == "apsp":  # whose way out of core needs room for a file
             assert "of address space, which RLIMIT_AS bounds" in ended
