@@ -8,18 +8,19 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array
-from .errors import InputError
+from .errors import Argument, Given, InputError
 
 
 def checked_vertices(name: str, values: Any, n: int) -> tuple[int, ...]:
     """Return the vertices that an argument names, or raise InputError."""
     scalar = isinstance(values, str) or (isinstance(values, np.ndarray) and not values.ndim)
     if scalar or not isinstance(values, Sequence | np.ndarray):
-        raise InputError(f"{name} must be a sequence of vertices, got {values!r}: for one vertex give source=")
+        advice = ": for one vertex give ", Given("source")
+        raise InputError(*advice, argument=name, value=values, expected="a sequence of vertices")
     if not len(values):
-        raise InputError(f"{name} must have one vertex or more, got none")
+        raise InputError(Argument(name), " must have one vertex or more, got none")
     if not n:
-        raise InputError(f"{name} must be a vertex, and the graph has none: got {values[0]!r}")
+        raise InputError(Argument(name), f" must be a vertex, and the graph has none: got {values[0]!r}")
     return tuple(checked_integer(name, value, 0, n - 1) for value in values)
 
 
@@ -29,7 +30,7 @@ _SIZE = re.compile(r"(\d{1,30}(?:\.\d{0,30})?(?:e\+?\d\d?)?) *(?:([kmgt])(i?))?b
 def checked_flag(name: str, value: Any) -> bool:
     """Return an argument that is True or False, or raise InputError."""
     if not isinstance(value, (bool, np.bool_)):
-        raise InputError(f"{name} must be True or False, got {value!r}")
+        raise InputError(argument=name, value=value, expected="True or False")
     return bool(value)
 
 
@@ -45,7 +46,7 @@ def checked_integer(name: str, value: Any, least: int, most: int | None = None) 
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not whole or value < least or (most is not None and value > most):
         wanted = f"of {least} or more" if most is None else f"in [{least}, {most + 1})"
-        raise InputError(f"{name} must be an integer {wanted}, got {value!r}")
+        raise InputError(argument=name, value=value, expected=f"an integer {wanted}")
     return int(value)
 
 
@@ -80,15 +81,14 @@ def checked_bytes(name: str, value: Any) -> int:
     try:
         return checked_integer(name, size, 1)
     except InputError:
-        raise InputError(
-            f"{name} must be a number of bytes, 1 or more, such as 150000000000, '150GB' or '140GiB', got {value!r}"
-        ) from None
+        wanted = "a number of bytes, 1 or more, such as 150000000000, '150GB' or '140GiB'"
+        raise InputError(argument=name, value=value, expected=wanted) from None
 
 
 def as_array(values: Any, name: str, xp: Any = np) -> Array:
     """Return an argument as an array, or raise InputError for masked elements and for rows of unequal lengths."""
     if np.ma.is_masked(values):
-        raise InputError(f"{name} must not have masked elements: leave out what they belong to, or fill them")
+        raise InputError(Argument(name), " must not have masked elements: leave out what they belong to, or fill them")
     try:
         return xp.asarray(values)
     except (TypeError, ValueError) as error:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import DistanceOverflowError, InputError
+from .errors import Argument, DistanceOverflowError, Given, InputError
 
 #: Vertex ids are int32; a little is kept free, so that a kernel may count past the last one.
 MAX_VERTICES = 2**31 - 2**20
@@ -104,13 +104,14 @@ def distance_dtype(
         try:
             dtype = np.dtype(asked).newbyteorder("=")
         except TypeError as error:
-            raise InputError(f"dtype must be {known}, got {asked!r}") from error
+            raise InputError(argument="dtype", value=asked, expected=f"{known}") from error
         if dtype not in types:
-            raise InputError(f"dtype must be {known}, got {dtype.name}")
+            raise InputError(Argument("dtype"), f" must be {known}, got {dtype.name}")
         if weights is not None and weights.kind == "f" and dtype.kind == "i":
             raise InputError(
-                f"dtype={dtype.name} would cut the fractions of {weights.name} weights: "
-                "use float32 or float64, or convert the weights to integers first"
+                Given("dtype", dtype.name),
+                f" would cut the fractions of {weights.name} weights: use float32 or float64, or "
+                f"convert the weights to integers first",
             )
         return dtype
     if weights is None or weights in (np.dtype(np.float16), np.dtype(np.float32)):
@@ -167,6 +168,6 @@ def out_of_range(dtype: np.dtype, nonnegative: bool) -> DistanceOverflowError:
     """Return the error for a distance that the integers `dtype` do not carry."""
     least, greatest = distance_range(dtype, nonnegative)
     return DistanceOverflowError(
-        f"a distance is not within {least} to {greatest}, the distances that {dtype.name} carries: "
-        f"use dtype='{WIDER[dtype]}'"
+        f"a distance is not within {least} to {greatest}, the distances that {dtype.name} carries: use ",
+        Given("dtype", WIDER[dtype]),
     )

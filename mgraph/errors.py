@@ -5,7 +5,8 @@ Each derives from `MgraphError` and from the built-in exception that a caller wo
 """
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from .negative_cycle import NegativeCycleError as NegativeCycleError
@@ -17,12 +18,92 @@ else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-class MgraphError(Exception):
+class Argument(NamedTuple):
+    """A public call's argument where a message names it."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Given(NamedTuple):
+    """A public call's argument where a message says how it is given, such as ``method='johnson'``, or ``client=``."""
+
+    name: str
+    value: Any = ...
+
+    def __str__(self) -> str:
+        return f"{self.name}=" if self.value is ... else f"{self.name}={self.value!r}"
+
+
+#: A message, or a part of it, in parts.
+Words = tuple["str | Argument | Given", ...]
+
+
+class Worded(Exception):
+    """An error or a warning whose message may be made of several parts: text, `Argument` and `Given`.
+
+    The command line says the latter two in its options.
+    """
+
+    def __str__(self) -> str:
+        return self.sentence(str) if self.names_arguments else super().__str__()
+
+    @property
+    def names_arguments(self) -> bool:
+        """Whether the message names arguments."""
+        return any(isinstance(part, (Argument, Given)) for part in self.args)
+
+    def sentence(self, spelled: Callable[[Argument | Given], str]) -> str:
+        """Return the message, with arguments as `spelled` says them."""
+        return "".join(spelled(part) if isinstance(part, (Argument, Given)) else str(part) for part in self.args)
+
+
+class MgraphError(Worded):
     """The base of every error that mgraph raises on purpose."""
 
 
+class RenamedWarning(Worded, FutureWarning):
+    """A former name was used that ends with the next release."""
+
+
 class InputError(MgraphError, ValueError):
-    """An argument or a graph that cannot be used, with the offending value and what to do."""
+    """An argument or a graph that cannot be used, with the offending value and what to do.
+
+    Parameters
+    ----------
+    *parts : str, Argument or Given
+        The message; with `argument`, what follows it.
+    argument : str, optional
+        The argument that cannot be used.
+    value : object
+        What it was.
+    expected : str, optional
+        What it must be.
+
+    Attributes
+    ----------
+    argument, value, expected
+        As above; None for an error that is not about one argument's value.
+
+    Examples
+    --------
+    >>> from mgraph.errors import InputError
+    >>> print(InputError(argument="source", value=7, expected="an integer in [0, 3)"))
+    source must be an integer in [0, 3), got 7
+    """
+
+    def __init__(
+        self,
+        *parts: str | Argument | Given,
+        argument: str | None = None,
+        value: Any = None,
+        expected: str | None = None,
+    ) -> None:
+        self.argument, self.value, self.expected = argument, value, expected
+        head = () if argument is None else (Argument(argument), f" must be {expected}, got {value!r}")
+        super().__init__(*head, *parts)
 
 
 class AmbiguousZerosError(InputError):

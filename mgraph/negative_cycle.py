@@ -6,7 +6,7 @@ refer to it as ``errors.NegativeCycleError``, which imports this module when it 
 
 from scipy.sparse.csgraph import NegativeCycleError as _ScipyNegativeCycleError
 
-from .errors import MgraphError
+from .errors import Given, MgraphError
 
 
 class NegativeCycleError(MgraphError, _ScipyNegativeCycleError):
@@ -24,10 +24,14 @@ class NegativeCycleError(MgraphError, _ScipyNegativeCycleError):
         self.vertex = vertex
         self.rounded = rounded
         super().__init__(
-            f"vertex {vertex} lies on a cycle whose weight is negative in floating point, which may come from "
-            "rounding: method='johnson' decides exactly"
+            *(
+                f"vertex {vertex} lies on a cycle whose weight is negative in floating point, which may come from "
+                "rounding: ",
+                Given("method", "johnson"),
+                " decides exactly",
+            )
             if rounded
-            else f"vertex {vertex} lies on a cycle of negative weight: there is no shortest path through it"
+            else (f"vertex {vertex} lies on a cycle of negative weight: there is no shortest path through it",)
         )
 
     def __reduce__(self) -> tuple[type, tuple[int, bool]]:

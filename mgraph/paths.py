@@ -3,12 +3,14 @@
 from . import device as devices
 from .arrays import Array
 from .dtypes import NO_PREDECESSOR
-from .errors import RoundingError
+from .errors import Given, RoundingError
 
 
 def endless() -> RoundingError:
     """Return the error for a path that has no end."""
-    return RoundingError("the path goes round a cycle whose weight rounding makes negative: use method='johnson'")
+    return RoundingError(
+        "the path goes round a cycle whose weight rounding makes negative: use ", Given("method", "johnson")
+    )
 
 
 def walked_back(predecessors: Array, vertex: int) -> list[int]:

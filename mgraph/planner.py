@@ -23,7 +23,7 @@ from .algorithms.minimum_spanning_forest import plan as spanning_forest
 from .algorithms.sssp import plan as single_source
 from .arguments import checked_bytes, checked_flag, checked_integer
 from .dtypes import MAX_ELEMENTS, MAX_VERTICES
-from .errors import InputError
+from .errors import Given, InputError
 from .planning.devices import DeviceSpec, specs_of
 from .planning.plan import Alternative, Plan
 from .planning.shape import Shape
@@ -171,9 +171,11 @@ def plan(
     if network is not None:
         number = isinstance(network, (int, float, np.integer, np.floating)) and not isinstance(network, bool)
         if not number or not network > 0:
-            raise InputError(f"network must be a number of bytes a second, more than 0, such as 25e9, got {network!r}")
+            raise InputError(
+                argument="network", value=network, expected="a number of bytes a second, more than 0, such as 25e9"
+            )
     if shape is not None and not isinstance(shape, Shape):
-        raise InputError(f"shape must be what mgraph.planning.shape.shape_of returns, got {shape!r}")
+        raise InputError(argument="shape", value=shape, expected="what mgraph.planning.shape.shape_of returns")
     options = flags | {
         "dtype": dtype,
         "block": block,
@@ -188,10 +190,10 @@ def plan(
     }
     _refuse_others(algorithm, options)
     if isinstance(dtype, str) and dtype == "auto":
-        raise InputError("dtype='auto' depends on the weights, which a plan does not know: name a type")
+        raise InputError(Given("dtype", "auto"), " depends on the weights, which a plan does not know: name a type")
     planned, needs_edges = _PLANNERS[algorithm]
     if m is None and needs_edges:
-        raise InputError(f"a plan for {algorithm} needs m=, the number of edges")
+        raise InputError(f"a plan for {algorithm} needs ", Given("m"), ", the number of edges")
     taken = {name: value for name, value in options.items() if name in _options(algorithm)}
     return planned(n, m or 0, specs_of(devices), method=method, span=span, memory_limit=memory_limit, **taken)
 
@@ -225,8 +227,9 @@ def _checked_sizes(components: Any, n: int) -> tuple[int, ...]:
         return ()
     if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or sizes.min() < 1 or int(sizes.sum()) != n:
         raise InputError(
-            f"components must be a sequence of integers of 1 or more that add up to n={n}, "
-            f"got {reprlib.repr(components)}"
+            "components must be a sequence of integers of 1 or more that add up to ",
+            Given("n", n),
+            f", got {reprlib.repr(components)}",
         )
     return tuple(sizes.tolist())
 

@@ -406,7 +406,7 @@ def test_what_apsp_can_find(cycle, tmp_path):
         assert option in misused(invoke("apsp", cycle, f"--{option}", "--out", tmp_path / "d.npy"))
     assert facts("apsp", cycle, "--device", "cpu", "--dtype", "auto")["dtype"] == "int16"
     refused = failed(invoke("apsp", cycle, "--device", "cpu", "--memory-limit", "8B"), 2)
-    assert "which may take 8 B (--memory-limit): raise --memory-limit," in refused
+    assert "which may take 8 B by the memory limit: raise --memory-limit," in refused
     refused = failed(invoke("apsp", cycle, "--worker-timeout", 9), 2)
     assert "--worker-timeout is for workers: give --workers too" in refused
     assert "1 gallon" in misused(invoke("apsp", cycle, "--memory-limit", "1 gallon"))

@@ -1,14 +1,14 @@
 """How errors and warnings read on the command line: one line each, in the options of the command."""
 
 import contextlib
-import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, TextIO
 
 import click
 
 import mgraph
+
+from ..errors import Argument, Given, Worded
 
 
 class Failure(click.ClickException):
@@ -19,7 +19,7 @@ class Failure(click.ClickException):
         if isinstance(error, OSError) and error.strerror:
             text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
         elif isinstance(error, mgraph.MgraphError):
-            text = _in_options(text)
+            text = _sentence(error)
         else:
             text = f"{type(error).__name__}: {text} (--debug shows where)"
         super().__init__(" ".join(text.split()))
@@ -44,7 +44,7 @@ def show_warning(
     line: str | None = None,
 ) -> None:
     """Print a warning in one line, as `warnings.showwarning`."""
-    text = _in_options(_versions_in_words(str(message)))
+    text = _sentence(message) if isinstance(message, Worded) else _versions_in_words(str(message))
     click.echo(f"mgraph: warning: {' '.join(text.split())}", err=True)
 
 
@@ -62,40 +62,31 @@ def _versions_in_words(text: str) -> str:
     return f"the versions of packages differ ({found})"
 
 
-def _in_options(text: str) -> str:
-    """Return what the library says with the options of the command in the place of the arguments that they give.
+#: Arguments that are not given by options of their names.
+_STAND_FOR = {"client": "--workers", "security": "--tls-ca-file, --tls-cert and --tls-key"}
 
-    The names of files that the command was given stay as they are.
-    """
+
+def _sentence(error: Worded) -> str:
+    """Return the message of an error or a warning, with the options of the command for the arguments that it names."""
+    return error.sentence(_spelled) if error.names_arguments else str(error)
+
+
+def _spelled(part: Argument | Given) -> str:
+    """Return an argument of the library as an option of the command that runs, where it has one."""
     context = click.get_current_context(silent=True)
-    if context is None:  # another thread warns
-        return text
-    given = [path for path in context.params.values() if isinstance(path, Path)]
-    names = sorted({str(way) for path in given for way in (path, path.resolve())}, key=len, reverse=True)
-    if not names:
-        return _with_options(text, context.command.params)
-    parts = re.split(rf"(?<![\w./-])({'|'.join(map(re.escape, names))})(?!\w)", text)
-    return "".join(part if part in names else _with_options(part, context.command.params) for part in parts)
-
-
-def _with_options(text: str, parameters: list[click.Parameter]) -> str:
-    for option in parameters:
-        if not isinstance(option, click.Option):
-            continue
-        argument, spelled = rf"(?<![\w./-]){option.name}=", max(option.opts, key=len)
-        text = re.sub(rf"^{option.name} (?=must|is)", f"{spelled} ", text)
-        if option.is_flag:
-            text = re.sub(rf"{argument}True\b", spelled, text)
-            for other in option.secondary_opts:
-                text = re.sub(rf"{argument}False\b", other, text)
-        else:
-            text = re.sub(rf"{argument}(?=[^\s,)])", f"{spelled} ", text)
-            text = re.sub(argument, spelled, text)
-        if option.name == "workers":
-            text = text.replace("client=", spelled)
-        if option.name == "tls_ca_file":
-            text = text.replace("security=", "--tls-ca-file, --tls-cert and --tls-key")
-    return text
+    parameters = [] if context is None else context.command.params  # another thread warns
+    options = {option.name: option for option in parameters if isinstance(option, click.Option)}
+    if part.name in _STAND_FOR and _STAND_FOR[part.name].split(",")[0] in {n for o in options.values() for n in o.opts}:
+        return _STAND_FOR[part.name]
+    if part.name not in options:
+        return str(part)
+    option = options[part.name]
+    name = max(option.opts, key=len)
+    if isinstance(part, Argument) or part.value is ...:
+        return name
+    if option.is_flag and isinstance(part.value, bool):
+        return name if part.value else max(option.secondary_opts, key=len, default=str(part))
+    return f"{name} {part.value}"
 
 
 @contextlib.contextmanager

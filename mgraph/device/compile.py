@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from ..errors import DeviceError
+from ..errors import DeviceError, Given
 from .clock import COMPILING, clock
 from .cuda import cupy
 
@@ -86,8 +86,9 @@ def _function(index: int, source: str, name: str, cooperative: bool, shared: int
         most = _attribute(index, "MaxSharedMemoryPerBlockOptin")
         if shared > most:
             raise DeviceError(
-                f"cuda:{index} has {most} bytes of shared memory for a block and {name} needs {shared}: "
-                "use dtype='float32', or do without predecessors"
+                f"cuda:{index} has {most} bytes of shared memory for a block and {name} needs {shared}: use ",
+                Given("dtype", "float32"),
+                ", or do without predecessors",
             )
         function.max_dynamic_shared_size_bytes = shared
     return function

@@ -1,6 +1,6 @@
 """Devices by their names, and the device of an array."""
 
-from ..errors import DeviceError, InputError
+from ..errors import DeviceError, Given, InputError
 from .base import Array, Device
 from .cuda import OLDEST, CudaDevice, cuda_device, cupy, gpu_count, is_cupy
 from .host import HostDevice
@@ -31,7 +31,7 @@ def find(device: str | Device | None = None) -> Device:
         return HOST
     kind, _, index = str(device).partition(":")
     if kind != "cuda" or not (index.isdigit() or device == "cuda"):
-        raise InputError(f"device={device!r} is not known: use 'cpu', 'cuda', 'cuda:1' or None")
+        raise InputError(Given("device", device), " is not known: use 'cpu', 'cuda', 'cuda:1' or None")
     cupy()
     count = gpu_count()
     if int(index or 0) >= count:
@@ -39,7 +39,7 @@ def find(device: str | Device | None = None) -> Device:
         there += (
             f" (of compute capability {OLDEST}.0 or more, and before any older: CUDA_VISIBLE_DEVICES can hide those)"
         )
-        raise DeviceError(f"device={device!r} is not there: {there}; device='cpu' needs none")
+        raise DeviceError(Given("device", device), f" is not there: {there}; ", Given("device", "cpu"), " needs none")
     return cuda_device(int(index or 0))
 
 

@@ -87,7 +87,7 @@ def scale_free(
     m = round(n * _checked_degree(degree))
     hub_degree = checked_integer("hub_degree", hub_degree, 0, 2**20)
     if not 0 <= checked_number("hub_fraction", hub_fraction) <= 1:
-        raise InputError(f"hub_fraction must be a number in [0, 1], got {hub_fraction!r}")
+        raise InputError(argument="hub_fraction", value=hub_fraction, expected="a number in [0, 1]")
     weights = checked_weights(weights)
     random = host_random(seed)
     hubs = round(float(hub_fraction) * n)
@@ -99,7 +99,7 @@ def scale_free(
 
 def _checked_degree(degree: Any) -> float:
     if not 0 <= checked_number("degree", degree) <= 2**20:
-        raise InputError(f"degree must be a number in [0, {2**20}], got {degree!r}")
+        raise InputError(argument="degree", value=degree, expected=f"a number in [0, {2**20}]")
     return float(degree)
 
 

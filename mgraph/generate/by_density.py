@@ -54,9 +54,9 @@ def random_density(
     """
     n = checked_integer("n", n, 0, MAX_VERTICES)
     if not 0 < checked_number("density", density) <= 100:
-        raise InputError(f"density must be a number of percent in (0, 100], got {density!r}")
+        raise InputError(argument="density", value=density, expected="a number of percent in (0, 100]")
     if not density <= checked_number("max_degree", max_degree) <= 100:
-        raise InputError(f"max_degree must be a number of percent in [{density}, 100], got {max_degree!r}")
+        raise InputError(argument="max_degree", value=max_degree, expected=f"a number of percent in [{density}, 100]")
     m = round(_percent(density) * n * n)
     if m < n:
         raise InputError(f"density must give each of the {n} vertices an edge, got {density}, which gives {m} edges")
@@ -145,7 +145,7 @@ def random_graph(m: int, density: float, count: int, *, seed: int = 0, device: s
     m = checked_integer("m", m, 0, 2**31)
     count = checked_integer("count", count, min(m, 1), m)
     if not 0 < checked_number("density", density) <= 1:
-        raise InputError(f"density must be a number in (0, 1], got {density!r}")
+        raise InputError(argument="density", value=density, expected="a number in (0, 1]")
     wanted = min(-(-m // max(count, 1)) / float(density), float(MAX_VERTICES) ** 2)
     size = max(2, int(np.ceil((1 + np.sqrt(1 + 8 * wanted)) / 2)))
     if count * size > MAX_VERTICES:

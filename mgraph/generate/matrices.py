@@ -41,7 +41,7 @@ def random_matrix(
     kind = distance_dtype(None, dtype)
     n = checked_integer("n", n, 0, MAX_VERTICES)
     if not 0 <= checked_number("density", density) <= 1:
-        raise InputError(f"density must be a number in [0, 1], got {density!r}")
+        raise InputError(argument="density", value=density, expected="a number in [0, 1]")
     low, high = checked_number("low", low), checked_number("high", high)
     if not low <= high:
         raise InputError(f"low must be a number up to high, got low={low} and high={high}")

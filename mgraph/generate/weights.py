@@ -37,10 +37,10 @@ def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "float32") -> Gr
     """
     low, high = checked_range(weights)
     if high - low >= 2**31:
-        raise InputError(f"weights must be at most 2**31 - 1 apart, got {weights!r}")
+        raise InputError(argument="weights", value=weights, expected="at most 2**31 - 1 apart")
     kind = distance_dtype(None, dtype)
     if kind == np.int16:
-        raise InputError(f"dtype must be float32, float64 or int32, got {dtype!r}")
+        raise InputError(argument="dtype", value=dtype, expected="float32, float64 or int32")
     graph = as_graph(graph)
     with devices.find(graph.device).active():
         src, dst, _ = graph.coo()
@@ -65,7 +65,7 @@ def checked_range(weights: Any) -> tuple[int, int]:
     ends = tuple(weights) if isinstance(weights, Sequence) else ()
     whole = all(isinstance(end, (int, np.integer)) and not isinstance(end, bool) for end in ends)
     if len(ends) != 2 or not whole or not -(2**31) <= ends[0] <= ends[1] < 2**31:
-        raise InputError(f"weights must be two int32 integers, the least and the greatest, got {weights!r}")
+        raise InputError(argument="weights", value=weights, expected="two int32 integers, the least and the greatest")
     return int(ends[0]), int(ends[1])
 
 

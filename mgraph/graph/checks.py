@@ -8,7 +8,7 @@ from .. import device as devices
 from ..arguments import as_array, checked_integer
 from ..arrays import Array
 from ..dtypes import MAX_VERTICES, weight_dtype
-from ..errors import InputError, MemoryLimitError
+from ..errors import Given, InputError, MemoryLimitError
 from .compressed import Edges
 
 
@@ -59,12 +59,14 @@ def checked_ids(ids: Any, n: int) -> np.ndarray:
 def vertex_count(n: int | None, largest: int) -> int:
     """Return the number of vertices: `n` if it is given, else one more than the largest id."""
     if largest >= MAX_VERTICES:
-        raise InputError(f"the vertex id {largest} is beyond int32: relabel the ids (relabel=True on reading)")
+        raise InputError(
+            f"the vertex id {largest} is beyond int32: relabel the ids (", Given("relabel", True), " on reading)"
+        )
     if n is None:
         return largest + 1
     n = checked_integer("n", n, 0, MAX_VERTICES)
     if largest >= n:
-        raise InputError(f"the vertex id {largest} is not below n={n}: ids are numbered from 0 to n-1")
+        raise InputError(f"the vertex id {largest} is not below ", Given("n", n), ": ids are numbered from 0 to n-1")
     return n
 
 

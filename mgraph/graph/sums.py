@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..errors import DistanceOverflowError
+from ..errors import DistanceOverflowError, Given
 from .graph import Graph
 
 
@@ -40,7 +40,7 @@ def check_sums(graph: Graph, dtype: np.dtype, shifted: bool = False) -> None:
     below, above = graph.largest_sums(edges)
     if not fit(below, above):
         what = f"below the least {dtype.name}" if below > room else f"beyond the largest {dtype.name} and come back"
-        advice = "use dtype='float64'" if dtype == np.float32 else "scale the weights down"
+        advice = ("use ", Given("dtype", "float64")) if dtype == np.float32 else ("scale the weights down",)
         raise DistanceOverflowError(
-            f"with negative weights of this size, a sum of weights along a path may be {what}: {advice}"
+            f"with negative weights of this size, a sum of weights along a path may be {what}: ", *advice
         )

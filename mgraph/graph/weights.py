@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Array, chunk_rows, places_on
 from ..device import Device
 from ..dtypes import WIDER, band, distance_range, infinity, kernel_infinity, out_of_range
-from ..errors import DistanceOverflowError
+from ..errors import DistanceOverflowError, Given
 from ..kernels import weights as weights_kernels
 
 
@@ -55,7 +55,9 @@ def encode(values: Array, out: Array, device: Device, *, diagonal: int | None = 
                 large[own] &= values[some][own] < 0
                 lost = bool(large.any())
             if lost:
-                raise DistanceOverflowError(f"a weight is too large for {dtype.name}: use dtype='{source.name}'")
+                raise DistanceOverflowError(
+                    f"a weight is too large for {dtype.name}: use ", Given("dtype", source.name)
+                )
         return
     result = dtype if result is None else np.dtype(result)
     most = band(result) if dtype.kind == "i" else -1
@@ -80,8 +82,8 @@ def encode(values: Array, out: Array, device: Device, *, diagonal: int | None = 
     if found:
         weight = int(values[divmod(found - 1, columns)])
         raise DistanceOverflowError(
-            f"the weight {weight} is too large for {result.name} distances (at most {most}): "
-            f"use dtype='{WIDER[result]}'"
+            f"the weight {weight} is too large for {result.name} distances (at most {most}): use ",
+            Given("dtype", WIDER[result]),
         )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ..dtypes import MAX_VERTICES
-from ..errors import FormatError
+from ..errors import FormatError, Given
 from .content import Content, Options
 from .ids import in_use
 from .lines import Lines
@@ -88,8 +88,10 @@ def _layout(path: Path, number: int, line: bytes, options: Options) -> Lines:
         columns = min(columns, 2)
     if columns not in (2, 3):
         raise FormatError(
-            f"{path}, line {number}: {line.decode('utf-8', 'replace')[:60]!r} has {columns} columns: an edge is 'u v' "
-            "or 'u v weight'; put a '#' before the line if it is not an edge, or ignore the rest with weighted=False"
+            f"{path}, line {number}: {line.decode('utf-8', 'replace')[:60]!r} has {columns} "
+            f"columns: an edge is 'u v' or 'u v weight'; put a '#' before the line if it is not an "
+            f"edge, or ignore the rest with ",
+            Given("weighted", False),
         )
     return Lines(
         path,

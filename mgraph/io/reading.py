@@ -12,7 +12,7 @@ from typing import IO
 import numpy as np
 
 from ..arguments import checked_flag, checked_integer
-from ..errors import AmbiguousZerosError, FormatError, InputError, MemoryLimitError
+from ..errors import AmbiguousZerosError, FormatError, Given, InputError, MemoryLimitError, Worded
 from ..graph import Graph
 from .content import Content, Options
 from .dimacs import read_gr
@@ -50,7 +50,7 @@ _READERS: dict[str, Callable[[Path, BufferedReader, Options], Content]] = {
 _DENSE = {"adjacency": Graph.from_adjacency, "distances": Graph.from_distances}
 
 
-class SparseIdsWarning(UserWarning):
+class SparseIdsWarning(Worded, UserWarning):
     """A file's vertex ids are a small part of their range: most vertices of the graph have no edge."""
 
 
@@ -120,11 +120,11 @@ def read(
     """
     path, file = named(path)
     if format is not None and not (isinstance(format, str) and format in FORMATS):
-        raise InputError(f"format must be one of {_formats()}, got {format!r}")
+        raise InputError(argument="format", value=format, expected=f"one of {_formats()}")
     if n is not None:
         n = checked_integer("n", n, 0)
     if dense is not None and not (isinstance(dense, str) and dense in _DENSE):
-        raise InputError(f"dense must be 'adjacency' or 'distances', got {dense!r}")
+        raise InputError(argument="dense", value=dense, expected="'adjacency' or 'distances'")
     for name, value in (("directed", directed), ("weighted", weighted), ("relabel", relabel)):
         if value is not None or name == "relabel":
             checked_flag(name, value)
@@ -136,7 +136,7 @@ def read(
         if format == "npy":
             return _read_dense(path, stream, options, dense)
         if dense is not None:
-            raise InputError(f"dense={dense!r} is for a dense matrix, and {path} holds {FORMATS[format]}")
+            raise InputError(Given("dense", dense), f" is for a dense matrix, and {path} holds {FORMATS[format]}")
         if format != "npz":
             skip_byte_order_mark(stream)
         return _graph(path, _READERS[format](path, stream, options), options)
@@ -206,7 +206,8 @@ def _guess(path: Path, head: bytes) -> str:
         return "mtx"
     if format is None and re.search(rb"[\x00-\x08\x0e-\x1f]", head):
         raise FormatError(
-            f"{path}: the format is clear neither from the suffix nor from the content: pass format={_formats()}"
+            f"{path}: the format is clear neither from the suffix nor from the content: pass ",
+            Given("format", _formats()),
         )
     return format or "edges"
 
@@ -215,14 +216,14 @@ def _graph(path: Path, content: Content, options: Options) -> Graph:
     n, directed, weighted, relabel = options
     src, dst, weights, known, implied, base = content
     if weighted and weights is None:
-        raise FormatError(f"{path} holds no weights: leave out weighted=True")
+        raise FormatError(f"{path} holds no weights: leave out ", Given("weighted", True))
     if known is not None and n is not None and n < known and not relabel:
-        raise FormatError(f"{path} says that it has {known} vertices, more than n={n}")
+        raise FormatError(f"{path} says that it has {known} vertices, more than ", Given("n", n))
     ids = None
     if relabel:
         ids, src, dst = packed(src, dst)
         if n is not None and n != len(ids):
-            raise FormatError(f"{path} holds {len(ids)} distinct vertex ids, not n={n}")
+            raise FormatError(f"{path} holds {len(ids)} distinct vertex ids, not ", Given("n", n))
         n, ids = len(ids), ids + base
     elif n is None:
         n = known
@@ -246,9 +247,11 @@ def _warn_of_sparse_ids(path: Path, src: np.ndarray, dst: np.ndarray) -> None:
     span = max(int(src.max()), int(dst.max())) + 1 if used else 0
     if used < span // 2 and span - used >= WASTED_IDS:
         warnings.warn(
-            f"{path}: only {used} of the ids 0 to {span - 1} are in use, and the graph gets {span} vertices: "
-            "relabel=True numbers those in use from 0",
-            SparseIdsWarning,
+            SparseIdsWarning(
+                f"{path}: only {used} of the ids 0 to {span - 1} are in use, and the graph gets {span} vertices: ",
+                Given("relabel", True),
+                " numbers those in use from 0",
+            ),
             stacklevel=4,
         )
 
@@ -262,13 +265,16 @@ def _read_dense(path: Path, stream: BufferedReader, options: Options, dense: str
         graph = _DENSE.get(dense or "", Graph.from_dense)(matrix)
     except AmbiguousZerosError as error:
         raise AmbiguousZerosError(
-            f"{path} has zeros off its diagonal and no infinity: pass dense='adjacency' if they stand for no edge, "
-            "dense='distances' if they are edges of weight zero"
+            f"{path} has zeros off its diagonal and no infinity: pass ",
+            Given("dense", "adjacency"),
+            " if they stand for no edge, ",
+            Given("dense", "distances"),
+            " if they are edges of weight zero",
         ) from error
     except ValueError as error:
         raise FormatError(f"{path}: {error}") from error
     if options.n is not None and options.n != graph.n:
-        raise FormatError(f"{path} holds a matrix of {graph.n} vertices, not n={options.n}")
+        raise FormatError(f"{path} holds a matrix of {graph.n} vertices, not ", Given("n", options.n))
     if options.weighted and not graph.weighted:
-        raise FormatError(f"{path} holds no weights: leave out weighted=True")
+        raise FormatError(f"{path} holds no weights: leave out ", Given("weighted", True))
     return graph.unweighted() if options.weighted is False else graph

@@ -68,7 +68,7 @@ def specs_of(wanted: Any) -> tuple[DeviceSpec, ...]:
     if wanted is None or isinstance(wanted, (str, DeviceSpec)):
         wanted = [wanted]
     if not isinstance(wanted, Sequence) or not wanted:
-        raise InputError(f"devices must be a number, names or DeviceSpecs, got {wanted!r}")
+        raise InputError(argument="devices", value=wanted, expected="a number, names or DeviceSpecs")
     specs = tuple(w if isinstance(w, DeviceSpec) else spec_of(devices.find(w)) for w in wanted)
     for spec in specs:
         if spec.kind not in ("cpu", "cuda") or spec.memory < 0 or spec.cores < 1:

@@ -8,7 +8,7 @@ import tempfile
 
 from .. import device as devices
 from .. import limits
-from ..errors import MemoryLimitError
+from ..errors import Given, MemoryLimitError, Words
 from .devices import USABLE, usable
 from .plan import Plan, peak_in_words, size_in_words
 
@@ -19,7 +19,7 @@ def shortfall(made: Plan, memory_limit: int | None) -> str:
         most = usable(spec, memory_limit)
         if peak > most:
             what = (
-                f"may take {size_in_words(most)} (memory_limit=)"
+                f"may take {size_in_words(most)} by the memory limit"
                 if most == memory_limit
                 else f"has {size_in_words(spec.memory)} free"
             )
@@ -58,32 +58,33 @@ def fitted(made: Plan, memory_limit: int | None) -> Plan:
     """Return a plan, or raise MemoryLimitError if it does not fit."""
     why = shortfall(made, memory_limit)
     if why:
-        raise MemoryLimitError(refusal(made, why, memory_limit))
+        raise MemoryLimitError(*refusal(made, why, memory_limit))
     return made
 
 
-def refusal(made: Plan, why: str, memory_limit: int | None) -> str:
-    """Return the message of a MemoryLimitError: what was needed, what there is, what would fit."""
-    advice = []
+def refusal(made: Plan, why: str, memory_limit: int | None) -> Words:
+    """Return the message of a MemoryLimitError in parts: what was needed, what there is, what would fit."""
+    advice: list[Words] = []
     pairs = list(zip(made.devices, made.peak_bytes, strict=True))
     limited = any(peak > usable(spec, memory_limit) == memory_limit for spec, peak in pairs)
     short = not limited or any(peak > usable(spec, None) for spec, peak in pairs)
     if limited:
-        advice.append("raise memory_limit=")
+        advice.append(("raise ", Given("memory_limit")))
     full = next((spec for spec, _ in pairs if spec.memory == 0), None)
     if short and full is not None:
-        advice.append(f"free memory on {full.name} or, if it is a Dask worker, raise its --memory-limit")
+        advice.append((f"free memory on {full.name} or, if it is a Dask worker, raise its --memory-limit",))
     elif short and made.detail.divided:
         most = max((usable(spec, None if limited else memory_limit) for spec in made.devices), default=1)
         enough = max(-(-sum(made.peak_bytes) // max(1, most)), len(made.devices) + 1)
         spec = made.devices[0]
         if spec.name == "cpu" and most == usable(spec, None):  # more workers here would share its memory
-            advice.append(f"it takes the memory of about {enough} such machines")
+            advice.append((f"it takes the memory of about {enough} such machines",))
         else:
-            advice.append(f"it takes about {enough} such devices (client=)")
+            advice.append((f"it takes about {enough} such devices (", Given("client"), ")"))
     advice += made.detail.advice(made, short and full is None)
-    what = f"{made.algorithm} of {made.n:,} {made.detail.noun}"
-    return f"{what} {why}: {', or '.join(advice) or 'use less of it elsewhere'}"
+    words: Words = (f"{made.algorithm} of {made.n:,} {made.detail.noun} {why}: ",)
+    first, *others = advice or [("use less of it elsewhere",)]
+    return sum(((", or ", *other) for other in others), (*words, *first))
 
 
 def overrun(call: str, made: Plan | None, error: MemoryError) -> str:

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from .. import device as devices
-from ..errors import InputError
+from ..errors import Given, InputError
 
 
 def check_block(block: int | None, legal: Sequence[int]) -> None:
     """Refuse a number of pivots that a family is not compiled for."""
     if block is not None and block not in legal:
         known = ", ".join(map(str, legal))
-        raise InputError(f"block={block!r} is not supported: use one of {known}, or None for the best")
+        raise InputError(Given("block", block), f" is not supported: use one of {known}, or None for the best")
 
 
 def padded(columns: int, kind: str) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Generic, NamedTuple, TypeVar
 
+from ..errors import Words
 from .cut import Range, Ranges
 from .devices import DeviceSpec
 
@@ -61,7 +62,7 @@ class Detail:
         """Return how a resulting matrix is cut into a grid of parts, one a shard: its rows, and its columns."""
         return plan.ranges, ((0, plan.n),)
 
-    def advice(self, plan: "Plan", short: bool) -> Iterator[str]:
+    def advice(self, plan: "Plan", short: bool) -> Iterator[Words]:
         """Yield what would take less memory; `short` says that devices lack it, not only that a limit is low."""
         yield from ()
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from .. import device as devices
 from ..arguments import checked_bytes, checked_integer
-from ..errors import InputError
+from ..errors import Argument, Given, InputError
 from ..graph import Graph
 from ..planning.devices import DeviceSpec
 from .direct import Direct
@@ -31,7 +31,7 @@ def executor(device: str | None, client: Any, home: str, worker_timeout: Any = N
 
         return Cluster(client, device, worker_timeout)
     if worker_timeout is not None:
-        raise InputError("worker_timeout is for workers: give client= too, or leave it out")
+        raise InputError(Argument("worker_timeout"), " is for workers: give ", Given("client"), " too, or leave it out")
     return Direct(devices.find(home if device is None and home != "cpu" else device))
 
 
@@ -49,7 +49,9 @@ def specs_holding(runner: Executor, graph: Graph, *kept: str) -> tuple[DeviceSpe
 def checked_span(span: Any, progress: Any) -> int | None:
     """Return a user's span, or raise InputError if it or `progress` cannot be used."""
     if progress is not None and not callable(progress):
-        raise InputError(f"progress must be a function of the supersteps done and their total, got {progress!r}")
+        raise InputError(
+            argument="progress", value=progress, expected="a function of the supersteps done and their total"
+        )
     if span is None:
         return None
     return min(checked_integer("span", span, 1), 2**31 - 1)

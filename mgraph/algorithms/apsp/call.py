@@ -17,7 +17,7 @@ from ...arguments import checked_flag, checked_integer, checked_vertices
 from ...device.clock import clock
 from ...docstrings import with_common_parts
 from ...dtypes import NO_PREDECESSOR, distance_dtype, exact_types, infinity
-from ...errors import DistanceOverflowError, InputError, MemoryLimitError, RoundingError
+from ...errors import DistanceOverflowError, Given, InputError, MemoryLimitError, RoundingError
 from ...graph import Graph, as_graph, check_sums, outline
 from ...graph.potentials import potentials
 from ...matrices.distance_matrix import parts
@@ -244,10 +244,12 @@ def _mistaken(graph: Graph, made: Plan, error: "errors.NegativeCycleError") -> E
     except errors.NegativeCycleError as found:
         return found
     if wraps:
-        return DistanceOverflowError(f"a distance is too small for {made.dtype}: use dtype='float64'")
+        return DistanceOverflowError(f"a distance is too small for {made.dtype}: use ", Given("dtype", "float64"))
     return RoundingError(
-        f"method={made.method!r} cannot tell the distances: the weight of a cycle through vertex {error.vertex} is not "
-        "negative, but rounding makes it look so; use method='johnson'"
+        Given("method", made.method),
+        f" cannot tell the distances: the weight of a cycle through vertex {error.vertex} is "
+        f"not negative, but rounding makes it look so; use ",
+        Given("method", "johnson"),
     )
 
 
@@ -256,7 +258,9 @@ def _check_weights(graph: Graph, method: str) -> None:
         lowest = graph.extremes()[0]
         if lowest < 0:
             raise InputError(
-                f"method='sssp' requires non-negative weights; the least is {lowest}: use method='johnson'"
+                Given("method", "sssp"),
+                f" requires non-negative weights; the least is {lowest}: use ",
+                Given("method", "johnson"),
             )
 
 
@@ -323,7 +327,7 @@ class ApspResult(MatrixResult):
             If rounding makes a cycle on the path look negative, so that the path has no end.
         """
         if self.predecessors is None and self.intermediate is None:
-            raise InputError("path() needs the predecessors: call apsp(..., predecessors=True)")
+            raise InputError("path() needs the predecessors: call apsp(..., ", Given("predecessors", True), ")")
         [i], [j] = checked_vertices("i", [i], self.plan.n), checked_vertices("j", [j], self.plan.n)
         if i == j:
             return [i]

@@ -15,7 +15,7 @@ import numpy as np
 from ... import device as devices
 from ...arrays import chunk_rows
 from ...dtypes import distance_dtype
-from ...errors import InputError, MemoryLimitError
+from ...errors import Given, InputError, MemoryLimitError, Words
 from ...kernels import minplus as minplus_kernels
 from ...matrices.plan import MatrixDetail
 from ...planning.cut import Ranges, fitting_grid, fitting_rows, grids, grouped, span_of
@@ -88,7 +88,7 @@ class AllPairsDetail(MatrixDetail):
             times = f"update {duration_in_words(self.update)}, exchange {duration_in_words(self.exchange)}"
             yield f"a round: {times}, " + ("at the same time" if self.look_ahead else "one after the other")
 
-    def advice(self, plan: Plan, short: bool) -> Iterator[str]:
+    def advice(self, plan: Plan, short: bool) -> Iterator[Words]:
         """Yield a smaller type."""
         yield from smaller_type(plan)
 
@@ -115,15 +115,15 @@ class SourcesDetail(Detail):
         yield f"sources: {self.batch:,} at a time"
         yield from super().lines(plan)
 
-    def advice(self, plan: Plan, short: bool) -> Iterator[str]:
+    def advice(self, plan: Plan, short: bool) -> Iterator[Words]:
         """Yield a smaller type."""
         yield from smaller_type(plan)
 
 
-def smaller_type(plan: Plan) -> Iterator[str]:
+def smaller_type(plan: Plan) -> Iterator[Words]:
     """Yield the advice to compute in a smaller type, where there is one."""
     if plan.dtype != "int16":
-        yield "a smaller type needs less (dtype=)"
+        yield "a smaller type needs less (", Given("dtype"), ")"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,7 +219,12 @@ def planned(
 ) -> Plan:
     """Weigh the ways of finding all pairs, and return the best that fits."""
     if predecessors and intermediate:
-        raise InputError("predecessors=True and intermediate=True exclude each other: ask for one of them")
+        raise InputError(
+            Given("predecessors", True),
+            " and ",
+            Given("intermediate", True),
+            " exclude each other: ask for one of them",
+        )
     request = Request(
         n=n,
         m=m,
@@ -239,11 +244,14 @@ def planned(
     )
     if method not in ("auto", *METHODS):
         known = ", ".join(map(repr, METHODS))
-        raise InputError(f"method={method!r} is not known for apsp: use 'auto', {known}")
+        raise InputError(Given("method", method), f" is not known for apsp: use 'auto', {known}")
     if request.intermediate and method in ("squaring", *SEARCHES):
         raise InputError(
-            f"intermediate=True is what Floyd and Warshall's algorithm records: method={method!r} has none; "
-            "use 'blocked' or 'naive', or predecessors=True"
+            Given("intermediate", True),
+            " is what Floyd and Warshall's algorithm records: ",
+            Given("method", method),
+            " has none; use 'blocked' or 'naive', or ",
+            Given("predecessors", True),
         )
     check_block(request.block, minplus_kernels.of_kind(request.kind).BLOCKS)
     sources = "sssp" if request.nonnegative else "johnson"
@@ -263,7 +271,9 @@ def planned(
     ways["naive"] = _naive(request)
     if method in SEARCHES:
         if request.dtype == np.int16:
-            raise InputError(f"method={method!r} does not compute in int16: use dtype='int32' or 'auto'")
+            raise InputError(
+                Given("method", method), " does not compute in int16: use ", Given("dtype", "int32"), " or 'auto'"
+            )
         ways[method] = _by_source(request, method)
     shortfalls = {name: shortfall(way, request.memory_limit) for name, way in ways.items()}
     fitting = [name for name, why in shortfalls.items() if not why]
@@ -279,8 +289,8 @@ def planned(
         first = "blocked" if method == "auto" else method
         words = refusal(ways[first], shortfalls[first], request.memory_limit)
         if shortfalls.get("blocked, out of core") and first == "blocked":
-            words += f"; out of core it {shortfalls['blocked, out of core']}"
-        raise MemoryLimitError(words)
+            words += (f"; out of core it {shortfalls['blocked, out of core']}",)
+        raise MemoryLimitError(*words)
     chosen = open_to_choice[0]
 
     def verdict(name: str) -> str:

@@ -22,7 +22,7 @@ from ... import device as devices
 from ...arguments import checked_flag, checked_vertices
 from ...arrays import Array
 from ...docstrings import with_common_parts
-from ...errors import InputError
+from ...errors import Given, InputError
 from ...graph import as_graph
 from ...kernels import bfs as bfs_kernels
 from ...paths import walked_back
@@ -204,6 +204,6 @@ class BfsResult(Result):
             If predecessors were not asked for, or `vertex` is out of range.
         """
         if self.predecessors is None:
-            raise InputError("path() needs the predecessors: call bfs(..., predecessors=True)")
+            raise InputError("path() needs the predecessors: call bfs(..., ", Given("predecessors", True), ")")
         [vertex] = checked_vertices("vertex", [vertex], self.plan.n)
         return walked_back(self.predecessors, vertex) if self.distances[vertex] >= 0 else []

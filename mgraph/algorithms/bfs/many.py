@@ -14,7 +14,7 @@ import numpy as np
 from ... import device as devices
 from ...arguments import checked_flag, checked_vertices
 from ...docstrings import with_common_parts
-from ...errors import InputError
+from ...errors import Given, InputError
 from ...graph import as_graph
 from ...kernels import bfs as bfs_kernels
 from ...kernels import bfs_many as bfs_many_kernels
@@ -156,12 +156,12 @@ class BfsManyResult(MatrixResult):
             If predecessors were not asked for, `source` is none of the sources, or `vertex` is out of range.
         """
         if self.predecessors is None:
-            raise InputError("path() needs the predecessors: call bfs_many(..., predecessors=True)")
+            raise InputError("path() needs the predecessors: call bfs_many(..., ", Given("predecessors", True), ")")
         [source], [vertex] = (
             checked_vertices(name, [value], self.plan.n) for name, value in (("source", source), ("vertex", vertex))
         )
         if source not in self.sources:
-            raise InputError(f"source={source} is none of the {len(self.sources)} sources of the searches")
+            raise InputError(Given("source", source), f" is none of the {len(self.sources)} sources of the searches")
         vertices = walked_back(self.predecessors[self.sources.index(source)], vertex)
         return vertices if vertices[0] == source else []
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ...dtypes import offset_type
-from ...errors import InputError
+from ...errors import Given, InputError
 from ...kernels import bfs as bfs_kernels
 from ...kernels import bfs_by_level as bfs_by_level_kernels
 from ...kernels import bfs_many as bfs_many_kernels
@@ -109,10 +109,16 @@ def planned(
     kind, shape = specs[0].kind, shape or Shape()
     if method not in ("auto", *BFS_METHODS, *by_level.METHODS):
         known = ", ".join(map(repr, (*BFS_METHODS, *by_level.METHODS)))
-        raise InputError(f"method={method!r} is not known for bfs: use 'auto', {known}")
+        raise InputError(Given("method", method), f" is not known for bfs: use 'auto', {known}")
     level_by_level = method in by_level.METHODS
     if level_by_level and method not in bfs_by_level_kernels.of_kind(kind).METHODS:
-        raise InputError(f"method={method!r} runs on one core of a CPU: add device='cpu', or use method='auto'")
+        raise InputError(
+            Given("method", method),
+            " runs on one core of a CPU: add ",
+            Given("device", "cpu"),
+            ", or use ",
+            Given("method", "auto"),
+        )
     per_level = EXCHANGE["solo" if len(specs) == 1 else kind] + (5e-6 if kind == "cuda" else 1e-6)
     listed = 0 if level_by_level or method == "pull" else _listed(n, len(specs), kind)
     shared = len(specs) == 1 and not directed
@@ -196,7 +202,7 @@ def planned_for_many(
 ) -> Plan:
     """Plan searches from many sources: as many words of 64 at a time as there are, and as fit."""
     if method not in ("auto", "words"):
-        raise InputError(f"method={method!r} is not known for bfs_many: use 'auto' or 'words'")
+        raise InputError(Given("method", method), " is not known for bfs_many: use 'auto' or 'words'")
     kind, shards, shape = specs[0].kind, len(specs), shape or Shape()
     r, offset, both = rates_of(specs[0]), offset_type(m).itemsize, directed or shards > 1
     per_level = EXCHANGE["solo" if shards == 1 else kind] + 3 * r.launch

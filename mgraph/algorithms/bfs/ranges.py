@@ -11,7 +11,7 @@ from ... import lazy
 from ...arguments import checked_integer
 from ...arrays import Array
 from ...dtypes import MAX_VERTICES
-from ...errors import InputError
+from ...errors import Given, InputError, RenamedWarning
 from ...graph import Graph
 from ...kernels import bfs as bfs_kernels
 from ...planning.plan import Plan
@@ -22,9 +22,10 @@ def checked_depth(limit: Any, max_depth: Any) -> int | None:
     """Return the greatest distance to search to, or None; warn of ``max_depth=``, the former name of ``limit=``."""
     if max_depth is not None:
         if limit is not None:
-            raise InputError("give limit= only: max_depth= is its former name")
-        message = "max_depth= is the former name of limit=, which replaces it in the next release"
-        warnings.warn(message, FutureWarning, stacklevel=4)  # of the call, which is decorated once
+            raise InputError("give ", Given("limit"), " only: ", Given("max_depth"), " is its former name")
+        names = Given("max_depth"), " is the former name of ", Given("limit")
+        message = RenamedWarning(*names, ", which replaces it in the next release")
+        warnings.warn(message, stacklevel=4)  # of the call, which is decorated once
     name, value = ("limit", limit) if max_depth is None else ("max_depth", max_depth)
     return None if value is None else min(checked_integer(name, value, 0), MAX_VERTICES)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...arrays import chunk_rows
-from ...errors import InputError
+from ...errors import Given, InputError
 from ...kernels import closure as closure_kernels
 from ...matrices.plan import MatrixDetail
 from ...planning.cut import Ranges, fitting_grid, grids, span_of
@@ -47,7 +47,7 @@ def planned(
 ) -> Plan:
     """Plan a transitive closure by the blocked algorithm, a bit a pair."""
     if method not in ("auto", "blocked"):
-        raise InputError(f"method={method!r} is not known for closure: use 'auto' or 'blocked'")
+        raise InputError(Given("method", method), " is not known for closure: use 'auto' or 'blocked'")
     kind, shards = specs[0].kind, len(specs)
     kernels = closure_kernels.of_kind(kind)
     check_block(block, kernels.BLOCKS)

@@ -17,7 +17,7 @@ from typing import Any
 from ... import device as devices
 from ...arrays import Array
 from ...docstrings import with_common_parts
-from ...errors import InputError
+from ...errors import Given, InputError
 from ...graph import as_graph
 from ...planning.shape import shape_beside
 from ...results import Result
@@ -90,14 +90,18 @@ def connected_components(
     """
     graph = as_graph(graph)
     if connection not in ("weak", "strong"):
-        raise InputError(f"connection={connection!r} is not known: use 'weak' or 'strong'")
+        raise InputError(Given("connection", connection), " is not known: use 'weak' or 'strong'")
     strong = connection == "strong" and graph.directed
     if strong:
         for name, value, fitting in (("method", method, ("auto", "sequential")), ("device", device, (None, "cpu"))):
             if value not in fitting:
-                raise InputError(f"connection='strong' is found on one core of a CPU: leave out {name}={value!r}")
+                raise InputError(
+                    Given("connection", "strong"), f" is found on one core of a CPU: leave out {name}={value!r}"
+                )
         if client is not None:
-            raise InputError("connection='strong' is found on one core of a CPU: leave out client=")
+            raise InputError(
+                Given("connection", "strong"), " is found on one core of a CPU: leave out ", Given("client")
+            )
         method, device = "sequential", "cpu"
     runner = executor(device, client, graph.device, worker_timeout)
     made = components_plan.planned(

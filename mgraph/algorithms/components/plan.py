@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ...dtypes import offset_type
-from ...errors import InputError
+from ...errors import Given, InputError
 from ...kernels import components as components_kernels
 from ...planning.cut import shares, span_of
 from ...planning.devices import DeviceSpec, rates_of
@@ -42,12 +42,18 @@ def planned(
     """Plan connected components: what a method touches of the vertices and edges, and the forests it keeps."""
     if method not in ("auto", *METHODS):
         known = ", ".join(map(repr, METHODS))
-        raise InputError(f"method={method!r} is not known for components: use 'auto', {known}")
+        raise InputError(Given("method", method), f" is not known for components: use 'auto', {known}")
     kind, shards, shape = specs[0].kind, len(specs), shape or Shape()
     if method == "auto":
         method = "sequential" if kind == "cpu" and m <= FEW_EDGES else "afforest"
     if method not in components_kernels.of_kind(kind).METHODS:
-        raise InputError(f"method={method!r} runs on one core of a CPU: add device='cpu', or use method='auto'")
+        raise InputError(
+            Given("method", method),
+            " runs on one core of a CPU: add ",
+            Given("device", "cpu"),
+            ", or use ",
+            Given("method", "auto"),
+        )
     rounds = method == "shiloach-vishkin"
     offset = offset_type(m).itemsize
     forests = 3 if rounds else 1 + (shards > 1)

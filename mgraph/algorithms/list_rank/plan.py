@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...dtypes import MAX_ELEMENTS
-from ...errors import InputError
+from ...errors import Argument, Given, InputError, RenamedWarning, Words
 from ...kernels import list_rank as list_rank_kernels
 from ...planning.cut import even_ranges, fitting_rows, span_of
 from ...planning.devices import DeviceSpec, rates_of, speed_of
@@ -67,10 +67,10 @@ class ListDetail(Detail):
             yield f"splitters: {-(-plan.n // self.spacing):,}, one among {self.spacing:,} elements"
         yield from super().lines(plan)
 
-    def advice(self, plan: Plan, short: bool) -> Iterator[str]:
+    def advice(self, plan: Plan, short: bool) -> Iterator[Words]:
         """Yield the method that takes least."""
         if short:
-            yield "method='splitter48' takes least (each device has the whole list)"
+            yield Given("method", "splitter48"), " takes least (each device has the whole list)"
 
 
 def planned(
@@ -88,19 +88,30 @@ def planned(
     A list has one link an element: `m` is not used.
     """
     if n > MAX_ELEMENTS:
-        raise InputError(f"n must be an integer in [0, {MAX_ELEMENTS}], got {n}")
+        raise InputError(Argument("n"), f" must be an integer in [0, {MAX_ELEMENTS}], got {n}")
     kind, shards = specs[0].kind, len(specs)
     if method in FORMER_METHODS:
         former, method = method, FORMER_METHODS[method]
-        message = f"method={former!r} of list_rank is now method={method!r}: the former name ends with the next release"
-        warnings.warn(message, FutureWarning, stacklevel=4)  # the caller of the public function
+        names = Given("method", former), " of list_rank is now ", Given("method", method)
+        message = RenamedWarning(*names, ": the former name ends with the next release")
+        warnings.warn(message, stacklevel=4)  # the caller of the public function
     if method not in ("auto", *METHODS):
         known = ", ".join(map(repr, METHODS))
-        raise InputError(f"method={method!r} is not known for list_rank: use 'auto', {known}")
+        raise InputError(Given("method", method), f" is not known for list_rank: use 'auto', {known}")
     if method == "sequential" and kind == "cuda":
-        raise InputError("method='sequential' goes along a list on one core of a CPU: give device='cpu' with it")
+        raise InputError(
+            Given("method", "sequential"),
+            " goes along a list on one core of a CPU: give ",
+            Given("device", "cpu"),
+            " with it",
+        )
     if splitters is not None and method in ("sequential", "wyllie"):
-        raise InputError(f"method={method!r} has no splitters: give splitters= with 'splitter64' or 'splitter48'")
+        raise InputError(
+            Given("method", method),
+            " has no splitters: give ",
+            Given("splitters"),
+            " with 'splitter64' or 'splitter48'",
+        )
     if method == "auto":
         short = shards == 1 and n <= SHORT_LIST[kind] and splitters is None
         method = {"cpu": "sequential", "cuda": "wyllie"}[kind] if short else "splitter64"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ...dtypes import offset_type
-from ...errors import InputError
+from ...errors import Given, InputError
 from ...kernels import spanning_forest as spanning_forest_kernels
 from ...planning.cut import shares, span_of
 from ...planning.devices import DeviceSpec, rates_of
@@ -41,7 +41,7 @@ def planned(
 ) -> Plan:
     """Plan a minimum spanning forest: rounds over all edges, by ranges of the vertices."""
     if method not in ("auto", *METHODS):
-        raise InputError(f"method={method!r} is not known for minimum_spanning_forest: use 'auto' or 'boruvka'")
+        raise InputError(Given("method", method), " is not known for minimum_spanning_forest: use 'auto' or 'boruvka'")
     kind, shards, shape = specs[0].kind, len(specs), shape or Shape()
     offset, lists = offset_type(m).itemsize, 2 if directed else 1
     kernels = spanning_forest_kernels.of_kind(kind)

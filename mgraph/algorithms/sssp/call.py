@@ -22,7 +22,7 @@ from ...arguments import checked_flag, checked_vertices
 from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...dtypes import distance_dtype, infinity
-from ...errors import InputError
+from ...errors import Given, InputError
 from ...graph import Compressed, Graph, as_graph, check_sums
 from ...graph.potentials import edge_lengths, potentials
 from ...paths import walked_back
@@ -126,7 +126,10 @@ def sssp(
     least = 0 if graph.nonnegative else graph.extremes()[0]
     if least < 0 and method in ("nearfar", "mask"):
         raise InputError(
-            f"the weight {least} is negative, which method={method!r} cannot have: use method='bellman-ford'"
+            f"the weight {least} is negative, which ",
+            Given("method", method),
+            " cannot have: use ",
+            Given("method", "bellman-ford"),
         )
     check_sums(graph, computed)
     runner = executor(device, client, graph.device, worker_timeout)
@@ -213,7 +216,7 @@ class SsspResult(Result):
             If predecessors were not asked for, or `vertex` is out of range.
         """
         if self.predecessors is None:
-            raise InputError("path() needs the predecessors: call sssp(..., predecessors=True)")
+            raise InputError("path() needs the predecessors: call sssp(..., ", Given("predecessors", True), ")")
         [vertex] = checked_vertices("vertex", [vertex], self.plan.n)
         if self.distances[vertex] == infinity(np.dtype(self.distances.dtype)):
             return []
@@ -226,7 +229,7 @@ def _checked_limit(limit: Any, dtype: np.dtype) -> float:
     if limit is None:
         return float("inf")
     if isinstance(limit, bool) or not isinstance(limit, (int, float, np.integer, np.floating)) or not limit >= 0:
-        raise InputError(f"limit must be a number of 0 or more, or None for no limit, got {limit!r}")
+        raise InputError(argument="limit", value=limit, expected="a number of 0 or more, or None for no limit")
     if dtype.kind == "i":
         return float(limit) if limit == float("inf") else math.floor(limit)
     if limit > float(np.finfo(dtype).max):

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ...dtypes import DISTANCE_TYPES, distance_dtype
-from ...errors import InputError
+from ...errors import Argument, Given, InputError
 from ...planning.cut import shares, span_of
 from ...planning.devices import DeviceSpec, rates_of
 from ...planning.fit import fitted
@@ -39,10 +39,10 @@ def planned(
         method = "nearfar" if nonnegative else "bellman-ford"
     if method not in METHODS:
         known = ", ".join(map(repr, METHODS))
-        raise InputError(f"method={method!r} is not known for sssp: use 'auto', {known}")
+        raise InputError(Given("method", method), f" is not known for sssp: use 'auto', {known}")
     if dtype not in TYPES:
         *names, last = (each.name for each in TYPES)
-        raise InputError(f"dtype must be {', '.join(names)} or {last} for sssp, got {dtype.name}")
+        raise InputError(Argument("dtype"), f" must be {', '.join(names)} or {last} for sssp, got {dtype.name}")
     kind, shards = specs[0].kind, len(specs)
 
     def peak(own: int, own_edges: int) -> int:

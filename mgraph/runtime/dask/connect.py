@@ -22,7 +22,7 @@ from distributed.comm.addressing import get_address_host_port
 from ... import device as devices
 from ... import limits
 from ...arguments import checked_integer
-from ...errors import DeviceError, InputError, SchedulerError
+from ...errors import DeviceError, Given, InputError, SchedulerError
 from .watch import checked_seconds
 
 #: The least and the greatest timeout of connect() in seconds; the greatest, 30 years, is what Python can count.
@@ -75,7 +75,7 @@ def connect(
     if encrypted and security is not None:
         address = address if "://" in address else f"tls://{address}"
         if address.startswith("tcp://"):
-            raise SchedulerError(_mismatch(address, encrypted) or f"no scheduler answers at {address}")
+            raise SchedulerError(*(_mismatch(address, encrypted) or (f"no scheduler answers at {address}",)))
     opening: Future[Client] = Future()
     thread = threading.Thread(target=_open, args=(opening, address, seconds, security), daemon=True)
     thread.start()
@@ -86,7 +86,7 @@ def connect(
     try:
         client = opening.result()
     except Exception as error:
-        raise SchedulerError(_mismatch(address, encrypted) or _problem(error, address, seconds)) from error
+        raise SchedulerError(*(_mismatch(address, encrypted) or (_problem(error, address, seconds),))) from error
     ensure_default_client(client)
     return client
 
@@ -108,11 +108,11 @@ def tls_security(ca_file: str | os.PathLike[str], cert: str | os.PathLike[str], 
 def _encrypts(security: Security | None) -> bool:
     """Return whether a user's security, or else that of Dask's configuration, has what TLS needs."""
     if security is not None and not isinstance(security, Security):
-        raise InputError(f"security= must be a distributed.Security, got {security!r}")
+        raise InputError(Given("security"), f" must be a distributed.Security, got {security!r}")
     try:
         return (security or Security()).get_connection_args("client")["ssl_context"] is not None
     except OSError as error:  # a file that is missing, or none of TLS
-        raise InputError(f"the TLS files of security= cannot be used: {error}") from error
+        raise InputError("the TLS files of ", Given("security"), f" cannot be used: {error}") from error
 
 
 def _open(opening: Future[Client], address: str, timeout: float, security: Security | None) -> None:
@@ -150,27 +150,31 @@ def _problem(error: Exception, address: str, timeout: float) -> str:
     )
 
 
-def _mismatch(address: str, encrypted: bool) -> str:
+def _mismatch(address: str, encrypted: bool) -> tuple[str | Given, ...]:
     """Return, as text, how the two ends of a failed connection differ in their use of TLS; empty if they do not.
 
     `encrypted`: whether this end has what TLS needs.
     """
     scheme = address.partition("://")[0] if "://" in address else "tcp"
     if scheme not in ("tcp", "tls"):
-        return ""
+        return ()
     answer = _answers_to_tls(address)
     if answer and not encrypted:
-        return f"the scheduler at {address} uses TLS: give its CA file, a certificate and the key to it by security="
+        words = f"the scheduler at {address} uses TLS: give its CA file, a certificate and the key to it by "
+        return words, Given("security")
     if answer and scheme == "tcp":
-        return f"the scheduler at {address} uses TLS: write its address with tls:// in place of tcp://"
+        return (f"the scheduler at {address} uses TLS: write its address with tls:// in place of tcp://",)
     if answer:
         return (
             f"the scheduler at {address} and this client do not trust each other's certificates: do the CA file, the "
-            "certificate and the key given by security= belong to its cluster?"
+            "certificate and the key given by ",
+            Given("security"),
+            " belong to its cluster?",
         )
     if answer is False and (encrypted or scheme == "tls"):
-        return f"what answers at {address} does not use TLS: leave security= out, and write its address with tcp://"
-    return ""
+        words = f"what answers at {address} does not use TLS: leave "
+        return words, Given("security"), " out, and write its address with tcp://"
+    return ()
 
 
 def _answers_to_tls(address: str) -> bool | None:
@@ -249,7 +253,9 @@ def _started(workers: int, device: str | None) -> Iterator[Client]:
 def _cuda_cluster(workers: int) -> LocalCluster:
     there = devices.gpu_count()
     if workers > there:
-        raise DeviceError(f"workers={workers} need a GPU each, and this machine has {there}: use fewer workers")
+        raise DeviceError(
+            Given("workers", workers), f" need a GPU each, and this machine has {there}: use fewer workers"
+        )
     try:
         from dask_cuda import LocalCUDACluster
     except ImportError as error:

@@ -22,7 +22,16 @@ from distributed.client import ClosedClientError
 from distributed.worker import thread_state
 
 from ... import device as devices
-from ...errors import DeviceError, InputError, MgraphError, SchedulerError, VersionError, WorkerLostError
+from ...errors import (
+    Argument,
+    DeviceError,
+    Given,
+    InputError,
+    MgraphError,
+    SchedulerError,
+    VersionError,
+    WorkerLostError,
+)
 from ...planning.devices import DeviceSpec
 from ...planning.plan import Plan
 from ...version import __version__
@@ -92,15 +101,17 @@ class Cluster:
     def __init__(self, client: Client, device: str | None = None, worker_timeout: float | str | None = None) -> None:
         if not isinstance(client, Client):
             raise InputError(
-                f"client must be a distributed.Client, got {client!r}: use Client(cluster), or the client of "
-                "'with mgraph.cluster.local_client(2) as client:'"
+                Argument("client"),
+                f" must be a distributed.Client, got {client!r}: use Client(cluster), or the client of "
+                f"'with mgraph.cluster.local_client(2) as client:'",
             )
         if client.asynchronous:
-            raise InputError("client must be synchronous: make it with asynchronous=False")
+            raise InputError(Argument("client"), " must be synchronous: make it with asynchronous=False")
         if device not in (None, "cpu", "cuda"):
             raise InputError(
-                f"with client=, device must be 'cpu', 'cuda' or None, got {device!r}: each worker uses the GPU that it "
-                "sees"
+                "with ",
+                Given("client"),
+                f", device must be 'cpu', 'cuda' or None, got {device!r}: each worker uses the GPU that it sees",
             )
         self._client = client
         self._timeout = checked_timeout(worker_timeout)
@@ -378,7 +389,11 @@ def _devices_of(found: Mapping[str, worker.Sight], device: str | None) -> dict[s
     gpus = {address: sight.gpu for address, sight in found.items() if sight.gpu is not None}
     without = sorted(found.keys() - gpus.keys())
     if device == "cuda" and without:
-        raise DeviceError(f"device='cuda', but the worker {', '.join(without)} has no usable GPU: use device='cpu'")
+        raise DeviceError(
+            Given("device", "cuda"),
+            f", but the worker {', '.join(without)} has no usable GPU: use ",
+            Given("device", "cpu"),
+        )
     if device == "cpu" or without:
         crowd = Counter(sight.host for sight in found.values())
         return {

@@ -82,7 +82,8 @@ def checked_seconds(name: str, value: Any, least: float) -> float:
         seconds = None if isinstance(value, bool) else float(parse_timedelta(value))
         if seconds is not None and least <= seconds < float("inf"):
             return seconds
-    raise InputError(f"{name} must be a number of seconds, {least:g} or more, or such as '2 minutes', got {value!r}")
+    wanted = f"a number of seconds, {least:g} or more, or such as '2 minutes'"
+    raise InputError(argument=name, value=value, expected=wanted)
 
 
 class Watch:
