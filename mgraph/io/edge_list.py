@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ..dtypes import MAX_VERTICES
-from ..errors import FormatError, Given
+from ..errors import FormatError, Given, Words
 from .content import Content, Options
 from .ids import in_use
 from .lines import Lines
@@ -121,10 +121,12 @@ def _refuse_header(path: Path, head: dict[int, int], src: np.ndarray, dst: np.nd
         used = len(in_use(*others))
         if (a > largest and b == following > 0) or (b > largest and a in (largest, largest + 1, used)):
             skips = a == used if relabel else a > largest
-            skip = f"pass n={a} to skip it, or " if skips else ""
+            skip: Words = ("pass ", Given("n", a), " to skip it, or ") if skips else ()
             n = len(in_use(src, dst)) if relabel else max(a, b) + 1
-            keep = f"pass n={n}" if n != a else "move it to the end of the file"
+            keep: Words = ("pass ", Given("n", n)) if n != a else ("move it to the end of the file",)
             raise FormatError(
-                f"{path}, line {line}: '{a} {b}' looks like a header 'vertices edges', as there are {b} "
-                f"edges: {skip}put a '#' before it; if it is an edge, {keep}"
+                f"{path}, line {line}: '{a} {b}' looks like a header 'vertices edges', as there are {b} edges: ",
+                *skip,
+                "put a '#' before it; if it is an edge, ",
+                *keep,
             )

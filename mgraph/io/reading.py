@@ -207,7 +207,8 @@ def _guess(path: Path, head: bytes) -> str:
     if format is None and re.search(rb"[\x00-\x08\x0e-\x1f]", head):
         raise FormatError(
             f"{path}: the format is clear neither from the suffix nor from the content: pass ",
-            Given("format", _formats()),
+            Given("format"),
+            _formats(),
         )
     return format or "edges"
 

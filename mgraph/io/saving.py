@@ -22,7 +22,7 @@ import numpy as np
 
 from .. import device as devices
 from ..arguments import checked_flag
-from ..errors import InputError, MgraphError, OutputExistsError
+from ..errors import Given, InputError, MgraphError, OutputExistsError
 
 Array = Any
 
@@ -56,7 +56,7 @@ def check_output(path: str | os.PathLike[str], overwrite: bool = False) -> None:
     if not os.access(folder, os.W_OK):
         raise InputError(f"{path} cannot be written: the folder {folder} is not writable")
     if target.exists() and not overwrite:
-        raise OutputExistsError(f"{path} exists: overwrite=True replaces it")
+        raise OutputExistsError(f"{path} exists: ", Given("overwrite", True), " replaces it")
 
 
 def _target(path: Path) -> Path:
