@@ -47,17 +47,24 @@ class Worded(Exception):
     The command line says the latter two in its options.
     """
 
-    def __str__(self) -> str:
-        return self.sentence(str) if self.names_arguments else super().__str__()
+    def __init__(self, *parts: Any) -> None:
+        #: The message in parts.
+        self.parts = parts
+        # The base of some errors is OSError, which takes several arguments for a number, a reason and a file.
+        super().__init__(*(("".join(map(str, parts)),) if self.names_arguments else parts))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Dask's workers send errors by tblib, which without this would not call the constructor.
+        return type(self), self.parts, self.__dict__
 
     @property
     def names_arguments(self) -> bool:
         """Whether the message names arguments."""
-        return any(isinstance(part, (Argument, Given)) for part in self.args)
+        return any(isinstance(part, (Argument, Given)) for part in self.parts)
 
     def sentence(self, spelled: Callable[[Argument | Given], str]) -> str:
         """Return the message, with arguments as `spelled` says them."""
-        return "".join(spelled(part) if isinstance(part, (Argument, Given)) else str(part) for part in self.args)
+        return "".join(spelled(part) if isinstance(part, (Argument, Given)) else str(part) for part in self.parts)
 
 
 class MgraphError(Worded):

@@ -214,7 +214,7 @@ def _refuse_others(algorithm: str, options: dict[str, Any]) -> None:
         given = value is not None if default is None else value != default
         if given and name not in _options(algorithm):
             takers = ", ".join(other for other in ALGORITHMS if name in _options(other))
-            raise InputError(f"{name}={reprlib.repr(value)} does not go with {algorithm}: it is for {takers}")
+            raise InputError(Given(name, value), f" does not go with {algorithm}: it is for {takers}")
 
 
 def _checked_sizes(components: Any, n: int) -> tuple[int, ...]:

@@ -1,15 +1,27 @@
 """Errors with fields: the library and the command line make their sentences from the same parts."""
 
+import copyreg
 import pickle
 
 import numpy as np
 import pytest
+import tblib.pickling_support
 from click.testing import CliRunner
 
 import mgraph
 from mgraph.arguments import checked_bytes, checked_flag, checked_integer, checked_vertices
 from mgraph.cli import main
-from mgraph.errors import Argument, Given, InputError, RenamedWarning
+from mgraph.errors import (
+    Argument,
+    DeviceError,
+    Given,
+    InputError,
+    MemoryLimitError,
+    MissingFileError,
+    OutputExistsError,
+    RenamedWarning,
+    SchedulerError,
+)
 
 
 @pytest.mark.parametrize(
@@ -68,9 +80,38 @@ def test_what_a_file_is_called_is_not_taken_for_an_argument(tmp_path):
     assert result.exit_code == 1 and "method=bogus.txt" in "".join(result.output.split())
 
 
-def test_an_error_survives_pickling():
+@pytest.fixture(params=["pickle", "tblib"])
+def sent(request):
+    """Send an error as Python does, and as a worker of Dask does."""
+
+    def copy(error):
+        if request.param == "tblib":
+            tblib.pickling_support.install(error)
+        return pickle.loads(pickle.dumps(error))
+
+    yield copy
+    for kind in [kind for kind in copyreg.dispatch_table if kind.__module__.startswith("mgraph")]:
+        del copyreg.dispatch_table[kind]
+
+
+@pytest.mark.parametrize("kind", [SchedulerError, OutputExistsError, MemoryLimitError, DeviceError])
+def test_errors_of_every_base_may_name_arguments(kind, sent):
+    error = kind("there: ", Given("overwrite", True), " replaces it")
+    assert str(error) == "there: overwrite=True replaces it"
+    assert error.sentence(lambda part: f"--{part.name}") == "there: --overwrite replaces it"
+    copy = sent(error)
+    assert type(copy) is kind and str(copy) == str(error) and copy.parts == error.parts
+
+
+def test_a_missing_file_has_its_number_and_name(sent):
+    error = MissingFileError(2, "no such file", "graph.txt")
+    for each in (error, sent(error)):
+        assert (each.errno, each.filename, each.names_arguments) == (2, "graph.txt", False)
+
+
+def test_an_error_survives_pickling(sent):
     error = InputError(": use ", Given("method", "johnson"), argument="dtype", value=np.int16, expected="a float")
-    copy = pickle.loads(pickle.dumps(error))
+    copy = sent(error)
     assert str(copy) == str(error) and copy.argument == "dtype" and copy.value is np.int16
     assert copy.sentence(lambda part: f"<{part.name}>").startswith("<dtype> must be a float")
     assert str(RenamedWarning(Argument("limit"), " is ", Given("limit"))) == "limit is limit="

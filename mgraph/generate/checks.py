@@ -16,7 +16,7 @@ def checked_number(name: str, value: Any) -> float:
     if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
         with contextlib.suppress(OverflowError):
             return float(value)
-    raise InputError(f"{name} must be a number that a float can hold, got {value!r}")
+    raise InputError(argument=name, value=value, expected="a number that a float can hold")
 
 
 def host_random(seed: Any) -> "np.random.Generator":

@@ -96,7 +96,7 @@ def connected_components(
         for name, value, fitting in (("method", method, ("auto", "sequential")), ("device", device, (None, "cpu"))):
             if value not in fitting:
                 raise InputError(
-                    Given("connection", "strong"), f" is found on one core of a CPU: leave out {name}={value!r}"
+                    Given("connection", "strong"), " is found on one core of a CPU: leave out ", Given(name, value)
                 )
         if client is not None:
             raise InputError(
