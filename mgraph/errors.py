@@ -50,8 +50,8 @@ class Worded(Exception):
     def __init__(self, *parts: Any) -> None:
         #: The message in parts.
         self.parts = parts
-        # The base of some errors is OSError, which takes several arguments for a number, a reason and a file.
-        super().__init__(*(("".join(map(str, parts)),) if self.names_arguments else parts))
+        # OSError takes its number, reason and file one by one.
+        super().__init__(*(parts if parts and isinstance(parts[0], int) else ("".join(map(str, parts)),)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Dask's workers send errors by tblib, which without this would not call the constructor.
