@@ -81,11 +81,11 @@ def test_trees(client):
 
 
 def walked(client, succ, method, spacing):
-    """Run the splitters with a spacing of one's own; return the ranks and whether something is amiss."""
+    """Run the splitters with a spacing of one's own; return the ranks and whether the kernels failed."""
     runner = Cluster(client, "cpu")
     made = replace(plan("list_rank", len(succ), devices=runner.specs, method=method), detail=ListDetail(spacing))
     arrays = runner.run(Walking(made), lambda shard: succ.astype(np.int32), made, None).arrays
-    return arrays["ranks"], bool(arrays["amiss"].any())
+    return arrays["ranks"], bool(arrays["failed"].any())
 
 
 @pytest.mark.parametrize("method", SPLITTERS)
@@ -99,8 +99,8 @@ def test_elements_on_every_shard_that_no_walk_passes(client, few, way, method, m
     inputs = [lists(lengths) for lengths in ([1] * 3000, [2] * 2000, [7] * 900, [9_000, *[3] * 300])]
     for succ in (*inputs, tree, bush):
         for spacing in (8, 64):
-            ranks, amiss = walked(client, succ, method, spacing)
-            if amiss:  # walks that meet, with the steps apart
+            ranks, failed = walked(client, succ, method, spacing)
+            if failed:  # walks that meet, with the steps apart
                 assert method == "splitter48" and (succ is tree or succ is bush)
             else:
                 verify(succ, ranks)
@@ -112,8 +112,8 @@ def test_few_and_many_elements_in_turn(client, monkeypatch):
     n, shards = 256 * 64, len(present(client))
     for singles in (100, 1000):  # of which half are no splitter
         succ = lists([n - singles, *[1] * singles])
-        ranks, amiss = walked(client, succ, "splitter64", 2)
-        assert not amiss
+        ranks, failed = walked(client, succ, "splitter64", 2)
+        assert not failed
         verify(succ, ranks)
     assert ways == ["few"] * shards + ["many"] * shards
 

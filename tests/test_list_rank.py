@@ -223,12 +223,12 @@ def test_each_stratum_has_a_splitter(n, shift):
 
 
 def walked(succ, method, spacing, device="cpu"):
-    """Run the splitters with a spacing of one's own; return the ranks and whether something is amiss."""
+    """Run the splitters with a spacing of one's own; return the ranks and whether the kernels failed."""
     made = plan("list_rank", len(succ), devices=device, method=method)
     made = replace(made, detail=replace(made.detail, spacing=spacing))
     place = devices.find(device)
     outcome = Direct(place).run(Walking(made), lambda shard: place.asarray(succ.astype(np.int32)), made, None)
-    return devices.to_host(outcome.arrays["ranks"]), bool(outcome.arrays["amiss"].any())
+    return devices.to_host(outcome.arrays["ranks"]), bool(outcome.arrays["failed"].any())
 
 
 @pytest.mark.parametrize("method", SPLITTERS)
@@ -236,8 +236,8 @@ def walked(succ, method, spacing, device="cpu"):
 def test_spacings(method, spacing, device):
     for lengths in ([30_000], [1, 9_000, 20, 3_000], [7] * 900):
         succ = lists(lengths)
-        ranks, amiss = walked(succ, method, spacing, device)
-        assert not amiss
+        ranks, failed = walked(succ, method, spacing, device)
+        assert not failed
         verify(succ, ranks)
 
 
@@ -265,8 +265,8 @@ def test_few_or_many_elements_that_no_walk_passes(few, way, method, device, monk
     for lengths in ([30_000], [1] * 3000, [7] * 900, [1, 9_000, 20, 3_000], [2] * 5000 + [50_000]):
         succ = lists(lengths)
         for spacing in (4, 64):
-            ranks, amiss = walked(succ, method, spacing, device)
-            assert not amiss
+            ranks, failed = walked(succ, method, spacing, device)
+            assert not failed
             verify(succ, ranks)
     assert set(ways) == {way}
 

@@ -184,7 +184,7 @@ class RandomListRanking(Timed, Walking):
         first, last = self.plan.ranges[comm.rank]
         own = (picked >= first) & (picked < last)
         wrong = int((found["ranks"][picked[own] - first] != expected[own]).sum())
-        return {"wrong": np.array([wrong]), "amiss": found["amiss"], "seconds": np.array([self.seconds])}
+        return {"wrong": np.array([wrong]), "failed": found["failed"], "seconds": np.array([self.seconds])}
 
 
 def list_rank(n: int, runner: Cluster) -> dict[str, Any]:
@@ -192,7 +192,7 @@ def list_rank(n: int, runner: Cluster) -> dict[str, Any]:
     made = plan("list_rank", n, devices=runner.specs, method="splitter64")
     for _ in range(2):  # the first warms up
         outcome = runner.run(RandomListRanking(made), lambda shard: None, made, None)
-        if np.any(outcome.arrays["wrong"]) or np.any(outcome.arrays["amiss"]):
+        if np.any(outcome.arrays["wrong"]) or np.any(outcome.arrays["failed"]):
             raise WrongResultError(f"{int(np.sum(outcome.arrays['wrong']))} of some ranks are wrong")
     seconds = float(np.max(outcome.arrays["seconds"]))
     return {

@@ -51,28 +51,28 @@ def size_of(graph: Any) -> int:
 def of_search(bytes_an_edge: int) -> Measure:
     """Return the measure of searches that move that many bytes for each edge."""
 
-    def work(graph: Graph, made: Plan | None, arrays: dict[str, Any]) -> Work:
+    def work(graph: Graph, plan: Plan | None, arrays: dict[str, Any]) -> Work:
         edges = _reached(graph, arrays["distances"])
-        size = bytes_an_edge * edges + 8 * graph.n if _all_edges(made) else None
+        size = bytes_an_edge * edges + 8 * graph.n if _all_edges(plan) else None
         return Work(edges / (1 if graph.directed else 2), "TEPS", size)
 
     return work
 
 
-def of_searches(graph: Graph, made: Plan | None, arrays: dict[str, Any]) -> Work:
+def of_searches(graph: Graph, plan: Plan | None, arrays: dict[str, Any]) -> Work:
     """Return the work of searches from many vertices: the edges that each has reached, though they share reads."""
     edges = sum(_reached(graph, arrays["distances"][i]) for i in range(len(arrays["distances"])))
     return Work(edges / (1 if graph.directed else 2), "TEPS")
 
 
-def of_edges(graph: Graph, made: Plan | None, arrays: dict[str, Any]) -> Work:
+def of_edges(graph: Graph, plan: Plan | None, arrays: dict[str, Any]) -> Work:
     """Return the work of components: the edges."""
-    size = 4 * graph.m + 8 * graph.n if _all_edges(made) else None
+    size = 4 * graph.m + 8 * graph.n if _all_edges(plan) else None
     return Work(graph.m / (1 if graph.directed else 2), "edges/s", size)
 
 
-def _all_edges(made: Plan | None) -> bool:
-    return made is None or made.method not in LEAVE_OUT
+def _all_edges(plan: Plan | None) -> bool:
+    return plan is None or plan.method not in LEAVE_OUT
 
 
 def _reached(graph: Graph, distances: Array) -> int:

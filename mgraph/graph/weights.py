@@ -61,13 +61,13 @@ def encode(values: Array, out: Array, device: Device, *, diagonal: int | None = 
         return
     result = dtype if result is None else np.dtype(result)
     most = band(result) if dtype.kind == "i" else -1
-    amiss = xp.zeros(1, np.uint64)
+    bad = xp.zeros(1, np.uint64)
 
     def place(values: Array, out: Array) -> int:
         """Encode; return 1 more than the place of the last weight that is too large, or 0 if there is none."""
-        amiss.fill(0)
-        weights_kernels.on(device).encode(values, out, diagonal is not None, kernel_infinity(dtype), most, amiss)
-        return int(amiss[0])
+        bad.fill(0)
+        weights_kernels.on(device).encode(values, out, diagonal is not None, kernel_infinity(dtype), most, bad)
+        return int(bad[0])
 
     found = place(values, out)
     if found and diagonal is not None:
@@ -120,7 +120,7 @@ def decode(matrix: Array, labels: Array | None, device: Device, nonnegative: boo
         return
     least, greatest = distance_range(dtype, nonnegative)
     unreached = int(kernel_infinity(dtype)) + (0 if nonnegative or not lowered else 2 * least)
-    amiss = device.xp.zeros(1, np.int32)
-    weights_kernels.on(device).decode(matrix, labels, least, greatest, unreached, infinity(dtype), amiss)
-    if int(amiss[0]):
+    bad = device.xp.zeros(1, np.int32)
+    weights_kernels.on(device).decode(matrix, labels, least, greatest, unreached, infinity(dtype), bad)
+    if int(bad[0]):
         raise out_of_range(dtype, nonnegative)

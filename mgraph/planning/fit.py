@@ -13,9 +13,9 @@ from .devices import USABLE, usable
 from .plan import Plan, peak_in_words, size_in_words
 
 
-def shortfall(made: Plan, memory_limit: int | None) -> str:
+def shortfall(plan: Plan, memory_limit: int | None) -> str:
     """Return in words what keeps a plan from fitting; nothing if it fits."""
-    for spec, peak in zip(made.devices, made.peak_bytes, strict=True):
+    for spec, peak in zip(plan.devices, plan.peak_bytes, strict=True):
         most = usable(spec, memory_limit)
         if peak > most:
             what = (
@@ -24,25 +24,25 @@ def shortfall(made: Plan, memory_limit: int | None) -> str:
                 else f"has {size_in_words(spec.memory)} free"
             )
             return f"needs {peak_in_words(peak, spec)} on {spec.name}, which {what}"
-    available = devices.find("cpu").available_memory() if made.host_bytes or made.disk_bytes else 0
+    available = devices.find("cpu").available_memory() if plan.host_bytes or plan.disk_bytes else 0
     needs = []
-    if made.host_bytes:
-        needs.append((made.host_bytes, available, "of the host's memory"))
-    if made.disk_bytes:
-        needs.append((made.disk_bytes, *_room_in_file(made, available)))
+    if plan.host_bytes:
+        needs.append((plan.host_bytes, available, "of the host's memory"))
+    if plan.disk_bytes:
+        needs.append((plan.disk_bytes, *_room_in_file(plan, available)))
     for needed, free, where in needs:
         if needed > USABLE * free:
             return f"needs {size_in_words(needed)} {where}, of which {size_in_words(free)} are free"
     return ""
 
 
-def _room_in_file(made: Plan, available: int) -> tuple[int, str]:
+def _room_in_file(plan: Plan, available: int) -> tuple[int, str]:
     """Return how large a plan's temporary file may be, and in words what bounds it.
 
     The file is mapped, which takes address space, and it may lie in memory. A plan for the CPU takes its peak of both.
     """
     folder = tempfile.gettempdir()
-    beside = made.peak_bytes[0] if made.devices[0].kind == "cpu" else 0
+    beside = plan.peak_bytes[0] if plan.devices[0].kind == "cpu" else 0
     bounds = [
         (shutil.disk_usage(folder).free, f"in {folder} (set TMPDIR for another folder)"),
         (max(0, limits.address_space() - beside), "of address space, which RLIMIT_AS bounds"),
@@ -54,18 +54,18 @@ def _room_in_file(made: Plan, available: int) -> tuple[int, str]:
     return min(bounds)
 
 
-def fitted(made: Plan, memory_limit: int | None) -> Plan:
+def fitted(plan: Plan, memory_limit: int | None) -> Plan:
     """Return a plan, or raise MemoryLimitError if it does not fit."""
-    why = shortfall(made, memory_limit)
+    why = shortfall(plan, memory_limit)
     if why:
-        raise MemoryLimitError(*refusal(made, why, memory_limit))
-    return made
+        raise MemoryLimitError(*refusal(plan, why, memory_limit))
+    return plan
 
 
-def refusal(made: Plan, why: str, memory_limit: int | None) -> Words:
+def refusal(plan: Plan, why: str, memory_limit: int | None) -> Words:
     """Return the message of a MemoryLimitError in parts: what was needed, what there is, what would fit."""
     advice: list[Words] = []
-    pairs = list(zip(made.devices, made.peak_bytes, strict=True))
+    pairs = list(zip(plan.devices, plan.peak_bytes, strict=True))
     limited = any(peak > usable(spec, memory_limit) == memory_limit for spec, peak in pairs)
     short = not limited or any(peak > usable(spec, None) for spec, peak in pairs)
     if limited:
@@ -73,28 +73,28 @@ def refusal(made: Plan, why: str, memory_limit: int | None) -> Words:
     full = next((spec for spec, _ in pairs if spec.memory == 0), None)
     if short and full is not None:
         advice.append((f"free memory on {full.name} or, if it is a Dask worker, raise its --memory-limit",))
-    elif short and made.detail.divided:
-        most = max((usable(spec, None if limited else memory_limit) for spec in made.devices), default=1)
-        enough = max(-(-sum(made.peak_bytes) // max(1, most)), len(made.devices) + 1)
-        spec = made.devices[0]
+    elif short and plan.detail.divided:
+        most = max((usable(spec, None if limited else memory_limit) for spec in plan.devices), default=1)
+        enough = max(-(-sum(plan.peak_bytes) // max(1, most)), len(plan.devices) + 1)
+        spec = plan.devices[0]
         if spec.name == "cpu" and most == usable(spec, None):  # more workers here would share its memory
             advice.append((f"it takes the memory of about {enough} such machines",))
         else:
             advice.append((f"it takes about {enough} such devices (", Given("client"), ")"))
-    advice += made.detail.advice(made, short and full is None)
-    words: Words = (f"{made.algorithm} of {made.n:,} {made.detail.noun} {why}: ",)
+    advice += plan.detail.advice(plan, short and full is None)
+    words: Words = (f"{plan.algorithm} of {plan.n:,} {plan.detail.noun} {why}: ",)
     first, *others = advice or [("use less of it elsewhere",)]
     return sum(((", or ", *other) for other in others), (*words, *first))
 
 
-def overrun(call: str, made: Plan | None, error: MemoryError) -> str:
+def overrun(call: str, plan: Plan | None, error: MemoryError) -> str:
     """Return the message of the MemoryLimitError for an allocation that failed while `made` ran, or before it did."""
     why = f" ({error})" if str(error) else ""
     left = f"{size_in_words(devices.find('cpu').available_memory())} of this process's memory are free now"
-    if made is None:
+    if plan is None:
         return f"{call} ran out of memory while its input was prepared{why}: {left}, so use less of it elsewhere"
-    spec, peak = max(zip(made.devices, made.peak_bytes, strict=True), key=lambda each: each[1])
+    spec, peak = max(zip(plan.devices, plan.peak_bytes, strict=True), key=lambda each: each[1])
     return (
-        f"{call} of {made.n:,} {made.detail.noun} ran out of memory{why}: its plan needs {peak_in_words(peak, spec)} "
+        f"{call} of {plan.n:,} {plan.detail.noun} ran out of memory{why}: its plan needs {peak_in_words(peak, spec)} "
         f"of the {size_in_words(spec.memory)} that {spec.name} had free; {left}"
     )

@@ -123,14 +123,14 @@ def log_span(plan: Plan, first: int, reached: int, finished: bool) -> None:
 
 
 @contextlib.contextmanager
-def memory_errors(call: str, made: Plan | None = None) -> Iterator[None]:
+def memory_errors(call: str, plan: Plan | None = None) -> Iterator[None]:
     """Turn a MemoryError of the block, or of a decorated function, into a MemoryLimitError with the numbers.
 
     Parameters
     ----------
     call : str
         The name of the call, e.g. ``"apsp"``.
-    made : Plan, optional
+    plan : Plan, optional
         The plan that is being run; None while the input is prepared.
     """
     try:
@@ -138,4 +138,4 @@ def memory_errors(call: str, made: Plan | None = None) -> Iterator[None]:
     except MemoryLimitError:
         raise
     except MemoryError as error:
-        raise MemoryLimitError(overrun(call, made, error)) from error
+        raise MemoryLimitError(overrun(call, plan, error)) from error

@@ -192,35 +192,35 @@ def apsp(
         raise refusal
     # Of two types that may do, the wider can be quicker: it has methods that the narrower has not.
     ahead = plans[all_pairs.quickest(plans) :]
-    for made in ahead:
+    for plan in ahead:
         try:
-            check_sums(graph, np.dtype(made.dtype))
-            check_sums(graph, np.dtype(made.detail.computed), shifted=made.method == "johnson")
-            outcome = _solved(graph, made, order, runner, progress)
+            check_sums(graph, np.dtype(plan.dtype))
+            check_sums(graph, np.dtype(plan.detail.computed), shifted=plan.method == "johnson")
+            outcome = _solved(graph, plan, order, runner, progress)
             if narrowest and graph.weights_dtype is not None and graph.weights_dtype.kind == "i":
-                _check_counting(outcome.arrays["distances"], made)
+                _check_counting(outcome.arrays["distances"], plan)
             break
         except errors.NegativeCycleError as error:
-            wrong = _mistaken(graph, made, error)
+            wrong = _mistaken(graph, plan, error)
             if wrong is not error:
                 for note in getattr(error, "__notes__", ()):  # where a worker raised it
                     wrong.add_note(note)
             if isinstance(wrong, RoundingError) and method == "auto" and not intermediate:
-                ahead.append(alike(method="johnson", block=None, m=graph.m, dtype=made.dtype))
-            elif made is ahead[-1] or isinstance(wrong, errors.NegativeCycleError):
+                ahead.append(alike(method="johnson", block=None, m=graph.m, dtype=plan.dtype))
+            elif plan is ahead[-1] or isinstance(wrong, errors.NegativeCycleError):
                 raise wrong from None
         except DistanceOverflowError:
-            if made is ahead[-1]:
+            if plan is ahead[-1]:
                 raise
     results = outcome.arrays
-    if client is None and made.method not in SEARCHES and not made.detail.strip:
+    if client is None and plan.method not in SEARCHES and not plan.detail.strip:
         results = {name: devices.find(graph.device).asarray(value) for name, value in results.items()}
-    return ApspResult(**results, plan=made, timings=outcome.timings)
+    return ApspResult(**results, plan=plan, timings=outcome.timings)
 
 
-def _check_counting(distances: Any, made: Plan) -> None:
+def _check_counting(distances: Any, plan: Plan) -> None:
     """Raise DistanceOverflowError if float64 distances of whole weights may have lost their last digit."""
-    if made.dtype != "float64":
+    if plan.dtype != "float64":
         return
     chunks = distances.chunks() if hasattr(distances, "chunks") else [distances]
     if any(bool((abs(chunk[chunk != np.inf]) >= 2.0**53).any()) for chunk in chunks):
@@ -229,14 +229,14 @@ def _check_counting(distances: Any, made: Plan) -> None:
         )
 
 
-def _mistaken(graph: Graph, made: Plan, error: "errors.NegativeCycleError") -> Exception:
+def _mistaken(graph: Graph, plan: Plan, error: "errors.NegativeCycleError") -> Exception:
     """Return what a negative cycle that a method has found really is.
 
     Integers that wrap may look like one, and so may the rounded sum of floats; and a product of paths knows a closed
     walk of negative weight, not which of its cycles has it. Edges tell at little cost; a large dense matrix has too
     many of them.
     """
-    wraps = np.dtype(made.detail.computed).kind == "i"
+    wraps = np.dtype(plan.detail.computed).kind == "i"
     if graph.dense is not None and graph.n > EDGES_OF_DENSE:
         return error if wraps else errors.NegativeCycleError(error.vertex, rounded=True)
     try:
@@ -244,9 +244,9 @@ def _mistaken(graph: Graph, made: Plan, error: "errors.NegativeCycleError") -> E
     except errors.NegativeCycleError as found:
         return found
     if wraps:
-        return DistanceOverflowError(f"a distance is too small for {made.dtype}: use ", Given("dtype", "float64"))
+        return DistanceOverflowError(f"a distance is too small for {plan.dtype}: use ", Given("dtype", "float64"))
     return RoundingError(
-        Given("method", made.method),
+        Given("method", plan.method),
         f" cannot tell the distances: the weight of a cycle through vertex {error.vertex} is "
         f"not negative, but rounding makes it look so; use ",
         Given("method", "johnson"),
@@ -264,29 +264,29 @@ def _check_weights(graph: Graph, method: str) -> None:
             )
 
 
-def _solved(graph: Graph, made: Plan, order: Any, runner: Executor, progress: Progress | None) -> Outcome:
+def _solved(graph: Graph, plan: Plan, order: Any, runner: Executor, progress: Progress | None) -> Outcome:
     """Run the plan's program."""
-    if made.method in SEARCHES:
+    if plan.method in SEARCHES:
         started, compiled = time.perf_counter(), clock().seconds()
-        shifts = made.method == "johnson" and not graph.nonnegative
+        shifts = plan.method == "johnson" and not graph.nonnegative
         searched = network(graph, potentials(graph) if shifts else None)
         prepared, compiled = time.perf_counter() - started, clock().seconds() - compiled
-        outcome = runner.run(FromEverySource(made, "cpu"), lambda _: searched, made, progress)
+        outcome = runner.run(FromEverySource(plan, "cpu"), lambda _: searched, plan, progress)
         outcome.timings["load"] += prepared - compiled
         outcome.timings["compile"] += compiled
         return outcome
-    if made.detail.groups:
-        return runner.run(ByComponent(made, graph.nonnegative), groups(graph, made, order), made, progress)
+    if plan.detail.groups:
+        return runner.run(ByComponent(plan, graph.nonnegative), groups(graph, plan, order), plan, progress)
     program: Program
-    if made.detail.strip:
-        program = OutOfCore(made, graph.nonnegative)
-    elif made.method == "squaring":
-        program = Squaring(made, graph.nonnegative)
-    elif made.method == "naive":
-        program = Naive(made, graph.nonnegative)
+    if plan.detail.strip:
+        program = OutOfCore(plan, graph.nonnegative)
+    elif plan.method == "squaring":
+        program = Squaring(plan, graph.nonnegative)
+    elif plan.method == "naive":
+        program = Naive(plan, graph.nonnegative)
     else:
-        program = FloydWarshall(made, graph.nonnegative)
-    return runner.run(program, parts(graph, made), made, progress)
+        program = FloydWarshall(plan, graph.nonnegative)
+    return runner.run(program, parts(graph, plan), plan, progress)
 
 
 @with_common_parts

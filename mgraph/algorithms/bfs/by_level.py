@@ -49,7 +49,7 @@ class Levels:
         """Where the shard's vertices are in the bitmap."""
         return slice(self.first // 32, self.first // 32 - (self.first - self.last) // 32)
 
-    def told(self, launch: Callable[..., None], *arguments: Any) -> tuple[int, ...]:
+    def launched(self, launch: Callable[..., None], *arguments: Any) -> tuple[int, ...]:
         """Launch an operation that takes the control words last, and return what it told."""
         self.control.fill(0)
         launch(*arguments, self.control)
@@ -178,7 +178,7 @@ class SearchByLevel(FromSources):
 def _by_the_bitmap(state: Levels, method: str, level: int, limit: int) -> int:
     """Run up to `limit` levels, the first to be found at distance `level`; return how many there were."""
     s, k, work = state, state.kernels, state.work
-    size, *_ = s.told(k.count, s.frontier)
+    size, *_ = s.launched(k.count, s.frontier)
     ran = 0
     while ran < limit and size:
         if method == "edge":
@@ -190,9 +190,9 @@ def _by_the_bitmap(state: Levels, method: str, level: int, limit: int) -> int:
             masks = s.frontier, work["visited"], level + ran, work["updating"]
             k.expand(*_walked(s), s.first, *masks, s.distances)
         if method == "mask":
-            size, *_ = s.told(k.update, s.first, s.last, work["visited"], work["updating"], s.frontier)
+            size, *_ = s.launched(k.update, s.first, s.last, work["visited"], work["updating"], s.frontier)
         else:
-            size, *_ = s.told(k.settle, s.first, s.last, level + ran, s.distances, s.frontier)
+            size, *_ = s.launched(k.settle, s.first, s.last, level + ran, s.distances, s.frontier)
         ran += 1
     return ran
 
@@ -200,16 +200,16 @@ def _by_the_bitmap(state: Levels, method: str, level: int, limit: int) -> int:
 def _along_a_queue(state: Levels, method: str, level: int, limit: int) -> int:
     """Run up to `limit` levels, the first to be found at distance `level`; return how many there were."""
     s, k, queue = state, state.kernels, state.work["queue"]
-    head, (tail, *_) = 0, s.told(k.list_frontier, s.frontier, queue)
+    head, (tail, *_) = 0, s.launched(k.list_frontier, s.frontier, queue)
     ran = 0
     while ran < limit and head < tail:
         now, left = level + ran, limit - ran
         if method == "sequential":
-            found, levels, size, _ = s.told(k.sequential, *_walked(s), s.distances, queue, head, tail, now, left)
+            found, levels, size, _ = s.launched(k.sequential, *_walked(s), s.distances, queue, head, tail, now, left)
         elif method == "scan":
             found, levels, size = _scanned(s, head, tail, now, left)
         else:
-            found, *_ = s.told(k.privatized, *_walked(s), queue[head:tail], now, s.distances, queue[tail:])
+            found, *_ = s.launched(k.privatized, *_walked(s), queue[head:tail], now, s.distances, queue[tail:])
             levels, size = 1, found
         tail += found
         head = tail - size
@@ -224,7 +224,7 @@ def _scanned(s: Levels, head: int, tail: int, level: int, limit: int) -> tuple[i
     k, queue, visited, edges = s.kernels, s.work["queue"], s.work["visited"], s.work["edges"]
     if tail - head <= k.THIN:
         place = s.first, visited, s.distances, queue, head, tail
-        found, levels, size, _ = s.told(k.thin, *_walked(s), *place, level, limit)
+        found, levels, size, _ = s.launched(k.thin, *_walked(s), *place, level, limit)
         if levels:  # else a few vertices had too many edges
             return found, levels, size
     s.control.fill(0)

@@ -124,7 +124,7 @@ def bfs(
     if runner.place is not None and prepared_for(method, graph.n, graph.m, 1) == "quads":
         needed = bfs_kernels.on(runner.place).quads_needed
         quads = graph.kept("quads needed", runner.place, lambda: needed(graph.adjacency("csr")[0]))
-    made = searches.planned(
+    plan = searches.planned(
         graph.n,
         graph.m,
         specs_holding(runner, graph, "heads", "quads"),
@@ -140,23 +140,23 @@ def bfs(
 
     from . import by_level as bfs_by_level  # which knows of this module
 
-    program = (bfs_by_level.SearchByLevel if made.method in bfs_by_level.METHODS else Search)(
-        made, start, limit, target
+    program = (bfs_by_level.SearchByLevel if plan.method in bfs_by_level.METHODS else Search)(
+        plan, start, limit, target
     )
-    prepared = prepared_for(made.method, graph.n, graph.m, len(made.ranges))
+    prepared = prepared_for(plan.method, graph.n, graph.m, len(plan.ranges))
 
     def edges(shard: int) -> IncomingEdges:
-        taken = piece(graph, made.ranges, shard, program.needed, runner.place)
-        if runner.place is None or prepared is None or len(made.ranges) > 1:
+        taken = piece(graph, plan.ranges, shard, program.needed, runner.place)
+        if runner.place is None or prepared is None or len(plan.ranges) > 1:
             return taken
         both = (graph.adjacency(order, runner.place) for order in ("csc", "csr"))
         make = partial(walking_aids, prepared, runner.place, *both)
         return taken._replace(prepared=graph.kept(prepared, runner.place, make))
 
-    outcome = runner.run(program, edges, made, progress)
+    outcome = runner.run(program, edges, plan, progress)
     home = devices.find(graph.device)
     results = {name: home.asarray(value) for name, value in outcome.arrays.items()}
-    return BfsResult(**results, sources=start, plan=made, timings=outcome.timings)
+    return BfsResult(**results, sources=start, plan=plan, timings=outcome.timings)
 
 
 @with_common_parts

@@ -98,7 +98,7 @@ def bfs_many(
     start = checked_vertices("sources", sources, graph.n)
     predecessors, limit = checked_flag("predecessors", predecessors), checked_depth(limit, max_depth)
     runner = executor(device, client, graph.device, worker_timeout)
-    made = searches.planned_for_many(
+    plan = searches.planned_for_many(
         graph.n,
         graph.m,
         specs_holding(runner, graph),
@@ -112,14 +112,14 @@ def bfs_many(
     )
 
     def edges(shard: int) -> IncomingEdges:
-        return piece(graph, made.ranges, shard, (True, True), runner.place)
+        return piece(graph, plan.ranges, shard, (True, True), runner.place)
 
-    outcome = runner.run(SearchMany(made, start, limit), edges, made, progress)
+    outcome = runner.run(SearchMany(plan, start, limit), edges, plan, progress)
     results = outcome.arrays
     if client is None:
         home = devices.find(graph.device)
         results = {name: home.asarray(value) for name, value in results.items()}
-    return BfsManyResult(**results, sources=start, plan=made, timings=outcome.timings)
+    return BfsManyResult(**results, sources=start, plan=plan, timings=outcome.timings)
 
 
 @with_common_parts

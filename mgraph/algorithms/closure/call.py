@@ -90,12 +90,12 @@ def transitive_closure(
     planned = partial(closure_plan.planned, n, specs=runner.specs, span=span, memory_limit=limit)
     planned(m=getattr(given, "nnz", None) or 0)  # what does not fit is refused before its edges are sorted
     graph = as_graph(given)
-    made = planned(m=0 if graph.dense is not None else graph.m)
-    outcome = runner.run(Closure(made, reflexive), parts(graph, made), made, progress)
+    plan = planned(m=0 if graph.dense is not None else graph.m)
+    outcome = runner.run(Closure(plan, reflexive), parts(graph, plan), plan, progress)
     words, counts = outcome.arrays["words"], outcome.arrays["counts"]
     if client is None:
         words = devices.find(graph.device).asarray(words)
-    return ClosureResult(words=words, count=int(counts.sum()), plan=made, timings=outcome.timings)
+    return ClosureResult(words=words, count=int(counts.sum()), plan=plan, timings=outcome.timings)
 
 
 @with_common_parts

@@ -104,7 +104,7 @@ def connected_components(
             )
         method, device = "sequential", "cpu"
     runner = executor(device, client, graph.device, worker_timeout)
-    made = components_plan.planned(
+    plan = components_plan.planned(
         graph.n,
         graph.m,
         specs_holding(runner, graph),
@@ -117,19 +117,19 @@ def connected_components(
     )
 
     def edges(shard: int) -> OutgoingEdges:
-        if len(made.ranges) == 1:
+        if len(plan.ranges) == 1:
             return OutgoingEdges(*graph.adjacency("csr", runner.place))
-        first, last = made.ranges[shard]
+        first, last = plan.ranges[shard]
         indptr, indices = graph.adjacency("csr")
         start, end = int(indptr[first]), int(indptr[last])
         return OutgoingEdges(indptr[first : last + 1] - indptr[first], indices[start:end])
 
-    program = Strong(made) if strong else Components(made, graph.directed)
-    outcome = runner.run(program, edges, made, progress)
+    program = Strong(plan) if strong else Components(plan, graph.directed)
+    outcome = runner.run(program, edges, plan, progress)
     labels = devices.find(graph.device).asarray(outcome.arrays["labels"])
     count, iterations = outcome.arrays["count"].sum(), outcome.arrays["iterations"].max()
     return ComponentsResult(
-        count=int(count), labels=labels, iterations=int(iterations), plan=made, timings=outcome.timings
+        count=int(count), labels=labels, iterations=int(iterations), plan=plan, timings=outcome.timings
     )
 
 

@@ -94,7 +94,7 @@ def list_rank(
     runner = executor(device, client, home.name, worker_timeout)
     span = checked_span(span, progress)
     splitters = None if splitters is None else checked_integer("splitters", splitters, 1)
-    made = ranking.planned(
+    plan = ranking.planned(
         len(succ),
         None,
         runner.specs,
@@ -104,15 +104,15 @@ def list_rank(
         span=span,
     )
     with home.active():
-        if not np.can_cast(succ.dtype, made.dtype):
+        if not np.can_cast(succ.dtype, plan.dtype):
             _check_range(succ)  # what is no element might be cut to one
-        succ = home.xp.ascontiguousarray(succ, dtype=made.dtype)
+        succ = home.xp.ascontiguousarray(succ, dtype=plan.dtype)
     programs: dict[str, type[OneByOne | Jumping | Walking]] = {"sequential": OneByOne, "wyllie": Jumping}
-    program: Program = programs.get(made.method, Walking)(made)
-    outcome = runner.run(program, lambda shard: succ, made, progress)
+    program: Program = programs.get(plan.method, Walking)(plan)
+    outcome = runner.run(program, lambda shard: succ, plan, progress)
     # What the kernels cannot trust is no list, or hardly ever one.
-    ranks = _one_by_one(succ) if outcome.arrays["amiss"].any() else outcome.arrays["ranks"]
-    return ListRankResult(ranks=home.asarray(ranks), plan=made, timings=outcome.timings)
+    ranks = _one_by_one(succ) if outcome.arrays["failed"].any() else outcome.arrays["ranks"]
+    return ListRankResult(ranks=home.asarray(ranks), plan=plan, timings=outcome.timings)
 
 
 @with_common_parts

@@ -28,7 +28,7 @@ class Lists:
     kernels: list_rank_kernels.Operations
     succ: Array
     ranks: Array
-    amiss: bool = False
+    failed: bool = False
 
 
 class OneByOne:
@@ -46,12 +46,12 @@ class OneByOne:
         """Rank everything."""
         if first == 0 and len(state.ranks):
             way = state.device.xp.empty_like(state.ranks)
-            state.amiss = state.kernels.sequential(state.succ, state.ranks, way) >= 0
+            state.failed = state.kernels.sequential(state.succ, state.ranks, way) >= 0
         return int(first == 0)
 
     def collect(self, state: Lists, comm: Communicator) -> dict[str, Array]:
         """Return the ranks, and whether they are not to be trusted."""
-        return {"ranks": state.ranks, "amiss": np.array([state.amiss])}
+        return {"ranks": state.ranks, "failed": np.array([state.failed])}
 
 
 @dataclass
@@ -96,7 +96,7 @@ class Jumping:
         """Return the ranks of the shard's range, and whether they are not to be trusted."""
         first, last = self.plan.ranges[comm.rank]
         ranks = state.chain[first:last].view(np.uint32)[::2].astype(self.plan.dtype)  # the words' lower halves
-        return {"ranks": ranks, "amiss": devices.to_host(state.open_words[-1:]) != 0}
+        return {"ranks": ranks, "failed": devices.to_host(state.open_words[-1:]) != 0}
 
 
 @dataclass
@@ -121,7 +121,7 @@ class Strata:
     control: Array
     open_words: Array
     ranks: Array = None
-    amiss: bool = False
+    failed: bool = False
 
 
 class Walking:
@@ -162,7 +162,7 @@ class Walking:
     def collect(self, state: Strata, comm: Communicator) -> dict[str, Array]:
         """Return the ranks of the shard's range, and whether they are not to be trusted."""
         first, last = self.plan.ranges[comm.rank]
-        return {"ranks": state.ranks[first:last], "amiss": np.array([state.amiss])}
+        return {"ranks": state.ranks[first:last], "failed": np.array([state.failed])}
 
     def _walk(self, state: Strata, comm: Communicator) -> None:
         """Walk from the shard's splitters, and hear where the others' walks have ended."""
@@ -201,7 +201,7 @@ class Walking:
         device.current_stream().wait_event(beside.record())
 
     def _complete(self, state: Strata, comm: Communicator) -> None:
-        """Rank what lies before the first splitters, and find out whether something is amiss."""
+        """Rank what lies before the first splitters, and check the result."""
         kernels, xp, few = state.kernels, state.device.xp, self.plan.n // FEW
         first, last = self.plan.ranges[comm.rank]
         unranked = xp.empty(few, self.plan.dtype)
@@ -212,8 +212,8 @@ class Walking:
         still_open = controls.view(np.uint32)[:, -1].any()
         counts = controls[:, kernels.UNRANKED]
         overlap = walked != self.plan.n - counts.sum() and self.plan.method == "splitter48"
-        state.amiss = bool(tangled or still_open or overlap)
-        if state.amiss or not counts.any():
+        state.failed = bool(tangled or still_open or overlap)
+        if state.failed or not counts.any():
             return
         if counts.sum() <= few:
             self._complete_few(state, comm, unranked, counts)
@@ -237,7 +237,7 @@ class Walking:
         open_words = xp.zeros(1 + rounds(len(chain)), np.uint32)
         _jump(state, chain, open_words)
         kernels.enter(chain, elements, state.ranks)
-        state.amiss = bool(devices.to_host(open_words[-1:])[0])
+        state.failed = bool(devices.to_host(open_words[-1:])[0])
 
     def _complete_many(self, state: Strata, comm: Communicator) -> None:
         """Rank elements without a rank on their ways to a rank, all on every shard."""
@@ -249,7 +249,7 @@ class Walking:
         state.control[kernels.UNRANKED] = 0
         first, last = self.plan.ranges[comm.rank]
         kernels.sift(state.succ, ranks[first:last], first, ranks[:0], state.control)
-        state.amiss = bool(state.control[kernels.UNRANKED])
+        state.failed = bool(state.control[kernels.UNRANKED])
 
 
 def _jump(state: Strata, chain: Array, open_words: Array) -> None:

@@ -14,7 +14,7 @@ from ...planning.shape import shape_beside
 from ...results import Result
 from ...runtime.program import Progress, memory_errors
 from ...runtime.select import checked_memory_limit, checked_span, executor, specs_holding
-from . import plan
+from . import plan as forest_plan
 from .keys import Keys, keys_of
 from .program import Incident, SpanningForest
 
@@ -78,7 +78,7 @@ def minimum_spanning_forest(
     graph = as_graph(graph)
     runner = executor(device, client, graph.device, worker_timeout)
     orders = ("csr", "csc") if graph.directed else ("csr",)
-    made = plan.planned(
+    plan = forest_plan.planned(
         graph.n,
         graph.m,
         specs_holding(runner, graph, *(f"{order}.keys" for order in orders)),
@@ -93,12 +93,12 @@ def minimum_spanning_forest(
     keys = keys_of(graph.csr().weights, graph.extremes())
 
     def edges(shard: int) -> list[Incident]:
-        first, last = made.ranges[shard]
+        first, last = plan.ranges[shard]
         return [_rows(graph, order, keys, first, last, runner.place or home) for order in orders]
 
-    outcome = runner.run(SpanningForest(made), edges, made, progress)
+    outcome = runner.run(SpanningForest(plan), edges, plan, progress)
     src, dst, found = (home.asarray(outcome.arrays[name]) for name in ("src", "dst", "keys"))
-    return SpanningForestResult(src=src, dst=dst, weights=keys.weights(found), plan=made, timings=outcome.timings)
+    return SpanningForestResult(src=src, dst=dst, weights=keys.weights(found), plan=plan, timings=outcome.timings)
 
 
 @with_common_parts

@@ -134,7 +134,7 @@ def sssp(
     check_sums(graph, computed)
     runner = executor(device, client, graph.device, worker_timeout)
     csr = graph.csr()
-    made = single_source_plan.planned(
+    plan = single_source_plan.planned(
         graph.n,
         graph.m,
         specs_holding(runner, graph, f"lengths.{computed}"),
@@ -149,13 +149,13 @@ def sssp(
     )
     home = devices.find(graph.device)
     width = float("inf")
-    if made.method == "nearfar":
+    if plan.method == "nearfar":
         width = graph.kept("window", home, partial(_window, csr, graph.n), weights=True)
     request = Request(source, most, end, width, negative=least < 0)
 
     def edges(shard: int) -> WeightedEdges:
-        if len(made.ranges) > 1:
-            return WeightedEdges(_into(csr, *made.ranges[shard]))
+        if len(plan.ranges) > 1:
+            return WeightedEdges(_into(csr, *plan.ranges[shard]))
         if runner.place is None:
             return WeightedEdges(csr)
         make = partial(_lengths, csr, computed, runner.place)
@@ -163,17 +163,17 @@ def sssp(
         indptr, indices = graph.adjacency("csr", runner.place)
         return WeightedEdges(Compressed(indptr, indices, lengths), encoded=True)
 
-    outcome = runner.run(FromOneSource(made, request, PATIENCE if request.negative else None), edges, made, progress)
+    outcome = runner.run(FromOneSource(plan, request, PATIENCE if request.negative else None), edges, plan, progress)
     if outcome.arrays["doubt"][0]:
         _refuse_negative_cycles(graph, source)
-        outcome = runner.run(FromOneSource(made, request, None), edges, made, progress)
+        outcome = runner.run(FromOneSource(plan, request, None), edges, plan, progress)
     parents = outcome.arrays.get("predecessors")
     return SsspResult(
         source=source,
         distances=home.asarray(outcome.arrays["distances"]),
         predecessors=None if parents is None else home.asarray(parents),
         iterations=int(outcome.arrays["rounds"][0]),
-        plan=made,
+        plan=plan,
         timings=outcome.timings,
     )
 

@@ -195,11 +195,11 @@ class DaskComm:
         own = pieces.pop(self.rank, whole[:0])
         with self._sending_out(pieces):
             if own.size:
-                heard = np.empty_like(own)
+                received = np.empty_like(own)
                 for source in self._everyone:
                     if source != self.rank:
-                        self._take(source, heard)
-                        _REDUCTIONS[op](own, heard, out=own)
+                        self._take(source, received)
+                        _REDUCTIONS[op](own, received, out=own)
 
     def close(self) -> None:
         """Do nothing: the connections are the worker's."""

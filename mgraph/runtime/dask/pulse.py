@@ -89,7 +89,7 @@ class Pulse:
                     runner.run(scheduler.close_rpc())
 
     def _beat(self, runner: asyncio.Runner, scheduler: Any) -> None:
-        missed, told = 0, False
+        missed, logged = 0, False
         while not self._stopped.is_set():
             # Counted, not timed: while this process was stopped, no answer was missed.
             try:
@@ -98,8 +98,8 @@ class Pulse:
                 missed = 0
             except Exception as error:
                 missed += 1
-                if not (told or isinstance(error, OSError)):
-                    told = True
+                if not (logged or isinstance(error, OSError)):
+                    logged = True
                     _log.exception("a beat of a session failed; the session ends if no later one succeeds")
                 if missed * (BEAT + self._pause) >= self._timeout:
                     return self._end()
