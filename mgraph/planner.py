@@ -1,26 +1,20 @@
-"""The planner: cuts the work into shards, predicts time and peak memory, and refuses what cannot fit.
+"""The public `plan`: cuts the work into shards, predicts time and peak memory, and refuses what cannot fit.
 
-A plan is made before anything is allocated. A distance matrix is cut into a grid of whole blocks, or into
-ranges of rows, a graph into ranges of vertices with about equal numbers of edges. The predicted peak is the
-sum of what the program allocates on a device at its fullest moment, the input's own memory not counted.
-Each algorithm has a module that says how it is cut and what it costs: `mgraph.algorithms.ALGORITHM.plan`.
+A plan is made before anything is allocated. A distance matrix is cut into a grid of whole blocks, or into ranges of
+rows; a graph into ranges of vertices with about equal numbers of edges. The predicted peak is the sum of what the
+program allocates on a device at its fullest moment, without the input's own memory. Each algorithm's own planner, which
+the registry names, decides how it is cut and what it costs.
 """
 
 import functools
 import inspect
 import reprlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from .algorithms.apsp import plan as all_pairs
-from .algorithms.bfs import plan as searches
-from .algorithms.closure import plan as closure
-from .algorithms.components import plan as components_plan
-from .algorithms.list_rank import plan as ranking
-from .algorithms.minimum_spanning_forest import plan as spanning_forest
-from .algorithms.sssp import plan as single_source
+from .algorithms.registry import ALGORITHMS
 from .arguments import checked_bytes, checked_flag, checked_integer
 from .dtypes import MAX_ELEMENTS, MAX_VERTICES
 from .errors import Given, InputError
@@ -28,25 +22,12 @@ from .planning.devices import DeviceSpec, specs_of
 from .planning.plan import Alternative, Plan
 from .planning.shape import Shape
 
-__all__ = ["ALGORITHMS", "Alternative", "DeviceSpec", "Plan", "plan"]
+__all__ = ["Alternative", "DeviceSpec", "Plan", "plan"]
 
-#: The names of calls and of commands that are not those of what they plan.
-_CALLS = {"transitive_closure": "closure", "connected_components": "components", "rank": "list_rank"}
-
-#: What plans each algorithm, and whether it needs the number of edges.
-_PLANNERS: dict[str, tuple[Callable[..., Plan], bool]] = {
-    "apsp": (all_pairs.planned, False),
-    "bfs": (searches.planned, True),
-    "bfs_many": (searches.planned_for_many, True),
-    "closure": (closure.planned, False),
-    "components": (components_plan.planned, True),
-    "list_rank": (ranking.planned, False),
-    "minimum_spanning_forest": (spanning_forest.planned, True),
-    "sssp": (single_source.planned, True),
+#: The algorithms by the names of their calls and commands.
+_BY_CALL = {entry.call.__name__: name for name, entry in ALGORITHMS.items()} | {
+    entry.command.name: name for name, entry in ALGORITHMS.items() if entry.command is not None
 }
-
-#: What can be planned.
-ALGORITHMS = tuple(_PLANNERS)
 
 
 def plan(
@@ -79,23 +60,23 @@ def plan(
 
     Parameters
     ----------
-    algorithm : {"apsp", "bfs", "bfs_many", "closure", "components", "list_rank", "sssp"}
-        The call to plan, also by the name of its function; what it needs of the host's memory, or disk, is held
-        against this machine's.
+    algorithm : {"apsp", "bfs", "bfs_many", "closure", "components", "list_rank", "minimum_spanning_forest", "sssp"}
+        What to plan. The names of its call and of its command will do too. What it needs of the host's memory, or
+        disk, is compared with what this machine has.
     n : int
         Number of vertices, or of a list's elements.
     m : int, optional
-        Number of stored directed edges; needed for searches, ``"components"`` and ``"sssp"``, and for methods of
-        ``"apsp"`` that work on edges.
+        Number of stored directed edges. Only ``"apsp"``, ``"closure"`` and ``"list_rank"`` can be planned without;
+        then methods of ``"apsp"`` that work on edges are left out.
     devices : int, str, DeviceSpec or a sequence of these, optional
-        What to plan for: a device's name, so many of this machine's best device, or descriptions of
-        devices that need not exist. By default this machine's best device.
+        What to plan for: a device's name, a number of this machine's best devices, or descriptions of devices
+        that need not exist. By default this machine's best device.
     method : str
         As in the call.
     dtype : dtype-like, optional
         Of the distances of ``"apsp"`` and ``"sssp"``; float32 by default.
     predecessors, intermediate : bool
-        Whether predecessors, or intermediate vertices, are asked for.
+        Whether the call returns predecessors, or intermediate vertices.
     block : int, optional
         Pivots eliminated at a time.
     span : int, optional
@@ -103,46 +84,47 @@ def plan(
     memory_limit : int, float or str, optional
         Bytes that the call may take of each device, such as 1e9 or ``"1GiB"``.
     nonnegative : bool
-        Whether no weight is negative, which the GPU kernels for float32 make use of.
+        Whether no weight is negative. The GPU kernels for float32 are faster then.
     exact : bool
-        Whether sums of weights are exact: then predecessors can be derived from distances.
+        Whether sums of weights are exact. Then predecessors can be derived from distances.
     components : sequence of int
-        Vertices of each weakly connected component of the graph, where they are known.
+        Number of vertices of each weakly connected component, if known.
     directed : bool
-        Whether a search holds the edges by source and by target; of an undirected graph one list serves, and
-        components need not look at all of it.
+        Whether the graph is directed. Searches then keep its edges both by source and by target; of an undirected
+        graph one list is enough, and components do not read all of it.
     indptr : array of int, shape (n + 1,), optional
-        Where each vertex's edges begin, to balance the shards by edges; even by default.
+        Where each vertex's edges begin, to give shards equal numbers of edges. By default the edges count as evenly
+        spread.
     sources : int
         Number of sources of ``"bfs_many"``.
     quads : int, optional
-        Quads that a GPU keeps of a graph of few neighbours for ``"bfs"``: rows of four words, by default one a vertex.
+        Quads, rows of four words, that a GPU keeps for ``"bfs"`` of a graph with few neighbours a vertex. By default
+        one per vertex.
     network : float, optional
-        For ``"apsp"``: bytes a second that enter one node, and at the same time leave it, over the network between
-        nodes. The node's devices share them: a node of Summit has two ports of 12.5 GB/s for six GPUs, 25e9. By
-        default all devices are of one node. What is sent to many is taken to be passed on from one to the next, as
-        `mgraph.runtime.communicator` does not do yet on grids of more than two rows or columns.
+        For ``"apsp"``: bytes a second that can enter one node over the network between nodes, and at the same time
+        leave it. The node's devices share them: a node of Summit has two ports of 12.5 GB/s for six GPUs, 25e9. By
+        default all devices are in one node. The prediction assumes that a broadcast is passed on from device to
+        device, which `mgraph.runtime.communicator` does not do yet on grids of more than two rows or columns.
     gpus_per_node : int
-        Devices of a node, consecutive ones; as many as a host of H200s has by default. Only ``network`` makes use
-        of it.
+        Consecutive devices that form a node; used with ``network`` only. By default as many as a host of H200s has.
     splitters : int, optional
         About how many splitters ``"list_rank"`` walks from. One is picked among `spacing` elements, which is
         ``n // splitters`` rounded down to a power of two, at least 1 and at most 1024, as 16 bits hold the steps of a
-        walk; by default what keeps the devices busy.
+        walk. By default as many as keep the devices busy.
     weighted : bool
-        Whether the edges have weights: without them searches from all sources are quicker.
+        Whether the edges have weights. Without them searches from all sources are faster.
     shape : Shape, optional
-        What is known of the graph's form, from `mgraph.planning.shape.shape_of`; it tells how long searches and
-        components take a CPU. By default that of a random graph.
+        What is known of the graph's form, from `mgraph.planning.shape.shape_of`. The time of searches and components
+        on a CPU depends on it. By default that of a random graph.
 
     Raises
     ------
     MemoryLimitError
-        If no way of doing it fits the devices.
+        If no method fits the devices.
     InputError
         For an unknown algorithm, method, block or device, and for an option that the algorithm does not take.
     DeviceError
-        If a device of this machine that is named is not there.
+        If a named device is not in this machine.
 
     Examples
     --------
@@ -151,11 +133,11 @@ def plan(
     >>> made.method, max(made.peak_bytes) < 140 << 30
     ('blocked', True)
     """
-    if isinstance(algorithm, str):
-        algorithm = _CALLS.get(algorithm, algorithm)
-    if algorithm not in ALGORITHMS:
+    name = _BY_CALL.get(algorithm, algorithm) if isinstance(algorithm, str) else None
+    if name not in ALGORITHMS:
         known = ", ".join(map(repr, ALGORITHMS))
         raise InputError(f"algorithm {algorithm!r} is not known: use one of {known}")
+    algorithm = name
     flags = {"predecessors": predecessors, "intermediate": intermediate, "nonnegative": nonnegative, "exact": exact}
     flags |= {"directed": directed, "weighted": weighted}
     flags = {name: checked_flag(name, value) for name, value in flags.items()}
@@ -191,23 +173,22 @@ def plan(
     _refuse_others(algorithm, options)
     if isinstance(dtype, str) and dtype == "auto":
         raise InputError(Given("dtype", "auto"), " depends on the weights, which a plan does not know: name a type")
-    planned, needs_edges = _PLANNERS[algorithm]
-    if m is None and needs_edges:
+    entry = ALGORITHMS[algorithm]
+    if m is None and entry.needs_edges:
         raise InputError(f"a plan for {algorithm} needs ", Given("m"), ", the number of edges")
     taken = {name: value for name, value in options.items() if name in _options(algorithm)}
-    return planned(n, m or 0, specs_of(devices), method=method, span=span, memory_limit=memory_limit, **taken)
+    return entry.planner(n, m or 0, specs_of(devices), method=method, span=span, memory_limit=memory_limit, **taken)
 
 
 @functools.cache
 def _options(algorithm: str) -> frozenset[str]:
-    """Return the options that an algorithm's planner takes."""
-    planned, _ = _PLANNERS[algorithm]
-    given = inspect.signature(planned).parameters.values()
+    """Return the options that an algorithm's planner takes: its keyword-only parameters."""
+    given = inspect.signature(ALGORITHMS[algorithm].planner).parameters.values()
     return frozenset(each.name for each in given if each.kind is inspect.Parameter.KEYWORD_ONLY)
 
 
 def _refuse_others(algorithm: str, options: dict[str, Any]) -> None:
-    """Raise InputError for an option that the algorithm does not take and that is not as by default."""
+    """Raise InputError for an option that the algorithm does not take, unless it has its default value."""
     defaults = inspect.signature(plan).parameters
     for name, value in options.items():
         default = defaults[name].default
@@ -218,7 +199,7 @@ def _refuse_others(algorithm: str, options: dict[str, Any]) -> None:
 
 
 def _checked_sizes(components: Any, n: int) -> tuple[int, ...]:
-    """Return the vertices of each component, if they are known, or raise InputError."""
+    """Return the number of vertices of each component, () if they are not known, or raise InputError."""
     try:
         sizes = np.asarray(components)
     except ValueError:  # rows of unequal length
@@ -235,7 +216,7 @@ def _checked_sizes(components: Any, n: int) -> tuple[int, ...]:
 
 
 def _checked_starts(indptr: Any, n: int) -> np.ndarray | None:
-    """Return where each vertex's edges begin, if that is known, or raise InputError."""
+    """Return where each vertex's edges begin, None if that is not known, or raise InputError."""
     if indptr is None:
         return None
     try:

@@ -3,6 +3,7 @@
 import inspect
 import json
 import math
+import re
 import shutil
 import subprocess
 import sys
@@ -21,10 +22,10 @@ import mgraph
 from mgraph import DeviceSpec, InputError, MemoryLimitError, plan
 from mgraph.algorithms.apsp.plan import products
 from mgraph.algorithms.bfs.search import Search
+from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.device import HostDevice
 from mgraph.generate import random_matrix, rmat
 from mgraph.matrices.floyd_warshall import FloydWarshall
-from mgraph.planner import ALGORITHMS
 from mgraph.planning.cut import balanced_ranges, even_ranges, fitting, grids, grouped, shares
 from mgraph.planning.devices import USABLE
 from mgraph.planning.plan import size_in_words
@@ -630,3 +631,8 @@ def test_what_is_as_by_default_goes_with_every_algorithm():
 )
 def test_plans_by_the_names_of_calls(call, planned):
     assert plan(call, 100, 100, cpus(1)) == plan(planned, 100, 100, cpus(1))
+
+
+def test_the_documented_algorithms_are_those_of_the_registry():
+    listed = re.search(r"algorithm : \{(.*)\}", plan.__doc__)[1]
+    assert listed.replace('"', "").split(", ") == list(ALGORITHMS)

@@ -1,4 +1,4 @@
-"""What the registry has of an algorithm, whoever asks: the planner, the command line, the benchmarks, the tests."""
+"""An entry of the registry: what the planner, the command line, the benchmarks and the tests use of an algorithm."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The algorithms, an entry each. The planner, the command line, the benchmarks and the tests go by them.
+"""The algorithms, an entry each, from which the planner, the command line, the benchmarks and the tests are made.
 
 To add an algorithm, write a package for it whose `entry` describes it, and name that entry here.
 """

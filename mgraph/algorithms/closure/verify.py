@@ -3,10 +3,9 @@
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.csgraph import breadth_first_order
 
 from ... import device as devices
+from ... import lazy
 from ...errors import WrongResultError
 from ...graph import Graph
 from ..bellman import sampled
@@ -21,10 +20,10 @@ def rows(graph: Graph, arrays: dict[str, Any], source: object) -> str:
     A vertex that lies on no cycle may reach itself or not, as the call was told: but then all do the same.
     """
     indptr, indices = map(devices.to_host, graph.adjacency("csr"))
-    matrix = sparse.csr_array((np.ones(len(indices), np.int8), indices, indptr), shape=(graph.n, graph.n))
+    matrix = lazy.sparse().csr_array((np.ones(len(indices), np.int8), indices, indptr), shape=(graph.n, graph.n))
     picked, themselves = sampled(graph.n, ROWS), set()
     for i in picked:
-        reached = breadth_first_order(matrix, i, return_predecessors=False)
+        reached = lazy.csgraph().breadth_first_order(matrix, i, return_predecessors=False)
         expected = np.zeros(graph.n, bool)
         expected[reached] = True
         found = devices.to_host(arrays["reachable"].rows(i, i + 1))[0]

@@ -7,9 +7,9 @@ components never share one, and each is labelled with its least vertex.
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ... import device as devices
+from ... import lazy
 from ...errors import WrongResultError
 from ...graph import Graph
 
@@ -34,8 +34,8 @@ def count(graph: Graph, arrays: dict[str, Any], source: object) -> str:
     """Raise unless there are as many labels as components, each the label of the vertex that it names."""
     found, count = devices.to_host(arrays["labels"]), int(arrays["count"])
     indptr, indices = map(devices.to_host, graph.adjacency("csr"))
-    matrix = sparse.csr_array((np.ones(len(indices), np.int8), indices, indptr), shape=(graph.n, graph.n))
-    expected, _ = sparse.csgraph.connected_components(matrix, directed=True, connection="weak")
+    matrix = lazy.sparse().csr_array((np.ones(len(indices), np.int8), indices, indptr), shape=(graph.n, graph.n))
+    expected, _ = lazy.csgraph().connected_components(matrix, directed=True, connection="weak")
     names = np.unique(found)
     if not count == len(names) == expected or not np.array_equal(found[names], names):
         raise WrongResultError(f"{count} components with {len(names)} labels, and SciPy counts {expected}")

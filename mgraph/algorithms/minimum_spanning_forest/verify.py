@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ... import device as devices
+from ... import lazy
 from ...errors import WrongResultError
 from ...graph import Graph
 
@@ -40,8 +40,8 @@ def weight(graph: Graph, arrays: dict[str, Any], source: object) -> str:
     low, high, lightest = _pairs(graph)
     found = devices.to_host(arrays["weights"]).astype(np.float64)
     above = 1 - lightest.min(initial=0.0).astype(np.float64)  # SciPy takes a zero for no edge
-    matrix = sparse.csr_array((lightest + above, (low, high)), shape=(graph.n, graph.n))
-    expected = sparse.csgraph.minimum_spanning_tree(matrix).data
+    matrix = lazy.sparse().csr_array((lightest + above, (low, high)), shape=(graph.n, graph.n))
+    expected = lazy.csgraph().minimum_spanning_tree(matrix).data
     if not np.allclose(np.sort(found + above), np.sort(expected), rtol=1e-6):
         total = float(expected.sum() - above * len(expected))
         raise WrongResultError(f"the forest weighs {found.sum():.17g}, SciPy's {total:.17g}")
@@ -63,5 +63,5 @@ def _pairs(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _components(n: int, src: np.ndarray, dst: np.ndarray) -> int:
-    marks = sparse.csr_array((np.ones(len(src), np.int8), (src, dst)), shape=(n, n))
-    return int(sparse.csgraph.connected_components(marks, directed=False)[0])
+    marks = lazy.sparse().csr_array((np.ones(len(src), np.int8), (src, dst)), shape=(n, n))
+    return int(lazy.csgraph().connected_components(marks, directed=False)[0])
