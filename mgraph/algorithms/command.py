@@ -1,7 +1,6 @@
 """What the command line offers of an algorithm: its options, and what it prints of a result."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 
@@ -23,8 +22,7 @@ class Summary(NamedTuple):
     unit: str = ""
 
 
-@dataclass(frozen=True)
-class Option:
+class Option(NamedTuple):
     """An argument of the call that the command line offers.
 
     Attributes
@@ -57,8 +55,7 @@ class Option:
     hidden: bool = False
 
 
-@dataclass(frozen=True)
-class Command:
+class Command(NamedTuple):
     """The command of an algorithm.
 
     Attributes

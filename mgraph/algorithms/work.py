@@ -1,8 +1,7 @@
 """Work of a call in the unit of its field, and a lower bound of its memory traffic."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,8 +18,7 @@ LEAVE_OUT = ("pull", "hybrid", "afforest")
 SECTOR = 32
 
 
-@dataclass(frozen=True)
-class Work:
+class Work(NamedTuple):
     """Amount of work of a call, and the bytes that it moves at least to and from memory, if known.
 
     Attributes
