@@ -67,6 +67,11 @@ class Worded(Exception):
         return "".join(spelled(part) if isinstance(part, (Argument, Given)) else str(part) for part in self.parts)
 
 
+def parts_of(error: BaseException) -> tuple[Any, ...]:
+    """Return the message of an error in parts, for another error's message to hold."""
+    return error.parts if isinstance(error, Worded) else (str(error),)
+
+
 class MgraphError(Worded):
     """The base of every error that mgraph raises on purpose."""
 

@@ -115,3 +115,18 @@ def test_an_error_survives_pickling(sent):
     assert str(copy) == str(error) and copy.argument == "dtype" and copy.value is np.int16
     assert copy.sentence(lambda part: f"<{part.name}>").startswith("<dtype> must be a float")
     assert str(RenamedWarning(Argument("limit"), " is ", Given("limit"))) == "limit is limit="
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "printed"),
+    [
+        ("0 1\n1 2\n", ["--n", "2"], "the vertex id 2 in '1 2' is not below --n 2"),
+        ("0 5000000000\n", [], "--relabel numbers the ids in use from 0"),
+        ("0 1\n", ["--device", "gpu"], "--device gpu is not known: use 'cpu', 'cuda' or 'cuda:1'"),
+    ],
+)
+def test_errors_of_a_file_name_options_within_its_lines(text, options, printed, tmp_path):
+    file = tmp_path / "graph.txt"
+    file.write_text(text)
+    result = CliRunner().invoke(main, ["components", str(file), *options])
+    assert result.exit_code and printed in " ".join(result.output.split())

@@ -523,3 +523,11 @@ def test_no_call_takes_another_graphs_weights(dtype):
         for name, array in expected.arrays.items():
             np.testing.assert_array_equal(found.arrays[name], array)
         assert not np.array_equal(np.asarray(before), np.asarray(found)) or call is mgraph.minimum_spanning_forest
+
+
+def test_weights_of_a_distance_matrix_beyond_int64_are_refused():
+    matrix = np.array([[0, 2**63 + 5], [7, 2**64 - 1]], np.uint64)
+    with pytest.raises(InputError, match="the weight 9223372036854775813 is beyond int64"):
+        Graph.from_distances(matrix).coo()
+    matrix[0, 1] = 2**64 - 1  # no edge
+    assert Graph.from_distances(matrix).coo().weights.tolist() == [7]

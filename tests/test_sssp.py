@@ -414,7 +414,7 @@ def test_negative_weight_in_a_method_without_them(method):
     [
         *((dict(source=value), f"source must be an integer in [0, 5), got {value!r}") for value in (5, -1, True, "0")),
         *((dict(target=value), f"target must be an integer in [0, 5), got {value!r}") for value in (9, 1.5)),
-        *((dict(limit=value), f"limit must be a number of 0 or more, or None for no limit, got {value!r}")
+        *((dict(limit=value), f"limit must be a number of 0 or more, got {value!r}")
           for value in (-1, float("nan"), "far", True)),
         (dict(method="sideways"), "sideways"), (dict(dtype="int16"), "int16"), (dict(dtype="int8"), "int8"),
         (dict(span=0), "span must be an integer of 1 or more, got 0"),

@@ -31,7 +31,7 @@ def find(device: str | Device | None = None) -> Device:
         return HOST
     kind, _, index = str(device).partition(":")
     if kind != "cuda" or not (index.isdigit() or device == "cuda"):
-        raise InputError(Given("device", device), " is not known: use 'cpu', 'cuda', 'cuda:1' or None")
+        raise InputError(Given("device", device), " is not known: use 'cpu', 'cuda' or 'cuda:1'")
     cupy()
     count = gpu_count()
     if int(index or 0) >= count:

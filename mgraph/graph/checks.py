@@ -26,8 +26,9 @@ def check_memory(n: int, edges: int, home: devices.Device) -> None:
     if needed > there:
         raise MemoryLimitError(
             f"a graph of {n:,} vertices and {edges:,} edges needs about {needed / 2**30:.1f} GiB to be sorted, and "
-            f"{home.name} has {there / 2**30:.1f} GiB free: take fewer, or relabel the ids of a file if they are "
-            "sparse (relabel=True)"
+            f"{home.name} has {there / 2**30:.1f} GiB free: take fewer, or, if a file's ids are sparse, number those "
+            "in use by ",
+            Given("relabel", True),
         )
 
 

@@ -123,6 +123,4 @@ def present(block: Array, first: int) -> Array:
 def dense_edges(matrix: Array) -> Edges:
     """Return the edges of a distance matrix, a negative diagonal entry as a self-loop."""
     src, dst = present(matrix, 0).nonzero()
-    weights = matrix[src, dst]
-    dtype = weight_dtype(np.dtype(matrix.dtype))
-    return Edges(src.astype(np.int32), dst.astype(np.int32), weights.astype(dtype))
+    return Edges(src.astype(np.int32), dst.astype(np.int32), checked_weights(matrix[src, dst], len(src)))

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from ..dtypes import MAX_VERTICES
-from ..errors import FormatError
+from ..errors import FormatError, Given, Words
 from .stream import require
 
 #: A table that replaces each byte beyond ASCII.
@@ -105,7 +105,7 @@ class Lines:
             part = self._parse(block)
         except ValueError as error:
             offset, text = self._first_bad(block)
-            raise FormatError(f"{self.path}, line {line + offset}: {self._complaint(text)}") from error
+            raise FormatError(f"{self.path}, line {line + offset}: ", *self._complaint(text)) from error
         self._parts.append(part)
         self._count += len(part[0])
         require(self.path, _BYTES_AN_EDGE * self._count, f"a file of at least {self._count:,} lines with numbers")
@@ -191,50 +191,50 @@ class Lines:
                 high = middle
         return low, lines[low].decode("utf-8", "replace")
 
-    def _complaint(self, text: str) -> str:
-        """Say what is wrong with a line, by the rules of `_parse`."""
+    def _complaint(self, text: str) -> Words:
+        """Return what is wrong with a line, by the rules of `_parse`."""
         if "\r" in text.removesuffix("\r").lstrip():
-            return "it holds a carriage return: end lines with a newline"
+            return ("it holds a carriage return: end lines with a newline",)
         text = self._comment.sub(b"", b"\n" + text.strip().encode()).decode().strip()
         shown = _shortened(text)
         fields = [field.strip() for field in text.split(self.delimiter)]
         if self.tagged and fields[0] == "p":
-            return f"{shown} is a second 'p' line"
+            return (f"{shown} is a second 'p' line",)
         if self.tagged and fields.pop(0) != "a":
-            return f"expected an edge, got {shown}: {self.wanted}"
+            return (f"expected an edge, got {shown}: {self.wanted}",)
         if len(fields) != self.columns and not (self.cut and len(fields) > self.columns):
             if fields[:1] == ["p"]:
-                return f"{shown} is a second 'p' line"
-            return f"{shown} has {len(fields)} columns of numbers, not {self.columns}: {self.wanted}"
+                return (f"{shown} is a second 'p' line",)
+            return (f"{shown} has {len(fields)} columns of numbers, not {self.columns}: {self.wanted}",)
         for field in fields[: self.ids]:
             value = _value(field)
             if value is None:
                 hint = "; if the line is a header, put a '#' before it" if b"#" in self._comments else ""
-                return f"expected an integer {self.noun}, got {_shortened(field)} in {shown}{hint}"
+                return (f"expected an integer {self.noun}, got {_shortened(field)} in {shown}{hint}",)
             if value < self.base:
-                return f"the {self.noun} {field[:60]} in {shown} is below {self.base}, the first of this format"
+                return (f"the {self.noun} {field[:60]} in {shown} is below {self.base}, the first of this format",)
             if value - self.base >= self.limit:
-                return f"the {self.noun} {field[:60]} in {shown} {self._too_large()}"
+                return f"the {self.noun} {field[:60]} in {shown} ", *self._too_large()
         if self.kinds:
             weight = fields[self.ids]
             if _value(weight) is not None and np.int64 in self.kinds:
-                return f"the weight {weight[:60]} in {shown} is beyond int64: write it as a float"
+                return (f"the weight {weight[:60]} in {shown} is beyond int64: write it as a float",)
             if self.kinds == (np.int64,):
-                return f"expected an integer weight, got {_shortened(weight)} in {shown}"
+                return (f"expected an integer weight, got {_shortened(weight)} in {shown}",)
             if re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", weight, re.IGNORECASE):
-                return f"the weight {weight[:60]} in {shown} is beyond float64"
-            hint = "" if weight else "; weighted=False ignores the column"
-            return f"expected a weight, a number or inf for 'no edge', got {_shortened(weight)} in {shown}{hint}"
-        return f"{shown} cannot be read: {self.wanted}"
+                return (f"the weight {weight[:60]} in {shown} is beyond float64",)
+            advice = () if weight else ("; ", Given("weighted", False), " ignores the column")
+            return f"expected a weight, a number or inf for 'no edge', got {_shortened(weight)} in {shown}", *advice
+        return (f"{shown} cannot be read: {self.wanted}",)
 
-    def _too_large(self) -> str:
+    def _too_large(self) -> Words:
         if self.limit > MAX_VERTICES:
-            return "is beyond int64"
+            return ("is beyond int64",)
         if self.limit == MAX_VERTICES:
-            return "is beyond int32: relabel=True numbers the ids in use from 0"
+            return "is beyond int32: ", Given("relabel", True), " numbers the ids in use from 0"
         if self.base:
-            return f"is above {self.limit}, the number of vertices that the file says it has"
-        return f"is not below n={self.limit}"
+            return (f"is above {self.limit}, the number of vertices that the file says it has",)
+        return "is not below ", Given("n", self.limit)
 
 
 def _shortened(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import IO
 import numpy as np
 
 from ..arguments import checked_flag, checked_integer
-from ..errors import AmbiguousZerosError, FormatError, Given, InputError, MemoryLimitError, Worded
+from ..errors import AmbiguousZerosError, FormatError, Given, InputError, MemoryLimitError, Worded, parts_of
 from ..graph import Graph
 from .content import Content, Options
 from .dimacs import read_gr
@@ -186,7 +186,7 @@ def _failing_with(path: Path) -> Iterator[None]:
     except MemoryLimitError as error:
         if str(path) in str(error):
             raise
-        raise MemoryLimitError(f"{path}: {error}") from error
+        raise MemoryLimitError(f"{path}: ", *parts_of(error)) from error
     except MemoryError as error:
         raise MemoryLimitError(f"{path}: reading it took more memory than there is") from error
     except OSError as error:
@@ -240,7 +240,7 @@ def _graph(path: Path, content: Content, options: Options) -> Graph:
             ids=ids,
         )
     except InputError as error:
-        raise FormatError(f"{path}: {error}") from error
+        raise FormatError(f"{path}: ", *parts_of(error)) from error
 
 
 def _warn_of_sparse_ids(path: Path, src: np.ndarray, dst: np.ndarray) -> None:
@@ -259,8 +259,8 @@ def _warn_of_sparse_ids(path: Path, src: np.ndarray, dst: np.ndarray) -> None:
 
 def _read_dense(path: Path, stream: BufferedReader, options: Options, dense: str | None) -> Graph:
     if options.relabel or options.directed is False:
-        option = "relabel=True" if options.relabel else "directed=False"
-        raise InputError(f"{option} does not go with {path}, a dense matrix: it has an entry for each direction")
+        option = Given("relabel", True) if options.relabel else Given("directed", False)
+        raise InputError(option, f" does not go with {path}, a dense matrix: it has an entry for each direction")
     matrix = read_array(path, stream)
     try:
         graph = _DENSE.get(dense or "", Graph.from_dense)(matrix)
@@ -273,7 +273,7 @@ def _read_dense(path: Path, stream: BufferedReader, options: Options, dense: str
             " if they are edges of weight zero",
         ) from error
     except ValueError as error:
-        raise FormatError(f"{path}: {error}") from error
+        raise FormatError(f"{path}: ", *parts_of(error)) from error
     if options.n is not None and options.n != graph.n:
         raise FormatError(f"{path} holds a matrix of {graph.n} vertices, not ", Given("n", options.n))
     if options.weighted and not graph.weighted:

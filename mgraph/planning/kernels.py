@@ -14,7 +14,7 @@ def check_block(block: int | None, legal: Sequence[int]) -> None:
     """Refuse a number of pivots that a family is not compiled for."""
     if block is not None and block not in legal:
         known = ", ".join(map(str, legal))
-        raise InputError(Given("block", block), f" is not supported: use one of {known}, or None for the best")
+        raise InputError(Given("block", block), f" is not supported: use one of {known}; by default the best is taken")
 
 
 def padded(columns: int, kind: str) -> int:

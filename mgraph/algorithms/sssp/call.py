@@ -229,7 +229,7 @@ def _checked_limit(limit: Any, dtype: np.dtype) -> float:
     if limit is None:
         return float("inf")
     if isinstance(limit, bool) or not isinstance(limit, (int, float, np.integer, np.floating)) or not limit >= 0:
-        raise InputError(argument="limit", value=limit, expected="a number of 0 or more, or None for no limit")
+        raise InputError(argument="limit", value=limit, expected="a number of 0 or more")
     if dtype.kind == "i":
         return float(limit) if limit == float("inf") else math.floor(limit)
     if limit > float(np.finfo(dtype).max):
