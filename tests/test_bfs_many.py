@@ -257,7 +257,7 @@ def test_paths():
     found = mgraph.bfs_many(graph, [0, 2], predecessors=True, device="cpu")
     assert [found.path(*ends) for ends in ((0, 3), (2, 3), (0, 0), (2, 0))] == [[0, 1, 2, 3], [2, 3], [0], []]
     for ends, words in (
-        ((1, 2), "source=1 is none of the 2 sources"),
+        ((1, 2), "source=1 is not among the 2 sources"),
         ((0, 5), r"vertex must be an integer in \[0, 5\), got 5"),
         ((0, "a"), r"vertex must be an integer in \[0, 5\), got 'a'"),
     ):

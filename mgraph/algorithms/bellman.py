@@ -1,8 +1,8 @@
-"""Bellman's equations: what the distances from a vertex must obey, and no wrong ones do.
+"""Bellman's equations, by which distances are verified.
 
 A row of distances d from a source is right if d[source] is 0 and every other d[v] is the least d[u] + length(u, v).
-The solution is unique where every cycle has positive length. Edges and rows are looked at in parts, so that the check
-takes little memory; a matrix is looked at on its own device.
+The solution is unique where every cycle has positive length. Edges and rows are checked in parts, so that the check
+takes little memory; a matrix is checked on its own device.
 
 S. Beamer, K. Asanović and D. Patterson, "The GAP benchmark suite", 2015, verifies likewise.
 """
@@ -21,7 +21,7 @@ from ..kernels import bellman as bellman_kernels
 
 Array = Any
 
-#: Edges, or elements of a matrix, that are looked at together.
+#: Edges, or elements of a matrix, checked at a time.
 AT_A_TIME = 1 << 26
 
 #: Sums of a distance and an edge that a check of several rows may take: a second or two of work.
@@ -49,12 +49,12 @@ def check_rows(
 
 
 def sampled(n: int, count: int) -> list[int]:
-    """Return some rows of so many, the first and the last among them."""
+    """Return up to `count` of n rows, evenly spaced, the first and the last included."""
     return sorted(set(np.linspace(0, n - 1, min(count, n)).astype(int).tolist()))
 
 
 def rows_within(n: int, sums: int, least: int) -> list[int]:
-    """Return as many of `n` rows as `SUMS` allows, each of so many sums, but at least a few."""
+    """Return as many of `n` rows as `SUMS` allows, each of `sums` sums, but at least `least`."""
     return sampled(n, max(least, SUMS // max(1, sums)))
 
 
@@ -68,9 +68,10 @@ def as_float(distances: Array) -> np.ndarray:
 
 
 def close(found: np.ndarray, expected: np.ndarray, rounding: float) -> np.ndarray:
-    """Return where numbers are equal, but for the last bit of a float32 or a share that rounding may add.
+    """Return where numbers are equal up to half a unit in the last place of float32, or up to a relative error.
 
-    An edge is often shorter than any fixed share of a long path, so a search, which adds edge by edge, gets the former.
+    A relative error would hide a wrong edge, which is often short beside a long path. So searches, which add edge by
+    edge, are checked with `rounding` 0.
     """
     with np.errstate(invalid="ignore"):  # of infinities
         within = np.maximum(np.spacing(np.abs(expected).astype(np.float32)) / 2, rounding * np.abs(expected))

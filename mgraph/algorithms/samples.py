@@ -1,4 +1,4 @@
-"""Small graphs that reach every branch of the kernels: hubs, long ways, thin and wide levels, 64-bit offsets."""
+"""Small graphs that reach every branch of the kernels: hubs, long paths, thin and wide levels, 64-bit offsets."""
 
 import numpy as np
 
@@ -10,13 +10,13 @@ def graphs() -> list[Graph]:
     """Return the graphs, a Kronecker graph first."""
     star = Graph.from_edges(np.zeros(3000, int), np.arange(1, 3001), directed=False)
     path = Graph.from_edges(np.arange(120), np.arange(120) + 1)
-    # Rows of up to 14, so that a thin level soon has too many edges.
+    # Up to 14 edges a vertex, so that a thin level soon has too many edges for the thin kernel.
     steps = np.arange(1, 8)[:, None]
     ends = ((np.arange(3000) + 59 * steps) % 3000).ravel()
     ring = Graph.from_edges(np.tile(np.arange(3000), 7), ends, directed=False)
     indptr, indices, _ = rmat(8).csr()
     wide = Graph(256, csr=Compressed(indptr.astype(np.int64), indices, None), directed=False)
-    # Three hubs, each of which is met late from another.
+    # Three hubs that share all leaves: a search reaches the second and third hub two levels after the first.
     leaves = np.arange(3, 1503)
     hubs = Graph.from_edges(np.repeat(np.arange(3), 1500), np.tile(leaves, 3), directed=False)
     return [rmat(9), star, grid(24, 20, weights=None), path, ring, rmat(8, directed=True), wide, hubs]

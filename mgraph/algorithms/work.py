@@ -1,4 +1,4 @@
-"""Work of a call in the unit of its field, and a lower bound of its memory traffic."""
+"""The work of a call, in its field's unit, and a lower bound of its memory traffic."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from ..planning.plan import Plan
 
 Array = Any
 
-#: Methods that skip edges once a vertex or a component is found: reads of all edges do not bound them.
+#: Methods that skip edges once a vertex or a component is found, so that reading all edges is no lower bound.
 LEAVE_OUT = ("pull", "hybrid", "afforest")
 
 #: Bytes that memory moves for one random access: a sector.
@@ -19,17 +19,17 @@ SECTOR = 32
 
 
 class Work(NamedTuple):
-    """Amount of work of a call, and the bytes that it moves at least to and from memory, if known.
+    """Amount of work of a call, and the least bytes that it moves to and from memory, if known.
 
     Attributes
     ----------
     amount : float
-        Sums and minima of Floyd and Warshall's algorithm, n cubed, whatever a method does; of searches the edges within
-        reach, undirected ones counted once, as Graph500 counts them; edges of components, elements of lists.
+        For distance matrices, n cubed sums and minima, whatever a method does. For searches, the edges within reach;
+        undirected ones count once, as in Graph500. For components, the edges; for lists, the elements.
     unit : str
-        The unit a second.
+        The unit of the rate: the amount per second.
     bytes : int or None
-        The least traffic by the algorithm as it is published.
+        The least traffic of the algorithm as published.
     """
 
     amount: float
@@ -47,7 +47,7 @@ def size_of(graph: Any) -> int:
 
 
 def of_search(bytes_an_edge: int) -> Measure:
-    """Return the measure of searches that move that many bytes for each edge."""
+    """Return the measure of searches that move `bytes_an_edge` bytes for each edge."""
 
     def work(graph: Graph, plan: Plan | None, arrays: dict[str, Any]) -> Work:
         edges = _reached(graph, arrays["distances"])
@@ -58,7 +58,7 @@ def of_search(bytes_an_edge: int) -> Measure:
 
 
 def of_searches(graph: Graph, plan: Plan | None, arrays: dict[str, Any]) -> Work:
-    """Return the work of searches from many vertices: the edges that each has reached, though they share reads."""
+    """Return the work of searches from many vertices: the edges that each reaches, though searches share reads."""
     edges = sum(_reached(graph, arrays["distances"][i]) for i in range(len(arrays["distances"])))
     return Work(edges / (1 if graph.directed else 2), "TEPS")
 

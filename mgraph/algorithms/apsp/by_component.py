@@ -1,10 +1,10 @@
-"""All-pairs shortest paths of a disconnected graph: component by component.
+"""All-pairs shortest paths of a disconnected graph, component by component.
 
-No path leaves its component, so c components of equal size take a c-squared-th of the work (the simplest case
-of Djidjev, Thulasidasan, Chapuis, Andonov and Lavenier, "Efficient multi-GPU computation of all-pairs shortest
-paths", 2014, who cut connected graphs too). Whole components are grouped until they keep a device busy; a
-superstep solves one group. In a group the vertices keep their order, so that the pivots come in the order of
-the whole graph's and the result has the same bits.
+No path leaves its component, so c components of equal size take 1 / c**2 of the work. This is the simplest case of
+Djidjev, Thulasidasan, Chapuis, Andonov and Lavenier, "Efficient multi-GPU computation of all-pairs shortest paths",
+2014, who also cut connected graphs. Whole components are grouped until a group keeps a device busy; a superstep solves
+one group. In a group the vertices keep their order, so the pivots keep the order of the whole graph, and the result has
+the same bits.
 """
 
 from collections.abc import Callable
@@ -43,14 +43,14 @@ def components(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
 
 
 def groups(graph: Graph, plan: Plan[AllPairsDetail], order: np.ndarray) -> Callable[[int], list[Group]]:
-    """Return what cuts the graph into the plan's groups; `order` is the vertices component by component."""
+    """Return a function from a shard to the plan's groups of the graph; `order` lists the vertices by component."""
 
     def pieces(shard: int) -> list[Group]:
         csr = graph.csr()
         indptr, indices = devices.to_host(csr.indptr), devices.to_host(csr.indices)
         weights = None if csr.weights is None else devices.to_host(csr.weights)
-        place = np.empty(graph.n, np.int32)  # of a vertex in its group
-        made, first = [], 0
+        place = np.empty(graph.n, np.int32)  # a vertex's number in its group
+        found, first = [], 0
         for size in plan.detail.groups:
             vertices = np.sort(order[first : first + size])
             first += size
@@ -59,15 +59,15 @@ def groups(graph: Graph, plan: Plan[AllPairsDetail], order: np.ndarray) -> Calla
             offsets = np.concatenate([[0], np.cumsum(degrees)]).astype(indptr.dtype)
             edges = np.repeat(indptr[vertices] - offsets[:-1], degrees) + np.arange(offsets[-1])
             lengths = None if weights is None else weights[edges]
-            made.append(Group(vertices, Part(None, Compressed(offsets, place[indices[edges]], lengths))))
-        return made
+            found.append(Group(vertices, Part(None, Compressed(offsets, place[indices[edges]], lengths))))
+        return found
 
     return pieces
 
 
 @dataclass
 class GroupsShard:
-    """The state: the whole matrix, in which no group has found anything yet or some have."""
+    """The state: the groups, and the whole matrix, to which each solved group is written."""
 
     device: devices.Device
     groups: list[Group]
@@ -76,7 +76,7 @@ class GroupsShard:
 
 
 class ByComponent:
-    """The blocked Floyd-Warshall algorithm on one group of components after the other."""
+    """The blocked Floyd-Warshall algorithm on one group of components after another."""
 
     def __init__(self, plan: Plan[AllPairsDetail], nonnegative: bool) -> None:
         self.plan = plan
@@ -94,7 +94,7 @@ class ByComponent:
         return GroupsShard(device, piece, D, P)
 
     def step(self, state: GroupsShard, first: int, limit: int, comm: Communicator) -> int:
-        """Solve one group and write what it found to the matrix."""
+        """Solve one group and write its distances and labels to the matrix."""
         if first >= len(state.groups):
             return 0
         s, (vertices, part) = state, state.groups[first]

@@ -1,13 +1,13 @@
-"""All-pairs shortest paths source by source: for sparse graphs, and for those with negative weights too.
+"""All-pairs shortest paths by a search from every source, for sparse graphs; negative weights are allowed.
 
-The search is told in ``kernels/sssp_many.cu``. A shard holds the whole graph and a range of the sources, of which
-a superstep takes the next batch; no shard hears of another. The rows of a batch are complete when they are
-written, so they leave at once: a result that shall live on the host may be far larger than the GPU.
+The search is described in ``kernels/sssp_many.cu``. A shard holds the whole graph and a range of the sources; a
+superstep takes the next batch of them. Shards do not communicate. The rows of a batch are final once written, so they
+are sent to the host at once: the result may be far larger than the GPU's memory.
 
-Negative weights are shifted first, as Johnson (1977) does: with potentials ``h``, ``weight + h[u] - h[v]``
-is never negative, and each path from s to t becomes longer by the same ``h[s] - h[t]``, which the finished
-distances lose again. What that loses of a float is of the size of the potentials, not of the distance: so
-float32 is searched in float64.
+Negative weights are shifted first (Johnson, "Efficient algorithms for shortest paths in sparse networks", 1977): with
+potentials ``h``, ``weight + h[u] - h[v]`` is never negative, and each path from s to t becomes longer by the same
+``h[s] - h[t]``, which is subtracted from the finished distances. For floats this subtraction loses digits in proportion
+to the potentials, not to the distance, so float32 is searched in float64.
 """
 
 import itertools
@@ -27,26 +27,25 @@ from ...kernels import sssp_many as sssp_many_kernels
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 
-#: Average weights in the width of the window of distances that are settled together; measured, as are the
-#: others (benchmarks/NOTES.md).
+#: Width of the window of distances that are settled together, in average weights; measured (benchmarks/NOTES.md).
 _WINDOW = 20
 
 
-#: Batches of rows on their way from a device to the host at a time.
+#: Batches of rows copied from a device to the host at the same time.
 _SLOTS = 2
 
 
 class Network(NamedTuple):
-    """A whole graph, as a search from any of its vertices needs it.
+    """A whole graph, with the arrays that a search from any vertex needs.
 
     Attributes
     ----------
     incoming : Compressed
         The edges by target, sources ascending; weights of None are all 1.
     outgoing : tuple of two arrays, or None
-        ``(indptr, indices)`` of the edges by source; None where these are the same as by target.
+        ``(indptr, indices)`` of the edges by source; None if they are the same as by target.
     potentials : array of float64, shape (n,), or None
-        What the weights are to be shifted by; None if none is negative.
+        Johnson's potentials, which shift the weights; None if no weight is negative.
     """
 
     incoming: Compressed
@@ -60,7 +59,7 @@ def network(graph: Graph, potentials: Array | None = None) -> Network:
 
 
 def batch_size(n: int, dtype: np.dtype, kind: str) -> int:
-    """Return how many sources a superstep takes on a kind of device."""
+    """Return the number of sources of a superstep on a kind of device."""
     return int(sssp_many_kernels.of_kind(kind).batch_size(max(1, n), dtype.itemsize))
 
 
@@ -76,22 +75,22 @@ def device_bytes(
     directed: bool = True,
     shifted: bool = False,
 ) -> int:
-    """Return the most bytes that a shard of `FromEverySource` holds on its device.
+    """Return the peak bytes of a shard of `FromEverySource` on its device.
 
     Parameters
     ----------
     n, m : int
-        Vertices, and stored directed edges.
+        Number of vertices, and of stored directed edges.
     rows : int
-        Sources of the shard.
+        Number of the shard's sources.
     dtype : dtype
         The type of the distances.
     predecessors : bool
         Whether predecessors are computed.
     kind, home : {"cpu", "cuda"}
-        Where the work is done, and where the result shall live.
+        The kind of device that computes, and that holds the result.
     directed : bool
-        Whether the edges are held by source and by target.
+        Whether the edges are stored both by source and by target.
     shifted : bool
         Whether the search is in float64 whatever the result's type.
     """
@@ -105,9 +104,10 @@ def device_bytes(
 
 
 class RowStream:
-    """A matrix whose rows a device computes batch by batch, and which may live on the host.
+    """A matrix whose rows a device computes batch by batch; it lives on the device or on the host.
 
-    There, a batch is written to one of two matrices of the device, and carried home beside the work on the next.
+    If it lives on the host, each batch is written to one of two buffers on the device, and copied to the host while
+    the next batch is computed.
     """
 
     def __init__(self, device: devices.Device, home: str, shape: tuple[int, int], batch: int, dtype: Any) -> None:
@@ -117,24 +117,24 @@ class RowStream:
         self.whole: Array = (device.xp if self.stays else np).empty(shape, dtype)
         if self.stays:
             return
-        self.made = [device.xp.empty((min(batch, rows), n), dtype) for _ in range(_SLOTS)]
+        self.buffers = [device.xp.empty((min(batch, rows), n), dtype) for _ in range(_SLOTS)]
         self.carried: list[list[Future[None]]] = [[] for _ in range(_SLOTS)]
         self.slot = 0
 
     def batch(self, first: int, last: int) -> Array:
-        """Return the matrix of the device to write rows `first` to `last` to."""
+        """Return the array on the device to write rows `first` to `last` to."""
         if self.stays:
             return self.whole[first:last]
         for carried in self.carried[self.slot]:
             carried.result()
-        return self.made[self.slot][: last - first]
+        return self.buffers[self.slot][: last - first]
 
     def send(self, first: int, last: int) -> None:
-        """Bring the rows home that `batch` was asked for, once the work launched so far is done."""
+        """Start copying the rows of the last `batch` to the host, after the work launched so far."""
         if self.stays:
             return
-        made = self.made[self.slot][: last - first]
-        self.carried[self.slot] = devices.carry_home(self.device, made, self.whole[first:last])
+        rows = self.buffers[self.slot][: last - first]
+        self.carried[self.slot] = devices.carry_home(self.device, rows, self.whole[first:last])
         self.slot = (self.slot + 1) % _SLOTS
 
     def complete(self) -> Array:
@@ -153,10 +153,10 @@ class SourcesShard:
     kernels: sssp_many_kernels.Operations
     lists: tuple[Array, Array, Array, Array]  # (indptr, indices) of the edges by source and by target
     weights: Array  # of the edges by target, none negative
-    window: float  # distances that are settled together
-    h: Array | None  # the potentials
+    window: float  # width of the window of distances that are settled together
+    h: Array | None  # Johnson's potentials
     work: Any
-    shifted: Array | None  # a batch of distances in the type of the search, where the result's is another
+    shifted: Array | None  # a batch of distances in the type of the search, if the result's type differs
     D: RowStream
     P: RowStream | None
 
@@ -169,7 +169,7 @@ class FromEverySource:
     plan : Plan
         Its ranges are those of the sources; each shard's device has the whole graph.
     home : {"cpu", "cuda"}
-        Where the shards' results shall live: on the host, or on the devices that compute them.
+        Where the shards' results are kept: on the host, or on the devices that compute them.
     """
 
     def __init__(self, plan: Plan, home: str) -> None:
@@ -237,7 +237,7 @@ class FromEverySource:
 
 
 def _window(weights: Array) -> float:
-    """Return the width of distances that are best settled together: so many average weights."""
+    """Return the best width of the window of distances that are settled together: `_WINDOW` average weights."""
     dtype = np.dtype(weights.dtype)
     most, least, largest = kernel_infinity(dtype), 1.0, float(kernel_infinity(dtype))
     if dtype.kind == "f":

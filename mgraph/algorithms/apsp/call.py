@@ -1,7 +1,7 @@
 """All-pairs shortest paths: the public call and its result.
 
-Each method is a program of its own: `floyd_warshall`, `naive`, `squaring`, `sources`; `out_of_core` and
-`by_component` are ways to run the first. The planner weighs them.
+Each method is a program of its own: `mgraph.matrices.floyd_warshall`, `naive`, `squaring` and `by_source`.
+`out_of_core` and `by_component` are two more ways to run Floyd-Warshall. The planner chooses (`plan`).
 """
 
 import time
@@ -38,7 +38,7 @@ from .squaring import Squaring
 
 Array = Any
 
-#: Vertices up to which the edges of a dense matrix are listed, to tell what a negative cycle really is.
+#: The most vertices of a dense matrix whose edges are listed to check whether a negative cycle is real.
 EDGES_OF_DENSE = 4096
 
 
@@ -65,31 +65,30 @@ def apsp(
     ----------
     matrix_or_graph : Graph, sparse matrix, or array_like of shape (n, n)
         A dense matrix with an infinity in it (for integers the type's largest value), or without zeros off its
-        diagonal, is a distance matrix, as `Graph.from_distances` reads it; one of truth values is an adjacency
-        matrix, as `Graph.from_adjacency` reads it. Of any other, say by one of these two what its zeros are. A dense
-        matrix may lie in a file (``numpy.memmap``, Zarr, HDF5), of which some rows are read at a time. A sparse
-        matrix's stored entries are its edges, stored zeros included. An unweighted graph's edges have length 1.
+        diagonal, is a distance matrix, read by `Graph.from_distances`. One of truth values is an adjacency matrix,
+        read by `Graph.from_adjacency`. For any other matrix, call one of these two to say what its zeros mean. A dense
+        matrix may lie in a file (``numpy.memmap``, Zarr, HDF5), which is read some rows at a time. A sparse matrix's
+        stored entries are its edges, stored zeros included. An unweighted graph's edges have length 1.
     method : {"auto", "blocked", "naive", "squaring", "sssp", "johnson"}
-        ``"blocked"`` is the blocked Floyd-Warshall algorithm [1]_ [2]_, ``"naive"`` the same pivot by pivot
-        [3]_, ``"squaring"`` repeated squaring in the (min, +) algebra [4]_, ``"sssp"`` a single-source run
-        from every vertex, many at a time, whose rows stream to the host [3]_, ``"johnson"`` the same after
-        a reweighting that admits negative weights [5]_; of a float it loses what is small beside the
-        reweighting, so ``"auto"`` takes it for integers, and for floats only where rounding makes a cycle look
-        negative to the other methods. ``"auto"`` takes what the planner predicts to be fastest among those that
-        fit, and solves components one by one where that pays [6]_.
+        ``"blocked"`` is the blocked Floyd-Warshall algorithm [1]_ [2]_, and ``"naive"`` the same pivot by pivot [3]_.
+        ``"squaring"`` is repeated squaring in the (min, +) algebra [4]_. ``"sssp"`` searches from every vertex, many
+        at a time, and streams the rows to the host [3]_. ``"johnson"`` does the same after a reweighting that allows
+        negative weights [5]_. Reweighting rounds floats, so ``"auto"`` takes ``"johnson"`` for integers, and for floats
+        only where rounding makes a cycle look negative to the other methods. Otherwise ``"auto"`` takes the method that
+        is predicted to be fastest of those that fit, and solves components one by one where that is faster [6]_.
     predecessors : bool
         Whether to record the vertex before the last on each path.
     intermediate : bool
         Whether to record the highest intermediate vertex of each path instead; for ``"blocked"`` and
         ``"naive"``.
     dtype : {"float32", "float64", "int32", "int16", "auto"}, optional
-        The type to compute in. By default that of the weights; integers in int32, hop counts in float32.
-        ``"auto"`` takes a type that is exact: for integers and hop counts int16, int32 or float64; for floats
-        float32 where all weights are whole numbers whose sums it carries, else their own type. Of several it takes
-        the narrowest that turns out to carry every distance, or a wider one that is predicted to be faster. So with
-        another `device` or `client` it may take another type.
+        The type to compute in. By default that of the weights, but int32 for integers and float32 for hop counts.
+        ``"auto"`` takes an exact type: for integers and hop counts int16, int32 or float64; for floats float32 if all
+        weights are whole numbers whose sums are exact in it, else their own type. Of several it takes the narrowest
+        that holds every distance, or a wider one that is predicted to be faster. So the type may depend on `device`
+        and `client`.
     block : int, optional
-        Pivots eliminated at a time (32, 64, 96 or 128); it changes the speed, never the result.
+        Number of pivots eliminated at a time (32, 64, 96 or 128); it changes the speed, never the result.
     {common arguments}
 
     Returns
@@ -99,31 +98,31 @@ def apsp(
     Raises
     ------
     NegativeCycleError
-        If there is a cycle of negative weight; its `vertex` lies on one. Weights are summed exactly, but for floats
-        in a dense matrix of more than 4096 rows: there the error's `rounded` is true, and ``"johnson"`` tells whether
-        the cycle is negative.
+        If there is a cycle of negative weight; the error's `vertex` lies on one. Weights are summed exactly, except for
+        floats in a dense matrix of more than 4096 rows: there the error's `rounded` is true, and
+        ``method="johnson"`` decides whether the cycle is negative.
     RoundingError
-        If `method` or `intermediate` asks for a method to which rounding makes a cycle look negative that is not.
+        If rounding makes a cycle look negative that is not, and `method` or `intermediate` excludes ``"johnson"``.
     DistanceOverflowError
-        If a weight or distance is beyond what its type carries. In int32, a weight may be up to 2**28, of either
-        sign, and a distance up to 3 * 2**28 - 2; if any weight is negative, distances may be from 1 - 2**28 to
-        2**28. In int16 the same holds with 2**12. In floats, a weight must be finite in the type; if any is
-        negative, so must be the sum of the n - 1 largest positive weights, and that of the n - 1 least negative ones
-        (for ``"johnson"`` both together, in float64).
+        If a weight or distance is out of range for its type. In int32, a weight may be up to 2**28, of either sign, and
+        a distance up to 3 * 2**28 - 2; if any weight is negative, distances may be from 1 - 2**28 to 2**28. In int16
+        the same holds with 2**12. In floats, a weight must be finite in the type; if any is negative, so must be the
+        sum of the n - 1 largest positive weights, and that of the n - 1 least negative ones (for ``"johnson"`` both
+        together, in float64).
     InputError
-        For input that cannot be used.
+        For invalid input.
     {common errors}
 
     See Also
     --------
     mgraph.sssp : Shortest paths from one source.
-    mgraph.transitive_closure : Only which vertices reach which.
+    mgraph.transitive_closure : Which vertices reach which others, without distances.
     mgraph.plan : The predicted time and memory of a call.
 
     Notes
     -----
-    A matrix that exceeds `memory_limit`, or the device's free memory, is streamed from the host's memory, or from a
-    temporary file if it does not fit there either, and always with ``device="cpu"``. The result is returned from there.
+    A matrix that exceeds `memory_limit`, or the device's free memory, is streamed from host memory, or from a temporary
+    file if it does not fit there either (with ``device="cpu"``, always from a file). The result stays where it is.
 
     References
     ----------
@@ -164,7 +163,7 @@ def apsp(
     )
     narrowest = isinstance(dtype, str) and dtype == "auto"
     narrow = narrowest and not predecessors and not intermediate and method not in SEARCHES
-    # What does not fit is refused before its edges are sorted.
+    # Refuse a call that does not fit before its edges are sorted.
     planned(m=getattr(given, "nnz", None) or 0, dtype=dtype if not narrowest else "int16" if narrow else None)
     graph = as_graph(given)
     _check_weights(graph, method)
@@ -190,7 +189,7 @@ def apsp(
     if not plans:
         assert refusal is not None
         raise refusal
-    # Of two types that may do, the wider can be quicker: it has methods that the narrower has not.
+    # A wider type can be faster: it has methods that a narrower one lacks.
     ahead = plans[all_pairs.quickest(plans) :]
     for plan in ahead:
         try:
@@ -219,22 +218,22 @@ def apsp(
 
 
 def _check_counting(distances: Any, plan: Plan) -> None:
-    """Raise DistanceOverflowError if float64 distances of whole weights may have lost their last digit."""
+    """Raise DistanceOverflowError if float64 distances of whole weights may be inexact."""
     if plan.dtype != "float64":
         return
     chunks = distances.chunks() if hasattr(distances, "chunks") else [distances]
     if any(bool((abs(chunk[chunk != np.inf]) >= 2.0**53).any()) for chunk in chunks):
         raise DistanceOverflowError(
-            "a distance is 2**53 or more, beyond which float64 skips integers: no type carries it exactly"
+            "a distance is 2**53 or more, beyond which float64 skips integers: no type holds it exactly"
         )
 
 
 def _mistaken(graph: Graph, plan: Plan, error: "errors.NegativeCycleError") -> Exception:
-    """Return what a negative cycle that a method has found really is.
+    """Return the error to raise for a negative cycle that a method reported.
 
-    Integers that wrap may look like one, and so may the rounded sum of floats; and a product of paths knows a closed
-    walk of negative weight, not which of its cycles has it. Edges tell at little cost; a large dense matrix has too
-    many of them.
+    Wrapped integers or a rounded sum of floats may look like a negative cycle. And a (min, +) product finds a closed
+    walk of negative weight, but not which of its cycles is negative. So the edges are checked exactly, at little cost;
+    but not those of a large dense matrix, which has too many.
     """
     wraps = np.dtype(plan.detail.computed).kind == "i"
     if graph.dense is not None and graph.n > EDGES_OF_DENSE:
@@ -247,8 +246,8 @@ def _mistaken(graph: Graph, plan: Plan, error: "errors.NegativeCycleError") -> E
         return DistanceOverflowError(f"a distance is too small for {plan.dtype}: use ", Given("dtype", "float64"))
     return RoundingError(
         Given("method", plan.method),
-        f" cannot tell the distances: the weight of a cycle through vertex {error.vertex} is "
-        f"not negative, but rounding makes it look so; use ",
+        f" cannot compute the distances: rounding makes a cycle through vertex {error.vertex} look negative, "
+        "though its weight is not; use ",
         Given("method", "johnson"),
     )
 
@@ -304,8 +303,7 @@ class ApspResult(MatrixResult):
         ``i == j``.
     {common attributes}
     intermediate : array of int32, shape (n, n), DistributedMatrix or None
-        The highest intermediate vertex of the path from ``i`` to ``j``; -9999 where there is none, be it
-        that there is no path.
+        The highest intermediate vertex of the path from ``i`` to ``j``; -9999 if the path has none or does not exist.
     """
 
     ARRAYS = ("distances", "predecessors", "intermediate")
@@ -322,9 +320,9 @@ class ApspResult(MatrixResult):
         Raises
         ------
         InputError
-            If neither predecessors nor intermediate vertices were asked for, or a vertex is out of range.
+            If neither predecessors nor intermediate vertices were requested, or a vertex is not in [0, n).
         RoundingError
-            If rounding makes a cycle on the path look negative, so that the path has no end.
+            If rounding makes a cycle on the path look negative, so that the path does not end.
         """
         if self.predecessors is None and self.intermediate is None:
             raise InputError("path() needs the predecessors: call apsp(..., ", Given("predecessors", True), ")")
@@ -342,7 +340,7 @@ class ApspResult(MatrixResult):
         return distances != infinity(distances.dtype)
 
     def _unfolded(self, i: int, j: int) -> list[int]:
-        """Return the path from `i` to `j`: those to and from its highest intermediate vertex, and so on."""
+        """Return the path from `i` to `j`: split it at its highest intermediate vertex, and again each part."""
         if self.distances[i, j] == infinity(np.dtype(self.distances.dtype)):
             return []
         vertices, ahead = [i], [(i, j)]

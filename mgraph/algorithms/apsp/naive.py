@@ -1,9 +1,10 @@
 """The unblocked Floyd-Warshall algorithm, pivot by pivot.
 
-Harish and Narayanan, "Accelerating large graph algorithms on the GPU using CUDA", 2007. It reads the whole matrix
-once a pivot and is bound by the memory; the blocked algorithm gives the same bits sooner.
-A shard holds a range of rows; a superstep eliminates one pivot, whose row its shard broadcasts. A shard that holds
-all rows runs many supersteps in one launch.
+Harish and Narayanan, "Accelerating large graph algorithms on the GPU using CUDA", 2007. It reads the whole matrix once
+for each pivot, so memory bandwidth bounds it; the blocked algorithm gives the same bits faster.
+
+A shard holds a range of rows. A superstep eliminates one pivot: the shard with the pivot's row broadcasts it. A shard
+that holds all rows runs many supersteps in one launch.
 """
 
 from dataclasses import dataclass
@@ -23,13 +24,13 @@ Array = Any
 
 @dataclass
 class RowsShard:
-    """A shard's state: its rows of the matrix, and the row of a pivot elsewhere."""
+    """A shard's state: its rows of the matrix, and a buffer for a pivot row of another shard."""
 
     kernels: minplus_kernels.Operations
     D: Array
     P: Array | None
-    row: Array  # room for a pivot's row of another shard
-    labels: Array | None  # and for the predecessors in it
+    row: Array  # a pivot row received from another shard
+    labels: Array | None  # its predecessors
     cycle: Array  # the first pivot found on a negative cycle
 
 
@@ -53,7 +54,7 @@ class Naive:
         return RowsShard(minplus_kernels.on(device), D, P, row, labels, xp.full(1, NO_CYCLE, np.int32))
 
     def step(self, state: RowsShard, first: int, limit: int, comm: Communicator) -> int:
-        """Eliminate the pivots from number `first` on: as many as no other shard waits for, at most `limit`."""
+        """Eliminate pivots from number `first` on, at most `limit`: several only if there is no other shard."""
         s, count = state, min(comm.horizon(limit), self.plan.n - first)
         if count <= 0:
             return 0
@@ -70,7 +71,7 @@ class Naive:
         return count
 
     def collect(self, state: RowsShard, comm: Communicator) -> dict[str, Array]:
-        """Return the shard's rows of the result, or raise on every shard if a vertex's own distance is negative."""
+        """Return the shard's rows of the result, or raise on every shard if a diagonal element is negative."""
         D = None if self.nonnegative else state.D
         raise_negative_cycle(state.cycle, comm, D, (self.plan.ranges[comm.rank][0], 0))
         return finished(state.D, state.P, self.plan, self.nonnegative)

@@ -1,14 +1,14 @@
-"""The blocked Floyd-Warshall algorithm on a matrix that is larger than its device.
+"""The blocked Floyd-Warshall algorithm on a matrix that is larger than its device's memory.
 
-The matrix lies in the host's memory, or in a temporary file, in strips of whole block rows. There is room on
-the device for one strip that is computed, one that arrives and one that leaves; where memory is scarce, for
-one. A round of supersteps eliminates the pivots of one strip: first that strip by itself, whose pivots' rows
-are kept as they are when their turns come; then every other strip is carried past them. This is what a shard
-does between two of its own pivots when the shards are ranges of rows, so the result has the same bits as the
-blocked algorithm in memory, and here too a strip is a `mgraph.matrices.floyd_warshall.MatrixShard`.
+The matrix lies in host memory or in a temporary file, cut into strips of whole block rows. The device holds three
+strips: one being computed, one arriving and one leaving; where memory is scarce, only one. A round of supersteps
+eliminates the pivots of one strip. First that strip eliminates its own pivots and keeps each pivot row as it is at its
+turn; then every other strip is updated with these rows. A shard that holds a range of rows does the same between two of
+its own pivots, so the result has the same bits as the blocked algorithm in memory, and a strip is a
+`mgraph.matrices.floyd_warshall.MatrixShard` too.
 
-A strip of h rows is carried past h pivots while the next one arrives: with h above about the rate of the
-product over the elements that arrive a second (1,130 rows of float32 on an H200), the copies are hidden.
+While a strip of h rows is updated through h pivots, the next strip arrives. The copies are hidden if h is above the
+rate of the product divided by the elements copied per second (1,130 rows of float32 on an H200).
 """
 
 import tempfile
@@ -30,7 +30,7 @@ Array = Any
 
 @dataclass
 class Strip:
-    """Room on the device for a strip of the matrix and its labels, and the event that it was last free."""
+    """A buffer on the device for a strip of the matrix and its labels, and the event after which it is free."""
 
     D: Array
     P: Array | None
@@ -39,20 +39,20 @@ class Strip:
 
 @dataclass
 class Matrix:
-    """The state: the matrix outside the device, the strips on it, and the pivots' rows of a round."""
+    """The state: the matrix outside the device, the strip buffers on it, and the pivot rows of a round."""
 
     device: devices.Device
     kernels: minplus_kernels.Operations
     D: np.ndarray
     P: np.ndarray | None
     strips: list[Strip]
-    rounds: list[Panels]  # of each block of a strip's pivots
+    rounds: list[Panels]  # the panels of each block of pivots in a strip
     cycle: Array
-    aside: Any  # streams: the one that looks ahead, and those of the strips that come and go
-    arriving: Any
+    aside: Any  # the stream for look-ahead
+    arriving: Any  # the streams that copy strips to and from the device
     leaving: Any
-    arrived: Any  # the event that the next superstep's strip is there
-    stored: dict[int, Any] = field(default_factory=dict)  # the event that a strip was last written back
+    arrived: Any  # the event after which the next superstep's strip is on the device
+    stored: dict[int, Any] = field(default_factory=dict)  # for each strip, the event after which it was written back
 
 
 class OutOfCore(FloydWarshall):
@@ -65,7 +65,7 @@ class OutOfCore(FloydWarshall):
         self.bounds = [(top, min(plan.n, top + self.detail.strip)) for top in range(0, plan.n, self.detail.strip)]
 
     def load(self, shard: int, piece: Part, device: devices.Device) -> Any:
-        """Return the matrix, made strip by strip on the device and written to where it will lie."""
+        """Return the state, with the matrix filled strip by strip on the device and copied out."""
         plan, dtype = self.plan, np.dtype(self.detail.computed)
         shape = plan.n, plan.n
         D = _outside(shape, dtype, device, plan.disk_bytes > 0)
@@ -79,19 +79,20 @@ class OutOfCore(FloydWarshall):
             for _ in range(self.detail.buffers)
         ]
         for top, bottom in self.bounds:
-            room = strips[0]
-            own = room.D[: bottom - top]
-            labels = None if room.P is None else room.P[: bottom - top]
+            buffer = strips[0]
+            own = buffer.D[: bottom - top]
+            labels = None if buffer.P is None else buffer.P[: bottom - top]
             fill(own, labels, rows_of(piece, top, bottom), (top, 0), device, plan)
             device.copy(D[top:bottom], own)
             if P is not None:
                 device.copy(P[top:bottom], labels)
             device.synchronize()
-        # Columns are needed in one round and made ready in the next, rows and factors in all.
+        # Column panels are used by one block while those of the next are prepared, so two suffice. Row panels and
+        # factors are kept for the whole round.
         columns = [panels(plan, self.detail.strip, 0, device).C for _ in range(2)]
         rounds = [panels(plan, 0, plan.n, device) for _ in range(0, self.detail.strip, self.detail.block)]
-        for number, made in enumerate(rounds):
-            made.C = columns[number % 2]
+        for number, block in enumerate(rounds):
+            block.C = columns[number % 2]
         state = Matrix(
             device=device,
             kernels=minplus_kernels.on(device),
@@ -109,15 +110,15 @@ class OutOfCore(FloydWarshall):
         return state
 
     def step(self, state: Any, first: int, limit: int, comm: Communicator) -> int:
-        """Carry one strip past the pivots of the round's strip."""
+        """Update one strip through the pivots of the round's strip."""
         count = len(self.bounds)
         if first >= count * count:
             return 0
         s, main = state, state.device.current_stream()
         strip, pivots = self._strip(first), first // count
         top, bottom = self.bounds[strip]
-        room = s.strips[first % self.detail.buffers]
-        D, P = room.D[: bottom - top], None if room.P is None else room.P[: bottom - top]
+        buffer = s.strips[first % self.detail.buffers]
+        D, P = buffer.D[: bottom - top], None if buffer.P is None else buffer.P[: bottom - top]
         main.wait_event(s.arrived)
         shard = MatrixShard(
             device=s.device,
@@ -144,15 +145,15 @@ class OutOfCore(FloydWarshall):
             s.device.copy(s.D[top:bottom], D)
             if s.P is not None:
                 s.device.copy(s.P[top:bottom], P)
-            room.free = s.stored[strip] = s.leaving.record()
+            buffer.free = s.stored[strip] = s.leaving.record()
         if first + 1 < count * count:
             self._fetch(s, first + 1)
         else:
-            main.wait_event(room.free)
+            main.wait_event(buffer.free)
         return 1
 
     def collect(self, state: Any, comm: Communicator) -> dict[str, Array]:
-        """Return the matrix, where it lies, or raise if a vertex's own distance is negative."""
+        """Return the matrix in place, or raise NegativeCycleError if a diagonal element is negative."""
         raise_negative_cycle(state.cycle, comm, None if self.nonnegative else state.D)
         state.strips.clear()
         state.rounds.clear()
@@ -162,30 +163,30 @@ class OutOfCore(FloydWarshall):
         return finished(state.D, state.P, self.plan, self.nonnegative, narrow)
 
     def _strip(self, number: int) -> int:
-        """Return the strip of a superstep: in a round, its own first, then those after and before it.
+        """Return the strip of a superstep: in a round, the pivots' own strip first, then the next ones, cyclically.
 
-        So a strip's next turn comes as late as can be, when it has long been written back.
+        In this order a strip's next turn comes as late as possible, long after it was written back.
         """
         pivots, turn = divmod(number, len(self.bounds))
         return (pivots + turn) % len(self.bounds)
 
     def _fetch(self, state: Matrix, number: int) -> None:
-        """Let the strip of a superstep arrive, once it was written back and there is room for it."""
+        """Start copying a superstep's strip to the device, after its last write-back and once its buffer is free."""
         s, strip = state, self._strip(number)
         top, bottom = self.bounds[strip]
-        room = s.strips[number % self.detail.buffers]
+        buffer = s.strips[number % self.detail.buffers]
         with s.arriving:
-            s.arriving.wait_event(room.free)
+            s.arriving.wait_event(buffer.free)
             if strip in s.stored:
                 s.arriving.wait_event(s.stored[strip])
-            s.device.copy(room.D[: bottom - top], s.D[top:bottom])
-            if room.P is not None and s.P is not None:
-                s.device.copy(room.P[: bottom - top], s.P[top:bottom])
+            s.device.copy(buffer.D[: bottom - top], s.D[top:bottom])
+            if buffer.P is not None and s.P is not None:
+                s.device.copy(buffer.P[: bottom - top], s.P[top:bottom])
             s.arrived = s.arriving.record()
 
 
 def _outside(shape: tuple[int, int], dtype: np.dtype, device: devices.Device, on_disk: bool) -> np.ndarray:
-    """Return an uninitialised matrix in the host's memory, or in a file that goes when the array does."""
+    """Return an uninitialised matrix in host memory, or in a temporary file that is deleted with the array."""
     if not on_disk:
         return device.pinned(shape, dtype)
     with tempfile.TemporaryFile() as file:

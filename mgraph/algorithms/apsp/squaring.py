@@ -1,15 +1,15 @@
 """All-pairs shortest paths by repeated squaring in the (min, +) algebra.
 
-EXTEND-SHORTEST-PATHS: if D holds the lengths of the shortest paths of at most m edges, its (min, +) square
-holds those of at most 2m (Cormen, Leiserson, Rivest and Stein, "Introduction to algorithms", 25.1; the
-two-dimensional blocking is that of `update` in ``kernels/minplus.cu``). So ceil(log2(n - 1)) products do what
-Floyd and Warshall do in the time of one; where weights may be negative ceil(log2(n)), as a negative cycle
-may have n edges.
+EXTEND-SHORTEST-PATHS: if D holds the lengths of the shortest paths of at most m edges, its (min, +) square holds those
+of at most 2m (Cormen, Leiserson, Rivest and Stein, "Introduction to algorithms", 25.1; the two-dimensional blocking is
+that of `update` in ``kernels/minplus.cu``). So ceil(log2(n - 1)) products give all distances, where Floyd-Warshall
+takes the time of one product. If weights may be negative it takes ceil(log2(n)) products, as a negative cycle may have
+n edges.
 
-A shard holds a range of rows of the matrix and of its square. A superstep takes a block of the product's
-inner indices: its owner broadcasts the rows, everyone relaxes its square through them. An element's
-predecessor is taken from the first inner index that attains its final value, and kept where the value did
-not fall: so the predecessors of a row form a tree even with cycles of weight zero.
+A shard holds a range of rows of the matrix and of its square. A superstep takes a block of the product's inner indices:
+its owner broadcasts these rows, and every shard relaxes its square through them. An element's predecessor comes from
+the first inner index that attains its final value, and is kept where the value did not fall: so the predecessors of a
+row form a tree even with cycles of weight zero.
 """
 
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ class Squaring:
         self.products = products(plan.n, nonnegative)
 
     def load(self, shard: int, piece: Part, device: devices.Device) -> SquaringShard:
-        """Return the shard with its rows of the matrix filled in, and copied to those of the square."""
+        """Return the shard with its rows of the matrix filled in and copied to the square."""
         plan, dtype = self.plan, np.dtype(self.detail.computed)
         first, last = plan.ranges[shard]
         D, square = (empty(last - first, plan.n, dtype, device) for _ in range(2))
@@ -63,10 +63,10 @@ class Squaring:
         labels = None if P is None else empty(last - first, plan.n, np.int32, device)
         if labels is not None:
             labels[...] = P
-        made = panels(plan, last - first, plan.n, device)
-        made.M.fill(kernel_infinity(dtype))  # nothing is eliminated: solving only copies rows and columns
+        buffers = panels(plan, last - first, plan.n, device)
+        buffers.M.fill(kernel_infinity(dtype))  # nothing is eliminated: solving only copies rows and columns
         cycle = device.xp.full(1, NO_CYCLE, np.int32)
-        return SquaringShard(device, minplus_kernels.on(device), D, P, square, labels, made, cycle)
+        return SquaringShard(device, minplus_kernels.on(device), D, P, square, labels, buffers, cycle)
 
     def step(self, state: SquaringShard, first: int, limit: int, comm: Communicator) -> int:
         """Relax the square through one block of inner indices."""
@@ -95,9 +95,9 @@ class Squaring:
         return 1
 
     def _mark_negative(self, state: SquaringShard, comm: Communicator) -> None:
-        """Note the vertex of the most negative closed walk, in the first product that finds one.
+        """Record the vertex of the most negative closed walk, in the first product that finds one.
 
-        Later products would double the walks' lengths until integers wrap.
+        Later products would double the lengths of walks until integers wrap.
         """
         s, xp = state, state.device.xp
         if int(s.cycle[0]) != NO_CYCLE:
@@ -113,7 +113,7 @@ class Squaring:
 
     def collect(self, state: SquaringShard, comm: Communicator) -> dict[str, Array]:
         """Return the shard's rows of the result, or raise on every shard if there is a negative cycle."""
-        if not self.nonnegative and not self.products:  # a single vertex, whose loop no product has looked at
+        if not self.nonnegative and not self.products:  # a single vertex: no product has checked its self-loop
             self._mark_negative(state, comm)
         raise_negative_cycle(state.cycle, comm)
         return finished(state.D, state.P, self.plan, self.nonnegative)

@@ -1,4 +1,4 @@
-"""What is printed of all pairs of shortest paths."""
+"""Summary of all-pairs shortest paths for the command line."""
 
 import math
 from collections.abc import Iterator

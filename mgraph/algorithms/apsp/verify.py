@@ -12,13 +12,13 @@ from ..bellman import as_float, close, cuts, infinite, parts, sampled
 
 Array = Any
 
-#: Rows that are checked at least, and elements of every row.
+#: The least number of rows to check, and the number of elements to check in every row.
 ROWS = 4
 
-#: Elements of rows that are checked together, and the size of a tile of the diagonal.
+#: Elements checked at a time in rows, and the size of a tile of the diagonal.
 ELEMENTS, TILE = 1 << 22, 1 << 10
 
-#: What rounding may add to a distance, as a share of it: sums are made in any order.
+#: Relative error that rounding may add to a distance: sums are computed in any order.
 ROUNDING = 1e-5
 
 
@@ -35,7 +35,7 @@ def diagonal(graph: Any, arrays: dict[str, Any], source: object) -> str:
 
 
 def rows(graph: Any, arrays: dict[str, Any], source: object) -> str:
-    """Raise unless rows are right: as many as `bellman.SUMS` allows, at even distances."""
+    """Raise unless rows are right: as many as `bellman.SUMS` allows, evenly spaced."""
     distances, n = arrays["distances"], len(arrays["distances"])
     each = n + graph.m if isinstance(graph, Graph) and graph.dense is None else n * n
     count = min(n, bellman.SUMS // max(1, each))
@@ -101,7 +101,7 @@ def _over_edges(graph: Graph, distances: Array, columns: np.ndarray) -> np.ndarr
 
 
 def _over_matrix(matrix: Array, distances: Array, columns: np.ndarray) -> np.ndarray:
-    """The same of a matrix, where the distances live."""
+    """Return the same for a distance matrix, on the device of the distances."""
     place, n = devices.of(distances), len(matrix)
     least = np.empty(n)
     with place.active():

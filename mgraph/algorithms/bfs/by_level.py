@@ -1,8 +1,8 @@
-"""Breadth-first search by the other published methods: the program that launches each level by itself.
+"""Breadth-first search by published methods other than the default: the program that launches each level by itself.
 
-The algorithms are told in ``kernels/bfs_by_level.cu``. A shard owns a range of vertices and those edges into them
-that its method walks along. Between levels the frontier is a bitmap of all vertices, as in `mgraph.bfs`, whatever
-the method makes of it: so that the shards exchange the same, and predecessors and the end of a search are found alike.
+The algorithms and their sources are described in ``kernels/bfs_by_level.cu``. A shard owns a range of vertices and the
+edges into them, sorted as its method needs. Between levels the frontier is a bitmap of all vertices for every method,
+as in `mgraph.algorithms.bfs.search`: so all methods share the exchange, the predecessors and the end of a search.
 """
 
 from collections.abc import Callable
@@ -18,18 +18,18 @@ from .ranges import FromSources, IncomingEdges, bitmap, transposed
 
 Array = Any
 
-#: What of `mgraph.bfs` is done here.
+#: The methods of `mgraph.bfs` that this program runs.
 METHODS = ("edge", "vertex", "mask", "privatized", "scan", "sequential")
 
 
 @dataclass
 class Levels:
-    """A shard's state; what each array means is told in ``kernels/bfs_by_level.cu``.
+    """A shard's state; ``kernels/bfs_by_level.cu`` describes the arrays.
 
     Attributes
     ----------
     work : dict of str to array
-        What only the shard's method needs.
+        Buffers that only the shard's method needs.
     """
 
     device: devices.Device
@@ -46,38 +46,38 @@ class Levels:
 
     @property
     def own_words(self) -> slice:
-        """Where the shard's vertices are in the bitmap."""
+        """The words of the bitmap that hold the shard's vertices."""
         return slice(self.first // 32, self.first // 32 - (self.first - self.last) // 32)
 
     def launched(self, launch: Callable[..., None], *arguments: Any) -> tuple[int, ...]:
-        """Launch an operation that takes the control words last, and return what it told."""
+        """Launch an operation that takes the control words last, and return the words that it wrote."""
         self.control.fill(0)
         launch(*arguments, self.control)
         return tuple(devices.to_host(self.control).tolist())
 
 
 def lists(method: str, predecessors: bool) -> tuple[bool, bool]:
-    """Return whether a method holds the edges by target, and whether by source."""
+    """Return whether a method needs the edges by target, and whether by source."""
     return method == "edge" or predecessors, method != "edge"
 
 
 def device_bytes(n: int, own: int, edges: int, method: str, predecessors: bool, *, offset: int, shared: bool) -> int:
-    """Return the most bytes that a shard holds on its device before there are predecessors.
+    """Return the peak bytes of a shard on its device before predecessors are computed.
 
     Parameters
     ----------
     n, own : int
-        Vertices, and those of the shard.
+        Number of vertices of the graph, and of the shard.
     edges : int
-        Edges into these.
+        Number of edges into the shard's vertices.
     method : str
         One of `METHODS`.
     predecessors : bool
-        Whether they will be.
+        Whether predecessors will be computed.
     offset : int
-        Bytes of the number of an edge.
+        Bytes of an element of ``indptr``.
     shared : bool
-        Whether one list serves as edges by source and by target.
+        Whether the edges by source and by target are the same arrays.
     """
     by_target, by_source = lists(method, predecessors)
     held = by_target * (4 * edges + offset * (own + 1))
@@ -95,7 +95,7 @@ def device_bytes(n: int, own: int, edges: int, method: str, predecessors: bool, 
 
 
 def touches(n: int, edges: int, method: str, depth: int) -> int:
-    """Return how many vertices and edges a search of so many levels looks at."""
+    """Return how many vertices and edges a search of `depth` levels reads."""
     each = {"edge": edges, "vertex": n, "mask": 2 * n}
     once = {"edge": 0, "vertex": edges, "mask": edges, "scan": n + 3 * edges}
     return depth * each.get(method, 0) + once.get(method, n + edges)
@@ -153,7 +153,7 @@ class SearchByLevel(FromSources):
         return state
 
     def step(self, state: Levels, first: int, limit: int, comm: Communicator) -> int:
-        """Run some levels, one after the other."""
+        """Run up to `limit` levels; return how many were run."""
         if self.max_depth is not None:
             limit = min(limit, self.max_depth - first)
         if state.finished or limit <= 0:
@@ -176,7 +176,7 @@ class SearchByLevel(FromSources):
 
 
 def _by_the_bitmap(state: Levels, method: str, level: int, limit: int) -> int:
-    """Run up to `limit` levels, the first to be found at distance `level`; return how many there were."""
+    """Run up to `limit` levels over the bitmap, the first at distance `level`; return how many were run."""
     s, k, work = state, state.kernels, state.work
     size, *_ = s.launched(k.count, s.frontier)
     ran = 0
@@ -198,7 +198,7 @@ def _by_the_bitmap(state: Levels, method: str, level: int, limit: int) -> int:
 
 
 def _along_a_queue(state: Levels, method: str, level: int, limit: int) -> int:
-    """Run up to `limit` levels, the first to be found at distance `level`; return how many there were."""
+    """Run up to `limit` levels over a queue, the first at distance `level`; return how many were run."""
     s, k, queue = state, state.kernels, state.work["queue"]
     head, (tail, *_) = 0, s.launched(k.list_frontier, s.frontier, queue)
     ran = 0
@@ -220,12 +220,12 @@ def _along_a_queue(state: Levels, method: str, level: int, limit: int) -> int:
 
 
 def _scanned(s: Levels, head: int, tail: int, level: int, limit: int) -> tuple[int, int, int]:
-    """Run some levels of the scan; return the vertices found, the levels, and the vertices of the last."""
+    """Run some levels of the scan; return the vertices found, the number of levels, and the size of the last one."""
     k, queue, visited, edges = s.kernels, s.work["queue"], s.work["visited"], s.work["edges"]
     if tail - head <= k.THIN:
         place = s.first, visited, s.distances, queue, head, tail
         found, levels, size, _ = s.launched(k.thin, *_walked(s), *place, level, limit)
-        if levels:  # else a few vertices had too many edges
+        if levels:  # else the frontier had too many edges for the thin kernel
             return found, levels, size
     s.control.fill(0)
     k.gather(*_walked(s), queue[head:tail], edges, s.control)

@@ -1,16 +1,15 @@
-"""Breadth-first search: the public call, its result, and its program over vertex ranges.
+"""Breadth-first search: the public call and its result.
 
-The algorithm is told in ``kernels/bfs.cu``. A shard owns a range of vertices and the edges into them. A
-superstep is a level: every shard knows the whole frontier, finds which of its own vertices come next, and
-gets the others' part of the new frontier. Where there are no others, a launch runs as many levels as the
-span allows.
+The algorithm and its sources are described in ``kernels/bfs.cu``. A shard owns a range of vertices and the edges into
+them. A superstep is a level: every shard has the whole frontier, finds which of its own vertices come next, and gathers
+the other shards' part of the new frontier. A single shard runs as many levels in one launch as the span allows.
 
-A frontier is exchanged as a bitmap of all vertices, or, where that is long and the frontier thin, as lists
-of fixed length that open with their counts. A count beyond the length says that the list did not fit; then
-the bitmap follows, and bitmaps are exchanged for the rest of the batch without trying lists. All shards see
-all counts and nothing else decides, so they agree. Whether to try lists at all is the plan's to say: a short
-bitmap takes no longer than a list, and on GPUs the host, which otherwise reads nothing back within a batch,
-must wait for the counts (`mgraph.algorithms.bfs.plan`).
+A frontier is exchanged as a bitmap of all vertices. Where the bitmap is long and the frontier thin, lists of fixed
+length are exchanged instead, which begin with their counts. A count above the length means that the list did not fit:
+then the bitmap follows, and the rest of the batch uses bitmaps without trying lists. The choice depends only on the
+counts, which all shards have, so they agree. The plan decides whether to try lists at all
+(`mgraph.algorithms.bfs.plan`): a short bitmap takes no longer than a list, and on GPUs the host, which otherwise reads
+nothing back within a batch, must wait for the counts.
 """
 
 from collections.abc import Sequence
@@ -31,6 +30,7 @@ from ...results import Result
 from ...runtime.program import Progress, memory_errors
 from ...runtime.select import checked_memory_limit, checked_span, executor, specs_holding
 from . import plan as searches
+from .by_level import METHODS, SearchByLevel
 from .plan import prepared_for
 from .ranges import IncomingEdges, checked_depth, piece
 from .search import Search, walking_aids
@@ -64,20 +64,20 @@ def bfs(
     source : int, optional
         The vertex to start from, 0 to n-1.
     sources : sequence of int, optional
-        Instead of `source`, several to start from at once.
+        Several vertices to start from at once, instead of `source`.
     method : {"auto", "hybrid", "frontier", "pull", "edge", "vertex", "mask", "privatized", "scan", "sequential"}
-        ``"frontier"`` expands the queue of a level, ``"pull"`` lets unvisited vertices look for a neighbour in
-        it, ``"hybrid"`` takes whichever is cheaper at each level [1]_; it is what ``"auto"`` takes. The others
-        are there to compare: every level looks at each ``"edge"`` or ``"vertex"`` [2]_, or at two ``"mask"``
-        arrays of them [3]_; blocks find the next level in ``"privatized"`` queues [4]_, or by the prefix sums of a
-        ``"scan"`` in linear work [5]_; ``"sequential"`` is the queue on one core of a CPU.
+        ``"frontier"`` expands the queue of a level; ``"pull"`` lets unvisited vertices look for a neighbour in the
+        frontier; ``"hybrid"`` takes whichever is cheaper at each level [1]_, and ``"auto"`` takes ``"hybrid"``. The
+        other methods are for comparison. ``"edge"`` and ``"vertex"`` read every edge or every vertex at each level
+        [2]_; ``"mask"`` reads two arrays of flags [3]_; ``"privatized"`` gathers the next level in a queue per block
+        [4]_; ``"scan"`` gathers it by prefix sums, in linear work [5]_; ``"sequential"`` uses one core of a CPU.
     predecessors : bool
-        Whether to return each vertex's predecessor: the least that lies on a shortest path.
+        Whether to return each vertex's predecessor: the least one on a shortest path.
     limit : int, optional
         The greatest distance to search to; vertices beyond it count as unreached. Formerly ``max_depth``, which still
         works and warns.
     target : int, optional
-        The vertex with whose level the search ends; what is farther counts as unreached.
+        The search ends with this vertex's level; vertices farther away count as unreached.
     {common arguments}
 
     Returns
@@ -87,14 +87,14 @@ def bfs(
     Raises
     ------
     InputError
-        If `source` is not a vertex, for input that cannot be used, and for a method that the devices do not have.
+        If `source` is not an integer in [0, n), for invalid input, and for a method that the devices do not support.
     {common errors}
 
     See Also
     --------
     mgraph.bfs_many : Searches from many sources, each on its own.
-    mgraph.sssp : The same with weights.
-    mgraph.connected_components : Only which vertices are connected.
+    mgraph.sssp : Distances with weights.
+    mgraph.connected_components : Which vertices are connected, without distances.
 
     References
     ----------
@@ -113,7 +113,7 @@ def bfs(
     """
     graph = as_graph(graph)
     if (source is None) == (sources is None):
-        raise InputError("give either source, a vertex, or sources, several")
+        raise InputError("give either source (one vertex) or sources (several), not both")
     name, several = ("source", [source]) if sources is None else ("sources", sources)
     start = checked_vertices(name, several, graph.n)
     if target is not None:
@@ -138,11 +138,7 @@ def bfs(
         shape=shape_beside(graph, runner.specs),
     )
 
-    from . import by_level as bfs_by_level  # which knows of this module
-
-    program = (bfs_by_level.SearchByLevel if plan.method in bfs_by_level.METHODS else Search)(
-        plan, start, limit, target
-    )
+    program = (SearchByLevel if plan.method in METHODS else Search)(plan, start, limit, target)
     prepared = prepared_for(plan.method, graph.n, graph.m, len(plan.ranges))
 
     def edges(shard: int) -> IncomingEdges:
@@ -171,7 +167,7 @@ class BfsResult(Result):
     distances : array of int32, shape (n,)
         Edges on the shortest path from the source; -1 where there is none.
     predecessors : array of int32, shape (n,), or None
-        The vertex before on such a path; -9999 where there is none and for the source.
+        The vertex before the last on such a path; -9999 where there is none and for the source.
     {common attributes}
     """
 
@@ -194,14 +190,14 @@ class BfsResult(Result):
         return devices.of(reached).xp.bincount(reached)
 
     def path(self, vertex: int) -> list[int]:
-        """Return the vertices of the shortest path to `vertex` from the source, or the nearest of them, both included.
+        """Return the vertices of the shortest path to `vertex` from its nearest source, both included.
 
-        Takes time linear in its length, and from a GPU that of copying the predecessors. Empty where there is no path.
+        Takes time linear in its length; on a GPU, plus copying the predecessors. Empty where there is no path.
 
         Raises
         ------
         InputError
-            If predecessors were not asked for, or `vertex` is out of range.
+            If predecessors were not requested, or `vertex` is not in [0, n).
         """
         if self.predecessors is None:
             raise InputError("path() needs the predecessors: call bfs(..., ", Given("predecessors", True), ")")

@@ -1,8 +1,9 @@
 """Breadth-first searches from many sources: the public call, its result, and its program over vertex ranges.
 
-The algorithm is told in ``kernels/bfs_many.cu``. The sources are taken a batch at a time, each a bit of some words. A
-shard owns a range of vertices and the edges into them, and has these columns of the distances. A superstep is a level
-of a batch: every shard knows the words of all vertices, finds those of its own, and gets the others'.
+The algorithm and its sources are described in ``kernels/bfs_many.cu``. Sources are searched in batches; each search of
+a batch has a bit in every vertex's words. A shard owns a range of vertices, the edges into them, and their columns of
+the distances. A superstep is a level of a batch: every shard has the frontier words of all vertices, computes those of
+its own, and gathers the others'.
 """
 
 from collections.abc import Sequence
@@ -30,7 +31,7 @@ from .ranges import IncomingEdges, checked_depth, piece, transposed
 
 Array = Any
 
-#: Pull if more than one in so many vertices is in a frontier.
+#: Pull if more than one in `_PULL_SHARE` vertices is in a frontier.
 _PULL_SHARE = 16
 
 
@@ -52,16 +53,16 @@ def bfs_many(
 ) -> "BfsManyResult":
     """Return every vertex's distance in edges from each of many sources.
 
-    A bit of a word belongs to a search, so that one look at an edge serves up to 256 of them [1]_ [2]_.
+    Each search has a bit of a word, so one read of an edge serves up to 256 searches [1]_ [2]_.
 
     Parameters
     ----------
     graph : Graph, sparse matrix, or array_like of shape (n, n)
         Read as `mgraph.apsp` does; weights do not matter. Edges are followed from source to target.
     sources : sequence of int
-        The vertices to start from, 0 to n-1, a search each; repeated ones are allowed.
+        The vertices to start from, 0 to n-1, one search each; vertices may be repeated.
     predecessors : bool
-        Whether to return each vertex's predecessors: the least that lies on a shortest path.
+        Whether to return each vertex's predecessor in each search: the least one on a shortest path.
     limit : int, optional
         The greatest distance to search to; vertices beyond it count as unreached. Formerly ``max_depth``, which still
         works and warns.
@@ -74,13 +75,13 @@ def bfs_many(
     Raises
     ------
     InputError
-        If one of the sources is not a vertex or there is none, and for input that cannot be used.
+        If a source is not an integer in [0, n), if there is no source, and for invalid input.
     {common errors}
 
     See Also
     --------
     mgraph.bfs : One search, also from several sources at once.
-    mgraph.apsp : From every vertex, with weights.
+    mgraph.apsp : Distances from every vertex, with weights.
 
     References
     ----------
@@ -134,7 +135,7 @@ class BfsManyResult(MatrixResult):
     distances : array or DistributedMatrix of int32, shape (len(sources), n)
         Edges on the shortest path from each source; -1 where there is none.
     predecessors : array or DistributedMatrix of int32, shape (len(sources), n), or None
-        The vertex before on such a path; -9999 where there is none and for the source.
+        The vertex before the last on a shortest path; -9999 where there is none and for the source.
     {common attributes}
     """
 
@@ -148,12 +149,12 @@ class BfsManyResult(MatrixResult):
     def path(self, source: int, vertex: int) -> list[int]:
         """Return the vertices of the shortest path from one of the sources to `vertex`, both included.
 
-        Takes time linear in its length, and from a GPU that of copying a row. Empty where there is no path.
+        Takes time linear in its length; on a GPU, plus copying a row. Empty where there is no path.
 
         Raises
         ------
         InputError
-            If predecessors were not asked for, `source` is none of the sources, or `vertex` is out of range.
+            If predecessors were not requested, `source` is not among the sources, or `vertex` is not in [0, n).
         """
         if self.predecessors is None:
             raise InputError("path() needs the predecessors: call bfs_many(..., ", Given("predecessors", True), ")")
@@ -161,7 +162,7 @@ class BfsManyResult(MatrixResult):
             checked_vertices(name, [value], self.plan.n) for name, value in (("source", source), ("vertex", vertex))
         )
         if source not in self.sources:
-            raise InputError(Given("source", source), f" is none of the {len(self.sources)} sources of the searches")
+            raise InputError(Given("source", source), f" is not among the {len(self.sources)} sources of the searches")
         vertices = walked_back(self.predecessors[self.sources.index(source)], vertex)
         return vertices if vertices[0] == source else []
 
@@ -174,20 +175,20 @@ class BfsManyResult(MatrixResult):
 
 @dataclass
 class BatchShard:
-    """A shard's state; what each array means is told in ``kernels/bfs_many.cu``.
+    """A shard's state; ``kernels/bfs_many.cu`` describes the other arrays.
 
     Attributes
     ----------
     active : array of int64, shape (1,)
-        Vertices in a frontier.
+        Number of vertices in a frontier.
     hubs : tuple of two arrays
-        Room for the vertices that are put off for their many edges, and a word to count them.
+        A buffer for vertices with so many edges that they are handled later, and a word that counts them.
     row : int
-        The batch's first source; -1 before any.
+        Row of the batch's first source; -1 before the first batch.
     level : int
-        Of the vertices in the frontiers.
+        Distance of the vertices in the frontiers.
     size : int
-        How many there are; 0 when the batch is done.
+        Number of these vertices; 0 when the batch is done.
     """
 
     device: devices.Device
@@ -243,7 +244,7 @@ class SearchMany:
         )
 
     def step(self, state: BatchShard, first: int, limit: int, comm: Communicator) -> int:
-        """Run some levels of this batch, and of those behind it."""
+        """Run up to `limit` levels of this batch and the next ones."""
         ran = 0
         while ran < limit:
             if state.size and state.level != self.max_depth:
@@ -273,7 +274,7 @@ class SearchMany:
         if not batch:
             return False
         searches = [min(64, max(0, len(batch) - bit)) for bit in range(0, self.detail.batch, 64)]
-        # What no search has counts as seen.
+        # Bits without a search count as seen.
         state.seen[:] = state.device.xp.asarray([2**64 - 2**count for count in searches], np.uint64)
         state.frontier.fill(0)
         sources = state.sources[row : row + len(batch)]
@@ -282,7 +283,7 @@ class SearchMany:
         return True
 
     def _level(self, state: BatchShard, comm: Communicator) -> None:
-        """Run a level of a batch, by pushing where few vertices are in a frontier."""
+        """Run a level of a batch: push if few vertices are in a frontier, else pull."""
         s, k = state, state.kernels
         if s.size * _PULL_SHARE < self.plan.n:
             k.push(*s.by_source, s.first, s.frontier, s.seen, s.following, *s.hubs)

@@ -31,9 +31,9 @@ def checked_depth(limit: Any, max_depth: Any) -> int | None:
 
 
 class IncomingEdges(NamedTuple):
-    """The edges into a shard's vertices by target, and by source: where they are needed, and at hand.
+    """The edges into a shard's vertices, by target and by source, as far as they are needed and already exist.
 
-    From those by target a shard makes the others. What it has `prepared`, it makes of both.
+    A shard derives missing edges by source from those by target, and missing `prepared` arrays from both.
     """
 
     by_target: tuple[Array, Array] | None
@@ -48,7 +48,7 @@ def piece(
     lists: tuple[bool, bool],
     place: devices.Device | None,
 ) -> IncomingEdges:
-    """Return the edges into a shard's vertices; those of the only shard, as `lists` asks for them, on its device."""
+    """Return the edges into a shard's vertices; for a single shard, in the orders that `lists` requests."""
     if len(ranges) == 1:
         by_target, by_source = lists
         return IncomingEdges(
@@ -61,7 +61,7 @@ def piece(
 
 
 class Searched(Protocol):
-    """What the state of a shard holds whatever the method."""
+    """Fields that the state of a shard has for every method."""
 
     device: devices.Device
 
@@ -87,9 +87,9 @@ class Searched(Protocol):
 
 
 class FromSources:
-    """What all searches over ranges of vertices share: where they begin and end, and what is collected."""
+    """Base of searches over ranges of vertices: sources, target and depth limit, and collecting the result."""
 
-    #: Levels on one device before the host looks whether the target was found.
+    #: Levels on one device between two checks of the host for the target.
     BATCH = 16
 
     def __init__(
@@ -99,11 +99,11 @@ class FromSources:
         self.sources = sources
         self.max_depth = max_depth
         self.target = target
-        # Each shard's words of the bitmap.
+        # The range of each shard's words in the bitmap.
         self._words = tuple((lo // 32, -(-hi // 32)) if hi > lo else (0, 0) for lo, hi in plan.ranges)
 
     def _found(self, state: Searched, comm: Communicator) -> int:
-        """Return the target's distance, which its owner knows; -1 if it has not been reached."""
+        """Return the target's distance, reduced from its owner; -1 if it has not been reached."""
         assert self.target is not None
         found = state.distances[self.target : self.target + 1].copy()
         comm.allreduce(found, "max")
@@ -113,7 +113,7 @@ class FromSources:
         """Return the shard's part of the distances and predecessors."""
         own = slice(state.first, state.last)
         depth = -1 if self.target is None else self._found(state, comm)
-        if depth >= 0:  # some levels more may have been searched than were asked for
+        if depth >= 0:  # the search may have run some levels beyond the target's
             state.distances[own][state.distances[own] > depth] = -1
         results = {"distances": state.distances[own]}
         if self.plan.predecessors:
@@ -129,7 +129,7 @@ class FromSources:
 
 
 def bitmap(vertices: Sequence[int]) -> dict[int, int]:
-    """Return the words of a bitmap of these vertices that are not zero, by their places."""
+    """Return the nonzero words of a bitmap of these vertices, by word index."""
     words: dict[int, int] = {}
     for vertex in vertices:
         words[vertex // 32] = words.get(vertex // 32, 0) | 1 << vertex % 32
@@ -137,7 +137,7 @@ def bitmap(vertices: Sequence[int]) -> dict[int, int]:
 
 
 def transposed(by_target: tuple[Array, Array], n: int, first: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the same edges by source: ``indices`` are targets, rows are all n vertices."""
+    """Return the same edges by source: rows are all n vertices, ``indices`` are targets."""
     indptr, indices = devices.to_host(by_target[0]), devices.to_host(by_target[1])
     rows = len(indptr) - 1
     marks = lazy.sparse().csr_matrix((np.ones(len(indices), np.int8), indices, indptr), shape=(rows, n)).tocsc()

@@ -1,4 +1,8 @@
-"""Breadth-first search by the frontier and by the vertices not yet reached: the program over vertex ranges."""
+"""Direction-optimizing breadth-first search: the program over vertex ranges.
+
+Levels push from the frontier or pull into the unvisited vertices (Beamer, Asanović and Patterson, 2012); the kernels
+are described in ``kernels/bfs.cu``, the exchange between shards in `mgraph.algorithms.bfs.call`.
+"""
 
 from dataclasses import dataclass
 
@@ -48,8 +52,8 @@ class SearchShard:
 class Search(FromSources):
     """Breadth-first search from one source or more over ranges of vertices."""
 
-    #: Launches before it looks whether the frontier is empty, where each level needs an exchange, which takes longer
-    #: than a look: so few are in vain.
+    #: Launches between two checks for an empty frontier, where each level needs an exchange. A check is cheaper than an
+    #: exchange, so only a few launches may be wasted.
     LAUNCHES = 4
 
     @property
@@ -84,7 +88,7 @@ class Search(FromSources):
             lists=lists.reshape(shards, listed),
             control=control,
         )
-        # One is written by a kernel, which does not have to wait for the host.
+        # A single source is written by a kernel, without waiting for a copy from the host.
         alone = len(self.sources) == 1
         sources = xp.full(1, self.sources[0], np.int32) if alone else device.asarray(np.array(self.sources, np.int32))
         kernels.seed(sources, first, last, arrays.distances, arrays.visited, arrays.frontier)
@@ -92,7 +96,7 @@ class Search(FromSources):
         return SearchShard(device, kernels, edges, arrays)
 
     def step(self, state: SearchShard, first: int, limit: int, comm: Communicator) -> int:
-        """Run some levels; all of them in one launch where no other shard must be heard."""
+        """Run up to `limit` levels, all in one launch if there is no other shard."""
         if self.max_depth is not None:
             limit = min(limit, self.max_depth - first)
         if state.finished or limit <= 0:
@@ -115,7 +119,7 @@ class Search(FromSources):
         return ran
 
     def _exchange_lists(self, state: SearchShard, comm: Communicator) -> bool:
-        """Complete the lists of the new frontier; return whether all of it fitted them."""
+        """Gather the lists of the new frontier; return whether the frontier fitted them."""
         lists = state.arrays.lists
         length = lists.shape[1]
         comm.allgather(lists.reshape(-1), tuple((r * length, (r + 1) * length) for r in range(comm.size)))
@@ -125,7 +129,7 @@ class Search(FromSources):
 def walking_aids(
     what: str | None, device: devices.Device, by_target: tuple[Array, Array], by_source: tuple[Array, Array]
 ) -> tuple[Array, Array]:
-    """Return the heads and the quads, empty but for `what` is wanted."""
+    """Return the heads and the quads; only the one named by `what` is not empty."""
     xp, kernels = device.xp, bfs_kernels.on(device)
     with device.active():
         heads = xp.empty(len(by_target[0]) - 1 if what == "heads" else 0, np.int32)

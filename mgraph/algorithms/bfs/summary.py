@@ -1,4 +1,4 @@
-"""What is printed of a search."""
+"""Summary of a search for the command line."""
 
 from typing import Any
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import bellman
 
-#: Rows of searches from many vertices that are checked at least.
+#: The least number of rows to check of searches from many vertices.
 ROWS = 4
 
 

@@ -1,8 +1,8 @@
-"""Transitive closure: the public call, its result, and its program.
+"""Transitive closure: the public call and its result.
 
-The algorithm is told in ``kernels/closure.cu``. It is the blocked Floyd-Warshall algorithm in the Boolean
-algebra, on packed bits, so the program is that of `mgraph.matrices.floyd_warshall` with other kernels: it differs in
-how a shard is filled and handed back, and in that a word holds 32 columns.
+The algorithm and its sources are described in ``kernels/closure.cu``. It is the blocked Floyd-Warshall algorithm in the
+Boolean algebra, on packed bits. So the program is that of `mgraph.matrices.floyd_warshall` with other kernels; filling
+and collecting a shard differ, and a word holds 32 columns.
 """
 
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ def transitive_closure(
     matrix_or_graph : Graph, sparse matrix, or array_like of shape (n, n)
         Read as `mgraph.apsp` does; weights do not matter.
     reflexive : bool
-        Whether every vertex reaches itself. If not, it does where it lies on a cycle.
+        Whether every vertex reaches itself. If False, only vertices on a cycle do.
     {common arguments}
 
     Returns
@@ -55,7 +55,7 @@ def transitive_closure(
     Raises
     ------
     InputError
-        For input that cannot be used.
+        For invalid input.
     {common errors}
 
     See Also
@@ -65,8 +65,8 @@ def transitive_closure(
 
     Notes
     -----
-    Warshall's algorithm [1]_, many pivots at a time: on a GPU as products of bits on its tensor cores, on a
-    CPU with tables of unions [2]_.
+    Warshall's algorithm [1]_, many pivots at a time: on a GPU by products of bits on its tensor cores, on a CPU by
+    tables of unions [2]_.
 
     References
     ----------
@@ -88,7 +88,7 @@ def transitive_closure(
     runner = executor(device, client, home, worker_timeout)
     limit = checked_memory_limit(memory_limit)
     planned = partial(closure_plan.planned, n, specs=runner.specs, span=span, memory_limit=limit)
-    planned(m=getattr(given, "nnz", None) or 0)  # what does not fit is refused before its edges are sorted
+    planned(m=getattr(given, "nnz", None) or 0)  # refuse a call that does not fit before its edges are sorted
     graph = as_graph(given)
     plan = planned(m=0 if graph.dense is not None else graph.m)
     outcome = runner.run(Closure(plan, reflexive), parts(graph, plan), plan, progress)
@@ -106,9 +106,9 @@ class ClosureResult(MatrixResult):
     Attributes
     ----------
     words : array of uint32, shape (n, ceil(n / 32)), or DistributedMatrix
-        Bit ``j % 32`` of ``words[i, j // 32]`` says whether ``i`` reaches ``j``; behind the last vertex are zeros.
+        Bit ``j % 32`` of ``words[i, j // 32]`` says whether ``i`` reaches ``j``; bits beyond the last vertex are zero.
     count : int
-        Number of pairs of which the first reaches the second.
+        Number of pairs ``(i, j)`` where ``i`` reaches ``j``.
     {common attributes}
     """
 
@@ -124,13 +124,13 @@ class ClosureResult(MatrixResult):
         Raises
         ------
         InputError
-            If a vertex is out of range.
+            If a vertex is not in [0, n).
         """
         [i], [j] = checked_vertices("i", [i], self.plan.n), checked_vertices("j", [j], self.plan.n)
         return bool(int(self.words[i, j // 32]) >> j % 32 & 1)
 
     def rows(self, first: int, last: int) -> Array:
-        """Return the rows `first` to `last` - 1 as a Boolean array, where the bits are; in NumPy if distributed."""
+        """Return rows `first` to `last` - 1 as a Boolean array on the device of the bits; in NumPy if distributed."""
         words = self.words[first:last]
         device = devices.of(words)
         with device.active():

@@ -1,4 +1,4 @@
-"""Transitive closure: the program over a grid of shards."""
+"""Transitive closure: the program over a grid of shards; ``kernels/closure.cu`` describes the algorithm."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ...runtime.communicator import Communicator
 
 
 class Closure(FloydWarshall):
-    """The blocked algorithm of Warshall over a grid of shards."""
+    """The blocked Warshall algorithm over a grid of shards."""
 
     def __init__(self, plan: Plan[MatrixDetail], reflexive: bool) -> None:
         super().__init__(plan, nonnegative=True)
@@ -37,7 +37,7 @@ class Closure(FloydWarshall):
         return MatrixShard(device, kernels, rows, columns, D, None, panels, device.stream(), cycle)
 
     def collect(self, state: MatrixShard, comm: Communicator) -> dict[str, Array]:
-        """Return the shard's bits, and how many are set in each of its rows."""
+        """Return the shard's bits, and the number of set bits in each row."""
         counts = state.device.xp.empty(len(state.D), np.int64)
         state.kernels.count(state.D, counts)
         return {"words": state.D, "counts": counts}
@@ -50,7 +50,10 @@ class Closure(FloydWarshall):
         columns: slice | None = None,
         skip: tuple[int, int, int, int] = (0, 0, 0, 0),
     ) -> None:
-        """Update the shard's rectangle, or some rows or columns of it; what is to be skipped has all its bits."""
+        """Update the shard's rectangle, or some rows or columns of it.
+
+        `skip` is ignored: the bits to be skipped are final, and updating them again changes nothing.
+        """
         s, p = state, state.panels[number % len(state.panels)]
         down = (0, s.rows[1] - s.rows[0]) if rows is None else (rows.start, rows.stop)
         across = (0, s.columns[1] - s.columns[0]) if columns is None else (columns.start, columns.stop)
@@ -67,7 +70,7 @@ def _fill(
     reflexive: bool,
     device: devices.Device,
 ) -> None:
-    """Set the bits of a part of the input, of so many rows and columns from `corner` on."""
+    """Set the bits of a part of the input, a rectangle of `shape` from `corner` on."""
     xp, kernels = device.xp, closure_kernels.on(device)
     start = max(corner)
     end = max(start, min(corner[0] + shape[0], corner[1] + shape[1]))
@@ -82,7 +85,7 @@ def _fill(
             lengths = device.asarray(in_memory(piece.dense[top : top + chunk]))
             present = xp.ascontiguousarray(lengths != infinity(np.dtype(lengths.dtype)))
             here = (top <= row) & (row < top + chunk)
-            # A matrix's diagonal is no edge unless it is negative.
+            # A diagonal element of a distance matrix is an edge only if it is negative.
             present[row[here] - top, column[here]] = lengths[row[here] - top, column[here]] < 0
             kernels.pack(present, D[top : top + chunk])
     if reflexive:

@@ -1,4 +1,4 @@
-"""What is printed of a transitive closure."""
+"""Summary of a transitive closure for the command line."""
 
 from typing import Any
 

@@ -10,14 +10,14 @@ from ...errors import WrongResultError
 from ...graph import Graph
 from ..bellman import sampled
 
-#: Rows that are checked.
+#: Number of rows to check.
 ROWS = 64
 
 
 def rows(graph: Graph, arrays: dict[str, Any], source: object) -> str:
-    """Raise unless the rows of some vertices, of few all, tell what can be reached from them.
+    """Raise unless sampled rows (of a small graph, all) hold the vertices that can be reached from their vertex.
 
-    A vertex that lies on no cycle may reach itself or not, as the call was told: but then all do the same.
+    Whether a vertex on no cycle reaches itself depends on the call's `reflexive`, but must be the same for all.
     """
     indptr, indices = map(devices.to_host, graph.adjacency("csr"))
     matrix = lazy.sparse().csr_array((np.ones(len(indices), np.int8), indices, indptr), shape=(graph.n, graph.n))

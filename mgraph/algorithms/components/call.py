@@ -1,13 +1,13 @@
-"""Connected components: the public call, its result, and its program over vertex ranges.
+"""Connected components: the public call and its result.
 
-The algorithms are told in ``kernels/components.cu``. A shard owns a range of vertices and the edges from them, and
-finds a forest of all n vertices by these edges alone: an edge joins its ends whichever shard has it, so that the
-edges of a directed graph are needed at one end only. Then the forests are joined: each is sent to all the others
-once, 4 n bytes, whatever the number of edges. A root is the least vertex of its tree, so the labels are the same
-from every method and any number of shards.
+The algorithms and their sources are described in ``kernels/components.cu``. A shard owns a range of vertices and the
+edges from them, and computes a forest of all n vertices from these edges alone. An edge joins its ends whichever shard
+has it, so a directed graph's edges are needed at one end only. Then the forests are joined: each is sent to all other
+shards once, 4 n bytes, whatever the number of edges. A root is the least vertex of its tree, so the labels are the same
+for every method and number of shards.
 
-Strong components are SciPy's, on one core: the depth-first search of D. J. Pearce, "An improved algorithm for
-finding the strongly connected components of a directed graph", 2005.
+Strong components are computed by SciPy on one core, by the depth-first search of D. J. Pearce, "An improved algorithm
+for finding the strongly connected components of a directed graph", 2005.
 """
 
 from collections.abc import Iterator
@@ -49,12 +49,13 @@ def connected_components(
     graph : Graph, sparse matrix, or array_like of shape (n, n)
         Read as `mgraph.apsp` does; weights do not matter.
     method : {"auto", "afforest", "shiloach-vishkin", "sequential"}
-        ``"afforest"`` links every vertex with some neighbours, then all but those of the giant component with
-        the rest [1]_. ``"shiloach-vishkin"`` hooks and short-cuts all trees in rounds [2]_ [3]_; ``"sequential"``
-        is union-find on one core of a CPU. ``"auto"`` takes the first, and for few edges on a CPU the last.
+        ``"afforest"`` links every vertex with some neighbours, then the vertices outside the giant component with
+        their other neighbours [1]_. ``"shiloach-vishkin"`` hooks and shortcuts all trees in rounds [2]_ [3]_.
+        ``"sequential"`` is union-find on one core of a CPU. ``"auto"`` takes ``"afforest"``, or ``"sequential"`` for
+        few edges on a CPU.
     connection : {"weak", "strong"}
-        Whether the two ends of a directed edge are connected, or only two vertices that reach each other.
-        Strong components of a directed graph are found on one core of a CPU [4]_.
+        ``"weak"`` ignores the directions of edges; ``"strong"`` connects two vertices only if each reaches the other.
+        Strong components of a directed graph are computed on one core of a CPU [4]_.
     {common arguments}
 
     Returns
@@ -65,13 +66,13 @@ def connected_components(
     Raises
     ------
     InputError
-        For input that cannot be used, and for a method or connection that the devices do not have.
+        For invalid input, and for a method or connection that the devices do not support.
     {common errors}
 
     See Also
     --------
     mgraph.bfs : The vertices that one vertex reaches.
-    mgraph.transitive_closure : Which vertices reach which.
+    mgraph.transitive_closure : Which vertices reach which others.
 
     References
     ----------
@@ -90,17 +91,17 @@ def connected_components(
     """
     graph = as_graph(graph)
     if connection not in ("weak", "strong"):
-        raise InputError(Given("connection", connection), " is not known: use 'weak' or 'strong'")
+        raise InputError(argument="connection", value=connection, expected="'weak' or 'strong'")
     strong = connection == "strong" and graph.directed
     if strong:
         for name, value, fitting in (("method", method, ("auto", "sequential")), ("device", device, (None, "cpu"))):
             if value not in fitting:
                 raise InputError(
-                    Given("connection", "strong"), " is found on one core of a CPU: leave out ", Given(name, value)
+                    Given("connection", "strong"), " is computed on one core of a CPU: leave out ", Given(name, value)
                 )
         if client is not None:
             raise InputError(
-                Given("connection", "strong"), " is found on one core of a CPU: leave out ", Given("client")
+                Given("connection", "strong"), " is computed on one core of a CPU: leave out ", Given("client")
             )
         method, device = "sequential", "cpu"
     runner = executor(device, client, graph.device, worker_timeout)
@@ -145,8 +146,8 @@ class ComponentsResult(Result):
     labels : array of int32, shape (n,)
         The smallest vertex of each vertex's component.
     iterations : int
-        Rounds of the algorithm of Shiloach and Vishkin until nothing happened, the last one included; 1 for
-        the other methods, which hook every edge once.
+        Number of rounds of ``"shiloach-vishkin"``, including the last one, in which nothing changed; 1 for the other
+        methods.
     {common attributes}
     """
 

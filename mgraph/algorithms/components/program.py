@@ -1,4 +1,4 @@
-"""Weak components: the program over vertex ranges."""
+"""Weak components: the program over vertex ranges; ``kernels/components.cu`` describes the algorithms."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -21,19 +21,18 @@ class OutgoingEdges(NamedTuple):
 
 @dataclass
 class ComponentsShard:
-    """A shard's state; what each array means is told in ``kernels/components.cu``.
+    """A shard's state; ``kernels/components.cu`` describes the arrays.
 
     Attributes
     ----------
     parent : array of int32, shape (n,)
         The forest.
     other : array of int32, shape (n,), or None
-        Another shard's forest, or the parents that a round of Shiloach and Vishkin changes; None where there
-        is neither.
+        Another shard's forest, or the parents that a round of Shiloach and Vishkin changes; None if neither is needed.
     marks : array of int32, shape (n,), or None
-        The last round in which something happened to a vertex.
+        For each vertex, the last round in which its tree changed.
     giant, active, count : array of int32, shape (1,)
-        The component that is passed over, whether anything happened in a round, and the shard's roots.
+        The component that linking skips, whether a round changed anything, and the number of the shard's roots.
     """
 
     device: devices.Device
@@ -52,7 +51,7 @@ class ComponentsShard:
 
     @property
     def own(self) -> tuple[Array, Array, int, int]:
-        """The shard's edges, and the first of its vertices and the one behind the last, as a kernel takes them."""
+        """The shard's edges and its range of vertices, in the order of a kernel's arguments."""
         return *self.edges, self.first, self.last
 
 
@@ -64,7 +63,7 @@ class Components:
     plan : Plan
         Its ranges are those of the vertices.
     directed : bool
-        Whether an edge is stored at one end only: then every one of them must be looked at.
+        Whether an edge is stored at one end only: then no edge may be skipped.
     """
 
     def __init__(self, plan: Plan, directed: bool) -> None:
@@ -72,7 +71,7 @@ class Components:
         self.directed = directed
 
     def load(self, shard: int, piece: OutgoingEdges, device: devices.Device) -> ComponentsShard:
-        """Return the shard with room for its forest, which a method's first kernel plants."""
+        """Return the shard with a buffer for its forest, which the first kernel of a method initialises."""
         xp, n = device.xp, self.plan.n
         rounds = self.plan.method == "shiloach-vishkin"
         first, last = self.plan.ranges[shard]
@@ -92,7 +91,7 @@ class Components:
         )
 
     def step(self, state: ComponentsShard, first: int, limit: int, comm: Communicator) -> int:
-        """Hook some edges, or all; where a forest shall be known to the others too, join them."""
+        """Run a round or part of the method; join the shards' forests when they are complete enough."""
         if state.finished or not self.plan.n:
             return 0
         if self.plan.method == "sequential":
@@ -109,7 +108,7 @@ class Components:
         return 1
 
     def collect(self, state: ComponentsShard, comm: Communicator) -> dict[str, Array]:
-        """Return the shard's part of the labels, and how many of its vertices are their component's smallest."""
+        """Return the shard's part of the labels, its number of roots, and the number of rounds."""
         return {
             "labels": state.parent[state.first : state.last],
             "count": devices.to_host(state.count),
@@ -117,7 +116,7 @@ class Components:
         }
 
     def _afforest(self, state: ComponentsShard, step: int) -> bool:
-        """Link with the first neighbours in the first superstep, with the rest in the second; return if it is this."""
+        """Link with the first neighbours in the first superstep, else with the rest; return whether it was the last."""
         k = state.kernels
         if step == 0:
             k.plant(*state.own, state.parent)
@@ -132,7 +131,7 @@ class Components:
         return True
 
     def _round(self, state: ComponentsShard, number: int, comm: Communicator) -> bool:
-        """Run a round of Shiloach and Vishkin; return whether nothing happened anywhere."""
+        """Run a round of Shiloach and Vishkin; return whether nothing changed on any shard."""
         s, k = state, state.kernels
         if number == 1:
             k.initialise(s.parent, s.marks)
@@ -151,7 +150,7 @@ class Components:
 
 
 def _join(state: ComponentsShard, comm: Communicator) -> None:
-    """Join the forests of all shards: then all have the same one, every vertex pointing to its root."""
+    """Join the forests of all shards into one that all shards have, in which every vertex points to its root."""
     for root in range(comm.size):
         forest = state.parent if root == comm.rank else state.other
         comm.broadcast(forest, root, range(comm.size))

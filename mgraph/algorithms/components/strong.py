@@ -1,4 +1,7 @@
-"""Strong components, on one core."""
+"""Strong components by SciPy, on one core of a CPU.
+
+D. J. Pearce, "An improved algorithm for finding the strongly connected components of a directed graph", 2005.
+"""
 
 import numpy as np
 
@@ -17,10 +20,10 @@ class Strong:
         self.plan = plan
 
     def load(self, shard: int, piece: OutgoingEdges, device: devices.Device) -> dict[str, Array]:
-        """Return the state: the edges, and what is found in them."""
+        """Return the state: the edges, to which `step` adds the labels."""
         n, indptr, indices = self.plan.n, *map(devices.to_host, piece)
         marks = lazy.sparse().csr_array((np.ones(len(indices), bool), indices, indptr), shape=(n, n), copy=True)
-        marks.sum_duplicates()  # of repeated edges SciPy's search finds no end
+        marks.sum_duplicates()  # SciPy's search does not end with repeated edges
         return {"marks": marks}
 
     def step(self, state: dict[str, Array], first: int, limit: int, comm: Communicator) -> int:
@@ -28,7 +31,7 @@ class Strong:
         if "labels" in state:
             return 0
         count, found = lazy.csgraph().connected_components(state["marks"], connection="strong")
-        # The vertex that a number comes first at is the smallest of its component.
+        # The first vertex with a label is the smallest of its component.
         _, smallest = np.unique(found, return_index=True)
         state |= {"labels": smallest.astype(np.int32)[found], "count": np.array([count])}
         return 1

@@ -1,4 +1,4 @@
-"""What is printed of connected components."""
+"""Summary of connected components for the command line."""
 
 from typing import Any
 

@@ -20,7 +20,7 @@ def labels(graph: Graph, arrays: dict[str, Any], source: object) -> str:
     outside = (found < 0) | (found > np.arange(graph.n))
     if outside.any():
         v = int(outside.argmax())
-        raise WrongResultError(f"vertex {v} has label {found[v]}, and the least vertex of its component is 0 to {v}")
+        raise WrongResultError(f"vertex {v} has label {found[v]}, but labels must be from 0 to the vertex itself")
     indptr, indices = map(devices.to_host, graph.adjacency("csr"))
     own = np.repeat(found, np.diff(indptr))
     across = own != found[indices]
@@ -31,7 +31,7 @@ def labels(graph: Graph, arrays: dict[str, Any], source: object) -> str:
 
 
 def count(graph: Graph, arrays: dict[str, Any], source: object) -> str:
-    """Raise unless there are as many labels as components, each the label of the vertex that it names."""
+    """Raise unless there are as many labels as components, and each label is the label of its own vertex."""
     found, count = devices.to_host(arrays["labels"]), int(arrays["count"])
     indptr, indices = map(devices.to_host, graph.adjacency("csr"))
     matrix = lazy.sparse().csr_array((np.ones(len(indices), np.int8), indices, indptr), shape=(graph.n, graph.n))

@@ -1,11 +1,15 @@
-"""List ranking: the public call, its result, and its program over strata of the elements.
+"""List ranking: the public call and its result.
 
-The algorithms are told in ``kernels/list_rank.cu``. By splitters, every shard has all of the list, as a walk leads
-anywhere, and walks from its own part of the splitters; then all shards learn the list of splitters, and each rank
-comes from the one shard whose walk passed the element to the one that has it in its range. The few elements that no
-walk passes are a list of their own, which all shards learn and rank; if they are many, all learn all ranks. By
-jumping, a shard has a range of the elements. The kernels notice what is no list, a successor that is no element too,
-and leave it in bounded time; then one core looks at the input, element by element, and names what is wrong.
+The algorithms are described in ``kernels/list_rank.cu``.
+
+- Splitters: every shard has all of the list, as a walk may lead anywhere, and walks from its own range of the
+  splitters. The shards exchange where the walks ended, rank the list of splitters, and send each rank to the shard
+  whose range the element is in. The few elements that no walk passed are gathered and ranked on every shard; if they
+  are many, all ranks are gathered first.
+- Jumping: a shard has a range of the elements and exchanges its words after each round.
+
+The kernels stop in bounded time on invalid input, such as a cycle or a successor out of range, and report a failure.
+Then one core goes through the input element by element, and the error names what is wrong.
 """
 
 from dataclasses import dataclass
@@ -40,33 +44,34 @@ def list_rank(
     progress: Progress | None = None,
     worker_timeout: float | str | None = None,
 ) -> "ListRankResult":
-    """Return the distance from every element of linked lists to the last of its list.
+    """Return the distance from every element of linked lists to the last element of its list.
 
     Parameters
     ----------
     succ : array_like of int, shape (n,)
-        Element ``i`` is followed by ``succ[i]``; the last of a list by itself. Several lists may lie in one array.
+        The successor of each element, 0 to n-1. The last element of a list is its own successor. The array may hold
+        several lists.
     method : {"auto", "sequential", "wyllie", "splitter64", "splitter48"}
-        ``"sequential"`` goes along the lists on one core, ``"wyllie"`` lets every element jump to where its successor
-        points, round by round [1]_, ``"splitter64"`` walks from many splitters at a time and ranks these first [2]_,
-        ``"splitter48"`` does so with an element's splitter and its steps from there in arrays apart, 6 bytes
-        instead of 8 [3]_.
+        ``"sequential"`` follows the lists on one core. ``"wyllie"`` lets every element jump to its successor's
+        successor, in rounds [1]_. ``"splitter64"`` walks from many splitters at once and ranks the splitters first
+        [2]_. ``"splitter48"`` does the same with two arrays for an element's splitter and its distance from it, 6
+        bytes instead of 8 [3]_.
     splitters : int, optional
-        About how many splitters the latter two walk from; by default what keeps the device busy. One is picked among
-        ``len(succ) // splitters`` elements, rounded down to a power of two, at least 1 and at most 1024: of a list that
-        is longer than 1024 times as many, there are more. With it, ``"auto"`` is ``"splitter64"``.
+        The approximate number of splitters for the last two methods; by default enough to keep the device busy. One
+        splitter is picked among every ``len(succ) // splitters`` elements, rounded down to a power of two and to at
+        most 1024, so a long list may have more splitters. With `splitters`, ``"auto"`` is ``"splitter64"``.
     {common arguments}
 
     Returns
     -------
     ListRankResult
-        Can be indexed and gone through as the array of the ranks.
+        Can be indexed and iterated like the array of ranks.
 
     Raises
     ------
     InputError
-        If `succ` is not a vector of elements, or has a cycle without an end; the error names an element on it. If
-        `splitters` is not an integer of 1 or more, or goes with a method that has none.
+        If `succ` is not a vector of integers in [0, n), or has a cycle that does not end; the error names an element
+        on it. If `splitters` is not an integer of 1 or more, or is given with a method that has no splitters.
     {common errors}
 
     See Also
@@ -75,7 +80,7 @@ def list_rank(
 
     Notes
     -----
-    Elements may share a successor: what is ranked are then trees, by the distance to the root, in more time.
+    Elements may share a successor: then `succ` describes trees, ranks are distances to the root, and it takes longer.
 
     References
     ----------
@@ -105,12 +110,12 @@ def list_rank(
     )
     with home.active():
         if not np.can_cast(succ.dtype, plan.dtype):
-            _check_range(succ)  # what is no element might be cut to one
+            _check_range(succ)  # narrowing could turn an invalid successor into a valid one
         succ = home.xp.ascontiguousarray(succ, dtype=plan.dtype)
     programs: dict[str, type[OneByOne | Jumping | Walking]] = {"sequential": OneByOne, "wyllie": Jumping}
     program: Program = programs.get(plan.method, Walking)(plan)
     outcome = runner.run(program, lambda shard: succ, plan, progress)
-    # What the kernels cannot trust is no list, or hardly ever one.
+    # A failure nearly always means that the input is not a list.
     ranks = _one_by_one(succ) if outcome.arrays["failed"].any() else outcome.arrays["ranks"]
     return ListRankResult(ranks=home.asarray(ranks), plan=plan, timings=outcome.timings)
 
@@ -118,12 +123,12 @@ def list_rank(
 @with_common_parts
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ListRankResult(Result):
-    """The result of `list_rank`, which can be indexed and gone through as its `ranks` can.
+    """The result of `list_rank`, which can be indexed and iterated like its `ranks`.
 
     Attributes
     ----------
     ranks : array of int32, shape (n,)
-        Elements between each element and the last of its list, which has rank 0; int64 from 2**31 elements on.
+        Number of steps from each element to the last of its list, which has rank 0; int64 from 2**31 elements on.
     {common attributes}
     """
 
@@ -140,7 +145,7 @@ class ListRankResult(Result):
 
 
 def _elements(succ: Any) -> Array:
-    """Return `succ` as an array, or raise InputError if it can be no list."""
+    """Return `succ` as an array, or raise InputError if its shape or type is not that of a list."""
     if devices.of(succ).kind == "cpu":
         succ = as_array(succ, "succ")
     if succ.ndim != 1:
@@ -153,16 +158,16 @@ def _elements(succ: Any) -> Array:
 
 
 def _check_range(succ: Array) -> None:
-    """Raise InputError if a successor is no element; `succ` is of a type that holds more numbers than there are."""
+    """Raise InputError if a successor is not in [0, n)."""
     n = len(succ)
-    # A negative number is a great one without a sign: one look is enough.
+    # As an unsigned integer a negative number is large, so one maximum finds both kinds.
     if n and int(succ.view(succ.dtype.str.replace("i", "u")).max()) >= n:
         where = int(((succ < 0) | (succ >= n)).argmax())
         raise InputError(f"succ[{where}] is {int(succ[where])}, and the elements are 0 to {n - 1}")
 
 
 def _one_by_one(succ: Array) -> np.ndarray:
-    """Return the ranks as one core of the host finds them; raises InputError for what is no list."""
+    """Return the ranks, computed by one core of the host; raise InputError if `succ` is not a list."""
     succ = devices.to_host(succ)
     _check_range(succ)
     ranks, way = np.empty_like(succ), np.empty_like(succ)

@@ -1,4 +1,8 @@
-"""List ranking: the programs over strata and ranges of the elements."""
+"""List ranking: the programs for one core, for Wyllie's pointer jumping, and for splitters.
+
+`OneByOne` runs on one core, `Jumping` over ranges of the elements, `Walking` over strata: ranges of the splitters. The
+algorithms and their sources are described in ``kernels/list_rank.cu``.
+"""
 
 from dataclasses import dataclass
 
@@ -12,17 +16,17 @@ from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 from .plan import rounds
 
-#: Elements of which at most one without a rank is few: a list of these takes little of the time and memory of all.
+#: At most one unranked element in `FEW` counts as few: listing and ranking them apart takes little time and memory.
 FEW = 256
 
 
-#: Bytes of ranks that are on their way to their owners while the next are made.
+#: Bytes of ranks that are exchanged while the next ones are computed.
 AT_A_TIME = 1 << 28
 
 
 @dataclass
 class Lists:
-    """The state of a shard that goes along lists element by element."""
+    """The state of a shard that follows the lists element by element."""
 
     device: devices.Device
     kernels: list_rank_kernels.Operations
@@ -32,13 +36,13 @@ class Lists:
 
 
 class OneByOne:
-    """The lists, element by element: the first shard has them all."""
+    """Sequential ranking, element by element: the first shard has all lists."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
 
     def load(self, shard: int, piece: Array, device: devices.Device) -> Lists:
-        """Return the shard with the lists, and room for the ranks of its range."""
+        """Return the shard with the lists and a buffer for the ranks of its range."""
         first, last = self.plan.ranges[shard]
         return Lists(device, list_rank_kernels.on(device), piece, device.xp.empty(last - first, self.plan.dtype))
 
@@ -50,13 +54,13 @@ class OneByOne:
         return int(first == 0)
 
     def collect(self, state: Lists, comm: Communicator) -> dict[str, Array]:
-        """Return the ranks, and whether they are not to be trusted."""
+        """Return the ranks, and whether the ranking failed."""
         return {"ranks": state.ranks, "failed": np.array([state.failed])}
 
 
 @dataclass
 class Links:
-    """The state of a shard whose elements jump; ``kernels/list_rank.cu`` tells what the arrays mean."""
+    """The state of a shard whose elements jump; ``kernels/list_rank.cu`` describes the arrays."""
 
     device: devices.Device
     kernels: list_rank_kernels.Operations
@@ -83,7 +87,7 @@ class Jumping:
         return state
 
     def step(self, state: Links, first: int, limit: int, comm: Communicator) -> int:
-        """Let the shard's elements jump, and hear how far the others have come."""
+        """Run some rounds of jumps for the shard's elements, then exchange their words with the other shards."""
         left = rounds(self.plan.n) - first
         if left <= 0:
             return 0
@@ -93,7 +97,7 @@ class Jumping:
         return number
 
     def collect(self, state: Links, comm: Communicator) -> dict[str, Array]:
-        """Return the ranks of the shard's range, and whether they are not to be trusted."""
+        """Return the ranks of the shard's range, and whether the ranking failed."""
         first, last = self.plan.ranges[comm.rank]
         ranks = state.chain[first:last].view(np.uint32)[::2].astype(self.plan.dtype)  # the words' lower halves
         return {"ranks": ranks, "failed": devices.to_host(state.open_words[-1:]) != 0}
@@ -101,14 +105,17 @@ class Jumping:
 
 @dataclass
 class Strata:
-    """The state of a shard that walks; ``kernels/list_rank.cu`` tells what the arrays mean.
+    """The state of a shard that walks; ``kernels/list_rank.cu`` describes the arrays.
 
     Attributes
     ----------
     controls : array of uint64, shape (shards, words)
-        Each shard's control words, and behind them those of 32 bits that say after which round of jumps a splitter
-        was open, the last one last, with the one before them that `jump` needs: together, as they are exchanged and
-        looked at once.
+        Each shard's control words, followed by its `open_words`: both are exchanged and read together.
+    control : array of uint64
+        The shard's own control words, a view of `controls`.
+    open_words : array of uint32
+        A view of `controls`: a word that `jump` needs, then one for each round of jumps, which says whether a splitter
+        was still open after it.
     """
 
     device: devices.Device
@@ -125,7 +132,7 @@ class Strata:
 
 
 class Walking:
-    """Random splitters, a part of the strata each; four supersteps."""
+    """Ranking by random splitters; each shard walks from its range of them. Four supersteps."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -134,7 +141,7 @@ class Walking:
         self.strata = even_ranges(self.splitters, len(plan.ranges), 1)
 
     def load(self, shard: int, piece: Array, device: devices.Device) -> Strata:
-        """Return the shard with all of the lists, and room for what its walks leave."""
+        """Return the shard with all of the lists and the buffers for its walks."""
         xp, n, kernels = device.xp, self.plan.n, list_rank_kernels.on(device)
         packed = self.plan.method == "splitter64"
         number = 1 + rounds(self.splitters)
@@ -152,7 +159,7 @@ class Walking:
         )
 
     def step(self, state: Strata, first: int, limit: int, comm: Communicator) -> int:
-        """Walk, rank the splitters, rank what was walked, or rank the rest."""
+        """Run one of the four supersteps: walk, rank the splitters, rank the walked elements, rank the rest."""
         supersteps = self._walk, self._rank_splitters, self._aggregate, self._complete
         if first >= len(supersteps):
             return 0
@@ -160,48 +167,48 @@ class Walking:
         return 1
 
     def collect(self, state: Strata, comm: Communicator) -> dict[str, Array]:
-        """Return the ranks of the shard's range, and whether they are not to be trusted."""
+        """Return the ranks of the shard's range, and whether the ranking failed."""
         first, last = self.plan.ranges[comm.rank]
         return {"ranks": state.ranks[first:last], "failed": np.array([state.failed])}
 
     def _walk(self, state: Strata, comm: Communicator) -> None:
-        """Walk from the shard's splitters, and hear where the others' walks have ended."""
+        """Walk from the shard's splitters, then exchange with the other shards where the walks ended."""
         strata = self.strata[comm.rank]
-        # All bits set: at an element that no walk has passed, in a chain the end, where walks gave up before.
+        # All bits set mean: no walk has passed the element; in `chain`, the walk was given up before it ended.
         for words in (state.owners, state.chain):
             words.view(f"i{words.itemsize}").fill(-1)
         state.kernels.walk(state.succ, self.shift, *strata, state.owners, state.steps, state.chain, state.control)
         comm.allgather(*_halves(state.chain, self.strata))
 
     def _rank_splitters(self, state: Strata, comm: Communicator) -> None:
-        """Rank all splitters, on every shard: they are too few to hear of one another round by round."""
+        """Rank all splitters on every shard: they are too few for an exchange in each round to pay."""
         _jump(state, state.chain, state.open_words)
 
     def _aggregate(self, state: Strata, comm: Communicator) -> None:
-        """Rank what the shard's walks have passed, and hear of the rest of its range: elsewhere a shard has -1.
+        """Rank the elements that the shard's walks passed, -1 for the others, and reduce each range to its owner.
 
-        While some of every range are on their way to its owner, the next are ranked.
+        It works in parts: while the ranks of one part are exchanged, those of the next are computed.
         """
         device = state.device
         state.ranks = device.xp.empty(self.plan.n, self.plan.dtype)
         parts = max(1, state.ranks.nbytes // comm.size * (comm.size - 1) // AT_A_TIME)
         beside = device.stream() if parts > 1 else device.current_stream()
         cut = [[(low + a, low + b) for a, b in even_ranges(high - low, parts, 1)] for low, high in self.plan.ranges]
-        made = []
+        computed = []
         for pieces in zip(*cut, strict=True):
             for first, last in pieces:
                 own = slice(first, last)
                 state.kernels.aggregate(state.owners[own], state.steps[own], state.chain, state.ranks[own])
-            made.append((pieces, device.current_stream().record()))
+            computed.append((pieces, device.current_stream().record()))
         state.owners = state.steps = None
-        for pieces, ready in made:
+        for pieces, ready in computed:
             beside.wait_event(ready)
             with beside:
                 comm.reduce_scatter(state.ranks, pieces, "max")
         device.current_stream().wait_event(beside.record())
 
     def _complete(self, state: Strata, comm: Communicator) -> None:
-        """Rank what lies before the first splitters, and check the result."""
+        """Rank the elements before the first splitter of each list, and check whether the ranking failed."""
         kernels, xp, few = state.kernels, state.device.xp, self.plan.n // FEW
         first, last = self.plan.ranges[comm.rank]
         unranked = xp.empty(few, self.plan.dtype)
@@ -221,7 +228,7 @@ class Walking:
             self._complete_many(state, comm)
 
     def _complete_few(self, state: Strata, comm: Communicator, unranked: Array, counts: np.ndarray) -> None:
-        """Rank a list of all elements without a rank, of which shard ``r`` has found ``counts[r]``, on every shard."""
+        """Gather the unranked elements, ``counts[r]`` of them from shard ``r``, and rank them on every shard."""
         xp, ends = state.device.xp, np.cumsum(counts)
         parts = tuple(zip((ends - counts).tolist(), ends.tolist(), strict=True))
         first, last = parts[comm.rank]
@@ -240,7 +247,7 @@ class Walking:
         state.failed = bool(devices.to_host(open_words[-1:])[0])
 
     def _complete_many(self, state: Strata, comm: Communicator) -> None:
-        """Rank elements without a rank on their ways to a rank, all on every shard."""
+        """Gather all ranks, then rank the unranked elements on every shard by following them to a ranked one."""
         kernels, ranks = state.kernels, state.ranks
         comm.allgather(ranks, self.plan.ranges)
         marks = kernels.marks(state.device.xp, self.plan.n)
@@ -253,10 +260,10 @@ class Walking:
 
 
 def _jump(state: Strata, chain: Array, open_words: Array) -> None:
-    """Let all words of a chain jump to its ends; the last of `open_words` says if one leads to none."""
+    """Let all words of a chain jump to its ends; the last of `open_words` is not 0 if one reaches no end."""
     state.kernels.jump(chain, 0, len(chain), 0, rounds(len(chain)), open_words)
 
 
 def _halves(chain: Array, ranges: tuple[tuple[int, int], ...]) -> tuple[Array, tuple[tuple[int, int], ...]]:
-    """Return a chain as words of 32 bits, which every communicator knows, and ranges of it likewise."""
+    """Return a chain as 32-bit words, which every communicator can send, and the ranges in these words."""
     return chain.view(np.uint32), tuple((2 * first, 2 * last) for first, last in ranges)

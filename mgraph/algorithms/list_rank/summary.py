@@ -1,4 +1,4 @@
-"""What is printed of ranks."""
+"""Summary of ranks for the command line."""
 
 from typing import Any
 

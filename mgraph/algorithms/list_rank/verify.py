@@ -7,7 +7,7 @@ from ...errors import WrongResultError
 
 Array = Any
 
-#: Elements that are checked together.
+#: Elements checked at a time.
 AT_A_TIME = 1 << 26
 
 

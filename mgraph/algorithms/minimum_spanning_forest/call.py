@@ -40,8 +40,8 @@ def minimum_spanning_forest(
     Parameters
     ----------
     graph : Graph, sparse matrix, or array_like of shape (n, n)
-        Read as `mgraph.apsp` does. The edges of a directed graph count in both directions, of two between the same
-        vertices the lesser. Weights may be negative; without weights every edge counts 1. Self-loops do not matter.
+        Read as `mgraph.apsp` does. A directed graph counts as undirected; of several edges between two vertices, the
+        lightest counts. Weights may be negative; without weights every edge counts 1. Self-loops are ignored.
     method : {"auto", "boruvka"}
         Borůvka's algorithm [1]_ [2]_: in each round every tree takes its least edge to another one.
     {common arguments}
@@ -53,7 +53,7 @@ def minimum_spanning_forest(
     Raises
     ------
     InputError
-        For input that cannot be used.
+        For invalid input.
     {common errors}
 
     See Also
@@ -138,7 +138,7 @@ class SpanningForestResult(Result):
 
 
 def _incident(graph: Graph) -> np.ndarray:
-    """Return where the edges at each vertex would begin, of a directed graph those from it and into it."""
+    """Return ``indptr`` of the edges at each vertex; of a directed graph, those from it and into it."""
     starts = devices.to_host(graph.adjacency("csr")[0])
     return starts + devices.to_host(graph.adjacency("csc")[0]) if graph.directed else starts
 

@@ -1,4 +1,4 @@
-"""Weights as integers of 32 bits that order as they do, which the kernels compare."""
+"""Keys: 32-bit integers in the order of the weights, which the kernels compare."""
 
 from dataclasses import dataclass
 
@@ -10,14 +10,14 @@ from ...arrays import Array
 
 @dataclass(frozen=True)
 class Keys:
-    """How the weights of a graph become keys, and keys weights again.
+    """The conversion of a graph's weights to keys and back.
 
     Attributes
     ----------
     dtype : dtype or None
-        The type of the weights; None where there are none, and each counts as 1.
+        The type of the weights; None for an unweighted graph, whose edges count 1.
     table : array or None
-        The different weights, ascending, of which a key is the place: of types of 64 bits that do not fit 32.
+        The distinct weights, ascending; a key is an index into it. For 64-bit weights that do not fit 32 bits.
     """
 
     dtype: np.dtype | None
@@ -30,7 +30,7 @@ class Keys:
         if self.table is not None:
             return device.xp.searchsorted(self.table, weights).astype(np.int32)
         if self.dtype == np.float32:
-            bits = (weights + np.float32(0)).view(np.int32)  # of both zeros the same
+            bits = (weights + np.float32(0)).view(np.int32)  # -0.0 becomes 0.0
             return device.xp.where(bits < 0, bits ^ np.int32(0x7FFFFFFF), bits)
         return weights.astype(np.int32, copy=False)
 
@@ -47,7 +47,7 @@ class Keys:
 
 
 def keys_of(weights: Array | None, extremes: tuple[float, float, bool]) -> Keys:
-    """Return how weights become keys; `extremes` are the least, the greatest, and whether all are whole."""
+    """Return the conversion for some weights; `extremes` are the least, the greatest, and whether all are whole."""
     if weights is None:
         return Keys(None)
     dtype, (least, most, whole) = np.dtype(weights.dtype), extremes

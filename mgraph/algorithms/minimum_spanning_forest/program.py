@@ -99,6 +99,6 @@ class SpanningForest:
         """Return the edges whose lesser end is the shard's, in the order of both ends, and their keys."""
         found = int(devices.to_host(state.counts)[1])
         low, high, keys = (part[:found] for part in state.forest)
-        del state.choices, state.comp, state.parent, state.best, state.ends  # room to sort in
+        del state.choices, state.comp, state.parent, state.best, state.ends  # frees memory for the sort
         order = (low.astype(np.int64) << 32 | high).argsort()
         return {"src": low[order], "dst": high[order], "keys": keys[order]}

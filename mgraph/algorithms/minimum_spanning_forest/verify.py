@@ -39,7 +39,7 @@ def weight(graph: Graph, arrays: dict[str, Any], source: object) -> str:
     """Raise unless the forest is as light as SciPy's."""
     low, high, lightest = _pairs(graph)
     found = devices.to_host(arrays["weights"]).astype(np.float64)
-    above = 1 - lightest.min(initial=0.0).astype(np.float64)  # SciPy takes a zero for no edge
+    above = 1 - lightest.min(initial=0.0).astype(np.float64)  # SciPy ignores edges of weight zero
     matrix = lazy.sparse().csr_array((lightest + above, (low, high)), shape=(graph.n, graph.n))
     expected = lazy.csgraph().minimum_spanning_tree(matrix).data
     if not np.allclose(np.sort(found + above), np.sort(expected), rtol=1e-6):

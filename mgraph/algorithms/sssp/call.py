@@ -1,12 +1,12 @@
-"""Shortest paths from one source: the public call, its result, and its program over vertex ranges.
+"""Shortest paths from one source: the public call and its result.
 
-The algorithms are told in ``kernels/sssp.cu``. A shard owns a range of vertices and the edges into
-them. A superstep is a round: every shard knows all distances and who must be relaxed, relaxes the edges into
-its own vertices, and gets the others' part of both. That is done over masks, by every method: worklists would
-have to be sent and merged. Where there are no others, a launch runs as many rounds as the span allows, and the
-methods differ as their papers do.
+The algorithms and their sources are described in ``kernels/sssp.cu``. A shard owns a range of vertices and the edges
+into them. A superstep is a round: every shard has all distances and a mask of the vertices to relax, relaxes the edges
+into its own vertices, and gathers the other shards' part of both. With several shards every method runs over masks, as
+worklists would have to be sent and merged. A single shard runs as many rounds in one launch as the span allows, each
+method as its paper describes it.
 
-Predecessors come from the finished distances, so they are the same for every method and any number of shards.
+Predecessors are computed from the finished distances, so they are the same for every method and number of shards.
 """
 
 import math
@@ -34,8 +34,8 @@ from . import plan as single_source_plan
 from .plan import TYPES
 from .program import PATIENCE, FromOneSource, Request, WeightedEdges
 
-#: Mean weights, over the mean degree, in the width of the window of distances that are relaxed together, and the degree
-#: below which it becomes wider; counted, see benchmarks/NOTES.md.
+#: The window of distances that are relaxed together is `_WINDOW` times the mean weight over the mean degree wide, and
+#: wider below the degree `_SPARSE`; both from counted work, see benchmarks/NOTES.md.
 _WINDOW, _SPARSE = 4, 25
 
 
@@ -66,19 +66,19 @@ def sssp(
     source : int
         The vertex to start from, 0 to n-1.
     method : {"auto", "nearfar", "bellman-ford", "mask"}
-        ``"nearfar"`` relaxes the vertices within a window of distances before those beyond it [1]_ [2]_,
-        ``"bellman-ford"`` all whose distance fell, and admits negative weights [3]_, ``"mask"`` the same in two
-        passes over all vertices [4]_. ``"auto"`` takes the first, and the second for negative weights.
+        ``"nearfar"`` relaxes the vertices within a window of distances before those beyond it [1]_ [2]_.
+        ``"bellman-ford"`` relaxes all vertices whose distance fell, and allows negative weights [3]_. ``"mask"`` does
+        the same in two passes over all vertices [4]_. ``"auto"`` takes ``"nearfar"``, or ``"bellman-ford"`` if a
+        weight is negative.
     predecessors : bool
-        Whether to return each vertex's predecessor on a shortest path: the least of those nearer to the source;
-        where there is none (weights of zero, or negative), the least of those that the fewest edges of
-        shortest paths lead to.
+        Whether to return each vertex's predecessor on a shortest path: the least of those nearer to the source. Where
+        there is none (weights of zero, or negative), the least of those reached by the fewest edges of shortest paths.
     dtype : {"float32", "float64", "int32"}, optional
         The type to compute in. By default that of the weights; integers in int32, hop counts in float32.
     limit : float, optional
-        Distances beyond it are left unreached.
+        The greatest distance to search to; vertices beyond it count as unreached.
     target : int, optional
-        Stop once this vertex's distance is known; vertices farther than it are left unreached.
+        Stop once this vertex's distance is known; vertices farther away count as unreached.
     {common arguments}
 
     Returns
@@ -88,17 +88,17 @@ def sssp(
     Raises
     ------
     NegativeCycleError
-        If a cycle of negative weight can be reached from the source; its `vertex` lies on one.
+        If a cycle of negative weight can be reached from the source; the error's `vertex` lies on such a cycle.
     DistanceOverflowError
-        If a weight or distance is beyond what its type carries, as told for `mgraph.apsp`.
+        If a weight or distance is out of range for its type; `mgraph.apsp` lists the ranges.
     InputError
-        For negative weights with another method than ``"bellman-ford"``, if `source` or `target` is not a vertex,
-        and for input that cannot be used.
+        For negative weights with another method than ``"bellman-ford"``, if `source` or `target` is not an integer in
+        [0, n), and for invalid input.
     {common errors}
 
     See Also
     --------
-    mgraph.bfs : The same without weights.
+    mgraph.bfs : Distances without weights.
     mgraph.apsp : Shortest paths between all pairs.
 
     References
@@ -128,7 +128,7 @@ def sssp(
         raise InputError(
             f"the weight {least} is negative, which ",
             Given("method", method),
-            " cannot have: use ",
+            " does not support: use ",
             Given("method", "bellman-ford"),
         )
     check_sums(graph, computed)
@@ -188,12 +188,12 @@ class SsspResult(Result):
     distances : array of float32, float64 or int32, shape (n,)
         Length of the shortest path from the source; ``inf``, for int32 its largest value, where there is none.
     predecessors : array of int32, shape (n,), or None
-        The vertex before on such a path; -9999 where there is none and for the source. With negative weights, a
-        vertex beyond the limit, or farther than the target, keeps its predecessor: a path may return from there.
+        The vertex before the last on such a path; -9999 where there is none and for the source. With negative weights,
+        a vertex beyond the limit, or farther than the target, keeps its predecessor: a path may return from there.
     iterations : int
-        Rounds that were run.
+        Number of rounds that were run.
     source : int
-        The vertex that the distances are from.
+        The source of the distances.
     {common attributes}
     """
 
@@ -208,12 +208,12 @@ class SsspResult(Result):
     def path(self, vertex: int) -> list[int]:
         """Return the vertices of the shortest path to `vertex`, both ends included.
 
-        Takes time linear in its length, and from a GPU that of copying the predecessors. Empty where there is no path.
+        Takes time linear in its length; on a GPU, plus copying the predecessors. Empty where there is no path.
 
         Raises
         ------
         InputError
-            If predecessors were not asked for, or `vertex` is out of range.
+            If predecessors were not requested, or `vertex` is not in [0, n).
         """
         if self.predecessors is None:
             raise InputError("path() needs the predecessors: call sssp(..., ", Given("predecessors", True), ")")
@@ -221,11 +221,11 @@ class SsspResult(Result):
         if self.distances[vertex] == infinity(np.dtype(self.distances.dtype)):
             return []
         vertices = walked_back(self.predecessors, vertex)
-        return vertices if vertices[0] == self.source else []  # where a cycle of zero is negative by rounding
+        return vertices if vertices[0] == self.source else []  # a cycle of weight zero that rounding made negative
 
 
 def _checked_limit(limit: Any, dtype: np.dtype) -> float:
-    """Return the greatest distance of `dtype` that is not beyond a user's limit."""
+    """Return the greatest distance of `dtype` that is at most `limit`."""
     if limit is None:
         return float("inf")
     if isinstance(limit, bool) or not isinstance(limit, (int, float, np.integer, np.floating)) or not limit >= 0:
@@ -239,11 +239,11 @@ def _checked_limit(limit: Any, dtype: np.dtype) -> float:
 
 
 def _window(csr: Compressed, n: int) -> float:
-    """Return the width of distances that are best relaxed together.
+    """Return the best width of the window of distances that are relaxed together.
 
-    Distances of a graph without hubs lie about a mean weight over the mean degree apart. A wider window repeats
-    more work, a narrower one takes more rounds, of which a graph of low degree has many: there it is worth more.
-    Where all weights are equal, no vertex falls twice, however wide it is.
+    In a graph without hubs, distances lie about the mean weight over the mean degree apart. A wider window repeats more
+    work, a narrower one takes more rounds. A graph of low degree has many rounds, so there a wider window pays. Where
+    all weights are equal, no distance falls twice, and the window is infinite.
     """
     m = len(csr.indices)
     if not m or csr.weights is None or csr.weights.min() == csr.weights.max():
@@ -259,7 +259,7 @@ def _window(csr: Compressed, n: int) -> float:
 
 
 def _lengths(csr: Compressed, dtype: np.dtype, device: devices.Device) -> Array:
-    """Return the weights as the kernels want them, which the graph's own hardly ever are not."""
+    """Return the encoded weights; the graph's own array if encoding changes nothing, as is usual."""
     with device.active():
         lengths = edge_lengths(csr, None, dtype, device)
         own = csr.weights
@@ -270,7 +270,7 @@ def _lengths(csr: Compressed, dtype: np.dtype, device: devices.Device) -> Array:
 
 
 def _incoming(csr: Compressed) -> np.ndarray:
-    """Return where the edges into each vertex would begin."""
+    """Return ``indptr`` of the edges grouped by target, without grouping them."""
     n = len(csr.indptr) - 1
     degrees = np.bincount(devices.to_host(csr.indices), minlength=n)
     return np.concatenate([np.zeros(1, np.int64), degrees.cumsum()])

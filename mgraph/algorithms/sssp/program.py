@@ -1,4 +1,7 @@
-"""Shortest paths from one source: the program over vertex ranges."""
+"""Shortest paths from one source: the program over vertex ranges.
+
+``kernels/sssp.cu`` describes the algorithms; `mgraph.algorithms.sssp.call` describes what the shards exchange.
+"""
 
 from dataclasses import dataclass
 from functools import partial
@@ -18,12 +21,12 @@ from ...kernels.sssp.ops import Bounds, Masks, Piles
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 
-#: Rounds after which a graph with negative weights is looked at for a negative cycle, which has no last round.
+#: Rounds after which a graph with negative weights is checked for a negative cycle, with which rounds would never end.
 PATIENCE = 1024
 
 
 class WeightedEdges(NamedTuple):
-    """A shard's edges by source, and whether their weights are as the kernels want them."""
+    """A shard's edges by source, and whether their weights are encoded for the kernels."""
 
     edges: Compressed
     encoded: bool = False
@@ -31,16 +34,16 @@ class WeightedEdges(NamedTuple):
 
 @dataclass(frozen=True)
 class Request:
-    """What a search is asked for.
+    """The parameters of a search.
 
     Attributes
     ----------
     source, target : int
-        Vertices; a target of -1 is none.
+        Vertices; a target of -1 means none.
     limit : float
-        The greatest distance that is wanted.
+        The greatest distance to search to.
     window : float
-        Width of the distances that are relaxed before those beyond.
+        Width of the window of distances that are relaxed before those beyond it.
     negative : bool
         Whether there are negative weights.
     """
@@ -53,7 +56,7 @@ class Request:
 
 
 class Search:
-    """One search of a shard: its arrays, and the kernels that run it. What they mean: ``kernels/sssp.cu``.
+    """One search of a shard: its arrays and the kernels that run it; ``kernels/sssp.cu`` describes the arrays.
 
     Parameters
     ----------
@@ -62,7 +65,7 @@ class Search:
     edges : Compressed
         The edges by source, only those into the shard's vertices, with encoded weights.
     distances : array, shape (n,)
-        The kernels' infinity, but where it starts.
+        The kernels' infinity, except at vertices that have a distance from the start.
     seeds : array of int32
         The vertices to start from.
     ranges : tuple of (int, int)
@@ -70,14 +73,14 @@ class Search:
     shard : int
         This shard's number.
     masked : bool
-        Whether to run over masks though there are no other shards.
+        Whether to run over masks even if there is only one shard.
     window, limit : float
         As in `Request`.
     target : int
         As in `Request`.
     """
 
-    #: Rounds launched before the host looks whether all is done, where each needs an exchange.
+    #: Rounds launched between two checks of the host for the end, where each round needs an exchange.
     BATCH = 16
 
     def __init__(
@@ -123,7 +126,7 @@ class Search:
             self.run = partial(self.kernels.piles, edges, piles, self.control, self.bounds)
 
     def advance(self, limit: int, comm: Communicator) -> int:
-        """Run up to `limit` rounds, at least one where there is one; return how many there were."""
+        """Run up to `limit` rounds, at least one if the search has not finished; return how many were run."""
         if self.finished:
             return 0
         horizon = comm.horizon(limit)
@@ -158,10 +161,10 @@ class FromOneSource:
     plan : Plan
         The plan.
     request : Request
-        What is asked for.
+        The parameters of the search.
     patience : int, optional
-        Rounds after which to stop in doubt whether there is a negative cycle. By default so many that there are
-        more only where floats are rounded.
+        Rounds after which to stop and report `doubt`: there may be a negative cycle. By default there are at most n + 1
+        rounds, which only rounding of floats exceeds, and no doubt.
     """
 
     def __init__(self, plan: Plan, request: Request, patience: int | None) -> None:
@@ -172,7 +175,7 @@ class FromOneSource:
         self.most = min(patience or plan.n + 1, plan.n + 1) if request.negative else None
 
     def load(self, shard: int, piece: WeightedEdges, device: devices.Device) -> OneSourceShard:
-        """Return the shard with nothing but the source reached."""
+        """Return the shard with only the source reached."""
         xp, dtype, request = device.xp, np.dtype(self.plan.dtype), self.request
         edges, masked = piece.edges, self.plan.method == "mask"
         sssp_kernels.on(device).compile_ahead(edges.indptr, dtype, masked)
@@ -184,24 +187,24 @@ class FromOneSource:
             *(device, edges, distances, xp.full(1, request.source, np.int32), self.plan.ranges, shard),
             masked=masked,
             window=request.window,
-            # A path with negative weights may return from beyond the limit, which prunes nothing there.
+            # With negative weights a path may return from beyond the limit, so the limit prunes nothing.
             limit=float("inf") if request.negative else request.limit,
             target=-1 if request.negative else request.target,
         )
         return OneSourceShard(device, shard, search)
 
     def step(self, state: OneSourceShard, first: int, limit: int, comm: Communicator) -> int:
-        """Run some rounds; all of them in one launch where no other shard must be heard."""
+        """Run up to `limit` rounds, all in one launch if there is no other shard."""
         if self.most is not None:
             limit = min(limit, self.most - state.search.rounds)
         return state.search.advance(limit, comm) if limit > 0 else 0
 
     def collect(self, state: OneSourceShard, comm: Communicator) -> dict[str, Array]:
-        """Return the shard's part of the distances and predecessors, the rounds, and whether they were too few."""
+        """Return the shard's part of the results, the rounds, and `doubt`: whether there may be a negative cycle."""
         search, request = state.search, self.request
         first, last = self.plan.ranges[state.number]
         distances, dtype = search.distances, np.dtype(self.plan.dtype)
-        # What is below the least integer that is carried may have fallen there along a negative cycle.
+        # A distance below the type's range may have fallen there along a negative cycle.
         doubt = self.patience is not None and (
             not search.finished
             or (dtype.kind == "i" and int(distances.min()) < distance_range(dtype, nonnegative=False)[0])
@@ -215,15 +218,16 @@ class FromOneSource:
             results["predecessors"] = self._predecessors(state, comm)
         own = distances[first:last]
         decode(own.reshape(1, -1), None, state.device, not request.negative, lowered=False)
-        if request.negative:  # decode first: a path within the limit may come from beyond what is carried
+        if request.negative:  # after decode: a path within the limit may pass distances out of range, which is an error
             _cut(distances, request, infinity(dtype))
         return results | {"distances": own}
 
     def _predecessors(self, state: OneSourceShard, comm: Communicator) -> Array:
         """Return the predecessors of the shard's vertices.
 
-        Those that no nearer vertex has a tight edge to are left open; a second search counts the hops to them along
-        tight edges, from all others, and in that they have nearer vertices.
+        An edge is tight if it lies on a shortest path. A vertex without a tight edge from a nearer vertex is left open
+        at first. A second search then counts hops along tight edges from all other vertices to the open ones, and by
+        hops each of these has a nearer vertex.
         """
         device, search, request, ranges = state.device, state.search, self.request, self.plan.ranges
         xp, kernels, edges, distances = device.xp, search.kernels, search.edges, search.distances
@@ -252,20 +256,20 @@ class FromOneSource:
 
 
 def device_bytes(n: int, m: int, own: int, dtype: np.dtype, predecessors: bool, *, kind: str, masked: bool) -> int:
-    """Return the most bytes that a shard of `FromOneSource` holds on its device.
+    """Return the peak bytes of a shard of `FromOneSource` on its device.
 
     Parameters
     ----------
     n, m : int
-        Vertices, and stored directed edges into the shard's own.
+        Number of vertices of the graph, and of stored directed edges into the shard's vertices.
     own : int
-        Vertices of the shard.
+        Number of vertices of the shard.
     dtype : dtype
         The type of the distances.
     predecessors : bool
-        Whether predecessors are computed; the second search for those behind edges of weight zero is counted.
+        Whether predecessors are computed, with a second search where edges have weight zero.
     kind : {"cpu", "cuda"}
-        Where the work is done.
+        The kind of device.
     masked : bool
         Whether the search runs over masks.
     """
@@ -278,13 +282,13 @@ def device_bytes(n: int, m: int, own: int, dtype: np.dtype, predecessors: bool, 
 
     lists = 4 * m + (n + 1) * offset_type(m).itemsize
     encoding = m * (dtype.itemsize + 1)  # all weights are compared with the graph's own
-    # Beside the second search: the first results, and the vertices that it starts from.
+    # In addition to the second search: the first results, and the vertices that the second one starts from.
     more = 4 * own + 4 * n + search(4) if predecessors else 0
     return lists + max(encoding, search(dtype.itemsize) + more)
 
 
 def _cut(distances: Array, request: Request, unreached: float) -> None:
-    """Make what is beyond the limit, or farther than the target, `unreached`."""
+    """Set distances beyond the limit, or farther than the target, to `unreached`."""
     most = request.limit if request.target < 0 else min(request.limit, distances[request.target].item())
     if most < unreached:
         distances[distances > most] = unreached

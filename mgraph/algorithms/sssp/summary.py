@@ -1,4 +1,4 @@
-"""What is printed of shortest paths from one source."""
+"""Summary of shortest paths from one source for the command line."""
 
 from typing import Any
 
