@@ -1,4 +1,4 @@
-"""What a public call is given, checked once at its door: truth values, integers and sizes of memory."""
+"""Checks of a public call's arguments: vertices, truth values, integers, sizes of memory, arrays."""
 
 import math
 import re
@@ -58,8 +58,8 @@ def checked_bytes(name: str, value: Any) -> int:
     name : str
         The argument's name.
     value : int, float or str
-        A whole number of bytes, at least 1, or such as ``"1.5e9"``, ``"800MB"`` and ``"1GiB"``. A fraction of a byte
-        is left out of a string's.
+        A whole number of bytes, at least 1, or a string such as ``"1.5e9"``, ``"800MB"`` or ``"1GiB"``, which is
+        rounded down to whole bytes.
 
     Raises
     ------
@@ -88,8 +88,8 @@ def checked_bytes(name: str, value: Any) -> int:
 def as_array(values: Any, name: str, xp: Any = np) -> Array:
     """Return an argument as an array, or raise InputError for masked elements and for rows of unequal lengths."""
     if np.ma.is_masked(values):
-        raise InputError(Argument(name), " must not have masked elements: leave out what they belong to, or fill them")
+        raise InputError(Argument(name), " must not have masked elements: fill them, or leave out what they belong to")
     try:
         return xp.asarray(values)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} cannot be made an array: {error}") from error
+        raise InputError(f"{name} cannot be converted to an array: {error}") from error

@@ -22,7 +22,7 @@ from .planning.devices import spec_of
 from .planning.rates import Rates, folder_of_figures, keep
 from .planning.rates import rates as rates_of
 
-#: Vertices of the two solves by which a device's product is measured, and the scale of the graph that is searched.
+#: Vertices of the two solves that measure a device's product, and the scale of the graph that is searched.
 SIZES = {"cuda": (8192, 16384), "cpu": (512, 2048)}
 SCALE = {"cuda": 20, "cpu": 16}
 
@@ -43,6 +43,15 @@ def calibrate(device: str | None = None) -> Rates:
         For an unknown device, or if there is no folder to keep the figures in.
     DeviceError
         If the device does not exist or cannot be used.
+
+    See Also
+    --------
+    mgraph.plan : The predictions that use the figures.
+
+    Examples
+    --------
+    >>> from mgraph.calibrate import calibrate
+    >>> rates = calibrate("cpu")  # doctest: +SKIP
     """
     folder_of_figures()
     found = devices.find(device)

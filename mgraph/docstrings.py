@@ -1,7 +1,7 @@
-"""What the docstrings of public calls and results have in common, written once.
+"""Parts of docstrings that public calls and results share, written once.
 
-A docstring names a part by a line such as ``{common arguments}``. `with_common_parts` puts the part in its place when
-the module is imported, so that `help` and Sphinx show the whole text.
+A docstring names a part by a line such as ``{common arguments}``. `with_common_parts` inserts the part when the module
+is imported, so that `help` and Sphinx show the whole text.
 """
 
 import textwrap
@@ -12,28 +12,27 @@ Documented = TypeVar("Documented")
 _PARTS = {
     "{common arguments}": """\
 device : {"cpu", "cuda", "cuda:N"}, optional
-    Where to run. By default the input's own device where that is a GPU, else a GPU where there is one. With
-    `client`, what its workers use.
+    Where to run. By default the input's own device if that is a GPU, else a GPU if there is one. With `client`, the
+    kind of device that its workers use.
 client : distributed.Client, optional
     Run on the client's workers, one shard each. Vectors are returned to the caller; matrices stay on the workers,
     as `mgraph.cluster.DistributedMatrix`.
 worker_timeout : float or str, optional
-    Seconds, 1 or more, or such as ``"2 minutes"``, that a worker of `client` may be silent before the call ends in
-    `WorkerLostError`. By default ``mgraph.worker-timeout`` of Dask's configuration, or 60.
+    Seconds that a worker of `client` may be silent before the call raises `WorkerLostError`: 1 or more, or a string
+    such as ``"2 minutes"``. By default ``mgraph.worker-timeout`` of Dask's configuration, or 60.
 memory_limit : int, float or str, optional
-    Bytes that the call may take of each device, such as 1e9 or ``"1GiB"``. By default what is free.
+    The most bytes that the call may allocate on each device, such as 1e9 or ``"1GiB"``. By default the free memory.
 span : int, optional
-    Supersteps between two progress reports, and with `client` between two barriers of Dask, where 1 makes each
-    superstep a task. By default about a second's worth.
+    Number of supersteps between two progress reports, and with `client` between two barriers of Dask; 1 makes each
+    superstep a Dask task. By default as many as take about a second.
 progress : callable, optional
-    Called between spans with the number of supersteps done and with their total, which is None where only the graph
-    can tell.
+    Called between spans with the number of supersteps done and their total, which is None if it depends on the graph.
 """,
     "{common errors}": """\
 MemoryLimitError
     If no plan fits the free memory, or `memory_limit`; raised before anything is allocated.
 DeviceError
-    If the device is not there or cannot be used.
+    If the device does not exist or cannot be used.
 WorkerLostError, SchedulerError, VersionError
     With `client`: if a worker is lost during the call, the scheduler does not answer or has no workers, or a worker
     has another version of mgraph.
@@ -42,8 +41,8 @@ WorkerLostError, SchedulerError, VersionError
 plan : Plan
     How the call was run.
 timings : dict of str to float
-    Seconds spent in ``"load"``, ``"solve"`` and ``"collect"``, and apart from these in ``"compile"``: kernels are
-    compiled, or loaded from a cache, at their first use.
+    Seconds spent in ``"load"``, ``"solve"`` and ``"collect"``, and separately in ``"compile"``: kernels are compiled,
+    or loaded from a cache, at their first use.
 """,
 }
 
@@ -57,6 +56,6 @@ def with_common_parts(documented: Documented) -> Documented:
 
 
 def _filled(line: str) -> str:
-    """Return a line of a docstring, or the part that it names, as far indented."""
+    """Return a line of a docstring, or the part that it names, equally indented."""
     part = _PARTS.get(line.strip())
     return line if part is None else textwrap.indent(part, line[: line.index("{")])

@@ -1,18 +1,19 @@
-"""The numbers a distance can be: types, infinity, and the encoding that the kernels compute in.
+"""Types of distances, their infinities, and the encoding that the kernels compute in.
 
-Outside, "no edge" and "unreachable" are ``inf``, for integers the type's largest value. Inside, the infinity of
-integers of w bits is 2**(w-2) - 1, so that two of them add without wrapping, and no weight exceeds the band of
-2**(w-4). Distances must stay so far below infinity that `decode` can tell the two apart; `distance_range` says how far.
+In input and results, "no edge" and "unreachable" are ``inf``, for integers the type's largest value. In the kernels,
+the infinity of integers of w bits is 2**(w-2) - 1, so that two infinities add without wrapping, and no weight exceeds
+the band of 2**(w-4). Distances must stay so far below infinity that `decode` can distinguish the two. `distance_range`
+gives the range of distances, from `least` to `greatest`. It follows from two cases:
 
-Without negative weights, infinities stay what they are. A distance that was cut off at infinity has a first prefix
-above the greatest distance that is carried. That prefix is at most a band above it, so it must be less than infinity:
+Without negative weights, infinities do not change. A path longer than `greatest` has a first prefix above `greatest`.
+That prefix is at most a band above it, and must still be less than infinity, so that the overflow is detected:
 greatest + band < infinity.
 
-With negative weights, a method that works on the matrix lowers infinities too. Where j cannot be reached from i, what
-is left of infinity is at least infinity + d(i, a) + d(b, j), for some pair (a, b) without an edge. So it is at least
+With negative weights, a method that works on the matrix lowers infinities too. If j cannot be reached from i, the
+lowered infinity is at least infinity + d(i, a) + d(b, j), for some pair (a, b) without an edge. So it is at least
 infinity + 2 * least, and the first prefix that is too long must be less than that:
-greatest + band < infinity + 2 * least. A distance below the least also has a first prefix there, which is at most a
-band below it, so that no sum of it wraps.
+greatest + band < infinity + 2 * least. A path shorter than `least` also has a first prefix below `least`, at most a
+band below it, so that no sum with it wraps.
 """
 
 from typing import Any
@@ -21,51 +22,51 @@ import numpy as np
 
 from .errors import Argument, DistanceOverflowError, Given, InputError
 
-#: Vertex ids are int32; a little is kept free, so that a kernel may count past the last one.
+#: The most vertices. Vertex ids are int32; some values are kept free, so that a kernel may count past the last vertex.
 MAX_VERTICES = 2**31 - 2**20
 
 
-#: Edges from which on their numbers have 64 bits: kernels step some way beyond the last one of 32.
+#: The number of edges from which offsets have 64 bits; some 32-bit values are kept free, as above.
 MANY_EDGES = 2**31 - 2**16
 
-#: Elements of a list whose numbers, and distances, have 32 bits.
+#: The most elements of a list, whose indices and ranks must fit 32 unsigned bits.
 MAX_ELEMENTS = 2**32 - 1
 
 
 def offset_type(m: int) -> np.dtype:
-    """Return the type of the offsets into the lists of so many edges."""
+    """Return the type of offsets (``indptr``) into arrays of m edges."""
     return np.dtype(np.int32 if m < MANY_EDGES else np.int64)
 
 
-#: The types that a distance matrix can be computed in; int16 has no labels.
+#: The types that a distance matrix can be computed in; in int16 without predecessors.
 DISTANCE_TYPES = tuple(map(np.dtype, (np.float32, np.float64, np.int32, np.int16)))
 
 
-#: Where to go with what an integer type cannot carry.
+#: The type to advise if a distance or weight does not fit an integer type.
 WIDER = {np.dtype(np.int16): "int32", np.dtype(np.int32): "float64"}
 
 
-#: What stands for "no predecessor", as in SciPy.
+#: The value for "no predecessor", as in SciPy.
 NO_PREDECESSOR = -9999
 
 
 def infinity(dtype: np.dtype) -> float | int:
-    """Return the value that means "no edge" and "unreachable" to a user of `dtype`."""
+    """Return the value that means "no edge" and "unreachable" in input and results of `dtype`."""
     return float("inf") if dtype.kind == "f" else int(np.iinfo(dtype).max)
 
 
 def kernel_infinity(dtype: np.dtype) -> float | int:
-    """Return the value that stands for infinity while a kernel computes in `dtype`."""
+    """Return the value that means infinity in kernels that compute in `dtype`."""
     return float("inf") if dtype.kind == "f" else 2 ** (8 * dtype.itemsize - 2) - 1
 
 
 def band(dtype: np.dtype) -> int:
-    """Return the largest magnitude of a weight in the integers `dtype`."""
+    """Return the largest magnitude of a weight in an integer `dtype`."""
     return 2 ** (8 * dtype.itemsize - 4)
 
 
 def distance_range(dtype: np.dtype, nonnegative: bool) -> tuple[int, int]:
-    """Return the least and the greatest distance that the integers `dtype` carry, by every method.
+    """Return the least and the greatest distance in an integer `dtype`, for every method.
 
     Parameters
     ----------
@@ -89,14 +90,14 @@ def distance_dtype(
     weights : dtype or None
         The type of the edge weights; None is an unweighted graph, whose distances are hop counts.
     asked : dtype-like, optional
-        What the user asked for.
+        The type that the user requested.
     types : tuple of dtype
-        The types that may be asked for.
+        The types that may be requested.
 
     Raises
     ------
     InputError
-        For a type in which no distance is computed.
+        For another type, or an integer type for weights that are floats.
     """
     if asked is not None:
         *names, last = (dtype.name for dtype in types)
@@ -122,7 +123,7 @@ def distance_dtype(
 def exact_types(
     weights: np.dtype | None, least: float, most: float, whole: bool, n: int, narrow: bool
 ) -> list[np.dtype]:
-    """Return the types, narrowest first, of which the first that carries every distance is exact.
+    """Return candidate types, narrowest first; the first one that holds every distance is exact.
 
     Parameters
     ----------
@@ -141,7 +142,7 @@ def exact_types(
     if weights is not None and weights.kind == "f":
         if not whole:
             return [weights]
-        # To there float32 counts without a gap.
+        # Up to 2**24 float32 represents all whole numbers.
         return [np.dtype(np.float32 if (n - 1) * greatest <= 2**24 else np.float64)]
     integers = map(np.dtype, (np.int16, np.int32) if narrow else (np.int32,))
     return [*(dtype for dtype in integers if greatest <= band(dtype)), np.dtype(np.float64)]
@@ -153,7 +154,7 @@ def weight_dtype(dtype: np.dtype) -> np.dtype | None:
     Raises
     ------
     InputError
-        For a type that holds no weights (complex numbers, objects, text).
+        For any other type (complex numbers, objects, text).
     """
     if dtype.kind == "b":
         return None
@@ -165,9 +166,9 @@ def weight_dtype(dtype: np.dtype) -> np.dtype | None:
 
 
 def out_of_range(dtype: np.dtype, nonnegative: bool) -> DistanceOverflowError:
-    """Return the error for a distance that the integers `dtype` do not carry."""
+    """Return the error for a distance out of range for an integer `dtype`."""
     least, greatest = distance_range(dtype, nonnegative)
     return DistanceOverflowError(
-        f"a distance is not within {least} to {greatest}, the distances that {dtype.name} carries: use ",
+        f"a distance is out of range for {dtype.name}, which holds {least} to {greatest}: use ",
         Given("dtype", WIDER[dtype]),
     )

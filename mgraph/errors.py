@@ -1,7 +1,7 @@
-"""What can go wrong, in the user's words: every error that mgraph raises on purpose, and what Ctrl-C may look like.
+"""Every error that mgraph raises on purpose.
 
 Each derives from `MgraphError` and from the built-in exception that a caller would expect, so that
-``except ValueError`` and ``except MemoryError`` go on working.
+``except ValueError`` and ``except MemoryError`` work.
 """
 
 import importlib
@@ -19,7 +19,7 @@ else:
 
 
 class Argument(NamedTuple):
-    """A public call's argument where a message names it."""
+    """The name of a public call's argument, in a message."""
 
     name: str
 
@@ -28,7 +28,7 @@ class Argument(NamedTuple):
 
 
 class Given(NamedTuple):
-    """A public call's argument where a message says how it is given, such as ``method='johnson'``, or ``client=``."""
+    """A public call's argument with a value, such as ``method='johnson'``, or ``client=`` without one, in a message."""
 
     name: str
     value: Any = ...
@@ -37,24 +37,24 @@ class Given(NamedTuple):
         return f"{self.name}=" if self.value is ... else f"{self.name}={self.value!r}"
 
 
-#: A message, or a part of it, in parts.
+#: The parts of a message.
 Words = tuple["str | Argument | Given", ...]
 
 
 class Worded(Exception):
-    """An error or a warning whose message may be made of several parts: text, `Argument` and `Given`.
+    """An error or a warning whose message may consist of parts: text, `Argument` and `Given`.
 
-    The command line says the latter two in its options.
+    The command line writes arguments as its options.
     """
 
     def __init__(self, *parts: Any) -> None:
         #: The message in parts.
         self.parts = parts
-        # OSError takes its number, reason and file one by one.
+        # OSError takes its number, reason and file as separate arguments.
         super().__init__(*(parts if parts and isinstance(parts[0], int) else ("".join(map(str, parts)),)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Dask's workers send errors by tblib, which without this would not call the constructor.
+        # Dask's workers send errors with tblib, which would not call the constructor without this.
         return type(self), self.parts, self.__dict__
 
     @property
@@ -63,7 +63,7 @@ class Worded(Exception):
         return any(isinstance(part, (Argument, Given)) for part in self.parts)
 
     def sentence(self, spelled: Callable[[Argument | Given], str]) -> str:
-        """Return the message, with arguments as `spelled` says them."""
+        """Return the message, with arguments written by `spelled`."""
         return "".join(spelled(part) if isinstance(part, (Argument, Given)) else str(part) for part in self.parts)
 
 
@@ -77,27 +77,27 @@ class MgraphError(Worded):
 
 
 class RenamedWarning(Worded, FutureWarning):
-    """A former name was used that ends with the next release."""
+    """A former name was used, which the next release removes."""
 
 
 class InputError(MgraphError, ValueError):
-    """An argument or a graph that cannot be used, with the offending value and what to do.
+    """An invalid argument or graph; the message has the value and what to do.
 
     Parameters
     ----------
     *parts : str, Argument or Given
-        The message; with `argument`, what follows it.
+        The message; with `argument`, text that follows the sentence about it.
     argument : str, optional
-        The argument that cannot be used.
+        The name of the invalid argument.
     value : object
-        What it was.
+        Its value.
     expected : str, optional
-        What it must be.
+        What the value must be.
 
     Attributes
     ----------
     argument, value, expected
-        As above; None for an error that is not about one argument's value.
+        As above; None if the error is not about the value of one argument.
 
     Examples
     --------
@@ -119,39 +119,39 @@ class InputError(MgraphError, ValueError):
 
 
 class AmbiguousZerosError(InputError):
-    """A dense matrix that does not tell whether its zeros are edges of weight zero or no edges."""
+    """A dense matrix whose zeros may mean edges of weight zero or no edges."""
 
 
 class FormatError(InputError):
-    """A file that cannot be read as the graph it should hold, with its line where there is one."""
+    """A file that does not hold a graph in its format; the message names the line if there is one."""
 
 
 class MissingFileError(MgraphError, FileNotFoundError):
-    """There is no file of the name to read; `errno` and `filename` are those of any missing file."""
+    """The file to read does not exist; `errno` and `filename` are set as in any FileNotFoundError."""
 
 
 class RoundingError(MgraphError, ArithmeticError):
-    """A method cannot tell the distances, because rounding makes a cycle look negative that is not."""
+    """A method cannot compute the distances, because rounding makes a cycle look negative that is not."""
 
 
 class DistanceOverflowError(MgraphError, OverflowError):
-    """A weight or distance is beyond what its type carries, as `mgraph.apsp` tells for each type."""
+    """A weight or distance is out of range for its type; `mgraph.apsp` lists the ranges."""
 
 
 class WrongResultError(MgraphError):
-    """A verifier has found that a result is wrong; the message names a vertex or an element."""
+    """A verifier found that a result is wrong; the message names a vertex or an element."""
 
 
 class MemoryLimitError(MgraphError, MemoryError):
-    """No plan fits the memory there is, which is told before anything is allocated; or memory ran out all the same."""
+    """No plan fits the free memory, raised before anything is allocated; or memory ran out during a call."""
 
 
 class DeviceError(MgraphError, RuntimeError):
-    """A device that was asked for is not there or cannot be used."""
+    """A requested device does not exist or cannot be used."""
 
 
 class WorkerLostError(MgraphError, RuntimeError):
-    """A Dask worker went away in the middle of a call."""
+    """A Dask worker was lost during a call."""
 
 
 class SchedulerError(MgraphError, TimeoutError):
@@ -167,11 +167,11 @@ class MissingPackageError(MgraphError, ImportError):
 
 
 class OutputExistsError(MgraphError, FileExistsError):
-    """The output path exists and was not to be overwritten."""
+    """The output file exists, and `overwrite` is False."""
 
 
 def interrupted(error: BaseException | None) -> bool:
-    """Return whether an error comes of Ctrl-C, which compiled code turns into errors of its own."""
+    """Return whether an error was caused by Ctrl-C, which compiled code turns into other errors."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None

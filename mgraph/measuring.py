@@ -1,4 +1,4 @@
-"""Taking times: medians of work repeated after a warm-up, by events on a GPU, by the monotonic clock on a CPU."""
+"""Measuring times: medians of repeated work after a warm-up, by events on a GPU and the monotonic clock on a CPU."""
 
 import statistics
 import time
@@ -8,7 +8,7 @@ from typing import Any
 
 from . import device as devices
 
-#: Least number of times for a median.
+#: Number of repetitions for a median.
 REPEATS = 5
 
 
@@ -32,10 +32,10 @@ def each_seconds(device: devices.Device, work: Callable[[], object], repeats: in
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds that repeated calls have taken; the first one, which prepares and compiles, counts apart.
+    """Seconds of repeated calls; the first call, which prepares and compiles, is kept separately.
 
-    ``processor`` is the time of all processors in the calls, of this process: on one core it says how much of a call's
-    time others took.
+    ``processor`` is this process's CPU time in each call, summed over cores: on one core, the rest of a call's time
+    went to other processes.
     """
 
     first_call: float
@@ -54,9 +54,9 @@ class Times:
 def repeated(call: Callable[[], Any], repeats: int = REPEATS) -> tuple[Any, Times]:
     """Call once to warm up, then `repeats` times; return the last result and the times.
 
-    Nothing is done between the calls, so that a processor that was warmed up is still so; the result is that of a
-    call whose time counts, for it to be checked. `call` returns a result of this library, whose timings tell the solve
-    apart from what is moved, or anything else: then the whole call is the solve.
+    Nothing runs between the calls, so that the processor stays warm. The result comes from a call whose time counts, so
+    that it can be verified. If `call` returns a result of this library, its timings separate the solve from loading and
+    collecting; otherwise the whole call counts as the solve.
     """
     calls: list[float] = []
     processor: list[float] = []

@@ -1,4 +1,4 @@
-"""Paths from predecessors."""
+"""Paths of vertices, from predecessors."""
 
 from . import device as devices
 from .arrays import Array
@@ -7,19 +7,19 @@ from .errors import Given, RoundingError
 
 
 def endless() -> RoundingError:
-    """Return the error for a path that has no end."""
+    """Return the error for a path that does not end."""
     return RoundingError(
         "the path goes round a cycle whose weight rounding makes negative: use ", Given("method", "johnson")
     )
 
 
 def walked_back(predecessors: Array, vertex: int) -> list[int]:
-    """Return the vertices from one that has no predecessor to `vertex`, each the predecessor of the next.
+    """Return the path to `vertex`, from a vertex without a predecessor; each vertex is the predecessor of the next.
 
     Raises
     ------
     RoundingError
-        If there is no such one: the predecessors form a cycle.
+        If the predecessors form a cycle.
     """
     before = devices.to_host(predecessors)
     vertices: list[int] = []

@@ -383,7 +383,7 @@ def test_a_graph_that_cannot_be_sorted_in_memory(monkeypatch):
     ],
 )
 def test_ragged_arrays(make, name):
-    with pytest.raises(InputError, match=f"{name} cannot be made an array"):
+    with pytest.raises(InputError, match=f"{name} cannot be converted to an array"):
         make()
 
 

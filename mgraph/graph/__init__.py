@@ -1,8 +1,8 @@
-"""The checked input: a graph whose edges are kept once, with the views that algorithms ask for.
+"""The checked input: a graph whose edges are stored once, with the views that algorithms need.
 
-A graph is a list of directed edges (an undirected one holds both directions), sorted by source and
-target. Its compressed forms by source (CSR) and by target (CSC) are made when first asked for, on the
-device that asks, and kept with the graph.
+A graph is a list of directed edges, sorted by source and target; an undirected one holds both directions. Its
+compressed forms by source (CSR) and by target (CSC) are computed at first use, on the device that needs them, and kept
+with the graph.
 """
 
 from .checks import check_memory

@@ -1,4 +1,4 @@
-"""What a graph is made from, checked: shapes, vertex ids, weights, and the memory that sorting takes."""
+"""Checks of a graph's input: shapes, vertex ids, weights, and the memory for sorting."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from .compressed import Edges
 
 
 def check_square(shape: tuple[int, ...]) -> None:
-    """Refuse a matrix that is not square, or of too many vertices."""
+    """Raise InputError for a matrix that is not square or has too many vertices."""
     if len(shape) != 2 or shape[0] != shape[1]:
         raise InputError(f"the matrix has shape {tuple(shape)}: it must be square, a row and column per vertex")
     if shape[0] > MAX_VERTICES:
@@ -21,7 +21,7 @@ def check_square(shape: tuple[int, ...]) -> None:
 
 
 def check_memory(n: int, edges: int, home: devices.Device) -> None:
-    """Refuse a graph whose sorting does not fit: three lists of offsets, and copies of the edges."""
+    """Raise MemoryLimitError if sorting a graph does not fit: three arrays of offsets, and copies of the edges."""
     needed, there = 12 * n + 40 * edges, home.available_memory()
     if needed > there:
         raise MemoryLimitError(
@@ -72,7 +72,7 @@ def vertex_count(n: int | None, largest: int) -> int:
 
 
 def checked_weights(weights: Array, edges: int) -> Array | None:
-    """Return weights in the type in which a graph keeps them; None where they are truth values."""
+    """Return weights in the type in which a graph keeps them; None for truth values."""
     if weights.shape != (edges,):
         raise InputError(f"weights has shape {tuple(weights.shape)} for {edges} edges: give one per edge")
     dtype = weight_dtype(np.dtype(weights.dtype))
@@ -89,7 +89,7 @@ def checked_weights(weights: Array, edges: int) -> Array | None:
 
 
 def check_both_directions(edges: Edges, back: Array) -> None:
-    """Refuse weights of an undirected graph that differ between an edge and the same edge `back`."""
+    """Raise InputError if the two directions of an undirected edge have different weights."""
     src, dst, weights = edges
     assert weights is not None
     differ = (weights != back).nonzero()[0]

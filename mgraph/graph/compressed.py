@@ -60,7 +60,7 @@ def transposed(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | No
 
 
 def selected(edges: Edges, chosen: Array, n: int, xp: Any) -> Compressed:
-    """Group the chosen ones of edges by source; they stay in their order, so that nothing is sorted."""
+    """Return the chosen edges grouped by source; they keep their order, so nothing is sorted."""
     src, dst, weights = edges
     degrees = xp.bincount(src[chosen], minlength=n)[:n]
     indptr = xp.zeros(n + 1, offset_type(len(src)))

@@ -1,4 +1,4 @@
-"""Graphs as those of other libraries."""
+"""Conversion of graphs to those of other libraries."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from .compressed import Edges
 
 
 def networkx_graph(networkx: Any, n: int, edges: Edges, directed: bool, ids: np.ndarray | None) -> Any:
-    """Return a graph of NetworkX: a multigraph if it has parallel edges; of an undirected edge one direction."""
+    """Return a NetworkX graph, a multigraph if there are parallel edges; an undirected edge is added once."""
     src, dst = devices.to_host(edges.src), devices.to_host(edges.dst)
     parallel = bool(((src[1:] == src[:-1]) & (dst[1:] == dst[:-1])).any())
     kinds = {

@@ -1,4 +1,4 @@
-"""Dense matrices as graphs: which entries are edges, and what is wrong with one."""
+"""Dense matrices as graphs: which entries are edges, and checks of the entries."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,9 +17,9 @@ from .stored import StoredMatrix, in_memory
 
 
 def dense(matrix: Any, missing: float | None = None) -> Array:
-    """Return a square matrix of numbers or truth values as an array, or as a `StoredMatrix` where it is elsewhere.
+    """Return a square matrix of numbers or truth values as an array, or as a `StoredMatrix` if it is not in memory.
 
-    A masked entry becomes `missing`, by default what is no edge in a distance matrix.
+    A masked entry becomes `missing`, by default the value that means no edge in a distance matrix.
     """
     if hasattr(matrix, "tocoo"):
         raise InputError(f"{type(matrix).__name__} is a sparse matrix: give it to from_scipy")
@@ -38,7 +38,7 @@ def dense(matrix: Any, missing: float | None = None) -> Array:
 
 
 def _rows(matrix: Any) -> np.ndarray:
-    """Return what is no array as one, masked where a row is; raise InputError for rows of unequal length and such."""
+    """Return nested sequences as an array, masked where a row is; raise InputError for rows of unequal length."""
     if isinstance(matrix, Sequence) and all(isinstance(row, Sequence) for row in matrix):
         lengths = [len(row) for row in matrix]
         odd = next((i for i, length in enumerate(lengths) if length != lengths[0]), None)
@@ -54,10 +54,10 @@ def _rows(matrix: Any) -> np.ndarray:
 
 
 def looked_through(matrix: Array) -> tuple[bool, bool]:
-    """Return whether no entry of a matrix is negative, and whether it leaves open what its zeros are.
+    """Return whether no entry of a matrix is negative, and whether the meaning of its zeros is ambiguous.
 
-    On a GPU, whose reductions need no room, the matrix is looked through as a whole. Once an infinity is found, only
-    the least entry is still asked for.
+    On a GPU, whose reductions need no memory, the matrix is scanned as a whole. Once an infinity is found, only the
+    minimum is still needed.
     """
     n, missing, least = len(matrix), infinity(np.dtype(matrix.dtype)), 0.0
     infinite = zeros = False
@@ -89,7 +89,7 @@ def _no_weight(block: Array, first: int) -> InputError:
 
 
 def adjacent(matrix: Array) -> dict[str, Any]:
-    """Return the edges of an adjacency matrix by source, and whether none is negative, as `Graph` takes them."""
+    """Return the edges of an adjacency matrix by source, and whether none is negative: keywords of `Graph`."""
     n, dtype, home = len(matrix), weight_dtype(np.dtype(matrix.dtype)), devices.of(matrix)
     xp = home.xp
     degrees, targets, weights = [xp.zeros(1, np.int64)], [xp.empty(0, np.int32)], [xp.empty(0, dtype)]

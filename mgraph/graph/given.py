@@ -1,4 +1,4 @@
-"""What a call is given, as a graph: a `Graph`, a sparse matrix or a dense one."""
+"""A call's input as a graph: a `Graph`, a sparse matrix or a dense one."""
 
 import os
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from .graph import Graph
 
 
 def outline(value: Any) -> tuple[int, str]:
-    """Return the number of vertices and the device of a graph or sparse matrix, before any edge is touched.
+    """Return the number of vertices and the device of a graph or sparse matrix, without reading its edges.
 
     Raises
     ------
@@ -30,7 +30,7 @@ def as_graph(value: Any) -> Graph:
     Raises
     ------
     InputError
-        If it is none of these, or one that cannot be used.
+        If it is neither, or invalid.
     """
     if isinstance(value, Graph):
         return value

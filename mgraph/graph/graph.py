@@ -1,4 +1,4 @@
-"""A graph and its views, made once and kept on each device that asks for them."""
+"""The `Graph`: its edges, and views of them (CSR, CSC), computed once and kept on each device that needs them."""
 
 import logging
 from collections.abc import Iterable, Iterator
@@ -47,7 +47,7 @@ class Graph(Keeping):
     ids : array of int64 or None
         The vertices' original ids where the graph was relabelled: vertex ``v`` was ``ids[v]``.
     nonnegative : bool
-        Whether it is known that no weight is negative.
+        True if no weight is negative.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Graph(Keeping):
         src, dst : array_like of int, shape (edges,)
             The edges' ends, numbered from 0. Self-loops and repeated edges are kept.
         weights : array_like, shape (edges,), optional
-            Floats or integers; NaN is refused, ``inf`` is no edge.
+            Floats or integers. NaN is an error; an edge of weight ``inf`` is left out.
         n : int, optional
             Number of vertices; by default one more than the largest id.
         directed : bool
@@ -104,8 +104,14 @@ class Graph(Keeping):
         Raises
         ------
         InputError
-            For ids that are negative, not integers, not below `n` or beyond int32, for arrays of
-            different lengths, and for a NaN weight.
+            For edge ends that are not integers in [0, n) or exceed int32, for arrays of different lengths, and for a
+            NaN weight.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.Graph.from_edges([0, 1], [1, 2], [5, 6], directed=False)
+        Graph(n=3, m=4, undirected, int64)
         """
         directed = checked_flag("directed", directed)
         xp = next((devices.of(a).xp for a in (src, dst, weights) if devices.of(a).kind == "cuda"), np)
@@ -134,14 +140,24 @@ class Graph(Keeping):
     def from_scipy(cls, matrix: Any, directed: bool = True) -> "Graph":
         """Return the graph whose edges are the stored entries of a SciPy (or CuPy) sparse matrix.
 
-        Stored zeros are edges of weight zero, but for those of a matrix of diagonals (DIA) or of blocks (BSR), which
-        cannot tell them from no entry; a boolean matrix gives an unweighted graph; entries stored twice are parallel
-        edges.
+        Stored zeros are edges of weight zero, except in the formats DIA and BSR, where a stored zero may only be fill.
+        A boolean matrix gives an unweighted graph. Entries stored twice are parallel edges.
 
         Raises
         ------
         InputError
             If the matrix is not square, and as `from_edges` does.
+
+        See Also
+        --------
+        to_scipy : The edges as a SciPy matrix.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> from scipy import sparse
+        >>> mgraph.Graph.from_scipy(sparse.csr_array([[0, 3], [2, 0]]))
+        Graph(n=2, m=2, directed, int64)
         """
         if not hasattr(matrix, "tocoo"):
             raise InputError(f"from_scipy takes a sparse matrix, not {type(matrix).__name__}")
@@ -155,10 +171,10 @@ class Graph(Keeping):
 
     @classmethod
     def from_dense(cls, matrix: Array) -> "Graph":
-        """Return the graph of a dense matrix that tells by itself what its zeros are.
+        """Return the graph of a dense matrix whose zeros are unambiguous.
 
-        A matrix with an infinity, or without zeros off its diagonal, is read by `from_distances`, one of truth values
-        by `from_adjacency`. A matrix in memory is looked through once, one in a file or on a cluster some rows at a
+        A matrix with an infinity, or without zeros off its diagonal, is read by `from_distances`; one of truth values
+        by `from_adjacency`. A matrix in memory is scanned once; one in a file or on a cluster is read some rows at a
         time.
 
         Parameters
@@ -169,8 +185,8 @@ class Graph(Keeping):
         Raises
         ------
         InputError
-            If the matrix has zeros off its diagonal and no infinity, so that they may be edges of weight zero or no
-            edges. Otherwise as `from_distances` and `from_adjacency` do.
+            `AmbiguousZerosError` if the matrix has zeros off its diagonal and no infinity: its zeros may mean edges of
+            weight zero or no edges. Otherwise as `from_distances` and `from_adjacency` do.
 
         Examples
         --------
@@ -185,7 +201,7 @@ class Graph(Keeping):
         nonnegative, ambiguous = looked_through(matrix)
         if ambiguous:
             raise AmbiguousZerosError(
-                "the matrix has zeros off its diagonal and no infinity: if they are no edges, as in SciPy, give "
+                "the matrix has zeros off its diagonal and no infinity: if zeros mean no edge, as in SciPy, give "
                 "Graph.from_adjacency(matrix); if they are edges of weight zero, give Graph.from_distances(matrix)"
             )
         return cls(int(matrix.shape[0]), dense=matrix, nonnegative=nonnegative)
@@ -194,10 +210,10 @@ class Graph(Keeping):
     def from_distances(cls, matrix: Array) -> "Graph":
         """Return the graph of a distance matrix, in which zeros are edges of weight zero.
 
-        No edge is ``inf`` (for integers the type's largest value) or a masked entry. The diagonal counts as zero
+        ``inf`` (for integers the type's largest value) and masked entries mean no edge. The diagonal counts as zero
         unless it is negative. The matrix is kept, not copied; one in a file (Zarr, HDF5) or on a cluster is read some
-        rows at a time. Do not change it while the graph is in use: what has been made of it, its edges among others,
-        is not made anew.
+        rows at a time. Do not change it while the graph is in use: arrays derived from it, such as its edges, are kept
+        and not computed again.
 
         Parameters
         ----------
@@ -207,7 +223,11 @@ class Graph(Keeping):
         Raises
         ------
         InputError
-            If the matrix is not square, or holds NaN, -inf or something that is no number.
+            If the matrix is not square, or holds NaN, -inf or an element that is not a number.
+
+        See Also
+        --------
+        from_adjacency : The graph of a matrix in which zeros mean no edge.
 
         Examples
         --------
@@ -217,16 +237,16 @@ class Graph(Keeping):
         """
         matrix = dense(matrix)
         if matrix.dtype.kind == "b":
-            raise InputError("a distance matrix must hold numbers, got truth values: Graph.from_adjacency takes these")
+            raise InputError("a distance matrix must hold numbers, got truth values: use Graph.from_adjacency")
         nonnegative, _ = looked_through(matrix)
         return cls(int(matrix.shape[0]), dense=matrix, nonnegative=nonnegative)
 
     @classmethod
     def from_adjacency(cls, matrix: Array) -> "Graph":
-        """Return the graph of an adjacency matrix, in which zeros are no edges, as in SciPy.
+        """Return the graph of an adjacency matrix, in which zeros mean no edge, as in SciPy.
 
-        No edge is also ``inf``, and a masked entry. An entry on the diagonal is a self-loop. Truth values make an
-        unweighted graph. The edges are kept, not the matrix, of which some rows are read at a time.
+        ``inf`` and masked entries mean no edge, too. An entry on the diagonal is a self-loop. Truth values give an
+        unweighted graph. The edges are kept, not the matrix, which is read some rows at a time.
 
         Parameters
         ----------
@@ -236,9 +256,13 @@ class Graph(Keeping):
         Raises
         ------
         InputError
-            If the matrix is not square, or holds NaN, -inf or something that is no number.
+            If the matrix is not square, or holds NaN, -inf or an element that is not a number.
         MemoryLimitError
-            If the edges do not fit the memory there is.
+            If the edges do not fit the free memory.
+
+        See Also
+        --------
+        from_distances : The graph of a matrix in which zeros are edges of weight zero.
 
         Examples
         --------
@@ -275,7 +299,7 @@ class Graph(Keeping):
         return extremes
 
     def largest_sums(self, count: int) -> tuple[float, float]:
-        """Return how far below and above zero a sum of up to `count` weights may be."""
+        """Return the largest magnitudes below and above zero that a sum of up to `count` weights may have."""
         largest = [np.zeros(0), np.zeros(0)]
         for weights in self._weights():
             lengths = devices.to_host(weights).astype(np.float64)
@@ -300,7 +324,7 @@ class Graph(Keeping):
 
     @property
     def device(self) -> str:
-        """The name of the device that the graph was made on, and results are returned on."""
+        """The name of the device on which the graph was created, and on which results are returned."""
         return self._home.name
 
     def csr(self) -> Compressed:
@@ -329,7 +353,7 @@ class Graph(Keeping):
         order : {"csr", "csc"}
             Grouped by source or by target; of an undirected graph both are the same arrays.
         device : Device, optional
-            Where the arrays shall live; by default where the graph was made.
+            The device of the returned arrays; by default the graph's own.
         """
         device = device or self._home
         return self._view(f"{order}.indptr", device), self._view(f"{order}.indices", device)
@@ -341,13 +365,13 @@ class Graph(Keeping):
     def with_weights(self, weights: Array) -> "Graph":
         """Return a graph of the same edges with other weights.
 
-        Nothing is sorted again, and what calls derive from the edges alone is shared by both graphs.
+        Nothing is sorted again, and both graphs share the arrays that calls derive from the edges alone.
 
         Parameters
         ----------
         weights : array_like, shape (m,)
             Floats or integers, in the order of `coo`. An undirected graph lists both directions of an edge, which must
-            have the same weight. NaN is refused; an edge of weight ``inf`` is left out, as in `from_edges`.
+            have the same weight. NaN is an error; an edge of weight ``inf`` is left out, as in `from_edges`.
 
         Raises
         ------
@@ -390,7 +414,7 @@ class Graph(Keeping):
 
         See Also
         --------
-        from_scipy : The way back.
+        from_scipy : The inverse.
 
         Examples
         --------
@@ -403,10 +427,10 @@ class Graph(Keeping):
         return lazy.sparse().csr_array((data, indices, indptr), shape=(self.n, self.n), copy=True)
 
     def to_networkx(self) -> Any:
-        """Return the graph as one of NetworkX, with `weight` as an attribute of its edges.
+        """Return the graph as a NetworkX graph, with `weight` as an attribute of its edges.
 
         Its nodes are 0 to n-1, with the attribute `id` if the graph has ids. It is a ``networkx.Graph`` or
-        ``networkx.DiGraph``, or of parallel edges a ``networkx.MultiGraph`` or ``networkx.MultiDiGraph``.
+        ``networkx.DiGraph``, or with parallel edges a ``networkx.MultiGraph`` or ``networkx.MultiDiGraph``.
 
         Raises
         ------
@@ -448,7 +472,7 @@ class Graph(Keeping):
         return self.kept(name, device, lambda: device.asarray(home), weights=part == "weights")
 
     def _part(self, order: str, part: str) -> Array:
-        """Make the edges in an order, keep them where they were not kept, and return a part of them."""
+        """Compute the edges in an order, keep them, and return one of their arrays."""
         made = self._made(order)
         self._home.synchronize()
         self._keep(order, made)

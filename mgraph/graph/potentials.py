@@ -1,4 +1,4 @@
-"""Potentials that make weights non-negative, and the lengths of edges that they leave."""
+"""Potentials that make weights non-negative (Johnson, 1977), and the edge lengths shifted by them."""
 
 import math
 
@@ -16,8 +16,8 @@ from .weights import encode
 def potentials(graph: Graph) -> np.ndarray:
     """Return potentials ``h`` for which no ``weight + h[u] - h[v]`` of an edge from u to v is negative.
 
-    ``h[v]`` is the least length of a path to v, from anywhere: Bellman and Ford's relaxation, from zeros, in
-    Goldberg and Radzik's order.
+    ``h[v]`` is the least length of a path to v from any vertex: Bellman-Ford relaxation from zeros, in the order of
+    Goldberg and Radzik.
 
     Raises
     ------
@@ -41,15 +41,15 @@ def potentials(graph: Graph) -> np.ndarray:
             cycle.append(int(parents[cycle[-1]]))
         if _negative_in_all(weights[edges[cycle]]):
             raise errors.NegativeCycleError(vertex)
-        parents[vertex] = edges[vertex] = -1  # it seemed negative by rounding
+        parents[vertex] = edges[vertex] = -1  # the cycle only looked negative, by rounding
     return h
 
 
 def _negative_in_all(weights: np.ndarray) -> bool:
-    """Return whether the exact sum of some weights is negative, be it as large as it may."""
+    """Return whether the exact sum of some weights is negative, even if it overflows."""
     try:
         return math.fsum(weights) < 0
-    except OverflowError:  # of so large a sum, the digits that scaling costs do not matter
+    except OverflowError:  # the digits that scaling loses do not matter in so large a sum
         return math.fsum(weights * 2.0**-64) < 0
 
 
@@ -65,7 +65,7 @@ def edge_lengths(incoming: Compressed, h: Array | None, dtype: np.dtype, device:
         return lengths
     if dtype.kind == "i" and len(h) and float(h.min()) < distance_range(dtype, nonnegative=False)[0]:
         raise out_of_range(dtype, nonnegative=False)
-    # An edge's target is the number of rows, but the first, that begin at it or before.
+    # An edge's target is the number of rows after the first that begin at the edge or before it.
     m = len(indices)
     target = xp.bincount(indptr[1:-1], minlength=m + 1)[:m].cumsum() if m else indices
     shifted = xp.maximum(lengths + (h[indices] - h[target]), 0)

@@ -1,4 +1,4 @@
-"""Matrices that are stored elsewhere, of which rows are read when they are needed."""
+"""Matrices stored in files or on clusters, whose rows are read when they are needed."""
 
 from typing import Any
 
@@ -14,11 +14,11 @@ class StoredMatrix:
     Parameters
     ----------
     source : array_like of two dimensions
-        What has a shape, a dtype, and NumPy arrays for slices: an array of Zarr or HDF5, a DistributedMatrix.
+        An array with a shape and a dtype whose slices are NumPy arrays: of Zarr or HDF5, or a DistributedMatrix.
     rows, columns : slice, optional
         The rectangle.
     missing : number, optional
-        What a masked entry becomes: the chunks of a Dask array may be masked.
+        The value for masked entries, which the chunks of a Dask array may have.
     """
 
     def __init__(

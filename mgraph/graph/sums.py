@@ -1,4 +1,4 @@
-"""Whether sums of weights along a path stay within the floats."""
+"""Check that sums of weights along a path stay finite."""
 
 import numpy as np
 
@@ -7,17 +7,17 @@ from .graph import Graph
 
 
 def check_sums(graph: Graph, dtype: np.dtype, shifted: bool = False) -> None:
-    """Refuse negative weights of which a sum along a path may be beyond the floats `dtype`.
+    """Raise if a sum of weights along a path may overflow the floats `dtype`, and weights may be negative.
 
-    Without negative weights such a sum only grows: the distance itself is then infinite. With them it may come back,
-    but infinity does not. No path has as many edges as there are vertices.
+    Without negative weights such a sum only grows, so infinity is right. With them the true sum may become finite
+    again, but infinity does not. A path has at most n - 1 edges.
 
     Parameters
     ----------
     graph : Graph
         The graph.
     dtype : dtype
-        What is computed in.
+        The type to compute in.
     shifted : bool
         Whether the weights are shifted by potentials, which are such sums themselves.
 

@@ -1,4 +1,4 @@
-"""What is derived from a graph and kept with it, by name and device."""
+"""Arrays derived from a graph and kept with it, by name and device."""
 
 import logging
 import threading
@@ -9,15 +9,15 @@ from .. import device as devices
 
 _log = logging.getLogger(__name__)
 
-#: Held while anything is derived from any graph: another thread or stream that finds it finds it finished.
+#: Held while anything is derived from any graph, so that other threads and streams see only finished arrays.
 MAKING = threading.RLock()
 
-#: What `dict.get` returns for a view that is not there; None is a view, of the weights of an unweighted graph.
+#: Marks a view that is missing; None is a valid view, of the weights of an unweighted graph.
 _ABSENT = object()
 
 
 class Kept(NamedTuple):
-    """What a graph keeps: its name, the device it is on, and the bytes that it takes there."""
+    """An array, or several, that a graph keeps: its name, its device, and its bytes there."""
 
     name: str
     device: str
@@ -28,7 +28,7 @@ class Views(dict[tuple[str, str], Any]):
     """Arrays, tuples of arrays and numbers, by their names and the names of their devices."""
 
     def kept(self, name: str, device: devices.Device, make: Callable[[], Any]) -> Any:
-        """Return what is kept under a name on a device, made now if it is not there."""
+        """Return the value kept under a name on a device; compute it by `make` if it is missing."""
         key = (name, device.name)
         found = self.get(key, _ABSENT)
         if found is _ABSENT:
@@ -45,34 +45,35 @@ class Views(dict[tuple[str, str], Any]):
         return _nbytes(self.get((name, device)))
 
     def derived(self, own: "Views") -> Iterator[Kept]:
-        """Yield the arrays that are kept beside a graph's `own`."""
+        """Yield the arrays that are kept in addition to a graph's `own`."""
         arrays = {id(array) for array in own.values()}
         for (name, device), value in list(self.items()):
             if id(value) not in arrays and _nbytes(value):
                 yield Kept(name, device, _nbytes(value))
 
     def release(self, own: "Views", device: str | None) -> None:
-        """Forget the arrays beside a graph's `own`, on one device or on all; numbers stay."""
+        """Drop all arrays but a graph's `own`, on one device or on all; numbers stay."""
         for name, place in [key for key, value in list(self.items()) if key not in own and _nbytes(value)]:
             if device in (None, place):
                 del self[name, place]
 
 
 class Keeping:
-    """The part of a graph that keeps what is derived from it."""
+    """The part of a graph that keeps the arrays derived from it."""
 
     def __init__(self) -> None:
-        #: What depends on the edges alone, which graphs of the same edges share, and what depends on the weights too.
+        #: Values that depend on the edges alone, shared by graphs of the same edges, and values that depend on weights.
         self._views, self._weight_views = Views(), Views()
 
     def _own(self) -> Views:
-        """Return the edges that the graph was made of, which cannot be derived again."""
+        """Return the arrays that the graph was created from, which cannot be derived again."""
         raise NotImplementedError
 
     def kept(self, name: str, device: devices.Device, make: Callable[[], Any], *, weights: bool = False) -> Any:
-        """Return what `make` derives from the graph on a device, kept for the next call under a name.
+        """Return the value that `make` derives from the graph on a device; it is kept under a name for the next call.
 
-        What depends on the `weights` is this graph's own; what does not is shared with `with_weights` and `unweighted`.
+        A value that depends on `weights` belongs to this graph. Others are shared with the graphs that `with_weights`
+        and `unweighted` return.
         """
 
         def logged() -> Any:
@@ -83,17 +84,17 @@ class Keeping:
         return (self._weight_views if weights else self._views).kept(name, device, logged)
 
     def held(self, device: devices.Device, *names: str) -> int:
-        """Return the bytes that what is kept under these names takes on a device."""
+        """Return the bytes of the arrays kept under these names on a device."""
         return sum(views.nbytes(name, device.name) for views in (self._views, self._weight_views) for name in names)
 
     def cached(self) -> list[Kept]:
-        """Return what calls have derived from the graph and keep with it: names, devices and bytes.
+        """Return the arrays that calls have derived from the graph and keep with it: names, devices and bytes.
 
-        The edges themselves, where the graph was made, are not listed. `release` frees what is.
+        The graph's own edges, on the device where it was created, are not listed.
 
         See Also
         --------
-        release : Let go of it.
+        release : Free these arrays.
 
         Examples
         --------
@@ -107,10 +108,10 @@ class Keeping:
         return sorted(found, key=lambda kept: (kept.device, kept.name))
 
     def release(self, device: str | None = None) -> None:
-        """Let go of what calls have derived from the graph; a later call derives again what it needs.
+        """Free the arrays that calls have derived from the graph; a later call derives again what it needs.
 
-        Graphs made by `with_weights` and `unweighted` share what does not depend on weights: it is released for all
-        of them. A call that runs meanwhile keeps what it uses until it ends.
+        Graphs returned by `with_weights` and `unweighted` share the arrays that do not depend on weights: these are
+        released for all of them. A call that is running keeps the arrays that it uses until it ends.
 
         Parameters
         ----------
@@ -119,7 +120,7 @@ class Keeping:
 
         See Also
         --------
-        cached : What there is to let go.
+        cached : List these arrays.
 
         Examples
         --------

@@ -1,6 +1,6 @@
-"""Weights on their way into the numbers that kernels compute in, and distances on their way out.
+"""Encoding of weights for the kernels, and decoding of distances.
 
-The encoding is that of `mgraph.dtypes`.
+`mgraph.dtypes` describes the encoding.
 """
 
 from typing import Any
@@ -15,26 +15,27 @@ from ..kernels import weights as weights_kernels
 
 
 def encode(values: Array, out: Array, device: Device, *, diagonal: int | None = None, result: Any = None) -> None:
-    """Write weights to `out` as the kernels want them: infinities encoded, no negative zero.
+    """Write weights to `out`, encoded for the kernels: infinities encoded, negative zeros made positive.
 
     Parameters
     ----------
     values : array
-        Weights, of any type that `weight_dtype` admits.
+        Weights, of any type that `weight_dtype` accepts.
     out : array of float32, float64, int32 or int16
-        Where to write them; may be the weights themselves.
+        Receives the encoded weights; may be `values` itself.
     device : Device
-        Where both live.
+        The device of both arrays.
     diagonal : int, optional
-        Of a matrix, the column of row 0 that is on the diagonal; may be outside of it. In a matrix an integer type's
-        largest value is no edge, and a positive element on the diagonal, which counts as zero, is never too large.
+        For a distance matrix, the column where its diagonal crosses row 0, which may lie outside the matrix. There an
+        integer type's largest value means no edge, and a positive element on the diagonal counts as zero, so it is
+        never too large.
     result : dtype-like, optional
-        The type of the result, which is narrower than `out` where int16 is computed in int32.
+        The type of the result; narrower than `out` if int16 is computed in int32.
 
     Raises
     ------
     DistanceOverflowError
-        For a weight that the result cannot carry.
+        For a weight out of range for the result's type.
     """
     if not values.size:
         return
@@ -64,14 +65,14 @@ def encode(values: Array, out: Array, device: Device, *, diagonal: int | None = 
     bad = xp.zeros(1, np.uint64)
 
     def place(values: Array, out: Array) -> int:
-        """Encode; return 1 more than the place of the last weight that is too large, or 0 if there is none."""
+        """Encode; return one more than the index of the last weight that is too large, or 0 if none is."""
         bad.fill(0)
         weights_kernels.on(device).encode(values, out, diagonal is not None, kernel_infinity(dtype), most, bad)
         return int(bad[0])
 
     found = place(values, out)
     if found and diagonal is not None:
-        # It may stand on the diagonal.
+        # The weight may be on the diagonal, where it does not count: look again without the diagonal.
         chunk, found = chunk_rows(columns), 0
         for top in range(0, rows, chunk):
             part = values[top : top + chunk].copy()
@@ -88,28 +89,29 @@ def encode(values: Array, out: Array, device: Device, *, diagonal: int | None = 
 
 
 def decode(matrix: Array, labels: Array | None, device: Device, nonnegative: bool, lowered: bool = True) -> None:
-    """Turn computed distances into the user's, in place: infinities of integers become the type's largest value.
+    """Decode computed distances in place: infinities of integers become the type's largest value.
 
-    The opening of this module tells why no distance is taken for an infinity, nor the other way round. An infinity
-    lowered by negative weights may have left a label, which is taken back.
+    `mgraph.dtypes` explains why distances and infinities are never confused. A label that belongs to an infinity, which
+    negative weights had lowered, is removed.
 
     Parameters
     ----------
     matrix : array, shape (rows, columns)
-        Distances as the kernels left them.
+        Distances as the kernels computed them.
     labels : array of int32, shape (rows, columns), or None
         Their predecessors, or intermediate vertices.
     device : Device
-        Where both live.
+        The device of both arrays.
     nonnegative : bool
         Whether no weight is negative.
     lowered : bool
-        Whether negative weights have lowered infinities: by methods that work on the matrix, not by searches.
+        Whether negative weights may have lowered infinities: true for methods that work on the matrix, not for
+        searches.
 
     Raises
     ------
     DistanceOverflowError
-        If a distance is beyond what its type carries.
+        If a distance is out of range for its type.
     """
     dtype = np.dtype(matrix.dtype)
     if not matrix.size or (dtype.kind == "f" and nonnegative):
