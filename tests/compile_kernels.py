@@ -1,7 +1,7 @@
 """Compiles every kernel for this machine's GPU into CuPy's cache, several at a time.
 
-``python -m tests.compile_kernels``: before the tests marked ``gpu``, which otherwise wait for one kernel after
-the other.
+Run ``python -m tests.compile_kernels`` before the tests marked ``gpu``, which otherwise compile one kernel after the
+other.
 """
 
 import importlib
@@ -14,7 +14,7 @@ from mgraph import device
 from mgraph.device import cuda_function
 from tests.kernel_resources import families
 
-#: How the names of kernels begin that are launched with all blocks resident, which they are compiled for.
+#: Prefixes of kernels that are compiled and launched with all blocks resident.
 COOPERATIVE = {"bfs.cu": "levels<", "list_rank.cu": "jump", "sssp_many.cu": "distances<", "sssp.cu": ""}
 
 

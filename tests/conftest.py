@@ -1,4 +1,4 @@
-"""What all tests share: which tests run, in how many processes, for how long, and the record of a run on a GPU.
+"""Shared by all tests: which tests run, in how many processes, for how long, and the record of a run on a GPU.
 
 - Tests marked ``gpu`` are skipped where there is no GPU, tests marked ``exhaustive`` unless ``-m`` names that mark.
 - ``python -m pytest`` without arguments runs the tests in several processes where pytest-xdist is installed.
@@ -29,7 +29,7 @@ from mgraph.planning import probe
 
 ROOT = Path(__file__).parents[1]
 
-#: Most processes that share the tests: each has clusters and compiled kernels of its own in memory.
+#: Maximum number of test processes: each holds clusters and compiled kernels in memory.
 PROCESSES = 4
 
 #: Minutes that all tests may take in CI on two cores or more: twice what they took on two cores, nearly idle.
@@ -49,7 +49,7 @@ def is_worker(config):
 
 
 def names_no_file(config):
-    """Whether the command line leaves it to the configuration in which files the tests are."""
+    """Whether the command line names no test files."""
     return config.args_source is pytest.Config.ArgsSource.TESTPATHS
 
 
@@ -57,8 +57,8 @@ def names_no_file(config):
 def pytest_cmdline_main(config):
     """Share the tests between processes, before pytest-xdist reads between how many.
 
-    Named files run in this process, as they start sooner so. So does everything where there is a GPU, which several
-    processes would fight over, and under ``--pdb``.
+    Named files run in this process, as they start sooner. So does everything if there is a GPU, which processes cannot
+    share, and under ``--pdb``.
     """
     if is_worker(config) or not config.pluginmanager.hasplugin("xdist"):
         return
@@ -73,11 +73,11 @@ def pytest_cmdline_main(config):
 
 
 def pytest_configure(config):
-    # What a user has calibrated shall not change what is tested.
+    # A user's calibration must not change the tests.
     cache = tempfile.TemporaryDirectory(prefix="mgraph-cache-")
     config.add_cleanup(cache.cleanup)
     os.environ["XDG_CACHE_HOME"] = cache.name
-    # Nor what a machine can do, or what else it does meanwhile, which plan is chosen.
+    # Nor may the machine's speed or load change which plan is chosen.
     model, counts = device.HostDevice().model(), range(1, (os.cpu_count() or 1) + 1)
     same = probe.Kept(probe.SAME, time.time())
     probe.keep(cache_folder(), {f"{model}, {count} cores": same for count in counts})
@@ -135,7 +135,7 @@ class GpuRecord:
                 self.outcomes[item.nodeid] = "not run"
 
     def pytest_collectreport(self, report):
-        # A module that cannot be imported hides which of its tests are marked.
+        # Of a module that cannot be imported, it is not known which tests are marked.
         if report.failed:
             self.outcomes[report.nodeid] = "error"
 

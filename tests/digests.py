@@ -1,4 +1,4 @@
-"""Digests of results, and times, by which a large change of the library shows that both stayed.
+"""Digests of results, and times: they show that a large change of the library leaves both as they were.
 
     python -m tests.digests record|compare [--on PLACE ...] [--only NAME] [--times] [--file FILE]
 
@@ -47,10 +47,10 @@ COMPONENTS = ("auto", "afforest", "shiloach-vishkin", "sequential")
 RANKING = ("auto", "sequential", "wyllie", "splitter64", "splitter48")
 TYPES = ("float32", "float64", "int32", "int16")
 
-#: Former names of methods, taken where the library does not know the present one.
+#: Former names of methods, used if the library does not know the present one.
 FORMER = {"wyllie": "wylie"}
 
-#: What results may consist of.
+#: Names of arrays and scalars that results may contain.
 ARRAYS = ("distances", "predecessors", "intermediate", "levels", "labels", "count", "words", "ranks")
 
 
@@ -62,7 +62,7 @@ def random_edges(n, m, least, most, seed, dtype=np.int32, **options):
 
 
 def shifted(graph, seed):
-    """The same edges, some of negative weight: a potential of the vertices leaves every cycle as long as it was."""
+    """The same edges, some of negative weight: shifting by a potential keeps the weight of every cycle."""
     src, dst, weights = graph.coo()
     potential = np.random.default_rng(seed).integers(0, 60, graph.n)
     return Graph.from_edges(src, dst, weights + potential[src] - potential[dst], n=graph.n)
@@ -125,7 +125,7 @@ TINY = ("edgeless", "single", "empty")
 
 @functools.cache
 def given(name):
-    """What cases run on, made once: the later ones find what a graph keeps."""
+    """Inputs of the cases, generated once: later cases find what a graph keeps."""
     return INPUTS[name]()
 
 
@@ -141,7 +141,7 @@ def spelled(method):
 
 
 def label(option, value):
-    """How an option reads in a case's name, where it does."""
+    """The words for an option in a case's name, if any."""
     if option in ("method", "dtype", "connection"):
         return value
     if option == "source" or value is None:
@@ -183,7 +183,7 @@ def cases():
     for options in (*({"block": block} for block in (32, 64, 96, 128, 7)), {"span": 1}, {"memory_limit": 1000}):
         add("apsp", "matrix-fractions", method="blocked", **options, **paths)
     add("apsp", "matrix", method="blocked", block=32, memory_limit=150_000)
-    # Where the planner takes other methods on other devices: what all methods agree on.
+    # The planner may choose another method on another device, so only what all methods agree on is compared.
     add("apsp", "unique-paths", dtype="auto", **paths)
     for on in ("archipelago", "town", "negative", "negative-cycle"):
         add("apsp", on)
@@ -284,7 +284,7 @@ def paths_of(result):
 
 
 def outcome(call, options):
-    """What a call gives: the digests of its arrays, or the error by which it refuses."""
+    """The outcome of a call: the digests of its arrays, or its error."""
     try:
         return digests(call(options))
     except mgraph.MgraphError as error:
@@ -294,12 +294,12 @@ def outcome(call, options):
 
 
 def kept(outcome):
-    """What of an outcome must stay: of an error its type, as its words may become better."""
+    """The part of an outcome that must not change: of an error only its type, as the wording may improve."""
     return outcome["error"].partition(":")[0] if "error" in outcome else outcome
 
 
 def runs(name, on, only):
-    """Whether a case, or what was recorded of it, is for a place. One process makes graphs."""
+    """Whether a case, or its record, is for a place. Graphs are generated in one process only."""
     return only in name and (on in ("cpu", "cuda") or not name.startswith(("generate/", "graph/")))
 
 
@@ -315,13 +315,13 @@ def place(on):
 
 
 def outcomes(on, only):
-    """Run the cases there, and return what each gives."""
+    """Run the cases there, and return their outcomes."""
     with place(on) as options:
         return {name: outcome(call, options) for name, call in cases().items() if runs(name, on, only)}
 
 
 def record(on, only, known):
-    """Run the cases there, and keep what they give: all of it of a CPU, of another place what is different.
+    """Run the cases there, and record their outcomes: of a CPU all, of another place those that differ.
 
     Return the number of cases, and a line for each fault, as the next ones do.
     """
@@ -339,7 +339,7 @@ def record(on, only, known):
 
 
 def compare(on, only, known):
-    """Run the cases there, and find those that do not give what was recorded."""
+    """Run the cases there, and find those whose outcome differs from the record."""
     found, faults, reworded = outcomes(on, only), [], 0
     expected = {**known["digests"]["cpu"], **known["digests"].get(on, {})}
     expected = {name: each for name, each in expected.items() if runs(name, on, only)}
@@ -357,7 +357,7 @@ def compare(on, only, known):
 
 
 def matrix(n, xp):
-    """A full distance matrix of whole weights up to 1,000 that look random, made where it is needed."""
+    """A full distance matrix of pseudo-random whole weights up to 1,000, generated on the device."""
     row, column = xp.arange(n, dtype=np.uint32)[:, None], xp.arange(n, dtype=np.uint32)
     mixed = (row * np.uint32(0x9E3779B1)) ^ (column * np.uint32(0x85EBCA77))
     mixed ^= mixed >> np.uint32(15)
@@ -432,8 +432,8 @@ def today():
 
 
 def times(on, only):
-    """Run the rows to be timed there, and return what each takes."""
-    xp, wait, seconds = np, lambda: None, 3  # a CPU is rarely all ours
+    """Run the rows to be timed there, and return the times of each."""
+    xp, wait, seconds = np, lambda: None, 3  # a CPU is usually shared
     if on == "cuda":
         import cupy as xp
 
@@ -442,7 +442,7 @@ def times(on, only):
 
 
 def record_times(on, only, known):
-    """Time the rows there, and keep the times: of several recordings the quickest, as other work only adds to it."""
+    """Time the rows there, and record the times: of several recordings the shortest, as other work only adds time."""
     found, device = times(on, only), device_name(on)
     before = known["times"].setdefault(device, {})
     for name, now in found.items():
@@ -454,7 +454,7 @@ def record_times(on, only, known):
 
 
 def compare_times(on, only, known):
-    """Time the rows there, show the times beside the recorded ones, and find those of another result."""
+    """Time the rows there, print the times beside the recorded ones, and find rows whose results differ."""
     found, device = times(on, only), device_name(on)
     before = known["times"].get(device, {})
     faults = [f"{name}: was timed and did not run" for name in before if only in name and name not in found]

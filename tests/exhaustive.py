@@ -1,4 +1,4 @@
-"""Parameters of a test that every change need not run: ``python -m pytest -m exhaustive`` does."""
+"""Parameters of tests that only ``python -m pytest -m exhaustive`` runs."""
 
 import pytest
 

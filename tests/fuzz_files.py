@@ -1,6 +1,6 @@
 """Broken and hostile files: mutations of valid ones, each read in a process of its own under limits.
 
-``python -m tests.fuzz_files --count 100000 --seed 1`` reads so many files and prints what became of them. A case is
+``python -m tests.fuzz_files --count 100000 --seed 1`` reads that number of files and prints the outcomes. A case is
 made from the seed and its number alone: ``--case 4711`` repeats one, ``--keep FOLDER`` keeps the files of failures.
 
 A reader has to return a graph or raise FormatError, MemoryLimitError or AmbiguousZerosError with the file's name, in
@@ -46,7 +46,7 @@ from mgraph.io import read, read_list
 MEMORY = 2 * 10**9
 SECONDS = 10
 
-#: Files that a child reads: to start one takes longer than to read a file.
+#: Files per child process: starting one takes longer than reading a file.
 BATCH = 100
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -226,7 +226,7 @@ def word(rng, data):
 
 
 def field(rng, data):
-    """Overwrite a few bytes as a number of a binary header would be."""
+    """Overwrite a few bytes by a number in the encoding of a binary header."""
     width = rng.choice([1, 2, 4, 8])
     value = rng.choice([0, 1, 2**31 - 1, 2**31, 2**63 - 1, 2**64 - 1, rng.randrange(2**64)]) % 2 ** (8 * width)
     place = rng.randrange(len(data) + 1)
@@ -365,7 +365,7 @@ def archive(rng, arrays):
     )
     rewritten = rng.choice([None, None, *arrays])
     with zipfile.ZipFile(file, "w", how) as made, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that a name is there twice
+        warnings.simplefilter("ignore")  # that a name occurs twice
         for name, array in arrays.items():
             data = saved(array)
             if name == rewritten:
@@ -458,7 +458,7 @@ def unpacked(data: bytes, suffix: str) -> bytes:
 
 
 def content_lines(content: bytes, comments: bytes, inline: bool) -> list[bytes]:
-    """Return the lines that hold something, without comments."""
+    """Return the lines that are not blank, without comments."""
     if set(content) & (set(range(32)) - set(b"\t\r\n") | {127}):
         raise Bad("control character")
     lines = []
@@ -477,7 +477,7 @@ def content_lines(content: bytes, comments: bytes, inline: bool) -> list[bytes]:
 
 
 def integer(token: bytes, least: int, most: int) -> int:
-    """Return the integer that a token is."""
+    """Return the integer of a token."""
     if not re.fullmatch(rb"[+-]?[0-9]+", token):
         raise Bad("no integer")
     sign, digits = -1 if token.startswith(b"-") else 1, token.lstrip(b"+-").lstrip(b"0") or b"0"
@@ -731,7 +731,7 @@ def reference(case: Case):
 
 
 def disagreement(case: Case, found, expected) -> str:
-    """Say in what a reader's answer differs from the reference's; nothing if it does not."""
+    """Return how a reader's answer differs from the reference's, or "" if it does not."""
     if isinstance(expected, np.ndarray):
         found = np.asarray(found if case.format == "list" else found.dense)
         same = found.shape == expected.shape and np.array_equal(found, expected)
@@ -754,7 +754,7 @@ def disagreement(case: Case, found, expected) -> str:
 
 
 def outcome(case: Case, path: Path) -> tuple[str, str]:
-    """Read a file; return what became of it, and details."""
+    """Read a file; return the outcome, and details."""
     path.write_bytes(case.data)
     found, refusal = None, None
     with warnings.catch_warnings():
@@ -785,7 +785,7 @@ def outcome(case: Case, path: Path) -> tuple[str, str]:
 
 
 def batch(seed: int, numbers: list[int], folder: Path) -> Iterator[tuple[int, str, str, int]]:
-    """Read files in one child under limits; yield the number of each, what became of it, details, and the peak memory.
+    """Read files in one child under limits; yield the number of each, its outcome, details, and the peak memory.
 
     A child that is killed has failed at the first file without an answer, and is the last of this batch.
     """

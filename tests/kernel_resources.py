@@ -1,4 +1,4 @@
-"""What each kernel costs: registers, shared memory, stack and spills, read from the compiler without a GPU.
+"""Resources of each kernel: registers, shared memory, stack and spills, reported by the compiler without a GPU.
 
 ``python -m tests.kernel_resources`` compiles every instance of every ``kernels/*.cu`` for each architecture
 with NVRTC and prints a table. It exits with 1 if anything fails to compile, or if a kernel spills registers
@@ -20,10 +20,10 @@ from mgraph.device.compile import compilation
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
 ALLOWED = Path(__file__).parents[1] / "benchmarks" / "spills.toml"
 
-#: CuPy puts these behind the options of every RawModule.
+#: CuPy appends these to the options of every RawModule.
 CUPY_OPTIONS = ("-ftz=true", "--device-as-default-execution-space")
 
-#: What ptxas says of a kernel, up to the next one; the functions that it calls without inlining follow it.
+#: The log of ptxas for a kernel, up to the next one; functions that it calls without inlining follow it.
 _ENTRY = re.compile(r"Compiling entry function '(\w+)'[^\n]*\n(.*?)(?=Compiling entry function|\Z)", re.DOTALL)
 
 
@@ -66,7 +66,7 @@ def families(package: str = "mgraph.kernels") -> dict[str, tuple[str, ...]]:
     instances: dict[str, tuple[str, ...]] = {}
     for info in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
         if info.name.endswith(".host"):
-            continue  # which has nothing to compile, and imports Numba
+            continue  # it has nothing to compile, and imports Numba
         module = importlib.import_module(info.name)
         if hasattr(module, "SOURCE"):
             listed = instances.get(module.SOURCE, ()) + tuple(module.INSTANCES)
@@ -150,7 +150,7 @@ def check(
     package: str = "mgraph.kernels",
     allowed: Path = ALLOWED,
 ) -> tuple[list[Usage], list[str]]:
-    """Compile all sources of `folder` and return what the kernels use, and what is wrong with them."""
+    """Compile all sources of `folder` and return the kernels' resources, and the problems found."""
     instances = families(package)
     usages: list[Usage] = []
     problems = []

@@ -1,4 +1,4 @@
-"""Kills and stops workers in the middle of calls, and looks how each call ends.
+"""Kills and stops workers in the middle of calls, and checks how each call ends.
 
 ``python -m tests.kill_workers --count 200 --seed 1``, on GPUs with ``--device cuda --workers 2``. Each round makes
 a call on a cluster of this machine, and during it a worker gets SIGKILL, or SIGSTOP and after the call SIGCONT;
@@ -43,7 +43,7 @@ HANG = 300.0
 #: Rounds with the same cluster.
 ROUNDS = 20
 
-#: A call: its name, what makes it, and what of its result is compared.
+#: A call: its name, the function that makes it, and the part of its result that is compared.
 Case = tuple[str, Callable[..., Any], Callable[[Any], Any]]
 
 
@@ -88,10 +88,10 @@ def cluster(workers: int, device: str) -> Iterator[tuple[Any, Client]]:
 
 
 class Disturber:
-    """Sends a worker's process a signal some time after its making, from a thread; `undo` wakes the worker."""
+    """Sends a worker's process a signal after a delay, from a thread; `undo` wakes the worker."""
 
     def __init__(self, pid: int, number: signal.Signals, delay: float) -> None:
-        self._process = psutil.Process(pid)  # which sends nothing to another process of the same number
+        self._process = psutil.Process(pid)  # it never signals another process that reuses the number
         self._number = number
         self._timer = threading.Timer(delay, self._send, [number])
         self._timer.start()
@@ -126,7 +126,7 @@ def wait_until(holds: Callable[[], bool], what: str) -> None:
 
 
 class Harness:
-    """The rounds, and what came of them."""
+    """The rounds, and their outcomes."""
 
     def __init__(self, device: str, seed: int, timeout: float) -> None:
         self.random = random.Random(seed)
@@ -139,7 +139,7 @@ class Harness:
         self.slowest = 0.0
 
     def measure(self, client: Client) -> None:
-        """Make each call undisturbed, for the time that it takes and what it compiles."""
+        """Make each call undisturbed, to measure its time and to compile its kernels."""
         for case in self.cases:
             started = time.monotonic()
             ended = self.ended(case, client, worker_timeout=HANG)  # it may compile, on a busy machine

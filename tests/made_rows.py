@@ -227,7 +227,7 @@ class Page(HTMLParser):
             self.sections[self.section] = self.sections.get(self.section, "") + data + " "
 
 
-# What studies tell in words
+# Claims of studies
 
 
 def texts(table):

@@ -1,4 +1,4 @@
-"""Which workers a scheduler knows, asked as a call asks it."""
+"""The workers that a scheduler knows, requested as a call does."""
 
 from distributed import Client
 

@@ -3,7 +3,7 @@
     python -m tests.sanitize [--out FILE]
 
 memcheck finds accesses out of bounds, racecheck hazards in shared memory, synccheck barriers that not all threads
-reach. The exit status says whether anything was found. What is run are the samples of the registry, each method by
+reach. The exit status says whether anything was found. It runs the samples of the registry, each method by
 itself; tests/test_registry.py checks their results.
 """
 
@@ -30,7 +30,7 @@ SECONDS = 400
 
 
 def ceilings() -> None:
-    """What a device does at best, of every type: whole blocks, and a last one of some words."""
+    """The ceilings of a device, for every type: whole blocks, and a last one of some words."""
     device = devices.find("cuda")
     kernels, xp = ceilings_kernels.on(device), device.xp
     for dtype in (np.float32, np.float64, np.int32, np.int16):
@@ -49,7 +49,7 @@ def samples(name: str, method: str) -> None:
             entry.run(sample, method, "cuda")
 
 
-#: What is run by itself: each algorithm of the registry by each method that a GPU has, and what is no algorithm.
+#: The runs: each algorithm of the registry by each of its methods for GPUs, and the ceilings.
 RUNS: dict[str, Callable[[], None]] = {
     " ".join((name, *([method] if entry.methods else []))): partial(samples, name, method)
     for name, entry in ALGORITHMS.items()
@@ -59,7 +59,7 @@ RUNS: dict[str, Callable[[], None]] = {
 
 
 def found(tool: str, run: str) -> dict[str, object]:
-    """Return what a tool says of a run."""
+    """Return a tool's report on a run."""
     sanitizer = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
     command = [sanitizer, "--tool", tool, "--error-exitcode", "9", sys.executable, "-m", "tests.sanitize"]
     try:
@@ -68,7 +68,7 @@ def found(tool: str, run: str) -> dict[str, object]:
         return {"tool": tool, "run": run, "clean": False, "said": [f"no end within {SECONDS} s"]}
     said = [line.removeprefix("=========").strip() for line in done.stdout.splitlines() if line.startswith("=====")]
     errors = [line for line in done.stderr.splitlines() if line.strip()]
-    # CuPy's own kernels are not looked into: that of nonzero() has hazards that do no harm.
+    # CuPy's own kernels are excluded: that of nonzero() has harmless hazards.
     places = set(re.findall(r"access at (?:\w+ )*?([\w:]+)(?:[<(].*?)?\+0x", done.stdout))
     ended = "returned an error" not in done.stdout and "Traceback" not in done.stderr
     if tool == "racecheck" and ended and places and all(place.startswith("cupy_") for place in places):
@@ -80,7 +80,7 @@ def found(tool: str, run: str) -> dict[str, object]:
 
 
 def main() -> int:
-    """Make all runs under all tools, or one as it is."""
+    """Make all runs under all tools, or a single run without a tool."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--run", choices=RUNS, metavar="NAME", help="make only this run, without a tool")
     parser.add_argument("--out", type=Path, help="write what was found to this file")

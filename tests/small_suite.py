@@ -1,4 +1,4 @@
-"""A small suite and what tests of the benchmarks share."""
+"""A small suite, shared by the tests of the benchmarks."""
 
 import dataclasses
 import functools
@@ -46,7 +46,7 @@ band = [10, 20]
 """
 
 
-#: What a device can do is measured once for all tests.
+#: The ceilings of a device are measured once for all tests.
 ceilings_once = functools.cache(ceilings.ceilings)
 
 

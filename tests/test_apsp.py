@@ -23,7 +23,7 @@ def device(request):
 
 
 def poison():
-    """Fill the memory that CuPy hands out next: an element that no kernel writes is then seen."""
+    """Poison the memory that CuPy allocates next, so that an element that no kernel writes shows."""
     xp = devices.find("cuda").xp
     garbage = [xp.full(size, 0x41, np.uint8) for size in (1 << 27, 1 << 22, 1 << 18, 1 << 14, 1 << 9)]
     del garbage
@@ -46,7 +46,7 @@ def as_floats(distances):
 
 
 def check_paths(result, matrix):
-    """Each path starts, ends and adds up as it should, and never meets a vertex twice."""
+    """Each path has the right ends and the right length, and visits no vertex twice."""
     distances = as_floats(result.distances)
     for i in range(len(matrix)):
         for j in range(len(matrix)):
@@ -62,12 +62,12 @@ def check_paths(result, matrix):
 
 @st.composite
 def matrices(draw, largest=40):
-    """Distance matrices of small integers without negative cycles, in any type; inf is no edge."""
+    """Distance matrices of small integers without negative cycles, in any type; inf means no edge."""
     n = draw(st.integers(0, largest))
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     highest = draw(st.sampled_from([0, 1, 9, 1000]))
     matrix = random.integers(0, highest + 1, (n, n)).astype(float)
-    if draw(st.booleans()):  # a potential makes weights negative and leaves cycles as they are
+    if draw(st.booleans()):  # a potential makes weights negative and keeps the weight of cycles
         potential = random.integers(0, 50, n)
         matrix += potential[:, None] - potential[None, :]
     matrix[random.random((n, n)) < draw(st.sampled_from([0, 0.5, 0.9, 1]))] = np.inf
@@ -276,7 +276,7 @@ def test_other_types_of_weights(weights, device):
         ([[1, 2], [3]], "row 1 of the matrix"),
     ],
 )
-def test_input_that_cannot_be_used(argument, message):
+def test_invalid_input(argument, message):
     with pytest.raises(mgraph.InputError, match=message):
         mgraph.apsp(argument, device="cpu")
 
@@ -295,12 +295,12 @@ def test_input_that_cannot_be_used(argument, message):
         ({"progress": True}, "progress must be a function .* got True"),
     ],
 )
-def test_options_that_cannot_be_used(options, message):
+def test_invalid_options(options, message):
     with pytest.raises(mgraph.InputError, match=message):
         mgraph.apsp([[0.0, 1.5], [1.0, 0.0]], **{"device": "cpu", **options})
 
 
-def test_a_gpu_that_is_not_there():
+def test_a_missing_gpu():
     with pytest.raises(mgraph.DeviceError, match=r"cuda:99|CuPy"):
         mgraph.apsp([[0.0]], device="cuda:99")
 

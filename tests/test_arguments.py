@@ -1,4 +1,4 @@
-"""Truth values and sizes of memory are checked the same way wherever they are asked for."""
+"""Booleans and sizes of memory are checked in the same way by every call."""
 
 import inspect
 
@@ -48,7 +48,7 @@ def test_flags_are_true_or_false(call, name):
             call(*first, **{name: value})
 
 
-def test_truth_values_of_numpy():
+def test_booleans_of_numpy():
     assert checked_flag("x", np.True_) is True and checked_flag("x", np.False_) is False
     result = mgraph.apsp(GRAPH, predecessors=np.True_, device="cpu")
     assert result.path(0, 2) == [0, 1, 2]
@@ -72,7 +72,7 @@ def test_sizes_of_memory(value, size):
     [0, -1, 0.0, 0.5, 1.5, -1e9, np.nan, np.inf, True, np.True_, "", "0", "-1", "0.2", "GiB", "1 XB", "1GiBB", "1e999",
      "much", b"1", None, [1], "9" * 5000],
 )  # fmt: skip
-def test_what_is_no_size_of_memory(value):
+def test_invalid_sizes_of_memory(value):
     with pytest.raises(mgraph.InputError, match="memory_limit must be a number of bytes, 1 or more"):
         checked_bytes("memory_limit", value)
 
@@ -105,8 +105,8 @@ def test_ids_are_kept_as_int64():
     assert mgraph.Graph.from_edges([], [], ids=[]).ids.shape == (0,)
 
 
-def test_types_of_distances_that_are_advised_are_there():
-    """'auto' advised int16, and int16 advised 'auto'."""
+def test_advised_types_of_distances_exist():
+    """Before, 'auto' advised int16, and int16 advised 'auto'."""
     for dtype in ("auto", "int16", "int8", "x", object):
         with pytest.raises(mgraph.InputError, match=r"^dtype must be float32, float64 or int32, got "):
             mgraph.sssp(GRAPH, 0, dtype=dtype, device="cpu")

@@ -1,4 +1,4 @@
-"""Benchmarks: rows are complete; a run stops, goes on and tells what it left."""
+"""Benchmarks: rows are complete; a run stops, continues, and reports what it skipped."""
 
 import csv
 import functools
@@ -45,7 +45,7 @@ class TestRows:
         assert ALGORITHMS["list_rank"].work(linked_list(7), None, {}).amount == 7
 
     @pytest.mark.parametrize(("method", "bounded"), [("frontier", True), ("hybrid", False), ("pull", False)])
-    def test_what_leaves_edges_out_is_not_bounded_by_reads_of_all(self, method, bounded):
+    def test_a_search_that_skips_edges_is_not_bounded_by_reading_all(self, method, bounded):
         place = devices.find("cpu")
         shared = Bench(ceilings={place.model(): {"reads": [[1, 1e9], [2, 1e9]]}})
         found = cpu_row("bfs", {"make": "rmat", "scale": 6}, {"method": method}, bench=shared)
@@ -62,11 +62,11 @@ class TestRows:
         assert found["checked"] == "Bellman's equations"
         assert json.dumps(found, allow_nan=False)
 
-    def test_a_graph_without_edges_is_no_place_to_search(self):
+    def test_a_graph_without_edges_has_no_sources(self):
         with pytest.raises(Unfit, match="no vertex has an edge"):
             cpu_row("bfs", {"make": "star", "n": 1})
 
-    def test_a_later_method_is_held_against_the_one_that_was_proved(self):
+    def test_a_later_method_is_compared_with_the_verified_one(self):
         shared = Bench()
         graph = {"make": "rmat", "scale": 7}
         assert cpu_row("bfs", graph, {"method": "hybrid"}, bench=shared)["checked"] == "Bellman's equations"
@@ -108,7 +108,7 @@ class TestRows:
         names = ("seconds", "blocks", "k", "devices", "model", "per_element", "overhead", "method", "nothing")
         assert [value(found, name) for name in names] == [2.0, 7, 5, 3, "x", 0.5, 1.5, "b", None]
 
-    def test_quick_ceilings_never_stand_for_others(self, tmp_path):
+    def test_quick_ceilings_never_replace_full_ones(self, tmp_path):
         device = {"name": "cpu", "kind": "cpu", "model": "a model", "cores": 2, "count": 1}
         full = {"kind": "ceilings", "device": device, "quick": False, "copy": 2.0, "date": "2026-11-01"}
         quick = full | {"quick": True, "copy": 1.0, "date": "2026-11-02"}
@@ -118,7 +118,7 @@ class TestRows:
         assert read(tmp_path).ceilings == [full]
 
 
-#: A row with what every reader needs.
+#: A row with the fields that every reader needs.
 ROW = json.dumps(
     {
         "kind": "case", "suite": "small", "algorithm": "bfs", "graph": {"make": "star"}, "call": {}, "run": {},
@@ -161,12 +161,12 @@ class TestRuns:
             (ROW.replace(b"small", b"sm\xffll"), "can't decode byte 0xff"),
         ],
     )
-    def test_a_line_that_is_no_row_is_told_by_its_number(self, suites, tmp_path, line, words):
+    def test_a_malformed_row_is_named_by_its_line(self, suites, tmp_path, line, words):
         (tmp_path / "rows.jsonl").write_bytes(ROW + b"\n" + line + b"\n")
         asked = ["small", "--quick", "--device", "cpu", "--out", str(tmp_path)]
         for command in (asked, ["report", str(tmp_path)]):
             if line == b"{}" and command is not asked:
-                continue  # which a report leaves out, and tells
+                continue  # a report omits these, and counts them
             done = CliRunner().invoke(main, command)
             assert done.exit_code == 2 and len(done.output.splitlines()) == 1
             assert f"{tmp_path / 'rows.jsonl'}, line 2 must be a row: " in done.output and words in done.output
@@ -196,7 +196,7 @@ class TestRuns:
         assert (ended.measured, ended.skipped) == (1, 1)
         assert [row["why"] for row in read_rows(tmp_path) if row["kind"] == "skipped"] == ["not enough memory"]
 
-    def test_what_fails_unexpectedly_is_told_and_the_rest_is_measured(self, suites, tmp_path, monkeypatch):
+    def test_an_unexpected_failure_is_reported_and_the_rest_is_measured(self, suites, tmp_path, monkeypatch):
         def broken(*given, method, **named):
             if method == "hybrid":
                 raise RuntimeError("no such\nluck")
@@ -212,7 +212,7 @@ class TestRuns:
         done = CliRunner().invoke(main, asked)
         assert done.exit_code == 0 and "1 measured, 1 kept" in done.output
 
-    def test_an_interrupt_that_compiled_code_has_made_an_error_ends_a_run(self, suites, tmp_path, monkeypatch):
+    def test_an_interrupt_that_compiled_code_turned_into_an_error_ends_a_run(self, suites, tmp_path, monkeypatch):
         def interrupted(*given, **named):
             raise SystemError("a result with an exception set") from KeyboardInterrupt()
 
@@ -220,7 +220,7 @@ class TestRuns:
         done = CliRunner().invoke(main, ["small", "--quick", "--device", "cpu", "--out", str(tmp_path)])
         assert done.exit_code == 130 and not [row for row in read_rows(tmp_path) if row["kind"] != "ceilings"]
 
-    def test_a_gpu_that_is_not_there_is_no_end_of_the_run(self, suites, tmp_path):
+    def test_a_missing_gpu_does_not_end_the_run(self, suites, tmp_path):
         (suites / "small.toml").write_text(SMALL.replace('"cpu"', '["cuda:77", "cpu"]'))
         ended = bench(["small"], tmp_path, quick=True)
         assert (ended.measured, ended.skipped) == (2, 2)
@@ -228,7 +228,7 @@ class TestRuns:
     def test_help_names_the_report(self):
         assert "mgraph bench report DIR" in CliRunner().invoke(main, ["--help"]).output
 
-    def test_a_folder_that_another_run_writes_to_is_left_alone(self, suites, tmp_path):
+    def test_a_folder_that_another_run_writes_to_is_refused(self, suites, tmp_path):
         done, asked = [], ["small", "--quick", "--device", "cpu", "--out", str(tmp_path)]
         ended = bench(
             ["small"],
@@ -265,7 +265,7 @@ class TestRuns:
         assert done.exit_code == 1 and "no scheduler answers at tcp://127.0.0.1:1" in done.output
         assert not (tmp_path / "out").exists()
 
-    def test_what_the_suites_make_no_use_of_is_told(self, suites, tmp_path, monkeypatch):
+    def test_unused_workers_and_schedulers_are_warned_about(self, suites, tmp_path, monkeypatch):
         monkeypatch.setattr("mgraph_bench.run.check_scheduler", lambda scheduler: None)
         with pytest.warns(UserWarning, match="scheduler='tcp://a:1' is not used: no case .* runs on workers"):
             bench(["small"], tmp_path, scheduler="tcp://a:1", limit=0)
@@ -287,7 +287,7 @@ class TestRuns:
         assert commit(tmp_path.resolve()) == git("rev-parse", "HEAD")[:12]
         assert commit(below.resolve()) is None
 
-    def test_workers_are_for_what_does_not_say_it_and_is_not_tuned_in_this_process(self):
+    def test_workers_apply_to_cases_that_name_none(self):
         def runs(**asked):
             return [case.run for _, case in cases_of([swept], True, *map(asked.get, ("workers", "scheduler")))]
 
@@ -312,7 +312,7 @@ class TestRuns:
         ]  # fmt: skip
         assert all(float(line["seconds"]) > 0 for line in lines)
 
-    def test_what_cannot_be_measured_is_told_once(self, suites, tmp_path):
+    def test_each_reason_for_skipping_is_printed_once(self, suites, tmp_path):
         (suites / "small.toml").write_text(
             SMALL.replace("[quick]", '[[sweep]]\ngraph = {make = "read", file = "unheard-of.gr"}\n[quick]')
         )
@@ -322,7 +322,7 @@ class TestRuns:
         (skipped,) = (row for row in read_rows(tmp_path) if row["kind"] == "skipped")
         assert "unheard-of" in skipped["why"]
 
-    def test_a_wrong_result_is_told_and_fails_the_command(self, suites, tmp_path, monkeypatch):
+    def test_a_wrong_result_is_reported_and_fails_the_command(self, suites, tmp_path, monkeypatch):
         monkeypatch.setitem(ALGORITHMS, "bfs", calling(lambda *given, **named: mgraph.bfs(*given, limit=1, **named)))
         done = CliRunner().invoke(main, ["small", "--quick", "--device", "cpu", "--out", str(tmp_path)])
         assert done.exit_code == 1 and "wrong: from vertex" in done.output and "2 wrong" in done.output

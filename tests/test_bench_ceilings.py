@@ -1,4 +1,4 @@
-"""What a device does at best: the measured kernels compute what they say, and what becomes of their figures."""
+"""Ceilings of a device: the measured kernels compute what they declare, and their figures are used correctly."""
 
 import math
 
@@ -40,7 +40,7 @@ def test_relaxations(device, name, rounds, length):
     dtype, nonnegative = TYPES[name]
     random = np.random.default_rng(5)
     values = (1000 * random.random(length)).astype(dtype)  # sums of floats round
-    # Steps that differ tell their order apart; some values reach the limit at once, others late or never.
+    # Different steps make their order visible; some values reach the limit at once, others late or never.
     numbers = (7, 3.3, 1100) if nonnegative else (9, -7.7, 900)
     scalars = [dtype(number) for number in numbers]
     found = device.asarray(values.copy())
@@ -63,7 +63,7 @@ def test_reads(device, entries, count):
     total = device.asarray(np.array([17], np.uint32))
     ceilings_kernels.on(device).reads(device.asarray(table), count, total)
     assert int(total[0]) == (17 + int(table[places].sum(dtype=np.uint64))) % (1 << 32)
-    if (entries, count) == (1 << 15, 300_000):  # as evenly as chance has it: Poisson's variance is its mean
+    if (entries, count) == (1 << 15, 300_000):  # Poisson's variance is its mean
         times = np.bincount(places, minlength=entries)
         assert 0.95 < times.var() / times.mean() < 1.05
 
@@ -141,7 +141,7 @@ class Clocked(devices.HostDevice):
         self.takes(source.nbytes + target.nbytes)
 
 
-def test_starts_and_delays_are_no_part_of_quick_ceilings(monkeypatch):
+def test_quick_ceilings_exclude_start_up_and_delays(monkeypatch):
     monkeypatch.setattr(ceilings_kernels, "on", lambda device: device)
     measured = ceilings(Clocked(), quick=True)
     figures = [*measured["minplus"].values(), measured["copy"], *(rate for _, rate in measured["reads"])]

@@ -1,4 +1,4 @@
-"""Rows beside what was published, beside those of another run, and beside the same on several devices."""
+"""Rows compared with published figures, with another run, and with the same case on several devices."""
 
 import dataclasses
 import random
@@ -46,7 +46,7 @@ def test_a_published_size_between_ours_has_both_neighbours(tmp_path, monkeypatch
     assert "| 9 | 4 (at 512); 5 to 7 (at 1,024) |" in words
 
 
-def test_a_published_band_is_drawn_and_told(tmp_path, monkeypatch):
+def test_a_published_band_is_drawn_and_listed(tmp_path, monkeypatch):
     text = SUITES["methods"].replace("microseconds = [6000, 32000]", "milliseconds = [[5, 9], [20, 40]]")
     (tmp_path / "methods.toml").write_text(text)
     monkeypatch.setattr(suite, "SUITES", tmp_path)
@@ -66,7 +66,7 @@ def told(found, **claim):
     return [row[2:] for row in texts(table)]
 
 
-def test_claims_are_set_beside_the_same_of_rows():
+def test_claims_are_compared_with_our_rows():
     gpu = {"device": "cuda"}
     rows = [case(n=n, seconds=t, run=gpu) for n, t in ((512, 1e-3), (1024, 4e-3), (2048, 16e-3))]
     rows += [case(n=n, seconds=t, device=CPU, run={"device": "cpu"}) for n, t in ((512, 0.1), (1024, 0.2), (4096, 1))]
@@ -98,10 +98,10 @@ def test_ratios_with_a_band_are_drawn():
     assert texts(table)[0][2] == "8.00 ×"
 
 
-def test_the_suites_tell_what_was_published_and_the_kept_rows_have_it(monkeypatch):
+def test_published_figures_of_suites_have_kept_rows(monkeypatch):
     monkeypatch.setattr(suite, "SUITES", INSTALLED)
     rows = read(KEPT)
-    printed = {"bfs-strategies", "peers"}  # of which no figures are
+    printed = {"bfs-strategies", "peers"}  # no figures of these are published
     printed |= {"apsp-types", "searches", "closure", "predictions"}  # whose figures are this project's own
     for name in suite.names():
         known = suite.load(name)
@@ -117,16 +117,16 @@ def test_the_suites_tell_what_was_published_and_the_kept_rows_have_it(monkeypatc
 
 
 def verdict(times, before, **fields):
-    """Return the verdict of a case with such times, beside one with those of before."""
+    """Return the verdict of a case with these times, compared with one with the times before."""
     rows = (case(times=each, seconds=sorted(each)[len(each) // 2], **fields) for each in (times, before))
     return change(*rows).verdict
 
 
-def test_what_is_slower_and_faster():
+def test_slower_and_faster_cases():
     quiet = [1.00, 1.01, 0.99, 1.005, 0.995]
     assert verdict([1.2 * t for t in quiet], quiet) == "slower"
     assert verdict(quiet, [1.2 * t for t in quiet]) == "faster"
-    assert verdict([1.04 * t for t in quiet], quiet) == "within noise"  # less than runs drift by
+    assert verdict([1.04 * t for t in quiet], quiet) == "within noise"  # less than the drift between runs
     loud = [1.0, 1.3, 0.8, 1.1, 0.9]
     assert verdict([1.2 * t for t in loud], loud) == "within noise"
     assert verdict([2.5 * t for t in loud], loud) == "slower"
@@ -137,7 +137,7 @@ def test_one_slow_repetition_hides_no_change():
     assert verdict([1.2 * t for t in quiet], quiet) == "slower"
 
 
-def test_times_from_several_sources_are_no_noise():
+def test_times_from_several_sources_are_not_noise():
     by_source = [source * t for source in (1.0, 2.0, 3.0) for t in (0.99, 1.0, 1.01)]
     assert noise(case(times=by_source)) > 0.3
     assert noise(case(times=by_source, run={"sources": 3}, spread=0.02)) == pytest.approx(0.01)
@@ -157,7 +157,7 @@ def test_chance_alone_makes_few_cases_slower_and_hides_few_changes():
     assert slower.count("slower") > 450
 
 
-def test_what_is_new_and_gone(tmp_path):
+def test_new_and_missing_cases(tmp_path):
     now = read(write(tmp_path / "now", [case(n=1), case(n=2)]))
     old = [case(n=2), case(n=3), case(n=2, device=CPU), case(n=2, quick=True), case("peers", n=2)]
     comparison = compared(now, read(write(tmp_path / "old", old)))
@@ -167,7 +167,7 @@ def test_what_is_new_and_gone(tmp_path):
     assert [c.row["n"] for c in comparison.changes] == [2]
 
 
-def test_the_page_tells_what_got_slower(tmp_path):
+def test_the_page_lists_what_got_slower(tmp_path):
     rows = [case(n=n, method=method) for n in (512, 1024) for method in ("naive", "blocked")]
     old = write(tmp_path / "old", [*rows[:3], case(n=4096)])
     for row, factor in zip(rows, (3, 0.9, 1.01, 1), strict=True):
@@ -198,5 +198,5 @@ def test_summit_is_predicted_beside_what_was_published(monkeypatch, tmp_path):
     assert summit.section() is None
 
 
-def test_problems_of_the_same_size_on_one_device_are_no_scaling():
+def test_equal_sizes_on_one_device_are_not_scaling():
     assert families([case(n=100), case(n=101)]) == []

@@ -1,4 +1,4 @@
-"""Folders of rows: what is read, what is refused, and what counts of several rows of a case."""
+"""Folders of rows: what is read, what is refused, and which of several rows of a case counts."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def test_a_folder_without_rows_is_refused(tmp_path):
         report(tmp_path, baseline=write(tmp_path / "old", []))
 
 
-def test_a_line_that_is_no_row_is_refused(tmp_path):
+def test_a_malformed_row_is_refused(tmp_path):
     write(tmp_path, [case()])
     path = tmp_path / "rows.jsonl"
     path.write_text("{half a row\n" + path.read_text())
@@ -132,7 +132,7 @@ def test_figures_of_operations():
     row = case(phase_rates={"walk": 2e10})
     assert figures(row, "phase_rates") == [("walk", 2e10)]
     assert figures(row, "iterations") == [("", 4)]
-    assert figures(row, "overhead") == [("", pytest.approx(0.4))]  # 0.1 and 0.3 of 1 ms, whatever the whole call takes
+    assert figures(row, "overhead") == [("", pytest.approx(0.4))]  # 0.1 and 0.3 of 1 ms, for any time of the whole call
     assert figures(row, "per_iteration") == [("", 0.25e-3)]
     assert figures(row, "edges") == [] and figures(row | {"unit": "edges/s", "work": 5.0}, "edges") == [("", 5)]
     assert figures(peer("scipy", 1), "overhead") == []

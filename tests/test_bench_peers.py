@@ -16,14 +16,14 @@ HERE = [name for name in PEERS if PEERS[name].kind == "cpu"]
 
 
 def parallel():
-    """A directed graph with parallel edges, self-loops, edges of weight zero, and a vertex that nothing leads to."""
+    """A directed graph with parallel edges, self-loops, edges of weight zero, and a vertex without edges into it."""
     src = [0, 0, 0, 1, 1, 2, 2, 3, 5, 5]
     dst = [1, 1, 2, 1, 3, 1, 3, 4, 0, 5]
     return mgraph.Graph.from_edges(src, dst, np.array([9, 7, 2, 1, 0, 4, 8, 3, 1, 6], np.float64), n=7)
 
 
 def lengthened(graph, seed=0):
-    """The same graph with whole weights, in float32: sums are exact in whatever order."""
+    """The same graph with whole weights, in float32: sums are exact in any order."""
     src, dst, _ = graph.coo()
     weights = np.random.default_rng(seed).integers(1, 100, len(src)).astype(np.float32)
     if not graph.directed:
@@ -57,7 +57,7 @@ def graph(request):
 
 
 def answers(peer, algorithm, graph, **call):
-    """Call twice, as the times are taken of several calls: what the first returned, and what the second gives."""
+    """Call twice, as several calls are timed; return the results of the first and of the second."""
     solve, arrays, called = solver(peer, algorithm, graph, **call)
     module = PEERS[peer].module.partition(".")[0]
     assert re.match(rf"{module}\.\w", called)
@@ -69,7 +69,7 @@ def answers(peer, algorithm, graph, **call):
 
 
 def distances(result):
-    """What mgraph found, in floats with inf for the unreached, whatever the type."""
+    """The distances of mgraph, in floats with inf for unreached vertices, for any type."""
     found = result.distances.astype(np.float64)
     if result.distances.dtype.kind == "i":
         found[result.distances == np.iinfo(result.distances.dtype).max] = np.inf
@@ -116,7 +116,7 @@ def test_apsp(peer, graph):
 @pytest.mark.parametrize("dtype", ["float32", "int32"])
 @pytest.mark.parametrize("density", [0.05, 1.0])
 def test_dense(peer, density, dtype):
-    """A zero off the diagonal is an edge here, and none in a matrix of SciPy."""
+    """A zero off the diagonal is an edge here, but not in a matrix of SciPy."""
     matrix = random_matrix(40, density=density, low=0, high=9, dtype="int32", seed=2).astype(dtype)
     if dtype == "float32":
         matrix[matrix == np.iinfo(np.int32).max] = np.inf
@@ -187,14 +187,14 @@ def test_versions(peer):
     assert re.match(r"\d+\.\d+", version(peer))
 
 
-def test_a_library_that_is_not_there(monkeypatch):
+def test_a_missing_library(monkeypatch):
     monkeypatch.setitem(peers.PEERS, "networkx", PEERS["networkx"]._replace(module="a_library_that_is_not_there"))
     assert version("networkx") is None
     with pytest.raises(PeerError, match=r"networkx cannot be imported.*python -m pip install networkx$"):
         solver("networkx", "bfs", NEGATIVE, source=0)
 
 
-def test_what_a_library_does_not_have():
+def test_unsupported_algorithms_and_arguments():
     with pytest.raises(PeerError, match="graphblas has no call for 'list_rank', only for apsp, bfs, sssp, components"):
         solver("graphblas", "list_rank", [0])
     with pytest.raises(PeerError, match="scipy cannot be called for 'bfs' with limit=3: leave it out"):

@@ -1,4 +1,4 @@
-"""The report of `mgraph bench`: of made-up rows, as no test measures times."""
+"""The report of `mgraph bench`, made from invented rows, as no test measures times."""
 
 import itertools
 import re
@@ -89,7 +89,7 @@ def test_headlines(made):
     assert "268 Gmin-plus/s" in words  # 1,024 cubed in 4 ms
 
 
-def test_published_series_are_drawn_and_set_beside_ours(made, folder):
+def test_published_series_are_drawn_and_compared_with_ours(made, folder):
     page, short = made
     for name, series in (
         ("methods", "blocked, Tesla M2090"),
@@ -123,7 +123,7 @@ def test_several_devices(made):
     assert amounts.times(weak).partition(" ")[0] in words
 
 
-def test_peers_are_set_beside_ours(made, folder):
+def test_peers_are_compared_with_ours(made, folder):
     text = (folder / "plots" / "peers-peers.svg").read_text()
     assert "10.0 ×" in text and "250 ×" in text and "beside ours on H200" in text
 
@@ -141,7 +141,7 @@ def test_predictions(made):
     assert "All pairs on several GPUs: 4 of 4 within 15 %." in words
 
 
-def test_gpus_that_are_not_there_and_other_devices_have_their_lines(tmp_path):
+def test_missing_gpus_and_other_devices_have_lines(tmp_path):
     graph = {"make": "random_matrix", "n": 4096}
     rows = [case("scaling", n=4096, devices=count, graph=graph) for count in (1, 2)]
     rows += [case("scaling", n=4096, devices=count, graph=graph, device=CPU, predicted_seconds=9) for count in (1, 2)]
@@ -155,7 +155,7 @@ def test_gpus_that_are_not_there_and_other_devices_have_their_lines(tmp_path):
     assert "and by spans that the call asks for: 0 of 3 within 15 %." in words
 
 
-def test_faster_rows_that_a_roofline_leaves_out_are_told(tmp_path):
+def test_faster_rows_that_a_roofline_omits_are_listed(tmp_path):
     rows = [case(), case(method="hybrid", seconds=1e-4, bytes=None), ceilings()]
     words = report(write(tmp_path, rows))[1].read_text()
     assert "among those whose traffic to memory is known" in words
@@ -163,7 +163,7 @@ def test_faster_rows_that_a_roofline_leaves_out_are_told(tmp_path):
     assert "not drawn" not in report(write(tmp_path, [case(), ceilings()]))[1].read_text()
 
 
-def test_what_was_skipped_or_wrong_is_said(made):
+def test_skipped_and_wrong_cases_are_listed(made):
     assert "cugraph is not installed" in made[0].sections["skipped"]
     assert "naive and blocked differ" in made[0].sections["wrong"]
     assert "cugraph is not installed" in made[1]
@@ -227,12 +227,12 @@ def test_only_skipped_cases_make_a_report(tmp_path):
     assert "No case of this suite was measured" in page.sections["methods"]
 
 
-def test_quick_rows_are_said_to_be(tmp_path):
+def test_quick_rows_are_labelled(tmp_path):
     write(tmp_path, [case(quick=True), case()])
     assert "1 of them quick" in Page(report(tmp_path)[0].read_text()).sections["measured"]
 
 
-def test_a_suite_that_is_no_longer_there(tmp_path):
+def test_rows_of_a_removed_suite(tmp_path):
     write(tmp_path, [case("of-old")])
     assert "not among those installed" in Page(report(tmp_path)[0].read_text()).sections["of-old"]
 
@@ -296,7 +296,7 @@ def test_labels_do_not_cover_each_other():
     assert max(spread_out([99, 99], [15, 15], 100)) <= 100 - 7.5
 
 
-def test_cells_that_have_nothing_and_words_that_mean_something_to_a_page_or_to_markdown():
+def test_empty_cells_and_escaped_markup():
     lines = [("a|b <i>", 1.5e-3, None), (None, float("nan"), "x" * 49)]
     found = table(
         lines, Column("*what*"), Column("Time", amounts.seconds), Column("Why", brief=False), links=["there", ""]

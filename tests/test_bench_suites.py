@@ -1,4 +1,4 @@
-"""Benchmarks: suites are read, swept and refused in words; their inputs are made."""
+"""Benchmarks: suites are read, swept, and refused with a message; their inputs are generated."""
 
 import dataclasses
 import tomllib
@@ -32,7 +32,7 @@ class TestSuites:
         assert set(names()) == PUBLISHED
 
     @pytest.mark.parametrize("name", sorted(PUBLISHED))
-    def test_every_case_can_be_asked_for(self, name):
+    def test_every_case_is_valid(self, name):
         suite = load(name)
         for quick in (False, True):
             cases = list(suite.cases(quick))
@@ -54,7 +54,7 @@ class TestSuites:
         assert swept == [(3, "hybrid"), (3, "frontier"), (4, "hybrid"), (4, "frontier")]
         assert all(case.run == {"device": "cpu"} and case.graph["columns"] == 5 for case in cases)
 
-    def test_quick_takes_the_place_of_what_has_its_name(self):
+    def test_quick_values_replace_those_of_the_same_name(self):
         assert [case.graph["rows"] for case in parsed("small", tomllib.loads(SMALL)).cases(quick=True)] == [2, 2]
 
     def test_published_times_are_seconds(self):
@@ -65,7 +65,7 @@ class TestSuites:
         suite = parsed("small", tomllib.loads(SMALL.replace("[quick]", CLAIM).replace("2.5]", "[2, 3]]")))
         assert suite.claims[0].band == (10, 20) and suite.published[0].upper == (0.003,)
 
-    def test_an_unknown_suite_is_refused_with_those_there_are(self):
+    def test_an_unknown_suite_is_refused_with_a_list_of_suites(self):
         with pytest.raises(mgraph.InputError, match=r"'nothing' is not known: use one of apsp-methods"):
             load("nothing")
 
@@ -127,7 +127,7 @@ class TestSuites:
             ("[[published]]", "[[", "must be TOML: .*line 18"),
         ],
     )
-    def test_a_file_that_is_no_suite_is_refused_in_its_own_words(self, suites, of, by, words):
+    def test_an_invalid_suite_is_refused_with_a_quotation(self, suites, of, by, words):
         assert of in SMALL
         (suites / "small.toml").write_text(SMALL.replace(of, by))
         with pytest.raises(mgraph.InputError, match=rf"^small\.toml.*{words}"):
@@ -143,7 +143,7 @@ class TestSuites:
             ("apsp", '"random_matrix", dtype = "float31"', "dtype = 'float31' is not known: use auto, float32"),
         ],
     )
-    def test_an_algorithm_is_given_what_it_takes(self, algorithm, make, words):
+    def test_arguments_of_algorithms_are_checked(self, algorithm, make, words):
         text = f"""
             title = ""
             source = ""
@@ -208,7 +208,7 @@ class TestInputs:
             ({"make": "read", "file": "as-caida1.txt"}, r"put it there.*; graphs of autonomous systems: SNAP, http"),
         ],
     )
-    def test_what_cannot_be_made_is_refused(self, graph, words):
+    def test_invalid_inputs_are_refused(self, graph, words):
         with pytest.raises(mgraph.InputError, match=words):
             inputs.made(graph, "cpu")
 

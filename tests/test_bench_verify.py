@@ -32,7 +32,7 @@ def pairs(dense):
 
 
 class TestChecks:
-    """Each accepts the right answer, and refuses one that differs from it in one place."""
+    """Each verifier accepts the right result, and refuses one that differs in one place."""
 
     @pytest.mark.parametrize("change", [1, -1])
     def test_levels(self, change):
@@ -134,7 +134,7 @@ class TestChecks:
 
     @given(st.integers(0, 2**32), st.integers(-(2**31), 2**31 - 1))
     @settings(deadline=None, max_examples=60)
-    def test_no_value_but_the_right_one_passes_at_any_place(self, place, value):
+    def test_a_wrong_value_at_any_place_is_found(self, place, value):
         graph = weighted(rmat(6), (1, 9))
         v, source = place % graph.n, int(graph.coo().src[0])
         count, labels = mgraph.connected_components(graph, device="cpu")
@@ -171,7 +171,7 @@ class TestChecks:
             check("apsp", data, {"distances": wrong})
 
     @pytest.mark.parametrize("dense", [False, True])
-    def test_beyond_the_sums_that_may_be_made_some_rows_and_all_of_the_diagonal_are_looked_at(self, monkeypatch, dense):
+    def test_of_large_matrices_sampled_rows_and_the_diagonal_are_verified(self, monkeypatch, dense):
         data, distances = pairs(dense)
         assert "Bellman's equations of all rows" in check("apsp", data, {"distances": distances})
         each = 512**2 if dense else 512 + data.m
@@ -189,7 +189,7 @@ class TestChecks:
         with pytest.raises(WrongResultError, match="from vertex 319 "):
             check("apsp", data, {"distances": wrong}, names=["rows"])
 
-    def test_a_matrix_is_looked_at_where_it_lives(self, monkeypatch):
+    def test_a_matrix_is_verified_on_its_device(self, monkeypatch):
         class Elsewhere(type(devices.find("cpu"))):
             kind = "cuda"
 
@@ -208,7 +208,7 @@ class TestChecks:
         assert np.array_equal(here, there)
         assert np.array_equal(here, (rows[:, :, None] + matrix).min(axis=1))
 
-    def test_only_what_is_asked_for_is_checked(self):
+    def test_only_requested_checks_run(self):
         graph = rmat(5)
         count, labels = mgraph.connected_components(graph, device="cpu")
         wrong = {"labels": labels, "count": count + 1}
@@ -222,7 +222,7 @@ class TestChecks:
             check("components", star, {"labels": np.full(5, -1), "count": 1})
 
     @pytest.mark.parametrize("algorithm", ["bfs", "sssp"])
-    def test_the_end_of_a_long_path_is_looked_at_as_closely(self, algorithm):
+    def test_the_end_of_a_long_path_is_verified_as_strictly(self, algorithm):
         n = 300_000
         path = mgraph.Graph.from_edges(np.arange(n - 1), np.arange(1, n), n=n)
         distances = np.arange(n, dtype=np.int32 if algorithm == "bfs" else np.float32)
@@ -231,7 +231,7 @@ class TestChecks:
         with pytest.raises(WrongResultError, match="from vertex 0 the distance of vertex 299999 is 300000"):
             check(algorithm, path, {"distances": distances}, 0)
 
-    def test_rounding_of_a_search_is_none_of_its_errors(self):
+    def test_rounding_is_accepted(self):
         random = np.random.default_rng(4)
         src, dst = random.integers(0, 500, (2, 3000))
         graph = mgraph.Graph.from_edges(src, dst, random.random(3000, np.float32) * 1000, n=500)
@@ -240,7 +240,7 @@ class TestChecks:
             check("sssp", graph, {"distances": distances}, 0)
             check("sssp", graph, {"distances": distances.astype(np.float64)}, 0)
 
-    def test_what_is_held_against_a_proof_has_to_be_equal(self):
+    def test_a_result_must_equal_the_verified_one(self):
         n = 300_000
         path = mgraph.Graph.from_edges(np.arange(n - 2), np.arange(1, n - 1), n=n, directed=False)
         shared, case = Bench(), Case("small", "components", {})

@@ -47,8 +47,8 @@ def method(request, device):
 def verify(graph, source, result):
     """Check a search by its properties, as the Graph500 specification does, without another search.
 
-    Only the source has distance 0; an edge never leads more than one level down; who is reached, and only
-    they, has a tree edge, which exists and spans one level; nothing leads from the reached to the rest.
+    Only the source has distance 0; no edge spans more than one level downwards; exactly the reached vertices have a
+    tree edge, which exists and spans one level; no edge leads from a reached vertex to an unreached one.
     """
     distances, parents = devices.to_host(result.distances), devices.to_host(result.predecessors)
     src, dst, _ = (devices.to_host(part) if part is not None else None for part in graph.coo())
@@ -111,7 +111,7 @@ def test_path(device):
         (True, r"vertex must be an integer in \[0, 2\), got True"),
     ],
 )
-def test_paths_that_cannot_be(vertex, words):
+def test_paths_to_invalid_vertices(vertex, words):
     graph = mgraph.Graph.from_edges([0], [1])
     with pytest.raises(InputError, match=words):
         mgraph.bfs(graph, 0, predecessors=True, device="cpu").path(vertex)
@@ -131,18 +131,18 @@ def test_small_graphs_on_a_gpu(case):
 
 
 def hub_graphs():
-    """Graphs whose hubs are met from the other side, and the sources to begin from."""
+    """Graphs whose hubs are reached by pulling, and the sources."""
     hubs, leaves = 5, 9_000
     each = np.arange(hubs, hubs + leaves)
     src, dst = np.repeat(np.arange(hubs), leaves), np.tile(each, hubs)
     yield "hubs that share their leaves", mgraph.Graph.from_edges(src, dst, directed=False), (0, hubs - 1, hubs)
-    # One comes to each hub from a path that has the last numbers, behind all its leaves.
+    # Each hub is reached from a path with the last numbers, after all of the hub's leaves.
     n = hubs + hubs * leaves
     src, dst = np.repeat(np.arange(hubs), leaves), np.arange(hubs, n)
     path = np.arange(n, n + 3 * hubs)
     ends = np.r_[src, path[:-1], path[2::3]], np.r_[dst, path[1:], np.arange(hubs)]
     yield "hubs along a path", mgraph.Graph.from_edges(*ends, directed=False), (n, n - 1, 0)
-    # Who points to hubs that nobody comes to, and to one that only the last does.
+    # Edges into hubs that are never reached, and into one that only its last neighbour reaches.
     src = np.r_[np.repeat(each, 2), hubs + leaves - 1, np.arange(hubs, hubs + leaves - 1)]
     dst = np.r_[np.tile([0, 1], leaves), 2, np.arange(hubs + 1, hubs + leaves)]
     yield "hubs at the end", mgraph.Graph.from_edges(src, dst), (hubs + leaves - 9, hubs + leaves - 1)
@@ -164,7 +164,7 @@ def test_hubs_from_the_other_side(case, method, device):
 
 
 def test_a_thin_level_of_long_rows(device):
-    # One block takes rows of each kind: for a lane, for a warp, for itself.
+    # One block has rows of each kind: for a lane, for a warp, for the whole block.
     random = np.random.default_rng(6)
     degrees = [1, 15, 16, 17, 33, 200, 511, 512, 513, 1500]
     src = np.repeat(np.arange(1, len(degrees) + 1), degrees)
@@ -203,11 +203,11 @@ def shapes():
     yield "grid", mgraph.Graph.from_edges(src, dst, directed=False), side // 2
     a, b = np.nonzero(~np.eye(200, dtype=bool))
     yield "complete", mgraph.Graph.from_edges(a, b), 199
-    hubs = np.repeat(np.arange(4), 5000)  # hubs that a whole block pushes for, met in the second level
+    hubs = np.repeat(np.arange(4), 5000)  # hubs that a whole block expands, reached in the second level
     leaves = np.random.default_rng(0).integers(5, 20000, len(hubs))
     src, dst = np.concatenate([[4] * 4, hubs]), np.concatenate([np.arange(4), leaves])
     yield "hubs", mgraph.Graph.from_edges(src, dst, n=20000), 4
-    # A hub whose edges a whole block copies, and that finds more than a block's own queue holds; loops and repeats.
+    # A hub whose edges a whole block copies, and whose targets exceed a block's own queue; loops and repeated edges.
     src, dst = np.r_[np.zeros(9000, int), 1, 1, 5, 5], np.r_[np.arange(9000) % 4500 + 2, 0, 0, 5, 1]
     yield "repeated edges", mgraph.Graph.from_edges(src, dst, n=5000), 1
     yield "one vertex", mgraph.Graph.from_edges([0], [0], n=1), 0
@@ -223,7 +223,7 @@ def test_shapes(method, device):
 
 
 def test_wide_frontiers_after_thin_ones(device):
-    # A path into a random graph and out of it again: thin, wide, thin, so that every switch is taken.
+    # A path into a random graph and out of it again: thin, wide, thin, so that every switch occurs.
     random = np.random.default_rng(4)
     n, tail = 60_000, 500
     src, dst = random.integers(tail, n - tail, (2, 300_000))
@@ -238,7 +238,7 @@ def test_wide_frontiers_after_thin_ones(device):
 
 
 def test_few_neighbours_everywhere(device):
-    # Each vertex is joined with those so many places on, but for some edges: no more than 14, rows of any length.
+    # Each vertex is joined with those at some offsets, except for some edges: rows of any length up to 14.
     random = np.random.default_rng(6)
     for n, steps, farthest in (
         (3000, 2, 60),
@@ -268,7 +268,7 @@ def test_path_of_a_million(method):
 
 @pytest.mark.parametrize("directed", [True, False])
 def test_a_graph_that_all_cores_pull(directed):
-    # Of as few edges as that takes: what is smaller one core does alone.
+    # With as few edges as possible: one core takes smaller graphs alone.
     graph = rmat(17, 18, directed=directed) if directed else random_degree(300_000, 8)
     assert not is_small(graph.csr().indptr) and not is_small(graph.csc().indptr)
     source = int(np.diff(graph.csr().indptr).argmax())
@@ -363,13 +363,13 @@ def test_several_sources_a_depth_and_a_target(method, device):
         ({"source": 0, "limit": 1.5}, r"limit must be an integer of 0 or more, got 1\.5"),
     ],
 )
-def test_what_a_search_cannot_do(options, message):
+def test_invalid_options(options, message):
     with pytest.raises(mgraph.InputError, match=message):
         mgraph.bfs(mgraph.Graph.from_edges([0], [1], n=3), device="cpu", **options)
 
 
 @pytest.mark.parametrize("source", [5, -1, 1.5, True, "0"])
-def test_source_that_is_no_vertex(source):
+def test_a_source_out_of_range(source):
     graph = mgraph.Graph.from_edges([0, 1], [1, 2], n=5)
     with pytest.raises(mgraph.InputError, match=r"source must be an integer in \[0, 5\), got "):
         mgraph.bfs(graph, source, device="cpu")
@@ -380,7 +380,7 @@ def test_graph_without_vertices():
         mgraph.bfs(mgraph.Graph.from_edges([], []), 0, device="cpu")
 
 
-def test_method_that_is_none():
+def test_an_unknown_method():
     with pytest.raises(mgraph.InputError, match="sideways"):
         mgraph.bfs(mgraph.Graph.from_edges([0], [1]), 0, method="sideways", device="cpu")
 
@@ -392,7 +392,7 @@ def test_the_queue_is_for_a_cpu():
 
 
 @pytest.mark.parametrize("method", [*BY_LEVEL, "sequential"])
-def test_plans_say_what_they_are(method):
+def test_plans_explain_themselves(method):
     made = plan("bfs", 1000, 5000, "cpu", method=method)
     assert made.method == method and f"bfs, method {method!r}" in made.explain()
     assert plan("bfs", 10**6, 10**8, "cpu", method=method).seconds > made.seconds > 0

@@ -87,7 +87,7 @@ def shapes():
     path = np.arange(n - 1)
     yield "path", path, path + 1
     yield "path back", path + 1, path
-    yield "star", np.zeros(n - 1, int), path + 1  # a hub that a warp looks at
+    yield "star", np.zeros(n - 1, int), path + 1  # a hub that a warp scans
     yield "star of the last", np.full(n - 1, n - 1), path
     side = 38
     cell = np.arange(side * side).reshape(side, side)
@@ -96,7 +96,7 @@ def shapes():
     leaves = np.arange(5, 1205)
     yield "hubs that share their leaves", *np.array([(hub, leaf) for hub in range(5) for leaf in leaves]).T
     ends = np.r_[leaves, leaves[-1], leaves[:-1]], np.r_[np.zeros(1200, int), 1, leaves[1:]]
-    yield "hubs at the end", *ends  # one that all lead to, one that only the last does
+    yield "hubs at the end", *ends  # one that all vertices lead to, one that only the last does
     yield "loops and repeats", np.r_[path, path, np.zeros(4000, int)], np.r_[path, path + 1, np.arange(4000) % n]
     yield "nothing", [], []
 
@@ -151,7 +151,7 @@ def test_progress_counts_levels_of_batches():
         ([0], {"span": 0}, "span must be an integer of 1 or more, got 0"),
     ],
 )
-def test_what_cannot_be_searched(sources, options, message):
+def test_invalid_searches(sources, options, message):
     with pytest.raises(InputError, match=message):
         mgraph.bfs_many(mgraph.Graph.from_edges([0], [1], n=3), sources, device="cpu", **options)
 
@@ -181,7 +181,7 @@ def test_batches_are_as_wide_as_the_sources_and_the_memory_allow():
 @pytest.mark.parametrize(
     ("options", "message"), [({"method": "scan"}, "'words'"), ({"sources": 0}, "1 or more, got 0")]
 )
-def test_what_cannot_be_planned(options, message):
+def test_invalid_plans(options, message):
     with pytest.raises(InputError, match=message):
         plan("bfs_many", 10, 20, GPU, **options)
 

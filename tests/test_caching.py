@@ -1,4 +1,4 @@
-"""Compiled kernels are kept safely by processes that compile at the same time."""
+"""Compiled kernels are cached safely by processes that compile at the same time."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ from mgraph.device.numba.caching import KernelFiles
 
 @pytest.fixture
 def two(tmp_path):
-    """The same function's cache, as two processes see it."""
+    """The cache of one function, as two processes see it."""
     return [KernelFiles(str(tmp_path), "kernel", "stamp") for _ in range(2)]
 
 
@@ -67,7 +67,7 @@ def test_files_that_no_index_names_are_removed_when_they_are_old(tmp_path):
     assert new.load("int32") == "new code" and new.load("int64") == "more code"
 
 
-def test_other_packages_functions_are_kept_as_numba_does(tmp_path):
+def test_functions_of_other_packages_are_cached_by_numba(tmp_path):
     theirs = IndexDataCacheFile(str(tmp_path), "theirs", "stamp")
     theirs.save("int32", "code")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["theirs.1.nbc", "theirs.nbi"]

@@ -1,4 +1,4 @@
-"""The command line gives what the library gives, says what went wrong in a line, and exits as promised."""
+"""The command line gives the library's results, reports errors in one line, and exits with the documented code."""
 
 import dataclasses
 import gzip
@@ -41,7 +41,7 @@ NEW_YORK = DATA / "NY.gr.xz"
 
 CYCLE = "0 1 3\n1 2 4\n2 0 5\n"
 
-# As SNAP publishes the AS relationships: sparse ids, and a third column that is no weight.
+# As SNAP publishes the AS relationships: sparse ids, and a third column that is not a weight.
 AS_LIKE = """\
 # Directed graph: as-caida20070917.txt
 # FromNodeId\tToNodeId\tRelationship
@@ -83,7 +83,7 @@ def process(*arguments):
 
 
 def failed(result, code):
-    """Check that the command failed as it should, and return the one line that says why."""
+    """Check that the command failed with the expected code, and return its one-line error."""
     assert result.exit_code == code, result.output
     assert result.stdout == ""
     assert "Traceback" not in result.stderr
@@ -93,7 +93,7 @@ def failed(result, code):
 
 
 def misused(result):
-    """Check that click refused the call, and return what it says."""
+    """Check that click refused the call, and return its message."""
     assert result.exit_code == 2 and result.stdout == ""
     assert "Usage:" in result.stderr and "Traceback" not in result.stderr
     return " ".join(result.stderr.split())
@@ -113,10 +113,10 @@ def as_like(tmp_path):
     return path
 
 
-# What a call finds
+# Results of calls
 
 
-def test_apsp_of_a_file_as_the_library(cycle, tmp_path):
+def test_apsp_of_a_file_equals_the_library(cycle, tmp_path):
     out = tmp_path / "distances.npy"
     found = facts("apsp", cycle, "--device", "cpu", "--out", out)
     expected = mgraph.apsp(mgraph.read(cycle), device="cpu").distances
@@ -137,7 +137,7 @@ def test_apsp_of_a_file_as_the_library(cycle, tmp_path):
     assert set(found["timings"]) == {"read", "load", "compile", "solve", "collect"}
 
 
-def test_bfs_of_a_file_as_the_library(cycle, tmp_path):
+def test_bfs_of_a_file_equals_the_library(cycle, tmp_path):
     out = tmp_path / "tree.npz"
     found = facts("bfs", cycle, "--source", 1, "--predecessors", "--device", "cpu", "--out", out)
     with np.load(out) as arrays:
@@ -148,7 +148,7 @@ def test_bfs_of_a_file_as_the_library(cycle, tmp_path):
     assert (found["widest_level"], found["widest_level_vertices"]) == (0, 1)
 
 
-def test_made_graphs(tmp_path):
+def test_generated_graphs(tmp_path):
     graph = rmat(6)
     matrices, search = tmp_path / "apsp.npz", tmp_path / "bfs.npy"
     ok("apsp", "--rmat", 6, "--predecessors", "--dtype", "float64", "--block", 32, "--span", 1, "--out", matrices)
@@ -258,7 +258,7 @@ def test_a_search_from_several_vertices(tmp_path):
         assert saved["predecessors"].tolist() == [-9999, -9999, 1, 2, -9999, 4, 5]
 
 
-# What goes wrong
+# Errors
 
 
 @pytest.mark.parametrize("name", ["apsp", "bfs"])
@@ -394,7 +394,7 @@ def test_interrupted(cycle, monkeypatch):
     assert (result.exit_code, result.stdout, result.stderr) == (130, "", "mgraph: interrupted\n")
 
 
-def test_what_apsp_can_find(cycle, tmp_path):
+def test_apsp_with_predecessors_and_intermediate(cycle, tmp_path):
     out = tmp_path / "found.npz"
     for option in ("predecessors", "intermediate"):
         found = facts("apsp", cycle, "--device", "cpu", f"--{option}", "--method", "naive", "--out", out, "--overwrite")
@@ -412,7 +412,7 @@ def test_what_apsp_can_find(cycle, tmp_path):
     assert "1 gallon" in misused(invoke("apsp", cycle, "--memory-limit", "1 gallon"))
 
 
-def test_how_far_a_search_goes(cycle):
+def test_limits_of_searches(cycle):
     assert facts("bfs", cycle, "--device", "cpu", "--limit", 1)["reached"] == 2
     assert facts("bfs", cycle, "--device", "cpu", "--target", 1)["reached"] == 2
     assert "--target must be an integer in [0, 3), got 7" in failed(invoke("bfs", cycle, "--target", 7), 2)
@@ -564,7 +564,7 @@ def test_rank(tmp_path):
         (b"\x1f\x8b\x08", 1, "cut off"),
     ],
 )
-def test_files_that_hold_no_list(content, code, says, tmp_path):
+def test_files_without_a_list(content, code, says, tmp_path):
     path = tmp_path / "lists"
     path.write_bytes(content)
     assert says in failed(invoke("rank", path, "--device", "cpu"), code)
@@ -588,7 +588,7 @@ def test_calibrate(monkeypatch, tmp_path):
     assert 0.2 < again / figures["relaxations"] < 5
     (tmp_path / "mgraph" / "rates.json").write_text("not JSON")
     with pytest.warns(UserWarning, match="is ignored"):
-        keep("another", rates("cpu", "another"))  # what cannot be read is replaced
+        keep("another", rates("cpu", "another"))  # an unreadable file is replaced
     assert rates("cpu", model).pivots == rates("cpu", "unheard of").pivots  # which nothing scales
 
 
@@ -604,7 +604,7 @@ KEPT = dataclasses.asdict(rates("cpu", "unheard of"))
         json.dumps({"a": KEPT | {"labelled": dict.fromkeys(KEPT["labelled"], 0.0)}}),
     ],
 )
-def test_kept_rates_that_are_none_are_ignored_with_one_warning(monkeypatch, tmp_path, text):
+def test_malformed_rates_are_ignored_with_one_warning(monkeypatch, tmp_path, text):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     (tmp_path / "mgraph").mkdir()
     (tmp_path / "mgraph" / "rates.json").write_text(text, encoding="latin-1")
@@ -631,7 +631,7 @@ def test_plan():
     assert (spec["kind"], spec["memory"]) == ("cpu", 10**9)
 
 
-def test_plan_for_gpus_that_no_machine_here_has():
+def test_plan_for_gpus_that_this_machine_lacks():
     arguments = ("apsp", "-n", 1_660_000, "--gpus", 4608, "--network", "25e9")
     specs = [mgraph.DeviceSpec("cuda", "cuda", 140 << 30, model="NVIDIA H200")] * 4608
     expected = mgraph.plan("apsp", 1_660_000, devices=specs, network=25e9)
@@ -716,8 +716,8 @@ def test_a_warning_is_one_line(tmp_path):
 def on_terminal(*arguments, interrupt=False, terminate=False):
     """Run the command with a terminal as its standard error; return exit code, output and what that showed.
 
-    `interrupt` presses Ctrl-C once the bar moves, which all processes of the terminal hear; `terminate` sends SIGTERM
-    to the command then.
+    `interrupt` presses Ctrl-C once the bar moves, which all processes of the terminal receive; `terminate`
+    then sends SIGTERM to the command.
     """
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, 80))
@@ -736,7 +736,7 @@ def on_terminal(*arguments, interrupt=False, terminate=False):
         while True:
             try:
                 piece = terminal.read(4096)
-            except OSError:  # what Linux says when the other end is closed
+            except OSError:  # the error of Linux when the other end is closed
                 break
             if not piece:
                 break
@@ -808,7 +808,7 @@ def test_an_interrupt_while_the_bar_is_written(monkeypatch, capfd):
     assert "stopping after this span" in capfd.readouterr().err
 
 
-def test_an_interrupt_that_compiled_code_has_made_an_error(capsys):
+def test_an_interrupt_that_compiled_code_turned_into_an_error(capsys):
     def interrupted(*_, **__):
         raise SystemError("a result with an exception set") from KeyboardInterrupt()
 

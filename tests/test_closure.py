@@ -29,7 +29,7 @@ def device(request):
 
 
 def poison():
-    """Fill the memory that CuPy hands out next: a word that no kernel writes is then seen."""
+    """Poison the memory that CuPy allocates next, so that a word that no kernel writes shows."""
     xp = devices.find("cuda").xp
     garbage = [xp.full(size, 0x5B, np.uint8) for size in (1 << 24, 1 << 20, 1 << 18, 1 << 16, 1 << 14, 1 << 9)]
     del garbage
@@ -52,7 +52,7 @@ def graph_of(edges):
 
 
 def solve(edges, device, block, reflexive=True, span=None, look_ahead=False):
-    """Close a graph in a way of the caller's choice, which the public call leaves to the planner."""
+    """Close a graph with options that the public call leaves to the planner."""
     graph = graph_of(edges)
     made = mgraph.plan("closure", graph.n, graph.m, device, block=block, span=span)
     made = replace(made, detail=replace(made.detail, look_ahead=look_ahead))
@@ -61,7 +61,7 @@ def solve(edges, device, block, reflexive=True, span=None, look_ahead=False):
 
 
 def bits(words, n):
-    """Unpack words with NumPy; there is nothing behind the last vertex."""
+    """Unpack words with NumPy; the bits after the last vertex are zero."""
     octets = np.ascontiguousarray(devices.to_host(words)).view(np.uint8)
     unpacked = np.unpackbits(octets, axis=1, bitorder="little").astype(bool)
     assert unpacked.shape == (n, -(-n // 32) * 32)
@@ -95,7 +95,7 @@ def test_long_ways(block, device):
 
 
 def test_a_block_needs_nothing_of_the_last_call(device):
-    # The panels' words behind the last pivot are whatever was there before: dense first, then sparse.
+    # The panels' words after the last pivot hold old data: the dense graph runs first, then the sparse one.
     for degree in (200.0, 0.7):
         for n in (257, 270, 530):
             edges = random_edges(n, degree, n)
@@ -157,7 +157,7 @@ def small_graphs(draw):
 def test_small_graphs(edges, reflexive):
     found = solve(edges, "cpu", None, reflexive)[0]
     assert np.array_equal(found, warshall(edges, reflexive))
-    # Closing what is closed adds nothing.
+    # Closing a closed graph adds nothing.
     assert np.array_equal(solve(found, "cpu", None, reflexive)[0], found)
 
 
@@ -173,7 +173,7 @@ def test_dense_matrices(device):
     inf = np.inf
     matrix = np.array([[0, 2.0, inf, inf], [inf, 7, inf, inf], [inf, inf, -1, 0], [inf, inf, inf, inf]])
     result = mgraph.transitive_closure(matrix, reflexive=False, device=device)
-    # A diagonal is no edge unless it is negative; a zero off it is one.
+    # A diagonal entry is an edge only if it is negative; a zero off the diagonal is an edge.
     assert devices.to_host(result.to_dense()).nonzero()[0].tolist() == [0, 2, 2]
     assert devices.to_host(result.to_dense()).nonzero()[1].tolist() == [1, 2, 3]
     none = np.iinfo(np.int32).max
@@ -203,7 +203,7 @@ def test_rows_and_single_pairs(device):
             result.reaches(0, vertex)
 
 
-def test_what_cannot_be_used():
+def test_invalid_arguments():
     with pytest.raises(mgraph.InputError, match="reflexive must be True or False, got None"):
         mgraph.transitive_closure([[0.0]], reflexive=None, device="cpu")
     with pytest.raises(mgraph.InputError, match=r"block=128.*256, 512"):
@@ -285,7 +285,7 @@ def test_the_planned_memory_is_what_is_used():
 @pytest.mark.timeout(120)
 def test_on_workers():
     edges = random_edges(1100, 1.2)
-    edges[1000:] = False  # a shard with nothing to do but to pass on
+    edges[1000:] = False  # a shard that only passes data on
     expected = warshall(edges)
     with cluster(4, processes=False) as client:
         result = mgraph.transitive_closure(graph_of(edges), client=client)
@@ -295,7 +295,7 @@ def test_on_workers():
         assert result.reaches(3, 1099) == expected[3, 1099]
 
 
-def test_a_dense_matrix_of_truth_values(device):
+def test_a_dense_boolean_matrix(device):
     edges = np.random.default_rng(6).random((70, 70)) < 0.03
     expected = mgraph.transitive_closure(sparse.coo_array(edges), device=device)
     found = mgraph.transitive_closure(edges, device=device)

@@ -1,4 +1,4 @@
-"""The cluster gives the same bits as the direct path, and leaves nothing behind however a call ends."""
+"""Calls on a cluster give the bits of direct calls, and leave nothing behind, however they end."""
 
 import gc
 import multiprocessing
@@ -41,7 +41,7 @@ from mgraph.planning.cut import even_ranges
 from mgraph.runtime.dask import Cluster, DistributedMatrix, connect, local_client, tasks, watch
 from mgraph.runtime.dask.watch import Watch
 
-# What a cluster that closes, or loses a worker, leaves to the garbage collector.
+# A cluster that closes, or loses a worker, leaves sockets to the garbage collector.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
@@ -50,7 +50,7 @@ pytestmark = [
 
 QUIET = dict(dashboard_address=None, silence_logs=50)
 
-#: Seconds within which whatever does not hang has ended, however busy the machine is.
+#: Seconds after which a call counts as hanging, even on a busy machine.
 SOON = 60
 
 
@@ -62,9 +62,9 @@ def wait_until(holds):
 
 
 def forked():
-    """Have worker processes forked from one that has imported what they run; spawned, each takes seconds to do so."""
+    """Fork worker processes from one that has imported their modules; spawned ones take seconds to import them."""
     chosen = dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
-    get_mp_context()  # which has Dask's own choice imported, once
+    get_mp_context()  # this imports the modules of Dask's own choice, once
     multiprocessing.set_forkserver_preload(["distributed", "mgraph.runtime.dask.worker", "mgraph.kernels.minplus.host"])
     return chosen
 
@@ -114,7 +114,7 @@ def check_apsp(client, n, dtype, predecessors, span=None, where="cpu"):
 
 
 class Probe:
-    """A program of the tests: `steps` supersteps, in each of which every shard does what `act` says."""
+    """A test program of `steps` supersteps, in each of which every shard calls `act`."""
 
     def __init__(self, plan, act, steps=3):
         self.plan = plan
@@ -196,7 +196,7 @@ def keys_on_workers(client):
 
 
 def sessions(client):
-    """The number of calls that each worker has something of."""
+    """The number of calls that each worker holds state of."""
     found = client.run(lambda dask_worker: len(getattr(dask_worker.plugins.get("mgraph"), "_sessions", ())))
     return list(found.values())
 
@@ -208,7 +208,7 @@ def test_no_state_stays_on_the_workers(client):
 
 
 def test_no_result_waits_for_a_garbage_collection(client, monkeypatch):
-    """Not of tasks that outlast a look at the workers either."""
+    """Nor does one of tasks that take longer than the interval between two checks of the workers."""
     monkeypatch.setattr(watch, "LOOK", 0.01)
     gc.collect()
     gc.disable()
@@ -222,7 +222,7 @@ def test_no_result_waits_for_a_garbage_collection(client, monkeypatch):
 
 @pytest.fixture(scope="module")
 def pair(client):
-    """A matrix on the workers, and the same as a NumPy array."""
+    """A matrix on the workers, and the same matrix in NumPy."""
     found = apsp(matrix(200), client=client, device="cpu", block=32).distances
     return found, found.to_numpy()
 
@@ -267,7 +267,7 @@ class TestMatrix:
             pair[0][key]
 
     @pytest.mark.parametrize("key", ["a", [1, 2], (0, None), (1, 2, 3)])
-    def test_what_is_no_index(self, pair, key):
+    def test_invalid_indices(self, pair, key):
         with pytest.raises(IndexError, match="use integers and slices"):
             pair[0][key]
 
@@ -331,7 +331,7 @@ def test_a_shard_gets_its_piece(client):
 
 
 def collectives(state, k, comm):
-    """Every collective, on short and on long arrays; raises where one is wrong."""
+    """Run every collective, on short and on long arrays; raise if one is wrong."""
     assert comm.horizon(9) == (9 if comm.size == 1 else 1)
     for length in (0, 1, 1000, 100_003):
         for dtype in (np.int32, np.uint32, np.float32, np.float64):
@@ -466,7 +466,7 @@ def slow(state, k, comm):
 
 
 def kill_a_worker(client):
-    """Kill a worker once it works; return its address."""
+    """Kill a worker once it computes; return its address."""
     pids = client.run(os.getpid)
     address, pid = max(pids.items())
     os.kill(pid, signal.SIGKILL)
@@ -534,7 +534,7 @@ def test_a_worker_lost_between_calls_does_not_break_the_cluster(monkeypatch):
             time.sleep(0.01)
         check_apsp(client, 70, np.float32, False)
         time.sleep(1)
-    # Closing it would raise what went wrong when it was told late of the removal.
+    # Closing it would raise the error of a late notice of the removal.
 
 
 def test_a_lost_block_is_reported(mortals):
@@ -545,7 +545,7 @@ def test_a_lost_block_is_reported(mortals):
 
 
 def test_a_result_lost_while_others_are_awaited(mortals, monkeypatch):
-    """Between two looks at the workers: the last task ends, but the first one's result is gone."""
+    """Between two checks of the workers, the last task ends, but the first one's result is gone."""
     monkeypatch.setattr(watch, "LOOK", 5)
     first, second = sorted(present(mortals))
     ended = tasks.submit(mortals, first, int)
@@ -663,7 +663,7 @@ def test_a_port_that_never_answers(capfd):
 
 
 def test_a_scheduler_that_falls_silent(monkeypatch, capfd):
-    """It answers the knock and then says nothing: its client is given up, and is never the default."""
+    """It accepts the connection and then sends nothing: its client is closed, and never becomes the default."""
 
     async def knock(*_):
         pass
@@ -676,12 +676,12 @@ def test_a_scheduler_that_falls_silent(monkeypatch, capfd):
         assert time.monotonic() - started < 20
         with pytest.raises(ValueError, match="No clients found"):
             default_client()
-    time.sleep(1)  # the port is closed, and its client hears of it
+    time.sleep(1)  # the port is closed, and its client notices
     assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("data", [b"SSH-2.0-OpenSSH\r\n", b"HTTP/1.1 400 Bad Request\r\n\r\n", bytes(8)])
-def test_a_port_that_is_not_dask(data, capfd):
+def test_a_port_of_another_program(data, capfd):
     with port_that_says(data) as port, pytest.raises(SchedulerError, match="is not a Dask scheduler that can be used"):
         connect(f"tcp://127.0.0.1:{port}", timeout=5)
     assert capfd.readouterr() == ("", "")
@@ -700,7 +700,7 @@ def test_connected_and_local_clients_are_the_default(client):
             assert default_client() is inner
             other = apsp(d, client=inner, device="cpu").distances
             assert other.to_dask_array().min(axis=1).sum().compute() == expected
-            # What belongs to a client that is not the current one.
+            # State of a client that is not the current one.
             check_apsp(outer, 70, np.float32, True)
             np.testing.assert_array_equal(found[:, :], other[:, :])
             assert found.to_dask_array().min(axis=1).sum().compute(scheduler=outer) == expected
@@ -790,7 +790,7 @@ def test_a_matrix_cannot_be_pickled():
             pickle.dumps(result)
 
 
-def test_a_worker_that_cannot_use_numba_is_named(monkeypatch):
+def test_a_worker_without_numba_is_named(monkeypatch):
     with cluster(1, processes=False) as client:
         monkeypatch.setitem(sys.modules, "numba", None)
         [address] = present(client)
@@ -813,7 +813,7 @@ def test_an_adaptive_cluster_starts_its_first_worker_for_a_call():
 
 
 @pytest.mark.parametrize("given", ["a", "", -1, 0, None, True, [1], float("nan"), float("inf"), 1e-9])
-def test_what_is_no_timeout_of_connect(given):
+def test_invalid_timeouts_of_connect(given):
     with pytest.raises(InputError, match=r"^timeout must be a number of seconds, 0\.01 or more, .*, got ") as caught:
         connect("tcp://127.0.0.1:1", timeout=given)
     assert str(caught.value).endswith(f"got {given!r}")
@@ -827,7 +827,7 @@ def test_a_timeout_of_connect_in_words(client):
 
 
 def test_a_worker_that_has_ended_by_itself_hides_no_error(monkeypatch):
-    """The user's own error leaves the context, although a process that should be killed is no more."""
+    """The user's own error leaves the context, although a process that should be killed has already ended."""
     with subprocess.Popen([sys.executable, "-c", ""]) as ended:
         pass
 
@@ -848,7 +848,7 @@ def test_a_worker_that_has_ended_by_itself_hides_no_error(monkeypatch):
         raise ZeroDivisionError
 
 
-def test_what_is_no_client(client):
+def test_invalid_clients(client):
     with pytest.raises(InputError, match=r"client must be a distributed\.Client"):
         apsp(matrix(5), client="tcp://127.0.0.1:8786")
     with pytest.raises(InputError, match="each worker uses the GPU that it sees"):
@@ -928,6 +928,6 @@ def test_a_local_client_that_was_not_entered():
 
 
 @pytest.mark.parametrize("workers", [0, -1, 1.5, True, "2"])
-def test_no_number_of_workers(workers):
+def test_invalid_numbers_of_workers(workers):
     with pytest.raises(InputError, match=f"workers must be an integer of 1 or more, got {workers!r}"):
         local_client(workers)

@@ -1,4 +1,4 @@
-"""Searches on Dask workers equal the direct ones, however the vertices fall to the shards."""
+"""Searches on Dask workers equal direct ones, for every distribution of vertices to shards."""
 
 import numpy as np
 import pytest
@@ -70,12 +70,12 @@ def test_several_sources_a_depth_and_a_target(client):
 
 
 def always_listed(monkeypatch, vertices):
-    """Let shards send lists of so many vertices, however small the graph."""
+    """Let shards send lists of at most this many vertices, also for small graphs."""
     monkeypatch.setattr(searches, "_listed", lambda n, shards, kind: vertices if shards > 1 else 0)
 
 
 def thin_wide_thin():
-    """A path to a hub, whose many neighbours are met by a pull, and a path from one of these."""
+    """A path to a hub, whose many neighbours are reached by a pull, and a path from one of these."""
     path, neighbours, far = np.arange(21), np.arange(21, 621), np.r_[21, np.arange(621, 640)]
     src = np.concatenate([path[:-1], np.full(600, 20), far[:-1]])
     return mgraph.Graph.from_edges(src, np.concatenate([path[1:], neighbours, far[1:]]), n=640)

@@ -1,4 +1,4 @@
-"""Ranks found by Dask workers equal the direct ones, however the splitters fall to the shards."""
+"""Ranks found by Dask workers equal direct ones, for every distribution of splitters to shards."""
 
 import gc
 import tracemalloc
@@ -52,7 +52,7 @@ def test_the_same_as_direct(client, method):
 
 
 @pytest.mark.parametrize("method", SPLITTERS)
-def test_ranks_on_their_way_while_others_are_made(client, method, monkeypatch):
+def test_ranks_are_sent_while_others_are_computed(client, method, monkeypatch):
     monkeypatch.setattr(program, "AT_A_TIME", 256)
     check(client, "cpu", method, spans=1)
 
@@ -64,7 +64,7 @@ def test_cycles_are_named(client, method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_successors_that_are_no_elements_are_named(client, method):
+def test_successors_out_of_range_are_named(client, method):
     for lengths in ([3], [7] * 90, [3000]):
         for wrong in (-1, sum(lengths)):
             succ = lists(lengths)
@@ -90,7 +90,7 @@ def walked(client, succ, method, spacing):
 
 @pytest.mark.parametrize("method", SPLITTERS)
 @pytest.mark.parametrize(("few", "way"), [(1, "few"), (1 << 40, "many")])
-def test_elements_on_every_shard_that_no_walk_passes(client, few, way, method, monkeypatch):
+def test_every_shard_has_elements_that_no_walk_passes(client, few, way, method, monkeypatch):
     ways = completions(monkeypatch, few)
     shards = len(present(client))
     random = np.random.default_rng(3)
@@ -104,13 +104,13 @@ def test_elements_on_every_shard_that_no_walk_passes(client, few, way, method, m
                 assert method == "splitter48" and (succ is tree or succ is bush)
             else:
                 verify(succ, ranks)
-    assert set(ways) == {way} and len(ways) % shards == 0  # all shards take the same way
+    assert set(ways) == {way} and len(ways) % shards == 0  # all shards take the same branch
 
 
 def test_few_and_many_elements_in_turn(client, monkeypatch):
     ways = completions(monkeypatch, 256)
     n, shards = 256 * 64, len(present(client))
-    for singles in (100, 1000):  # of which half are no splitter
+    for singles in (100, 1000):  # half of them are not splitters
         succ = lists([n - singles, *[1] * singles])
         ranks, failed = walked(client, succ, "splitter64", 2)
         assert not failed
@@ -124,7 +124,7 @@ def test_cycles_across_shards(client, few, method, monkeypatch):
     completions(monkeypatch, few)
     for succ, spacing in (
         (rings(3000, 1), 64),  # with splitters
-        (rings(128, 1), 128),  # with one, which meets itself
+        (rings(128, 1), 128),  # with one, whose walk returns to it
         (rings(6000, 3000), 64),  # most without
         (np.where(np.arange(5000) < 2, 1 - np.arange(5000), np.arange(5000)), 1024),  # one, without
         (np.where(np.arange(5000) == 4000, 0, np.minimum(np.arange(5000) + 1000, 4999)), 1024),  # and ways into one
@@ -146,7 +146,7 @@ def test_a_plan_knows_the_peak_memory_of_a_shard(method):
 
     succ = linked_list(1 << 20)
     with cluster(2, processes=True) as client:
-        mgraph.list_rank(succ, method=method, client=client, device="cpu")  # what is compiled at first use
+        mgraph.list_rank(succ, method=method, client=client, device="cpu")  # compiles at first use
         client.run(begin)
         made = mgraph.list_rank(succ, method=method, client=client, device="cpu").plan
         for bytes_used in client.run(peak).values():
@@ -159,7 +159,7 @@ def test_a_plan_knows_the_peak_memory_of_a_shard(method):
 @pytest.mark.parametrize("at_a_time", [1 << 28, 1 << 10])
 @pytest.mark.parametrize("n", [20_000, 20_001])
 def test_a_reduction_between_gpus(n, at_a_time, few):
-    """Of equal parts, and of others, at a time or while the next are ranked."""
+    """With equal and with unequal parts, in one piece or while the next parts are ranked."""
     if gpu_count() < 2:
         pytest.skip("needs 2 GPUs")
     with local_client(2, "cuda") as client:

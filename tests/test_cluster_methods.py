@@ -1,4 +1,4 @@
-"""Every all-pairs method on one to five workers gives what it gives directly; results on a grid of workers."""
+"""Every all-pairs method on one to five workers gives its direct result; results on a grid of workers."""
 
 import numpy as np
 import pytest
@@ -89,7 +89,7 @@ def found():
 
 
 class TestGrid:
-    """What can be asked of a matrix on a grid of workers."""
+    """Access to a matrix on a grid of workers."""
 
     @pytest.mark.parametrize(
         "key",

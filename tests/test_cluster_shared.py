@@ -1,4 +1,4 @@
-"""On a cluster that others use too, a call leaves nothing behind, and says what is wrong with whose worker."""
+"""On a shared cluster, a call leaves nothing behind, and its errors name the worker and the reason."""
 
 import gc
 import logging
@@ -57,7 +57,7 @@ def refused(client, address, problem):
 
 
 def test_a_call_within_a_task(client):
-    """The task leaves its worker's only thread to the call's own tasks, also where it has left it already."""
+    """The task releases its worker's only thread for the call's own tasks, also if it has released it already."""
 
     def calls():
         with worker_client() as inner:
@@ -70,7 +70,7 @@ def test_a_call_within_a_task(client):
 
 
 def test_a_worker_without_mgraph(client):
-    """It starts although calls have been made; a call names it and what it lacks; once it is gone, calls go on."""
+    """It starts although calls have been made; a call names it and what it lacks; once it is gone, calls succeed."""
     check_apsp(client, 70, np.float32, False)
     with worker_process(client, "import sys; sys.modules['mgraph'] = None") as address:
         refused(client, address, r"has no mgraph that can be imported \(.*mgraph.*\)")
@@ -136,7 +136,7 @@ def test_an_expected_error_is_not_logged(caplog):
         assert note.startswith("On the worker:\nTraceback") and "raise_negative_cycle" in note
         with pytest.raises(ZeroDivisionError):
             client.submit(raising).result()
-        assert "Compute Failed" in caplog.text  # it would have been heard
+        assert "Compute Failed" in caplog.text  # it would have been logged
 
 
 def test_the_blocks_of_a_retired_worker_are_read_where_dask_moved_them():
@@ -152,7 +152,7 @@ def test_the_blocks_of_a_retired_worker_are_read_where_dask_moved_them():
 
 
 def test_a_killed_client_leaves_no_memory(client, tmp_path):
-    """Also where Python does not collect garbage for a long time."""
+    """Also if Python does not collect garbage for a long time."""
     size = 200_000_000
     script = tmp_path / "caller.py"
     script.write_text(
@@ -201,7 +201,7 @@ def resident():
 
 
 def left(dask_scheduler):
-    """What a scheduler still has of calls: tasks, requests of locks and who is in their queues, and beats."""
+    """State of calls that a scheduler still has: tasks, requests of locks and their queues, and beats."""
     locks = dask_scheduler.extensions["multi_locks"]
     queues = [user for users in locks.locks.values() for user in users]
     beats = dask_scheduler.task_metadata.get(PLACE, {})
@@ -244,7 +244,7 @@ def test_callers_at_once_leave_nothing(client):
 
 
 def test_callers_of_two_schedulers_one_of_which_adapts(client):
-    """It starts and stops its workers as it sees fit."""
+    """It starts and stops its workers by its own rules."""
     with LocalCluster(n_workers=0, processes=False, memory_limit=0, **QUIET) as made:
         made.adapt(minimum=1, maximum=2, interval="100ms")
         with Client(made, set_as_default=False) as adapting:

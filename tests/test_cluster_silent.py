@@ -1,4 +1,4 @@
-"""Workers and schedulers that are stopped, ways that are broken: every call ends, says why, and leaves nothing."""
+"""Stopped workers and schedulers, broken connections: every call ends, says why, and leaves nothing behind."""
 
 import asyncio
 import logging
@@ -65,7 +65,7 @@ def stopped(client):
         for address in addresses:
             os.kill(pids[address], signal.SIGCONT)
         for address in addresses:
-            # It hears that its session has ended.
+            # It is notified that its session has ended.
             wait_until(lambda address=address: state(client)[address] == (0, 0))
         check_apsp(client, 70, np.float32, False)
 
@@ -91,7 +91,7 @@ def run(client, act=slow, steps=100_000, span=1, progress=None, seconds=None, ti
 
 
 def in_a_superstep(client):
-    """Whether every worker has said in a beat that it is in a superstep."""
+    """Whether every worker has reported in a beat that it is in a superstep."""
 
     def look(dask_scheduler):
         beats = [
@@ -124,7 +124,7 @@ def test_a_worker_that_is_stopped_in_a_call(client, stopped):
         run(client, span=100_000)
     [(address, when)] = found
     assert address in str(caught.value)
-    assert time.monotonic() - when < 3 * TIMEOUT  # beside the silence, little is waited for
+    assert time.monotonic() - when < 3 * TIMEOUT  # apart from the silence, the call waits for little
     # It has been silent for long enough to be left out at once.
     with pytest.warns(RuntimeWarning, match=f"leaves out the worker {address}"):
         check_apsp_within(client)
@@ -158,10 +158,10 @@ def test_ctrl_c_ends_a_call_that_waits_for_a_stopped_worker(client, stopped):
         stopped()
         time.sleep(1)
         pressed.append(time.monotonic())
-        # To the thread that waits, as the terminal's goes; a signal that another thread has does not wake it.
+        # To the waiting thread, as the terminal's signal; one that another thread receives does not wake it.
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
-    # Which a process that was started in the background ignores.
+    # A process that was started in the background ignores it.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         pressing, begun = then(client, press), time.monotonic()
@@ -177,7 +177,7 @@ def test_ctrl_c_ends_a_call_that_waits_for_a_stopped_worker(client, stopped):
     assert left_on_scheduler(client)[1] == 0
 
 
-def test_ctrl_c_ends_a_call_although_nobody_answers_any_more(client, monkeypatch):
+def test_ctrl_c_ends_a_call_when_no_worker_answers(client, monkeypatch):
     """Each of the messages that follow it hangs, and so do the tasks."""
 
     async def hang(*_, **__):
@@ -200,11 +200,11 @@ def test_ctrl_c_ends_a_call_although_nobody_answers_any_more(client, monkeypatch
         run(client, act, steps=2, progress=interrupt)
     assert time.monotonic() - pressed[0] < 5
     monkeypatch.undo()
-    check_apsp(client, 70, np.float32, False)  # takes what the interrupted call could not give back
+    check_apsp(client, 70, np.float32, False)  # frees what the interrupted call could not free
 
 
-def test_a_broken_way_between_two_workers(client):
-    """One throws away what it is sent; the other believes it sent."""
+def test_a_broken_connection_between_two_workers(client):
+    """One discards what it receives; the other believes that it was delivered."""
     deaf, *_ = sorted(client.run(os.getpid))
 
     async def swallow(session, source, number, payload):
@@ -225,7 +225,7 @@ def test_a_broken_way_between_two_workers(client):
 
 
 def test_a_scheduler_that_is_slow_to_register_tasks(client, monkeypatch):
-    """As while it takes up another user's large graph: in the one thread in which it takes up all graphs."""
+    """As while it registers another user's large graph, in the one thread that registers all graphs."""
     opened = driver._Session.open
 
     def open_late(session):
@@ -237,7 +237,7 @@ def test_a_scheduler_that_is_slow_to_register_tasks(client, monkeypatch):
     assert found.arrays["seen"].tolist() == [1, 1, 1]
 
 
-def test_a_scheduler_that_is_slow_to_answer_the_first_look(client, monkeypatch):
+def test_a_scheduler_that_is_slow_to_answer_the_first_request(client, monkeypatch):
     monkeypatch.setattr(watch, "LOOK", 0.05)
     ask, asked = Watch._ask, []
 
@@ -256,7 +256,7 @@ def test_a_scheduler_that_is_slow_to_answer_the_first_look(client, monkeypatch):
 
 
 def test_a_pulse_that_fails_ends_its_session(client, monkeypatch, caplog):
-    """Whatever it fails of, and not at the first time."""
+    """With any error, also after the first beats."""
     monkeypatch.setattr(pulse, "BEAT", 0.2)
     lease = client.submit(int)
     lease.result()
@@ -283,14 +283,14 @@ def long_kernel(state, k, comm):
     return np.ones(1)
 
 
-def test_a_shard_that_computes_for_long_is_told_of_and_left_alone(client):
+def test_a_slow_shard_is_warned_about_and_not_aborted(client):
     with pytest.warns(RuntimeWarning, match=r"superstep 0 has taken [0-9]+ s, of 0.01 s predicted"):
         found = run(client, long_kernel, steps=1, seconds=0.01)
     assert found.arrays["seen"].tolist() == [1, 1, 1]
 
 
 @pytest.mark.parametrize("given", [0, 0.5, -1, "no", "", "500 ms", [60], 10**400, True, float("inf"), float("nan")])
-def test_what_is_no_timeout(client, given):
+def test_invalid_timeouts(client, given):
     with pytest.raises(InputError, match="worker_timeout must be a number of seconds, 1 or more"):
         apsp(np.ones((2, 2)), client=client, worker_timeout=given)
 
@@ -313,7 +313,7 @@ def test_the_timeout_of_the_configuration():
 
 
 def test_a_scheduler_that_is_stopped_in_a_call(tmp_path):
-    """The call ends, and so do the sessions, by themselves; the next call says that nobody answers."""
+    """The call ends, and so do the sessions, by themselves; the next call says that the scheduler does not answer."""
     file = tmp_path / "scheduler.json"
     common = ["--scheduler-file", str(file), "--dashboard-address", ":0"]
     commands = [
@@ -353,7 +353,7 @@ def test_a_scheduler_that_is_stopped_in_a_call(tmp_path):
             process.wait()
 
 
-def test_what_starts_for_ever_is_left_behind_when_a_session_is_aborted():
+def test_a_start_that_hangs_is_abandoned_when_a_session_is_aborted():
     """As NCCL's start does while another worker is stopped."""
     mailbox, begun, go_on, discarded = Mailbox(), threading.Event(), threading.Event(), []
     assert worker._unless_aborted(mailbox, lambda: 3, discarded.append) == 3

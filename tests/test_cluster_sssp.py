@@ -1,4 +1,4 @@
-"""Shortest paths on Dask workers equal the direct ones, however the vertices fall to the shards."""
+"""Shortest paths on Dask workers equal direct ones, for every distribution of vertices to shards."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Schedulers that use TLS, met with the right certificates, with others and with none; and one that does not."""
+"""Schedulers that use TLS, with the right certificates, with others and with none; and one without TLS."""
 
 import gc
 import shutil
@@ -21,7 +21,7 @@ OPENSSL = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -n
 
 @pytest.fixture(autouse=True)
 def collected():
-    """A connection that TLS ends leaves Dask's socket to the garbage collector, whose warning this test ignores."""
+    """A connection that TLS refuses leaves Dask's socket to the garbage collector, whose warning this test ignores."""
     yield
     gc.collect()
 
@@ -63,7 +63,7 @@ def plain():
 
 @pytest.mark.parametrize("cut", [0, len("tls://")])
 def test_the_right_certificates(encrypted, pems, cut):
-    """Also at an address that does not say that it is one of TLS."""
+    """Also with an address that does not say `tls://`."""
     with connect(encrypted[cut:], security=client_security(pems)) as client:
         assert len(present(client)) == 1
         check_apsp(client, 70, np.float32, True)
@@ -124,13 +124,13 @@ def test_an_address_of_tls_for_a_scheduler_without_it(plain):
         connect(plain.replace("tcp://", "tls://"), timeout=3)
 
 
-def test_nobody_answers(pems):
+def test_a_scheduler_that_does_not_answer_with_tls(pems):
     for scheme in ("tls://", "tcp://"):
         with pytest.raises(SchedulerError, match="no scheduler answers at"):
             connect(f"{scheme}127.0.0.1:{closed_port()}", timeout=1, security=client_security(pems))
 
 
-def test_files_that_are_no_certificates(pems, tmp_path):
+def test_invalid_certificates(pems, tmp_path):
     for path, problem in ((tmp_path / "none.pem", "No such file"), (pems / "ours.key", "cannot be used")):
         with pytest.raises(InputError, match=problem):
             connect("tls://127.0.0.1:1", security=tls_security(path, pems / "ours.crt", pems / "ours.key"))

@@ -1,4 +1,4 @@
-"""Workers of unequal memory hold unequal pieces, and together find the same bits."""
+"""Workers of unequal memory hold unequal pieces, and give the same bits."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -25,7 +25,7 @@ def client():
 
 @pytest.fixture
 def little(monkeypatch):
-    """Give the second worker of each cluster that is made so many bytes; returns what sets them."""
+    """Limit the memory of the second worker of each new cluster; return the function that sets it."""
     made = Cluster.__init__
 
     def set_memory(size):
@@ -73,7 +73,7 @@ def test_the_same_bits(client, little, name):
     call = calls()[name]
     expected = call(client=client, device="cpu")
     even = expected.plan
-    # A byte less than what an even part takes.
+    # A byte less than an even part takes.
     little(int((even.peak_bytes[1] - 1) / USABLE))
     found = call(client=client, device="cpu")
     made = found.plan
@@ -85,7 +85,7 @@ def test_the_same_bits(client, little, name):
 
 
 def test_a_worker_without_memory_to_spare_is_left_out(client, monkeypatch):
-    """Unless none has any."""
+    """Unless none has any to spare."""
     look, poor = worker.look, [worker_of.address for worker_of in client.cluster.workers.values()][:1]
 
     def looked(device):
@@ -118,7 +118,7 @@ def test_workers_of_unequal_limits(monkeypatch):
         specs = Cluster(client, "cpu").specs
     small, large = sorted(specs, key=lambda spec: spec.memory)
     assert small.memory < large.memory
-    # With all that the planner takes, the worker just does not come to where Dask would pause it.
+    # With all that the planner uses, the worker stays just below the limit at which Dask would pause it.
     assert 0 <= 0.8 * limits[0] - numba_pages() - taken - USABLE * small.memory < 2
     n = int((USABLE * (small.memory + large.memory) / 4) ** 0.5) // 128 * 120
     parts = dict(zip(specs, mgraph.plan("apsp", n, devices=specs).ranges, strict=True))

@@ -43,7 +43,7 @@ def device(request):
 
 
 def verify(graph, result):
-    """Check weak components by their properties, given only that the graph has so many of them.
+    """Check weak components by their properties, given only their number.
 
     No edge leads from one label to another, so a label is of whole components; a label is the smallest vertex
     that has it; and there are as many labels as components, so that none is of two.
@@ -61,7 +61,7 @@ def scipys(graph, connection):
     """Return SciPy's number of components, and its labels as the smallest vertex of each."""
     indptr, indices, _ = (devices.to_host(part) if part is not None else None for part in graph.csr())
     matrix = sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=(graph.n, graph.n), copy=True)
-    matrix.sum_duplicates()  # of repeated edges its search for strong components finds no end
+    matrix.sum_duplicates()  # its search for strong components does not end if edges are repeated
     count, labels = csgraph.connected_components(matrix, connection=connection)
     return count, np.unique(labels, return_index=True)[1][labels]
 
@@ -107,13 +107,13 @@ def shapes():
     yield "path back", path + 1, path
     order = random.permutation(n)
     yield "path in any order", order[:-1], order[1:]
-    # Parents go up and down in turn, so that half of the vertices are the smallest of their neighbours.
+    # Numbers rise and fall in turn, so that half of the vertices are smaller than their neighbours.
     turns = np.stack([np.arange(n // 2), n - 1 - np.arange(n // 2)], 1).ravel()
     yield "zigzag", turns[:-1], turns[1:]
     yield "cycle", np.r_[path, n - 1], np.r_[path + 1, 0]
     yield "star", np.zeros(n - 1, int), path + 1
     yield "star of the last", np.full(n - 1, n - 1), path
-    # The hub's edges fall to a block whose other vertices have some, one or none; its component is not the giant.
+    # The hub's edges belong to a block whose other vertices have some, one or none; its component is not the giant.
     leaves = np.arange(3, n, 3)
     rest = np.setdiff1d(np.arange(n), np.r_[1, leaves])
     yield "hub beside a giant", np.r_[np.ones(len(leaves), int), rest[:-1]], np.r_[leaves, rest[1:]]
@@ -170,9 +170,9 @@ def test_offsets_of_64_bits(method, device):
     check(wide, device, [method])
 
 
-def test_what_is_passed_over_changes_nothing(device):
-    # Only vertices outside the giant component have edges left to look at once the first have been: without a
-    # giant one to pass over, the labels are those.
+def test_skipping_the_giant_component_changes_nothing(device):
+    # Only vertices outside the giant component have edges left to read after the first ones: without a
+    # giant one to skip, the labels are the same.
     graph = rmat(13, 2)
     skipping = mgraph.connected_components(graph, device=device)
     indptr, indices, _ = graph.csr()
@@ -254,7 +254,7 @@ def test_union_find_is_for_a_cpu():
 
 
 @pytest.mark.parametrize("method", ["auto", *METHODS["cpu"]])
-def test_plans_say_what_they_are(method):
+def test_plans_explain_themselves(method):
     made = plan("components", 1000, 500_000, "cpu", method=method)
     assert made.method == ("afforest" if method == "auto" else method)
     text = made.explain()
@@ -279,7 +279,7 @@ def test_a_graph_for_all_cores(graph):
     check(graph, "cpu")
 
 
-def test_what_does_not_fit_is_refused(monkeypatch):
+def test_too_little_memory_is_refused(monkeypatch):
     graph = rmat(10)
     monkeypatch.setattr(devices.HostDevice, "available_memory", lambda self: 1 << 10)
     monkeypatch.setattr(Components, "load", lambda *_: pytest.fail("loaded"))
@@ -314,7 +314,7 @@ def shared_graphs():
         yield mgraph.Graph.from_edges(*random.integers(0, n, (2, n // 2)), n=n, directed=bool(n % 2))
     path = np.arange(299)
     yield mgraph.Graph.from_edges(path, path + 1)
-    order = random.permutation(300)  # no two neighbours fall to one worker for long
+    order = random.permutation(300)  # neighbours are mostly on different workers
     yield mgraph.Graph.from_edges(order[:-1], order[1:], directed=False)
     yield mgraph.Graph.from_edges([], [], n=100)
     yield rmat(10, 1)

@@ -1,4 +1,4 @@
-"""What conftest.py decides: how many processes run the tests, which are skipped, and when a session took too long."""
+"""conftest.py decides how many processes run the tests, which are skipped, and when a session takes too long."""
 
 import os
 import re
@@ -22,7 +22,7 @@ def test_more(n): pass
 def test_always(n): assert "PYTEST_XDIST_WORKER" in os.environ
 """
 
-#: Plays a machine of two cores without a GPU, on which all tests together may take no time.
+#: Fakes a machine of two cores without a GPU, and a time limit of zero for all tests together.
 TWO_CORES = """
 import os
 from mgraph import device

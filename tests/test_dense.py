@@ -1,4 +1,4 @@
-"""What the zeros of a dense matrix are: no edges, edges of weight zero, or a question to whoever gave it."""
+"""The zeros of a dense matrix: no edges, edges of weight zero, or an error that asks which."""
 
 import json
 
@@ -49,7 +49,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_every_call_asks_what_zeros_are(name):
+def test_ambiguous_zeros_are_refused_by_every_call(name):
     call = CALLS[name]
     for matrix in (PAIR, PAIR.astype(float), PAIR.tolist(), np.ma.array(PAIR, mask=False), np.zeros((2, 2))):
         with pytest.raises(AmbiguousZerosError, match=r"Graph\.from_adjacency\(matrix\).*Graph\.from_distances"):
@@ -65,7 +65,7 @@ def test_every_call_asks_what_zeros_are(name):
         ([[0, 3, inf], [2, 0, 0], [1, 4, 0]], 5),  # an infinity
         ([[0.0, 3.0], [2.0, 0.0]], 2),  # no zeros off the diagonal
         ([[5, 3], [2, -1]], 3),
-        ([[0, 0], [2**31 - 1, 0]], 2),  # of int64 that is no infinity
+        ([[0, 0], [2**31 - 1, 0]], 2),  # an int64 that is not infinity
         (np.array([[0, 0], [2**31 - 1, 0]], np.int32), 1),
         (np.array([[0, 0], [255, 0]], np.uint8), 1),
         (np.ma.array([[0, 0], [7, 0]], mask=[[0, 0], [1, 0]]), 1),
@@ -74,7 +74,7 @@ def test_every_call_asks_what_zeros_are(name):
         (np.empty((0, 0)), 0),
     ],
 )
-def test_matrices_that_tell(matrix, m):
+def test_unambiguous_matrices(matrix, m):
     if isinstance(matrix, list) and m == 2 and matrix[1][0] == 2**31 - 1:
         with pytest.raises(AmbiguousZerosError):
             Graph.from_dense(matrix)
@@ -86,7 +86,7 @@ def test_matrices_that_tell(matrix, m):
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint64"])
 @pytest.mark.parametrize("where", ["memory", "elsewhere"])
 def test_a_zero_or_an_infinity_anywhere(dtype, where):
-    """Of a matrix that is looked through in several parts, every element counts."""
+    """Every element counts, also of a matrix that is read in several parts."""
     n = 1200
     matrix = np.ones((n, n), dtype)
     np.fill_diagonal(matrix, 0)
@@ -140,7 +140,7 @@ def test_adjacency_of_other_kinds():
 
 
 class Frame:
-    """What NumPy makes an array of, as a DataFrame."""
+    """An object that NumPy converts to an array, as a DataFrame."""
 
     def __init__(self, array):
         self.array, self.shape = array, array.shape
@@ -150,7 +150,7 @@ class Frame:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_truth_values_are_edges_in_every_call(name):
+def test_boolean_matrices_are_edges_in_every_call(name):
     truth = np.array([[False, True, False], [False, False, True], [False, False, True]])
     call = CALLS[name]
 
@@ -168,7 +168,7 @@ def test_truth_values_are_edges_in_every_call(name):
             call(given, device="cpu")
 
 
-def test_truth_values_are_no_distances():
+def test_boolean_matrices_are_not_distances():
     for given in (np.eye(2, dtype=bool), np.ma.array(np.eye(2, dtype=bool), mask=True)):
         with pytest.raises(InputError, match="from_adjacency"):
             Graph.from_distances(given)
@@ -182,7 +182,7 @@ def test_rows_of_unequal_length():
         mgraph.apsp([np.zeros(2), np.zeros(3)])
 
 
-def test_files_say_what_zeros_are(tmp_path):
+def test_the_meaning_of_zeros_in_files(tmp_path):
     path = tmp_path / "pair.npy"
     np.save(path, PAIR)
     with pytest.raises(AmbiguousZerosError, match=r"pair\.npy.*dense='adjacency'.*dense='distances'"):
@@ -201,7 +201,7 @@ def test_files_say_what_zeros_are(tmp_path):
         mgraph.read(path, weighted=True)
 
 
-def test_the_command_line_says_what_zeros_are(tmp_path):
+def test_the_meaning_of_zeros_on_the_command_line(tmp_path):
     path = str(tmp_path / "pair.npy")
     np.save(path, PAIR)
 

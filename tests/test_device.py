@@ -1,4 +1,4 @@
-"""Arrays come home from a device as they were, by whatever way; and what limits its blocks."""
+"""Arrays are copied unchanged from a device, on every path; and limits on the number of blocks."""
 
 import threading
 from types import SimpleNamespace
@@ -17,12 +17,12 @@ from mgraph.kernels import components as components_kernels
 from mgraph.kernels.components import cuda as components_cuda
 from mgraph.kernels.list_rank import cuda as ranking_cuda
 
-ALL = 1 << 30  # blocks, more than any of these launches has
+ALL = 1 << 30  # more blocks than any of these launches has
 
 
 @pytest.fixture(autouse=True)
 def small_buffers(monkeypatch):
-    """Let a matrix of some kilobytes take the way of large ones, and some rows not fit a buffer."""
+    """Copy a matrix of some kilobytes as large ones are copied, with rows that do not fit a buffer."""
     for name, size in (("_STAGED", 1024), ("_LEAST", 512), ("_LARGE", 4096)):
         monkeypatch.setattr(transfer, name, size)
     transfer._staging.cache_clear()
@@ -81,7 +81,7 @@ def test_gpus_that_are_too_old_are_left_alone(majors, count, monkeypatch):
         devices.find(f"cuda:{count}")
 
 
-def test_what_fails_on_the_way_home_is_told():
+def test_a_failed_transfer_is_reported():
     source = np.ones((4, 5))
     with pytest.raises(TypeError, match="cast"):
         for carried in devices.carry_home(devices.find("cpu"), source, np.empty((4, 5), np.int32)):
@@ -111,7 +111,7 @@ def test_every_part_of_a_matrix_comes_home(dtype):
     assert np.array_equal(devices.to_host(there.T), whole.T)
 
 
-def test_what_can_be_copied_row_by_row():
+def test_arrays_that_are_copied_row_by_row():
     whole = np.zeros((30, 40), np.int32)
     assert all(
         map(transfer._rows_can_be_copied, (whole, whole[:, :39], whole[3:9, 8:10], whole[::2], np.zeros((2, 2000))))
@@ -162,7 +162,7 @@ def test_fewer_blocks_on_a_gpu():
 
 @pytest.mark.parametrize("blocks", [0, -3, 1.0, True, None])
 @pytest.mark.parametrize("place", [devices.find("cpu"), a_gpu()])
-def test_blocks_that_are_no_number(place, blocks):
+def test_invalid_numbers_of_blocks(place, blocks):
     with pytest.raises(InputError, match=f"blocks must be .* 1 or more, got {blocks!r}"), place.limited(blocks):
         pass
 
@@ -237,7 +237,7 @@ def test_a_limit_changes_no_result(name, limit):
 
 
 def test_a_gpu_is_idle_while_its_kernels_are_compiled(monkeypatch):
-    """Else the seconds of compiling would be taken from those of work that went on beside it."""
+    """Otherwise the seconds of compiling would be subtracted from those of work done at the same time."""
     said = []
 
     class Cupy:

@@ -1,4 +1,4 @@
-"""Every call and method on tiny graphs of extreme weights, however they are given, beside exact arithmetic.
+"""Every call and method on tiny graphs of extreme weights, in every form of input, against exact arithmetic.
 
 A call is right or ends in an error of mgraph's own. A longer run: ``python -m tests.test_differential SEED SECONDS``.
 """
@@ -35,7 +35,7 @@ def drawn(random, kind, dtype, size):
 
 
 def example(random):
-    """What to give to a call, the number of vertices, and the edges that it means."""
+    """An input of a call, its number of vertices, and the edges that it represents."""
     n, dtype, how = int(random.integers(0, 5)), str(random.choice(TYPES)), str(random.choice(KINDS))
     kind = np.dtype(dtype).kind
     if how in ("edges", "coo", "csr", "csc"):
@@ -96,7 +96,7 @@ def agrees(found, expected, size):
 
 
 def rounding(dtype, size):
-    """What a sum of floats may be off, of weights up to some size."""
+    """The error that a sum of floats may have, for weights up to some size."""
     return size * Fraction(1, 10**4 if dtype == np.float32 else 10**11) + Fraction(1, 10**37)
 
 
@@ -125,7 +125,7 @@ def check(random):
     pairs = call(mgraph.apsp, method=method, dtype=dtype, predecessors=labels)
     if pairs is not None:
         assert not bad, (method, dtype, edges)
-        if D is None:  # a cycle that is negative by less than floats are rounded
+        if D is None:  # a cycle that is negative by less than the rounding of floats
             off = rounding(pairs.distances.dtype, size)
             assert pairs.distances.dtype.kind == "f", (method, dtype, edges)
             assert exact(n, [(i, j, Fraction(w) + off) for i, j, w in edges]) is not None, (method, dtype, edges)

@@ -1,8 +1,7 @@
-"""What the documents say holds: their Python examples run, the commands and links in them exist, and every line that a
-plan prints is explained.
+"""The documents are right: Python examples run, commands and links exist, and every line of a plan is explained.
 
 A block of Python with prompts is a doctest; the blocks of a page run one after the other and share their names. A block
-that cannot run here has a comment before it, ``<!-- skip: why -->``, and is a test that is skipped for that reason.
+that cannot run here is preceded by a comment, ``<!-- skip: why -->``; its test is skipped for that reason.
 """
 
 import doctest
@@ -116,7 +115,7 @@ def explained():
     """The lines of `Plan.explain` that docs/plan.md explains, as regular expressions."""
     table = PAGES["docs/plan.md"].read_text().partition("## Every line")[2].partition("\n## ")[0]
     shown = [code for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for code in re.findall("`(.*?)`", row)]
-    # What follows behind a comma is explained in the row's text.
+    # The part after a comma is explained in the row's text.
     return {code: re.compile(".+".join(map(re.escape, code.split("…"))) + "(,.*)?") for code in shown}
 
 

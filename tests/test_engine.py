@@ -14,7 +14,7 @@ from mgraph.runtime.select import checked_span, executor
 
 
 class CountingDevice(HostDevice):
-    """The host, counting what the engine asks of it."""
+    """The host, which counts the calls of the engine."""
 
     def __init__(self):
         self.synchronized = 0
@@ -33,7 +33,7 @@ class CountingDevice(HostDevice):
 
 
 class Count:
-    """A program of `length` supersteps, of which it runs up to `most` at a time."""
+    """A program of `length` supersteps, which runs up to `most` of them at a time."""
 
     def __init__(self, length, most=1):
         self.length = length
@@ -87,7 +87,7 @@ def run(program, span, steps=None, device=None):
         (0, 1, [0]),
         (3, 1, [1, 2, 3, 3]),
         (3, 2, [2, 3]),
-        (4, 2, [2, 4, 4]),  # that none is left shows when the next is asked for
+        (4, 2, [2, 4, 4]),  # the engine learns that none is left when it requests the next
         (3, 100, [3]),
     ],
 )
@@ -96,7 +96,7 @@ def test_spans_and_progress(length, span, reached):
     outcome, reports = run(Count(length), span, steps=length, device=device)
     assert outcome.arrays["done"].tolist() == [length]
     assert reports == [(done, length) for done in reached]
-    # Once per span, so that what is reported is done, and after collecting; all of it on the device.
+    # Once per span, so that reported supersteps are complete, and after collecting; always on the device.
     assert device.synchronized == len(reached) + 1
     assert device.entered == 1
 
@@ -131,7 +131,7 @@ def test_errors_reach_the_caller_as_they_are(part):
     device = CountingDevice()
     with pytest.raises(DeviceError, match=f"broken in {part}"):
         run(Broken(3), span=1, device=device)
-    assert device.settled  # no stream writes any more to what the next call is given
+    assert device.settled  # no stream still writes to memory that the next call receives
 
 
 def test_an_error_in_progress_stops_the_run():
@@ -145,7 +145,7 @@ def test_an_error_in_progress_stops_the_run():
     assert program.asked == [(0, 2), (1, 1)]
 
 
-def test_advance_says_where_it_is_and_whether_it_is_done():
+def test_advance_returns_the_superstep_and_whether_it_is_done():
     program, state = Count(5), {"done": 0}
     assert advance(program, state, 0, 3, Solo()) == (3, False)
     assert advance(program, state, 3, 2, Solo()) == (5, False)
@@ -153,17 +153,17 @@ def test_advance_says_where_it_is_and_whether_it_is_done():
 
 
 @pytest.mark.parametrize("span", [None, 1, 7, 10**6, np.int64(3)])
-def test_spans_that_can_be_used(span):
+def test_valid_spans(span):
     assert checked_span(span, None) == checked_span(span, print) == span
 
 
 @pytest.mark.parametrize("span", [0, -1, 1.0, "2", True])
-def test_spans_that_cannot_be_used(span):
+def test_invalid_spans(span):
     with pytest.raises(InputError, match="span must be an integer of 1 or more, got "):
         checked_span(span, None)
 
 
-def test_progress_that_cannot_be_called():
+def test_progress_must_be_callable():
     with pytest.raises(InputError, match=r"progress must be a function .* got 'bar'"):
         checked_span(None, "bar")
 
@@ -177,7 +177,7 @@ def test_where_a_call_runs(monkeypatch):
     found = []
     monkeypatch.setattr(devices, "find", lambda name: found.append(name) or CountingDevice())
     executor(None, None, "cpu")  # the best there is
-    executor(None, None, "cuda:1")  # where the input lives
+    executor(None, None, "cuda:1")  # where the input is
     executor("cpu", None, "cuda:1")
     assert found == [None, "cuda:1", "cpu"]
 

@@ -73,7 +73,7 @@ def test_the_library_and_the_command_line_say_it_each_in_its_way(tmp_path):
         assert result.exit_code == 2 and printed in " ".join(result.output.split())
 
 
-def test_what_a_file_is_called_is_not_taken_for_an_argument(tmp_path):
+def test_file_names_are_not_taken_for_arguments(tmp_path):
     file = tmp_path / "method=bogus.txt"
     file.write_text("0 one\n")
     result = CliRunner().invoke(main, ["bfs", str(file)])
@@ -82,7 +82,7 @@ def test_what_a_file_is_called_is_not_taken_for_an_argument(tmp_path):
 
 @pytest.fixture(params=["pickle", "tblib"])
 def sent(request):
-    """Send an error as Python does, and as a worker of Dask does."""
+    """Pickle an error as Python does, and as a worker of Dask does."""
 
     def copy(error):
         if request.param == "tblib":

@@ -1,4 +1,4 @@
-"""A first call, with nothing compiled before: what it takes, and what it says of it."""
+"""A first call, with nothing compiled before: its time, and what it reports."""
 
 import contextlib
 import json
@@ -30,7 +30,7 @@ def file(tmp_path_factory):
 
 
 def environment(cache):
-    """Of a process that finds nothing compiled."""
+    """The environment of a process with an empty cache."""
     return os.environ | {
         "NUMBA_CACHE_DIR": str(cache),
         "XDG_CACHE_HOME": str(cache),
@@ -38,7 +38,7 @@ def environment(cache):
     }
 
 
-# About twice the seconds of a processor's core that each took on a busy machine, where it takes longer than alone.
+# About twice the seconds of a processor's core that each took on a busy machine, where each takes longer than alone.
 @pytest.mark.parametrize(
     ("command", "most"),
     [
@@ -72,7 +72,7 @@ def test_a_first_call_compiles_little_and_says_so(command, most, file, tmp_path)
 
 
 def read_all(terminal, said):
-    """Read what is written to a terminal until its other end is closed, which shows as an error."""
+    """Read a terminal's output until its other end is closed, which raises an error."""
     with contextlib.suppress(OSError):
         while part := os.read(terminal, 1 << 16):
             said.append(part)
@@ -158,7 +158,7 @@ def test_every_thread_has_a_clock_of_its_own():
     assert found[0] is not clock() and found[1] is clock() is clock()
 
 
-def test_listeners_hear_of_the_first_and_the_last():
+def test_listeners_are_notified_of_the_first_and_the_last():
     said, heard, nested = Announcement(), [], []
     with said.heard(heard.append):
         with said, said, said.heard(nested.append):
@@ -174,8 +174,8 @@ def test_listeners_hear_of_the_first_and_the_last():
     assert heard == [True, False, True, False] and nested == [False]
 
 
-def test_listeners_hear_in_order():
-    """Who begins while listeners hear of an end waits, or they would believe that nothing is compiled."""
+def test_listeners_are_notified_in_order():
+    """A thread that begins while listeners are notified of an end waits for them."""
     said, heard, waits = Announcement(), [], threading.Event()
 
     def hear(begins):
@@ -199,7 +199,7 @@ def test_listeners_hear_in_order():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks")
 def test_a_child_that_is_forked_while_kernels_are_compiled():
-    """It has the thread that forked, which may end what it began, and tells no listener of its parent's."""
+    """The child has the thread that forked, which may end what it began; it notifies no listener of its parent."""
     code = """
 import os, threading
 from mgraph.device.clock import COMPILING, clock

@@ -275,7 +275,7 @@ def test_grid(rows, columns):
 
 
 def order(succ):
-    """Return the elements of a list from its first to its last, followed one by one; -1 where that is not all."""
+    """Return the elements of a list from its first to its last, followed one by one; -1 for elements not reached."""
     succ = succ.tolist()
     order = [-1] * len(succ)
     at = next(iter(set(range(len(succ))) - {after for i, after in enumerate(succ) if after != i}), -1)
@@ -306,7 +306,7 @@ def test_linked_lists_of_any_length(n, seed):
 def test_linked_lists_are_in_random_order(n):
     succ, numbers = linked_list(n, seed=1), np.arange(n)
     places = order(succ)
-    for steps in (1, 2, int(n**0.5), n // 2):  # neighbours, and who are so many places apart
+    for steps in (1, 2, int(n**0.5), n // 2):  # neighbours, and elements at a distance in the list
         apart = np.abs(places[steps:] - places[:-steps])
         assert abs(apart.mean() / (n / 3) - 1) < 0.02
         assert (apart == 1).sum() < 20
@@ -328,7 +328,7 @@ def test_the_longest_list_is_a_permutation_where_it_is_looked_at():
     assert np.bincount(permuted >> np.uint32(28), minlength=16).min() > 5500
 
 
-def test_linked_lists_are_made_in_parts(monkeypatch):
+def test_linked_lists_are_generated_in_parts(monkeypatch):
     whole = [linked_list(n, seed=2) for n in (1, 6, 1000)]
     for part in (1, 7, 999):
         monkeypatch.setitem(parts.EDGES_AT_A_TIME, "cpu", part)
@@ -349,7 +349,7 @@ def test_tree_graph(n, count, k):
     sizes = np.bincount(labels)
     assert found == count and sizes.max() - sizes.min() <= 1
     assert degrees(graph).max() <= k + 1
-    # Of a tree in which all but the last of the inner vertices have k children, about so many are leaves.
+    # At least as many leaves as if all but the last of the inner vertices had k children.
     inner = -(-(sizes - 1) // k)
     assert (degrees(graph) <= 1).sum() >= (sizes - inner).sum()
 
@@ -374,7 +374,7 @@ def test_random_graph(m, density, count):
         assert found == count and (np.bincount(labels) == size).all()
     else:
         assert found >= count
-    assert size * (size - 1) / 2 * density >= most * (1 - 1e-9)  # as sparse as asked for, and with no vertex more
+    assert size * (size - 1) / 2 * density >= most * (1 - 1e-9)  # as sparse as requested, and without extra vertices
     assert size == 2 or (size - 1) * (size - 2) / 2 * density < most
 
 
@@ -408,7 +408,7 @@ def same_weights(one, other):
     return (a is None and b is None) or np.array_equal(devices.to_host(a), devices.to_host(b))
 
 
-def test_made_graphs_stay_the_same_between_versions():
+def test_generated_graphs_stay_the_same_between_versions():
     sums = {}
     for name, made in {**MADE, "of many vertices": lambda seed: random_density(70_000, 0.004, 0.02, seed=seed)}.items():
         arrays = (part for part in made(seed=3).csr() if part is not None)
@@ -426,7 +426,7 @@ def test_made_graphs_stay_the_same_between_versions():
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_made_graphs_depend_on_the_seed_only(name):
+def test_generated_graphs_depend_on_the_seed_only(name):
     made = MADE[name]
     assert same(made(seed=1), made(seed=1)) and same_weights(made(seed=1), made(seed=1))
     other = made(seed=2)
@@ -457,7 +457,7 @@ def check_weighted(place):
             assert len(of) == graph.m and all(of.get((j, i), length) == length for (i, j), length in of.items())
             low, high = between
             assert lengths.min() >= low and lengths.max() <= high and made.nonnegative == (low >= 0)
-            # The mean of as many draws as there are pairs, about half the edges, is normal about the middle.
+            # The mean of one draw for each pair, about half as many as edges, is normal about the middle.
             assert abs(lengths.mean(dtype=float) - (low + high) / 2) < 5 * (high - low) / (6 * graph.m) ** 0.5
 
 
@@ -485,7 +485,7 @@ def test_weights_for_any_graph_on_a_gpu():
         ((1, 2), "int16", "dtype must be .* got 'int16'"),
     ],
 )
-def test_weights_for_a_graph_that_cannot_be(weights, dtype, words):
+def test_invalid_weights_for_a_graph(weights, dtype, words):
     with pytest.raises(InputError, match=words):
         weighted(rmat(3), weights, dtype)
 
@@ -581,13 +581,13 @@ def test_a_list_of_64_bits_on_a_gpu():
         (lambda: random_matrix(3, low=-np.inf, dtype="int32"), "must be whole numbers for int32, got -inf and 1000.0"),
     ],
 )
-def test_made_graphs_that_cannot_be(make, words):
+def test_graphs_that_cannot_be_generated(make, words):
     with pytest.raises(InputError, match=words):
         make()
 
 
 @pytest.mark.parametrize("weights", [(1.5, 2.5), 5, True, (1,), (1, 2, 3), "ab", (True, 3), (1, 2**31), (None, 1)])
-def test_weights_that_cannot_be(weights):
+def test_invalid_weights(weights):
     for make in (random_degree, scale_free, grid):
         with pytest.raises(InputError, match=rf"^weights must be .* got {re.escape(repr(weights))}$"):
             make(10, 2, weights=weights)
@@ -605,7 +605,7 @@ SEEDED = {
 
 @pytest.mark.parametrize("seed", [-1, 1.5, 2.0, "a", None, [1, 2], True, np.True_, np.int64(-1)])
 @pytest.mark.parametrize("name", SEEDED)
-def test_seeds_that_cannot_be(name, seed):
+def test_invalid_seeds(name, seed):
     with pytest.raises(InputError, match=rf"^seed must be an integer of 0 or more, got {re.escape(repr(seed))}$"):
         SEEDED[name](seed=seed)
 
@@ -631,7 +631,7 @@ def test_seeds_of_numpy(name, dtype):
         (lambda: random_matrix(2**30), "1,073,741,824 vertices takes"),
     ],
 )
-def test_what_no_memory_holds_is_refused_before_it_is_made(make, words):
+def test_graphs_beyond_the_memory_are_refused_before_they_are_generated(make, words):
     with pytest.raises(MemoryLimitError, match=words):
         make()
 
@@ -645,7 +645,7 @@ def test_what_no_memory_holds_is_refused_before_it_is_made(make, words):
         lambda: random_graph(1024, 0.5, 1),
     ],
 )
-def test_both_directions_count_before_a_graph_is_made(make, monkeypatch):
+def test_both_directions_count_against_the_memory(make, monkeypatch):
     # Room for about 1.5 directions of the 1,024 edges or so.
     monkeypatch.setattr(devices.HostDevice, "available_memory", lambda self: 12 * 1100 + 40 * 1500)
     drawn = mock.Mock(side_effect=AssertionError("made before it was refused"))
@@ -655,7 +655,7 @@ def test_both_directions_count_before_a_graph_is_made(make, monkeypatch):
         make()
 
 
-def test_a_list_beyond_the_memory_is_refused_before_it_is_made(monkeypatch):
+def test_a_list_beyond_the_memory_is_refused_before_it_is_generated(monkeypatch):
     monkeypatch.setattr(devices.HostDevice, "available_memory", lambda self: 3999)
     with pytest.raises(MemoryLimitError, match="1,000 elements takes"):
         linked_list(1000)
@@ -666,7 +666,7 @@ def test_degrees_of_many_edges_do_not_wrap():
     assert degrees.sum() == 2**48 and degrees.min() == 2**48 // 10**5 and degrees.max() - degrees.min() == 1
 
 
-def test_nothing_to_make():
+def test_empty_graphs_and_lists():
     for graph in (random_density(0, 5), random_degree(0, 5), scale_free(0, 5), grid(0, 5), list_graph(0, 0)):
         assert (graph.n, graph.m) == (0, 0)
     assert random_graph(0, 0.5, 0).m == 0

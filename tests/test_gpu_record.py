@@ -1,4 +1,4 @@
-"""The gpu marker and the record of a run, with GPUs that are faked in a session of their own."""
+"""The gpu marker and the record of a run, in separate sessions with faked GPUs."""
 
 import hashlib
 import json

@@ -53,7 +53,7 @@ def unpacked(compressed):
 
 
 def check_views(graph):
-    """Check what holds for every graph: the views are sorted and say the same."""
+    """Check the invariants of a graph: its views are sorted and contain the same edges."""
     edges = triples(*graph.coo())
     assert len(edges) == graph.m
     assert [edge[:2] for edge in edges] == sorted(edge[:2] for edge in edges)
@@ -101,7 +101,7 @@ def test_views_are_those_of_scipy(edges):
 def test_from_scipy(edges, directed, form):
     n, src, dst, weights = edges
     if n == 0:
-        return  # SciPy has no empty matrices in every form
+        return  # SciPy lacks empty matrices in some formats
     values = np.ones(len(src), bool) if weights is None else weights
     matrix = sparse.coo_array((values, (src, dst)), shape=(n, n)).asformat(form)
     graph = Graph.from_scipy(matrix, directed)
@@ -265,7 +265,7 @@ def test_ids_go_along():
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_what_is_no_graph(value, says):
+def test_invalid_graphs(value, says):
     with pytest.raises(InputError, match=says):
         as_graph(value)
 
@@ -331,7 +331,7 @@ def test_masked_elements_are_neither_edges_nor_weights():
     assert Graph.from_edges([0, 1], [1, 2], np.ma.array([1, 2])).m == 2
 
 
-def test_infinite_weights_are_no_edges():
+def test_edges_of_infinite_weight_are_left_out():
     graph = Graph.from_edges([0, 0, 1], [1, 2, 2], [np.inf, 1.0, 2.0])
     assert triples(*graph.coo()) == [(0, 2, 1), (1, 2, 2)]
 
@@ -346,7 +346,7 @@ def test_whether_weights_are_negative(dtype, least, known):
 
 @pytest.mark.parametrize("read", [Graph.from_dense, Graph.from_adjacency, Graph.from_distances])
 @pytest.mark.parametrize("dtype", [np.float64, np.int32, bool])
-def test_masked_entries_of_rows_and_of_chunks_are_no_edges(read, dtype):
+def test_masked_entries_of_rows_and_of_chunks_are_left_out(read, dtype):
     if read == Graph.from_distances and dtype is bool:
         return
     numbers = np.array([[0, 3, 1], [2, 0, 1], [1, 4, 0]]).astype(dtype)
@@ -359,7 +359,7 @@ def test_masked_entries_of_rows_and_of_chunks_are_no_edges(read, dtype):
             assert np.array_equal(apsp(read(matrix), device="cpu").distances, expected)
 
 
-def test_masked_entries_are_no_edges():
+def test_masked_entries_are_left_out():
     matrix = np.ma.masked_array([[0.0, 1.0], [2.0, 0.0]], [[False, True], [False, False]])
     assert triples(*Graph.from_dense(matrix).coo()) == [(1, 0, 2.0)]
 
@@ -387,7 +387,7 @@ def test_ragged_arrays(make, name):
         make()
 
 
-def test_a_graph_of_nothing():
+def test_a_graph_without_vertices():
     with pytest.raises(InputError, match="from_edges"):
         Graph(3)
 
@@ -399,7 +399,7 @@ def weights_of_both_directions(graph, seed=0):
 
 @given(edge_lists(), st.booleans())
 @QUICK
-def test_other_weights_are_those_of_a_graph_made_anew(edges, directed):
+def test_other_weights_equal_those_of_a_new_graph(edges, directed):
     n, src, dst, _ = edges
     graph = Graph.from_edges(src, dst, n=n, directed=directed)
     graph.csc()
@@ -436,7 +436,7 @@ def test_other_weights_of_an_undirected_graph():
         (np.ma.masked_equal([1, 2, 3], 2), "must not have masked elements"),
     ],
 )
-def test_weights_that_cannot_be(weights, words):
+def test_invalid_weights(weights, words):
     with pytest.raises(mgraph.InputError, match=words):
         Graph.from_edges([0, 1, 2], [1, 2, 0]).with_weights(weights)
 
@@ -478,7 +478,7 @@ def test_without_networkx(monkeypatch):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_what_a_graph_keeps_is_listed_and_let_go(device):
+def test_kept_arrays_are_listed_and_released(device):
     graph = Graph.from_edges([0, 1, 2, 0], [1, 2, 0, 2], [4.0, 5.0, 6.0, 7.0])
     expected = mgraph.sssp(graph, 0, device=device).distances.tolist(), mgraph.bfs(graph, 0, device=device).distances
     other = graph.with_weights([1, 1, 1, 1])
@@ -499,7 +499,7 @@ def test_what_a_graph_keeps_is_listed_and_let_go(device):
     assert mgraph.sssp(other, 0, device=device).distances.tolist() == [0, 1, 1]
 
 
-def test_a_plan_says_what_is_there_already():
+def test_a_plan_names_memory_in_use_already():
     graph = Graph.from_edges([0, 1, 2], [1, 2, 0])
     made = mgraph.bfs(graph, 0, device="cpu").plan
     held = graph.held(devices.find("cpu"), "csr.indptr", "csr.indices")

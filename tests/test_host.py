@@ -1,4 +1,4 @@
-"""The CPU's kernels: what they must not hold."""
+"""Constructs that the CPU's kernels must not contain."""
 
 import ast
 import os

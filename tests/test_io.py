@@ -35,7 +35,7 @@ PACK = {"": lambda data: data, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz"
 
 
 def in_memory(write):
-    """What a function writes to a file."""
+    """Return the bytes that a function writes to a file."""
     file = io.BytesIO()
     write(file)
     return file.getvalue()
@@ -107,7 +107,7 @@ def test_weights(write):
     assert read(integers).weights_dtype == np.int64
     assert triples(read(integers)) == [(0, 1, 5), (1, 0, -2)]
     assert read(floats).weights_dtype == np.float64
-    assert triples(read(floats)) == [(0, 1, 5), (1, 0, 2.5)]  # inf is no edge
+    assert triples(read(floats)) == [(0, 1, 5), (1, 0, 2.5)]  # inf means no edge
     assert not read(integers, weighted=False).weighted
     refused(write("0 1\n"), "no weights", weighted=True)
 
@@ -215,7 +215,7 @@ def test_a_header_is_not_taken_for_an_edge(write):
         ("3 2\n2 1\n1 0\n", 1, "3 2", 3),
     ],
 )
-def test_a_header_of_few_edges_is_an_edge_only_if_the_user_says_so(write, text, line, header, vertices):
+def test_a_header_of_few_edges_is_an_edge_only_on_request(write, text, line, header, vertices):
     path = write(text.replace(",", " "))
     refused(
         path, f"line {line}: '{header}'", f"pass n={vertices} to skip it", f"if it is an edge, pass n={vertices + 1}"
@@ -366,7 +366,7 @@ def test_matrix_market_that_is_dense(write):
     refused(write("%%MatrixMarket matrix array integer general\n99999999 99999999\n1\n", "m.mtx"), "dense")
 
 
-def test_a_cut_off_compressed_matrix_tells_the_line_reached(write, monkeypatch):
+def test_the_error_of_a_truncated_compressed_matrix_names_the_line(write, monkeypatch):
     monkeypatch.setattr(mgraph.io.stream, "PIECE", 64)
     lines = "".join(f"{i} {i * 7919 % 9973 + 1}\n" for i in range(1, 9973))
     text = f"%%MatrixMarket matrix coordinate pattern general\n9973 9973 9972\n{lines}"
@@ -544,7 +544,7 @@ def test_an_npy_header_with_other_ends_of_lines(tmp_path):
     ],
 )
 @pytest.mark.parametrize("suffix", ["", ".gz"])
-def test_npy_headers_that_are_none(write, content, suffix):
+def test_invalid_npy_headers(write, content, suffix):
     refused(write(PACK[suffix](content), "m.npy" + suffix))
 
 
@@ -563,7 +563,7 @@ def test_npy_of_another_byte_order_version_or_alignment(write):
         assert graph.dense.dtype.isnative and graph.dense.flags.aligned
 
 
-# Files that are not what they should be
+# Malformed files
 
 
 @pytest.mark.parametrize("suffix", PACK)
@@ -591,7 +591,7 @@ def test_npy_of_another_byte_order_version_or_alignment(write):
         ("g.txt", "0 1 1\n0 1 " + "9" * 5000, 2),
     ],
 )
-def test_what_a_text_may_not_hold(write, name, text, line, suffix):
+def test_invalid_characters(write, name, text, line, suffix):
     refused(write(PACK[suffix](text.encode("latin-1")), name + suffix), f", line {line}:")
 
 
@@ -643,7 +643,7 @@ def test_decompressed_sizes_count_against_the_memory(write, name, suffix, monkey
         read(path)
 
 
-def test_what_needs_more_memory_than_there_is_is_refused_before(write, tmp_path, monkeypatch):
+def test_too_little_memory_is_refused_before_reading(write, tmp_path, monkeypatch):
     monkeypatch.setattr(device.HostDevice, "available_memory", lambda self: 1 << 30)
     dia = {"format": b"dia", "shape": [2 * 10**9] * 2, "data": np.ones((1, 1)), "offsets": [0]}
     np.savez(tmp_path / "m.npz", **dia)
@@ -671,7 +671,7 @@ def test_a_zip_whose_sizes_lie(tmp_path):
     place = whole.rindex(b"PK\5\6")
     for offset in (8, 12, 16):
         path.write_bytes(whole[: place + offset] + b"\xff" * 4 + whole[place + offset + 4 :])
-        with contextlib.suppress(FormatError):  # the number of entries is not looked at
+        with contextlib.suppress(FormatError):  # the number of entries is not checked
             assert read(path).m == 2
 
 
@@ -709,7 +709,7 @@ def test_cut_off_compressed_files(write, name, suffix):
     refused(write(whole[:1000] + b"\xff" * 30 + whole[1030:], name + suffix))
 
 
-def test_a_cut_off_file_tells_the_line_reached(write, monkeypatch):
+def test_the_error_of_a_truncated_file_names_the_line(write, monkeypatch):
     monkeypatch.setattr(mgraph.io.stream, "PIECE", 64)
     text = "".join(f"{i} {i * 7919 % 99991}\n" for i in range(20000)).encode()
     with pytest.raises(FormatError, match=r"after line (\d+)") as caught:
@@ -717,7 +717,7 @@ def test_a_cut_off_file_tells_the_line_reached(write, monkeypatch):
     assert 10000 < int(str(caught.value).split("line ")[1].split(":")[0]) < 20000
 
 
-def test_what_is_no_file_or_no_graph(tmp_path, write, monkeypatch):
+def test_invalid_files_and_graphs(tmp_path, write, monkeypatch):
     refused(tmp_path, "folder")
     with pytest.raises(FileNotFoundError, match="nothing"):
         read(tmp_path / "nothing.txt")
@@ -787,7 +787,7 @@ def test_facebook():
 
 
 class Rows:
-    """A matrix that is there only a block of rows at a time."""
+    """A matrix of which only a block of rows exists at a time."""
 
     def __init__(self, array, rows):
         self.array, self.rows = array, rows
@@ -867,7 +867,7 @@ def test_a_link_stays_and_its_file_is_written(tmp_path):
 
 @pytest.mark.parametrize("kind", ["fifo", "device", "socket", "circle"])
 @pytest.mark.parametrize("linked", [False, True])
-def test_what_is_no_regular_file_is_not_replaced(tmp_path, kind, linked):
+def test_only_regular_files_are_replaced(tmp_path, kind, linked):
     target = tmp_path / "target.npy"
     if kind == "fifo":
         os.mkfifo(target)
@@ -903,7 +903,7 @@ save(sys.argv[1], {"a": Slow(), "b": np.zeros(10**6)})
 """
 
 
-def test_what_killed_saves_left_is_removed_by_the_next(tmp_path):
+def test_files_of_killed_saves_are_removed_by_the_next(tmp_path):
     saving = [
         subprocess.Popen([sys.executable, "-c", SAVING, tmp_path / f"{name}.npz"], stdout=subprocess.PIPE)
         for name in ("killed", "alive")
@@ -945,7 +945,7 @@ def test_check_output(tmp_path):
             check_output(tmp_path / path, overwrite=True)
 
 
-def test_arrays_that_a_file_cannot_hold(tmp_path):
+def test_arrays_that_cannot_be_saved(tmp_path):
     class Short(Rows):
         def chunks(self):
             yield self.array[:1]
@@ -1006,7 +1006,7 @@ def test_a_file_that_appears_at_the_last_moment_is_kept(tmp_path, monkeypatch):
     def check(*arguments):
         checked(*arguments)
         looks.append(path)
-        if len(looks) == 2:  # the last look before the file gets its name
+        if len(looks) == 2:  # the last check before the file gets its name
             path.write_text("another's")
 
     looks, checked = [], check_output
@@ -1017,7 +1017,7 @@ def test_a_file_that_appears_at_the_last_moment_is_kept(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["result.npy"] and path.read_text() == "another's"
 
 
-def test_a_disk_that_knows_no_links(tmp_path, monkeypatch):
+def test_a_file_system_without_links(tmp_path, monkeypatch):
     def link(*_):
         raise OSError(errno.EPERM, os.strerror(errno.EPERM))
 
@@ -1039,7 +1039,7 @@ def test_a_full_disk(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("reader", [read, read_list])
-def test_a_file_that_is_not_there(reader, tmp_path):
+def test_a_missing_file(reader, tmp_path):
     with pytest.raises(MissingFileError, match=r"there is no such file: .*nothing\.gr") as caught:
         reader(tmp_path / "nothing.gr")
     assert isinstance(caught.value, FileNotFoundError) and isinstance(caught.value, mgraph.MgraphError)
@@ -1071,7 +1071,7 @@ def test_an_open_file_is_read_from_its_position_on(tmp_path):
     assert list(read_list(io.BytesIO(b"1\n2\n2\n"))) == [1, 2, 2]
 
 
-def test_what_gives_no_bytes_is_refused(write):
+def test_text_streams_are_refused(write):
     path = write("0 1\n")
     with path.open() as file, pytest.raises(InputError, match="binary mode"):
         read(file)
@@ -1142,7 +1142,7 @@ def test_the_file_is_named_where_the_system_cannot_read_it(reader, after):
 
 
 @pytest.mark.parametrize("weight", ["", ".", "+", "e5"])
-def test_a_weight_that_is_none_is_not_called_too_large(write, weight):
+def test_a_malformed_weight_is_not_called_too_large(write, weight):
     refused(
         write(f"0,1,2\n1,2,{weight}\n"), f"line 2: expected a weight, a number or inf for 'no edge', got {weight!r}"
     )

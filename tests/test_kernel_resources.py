@@ -1,4 +1,4 @@
-"""Every kernel compiles for every architecture and spills nothing unjustified; and the check would notice."""
+"""Every kernel compiles for every architecture without unjustified spills; and the check detects them."""
 
 import sys
 
@@ -21,7 +21,7 @@ __global__ void plain(T* out) {
 }
 """
 
-#: 128 values a thread, used against one another, where 1024 threads leave 64 registers each.
+#: 128 values a thread, combined with one another, where 1024 threads leave 64 registers each.
 SPILLING = """
 template <typename T>
 __global__ void __launch_bounds__(1024) crowded(T* out, int n) {
@@ -72,7 +72,7 @@ def test_headers_are_part_of_what_is_compiled():
 
 @pytest.fixture
 def toy(tmp_path, monkeypatch):
-    """A function that checks a folder holding one source, listed by a package made for it."""
+    """A function that checks a folder with one source, listed by a package made for it."""
     kernels = tmp_path / "kernels"
     package = tmp_path / "toy_families"
     kernels.mkdir()

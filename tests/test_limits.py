@@ -1,4 +1,4 @@
-"""What a process may use is read rightly of recorded trees, and kept to under limits that are set."""
+"""Limits of a process are read correctly from recorded trees, and real limits are respected."""
 
 import importlib.util
 import json
@@ -35,7 +35,7 @@ MEMINFO = "MemTotal:       24691280 kB\nMemFree:         1000000 kB\nMemAvailabl
 
 ROOT_MOUNT = "23 1 254:0 / / rw,relatime - ext4 /dev/root rw\n"
 
-#: What systemd mounts of version 2, and of both versions; a container of Docker of version 1, and of version 2.
+#: Mounts by systemd of version 2, and of both versions; by Docker in a container of version 1, and of version 2.
 UNIFIED = ROOT_MOUNT + "31 23 0:28 / /sys/fs/cgroup rw,nosuid shared:9 master:2 - cgroup2 cgroup2 rw,nsdelegate\n"
 HYBRID = (
     ROOT_MOUNT
@@ -58,7 +58,7 @@ NONE_1 = 9223372036854771712
 
 @pytest.fixture
 def recorded(tmp_path, monkeypatch):
-    """Return a function that makes a tree of files, in which Numba has run, and returns what to read it by."""
+    """Return a function that makes a tree of files, in which Numba has run, and returns its root."""
     monkeypatch.setattr(limits, "NUMBA_PAGES", 0)
     monkeypatch.setattr(limits, "NUMBA_ADDRESSES", 0)
     monkeypatch.setattr(limits, "THREAD_ADDRESSES", 0)
@@ -101,7 +101,7 @@ def v2(folder, limit, usage, idle, high="max"):
     }
 
 
-def test_without_limits_it_is_what_the_machine_has_free(recorded):
+def test_without_limits_free_memory_is_the_machines(recorded):
     root = recorded("0::/user.slice\n", UNIFIED, **v2("/user.slice", "max", 3 * GIB, 0))
     assert limits.available_memory(root) == 20 * GIB
     assert limits.address_space(root) >= 1 << 60
@@ -146,13 +146,13 @@ def test_version_2_bounds_memory_where_version_1_is_mounted_for_others(recorded)
     assert limits.available_memory(recorded("2:cpu,cpuacct:/a\n0::/a\n", mounts, **files)) == GIB - MIB
 
 
-def test_beyond_its_high_mark_a_group_is_held_up(recorded):
+def test_memory_beyond_the_high_mark_does_not_count(recorded):
     root = recorded("0::/a\n", UNIFIED, **v2("/a", 2 * GIB, GIB // 2, 0, high=GIB))
     assert limits.available_memory(root) == GIB // 2
 
 
 def test_a_group_named_as_the_host_sees_it(recorded):
-    """Where the mount is of another part of the tree than the name, its top is the nearest group that can be seen."""
+    """If the mount shows another part of the tree than the name, its top is the nearest visible group."""
     root = recorded("4:memory:/kubepods/pod1/abc/deeper\n", DOCKER_1, **v1("", GIB, 0, 0))
     assert limits.available_memory(root) == GIB
 
@@ -210,7 +210,7 @@ def test_files_that_cannot_be_read_are_no_limit(recorded, tmp_path):
     assert limits.cores(root) == limits.cores_allowed()
 
 
-def test_elsewhere_than_on_linux_it_is_what_psutil_knows(monkeypatch, tmp_path):
+def test_other_systems_use_psutil(monkeypatch, tmp_path):
     monkeypatch.setattr(psutil, "virtual_memory", lambda: namedtuple("Memory", "available")(3 * GIB))
     monkeypatch.setattr(limits, "NUMBA_PAGES", 0)
     assert limits.available_memory(str(tmp_path)) == 3 * GIB
@@ -233,7 +233,7 @@ def test_resource_limits_less_what_is_used(recorded, limit, used):
     assert limits.address_space(root) == (left if limit == "Max address space" else limits.NO_LIMIT)
 
 
-def test_what_numba_will_take_is_kept_for_it(recorded, monkeypatch):
+def test_memory_is_reserved_for_numba(recorded, monkeypatch):
     monkeypatch.setattr(limits, "NUMBA_PAGES", 100 * MIB)
     monkeypatch.setattr(limits, "NUMBA_ADDRESSES", 200 * MIB)
     monkeypatch.setattr(limits, "THREAD_ADDRESSES", 10 * MIB)
@@ -313,7 +313,7 @@ def test_a_mapped_file_takes_address_space(monkeypatch):
         on_disk(8192, 128 * MIB)
 
 
-#: What a fresh process prints: the threads of Numba where the cores are few, after what `first` does.
+#: Printed by a fresh process: the threads of Numba where cores are few, after the code of `first`.
 THREADS = """\
 import os
 from mgraph import limits
@@ -379,13 +379,13 @@ for task in range(2):
 
 
 @pytest.mark.parametrize("cores", [1, 2])
-def test_no_task_of_a_worker_has_more_threads_than_there_are_cores(cores):
+def test_tasks_of_a_worker_have_no_more_threads_than_cores(cores):
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_NUM_THREADS"}
     assert run(TASKS.format(cores=cores), environment) == 2 * [f"{cores} {cores}"]
 
 
 def test_numba_has_run_once_a_kernel_is_loaded_or_compiled():
-    """Until then its memory is kept for it, also after helpers in Python that stand beside the kernels."""
+    """Until then memory is reserved for it, also after calls of Python helpers beside the kernels."""
     script = """
         import numpy as np
         import mgraph
@@ -428,8 +428,8 @@ def group():
         made.rmdir()
 
 
-#: Leaves a process half of what a call's plan needs, tells how that ends and what NumPy and Python had allocated by
-#: then; leaves it enough, and tells what it is that the call returns.
+#: Leaves a process half of what a call's plan needs, prints the outcome and what NumPy and Python had allocated by
+#: then; then leaves it enough, and prints what the call returns.
 HALF = """
     import json, resource, sys, tracemalloc
     import numpy as np
@@ -486,11 +486,11 @@ def test_half_of_the_memory_that_is_needed_is_refused_before_allocation(how, nam
         assert right
         assert f"needs {fit.size_in_words(need)} " in ended and " on cpu, which has " in ended
         assert allocated < need / 20
-        if name == "apsp":  # whose way out of core needs room for a file
+        if name == "apsp":  # its out-of-core plan needs room for a file
             assert "of address space, which RLIMIT_AS bounds" in ended
 
 
-#: Starts workers in a group of 1.5 GiB, and tells what a plan takes them to have.
+#: Starts workers in a group of 1.5 GiB, and prints the memory that a plan assumes for them.
 WORKERS = """
     import json, sys
     from mgraph import limits
@@ -523,7 +523,7 @@ OVERRUN = (
 )
 
 
-def test_memory_that_runs_out_all_the_same_is_told_with_the_numbers_of_the_plan(monkeypatch):
+def test_an_allocation_that_fails_is_reported_with_the_plans_numbers(monkeypatch):
     monkeypatch.setattr(floyd_warshall.FloydWarshall, "step", out_of_memory)
     with pytest.raises(MemoryLimitError, match=OVERRUN):
         mgraph.apsp(TRIANGLE, method="blocked", device="cpu")

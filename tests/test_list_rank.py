@@ -1,4 +1,4 @@
-"""Ranks follow the lists whatever the method, and what is no list is named."""
+"""Ranks follow the lists by every method, and invalid lists are named in errors."""
 
 import tracemalloc
 from dataclasses import replace
@@ -42,7 +42,7 @@ def methods(device):
 
 
 def lists(lengths, seed=0):
-    """Return lists of these lengths, in random places of one array."""
+    """Return lists of these lengths, at random places of one array."""
     n = sum(lengths)
     places = np.random.default_rng(seed).permutation(n)
     succ = np.empty(n, np.int32)
@@ -53,7 +53,7 @@ def lists(lengths, seed=0):
 
 
 def verify(succ, ranks):
-    """Check ranks by what they are: 0 at the last of a list, elsewhere one more than at the successor."""
+    """Check ranks by their definition: 0 at the last of a list, elsewhere one more than at the successor."""
     succ, ranks = devices.to_host(succ), devices.to_host(ranks)
     assert ranks.dtype == np.int32 and ranks.shape == succ.shape
     last = succ == np.arange(len(succ))
@@ -181,12 +181,12 @@ def test_any_number_of_splitters(method, splitters, device):
 
 
 @pytest.mark.parametrize("splitters", [0, -1, True, 2.0, "many"])
-def test_splitters_that_are_no_number(splitters):
+def test_invalid_splitters(splitters):
     with pytest.raises(InputError, match=f"splitters must be an integer of 1 or more, got {splitters!r}"):
         mgraph.list_rank([0], splitters=splitters, device="cpu")
 
 
-def test_splitters_where_there_are_none():
+def test_splitters_of_other_methods():
     for method in ("sequential", "wyllie"):
         with pytest.raises(InputError, match=f"method='{method}' has no splitters"):
             mgraph.list_rank([0], method=method, splitters=1, device="cpu")
@@ -242,7 +242,7 @@ def test_spacings(method, spacing, device):
 
 
 def completions(monkeypatch, few):
-    """Take one element of so many without a rank for few; return a list of the ways that shards complete ranks in."""
+    """Set the share of unranked elements that counts as few; return a list of the branches that shards take."""
     ways = []
     monkeypatch.setattr(program, "FEW", few)
 
@@ -271,10 +271,10 @@ def test_few_or_many_elements_that_no_walk_passes(few, way, method, device, monk
     assert set(ways) == {way}
 
 
-def test_what_is_few(device, monkeypatch):
+def test_the_limit_of_few_elements(device, monkeypatch):
     ways = completions(monkeypatch, program.FEW)
     n = 256 * 64
-    for singles in (100, 1000):  # of which half are no splitter
+    for singles in (100, 1000):  # half of them are not splitters
         walked(lists([n - singles, *[1] * singles]), "splitter64", 2, device)
     assert ways == ["few", "many"]
 
@@ -317,7 +317,7 @@ def test_one_splitter_on_a_cycle_of_all(method, device):
 
 @pytest.mark.parametrize("method", SPLITTERS)
 def test_a_walk_that_is_too_long_gives_up_and_the_result_is_right(method, device):
-    # All that is no splitter in one go: a list, but no random one.
+    # All elements that are not splitters in one run: a list, but not a random one.
     n, spacing = 20_000, 4
     splitters = {_splitter.py_func(stratum, 2, n) for stratum in range(n // spacing)}
     order = np.array([i for i in range(n) if i not in splitters] + sorted(splitters))
@@ -327,7 +327,7 @@ def test_a_walk_that_is_too_long_gives_up_and_the_result_is_right(method, device
     assert walked(succ, method, spacing, device)[1]
 
 
-# What is no list
+# Invalid lists
 
 
 def rings(n, count, seed=0):
@@ -355,7 +355,7 @@ def check_cycle(succ, method, device, client=None):
 
 @st.composite
 def successors(draw):
-    """Return any successors, most of which end, or run into a cycle, after few or many elements."""
+    """Return arbitrary successors; most lists end, or run into a cycle, after few or many elements."""
     n = draw(st.integers(1, 500))
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     succ = random.integers(0, n, n)
@@ -393,7 +393,7 @@ def test_cycles(method, device):
     for n in (2, 10, 3000, 120_000):
         check_cycle(rings(n, 1), method, device)
     check_cycle(rings(60_000, 20_000), method, device)
-    # A ring of two among lists, too short to hold a splitter but by chance, and so at several places.
+    # A ring of two among lists, which has a splitter only by chance, so at several places.
     for seed in range(4):
         succ = lists([40_000, 1, 500], seed)
         a, b = np.flatnonzero(succ == np.arange(len(succ)))[:2]
@@ -426,7 +426,7 @@ def test_a_list_that_runs_into_a_cycle(method, device):
         (3, r"shape \(\)"),
     ],
 )
-def test_input_that_is_no_list(succ, words):
+def test_invalid_lists(succ, words):
     with pytest.raises(InputError, match=words):
         mgraph.list_rank(succ, device="cpu")
 
@@ -434,7 +434,7 @@ def test_input_that_is_no_list(succ, words):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 def test_a_successor_that_is_no_element_is_named(method, dtype, device):
-    """Whoever reads it first: a walk, or nobody before what is left over is listed; it may be where a list begins."""
+    """First read by a walk, or only when elements left over are listed; it may be the beginning of a list."""
     if method not in methods(device):
         pytest.skip("one core of a CPU")
     random = np.random.default_rng(11)
@@ -452,8 +452,8 @@ def test_a_successor_that_is_no_element_is_named(method, dtype, device):
 @pytest.mark.parametrize("method", SPLITTERS)
 @pytest.mark.parametrize("few", [1, 1 << 40])
 @pytest.mark.parametrize("spacing", [4, 1024])
-def test_no_successor_that_is_no_element_is_followed(method, few, spacing, device, monkeypatch):
-    """Wherever it is: a splitter's, one that a walk passes, one that none does."""
+def test_successors_out_of_range_are_never_followed(method, few, spacing, device, monkeypatch):
+    """At a splitter, at an element that a walk passes, and at one that none passes."""
     completions(monkeypatch, few)
     for lengths in ([3000], [1, 2, 4000], [3] * 900):
         for where in range(0, sum(lengths), 601):
@@ -463,7 +463,7 @@ def test_no_successor_that_is_no_element_is_followed(method, few, spacing, devic
                 assert walked(succ, method, spacing, device)[1]
 
 
-def test_method_that_is_none():
+def test_an_unknown_method():
     with pytest.raises(InputError, match="sideways"):
         mgraph.list_rank([0], method="sideways", device="cpu")
     with pytest.raises(InputError, match="one core of a CPU"):
@@ -535,7 +535,7 @@ def test_auto_and_progress():
 )
 def test_a_plan_knows_its_peak_memory(method, splitters):
     succ = linked_list(1 << 20).astype(np.int64)
-    mgraph.list_rank(succ, method=method, splitters=splitters, device="cpu")  # what is compiled at first use
+    mgraph.list_rank(succ, method=method, splitters=splitters, device="cpu")  # compiles at first use
     made = plan("list_rank", len(succ), devices="cpu", method=method, splitters=splitters)
     tracemalloc.start()
     mgraph.list_rank(succ, method=method, splitters=splitters, device="cpu")

@@ -1,4 +1,4 @@
-"""What mgraph logs, to the standard library's logger `mgraph`."""
+"""Messages that mgraph sends to the standard library's logger `mgraph`."""
 
 import logging
 import subprocess
@@ -12,7 +12,7 @@ from mgraph.generate import grid
 
 
 def logged(caplog, level):
-    """Return what mgraph has logged at a level."""
+    """Return the messages of mgraph at a level."""
     return [
         record.getMessage()
         for record in caplog.records

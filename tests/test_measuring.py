@@ -19,7 +19,7 @@ def test_the_first_call_counts_apart_and_the_last_result_is_returned():
     assert len(times.calls) == len(times.solves) == 5 and times.first_call > 0
 
 
-def test_a_result_tells_its_solve_from_what_is_moved():
+def test_solve_and_transfers_are_timed_apart():
     _, times = repeated(lambda: mgraph.bfs(rmat(5), 1, device="cpu"), 5)
     assert all(0 < solve < call for solve, call in zip(times.solves, times.calls, strict=True))
     assert len(times.loads) == len(times.collects) == 5
@@ -35,7 +35,7 @@ def test_work_is_done_once_more_than_it_is_timed():
     assert len(done) == 8
 
 
-def test_a_recorder_hears_of_every_operation():
+def test_a_recorder_is_notified_of_every_operation():
     place = devices.find("cpu")
     matrix = random_matrix(200)
     with devices.Recorder(place) as recorder:

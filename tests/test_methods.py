@@ -53,7 +53,7 @@ def sprinkled(n, density, low, high, seed=0):
 
 
 def shifted(matrix, seed=3):
-    """The same graph with some negative weights: a potential leaves every cycle as long as it was."""
+    """The same graph with some negative weights: shifting by a potential keeps the weight of every cycle."""
     potential = np.random.default_rng(seed).integers(0, 30, len(matrix))
     return matrix + potential[:, None] - potential[None, :]
 
@@ -86,7 +86,7 @@ GRAPHS = {
 
 
 def check_paths(result, matrix, distances):
-    """Each path begins and ends as it should, never meets a vertex twice, and its edges add up."""
+    """Each path has the right ends, visits no vertex twice, and its edges add up."""
     n = len(matrix)
     for i, j in itertools.product(range(0, n, 5), range(n)):
         path = result.path(i, j)
@@ -100,7 +100,7 @@ def check_paths(result, matrix, distances):
 @pytest.mark.parametrize("name", GRAPHS)
 @pytest.mark.parametrize(
     ("method", "dtype"),
-    # The searches do not compute in int16, and say so: test_what_does_not_go_together.
+    # The searches refuse int16: test_options_that_exclude_each_other.
     [(m, t) for m in METHODS for t in TYPES if not (t == np.int16 and m in ("sssp", "johnson"))],
 )
 def test_distances_and_paths(method, dtype, name, device):
@@ -148,7 +148,7 @@ def test_sizes(method, n, device):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_nothing(method, device):
+def test_no_vertices(method, device):
     assert mgraph.apsp(np.empty((0, 0)), method=method, device=device).distances.shape == (0, 0)
 
 
@@ -201,7 +201,7 @@ def cycle(weights):
 
 @pytest.mark.parametrize("weights", ZERO_BUT_FOR_ROUNDING)
 @pytest.mark.parametrize("dense", [False, True])
-def test_a_cycle_that_rounding_makes_negative_is_none(weights, dense, device):
+def test_rounding_does_not_make_a_negative_cycle(weights, dense, device):
     graph = cycle(weights)
     expected = mgraph.apsp(graph, method="johnson", device=device).distances
     if dense:
@@ -226,7 +226,7 @@ def test_a_cycle_that_rounding_makes_negative_is_none(weights, dense, device):
 
 
 @pytest.mark.parametrize("labels", ["predecessors", "intermediate"])
-def test_a_path_that_rounding_sends_round_a_cycle_ends(labels, device):
+def test_a_path_through_a_cycle_lost_in_rounding_ends(labels, device):
     graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 1], [0.1, -0.5, 0.5])
     result = mgraph.apsp(graph, method="blocked", device=device, **{labels: True})
     assert result.distances[0, 1] < 0.1  # 0.1 - 0.5 + 0.5
@@ -269,7 +269,7 @@ def test_negative_floats(seed, device):
 
 
 def test_a_potential_does_not_swallow_a_weight(device):
-    """An edge of weight 1 into a vertex that another reaches by -1e8: float32 has not the digits for both."""
+    """An edge of weight 1 into a vertex that another reaches by -1e8: float32 lacks the digits for both."""
     random = np.random.default_rng(0)
     src, dst = random.integers(3, 300, (2, 900))
     weights = np.r_[-1e8, 1, random.random(900)].astype(np.float32)
@@ -282,7 +282,7 @@ def test_a_potential_does_not_swallow_a_weight(device):
 
 
 @pytest.mark.parametrize("method", ["blocked", "naive", "squaring"])
-def test_integers_that_wrap_are_no_negative_cycle(method, device):
+def test_overflow_is_not_reported_as_a_negative_cycle(method, device):
     for dtype, weight, n in ((np.int16, -100, 200), (np.int32, -(2**28), 6)):
         graph = mgraph.Graph.from_edges(range(n - 1), range(1, n), np.full(n - 1, weight), n=n)
         with pytest.raises(mgraph.DistanceOverflowError):
@@ -326,7 +326,7 @@ def test_out_of_core_gives_the_same_bits(n, share, dtype, labels, device):
     options = {labels: True} if labels else {}
     whole = mgraph.apsp(matrix, dtype=dtype, device=device, method="blocked", **options)
     cell = np.dtype(np.int32 if labels and dtype == np.int16 else dtype).itemsize + (4 if labels else 0)
-    # Beside its strips a GPU has a factored block for each of a strip's, of 128 x 128 whatever their size.
+    # Besides its strips a GPU has a factored block for each block of a strip, 128 x 128 for any block size.
     limit = int(share * n * n * cell) + (n // 32 * 128 * 128 * cell if device == "cuda" else 0)
     result = mgraph.apsp(matrix, dtype=dtype, device=device, block=32, memory_limit=limit, **options)
     assert device == "cuda" or 0 < result.plan.detail.strip < n
@@ -337,7 +337,7 @@ def test_out_of_core_gives_the_same_bits(n, share, dtype, labels, device):
         assert np.array_equal(found, expected)
 
 
-def test_out_of_core_keeps_to_its_limit():
+def test_out_of_core_stays_within_its_limit():
     n, limit = 1024, 1 << 20
     matrix = sprinkled(n, 0.5, 1, 1000).astype(np.float32)
     whole = mgraph.apsp(matrix, device="cpu", method="blocked")
@@ -369,8 +369,8 @@ def test_looking_ahead_changes_nothing(n, labels, monkeypatch):
         assert ahead.plan.detail.look_ahead == (memory_limit is None or ahead.plan.detail.strip > 32)
 
 
-def test_a_limit_is_made_use_of():
-    """As few strips as fit, and three of them on the device: a quarter of the matrix makes fifteen or so."""
+def test_a_limit_is_used_fully():
+    """As few strips as fit, three of them on the device: for a quarter of the matrix about fifteen."""
     gpu = mgraph.DeviceSpec("cuda:0", "cuda", 140 << 30)
     made = plan("apsp", 32768, devices=gpu, method="blocked", memory_limit=1 << 30)
     assert made.detail.buffers == 3 and made.detail.block == 128 and 1900 <= made.detail.strip <= 2100
@@ -388,7 +388,7 @@ def test_a_negative_cycle_out_of_core(device):
         mgraph.apsp(matrix, device=device, block=32, memory_limit=limit)
 
 
-def test_a_limit_that_nothing_keeps_to(device):
+def test_a_limit_that_is_too_small(device):
     with pytest.raises(mgraph.MemoryLimitError, match=r"\(memory_limit=\)"):
         mgraph.apsp(sprinkled(300, 0.1, 1, 30), device=device, memory_limit=1000)
 
@@ -408,7 +408,7 @@ def test_out_of_core_uses_what_was_planned():
 
 
 class Elsewhere:
-    """A matrix as Zarr and HDF5 have them: of a shape and a type, and NumPy arrays for slices."""
+    """A matrix like those of Zarr and HDF5: a shape, a type, and slices that are NumPy arrays."""
 
     def __init__(self, matrix):
         self.matrix, self.shape, self.dtype, self.most = matrix, matrix.shape, matrix.dtype, 0
@@ -419,7 +419,7 @@ class Elsewhere:
         return part
 
 
-def test_a_matrix_that_is_elsewhere(device, tmp_path):
+def test_a_matrix_outside_memory(device, tmp_path):
     matrix = sprinkled(600, 0.3, 1, 100)
     expected = mgraph.apsp(matrix, device="cpu", method="blocked").distances
     away = Elsewhere(matrix)
@@ -521,8 +521,8 @@ def test_the_narrowest_type_that_is_exact(labels, device):
     assert mgraph.apsp(hops, dtype="auto", device=device, predecessors=labels).distances.dtype == small
 
 
-def test_the_quicker_of_two_exact_types():
-    """Searches do not compute in int16, and beat the matrix where edges are few."""
+def test_the_faster_of_two_exact_types():
+    """Searches do not compute in int16, and are faster than the matrix if edges are few."""
     random = np.random.default_rng(1)
     graph = mgraph.Graph.from_edges(*random.integers(0, 4000, (2, 8000)), n=4000)
     result = mgraph.apsp(graph, dtype="auto", device="cpu")
@@ -541,7 +541,7 @@ def test_exact_types():
 
 @pytest.mark.parametrize("dtype", [np.int16, np.int32])
 def test_the_largest_distance_of_a_type(dtype, device):
-    """Without negative weights, a distance up to three times the largest weight is told from infinity."""
+    """Without negative weights, a distance up to three times the largest weight is distinguished from infinity."""
     most = band(np.dtype(dtype))
     graph = mgraph.Graph.from_edges(range(3), range(1, 4), [most, most, most - 2], n=6)
     result = mgraph.apsp(graph, dtype=dtype, device=device)
@@ -551,7 +551,7 @@ def test_the_largest_distance_of_a_type(dtype, device):
         mgraph.apsp(graph, dtype=dtype, device=device)
 
 
-# What does not go together
+# Options that exclude each other
 
 
 @pytest.mark.parametrize(
@@ -566,12 +566,12 @@ def test_the_largest_distance_of_a_type(dtype, device):
         ({"memory_limit": "much"}, "much"),
     ],
 )
-def test_what_does_not_go_together(options, message):
+def test_options_that_exclude_each_other(options, message):
     with pytest.raises(mgraph.InputError, match=message):
         mgraph.apsp(np.array([[0, 1], [2, 0]]), device="cpu", **options)
 
 
-def test_the_planner_takes_the_cheapest_way():
+def test_the_planner_chooses_the_fastest_way():
     gpu = mgraph.DeviceSpec("cuda:0", "cuda", 140 << 30)
     dense = plan("apsp", 20_000, devices=gpu)
     assert dense.method == "blocked" and not dense.detail.strip
@@ -614,7 +614,7 @@ def test_a_matrix_that_fits_in_memory_stays_there(n, predecessors):
     assert small.detail.strip or small.method != "blocked"
 
 
-def test_johnson_carries_what_the_others_do(device):
+def test_johnson_has_the_range_of_the_others(device):
     graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], [2**28, 2**28, 1])
     expected = [0, 2**28, 2**29, 2**29 + 1]
     for method in ("blocked", "squaring", "sssp", "johnson"):
@@ -629,7 +629,7 @@ def test_searches_with_weights_whose_sum_is_infinite(method, dtype, device):
     assert mgraph.apsp(graph, method=method, device=device).distances[0].tolist() == [0, float(most), np.inf, np.inf]
 
 
-def test_results_are_compared_by_what_they_are():
+def test_results_compare_by_identity():
     graph = mgraph.generate.rmat(4)
     for call in (mgraph.apsp, mgraph.connected_components, mgraph.transitive_closure):
         one, other = call(graph), call(graph)

@@ -17,10 +17,10 @@ TYPES = [np.float32, np.float64, np.int32, np.int16]
 LABELS = [None, "predecessors", "intermediates"]
 #: int16 is computed without labels.
 CASES = [(dtype, labels) for dtype in TYPES for labels in LABELS if dtype != np.int16 or labels is None]
-#: What is tested on views every time; the CPU's kernels are compiled anew for them.
+#: Types that are always tested on views; the CPU's kernels are compiled again for these.
 VIEWED = [(np.float32, "predecessors"), (np.int16, None)]
 NO_CYCLE = np.iinfo(np.int32).max
-#: Less than any distance: a kernel that reads what none has written shows it.
+#: Less than any distance: it shows if a kernel reads an element that was never written.
 POISON = -77
 
 
@@ -33,7 +33,7 @@ def random_matrix(n, dtype, seed, *, negative=False, density=0.3):
     """Return distances as the kernels take them, without a negative cycle; sums of the floats round."""
     random = np.random.default_rng(seed)
     weights = random.random((n, n)) if np.dtype(dtype).kind == "f" else random.integers(1, 100, (n, n))
-    if negative:  # a potential makes weights negative and leaves cycles as they are
+    if negative:  # a potential makes weights negative and keeps the weight of cycles
         potential = random.integers(0, 50, n)
         weights = np.ceil(weights * 8) + potential[:, None] - potential[None, :]
     matrix = weights.astype(dtype)
@@ -135,7 +135,7 @@ def test_panels_hold_the_values_of_their_time(dtype, device):
     kernels.solve_rows(D, None, row, 1000, b, M, R, None)
     kernels.solve_columns(D, column, b, M, C)
     assert np.array_equal(devices.to_host(M)[:b, :b], in_time[:b, :b])
-    # Below the diagonal a row has gone through the pivots before it, as M's entries there have not.
+    # Below the diagonal a row has been relaxed through the pivots before it, unlike M's entries there.
     upper = np.arange(n) >= np.arange(b)[:, None]
     assert np.array_equal(devices.to_host(R)[:b, columns][upper], in_time[:b][upper])
     values = devices.to_host(C)[:b, :n]
@@ -262,7 +262,7 @@ def test_a_launch_ends_at_the_first_pivot_of_negative_weight(dtype, device):
     first = int(np.argmax(in_time.diagonal() < 0))
     assert 0 < first <= 75
     D, cycle = on(device, matrix), device.xp.full(1, NO_CYCLE, np.int32)
-    for start in (0, 60):  # what follows the first one does not hide it
+    for start in (0, 60):  # later pivots do not hide the first one
         kernels.through(D, None, start, D[start : start + 60], None, start, 60, cycle)
     assert int(cycle[0]) == first
 
@@ -280,7 +280,7 @@ def test_the_first_pivot_of_negative_weight(dtype, device):
     assert first in range(65, 76)
     kernels.factor(D, 64, 64, 1064, 56, M, cycle)
     assert int(cycle[0]) == 1000 + first
-    kernels.factor(D, 64, 64, 2064, 56, M, cycle)  # what was found before is kept
+    kernels.factor(D, 64, 64, 2064, 56, M, cycle)  # an earlier finding is kept
     assert int(cycle[0]) == 1000 + first
 
 
@@ -309,7 +309,7 @@ def test_scatter_takes_the_least_of_parallel_edges(dtype, offsets, device):
 
 
 @pytest.mark.parametrize("dtype", [np.dtype(np.int16), np.dtype(np.int32)])
-def test_distances_that_integers_carry(dtype, device):
+def test_the_range_of_integer_distances(dtype, device):
     xp, beyond, none = device.xp, int(kernel_infinity(dtype)), infinity(dtype)
     most = beyond - band(dtype) - 1
     D = xp.asarray(np.array([[0, most, beyond]], dtype))
@@ -337,7 +337,7 @@ def test_distances_that_integers_carry(dtype, device):
 @pytest.mark.parametrize("nonnegative", [False, True])
 @pytest.mark.parametrize(("rows", "columns"), [(1, 300_000), (301, 517), (70_000, 3)])
 def test_decoding_parts_of_a_matrix(rows, columns, nonnegative, device):
-    """Every element is looked at, those beside the part are not, and a single one amiss is noticed anywhere."""
+    """Every element is checked, those outside the part are not, and a single wrong one is found anywhere."""
     xp, random, int32 = device.xp, np.random.default_rng(3), np.dtype(np.int32)
     beyond = int(kernel_infinity(int32))
     least, _ = distance_range(int32, nonnegative)
@@ -389,7 +389,7 @@ def test_weights_in_int16(source, device):
      ("uint64", "float32")],
 )  # fmt: skip
 def test_encoding_integers(source, dtype, device):
-    """Whatever the order of the elements, beside them nothing is written, and the last that is too large is named."""
+    """For any order of the elements, nothing outside them is written, and the last one that is too large is named."""
     xp, random, none = device.xp, np.random.default_rng(8), np.iinfo(source).max
     given = random.integers(-90 if source[0] == "i" else 0, 91, (301, 420)).astype(source)
     given[random.random(given.shape) < 0.2] = none

@@ -19,7 +19,7 @@ FAMILIES = sorted(info.name for info in pkgutil.iter_modules(mgraph.kernels.__pa
 #: Each family's twins; one has none for GPUs.
 TWINS = [(family, kind) for family in FAMILIES for kind in ("host", "cuda") if family != "bellman" or kind == "host"]
 
-#: What `cuda` modules have besides operations: the compiler's input, and a setting for measurements.
+#: Other public names of `cuda` modules: the compiler's input, and a setting for measurements.
 BESIDE = {"SOURCE", "INSTANCES", "tiled"}
 
 
@@ -37,7 +37,7 @@ def declared(family):
 
 
 def own(twin):
-    """What a twin defines itself and does not mark as private."""
+    """The public names that a twin defines itself."""
 
     def is_own(value):
         function = inspect.unwrap(getattr(value, "py_func", value))

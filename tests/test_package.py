@@ -35,7 +35,7 @@ def wheel(tmp_path_factory):
 
 
 def environment(folder, *what):
-    """Return the folder of a new virtual environment with what is given to pip, and this one's packages."""
+    """Return the folder of a new virtual environment with the packages given to pip and those of this environment."""
     folder = folder.resolve()
     run(sys.executable, "-m", "venv", "--without-pip", folder)
     python = folder / "bin" / "python"
@@ -74,7 +74,7 @@ def test_the_wheel_holds_the_kernels(wheel):
             assert archive.read(f"mgraph/kernels/sources/{name}") == content, name
 
 
-def test_the_wheel_tells_type_checkers_that_it_has_types(wheel):
+def test_the_wheel_is_marked_as_typed(wheel):
     with zipfile.ZipFile(wheel) as archive:
         assert "mgraph/py.typed" in archive.namelist()
 
@@ -129,7 +129,7 @@ def test_the_import_warns_of_another_distribution_in_the_same_folder(beside_the_
     shutil.move(tmp_path / "mgraph-1.0.dist-info", site)
 
 
-def test_the_command_says_so_where_the_package_is_the_other_one(beside_the_other, tmp_path):
+def test_the_command_reports_a_foreign_package(beside_the_other, tmp_path):
     python, site = beside_the_other
     ours = (site / "mgraph" / "__init__.py").read_text()
     try:
@@ -202,7 +202,7 @@ except mgraph.errors.NegativeCycleError as error:
     ("given", "looks"),
     [({}, "3000"), ({"GOMP_SPINCOUNT": "77"}, "77"), ({"OMP_WAIT_POLICY": "PASSIVE"}, "0")],
 )
-def test_threads_sleep_soon_where_they_wait_unless_told_otherwise(given, looks):
+def test_waiting_threads_sleep_soon_by_default(given, looks):
     program = (
         "import os; before = dict(os.environ); import mgraph.kernels.minplus.host; assert os.environ == before; "
         "import numba.np.ufunc.omppool; print('libgomp' in open('/proc/self/maps').read())"
@@ -217,7 +217,7 @@ def test_threads_sleep_soon_where_they_wait_unless_told_otherwise(given, looks):
     assert f"GOMP_SPINCOUNT = '{looks}'" in said
 
 
-def test_other_threads_than_openmp_are_left_alone():
+def test_other_threading_layers_are_not_configured():
     program = "import mgraph.kernels.minplus.host; print('libgomp' in open('/proc/self/maps').read())"
     if sys.platform != "linux":
         pytest.skip("OpenMP is loaded on Linux only")
@@ -225,7 +225,7 @@ def test_other_threads_than_openmp_are_left_alone():
     assert run(sys.executable, "-c", program, env=environment) == "False"
 
 
-def test_what_the_documents_call_is_there_after_importing_mgraph_alone():
+def test_documented_names_exist_after_importing_mgraph():
     pages = "".join(page.read_text() for page in (ROOT / "README.md", *ROOT.glob("docs/*.md")))
     names = set(re.findall(r"mgraph(?:\.[a-z]\w*)+(?=\()", pages))
     assert {"mgraph.apsp", "mgraph.generate.rmat", "mgraph.cluster.connect", "mgraph.device.find"} <= names

@@ -126,7 +126,7 @@ def test_ranges_that_fit(n, room, multiple):
     if all(fits(shard, *even[shard]) for shard in range(len(room))):
         assert ranges == even
     elif all(fits(shard, *ranges[shard]) for shard in range(len(room))):
-        # Less does not do, as shards of so much room show; the last range need not end on a multiple.
+        # Less is not enough, as shards of that size show; the last range need not end on a multiple.
         reach = sum(min(most, longest - 1) // multiple * multiple for most in room)
         assert reach < n
     else:
@@ -154,13 +154,13 @@ UNEQUAL = {
 @pytest.mark.parametrize("workers", [2, 4, 6])
 @pytest.mark.parametrize(("algorithm", "n", "m", "options"), UNEQUAL.values(), ids=UNEQUAL)
 def test_devices_of_unequal_memory(algorithm, n, m, options, workers, devices):
-    """One of less memory takes less where an equal part does not fit it, and the others share what it leaves."""
+    """A device with less memory takes less if an equal part does not fit it, and the others share the rest."""
     many = devices(workers)
     even = plan(algorithm, n, m, many, **options)
     enough = [replace(spec, memory=2 * max(even.peak_bytes)) for spec in many]
     assert plan(algorithm, n, m, enough, **options).ranges == even.ranges
 
-    # By what the others take of the part of which it has a third's room.
+    # One device has room for a third of its part; the others take over the rest.
     fixed = plan(algorithm, n, m, devices(64), **options).peak_bytes[-1] if m or algorithm == "list_rank" else 0
     little = int((fixed + (max(even.peak_bytes) - fixed) / 3) / USABLE)
     uneven = [replace(spec, memory=little if i == 1 else spec.memory) for i, spec in enumerate(enough)]
@@ -218,10 +218,10 @@ def test_more_devices_than_vertices():
     check_cover(plan("bfs", 34, 156, devices=gpus(8)).ranges, 34, 8, 32)
 
 
-# What a plan says
+# The text of a plan
 
 
-def test_explain_tells_each_fact():
+def test_explain_prints_each_fact():
     made = plan(
         "apsp", 100_000, 1_000_000, gpus(4), method="blocked", predecessors=True, dtype="int32", block=64, span=12
     )
@@ -263,7 +263,7 @@ def test_sizes_in_words(size, words):
 
 
 @given(st.integers(0, 1 << 50))
-def test_sizes_are_never_told_by_an_exponent(size):
+def test_sizes_are_printed_without_exponents(size):
     assert "e" not in size_in_words(size)
 
 
@@ -303,7 +303,7 @@ print(json.dumps([[list(made.peak_bytes) for made in plans], loaded]))
     assert loaded == []
 
 
-# What shards wait for
+# Times of exchanges
 
 
 def rows_of(file, *names):
@@ -342,7 +342,7 @@ def test_an_exchange_takes_what_the_link_and_the_network_take():
     # One of six lies in two rows, now and then.
     across = plan("apsp", n, devices=gpus(64), network=1e9, gpus_per_node=6)
     assert across.detail.exchange == pytest.approx(3 * EXCHANGE["cuda"] + 8 * bytes_of / 1e9)
-    # Sixteen are two rows, which need their parts once.
+    # Sixteen are two rows, each of which receives its part once.
     two_rows = plan("apsp", n, devices=gpus(64), network=1e9, gpus_per_node=16)
     assert two_rows.detail.exchange == rows.detail.exchange
     # All on one node, or a network that is no bottleneck.
@@ -368,7 +368,7 @@ def test_an_exchange_hides_behind_the_update_when_looking_ahead():
         assert many.seconds > one.seconds
 
 
-def test_thousands_of_devices_are_told_in_a_few_lines():
+def test_thousands_of_devices_take_a_few_lines():
     made = plan("apsp", 1_660_000, devices=gpus(4608), network=25e9)
     check_cover(made.ranges[:: made.detail.grid[1]], 1_660_000, made.detail.grid[0], made.detail.block)
     check_cover(made.detail.columns[: made.detail.grid[1]], 1_660_000, made.detail.grid[1], made.detail.block)
@@ -386,10 +386,10 @@ def test_predictions_for_summit_are_above_what_was_published_there():
     assert len(published) == 2
     for run in published:
         specs = [DeviceSpec("V100", "cuda", 16 * 10**9, model="Tesla V100-SXM2-16GB")] * run["gpus"]
-        for n in (run["gpus"] * 300, 8 * math.isqrt(run["gpus"]) * 6000):  # few to a GPU, and half its memory
+        for n in (run["gpus"] * 300, 8 * math.isqrt(run["gpus"]) * 6000):  # few vertices a GPU, and half its memory
             made = plan("apsp", n, devices=specs, network=run["network"], gpus_per_node=6, method="blocked")
             predicted = n**3 / made.seconds
-            # The model has nothing of what loads a network besides, so less than published cannot be right.
+            # The model ignores any other load of the network, so it must not predict less than was published.
             assert run["minplus_per_second"] < predicted < 1.35 * run["minplus_per_second"]
             assert predicted < run["minplus_per_second"] / run["share_of_peak"]
 
@@ -401,7 +401,7 @@ def test_a_model_has_the_rates_published_of_it():
     assert ratio == pytest.approx(figures[1] / figures[0], rel=0.02)
 
 
-# What does not fit
+# Plans that do not fit
 
 
 @pytest.fixture
@@ -412,7 +412,7 @@ def small_host(monkeypatch):
 
 
 @pytest.mark.usefixtures("small_host")
-def test_refusal_says_what_is_needed_and_what_is_there():
+def test_refusal_names_required_and_available_memory():
     needed = plan("apsp", 100_000, devices=gpus(1)).peak_bytes[0]
     with pytest.raises(MemoryLimitError) as refused:
         plan("apsp", 100_000, devices=gpus(1, memory=8 * GIB))
@@ -425,7 +425,7 @@ def test_refusal_says_what_is_needed_and_what_is_there():
 
 
 @pytest.mark.usefixtures("small_host")
-def test_what_fits_exactly_is_planned():
+def test_an_exact_fit_is_planned():
     peak = plan("apsp", 50_000, devices=gpus(1)).peak_bytes[0]
     enough = int(peak / USABLE) + 1
     plan("apsp", 50_000, devices=gpus(1, memory=enough))
@@ -434,7 +434,7 @@ def test_what_fits_exactly_is_planned():
 
 
 @pytest.mark.usefixtures("small_host")
-def test_the_number_of_devices_it_takes_is_enough():
+def test_the_advised_number_of_devices_is_enough():
     with pytest.raises(MemoryLimitError, match=r"about \d+ such devices") as refused:
         plan("apsp", 200_000, devices=gpus(1, memory=40 * GIB))
     count = int(str(refused.value).split("about ")[1].split()[0])
@@ -452,7 +452,7 @@ def test_a_refusal_under_a_memory_limit_advises_to_raise_it():
         plan("bfs", 10**6, 10**7, gpus(1), memory_limit="1MiB")
 
 
-def test_a_refusal_for_a_device_without_memory_counts_no_such_devices():
+def test_a_refusal_without_memory_advises_no_number_of_devices():
     with pytest.raises(MemoryLimitError, match="free memory on x or, if it is a Dask worker") as refused:
         plan("apsp", 64, devices=[DeviceSpec("x", "cuda", 0)])
     assert "such devices" not in str(refused.value)
@@ -481,7 +481,7 @@ def test_calls_are_refused_before_anything_is_allocated(monkeypatch, program):
             else:
                 mgraph.bfs(graph, 0, device="cpu")
 
-    refused()  # imports what it needs
+    refused()  # imports its modules
     tracemalloc.start()
     try:
         refused()
@@ -504,12 +504,12 @@ def measured(call):
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
 def test_predicted_peak_of_apsp_is_the_measured_one(dtype, predecessors):
     n = 1024 if predecessors else 2048
-    if dtype == "int32":  # what converts it takes some MiB
+    if dtype == "int32":  # the conversion takes some MiB
         n *= 2
     matrix = random_matrix(n, density=0.1, dtype=dtype)
     options = dict(device="cpu", dtype=dtype, predecessors=predecessors)
-    mgraph.apsp(matrix, **options)  # compiles what a matrix of this size runs
-    # Of two calls, as what other threads allocate meanwhile is traced too.
+    mgraph.apsp(matrix, **options)  # compiles the kernels for a matrix of this size
+    # The lesser of two calls, as allocations of other threads are traced too.
     (result, peak), (_, again) = (measured(lambda: mgraph.apsp(matrix, **options)) for _ in range(2))
     peak = min(peak, again)
     assert result.plan.peak_bytes[0] == pytest.approx(peak, rel=0.05)
@@ -533,7 +533,7 @@ def test_predicted_peak_of_bfs_is_the_measured_one(predecessors):
     assert result.plan.peak_bytes[0] - edges == pytest.approx(peak, rel=0.05)
 
 
-# Arguments that cannot be used
+# Invalid arguments
 
 
 @pytest.mark.parametrize(
@@ -614,12 +614,12 @@ def test_bad_arguments(arguments, options, says):
         ({"algorithm": "apsp", "n": 10, "devices": DeviceSpec("x", "cpu", -5)}, "-5"),
     ],
 )
-def test_plans_that_cannot_be(arguments, message):
+def test_impossible_plans(arguments, message):
     with pytest.raises(InputError, match=message):
         plan(**arguments)
 
 
-def test_what_is_as_by_default_goes_with_every_algorithm():
+def test_default_options_are_accepted_by_every_algorithm():
     options = {name: given.default for name, given in inspect.signature(plan).parameters.items() if given.kind == 3}
     for algorithm in ALGORITHMS:
         assert plan(algorithm, 10, 20, np.int64(1), **options | {"components": [], "sources": np.int32(1)}).n == 10

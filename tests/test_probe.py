@@ -1,4 +1,4 @@
-"""Built-in rates are scaled to the CPU at hand, and what was measured is kept: whatever state the cache is in."""
+"""Built-in rates are scaled to this CPU, and the measurement is kept, for every state of the cache."""
 
 import json
 import os
@@ -22,7 +22,7 @@ MODEL = device.HostDevice().model()
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """The user's cache folder, in which nothing is kept."""
+    """The user's cache folder, which is empty."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     return tmp_path / "mgraph"
 
@@ -69,7 +69,7 @@ def test_a_machine_is_measured_once_for_each_number_of_cores(folder, measurement
     ],
     ids=lambda content: content[:60] + content[-30:],
 )
-def test_a_broken_file_is_measured_anew(folder, measurements, content):
+def test_a_broken_file_is_measured_again(folder, measurements, content):
     folder.mkdir()
     (folder / "probe.json").write_text(content.replace("NOW", str(time.time())))
     probe._speed.cache_clear()
@@ -106,7 +106,7 @@ def test_without_a_home_nothing_is_kept(measurements, monkeypatch):
         with pytest.raises(InputError, match="no home directory to keep figures in: set XDG_CACHE_HOME"):
             keep("a CPU", DEFAULT["cpu"])
         with pytest.raises(InputError, match="no home directory"):
-            calibrate("cpu")  # at once, not after all has been measured
+            calibrate("cpu")  # immediately, not after the whole measurement
     kept._folder.cache_clear()
 
 
@@ -134,7 +134,7 @@ def test_a_folder_that_cannot_be_written_to(folder, measurements):
     assert probe.speed("a CPU", 1) == probe.speed("a CPU", 1) == Speed(0.5, 0.5, 0.5) and measurements == [1]
 
 
-def test_what_disturbs_a_measurement_is_bounded(folder, monkeypatch):
+def test_disturbances_of_a_measurement_are_bounded(folder, monkeypatch):
     monkeypatch.setattr(probe, "measured", lambda cores: Speed(1.0, 1e30, probe.REFERENCE.reads))
     probe._speed.cache_clear()
     assert probe.speed("a CPU", 1) == Speed(0.1, 10.0, 1.0)

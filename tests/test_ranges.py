@@ -1,4 +1,4 @@
-"""The distances that each type carries, to their ends: the same for every method, and an error beyond them."""
+"""The range of distances of each type, up to its ends: the same for every method, and an error beyond."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def workers():
 
 
 def chains(*weights, n=N):
-    """Two equal chains without a path between them: what is left of infinity is lowered by both."""
+    """Two equal chains without a path between them: both lower the infinities between them."""
     one = np.arange(len(weights))
     start = np.concatenate([one, one + n // 2])
     return mgraph.Graph.from_edges(start, start + 1, weights * 2, n=n)
@@ -126,7 +126,7 @@ def test_both_ends_of_integers_from_one_source(device):
 
 
 def test_the_distances_of_two_large_negative_weights(device):
-    """Their infinities were lowered so far that a distance was seen in them."""
+    """Infinities were lowered so far that they were taken for distances."""
     for dtype, weight in ((np.int32, -(2**27) - 1), (np.int32, -200_000_000), (np.int16, -2100)):
         graph = mgraph.Graph.from_edges([0, 2], [1, 3], [weight] * 2)
         none = np.iinfo(dtype).max
@@ -146,8 +146,8 @@ def test_a_loop_of_negative_weight_is_a_cycle(device):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("method", ["auto", "blocked", "naive", "squaring", "johnson"])
-def test_sums_of_floats_that_come_back(method, dtype, device):
-    """Infinity does not come back: what may pass it is refused, and just below that all is right."""
+def test_float_sums_that_return_into_range(method, dtype, device):
+    """A sum that overflows does not return: inputs that may overflow are refused, and just below that all is right."""
     most = float(np.finfo(dtype).max)
     for src, dst in (([0, 1, 2], [1, 2, 3]), ([3, 1, 2], [1, 2, 0])):
         graph = mgraph.Graph.from_edges(src, dst, np.array([0.6, 0.6, -0.6]) * most)

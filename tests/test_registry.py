@@ -1,4 +1,4 @@
-"""The registry: its entries say what the calls and the planner have, and their samples are solved right."""
+"""The registry: its entries agree with the calls and the planner, and their samples are solved correctly."""
 
 import dataclasses
 import inspect
@@ -14,7 +14,7 @@ METHODS = [(name, method) for name, entry in ALGORITHMS.items() for method in ("
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
-def test_an_entry_is_that_of_its_call(name):
+def test_entries_match_their_calls(name):
     entry = ALGORITHMS[name]
     parameters = inspect.signature(entry.call).parameters
     assert entry.name == name and getattr(mgraph, entry.call.__name__) is entry.call
@@ -40,7 +40,7 @@ def test_a_plan_that_needs_edges(name):
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
-def test_a_verifier_refuses_what_is_wrong(name):
+def test_verifiers_refuse_wrong_results(name):
     entry = ALGORITHMS[name]
     sample = next(entry.samples("auto"))
     found = entry.arrays(entry.run(sample, "auto", "cpu"))
@@ -63,7 +63,7 @@ def spoiled(value):
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(("name", "method"), METHODS)
 def test_samples(name, method):
-    """What compute-sanitizer watches on GPUs is right on the CPU."""
+    """The runs of compute-sanitizer on GPUs give right results on the CPU."""
     entry = ALGORITHMS[name]
     for sample in entry.samples(method):
         result = entry.run(sample, method, "cpu")

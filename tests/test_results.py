@@ -1,4 +1,4 @@
-"""What all results have in common, and what all calls say of their arguments."""
+"""The common interface of results, and the documentation and checks of common arguments."""
 
 import inspect
 import re
@@ -81,7 +81,7 @@ def test_the_main_array(name):
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_in_words(name):
+def test_representations(name):
     result = found(name)
     main = next(iter(result.arrays.values()))
     words, page = repr(result), result._repr_html_()
@@ -139,7 +139,7 @@ def test_data_frames_of_empty_graphs():
         assert len(call(empty, device="cpu").to_dataframe()) == 0
 
 
-def test_large_matrices_are_no_data_frames(monkeypatch):
+def test_data_frames_of_large_matrices_are_refused(monkeypatch):
     monkeypatch.setattr("mgraph.results.MOST_BYTES", 299)
     with pytest.raises(mgraph.InputError, match=r"a DataFrame of 5 x 5 pairs may take 300 B, and the most is 299 B"):
         found("apsp").to_dataframe()

@@ -1,7 +1,7 @@
 """Every public call, method and type once on tiny graphs, a file of each format, the command line: on every Python.
 
 ``python -m pytest -m smoke`` is what runs on each Python that mgraph supports, in at most three minutes on two cores
-with an empty cache. The cases come from the package's own lists, and are held to SciPy's answers or to known ones.
+with an empty cache. The cases come from the package's own lists, and are compared with SciPy's results or known ones.
 """
 
 import bz2
@@ -36,14 +36,14 @@ pytestmark = pytest.mark.smoke
 
 TYPES = [dtype.name for dtype in DISTANCE_TYPES]
 
-#: Types that weights may come in.
+#: Types of weights.
 WEIGHTS = [*TYPES, "float16", "int8", "int64", "uint8", "uint16", "uint32"]
 
 N = 9
 EDGES = [(0, 1, 4), (0, 2, 1), (2, 1, 2), (1, 3, 5), (2, 3, 9), (3, 0, 7), (4, 5, 3), (5, 4, 6), (3, 6, 1), (6, 7, 2)]
 SOURCES, TARGETS, LENGTHS = np.array(EDGES).T
 
-#: What SciPy says of the graph, whose last vertex has no edge.
+#: SciPy's results for the graph, whose last vertex has no edge.
 MATRIX = sparse.csr_array((LENGTHS.astype(float), (SOURCES, TARGETS)), shape=(N, N))
 DISTANCES = csgraph.dijkstra(MATRIX)
 WEIGHED = MATRIX.toarray()
@@ -61,7 +61,7 @@ def as_floats(distances):
 
 
 def check_predecessors(distances, predecessors, weights):
-    """A predecessor is one edge before its vertex; there is none where no path is, nor of a source."""
+    """A predecessor is one edge before its vertex; sources and unreached vertices have none."""
     for row, parents in zip(np.atleast_2d(distances), np.atleast_2d(predecessors), strict=True):
         for vertex, parent in enumerate(parents):
             if not 0 < row[vertex] < np.inf:
@@ -201,7 +201,7 @@ MADE = {
     "random_graph": lambda: generate.random_graph(30, 0.5, 3),
 }
 
-#: Functions that serve others.
+#: Helper functions, not calls.
 WITHIN = {"rmat_edges"}
 
 CALLS = (
@@ -253,7 +253,7 @@ def lines(*rows):
 
 
 def in_memory(write, *arguments, **options):
-    """What SciPy or NumPy writes to a file."""
+    """Return the bytes that SciPy or NumPy writes to a file."""
     file = io.BytesIO()
     write(file, *arguments, **options)
     return file.getvalue()
@@ -347,7 +347,7 @@ def test_a_process_of_its_own(roads):
     assert json.loads(done.stdout)["reached"] == np.isfinite(DISTANCES[0]).sum()
 
 
-# What a cluster that closes leaves to the garbage collector.
+# A cluster that closes leaves sockets to the garbage collector.
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_workers():

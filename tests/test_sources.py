@@ -17,7 +17,7 @@ from mgraph.planning.plan import Plan
 from mgraph.runtime.direct import Direct
 from mgraph.runtime.program import advance
 
-#: Where the work is done, and where the result shall live.
+#: The device that computes, and the device of the result.
 WAYS = [("cpu", "cpu"), *(pytest.param(("cuda", home), marks=pytest.mark.gpu) for home in ("cpu", "cuda"))]
 TYPES = [np.float32, np.float64, np.int32]
 NONE = np.iinfo(np.int32).max
@@ -42,7 +42,7 @@ def planned(n, dtype, predecessors, ranges):
 
 
 def solved(graph, dtype, way=("cpu", "cpu"), predecessors=True):
-    """Return the result of one shard, run by the engine; of a graph with negative weights, by Johnson's way."""
+    """Return the result of one shard, run by the engine; of a graph with negative weights, by Johnson's algorithm."""
     device, home = way
     h = None if graph.nonnegative else potentials(graph)
     plan = planned(graph.n, dtype, predecessors, [(0, graph.n)])
@@ -70,7 +70,7 @@ def as_scipy(graph):
 
 
 def check(graph, dtype, way):
-    """Distances are SciPy's; each path along the predecessors starts, ends and adds up as it should."""
+    """Distances are SciPy's; each path along the predecessors has the right ends and length."""
     kept = [None if part is None else part.copy() for part in (*graph.csr(), *graph.csc())]
     results = solved(graph, dtype, way)
     for part, before in zip((*graph.csr(), *graph.csc()), kept, strict=True):
@@ -152,7 +152,7 @@ def test_many_batches(n, way, dtype, small_batches):
 
 @pytest.mark.parametrize("dtype", TYPES)
 def test_rows_leave_beside_the_next_batch(dtype, small_batches, monkeypatch):
-    # What a device computes while its rows before are carried home late must not be written over them.
+    # If earlier rows are copied late, the results computed meanwhile must not overwrite them.
     copy = devices.HostDevice.copy
 
     def late(device, target, source):
@@ -218,7 +218,7 @@ def test_potentials():
     graph = mgraph.Graph.from_edges(src, dst, weights, n=400)
     h = potentials(graph)
     assert (weights + h[src] - h[dst] >= 0).all() and h.min() < 0 and h.max() <= 0
-    # The least potentials there are: h[v] is the least distance to v.
+    # The least potentials: h[v] is the least distance to v.
     assert np.array_equal(h, johnson(as_scipy(graph)).min(axis=0))
     assert not potentials(mgraph.Graph.from_edges([0], [1], [3])).any()
 

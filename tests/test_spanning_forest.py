@@ -1,4 +1,4 @@
-"""Minimum spanning forests: the one forest that the order of edges leaves, by every device and on Dask workers."""
+"""Minimum spanning forests: the forest that the order of edges makes unique, on every device and on Dask workers."""
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ def edges(forest):
 
 
 def random_graph(seed, dtype):
-    """A graph of few vertices with repeated edges, loops and equal weights, directed or not, and what it is made of."""
+    """A graph of few vertices with repeated edges, loops and equal weights, directed or not, and its edges."""
     random = np.random.default_rng(seed)
     n, m = int(random.integers(1, 70)), int(random.integers(0, 200))
     src, dst = random.integers(0, n, (2, m))
@@ -77,7 +77,7 @@ def test_random_graphs(device, dtype):
 
 
 def shapes():
-    """Graphs of which components hook in long chains, all to one, or hardly at all."""
+    """Graphs whose components hook in long chains, all to one, or hardly at all."""
     path = np.arange(4999)
     yield path, path + 1, path  # each vertex takes the edge before it: one chain
     yield path, path + 1, path[::-1]
@@ -104,7 +104,7 @@ def test_shapes(device, directed):
     [rmat(12, 16), rmat(12, 4, directed=True), grid(70, 90), random_degree(5000, 3)],
     ids=["rmat", "directed rmat", "grid", "random"],
 )
-def test_scipy_finds_no_lighter_one(device, graph):
+def test_scipy_finds_no_lighter_forest(device, graph):
     src, dst, _ = (None if part is None else devices.to_host(part) for part in graph.coo())
     random = np.random.default_rng(1)
     ends = np.minimum(src, dst).astype(np.int64) * graph.n + np.maximum(src, dst)
@@ -117,7 +117,7 @@ def test_scipy_finds_no_lighter_one(device, graph):
     assert forest.trees == csgraph.connected_components(matrix, directed=False)[0]
 
 
-def test_nothing(device):
+def test_no_vertices(device):
     for n in (0, 1, 5):
         forest = mgraph.minimum_spanning_forest(mgraph.Graph.from_edges([], [], n=n), device=device)
         assert (forest.trees, forest.total, edges(forest)) == (n, 0, [])
@@ -130,7 +130,7 @@ def test_zeros_of_both_signs_are_equal(device):
     assert [edge[:2] for edge in edges(forest)] == [(0, 1), (0, 2)]
 
 
-def test_what_does_not_fit_is_refused():
+def test_too_little_memory_is_refused():
     with pytest.raises(MemoryLimitError, match="minimum_spanning_forest"):
         mgraph.plan("minimum_spanning_forest", 10**8, 10**10, DeviceSpec("cuda:0", "cuda", 8 << 30))
 

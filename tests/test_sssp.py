@@ -62,8 +62,8 @@ def scipys(graph, source, search=dijkstra):
 def verify(graph, source, result):
     """Check a result by its properties, without another search.
 
-    The source is at 0; no edge leads to a vertex that is farther than its end; whoever is reached has a predecessor,
-    over an edge that is exactly as long as they are apart; and the predecessors lead to the source.
+    The source is at 0; no edge leads to a vertex that is farther than its end; each reached vertex has a predecessor,
+    over an edge of exactly the difference of their distances; and the predecessors lead to the source.
     """
     distances, parents = devices.to_host(result.distances), devices.to_host(result.predecessors)
     assert distances.shape == parents.shape == (graph.n,) and parents.dtype == np.int32
@@ -81,7 +81,7 @@ def verify(graph, source, result):
     assert (parents[~reached] == -9999).all()
     edges = src[tight].astype(np.int64) * graph.n + dst[tight]
     assert np.isin(parents[children].astype(np.int64) * graph.n + children, edges).all()
-    # Everybody's ancestor after 1, 2, 4, ... steps: the source, where the source follows itself.
+    # The ancestor of each vertex after 1, 2, 4, ... steps; the source is its own ancestor.
     ancestor = np.where(parents >= 0, parents, np.arange(graph.n))
     for _ in range(graph.n.bit_length()):
         ancestor = ancestor[ancestor]
@@ -192,7 +192,7 @@ def test_rmat_with_isolated_vertices(dtype, device):
 
 
 def test_wide_rounds_after_thin_ones(device):
-    # A path into a random graph and out of it again, from which some far vertices are left, so that one block and
+    # A path into a random graph and out of it again, which leaves some far vertices, so that one block and
     # all blocks relax, and one block and all blocks raise the bound.
     random = np.random.default_rng(4)
     n, tail = 60_000, 500
@@ -238,7 +238,7 @@ def test_negative_weights(dtype, device):
 
 
 def test_limit_where_weights_are_negative(device):
-    # The way to 3 is beyond the limit at 1, and comes back.
+    # The path to 3 exceeds the limit at 1, and returns below it.
     graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], [10.0, -8.0, 0.0])
     result = mgraph.sssp(graph, 0, limit=5, predecessors=True, device=device)
     assert in_doubles(result.distances).tolist() == [0, np.inf, 2, 2]
@@ -292,7 +292,7 @@ def test_negative_cycle_out_of_reach(device):
 
 
 def test_a_path_of_negative_weights_in_any_order(device):
-    # It takes as many rounds as there are vertices; to look for a negative cycle may not take that many passes.
+    # It takes as many rounds as there are vertices; the check for a negative cycle may not take that many passes.
     n = 300_000
     order = np.random.default_rng(1).permutation(n)
     graph = mgraph.Graph.from_edges(order[:-1], order[1:], np.full(n - 1, -1))
@@ -303,7 +303,7 @@ def test_a_path_of_negative_weights_in_any_order(device):
 
 
 def test_deep_graph_with_negative_weights(device):
-    # More rounds than are run before a negative cycle is looked for.
+    # More rounds than run before the check for a negative cycle.
     n = 5000
     path = np.arange(n - 1)
     graph = mgraph.Graph.from_edges(path, path + 1, np.where(path % 2, 3, -2))
@@ -396,7 +396,7 @@ def test_dense_matrix(device):
 
 
 def test_a_graph_for_all_cores():
-    # With many weights of zero, behind which predecessors take the pass that is for all cores.
+    # With many weights of zero, whose predecessors need the pass that runs on all cores.
     graph = random_degree(300_000, 8, weights=(0, 2))
     assert not is_small(graph.csr().indptr)
     check(graph, 7, "cpu")
@@ -420,7 +420,7 @@ def test_negative_weight_in_a_method_without_them(method):
         (dict(span=0), "span must be an integer of 1 or more, got 0"),
     ],
 )  # fmt: skip
-def test_arguments_that_cannot_be(asked, message):
+def test_invalid_arguments(asked, message):
     graph = mgraph.Graph.from_edges([0, 1], [1, 2], n=5)
     with pytest.raises(mgraph.InputError, match=re.escape(message)):
         mgraph.sssp(graph, **({"source": 0, "device": "cpu"} | asked))
@@ -456,7 +456,7 @@ def test_predicted_peak_is_the_measured_one(method, dtype):
             result, first = measured(lambda graph=graph, asked=asked: mgraph.sssp(graph, 1, **asked))
             result, second = measured(lambda graph=graph, asked=asked: mgraph.sssp(graph, 1, **asked))
             planned = result.plan.peak_bytes[0] - lists
-            # What a search takes decides, beside the weights, the graph's own; or what reading them does, once.
+            # The peak is that of a search plus the graph's own weights, or that of reading the weights in the first call.
             assert planned == pytest.approx(max(first, second + m * np.dtype(dtype).itemsize), rel=0.05)
             if n == 1000 and not predecessors:
                 assert second < first / 2
@@ -469,7 +469,7 @@ def test_path_of_a_million(method):
     assert np.array_equal(mgraph.sssp(graph, 0, method=method, device="cpu").distances, np.arange(n))
 
 
-def test_what_is_kept_is_not_counted_twice(monkeypatch):
+def test_kept_arrays_are_not_counted_twice(monkeypatch):
     n = 100_000
     graph = mgraph.Graph.from_edges(np.arange(n - 1), np.arange(1, n), np.ones(n - 1, np.float32))
     needed = mgraph.sssp(graph, 0, device="cpu").plan.peak_bytes[0]

@@ -12,7 +12,7 @@ from mgraph.kernels import sssp_many as sssp_many_kernels
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 TYPES = [np.float32, np.float64, np.int32]
-#: What the kernels are compiled for by a call of the library, and another type of offsets, and rows that are apart.
+#: The types that the library's calls compile, another type of offsets, and rows with gaps.
 FORMS = [(np.float32, np.int32, 0), (np.float64, np.int32, 0), (np.int32, np.int32, 0), (np.float32, np.int64, 2)]
 POISON = -77
 
@@ -29,7 +29,7 @@ def random_graph(random, n, m, highest, dtype=np.float64):
 
 
 def edges_on(device, graph, dtype, offset=np.int32):
-    """Return what the kernels take of a graph: its edges by source, by target, their weights."""
+    """Return the arrays of a graph that the kernels take: its edges by source, by target, their weights."""
     out, into = graph.csr(), graph.csc()
     arrays = (out.indptr.astype(offset), out.indices, into.indptr.astype(offset), into.indices)
     return tuple(map(device.asarray, arrays)), device.asarray(into.weights.astype(dtype))
@@ -54,7 +54,7 @@ def solved(device, graph, dtype, first, rows, offset=np.int32, padding=0, window
 
 
 def lightest(graph):
-    """Return the graph's lightest edges as a dense matrix, inf where there is none."""
+    """Return the graph's lightest edges as a dense matrix, inf if there is none."""
     matrix = np.full((graph.n, graph.n), np.inf)
     src, dst, weights = graph.coo()
     np.minimum.at(matrix, (src, dst), weights)
@@ -90,7 +90,7 @@ def check_tree(D, P, matrix, first):
         before = P[r, others]
         assert ((before >= 0) & (before < len(matrix))).all()
         assert np.array_equal(distances[r, before] + matrix[before, others], distances[r, others])
-        # Halving the way to the source time and again, every vertex comes to it.
+        # Pointer jumping: every vertex reaches its source.
         up = np.where(P[r] >= 0, P[r], np.arange(len(matrix)))
         up[source] = source
         for _ in range(len(matrix).bit_length() + 1):
@@ -153,7 +153,7 @@ def test_sizes_around_the_slices(n, dtype, device):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_every_bit_of_dijkstras(dtype, device):
-    # Whoever relaxes in whatever order ends at the least sum along a path, added up from the source.
+    # Relaxations in any order end at the least sum along a path, added up from the source.
     random = np.random.default_rng(4)
     n = 300
     graph = mgraph.Graph.from_edges(*random.integers(0, n, (2, 1200)), random.random(1200).astype(dtype), n=n)
@@ -199,7 +199,7 @@ def test_more_hubs_than_a_block_can_put_off():
 
 
 def test_a_long_path(device):
-    # As many rounds as there are vertices, through ids in no order.
+    # As many rounds as there are vertices, through unordered ids.
     n = 3000
     order = np.random.default_rng(2).permutation(n)
     graph = mgraph.Graph.from_edges(order[:-1], order[1:], np.arange(1, n), n=n)
@@ -212,7 +212,7 @@ def test_a_long_path(device):
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("window", [1, 10, 1e6])
 def test_a_grid_of_streets(window, dtype, device):
-    # The shortest way is often one of many edges; far beyond lies an island, a hundred million away.
+    # The shortest path often has many edges; an island lies a hundred million away.
     random = np.random.default_rng(9)
     across, down = 60, 41
     n = across * down
@@ -224,7 +224,7 @@ def test_a_grid_of_streets(window, dtype, device):
     graph = mgraph.Graph.from_edges(src, dst, weights, n=n + 3, directed=False)
     D, P = solved(device, graph, dtype, 1000, 150, window=window)
     expected = dijkstra(graph_matrix(graph), indices=np.arange(1000, 1150))
-    if dtype == np.float32:  # which has no room for the sums
+    if dtype == np.float32:  # it cannot represent the sums
         np.testing.assert_allclose(D, expected, rtol=1e-7)
     else:
         assert np.array_equal(as_floats(D), expected)
@@ -269,7 +269,7 @@ def test_predecessors_on_a_plateau_are_the_least_of_the_fewest_edges(device):
 
 
 def test_a_long_path_without_weight(device):
-    # One pass for each of its edges, were each to find one vertex.
+    # It would take a pass for each edge if each pass found one vertex.
     n = 4000
     order = np.random.default_rng(5).permutation(n)
     graph = mgraph.Graph.from_edges(order[:-1], order[1:], np.zeros(n - 1), n=n, directed=False)
