@@ -456,7 +456,7 @@ def test_predicted_peak_is_the_measured_one(method, dtype):
             result, first = measured(lambda graph=graph, asked=asked: mgraph.sssp(graph, 1, **asked))
             result, second = measured(lambda graph=graph, asked=asked: mgraph.sssp(graph, 1, **asked))
             planned = result.plan.peak_bytes[0] - lists
-            # The peak is that of a search plus the graph's own weights, or that of reading the weights in the first call.
+            # The peak is that of a search plus the graph's own weights, or that of reading these in the first call.
             assert planned == pytest.approx(max(first, second + m * np.dtype(dtype).itemsize), rel=0.05)
             if n == 1000 and not predecessors:
                 assert second < first / 2
