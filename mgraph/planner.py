@@ -187,6 +187,11 @@ def _options(algorithm: str) -> frozenset[str]:
     return frozenset(each.name for each in given if each.kind is inspect.Parameter.KEYWORD_ONLY)
 
 
+def takers(option: str) -> tuple[str, ...]:
+    """Return the algorithms whose planners take an option."""
+    return tuple(name for name in ALGORITHMS if option in _options(name))
+
+
 def _refuse_others(algorithm: str, options: dict[str, Any]) -> None:
     """Raise InputError for an option that the algorithm does not take, unless it has its default value."""
     defaults = inspect.signature(plan).parameters
@@ -194,8 +199,7 @@ def _refuse_others(algorithm: str, options: dict[str, Any]) -> None:
         default = defaults[name].default
         given = value is not None if default is None else value != default
         if given and name not in _options(algorithm):
-            takers = ", ".join(other for other in ALGORITHMS if name in _options(other))
-            raise InputError(Given(name, value), f" does not go with {algorithm}: it is for {takers}")
+            raise InputError(Given(name, value), f" does not go with {algorithm}: it is for {', '.join(takers(name))}")
 
 
 def _checked_sizes(components: Any, n: int) -> tuple[int, ...]:

@@ -25,7 +25,7 @@ from scipy.sparse.csgraph import breadth_first_order, shortest_path
 
 import mgraph
 from mgraph import cli, device
-from mgraph.algorithms.apsp import summary
+from mgraph.algorithms import command as commands
 from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.cli import interrupts, machine, main, messages, run
 from mgraph.cli.algorithms import command as made_command
@@ -165,7 +165,7 @@ def test_generated_graphs(tmp_path):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
 def test_summary_is_that_of_the_whole_matrix(tmp_path, monkeypatch, dtype):
-    monkeypatch.setattr(summary, "ELEMENTS_AT_A_TIME", 100)  # several chunks
+    monkeypatch.setattr(commands, "ELEMENTS_AT_A_TIME", 100)  # several chunks
     random = np.random.default_rng(3)
     potential = random.integers(0, 30, 40)
     matrix = random.integers(0, 9, (40, 40)) + potential[:, None] - potential[None, :] - 40.0
@@ -519,6 +519,47 @@ def test_sssp_and_components(cycle, tmp_path):
     assert (found["components"], found["largest_component"]) == (2, 2)
     assert np.load(labels).tolist() == [0, 0, 2, 2]
     assert "components: 4" in ok("components", path, "--connection", "strong", "--device", "cpu")
+
+
+def test_many_searches(cycle, tmp_path, monkeypatch):
+    monkeypatch.setattr(commands, "ELEMENTS_AT_A_TIME", 4)  # a row at a time
+    out, tree = tmp_path / "distances.npy", tmp_path / "trees.npz"
+    arguments = ("bfs-many", cycle, "--source", 2, "--source", 0, "--device", "cpu")
+    found = facts(*arguments, "--out", out)
+    assert np.load(out).tolist() == [[1, 2, 0], [0, 1, 2]]
+    assert (found["algorithm"], found["sources"]) == ("bfs_many", [2, 0])
+    assert (found["reached_pairs"], found["largest_distance"]) == (6, 2)
+    assert "reached: 4 of 6 pairs of a source and a vertex, the farthest at 1" in ok(*arguments, "--limit", 1)
+    assert "give a .npz file" in misused(invoke(*arguments, "--predecessors", "--out", tmp_path / "tree.npy"))
+    ok(*arguments, "--predecessors", "--out", tree)
+    with np.load(tree) as saved:
+        assert saved["predecessors"].tolist() == [[2, 0, -9999], [-9999, 0, 1]]
+    assert facts("bfs-many", cycle, "--device", "cpu")["sources"] == [0]
+    assert "--source must be an integer in [0, 3), got 3" in failed(invoke("bfs-many", cycle, "--source", 3), 2)
+
+
+def test_forest(tmp_path):
+    path, out = tmp_path / "roads.txt", tmp_path / "forest.npz"
+    path.write_text("10 20 4\n20 30 3\n10 30 9\n40 50 1.5\n")
+    arguments = ("forest", path, "--relabel", "--device", "cpu")
+    found = facts(*arguments, "--out", out)
+    assert (found["algorithm"], found["method"]) == ("minimum_spanning_forest", "boruvka")
+    assert (found["edges"], found["trees"], found["total_weight"]) == (3, 2, 8.5)
+    with np.load(out) as saved:
+        assert [saved[name].tolist() for name in ("src", "dst", "weights")] == [[0, 1, 3], [1, 2, 4], [4, 3, 1.5]]
+        assert saved["ids"].tolist() == [10, 20, 30, 40, 50]
+    assert "forest: 3 edges in 2 trees, total weight 3" in ok(*arguments, "--unweighted")
+    assert "give a .npz file" in misused(invoke(*arguments, "--out", tmp_path / "forest.npy"))
+    path.write_text("0 1 1e308\n1 2 1e308\n")
+    assert facts("forest", path, "--device", "cpu")["total_weight"] is None
+
+
+def test_every_algorithm_has_a_command_and_a_plan():
+    for entry in ALGORITHMS.values():
+        assert entry.command.example in " ".join(ok(entry.command.name, "--help").split())
+        arguments = ("--n", 100, "--m", 500, "--devices", "cpu", "--memory", "1GiB")
+        assert ok("plan", entry.command.name, *arguments) == ok("plan", entry.name, *arguments)
+        assert entry.name in ok("plan", "--help")
 
 
 def test_closure(cycle, tmp_path):

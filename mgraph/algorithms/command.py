@@ -1,11 +1,18 @@
 """What the command line offers of an algorithm: its options, and what it prints of a result."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import device as devices
+
+#: Elements of a matrix that a summary reads at a time.
+ELEMENTS_AT_A_TIME = 1 << 22
 
 
 class Summary(NamedTuple):
-    """What was found, summed up.
+    """Summary of a result.
 
     Attributes
     ----------
@@ -65,11 +72,13 @@ class Command(NamedTuple):
     help : str
         What it does.
     example : str
-        A call of it.
+        An example of its use.
     summary : callable
         Sums up a result, from the input, the result and the options by name.
     options : tuple of Option
-        Those beside ``--method`` and those of all commands.
+        Its own options, besides ``--method`` and those that all commands have.
+    together : bool
+        Whether the result's arrays are of use only together, so that ``--out`` takes a ``.npz`` file.
     """
 
     name: str
@@ -77,6 +86,7 @@ class Command(NamedTuple):
     example: str
     summary: Callable[[Any, Any, dict[str, Any]], Summary]
     options: tuple[Option, ...] = ()
+    together: bool = False
 
 
 PREDECESSORS = Option("predecessors", bool, "Find the predecessors too.")
@@ -102,3 +112,13 @@ def route(result: Any, target: int, distance: float | None) -> Summary:
         return Summary(facts, f"vertex {target} was not reached")
     words = f"distance to vertex {target}: {distance}"
     return Summary(facts, words if found is None else f"{words}\nroute: {' '.join(map(str, found))}")
+
+
+def blocks_of_rows(matrix: Any) -> Iterator[np.ndarray]:
+    """Yield consecutive rows of a matrix, some at a time, as NumPy arrays."""
+    if hasattr(matrix, "chunks"):
+        yield from matrix.chunks()
+        return
+    rows = max(1, ELEMENTS_AT_A_TIME // max(1, matrix.shape[1]))
+    for first in range(0, len(matrix), rows):
+        yield devices.to_host(matrix[first : first + rows])

@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from ..arguments import checked_bytes
-from ..dtypes import DISTANCE_TYPES
 from ..errors import InputError
 from ..io import FORMATS
 
@@ -41,18 +40,8 @@ class Bytes(click.ParamType):
 
 def method_option(*methods: str) -> Callable[[Any], Any]:
     """Return the option ``--method`` of a command that has these."""
-    names = f"auto, {', '.join(methods[:-1])} or {methods[-1]}."
+    names = f"{', '.join(('auto', *methods[:-1]))} or {methods[-1]}."
     return click.option("--method", default="auto", metavar="NAME", help=names)
-
-
-def pairs_options(dtype_help: str, *more_types: str) -> Callable[[Any], Any]:
-    """Return the options that `apsp` and `plan` share."""
-    types = click.Choice([*(dtype.name for dtype in DISTANCE_TYPES), *more_types])
-    return _options(
-        click.option("--dtype", type=types, help=dtype_help),
-        click.option("--intermediate", is_flag=True, help="Find the highest intermediate vertices, not predecessors."),
-        click.option("--block", type=int, metavar="N", help="Pivots eliminated at a time: 32, 64, 96 or 128."),
-    )
 
 
 memory_limit_option = click.option(
@@ -63,14 +52,18 @@ span_option = click.option(
     "--span", type=int, metavar="N", help="Supersteps between two barriers; by default about a second's worth."
 )
 
-predecessors_option = click.option("--predecessors", is_flag=True, help="Find the predecessors too.")
-
 #: A file to read; "-" is standard input.
 INPUT_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 
 input_options = _options(
     click.argument("file", required=False, type=INPUT_FILE),
-    click.option("--rmat", "scale", type=int, metavar="SCALE", help="Make a graph of 2^SCALE vertices; needs no FILE."),
+    click.option(
+        "--rmat",
+        "scale",
+        type=int,
+        metavar="SCALE",
+        help="Generate a graph of 2^SCALE vertices instead of reading FILE.",
+    ),
     click.option(
         "--format", type=click.Choice(list(FORMATS)), help="FILE's format; by default found from its suffix or content."
     ),
@@ -85,10 +78,6 @@ input_options = _options(
         "FILE has zeros off its diagonal and no infinity.",
     ),
 )
-
-TARGET = "Search no farther than this vertex, and print its distance and, with --predecessors, the route to it."
-
-SOURCE = "The vertex to start from: 0 to n-1 as mgraph numbers them, after --relabel and from 0 in every format."
 
 _PEM = click.Path(exists=True, dir_okay=False, path_type=Path)
 

@@ -9,21 +9,35 @@ import click
 import mgraph
 
 from .. import device as devices
+from ..algorithms.registry import ALGORITHMS
+from ..dtypes import DISTANCE_TYPES
+from ..planner import takers
 from ..planning.devices import spec_of
 from .commands import main
-from .options import Bytes, json_option, memory_limit_option, pairs_options, predecessors_option, span_option
+from .options import Bytes, json_option, memory_limit_option, span_option
 from .summaries import as_json_text
 
 #: A GPU that need not exist: the one of the built-in rates.
 H200 = mgraph.DeviceSpec("cuda", "cuda", 140 << 30, model="NVIDIA H200")
 
+#: The algorithms that can be planned without the number of edges.
+_WITHOUT_EDGES = ", ".join(name for name, entry in ALGORITHMS.items() if not entry.needs_edges)
 
-@main.command(epilog="Example: mgraph plan apsp -n 1660000 --gpus 4608 --network 25e9")
+HELP = f"""Predict how a call would run, how long it would take and how much memory it needs.
+
+ALGORITHM is one of {", ".join(ALGORITHMS)}, or the name of a command.
+"""
+
+
+def _for(option: str) -> str:
+    """Return which algorithms take an option, for its help."""
+    return f"For {', '.join(takers(option))}."
+
+
+@main.command(help=HELP, epilog="Example: mgraph plan apsp -n 1660000 --gpus 4608 --network 25e9")
 @click.argument("algorithm", metavar="ALGORITHM")
 @click.option("-n", "--n", type=int, required=True, metavar="N", help="Number of vertices.")
-@click.option(
-    "--m", type=int, metavar="M", help="Number of stored directed edges; apsp, closure and list_rank do not need it."
-)
+@click.option("--m", type=int, metavar="M", help=f"Number of stored directed edges; not needed for {_WITHOUT_EDGES}.")
 @click.option(
     "--devices",
     "wanted",
@@ -43,19 +57,26 @@ H200 = mgraph.DeviceSpec("cuda", "cuda", 140 << 30, model="NVIDIA H200")
     "--network",
     type=Bytes(),
     metavar="BYTES",
-    help="Bytes a second into a node, which its GPUs share, e.g. 25e9; by default all are of one node. For apsp.",
+    help="Bytes a second into a node, which its GPUs share, e.g. 25e9; by default all are in one node. "
+    + _for("network"),
 )
 @click.option(
     "--gpus-per-node", type=int, default=8, show_default=True, metavar="N", help="GPUs of a node; with --network."
 )
 @click.option("--method", default="auto", metavar="NAME", help="auto, or one that the algorithm's own command lists.")
-@pairs_options("The type to compute in; by default float32. For apsp and sssp.")
-@predecessors_option
+@click.option(
+    "--dtype",
+    type=click.Choice([dtype.name for dtype in DISTANCE_TYPES]),
+    help="The type to compute in; by default float32. " + _for("dtype"),
+)
+@click.option("--predecessors", is_flag=True, help="Find the predecessors too. " + _for("predecessors"))
+@click.option("--intermediate", is_flag=True, help="Find the highest intermediate vertices. " + _for("intermediate"))
+@click.option("--block", type=int, metavar="N", help="Pivots eliminated at a time. " + _for("block"))
 @memory_limit_option
 @span_option
-@click.option("--directed/--undirected", default=True, help="For bfs, bfs_many and components.")
-@click.option("--sources", type=int, default=1, metavar="N", help="Number of sources; for bfs_many.")
-@click.option("--splitters", type=int, metavar="N", help="About how many splitters to walk from; for list_rank.")
+@click.option("--directed/--undirected", default=True, help=_for("directed"))
+@click.option("--sources", type=int, default=1, metavar="N", help="Number of sources. " + _for("sources"))
+@click.option("--splitters", type=int, metavar="N", help="About how many splitters to walk from. " + _for("splitters"))
 @json_option
 def plan(
     algorithm: str,
@@ -67,10 +88,7 @@ def plan(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Tell how a call would be run, how long it would take and how much memory it needs.
-
-    ALGORITHM is apsp, bfs, bfs_many, closure, components, list_rank (or rank) or sssp.
-    """
+    """Print the plan of a call."""
     if gpus is None:
         specs = _specs(wanted, memory)
     elif wanted is None:

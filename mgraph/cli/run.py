@@ -94,6 +94,10 @@ def perform(
             raise click.UsageError("give --tls-ca-file and --tls-cert together")
     if out is not None:
         check_output(out, overwrite)
+        if offered.together and out.suffix == ".npy":
+            raise click.UsageError(
+                f"a .npy file holds one array, the result of {offered.name} has several: give a .npz file"
+            )
         for label in ("predecessors", "intermediate"):
             if options.get(label) and out.suffix == ".npy":
                 raise click.UsageError(f"a .npy file holds the distances only: with --{label}, give a .npz file")

@@ -1,20 +1,15 @@
 """Summary of all-pairs shortest paths for the command line."""
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from ... import device as devices
 from ...dtypes import infinity
 from ...graph import Graph
-from ..command import Summary
+from ..command import Summary, blocks_of_rows
 from .call import ApspResult
 from .plan import SEARCHES
-
-#: Elements of a distance matrix summed up at a time.
-ELEMENTS_AT_A_TIME = 1 << 22
 
 
 def summary(graph: Graph, result: ApspResult, options: dict[str, Any]) -> Summary:
@@ -22,7 +17,7 @@ def summary(graph: Graph, result: ApspResult, options: dict[str, Any]) -> Summar
     count, total, largest = 0, 0.0, None
     scale = 2.0 ** -(graph.n**2).bit_length()  # a sum of scaled distances does not overflow
     first = 0
-    for chunk in _chunks(result.distances):
+    for chunk in blocks_of_rows(result.distances):
         there = chunk != infinity(chunk.dtype)
         own = np.arange(len(chunk))
         there[own, first + own] = False
@@ -46,13 +41,3 @@ def summary(graph: Graph, result: ApspResult, options: dict[str, Any]) -> Summar
     if largest is not None:
         words += f", mean distance {mean:.6g}, largest {largest}"
     return Summary(facts, words, "pairs" if searched else "sums and minima")
-
-
-def _chunks(matrix: Any) -> Iterator[np.ndarray]:
-    """Yield consecutive blocks of rows, as NumPy arrays."""
-    if hasattr(matrix, "chunks"):
-        yield from matrix.chunks()
-        return
-    rows = max(1, ELEMENTS_AT_A_TIME // max(1, matrix.shape[1]))
-    for first in range(0, len(matrix), rows):
-        yield devices.to_host(matrix[first : first + rows])

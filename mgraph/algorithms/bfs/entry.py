@@ -11,6 +11,7 @@ from .call import bfs
 from .many import bfs_many
 from .plan import BFS_METHODS, planned, planned_for_many
 from .summary import summary
+from .summary_of_many import summary_of_many
 
 
 def samples(method: str) -> Iterator[Sample]:
@@ -77,4 +78,23 @@ BFS_MANY = Algorithm(
     arrays=named("distances"),
     work=of_searches,
     samples=samples_of_many,
+    command=Command(
+        name="bfs-many",
+        help="Find every vertex's distance in edges from each of many vertices of FILE's graph, a row for each.",
+        example="mgraph bfs-many roads.gr --source 0 --source 7 --source 99 --out distances.npy",
+        summary=summary_of_many,
+        options=(
+            Option(
+                "sources",
+                int,
+                f"{SOURCE} Give it again for each further search.",
+                default=(0,),
+                metavar="V",
+                spelled="--source",
+                several=True,
+            ),
+            Option("limit", int, LIMIT, metavar="N"),
+            PREDECESSORS,
+        ),
+    ),
 )

@@ -125,10 +125,11 @@ class SpanningForestResult(Result):
 
     @cached_property
     def total(self) -> int | float:
-        """Sum of the weights: of integers exact, of floats in float64."""
+        """Sum of the weights: of integers exact, of floats in float64, infinite if it is beyond that."""
         weights = devices.to_host(self.weights)
         if weights.dtype.kind == "f":
-            return float(weights.sum(dtype=np.float64))
+            with np.errstate(over="ignore"):
+                return float(weights.sum(dtype=np.float64))
         return sum(weights.tolist())
 
     @property

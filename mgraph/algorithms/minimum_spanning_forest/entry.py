@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 
 from ...generate import weighted
+from ..command import Command
 from ..entry import Algorithm, Sample, named
 from ..samples import graphs
 from ..work import of_edges
 from . import verify
 from .call import minimum_spanning_forest
 from .plan import METHODS, planned
+from .summary import summary
 
 
 def samples(method: str) -> Iterator[Sample]:
@@ -29,4 +31,11 @@ MINIMUM_SPANNING_FOREST = Algorithm(
     unique=("src", "dst", "weights"),
     work=of_edges,
     samples=samples,
+    command=Command(
+        name="forest",
+        help="Find the edges that connect each component of FILE's graph at the least total weight.",
+        example="mgraph forest roads.gr --undirected --out forest.npz",
+        summary=summary,
+        together=True,
+    ),
 )

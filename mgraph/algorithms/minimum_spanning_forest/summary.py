@@ -1,0 +1,16 @@
+"""What is printed of a minimum spanning forest."""
+
+import math
+from typing import Any
+
+from ...graph import Graph
+from ..command import Summary
+from .call import SpanningForestResult
+
+
+def summary(graph: Graph, result: SpanningForestResult, options: dict[str, Any]) -> Summary:
+    """Sum up the forest."""
+    edges, trees, total = len(result.src), result.trees, result.total
+    facts = {"edges": edges, "trees": trees, "total_weight": total if math.isfinite(total) else None}
+    weight = f"{total:,}" if isinstance(total, int) else f"{total:.6g}"
+    return Summary(facts, f"forest: {edges:,} edges in {trees:,} trees, total weight {weight}")
