@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import mgraph
 from mgraph import DeviceSpec, InputError, MemoryLimitError, plan
-from mgraph.algorithms.apsp.plan import products
+from mgraph.algorithms.apsp.candidates import products
 from mgraph.algorithms.bfs.search import Search
 from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.device import HostDevice

@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import dijkstra, johnson
 import mgraph
 from mgraph import device as devices
 from mgraph.algorithms.apsp import by_source as sources
-from mgraph.algorithms.apsp.plan import SourcesDetail
+from mgraph.algorithms.apsp.detail import SourcesDetail
 from mgraph.graph.potentials import potentials
 from mgraph.planning.devices import DeviceSpec
 from mgraph.planning.plan import Plan

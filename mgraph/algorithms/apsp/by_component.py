@@ -22,7 +22,7 @@ from ...matrices.distance_matrix import Part, empty
 from ...matrices.floyd_warshall import FloydWarshall
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
-from .plan import AllPairsDetail
+from .detail import AllPairsDetail
 
 Array = Any
 

@@ -14,7 +14,8 @@ from ..samples import graphs
 from ..work import Work, size_of
 from . import verify
 from .call import apsp
-from .plan import METHODS, SEARCHES, planned, products
+from .candidates import products
+from .plan import METHODS, SEARCHES, planned
 from .summary import summary
 
 

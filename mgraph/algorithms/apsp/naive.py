@@ -17,7 +17,7 @@ from ...kernels import minplus as minplus_kernels
 from ...matrices.distance_matrix import NO_CYCLE, Part, empty, fill, finished, raise_negative_cycle
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
-from .plan import AllPairsDetail
+from .detail import AllPairsDetail
 
 Array = Any
 

@@ -23,7 +23,7 @@ from ...matrices.distance_matrix import NO_CYCLE, Part, empty, fill, finished, r
 from ...matrices.floyd_warshall import FloydWarshall, MatrixShard, Panels, panels
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
-from .plan import AllPairsDetail
+from .detail import AllPairsDetail
 
 Array = Any
 

@@ -24,7 +24,8 @@ from ...matrices.distance_matrix import NO_CYCLE, Part, empty, fill, finished, o
 from ...matrices.floyd_warshall import Panels, panels
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
-from .plan import AllPairsDetail, products
+from .candidates import products
+from .detail import AllPairsDetail
 
 Array = Any
 

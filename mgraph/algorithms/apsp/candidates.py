@@ -1,0 +1,353 @@
+"""The ways of finding all pairs of shortest paths: of each a plan, with the time and the memory that it takes."""
+
+import bisect
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ... import device as devices
+from ...arrays import chunk_rows
+from ...kernels import minplus as minplus_kernels
+from ...planning.cut import Ranges, fitting_grid, fitting_rows, grids, grouped, span_of
+from ...planning.devices import USABLE, usable
+from ...planning.kernels import Shapes, padded
+from ...planning.plan import Detail, Plan
+from .by_source import batch_size, device_bytes
+from .detail import AllPairsDetail, SourcesDetail
+from .request import Request
+
+#: Bytes that a CPU's caches are taken to hold.
+CACHE = 16 << 20
+
+#: Strips on the device at a time out of core, where they fit: one computed, one arriving, one leaving.
+BUFFERS = 3
+
+
+def _plan_of(request: Request, method: str, *, detail: Detail, step_seconds: float, **facts: Any) -> Plan:
+    """Return a plan with what is common to all methods filled in; a superstep's seconds size its spans."""
+    return Plan(
+        algorithm="apsp",
+        method=method,
+        n=request.n,
+        m=request.m,
+        dtype=request.dtype.name,
+        predecessors=request.predecessors,
+        devices=request.specs,
+        span=request.span or span_of(step_seconds),
+        detail=detail,
+        **facts,
+    )
+
+
+def _detail_of(request: Request, *, derived: bool = False, **facts: Any) -> AllPairsDetail:
+    """Return the detail of a method on the matrix, with the labels that are asked for filled in."""
+    labelled = request.intermediate or (request.predecessors and not derived)
+    computed, _ = request.cell(labelled)
+    return AllPairsDetail(
+        computed=computed.name, labelled=labelled, intermediate=request.intermediate, derived=derived, **facts
+    )
+
+
+def _rows(request: Request, multiple: int, peak: Callable[[int], int]) -> Ranges:
+    """Cut the rows of the matrix for the devices, where ``peak(rows)`` is what so many take of one."""
+    return fitting_rows(request.n, multiple, request.specs, request.memory_limit, peak)
+
+
+def blocked(request: Request, derived: bool) -> Plan:
+    """Plan the blocked algorithm, the matrix in the devices' memory."""
+    n, block, r = request.n, request.pivots, request.rates
+    shards = len(request.specs)
+    labelled = request.intermediate or (request.predecessors and not derived)
+    rounds = -(-n // block)
+    look_ahead = _looks_ahead(request.kind, block, rounds)
+
+    def peak(rows: int, columns: int) -> int:
+        edges = request.m * rows * columns // max(n, 1) ** 2
+        return _matrix_bytes(request, rows, columns, labelled, 1 + look_ahead, edges, derived)
+
+    grid, bands, strips = fitting_grid(
+        n, block, [(shards, 1)] if derived else grids(shards), request.specs, request.memory_limit, peak
+    )
+    ranges = tuple(band for band in bands for _ in strips)
+    columns = strips * grid[0]
+    high = max((last - first for first, last in bands), default=0)
+    wide = max((last - first for first, last in strips), default=0)
+    update = request.product_seconds(high, wide, min(block, n), labelled)
+    M, R, C = _panel_sizes(request, high, wide, labelled, block)
+    exchange = request.exchange(grid, M + R, M + C)
+    pivots = r.pivots + exchange
+    seconds = max(update, pivots) + r.strips if look_ahead else update + pivots
+    shapes = [(band[1] - band[0], strip[1] - strip[0]) for band in bands for strip in strips]
+    peaks = {shape: peak(*shape) for shape in set(shapes)}
+    derivation = _derivation(request, n) / shards if derived else 0
+    return _plan_of(
+        request,
+        "blocked",
+        ranges=ranges,
+        steps=3 * rounds,
+        step_seconds=seconds / 3,
+        peak_bytes=tuple(peaks[shape] for shape in shapes),
+        seconds=rounds * seconds + derivation,
+        detail=_detail_of(
+            request,
+            derived=derived,
+            grid=grid,
+            columns=columns,
+            block=block,
+            look_ahead=look_ahead,
+            update=update,
+            exchange=exchange,
+        ),
+    )
+
+
+def _looks_ahead(kind: str, block: int, rounds: int) -> bool:
+    """Whether to look ahead: where launches overlap, and with whole tiles of every type in a block.
+
+    Then nothing that is read ahead is written at the same time.
+    """
+    return kind == "cuda" and block % 128 == 0 and rounds > 1
+
+
+def _matrix_bytes(
+    request: Request, rows: int, columns: int, labelled: bool, sets: int, edges: int, derived: bool = False
+) -> int:
+    """Sum what a shard of the matrix allocates, with `sets` sets of panels, made from so many edges."""
+    dtype, cell = request.cell(labelled)
+    matrix = rows * padded(columns, request.kind) * cell
+    panels = sets * _panel_bytes(request, rows, columns, labelled, request.pivots)
+    conversion = _conversion_bytes(request, rows, columns, labelled)
+    lists = edges * (4 + 2 * dtype.itemsize) + 8 * (rows + 1) if edges else 0
+    narrow = rows * columns * 2 if request.dtype == np.int16 and dtype != np.int16 else 0
+    after = rows * columns * 4 + request.m * (4 + dtype.itemsize) + 8 * (request.n + 1) if derived else 0
+    return matrix + max(panels + after, panels + narrow + conversion if narrow else 0, conversion, lists)
+
+
+def _conversion_bytes(request: Request, rows: int, columns: int, labelled: bool) -> int:
+    """Sum the temporaries of encoding a matrix, and of narrowing it; less than 1 MiB does not count."""
+    dtype, _ = request.cell(labelled)
+    each = 12 if dtype.kind == "i" else dtype.itemsize if request.kind == "cuda" else 0
+    size = min(rows, chunk_rows(columns)) * columns * each
+    return size if size >= 1 << 20 else 0
+
+
+def _panel_bytes(request: Request, rows: int, columns: int, labelled: bool, block: int) -> int:
+    return sum(_panel_sizes(request, rows, columns, labelled, block))
+
+
+def _panel_sizes(request: Request, rows: int, columns: int, labelled: bool, block: int) -> tuple[int, int, int]:
+    """Return the bytes of the pivots' factored block, of their rows with the labels, and of their columns."""
+    dtype, _ = request.cell(labelled)
+    M, R, C = minplus_kernels.of_kind(request.kind).panels(Shapes, dtype, rows, columns, block)
+    labels = 4 * R.size if labelled and request.predecessors else 0
+    return M.nbytes, R.nbytes + labels, C.nbytes
+
+
+def by_component(request: Request) -> Plan:
+    """Plan one blocked solve for each group of components, on one device."""
+    groups = grouped(request.components)
+    labelled = request.intermediate or request.predecessors
+    alone = [blocked(replace(request, n=size, components=()), derived=False) for size in sorted(set(groups))]
+    by_size = {made.n: made for made in alone}
+    whole = request.n * padded(request.n, request.kind) * (request.dtype.itemsize + 4 * labelled)
+    seconds = sum(by_size[size].seconds + 30 * request.rates.launch for size in groups)
+    detail = _detail_of(
+        request,
+        grid=(1, 1),
+        columns=((0, request.n),),
+        block=request.pivots,
+        look_ahead=any(made.detail.look_ahead for made in alone),
+        groups=groups,
+    )
+    return _plan_of(
+        request,
+        "blocked",
+        ranges=((0, request.n),),
+        steps=len(groups),
+        step_seconds=1,
+        peak_bytes=(whole + max(made.peak_bytes[0] for made in alone),),
+        seconds=seconds,
+        detail=detail,
+    )
+
+
+def out_of_core(request: Request) -> Plan:
+    """Plan a solve in strips of rows, of which few are on the device at a time."""
+    n, r = request.n, request.rates
+    labelled = request.intermediate or request.predecessors
+    _, cell = request.cell(labelled)
+    row = padded(n, request.kind) * cell
+    most = usable(request.specs[0], request.memory_limit)
+
+    def peak(block: int, strip: int, buffers: int) -> int:
+        rounds = -(-strip // block) * _panel_bytes(request, 0, n, labelled, block)
+        conversion = _conversion_bytes(request, min(strip, n), n, labelled)
+        return buffers * strip * row + max(rounds + _panel_bytes(request, strip, 0, labelled, block), conversion)
+
+    def largest_strip(block: int, buffers: int) -> int:
+        """Return the largest strip of whole blocks that fits, of two or more; 0 if none does."""
+        blocks = range(1, -(-n // (2 * block)) + 1)
+        return block * bisect.bisect_right(blocks, most, key=lambda count: peak(block, block * count, buffers))
+
+    def layouts() -> Iterator[tuple[int, int, int]]:
+        """Yield blocks, strips and the strips on the device that fit, the fastest first."""
+        smaller = [block for block in minplus_kernels.of_kind(request.kind).BLOCKS if block < request.pivots]
+        for block in [request.pivots] if request.block else [request.pivots, *reversed(smaller)]:
+            for buffers in (BUFFERS, 1):
+                strip = largest_strip(block, buffers)
+                if strip:
+                    # As few strips as fit, all of about the same height.
+                    yield block, math.ceil(n / -(-n // strip) / block) * block, buffers
+
+    layout = next(layouts(), (request.pivots, request.pivots, 1))
+    block, strip, buffers = layout
+    count = -(-n // strip)
+    look_ahead = _looks_ahead(request.kind, block, strip // block)
+    compute = request.product_seconds(n, n, n, labelled) + count * -(-n // block) * (
+        r.strips if look_ahead else r.pivots
+    )
+    outside = n * n * (cell + (2 if labelled and request.dtype == np.int16 else 0))
+    on_disk = request.kind == "cpu" or outside > USABLE * devices.find("cpu").available_memory()
+    transfer = count * n * row / (r.disk if on_disk else r.copy)
+    seconds = max(compute, transfer) + 2 * strip / n * transfer / count if buffers > 1 else compute + 2 * transfer
+    return _plan_of(
+        request,
+        "blocked",
+        ranges=((0, n),),
+        steps=count * count,
+        step_seconds=seconds / count**2,
+        peak_bytes=(peak(*layout),),
+        seconds=seconds,
+        host_bytes=0 if on_disk else outside,
+        disk_bytes=outside if on_disk else 0,
+        detail=_detail_of(
+            request,
+            grid=(1, 1),
+            columns=((0, n),),
+            block=block,
+            look_ahead=look_ahead,
+            strip=strip,
+            buffers=buffers,
+        ),
+    )
+
+
+def by_source(request: Request, method: str) -> Plan:
+    """Plan a single-source run from every vertex."""
+    n, r, shards = request.n, request.rates, len(request.specs)
+    shifted = method == "johnson" and request.dtype == np.float32
+
+    def peak(rows: int) -> int:
+        kept = request.dtype, request.predecessors
+        return device_bytes(n, request.m, rows, *kept, kind=request.kind, home="cpu", shifted=shifted)
+
+    ranges = _rows(request, 1, peak)
+    computed = np.dtype(np.float64) if shifted else request.dtype
+    batch = batch_size(n, computed, request.kind)
+    most = max(last - first for first, last in ranges)
+    steps = -(-most // batch)
+    result = n * (request.dtype.itemsize + 4 * request.predecessors)
+    # A sweep passes every edge; each edge is passed until the longest path of least weight is known.
+    sweeps = 2 * math.log2(max(2, n)) / math.log2(max(2, request.m / max(1, n)))
+    if request.kind == "cpu" and not request.weighted:
+        sweeps *= 0.35  # then all that a vertex will be reached by comes at the same time
+    passed = min(batch, most) * sweeps * max(request.m, n) / (r.relaxations * request.specs[0].cores)
+    if request.kind == "cpu" and request.predecessors:
+        passed += _derivation(request, min(batch, most))
+    # Rows go to pages that the host has to make first, which halves the rate.
+    step_seconds = max(passed, 2 * min(batch, most) * result / r.copy) + r.launch
+    return _plan_of(
+        request,
+        method,
+        ranges=ranges,
+        steps=steps,
+        step_seconds=step_seconds,
+        peak_bytes=tuple(peak(last - first) for first, last in ranges),
+        seconds=steps * step_seconds,
+        host_bytes=n * result if request.kind == "cuda" and shards == 1 else 0,
+        detail=SourcesDetail(batch=min(batch, n), computed=computed.name),
+    )
+
+
+def _derivation(request: Request, rows: int) -> float:
+    """Predict the seconds in which predecessors are derived from so many finished rows of distances."""
+    r, cores = request.rates, request.specs[0].cores
+    if request.kind == "cuda":
+        return request.m * rows / (r.relaxations * cores)
+    # An edge a read, until one is found that the distance came by; without weights most edges do.
+    return (1 if request.weighted else 0.15) * request.m * rows / (r.search * cores)
+
+
+def squaring(request: Request) -> Plan:
+    """Plan repeated squaring."""
+    n, block = request.n, request.pivots
+    labelled = request.predecessors
+    _, cell = request.cell(labelled)
+
+    def peak(rows: int) -> int:
+        return _matrix_bytes(request, rows, n, labelled, 1, request.m) + rows * padded(n, request.kind) * cell
+
+    ranges = _rows(request, block, peak)
+    high = max((last - first for first, last in ranges), default=0)
+    steps = products(n, request.nonnegative) * -(-n // block)
+    _, R, _ = _panel_sizes(request, 0, n, labelled, block)
+    exchange = request.exchange((len(request.specs), 1), R)
+    step_seconds = request.product_seconds(high, n, min(block, n), labelled) + request.rates.pivots + exchange
+    return _plan_of(
+        request,
+        "squaring",
+        ranges=ranges,
+        steps=steps,
+        step_seconds=step_seconds,
+        peak_bytes=tuple(peak(last - first) for first, last in ranges),
+        seconds=steps * step_seconds,
+        detail=_detail_of(request, grid=(len(ranges), 1), columns=((0, n),) * len(ranges), block=block),
+    )
+
+
+#: Seconds from one pivot to the next inside a launch on a GPU: a barrier of the grid, and the loads that wait for it.
+PIVOT_BARRIER = 2.5e-6
+
+
+def naive(request: Request) -> Plan:
+    """Plan a pass over the matrix for each pivot: on one GPU in one launch, with a barrier between them."""
+    n = request.n
+    labelled = request.intermediate or request.predecessors
+
+    def peak(rows: int) -> int:
+        return _matrix_bytes(request, rows, n, labelled, 0, request.m)
+
+    ranges = _rows(request, 1, peak)
+    high = max((last - first for first, last in ranges), default=0)
+    dtype, cell = request.cell(labelled)
+    exchange = request.exchange((len(request.specs), 1), n * cell)
+    r, cores = request.rates, request.specs[0].cores
+    if request.kind == "cpu":
+        # A pass does little with what it has read, so it is slower than a product; and all goes through the memory
+        # where no cache holds it.
+        product = 1 / request.product_seconds(1, 1, 1, labelled)
+        moved = 2 * high * n * cell if high * n * cell > CACHE else 0
+        step_seconds = max(high * n / ((0.7 if labelled else 0.5) * product), moved / (r.memory * cores))
+    else:  # what falls is written, and its label: few do. The pass waits for its loads, so it reads at half the rate
+        step_seconds = 1.5 * high * n * dtype.itemsize / (r.memory * cores)
+    alone_on_gpu = request.kind == "cuda" and len(request.specs) == 1
+    step_seconds += (PIVOT_BARRIER if alone_on_gpu else 2 * r.launch) + exchange
+    return _plan_of(
+        request,
+        "naive",
+        ranges=ranges,
+        steps=n,
+        step_seconds=step_seconds,
+        peak_bytes=tuple(peak(last - first) for first, last in ranges),
+        seconds=n * step_seconds,
+        detail=_detail_of(request, grid=(len(ranges), 1), columns=((0, n),) * len(ranges)),
+    )
+
+
+def products(n: int, nonnegative: bool) -> int:
+    """Return how many (min, +) squarings reach every path, and every negative cycle if there may be one."""
+    edges = n - 1 if nonnegative else n
+    return max(0, (edges - 1).bit_length()) if edges > 0 else 0

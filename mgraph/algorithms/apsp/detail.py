@@ -1,0 +1,91 @@
+"""What plans of all pairs of shortest paths have of their own, and what `explain()` says of it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...errors import Given, Words
+from ...matrices.plan import MatrixDetail
+from ...planning.plan import Detail, Plan, duration_in_words, size_in_words
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllPairsDetail(MatrixDetail):
+    """All pairs on the matrix of distances.
+
+    Attributes
+    ----------
+    groups : tuple of int
+        Vertices of each group of components that is solved by itself; empty where the graph is solved whole.
+    strip : int
+        Rows of the matrix that are on the device at a time; 0 where all of them are.
+    buffers : int
+        How many strips of so many rows the device has room for.
+    update, exchange : float
+        Predicted seconds of a round of ``"blocked"`` all pairs that the update takes, and that shards take to
+        exchange the pivots; 0 where there are no such rounds, or only one shard.
+    """
+
+    groups: tuple[int, ...] = ()
+    strip: int = 0
+    buffers: int = 0
+    update: float = 0.0
+    exchange: float = 0.0
+
+    def result(self, plan: Plan) -> str:
+        """Return the types of the distances and of their labels."""
+        return (
+            super().result(plan)
+            + (" derived from them" if self.derived else "")
+            + (", intermediate vertices int32" if self.intermediate else "")
+        )
+
+    def lines(self, plan: Plan) -> Iterator[str]:
+        """Yield what is done with components, the place of a large matrix, and the times of a round."""
+        if self.groups:
+            yield f"components first, in {len(self.groups):,} groups of at most {max(self.groups):,} vertices"
+        if self.strip:
+            size = plan.disk_bytes or plan.host_bytes
+            where = "a temporary file" if plan.disk_bytes else "the host's memory"
+            yield f"out of core: {self.strip:,} rows at a time, {size_in_words(size)} in {where}"
+        yield from super().lines(plan)
+        if self.exchange:
+            times = f"update {duration_in_words(self.update)}, exchange {duration_in_words(self.exchange)}"
+            yield f"a round: {times}, " + ("at the same time" if self.look_ahead else "one after the other")
+
+    def advice(self, plan: Plan, short: bool) -> Iterator[Words]:
+        """Yield a smaller type."""
+        yield from smaller_type(plan)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourcesDetail(Detail):
+    """All pairs by a search from every source.
+
+    Attributes
+    ----------
+    batch : int
+        Sources at a time.
+    computed : str
+        The type of the search.
+    """
+
+    divided: ClassVar[bool] = False  # every device has the whole graph
+
+    batch: int
+    computed: str
+
+    def lines(self, plan: Plan) -> Iterator[str]:
+        """Yield the sources at a time."""
+        yield f"sources: {self.batch:,} at a time"
+        yield from super().lines(plan)
+
+    def advice(self, plan: Plan, short: bool) -> Iterator[Words]:
+        """Yield a smaller type."""
+        yield from smaller_type(plan)
+
+
+def smaller_type(plan: Plan) -> Iterator[Words]:
+    """Yield the advice to compute in a smaller type, where there is one."""
+    if plan.dtype != "int16":
+        yield "a smaller type needs less (", Given("dtype"), ")"

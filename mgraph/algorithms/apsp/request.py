@@ -1,0 +1,86 @@
+"""A request for all pairs of shortest paths, as the planner has it, with the times that all ways of finding them share.
+
+Shards also wait for each other, on one node or, to plan for machines that are not there, on many:
+`Request.exchange` is the model.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...kernels import minplus as minplus_kernels
+from ...planning.devices import DeviceSpec, rates_of
+from ...planning.rates import EXCHANGE, Rates
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What is asked for, as `mgraph.plan` describes it."""
+
+    n: int
+    m: int
+    specs: tuple[DeviceSpec, ...]
+    dtype: np.dtype
+    predecessors: bool
+    intermediate: bool
+    block: int | None
+    span: int | None
+    memory_limit: int | None
+    nonnegative: bool
+    exact: bool
+    components: tuple[int, ...]
+    network: float | None
+    gpus_per_node: int
+    weighted: bool = True
+
+    @property
+    def kind(self) -> str:
+        """The kind of the devices."""
+        return self.specs[0].kind
+
+    @property
+    def rates(self) -> Rates:
+        """What one of the devices can do."""
+        return rates_of(self.specs[0])
+
+    @property
+    def pivots(self) -> int:
+        """Pivots eliminated at a time."""
+        kernels = minplus_kernels.of_kind(self.kind)
+        return int(kernels.DEFAULT_BLOCK if self.block is None else self.block)
+
+    def cell(self, labelled: bool) -> tuple[np.dtype, int]:
+        """Return the type that is computed in, and the bytes of a distance and its label."""
+        dtype = np.dtype(np.int32) if labelled and self.dtype == np.int16 else self.dtype
+        return dtype, dtype.itemsize + 4 * labelled
+
+    def product_seconds(self, rows: int, columns: int, depth: int, labelled: bool) -> float:
+        """Predict the time of a (min, +) product."""
+        dtype, _ = self.cell(labelled)
+        name = "nonnegative" if self.nonnegative and dtype == np.float32 else dtype.name
+        per_core = (self.rates.labelled if labelled else self.rates.minplus)[name]
+        return rows * columns * depth / (per_core * self.specs[0].cores)
+
+    def exchange(self, grid: tuple[int, int], rows: int, columns: int = 0) -> float:
+        """Predict the seconds in which every shard of a grid gets its part of the pivots' rows and columns.
+
+        `rows` and `columns` are the bytes of such a part: one shard of each of the grid's columns sends its part of
+        the rows down that, one of each of its rows a part of the columns along it. A message is passed on from
+        shard to shard in pieces, so that its length costs what it takes to receive once, and reaches twice as
+        many with every latency. All nodes receive at a time, each a part once, however many of its devices need
+        it; what else loads the network is left out. (`mgraph.runtime.communicator.Nccl` sends to each
+        of a grid's row or column instead: the same on grids of two rows and columns, on longer ones the owner's
+        link carries every copy.)
+        """
+        high, wide = grid
+        if high * wide == 1:
+            return 0.0
+        seconds = (rows * (high > 1) + columns * (wide > 1)) / self.rates.link
+        if self.network is not None:
+            # Shards are numbered along the grid's rows: a node has so many consecutive ones of so many rows.
+            across = min(self.gpus_per_node, wide)
+            down = min(high, -(-(wide - math.gcd(self.gpus_per_node, wide) + self.gpus_per_node) // wide))
+            entering = across * rows * (high > down) + down * columns * (wide > across)
+            seconds = max(seconds, entering / self.network)
+        return EXCHANGE[self.kind] * (max(grid) - 1).bit_length() + seconds
