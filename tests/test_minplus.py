@@ -11,6 +11,7 @@ from mgraph.dtypes import band, distance_dtype, distance_range, infinity, kernel
 from mgraph.errors import DistanceOverflowError, InputError
 from mgraph.graph.weights import decode, encode
 from mgraph.kernels import minplus as minplus_kernels
+from mgraph.kernels.minplus.ops import Panels
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 TYPES = [np.float32, np.float64, np.int32, np.int16]
@@ -91,14 +92,14 @@ def blocked(device, matrix, labels, block, nonnegative):
     D = on(device, matrix)
     P = None if labels is None else on(device, first_labels(matrix, labels))
     M, R, C = poisoned_panels(device, kernels, matrix.dtype, n, n, block)
-    panel_labels = poisoned_labels(device, R, labels)
+    panels = Panels(M, R, poisoned_labels(device, R, labels), C)
     cycle = xp.full(1, NO_CYCLE, np.int32)
     for pivot in range(0, n, block):
         b = min(block, n - pivot)
         kernels.factor(D, pivot, pivot, pivot, b, M, cycle)
-        kernels.solve_rows(D, P, pivot, pivot, b, M, R, panel_labels)
-        kernels.solve_columns(D, pivot, b, M, C)
-        kernels.update(D, P, C, R, panel_labels, pivot, b, nonnegative)
+        kernels.solve_rows(D, P, pivot, pivot, b, panels)
+        kernels.solve_columns(D, pivot, b, panels)
+        kernels.update(D, P, panels, pivot, b, nonnegative)
     assert int(cycle[0]) == NO_CYCLE
     return devices.to_host(D), None if P is None else devices.to_host(P)
 
@@ -132,8 +133,8 @@ def test_panels_hold_the_values_of_their_time(dtype, device):
     cycle = xp.full(1, NO_CYCLE, np.int32)
     D = on(device, matrix)
     kernels.factor(D, row, column, 1000, b, M, cycle)
-    kernels.solve_rows(D, None, row, 1000, b, M, R, None)
-    kernels.solve_columns(D, column, b, M, C)
+    kernels.solve_rows(D, None, row, 1000, b, Panels(M, R, None, C))
+    kernels.solve_columns(D, column, b, Panels(M, R, None, C))
     assert np.array_equal(devices.to_host(M)[:b, :b], in_time[:b, :b])
     # Below the diagonal a row has been relaxed through the pivots before it, unlike M's entries there.
     upper = np.arange(n) >= np.arange(b)[:, None]
@@ -193,11 +194,12 @@ def test_a_grid_of_views(dtype, labels, device):
         kernels.factor(part(whole, r, c), row, column, pivot, b, M, cycle)
         for k in range(2):
             D, P = part(whole, r, k), part(whole_labels, r, k)
-            kernels.solve_rows(D, P, row, pivot, b, M, R[k], label_panels[k])
-            kernels.solve_columns(part(whole, k, c), column, b, M, C[k])
+            panels = Panels(M, R[k], label_panels[k], C[k])
+            kernels.solve_rows(D, P, row, pivot, b, panels)
+            kernels.solve_columns(part(whole, k, c), column, b, panels)
         for i, j in itertools.product(range(2), repeat=2):
             D, P = part(whole, i, j), part(whole_labels, i, j)
-            kernels.update(D, P, C[i], R[j], label_panels[j], pivot, b, True)
+            kernels.update(D, P, Panels(M, R[j], label_panels[j], C[i]), pivot, b, True)
     inner = slice(margin, margin + n)
     assert np.array_equal(devices.to_host(whole[inner, inner]), distances)
     if labels is not None:
@@ -216,12 +218,12 @@ def test_one_pivot_at_a_time(dtype, labels, device):
     distances, expected, _ = unblocked(matrix, labels)
     D = on(device, matrix)
     P = None if labels is None else on(device, first_labels(matrix, labels))
-    M, R, _ = poisoned_panels(device, kernels, dtype, n, n, 1)
+    M, R, C = poisoned_panels(device, kernels, dtype, n, n, 1)
     panel_labels = poisoned_labels(device, R, labels)
     cycle = xp.full(1, NO_CYCLE, np.int32)
     for pivot in range(n):
         kernels.factor(D, pivot, pivot, pivot, 1, M, cycle)
-        kernels.solve_rows(D, P, pivot, pivot, 1, M, R, panel_labels)
+        kernels.solve_rows(D, P, pivot, pivot, 1, Panels(M, R, panel_labels, C))
         kernels.through(D, P, pivot, R, panel_labels, pivot, 1, cycle)
     assert int(cycle[0]) == NO_CYCLE
     assert np.array_equal(devices.to_host(D), distances)

@@ -29,24 +29,25 @@ def random_graph(random, n, m, highest, dtype=np.float64):
 
 
 def edges_on(device, graph, dtype, offset=np.int32):
-    """Return the arrays of a graph that the kernels take: its edges by source, by target, their weights."""
+    """Return the arrays of a graph that the kernels take: its edges by source, and by target with weights."""
     out, into = graph.csr(), graph.csc()
-    arrays = (out.indptr.astype(offset), out.indices, into.indptr.astype(offset), into.indices)
-    return tuple(map(device.asarray, arrays)), device.asarray(into.weights.astype(dtype))
+    by_source = out.indptr.astype(offset), out.indices
+    by_target = into.indptr.astype(offset), into.indices, into.weights.astype(dtype)
+    return tuple(map(device.asarray, by_source)), tuple(map(device.asarray, by_target))
 
 
 def solved(device, graph, dtype, first, rows, offset=np.int32, padding=0, window=None):
     """Return the kernels' distances and predecessors for `rows` sources, from `first` on."""
     xp, kernels, n = device.xp, sssp_many_kernels.on(device), graph.n
-    lists, weights = edges_on(device, graph, dtype, offset)
+    by_source, by_target = edges_on(device, graph, dtype, offset)
     work = kernels.workspace(xp, n, rows, np.dtype(dtype))
     for array in work:
         array.fill(array.dtype.type(3))
     D = xp.full((rows, n + padding), POISON, dtype)[:, :n]
     P = xp.full((rows, n + padding), POISON, np.int32)[:, :n]
     window = kernel_infinity(np.dtype(dtype)) if window is None else window
-    kernels.distances(D, first, *lists, weights, window, work)
-    kernels.predecessors(D, first, *lists[2:], weights, P)
+    kernels.distances(D, first, by_source, by_target, window, work)
+    kernels.predecessors(D, first, by_target, P)
     if padding:
         for matrix in (D, P):
             assert bool((matrix.base[:, n:] == POISON).all())

@@ -16,8 +16,9 @@ rows and columns are updated first, and while the rest of the matrix is, a secon
 broadcasts them into a second set of panels.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from ..graph import Compressed
 from ..graph.potentials import edge_lengths
 from ..kernels import minplus as minplus_kernels
 from ..kernels import sssp_many as sssp_many_kernels
+from ..kernels.minplus.ops import Panels
 from ..planning.plan import Plan
 from ..runtime.communicator import Communicator
 from .distance_matrix import NO_CYCLE, Part, empty, fill, finished, raise_negative_cycle
@@ -34,22 +36,31 @@ from .plan import MatrixDetail
 Array = Any
 
 
+class Phases(Protocol):
+    """What `BlockedElimination` needs of its kernels: the operations of these names of `mgraph.kernels.minplus`."""
+
+    def factor(self, D: Array, row: int, column: int, pivot: int, b: int, M: Array, cycle: Array) -> None:
+        """Factor the diagonal block of some pivots."""
+        ...
+
+    def solve_rows(self, D: Array, P: Array | None, row: int, pivot: int, b: int, panels: Panels) -> None:
+        """Solve the pivots' rows."""
+        ...
+
+    def solve_columns(self, D: Array, column: int, b: int, panels: Panels) -> None:
+        """Solve the pivots' columns."""
+        ...
+
+
+Kernels = TypeVar("Kernels", bound=Phases)
+
+
 @dataclass
-class Panels:
-    """What a round passes between its phases."""
-
-    M: Array  # the factored diagonal block
-    R: Array  # the pivots' rows, over the shard's columns
-    labels: Array | None  # the predecessors in R
-    C: Array  # the pivots' columns, over the shard's rows
-
-
-@dataclass
-class MatrixShard:
+class MatrixShard(Generic[Kernels]):
     """A shard's state: its rectangle of the matrix and the panels."""
 
     device: devices.Device
-    kernels: Any  # operations of minplus, or of closure
+    kernels: Kernels
     rows: tuple[int, int]
     columns: tuple[int, int]
     D: Array  # distances
@@ -60,15 +71,109 @@ class MatrixShard:
     incoming: Compressed | None = None  # all edges by target, to derive predecessors from
 
 
-class FloydWarshall:
-    """The blocked Floyd-Warshall algorithm over a grid of shards."""
+class BlockedElimination(ABC, Generic[Kernels]):
+    """The rounds of a blocked elimination over a grid of shards, whatever its kernels compute."""
 
     def __init__(self, plan: Plan[MatrixDetail], nonnegative: bool) -> None:
         self.plan = plan
         self.detail = plan.detail
         self.nonnegative = nonnegative
 
-    def load(self, shard: int, piece: Part, device: devices.Device) -> MatrixShard:
+    def step(self, state: MatrixShard[Kernels], first: int, limit: int, comm: Communicator) -> int:
+        """Run one phase of one round; or as many whole rounds as `limit` allows, looking ahead."""
+        number, phase = divmod(first, 3)
+        rounds = -(-self.plan.n // self.detail.block)
+        if number >= rounds:
+            return 0
+        if self.detail.look_ahead and phase == 0 and limit >= 3:
+            last = min(rounds, number + limit // 3)
+            self.look_ahead(state, number, last, comm)
+            return 3 * (last - number)
+        if phase == 0:
+            self._factor(state, number)
+        elif phase == 1:
+            self._solve(state, number, comm)
+        else:
+            self._update(state, number)
+        return 1
+
+    def look_ahead(self, state: MatrixShard[Kernels], first: int, last: int, comm: Communicator) -> None:
+        """Run the rounds `first` to `last` - 1."""
+        main = state.device.current_stream()
+        ready = self._pivots_aside(state, first, comm, main.record())
+        for number in range(first, last):
+            main.wait_event(ready)
+            if number + 1 == last:
+                self._update(state, number)
+                return
+            rows, columns = self._pivots(state, number + 1)
+            self._update(state, number, rows=rows)
+            self._update(state, number, columns=columns)
+            ready = self._pivots_aside(state, number + 1, comm, main.record())
+            self._update(state, number, skip=(rows.start, rows.stop, columns.start, columns.stop))
+
+    def _pivots_aside(self, state: MatrixShard[Kernels], number: int, comm: Communicator, after: Any) -> Any:
+        """Factor and solve a round's pivots on the second stream, after an event; return that of its end."""
+        with state.aside:
+            state.aside.wait_event(after)
+            self._factor(state, number)
+            self._solve(state, number, comm)
+            return state.aside.record()
+
+    def _pivots(self, state: MatrixShard[Kernels], number: int) -> tuple[slice, slice]:
+        """Return which of the shard's rows, and which of its columns, are a round's pivots; maybe none."""
+        pivot = number * self.detail.block
+        return _within(state.rows, pivot, self.detail.block), _within(state.columns, pivot, self.detail.block)
+
+    def _factor(self, state: MatrixShard[Kernels], number: int) -> None:
+        s, p = state, state.panels[number % len(state.panels)]
+        rows, columns = self._pivots(s, number)
+        b = rows.stop - rows.start
+        if b and columns.stop > columns.start:
+            s.kernels.factor(s.D, rows.start, columns.start, number * self.detail.block, b, p.M, s.cycle)
+
+    def _solve(self, state: MatrixShard[Kernels], number: int, comm: Communicator) -> None:
+        """Solve the pivots' rows and columns where they are, and send them to whom they concern."""
+        s, p = state, state.panels[number % len(state.panels)]
+        pivot = number * self.detail.block
+        b = min(self.detail.block, self.plan.n - pivot)
+        high, wide = self.detail.grid
+        row, column = divmod(comm.rank, wide)
+        pivot_row = next(r for r in range(high) if _holds(self.plan.ranges[r * wide], pivot))
+        pivot_column = next(c for c in range(wide) if _holds(self.detail.columns[c], pivot))
+        corner = pivot_row * wide + pivot_column
+        rows, columns = self._pivots(s, number)
+        along = [row * wide + c for c in range(wide)]
+        down = [r * wide + column for r in range(high)]
+        if row == pivot_row:
+            comm.broadcast(p.M, corner, along)
+        if column == pivot_column:
+            comm.broadcast(p.M, corner, down)
+        if rows.stop > rows.start:
+            s.kernels.solve_rows(s.D, s.P, rows.start, pivot, b, p)
+        if columns.stop > columns.start:
+            s.kernels.solve_columns(s.D, columns.start, b, p)
+        comm.broadcast(p.R, pivot_row * wide + column, down)
+        if p.labels is not None:
+            comm.broadcast(p.labels, pivot_row * wide + column, down)
+        comm.broadcast(p.C, row * wide + pivot_column, along)
+
+    @abstractmethod
+    def _update(
+        self,
+        state: MatrixShard[Kernels],
+        number: int,
+        rows: slice | None = None,
+        columns: slice | None = None,
+        skip: tuple[int, int, int, int] = (0, 0, 0, 0),
+    ) -> None:
+        """Update the shard's rectangle, or some rows or columns of it, or all but some (both as first, end)."""
+
+
+class FloydWarshall(BlockedElimination[minplus_kernels.Operations]):
+    """The blocked Floyd-Warshall algorithm over a grid of shards."""
+
+    def load(self, shard: int, piece: Part, device: devices.Device) -> MatrixShard[minplus_kernels.Operations]:
         """Return the shard with its distance matrix filled in and its panels allocated."""
         plan, dtype = self.plan, np.dtype(self.detail.computed)
         rows, columns = plan.ranges[shard], self.detail.columns[shard]
@@ -91,25 +196,7 @@ class FloydWarshall:
             incoming=piece.incoming,
         )
 
-    def step(self, state: MatrixShard, first: int, limit: int, comm: Communicator) -> int:
-        """Run one phase of one round; or as many whole rounds as `limit` allows, looking ahead."""
-        number, phase = divmod(first, 3)
-        rounds = -(-self.plan.n // self.detail.block)
-        if number >= rounds:
-            return 0
-        if self.detail.look_ahead and phase == 0 and limit >= 3:
-            last = min(rounds, number + limit // 3)
-            self.look_ahead(state, number, last, comm)
-            return 3 * (last - number)
-        if phase == 0:
-            self._factor(state, number)
-        elif phase == 1:
-            self._solve(state, number, comm)
-        else:
-            self._update(state, number)
-        return 1
-
-    def collect(self, state: MatrixShard, comm: Communicator) -> dict[str, Array]:
+    def collect(self, state: MatrixShard[minplus_kernels.Operations], comm: Communicator) -> dict[str, Array]:
         """Return the shard's part of the result, or raise on every shard if a vertex's own distance is negative."""
         D = None if self.nonnegative else state.D
         raise_negative_cycle(state.cycle, comm, D, (state.rows[0], state.columns[0]))
@@ -118,70 +205,9 @@ class FloydWarshall:
             state.P = _derived(state)
         return finished(state.D, state.P, self.plan, self.nonnegative)
 
-    def look_ahead(self, state: MatrixShard, first: int, last: int, comm: Communicator) -> None:
-        """Run the rounds `first` to `last` - 1."""
-        main = state.device.current_stream()
-        ready = self._pivots_aside(state, first, comm, main.record())
-        for number in range(first, last):
-            main.wait_event(ready)
-            if number + 1 == last:
-                self._update(state, number)
-                return
-            rows, columns = self._pivots(state, number + 1)
-            self._update(state, number, rows=rows)
-            self._update(state, number, columns=columns)
-            ready = self._pivots_aside(state, number + 1, comm, main.record())
-            self._update(state, number, skip=(rows.start, rows.stop, columns.start, columns.stop))
-
-    def _pivots_aside(self, state: MatrixShard, number: int, comm: Communicator, after: Any) -> Any:
-        """Factor and solve a round's pivots on the second stream, after an event; return that of its end."""
-        with state.aside:
-            state.aside.wait_event(after)
-            self._factor(state, number)
-            self._solve(state, number, comm)
-            return state.aside.record()
-
-    def _pivots(self, state: MatrixShard, number: int) -> tuple[slice, slice]:
-        """Return which of the shard's rows, and which of its columns, are a round's pivots; maybe none."""
-        pivot = number * self.detail.block
-        return _within(state.rows, pivot, self.detail.block), _within(state.columns, pivot, self.detail.block)
-
-    def _factor(self, state: MatrixShard, number: int) -> None:
-        s, p = state, state.panels[number % len(state.panels)]
-        rows, columns = self._pivots(s, number)
-        b = rows.stop - rows.start
-        if b and columns.stop > columns.start:
-            s.kernels.factor(s.D, rows.start, columns.start, number * self.detail.block, b, p.M, s.cycle)
-
-    def _solve(self, state: MatrixShard, number: int, comm: Communicator) -> None:
-        """Solve the pivots' rows and columns where they are, and send them to whom they concern."""
-        s, p = state, state.panels[number % len(state.panels)]
-        pivot = number * self.detail.block
-        b = min(self.detail.block, self.plan.n - pivot)
-        high, wide = self.detail.grid
-        row, column = divmod(comm.rank, wide)
-        pivot_row = next(r for r in range(high) if _holds(self.plan.ranges[r * wide], pivot))
-        pivot_column = next(c for c in range(wide) if _holds(self.detail.columns[c], pivot))
-        corner = pivot_row * wide + pivot_column
-        rows, columns = self._pivots(s, number)
-        along = [row * wide + c for c in range(wide)]
-        down = [r * wide + column for r in range(high)]
-        if row == pivot_row:
-            comm.broadcast(p.M, corner, along)
-        if column == pivot_column:
-            comm.broadcast(p.M, corner, down)
-        if rows.stop > rows.start:
-            s.kernels.solve_rows(s.D, s.P, rows.start, pivot, b, p.M, p.R, p.labels)
-        if columns.stop > columns.start:
-            s.kernels.solve_columns(s.D, columns.start, b, p.M, p.C)
-        comm.broadcast(p.R, pivot_row * wide + column, down)
-        if p.labels is not None:
-            comm.broadcast(p.labels, pivot_row * wide + column, down)
-        comm.broadcast(p.C, row * wide + pivot_column, along)
-
     def _update(
         self,
-        state: MatrixShard,
+        state: MatrixShard[minplus_kernels.Operations],
         number: int,
         rows: slice | None = None,
         columns: slice | None = None,
@@ -189,19 +215,19 @@ class FloydWarshall:
     ) -> None:
         """Update the shard's rectangle, or some rows or columns of it, or all but some (both as first, end)."""
         s, p = state, state.panels[number % len(state.panels)]
-        D, P, C, R, labels = s.D, s.P, p.C, p.R, p.labels
+        D, P = s.D, s.P
         if rows is not None:
-            D, P, C = D[rows], None if P is None else P[rows], C[:, rows]
+            D, P, p = D[rows], None if P is None else P[rows], p._replace(C=p.C[:, rows])
         if columns is not None:
-            D, P, R = D[:, columns], None if P is None else P[:, columns], R[:, columns]
-            labels = None if labels is None else labels[:, columns]
+            D, P = D[:, columns], None if P is None else P[:, columns]
+            p = p._replace(R=p.R[:, columns], labels=None if p.labels is None else p.labels[:, columns])
         if D.size:
             pivot = number * self.detail.block
             b = min(self.detail.block, self.plan.n - pivot)
-            s.kernels.update(D, P, C, R, labels, pivot, b, self.nonnegative, skip)
+            s.kernels.update(D, P, p, pivot, b, self.nonnegative, skip)
 
 
-def _derived(state: MatrixShard) -> Array:
+def _derived(state: MatrixShard[minplus_kernels.Operations]) -> Array:
     """Return the predecessors of finished distances: of each vertex a neighbour before it on a shortest path.
 
     It costs a look at every edge for every row, far less than labels beside n pivots where edges are few.
@@ -211,7 +237,7 @@ def _derived(state: MatrixShard) -> Array:
     P = empty(s.D.shape[0], s.D.shape[1], np.int32, s.device)
     edges = Compressed(s.device.asarray(incoming.indptr), s.device.asarray(incoming.indices), incoming.weights)
     lengths = edge_lengths(edges, None, np.dtype(s.D.dtype), s.device)
-    sssp_many_kernels.on(s.device).predecessors(s.D, s.rows[0], edges.indptr, edges.indices, lengths, P)
+    sssp_many_kernels.on(s.device).predecessors(s.D, s.rows[0], (edges.indptr, edges.indices, lengths), P)
     return P
 
 

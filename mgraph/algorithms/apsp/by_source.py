@@ -24,6 +24,7 @@ from ...graph import Compressed, Graph
 from ...graph.potentials import edge_lengths
 from ...graph.weights import decode
 from ...kernels import sssp_many as sssp_many_kernels
+from ...kernels.edges import Adjacency, WeightedAdjacency
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 
@@ -151,8 +152,8 @@ class SourcesShard:
 
     device: devices.Device
     kernels: sssp_many_kernels.Operations
-    lists: tuple[Array, Array, Array, Array]  # (indptr, indices) of the edges by source and by target
-    weights: Array  # of the edges by target, none negative
+    by_source: Adjacency
+    by_target: WeightedAdjacency  # no weight is negative
     window: float  # width of the window of distances that are settled together
     h: Array | None  # Johnson's potentials
     work: Any
@@ -191,8 +192,8 @@ class FromEverySource:
         return SourcesShard(
             device=device,
             kernels=kernels,
-            lists=(out_indptr, out_indices, indptr, indices),
-            weights=weights,
+            by_source=(out_indptr, out_indices),
+            by_target=(indptr, indices, weights),
             window=_window(weights),
             h=h,
             work=kernels.workspace(xp, n, batch, dtype),
@@ -214,9 +215,9 @@ class FromEverySource:
         rows = state.D.batch(top, bottom)
         D = rows if state.shifted is None else state.shifted[: bottom - top]
         P = None if state.P is None else state.P.batch(top, bottom)
-        k.distances(D, source, *state.lists, state.weights, state.window, state.work)
+        k.distances(D, source, state.by_source, state.by_target, state.window, state.work)
         if P is not None:
-            k.predecessors(D, source, *state.lists[2:], state.weights, P)
+            k.predecessors(D, source, state.by_target, P)
         if state.h is not None:
             k.unshift(D, source, state.h)
         if D is not rows:

@@ -19,8 +19,9 @@ import numpy as np
 
 from ... import device as devices
 from ...kernels import minplus as minplus_kernels
+from ...kernels.minplus.ops import Panels
 from ...matrices.distance_matrix import NO_CYCLE, Part, empty, fill, finished, raise_negative_cycle, rows_of
-from ...matrices.floyd_warshall import FloydWarshall, MatrixShard, Panels, panels
+from ...matrices.floyd_warshall import FloydWarshall, MatrixShard, panels
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 from .detail import AllPairsDetail
@@ -90,9 +91,10 @@ class OutOfCore(FloydWarshall):
         # Column panels are used by one block while those of the next are prepared, so two suffice. Row panels and
         # factors are kept for the whole round.
         columns = [panels(plan, self.detail.strip, 0, device).C for _ in range(2)]
-        rounds = [panels(plan, 0, plan.n, device) for _ in range(0, self.detail.strip, self.detail.block)]
-        for number, block in enumerate(rounds):
-            block.C = columns[number % 2]
+        rounds = [
+            panels(plan, 0, plan.n, device)._replace(C=columns[number % 2])
+            for number in range(-(-self.detail.strip // self.detail.block))
+        ]
         state = Matrix(
             device=device,
             kernels=minplus_kernels.on(device),

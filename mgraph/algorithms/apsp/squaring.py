@@ -20,8 +20,9 @@ import numpy as np
 from ... import device as devices
 from ...dtypes import kernel_infinity
 from ...kernels import minplus as minplus_kernels
+from ...kernels.minplus.ops import Panels
 from ...matrices.distance_matrix import NO_CYCLE, Part, empty, fill, finished, on_diagonal, raise_negative_cycle
-from ...matrices.floyd_warshall import Panels, panels
+from ...matrices.floyd_warshall import panels
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 from .candidates import products
@@ -80,13 +81,13 @@ class Squaring:
         owner = next(r for r, (lo, hi) in enumerate(self.plan.ranges) if lo <= inner < hi)
         if comm.rank == owner:
             row = inner - self.plan.ranges[owner][0]
-            s.kernels.solve_rows(s.D, s.P, row, inner, b, p.M, p.R, p.labels)
+            s.kernels.solve_rows(s.D, s.P, row, inner, b, p)
         everyone = range(comm.size)
         comm.broadcast(p.R, owner, everyone)
         if p.labels is not None:
             comm.broadcast(p.labels, owner, everyone)
-        s.kernels.solve_columns(s.D, inner, b, p.M, p.C)
-        s.kernels.update(s.square, s.square_labels, p.C, p.R, p.labels, inner, b, self.nonnegative)
+        s.kernels.solve_columns(s.D, inner, b, p)
+        s.kernels.update(s.square, s.square_labels, p, inner, b, self.nonnegative)
         if first % blocks == blocks - 1:
             s.D[...] = s.square
             if s.P is not None:

@@ -13,6 +13,8 @@ import numpy as np
 
 from ... import device as devices
 from ...kernels import bfs_by_level as bfs_by_level_kernels
+from ...kernels.bfs_by_level.ops import Queued, Visited
+from ...kernels.edges import Adjacency
 from ...runtime.communicator import Communicator
 from .ranges import FromSources, IncomingEdges, bitmap, transposed
 
@@ -36,8 +38,8 @@ class Levels:
     kernels: bfs_by_level_kernels.Operations
     first: int
     last: int
-    by_source: tuple[Array, Array] | None
-    by_target: tuple[Array, Array] | None
+    by_source: Adjacency | None
+    by_target: Adjacency | None
     distances: Array
     frontier: Array
     control: Array
@@ -185,10 +187,10 @@ def _by_the_bitmap(state: Levels, method: str, level: int, limit: int) -> int:
             assert s.by_target is not None
             k.edge(s.by_target[1], work["targets"], s.frontier, level + ran, s.distances)
         elif method == "vertex":
-            k.vertex(*_walked(s), s.frontier, level + ran, s.distances)
+            k.vertex(_walked(s), s.frontier, level + ran, s.distances)
         else:
             masks = s.frontier, work["visited"], level + ran, work["updating"]
-            k.expand(*_walked(s), s.first, *masks, s.distances)
+            k.expand(_walked(s), s.first, *masks, s.distances)
         if method == "mask":
             size, *_ = s.launched(k.update, s.first, s.last, work["visited"], work["updating"], s.frontier)
         else:
@@ -205,11 +207,12 @@ def _along_a_queue(state: Levels, method: str, level: int, limit: int) -> int:
     while ran < limit and head < tail:
         now, left = level + ran, limit - ran
         if method == "sequential":
-            found, levels, size, _ = s.launched(k.sequential, *_walked(s), s.distances, queue, head, tail, now, left)
+            frontier = Queued(queue, head, tail)
+            found, levels, size, _ = s.launched(k.sequential, _walked(s), s.distances, frontier, now, left)
         elif method == "scan":
             found, levels, size = _scanned(s, head, tail, now, left)
         else:
-            found, *_ = s.launched(k.privatized, *_walked(s), queue[head:tail], now, s.distances, queue[tail:])
+            found, *_ = s.launched(k.privatized, _walked(s), queue[head:tail], now, s.distances, queue[tail:])
             levels, size = 1, found
         tail += found
         head = tail - size
@@ -221,19 +224,20 @@ def _along_a_queue(state: Levels, method: str, level: int, limit: int) -> int:
 
 def _scanned(s: Levels, head: int, tail: int, level: int, limit: int) -> tuple[int, int, int]:
     """Run some levels of the scan; return the vertices found, the number of levels, and the size of the last one."""
-    k, queue, visited, edges = s.kernels, s.work["queue"], s.work["visited"], s.work["edges"]
+    k, queue, targets = s.kernels, s.work["queue"], s.work["edges"]
+    edges, visited = _walked(s), Visited(s.first, s.work["visited"])
     if tail - head <= k.THIN:
-        place = s.first, visited, s.distances, queue, head, tail
-        found, levels, size, _ = s.launched(k.thin, *_walked(s), *place, level, limit)
+        frontier = Queued(queue, head, tail)
+        found, levels, size, _ = s.launched(k.thin, edges, visited, s.distances, frontier, level, limit)
         if levels:  # else the frontier had too many edges for the thin kernel
             return found, levels, size
     s.control.fill(0)
-    k.gather(*_walked(s), queue[head:tail], edges, s.control)
-    k.filter_edges(edges, s.first, level, visited, s.distances, queue[tail:], s.control)
+    k.gather(edges, queue[head:tail], targets, s.control)
+    k.filter_edges(targets, visited, level, s.distances, queue[tail:], s.control)
     found = int(devices.to_host(s.control)[k.FOUND])
     return found, 1, found
 
 
-def _walked(s: Levels) -> tuple[Array, Array]:
+def _walked(s: Levels) -> Adjacency:
     assert s.by_source is not None
     return s.by_source

@@ -19,6 +19,8 @@ from ...errors import Given, InputError
 from ...graph import as_graph
 from ...kernels import bfs as bfs_kernels
 from ...kernels import bfs_many as bfs_many_kernels
+from ...kernels.bfs_many.ops import SearchWords
+from ...kernels.edges import Adjacency, HubBuffers
 from ...paths import walked_back
 from ...planning.plan import Plan
 from ...planning.shape import shape_beside
@@ -181,8 +183,6 @@ class BatchShard:
     ----------
     active : array of int64, shape (1,)
         Number of vertices in a frontier.
-    hubs : tuple of two arrays
-        A buffer for vertices with so many edges that they are handled later, and a word that counts them.
     row : int
         Row of the batch's first source; -1 before the first batch.
     level : int
@@ -195,15 +195,13 @@ class BatchShard:
     kernels: bfs_many_kernels.Operations
     first: int
     last: int
-    by_source: tuple[Array, Array]
-    by_target: tuple[Array, Array]
+    by_source: Adjacency
+    by_target: Adjacency
     sources: Array
     distances: Array
-    frontier: Array
-    seen: Array
-    following: Array
+    words: SearchWords
     active: Array
-    hubs: tuple[Array, Array]
+    hubs: HubBuffers
     row: int = -1
     level: int = 0
     size: int = 0
@@ -233,9 +231,11 @@ class SearchMany:
             by_target=(device.asarray(piece.by_target[0]), device.asarray(piece.by_target[1])),
             sources=xp.asarray(self.sources, np.int32),
             distances=xp.full((len(self.sources), last - first), -1, np.int32),
-            frontier=xp.empty((n, words), np.uint64),
-            seen=xp.empty((last - first, words), np.uint64),
-            following=xp.zeros((last - first, words), np.uint64),
+            words=SearchWords(
+                frontier=xp.empty((n, words), np.uint64),
+                seen=xp.empty((last - first, words), np.uint64),
+                following=xp.zeros((last - first, words), np.uint64),
+            ),
             active=xp.zeros(1, np.int64),
             hubs=(
                 xp.empty(bfs_kernels.on(device).hub_capacity(len(piece.by_target[1])), np.int32),
@@ -264,7 +264,7 @@ class SearchMany:
             for source, distances, before in zip(self.sources, state.distances, results["predecessors"], strict=True):
                 row[own] = distances
                 comm.allgather(row, self.plan.ranges)
-                kernels.parents(*state.by_target, state.first, state.last, row, source, before, *state.hubs)
+                kernels.parents(state.by_target, state.first, state.last, row, source, before, state.hubs)
         return results
 
     def _begin(self, state: BatchShard) -> bool:
@@ -275,10 +275,10 @@ class SearchMany:
             return False
         searches = [min(64, max(0, len(batch) - bit)) for bit in range(0, self.detail.batch, 64)]
         # Bits without a search count as seen.
-        state.seen[:] = state.device.xp.asarray([2**64 - 2**count for count in searches], np.uint64)
-        state.frontier.fill(0)
+        state.words.seen[:] = state.device.xp.asarray([2**64 - 2**count for count in searches], np.uint64)
+        state.words.frontier.fill(0)
         sources = state.sources[row : row + len(batch)]
-        state.kernels.plant(sources, state.first, state.last, state.frontier, state.seen, row, state.distances)
+        state.kernels.plant(sources, state.first, state.last, state.words, row, state.distances)
         state.row, state.level, state.size = row, 0, len(set(batch))
         return True
 
@@ -286,12 +286,12 @@ class SearchMany:
         """Run a level of a batch: push if few vertices are in a frontier, else pull."""
         s, k = state, state.kernels
         if s.size * _PULL_SHARE < self.plan.n:
-            k.push(*s.by_source, s.first, s.frontier, s.seen, s.following, *s.hubs)
+            k.push(s.by_source, s.first, s.words, s.hubs)
         else:
-            k.pull(*s.by_target, s.frontier, s.seen, s.following, *s.hubs)
+            k.pull(s.by_target, s.words, s.hubs)
         s.level += 1
         s.active.fill(0)
-        k.settle(s.first, s.last, s.level, s.following, s.seen, s.frontier, s.row, s.distances, s.active)
-        comm.allgather(s.frontier, self.plan.ranges)
+        k.settle(s.first, s.last, s.words, s.level, s.row, s.distances, s.active)
+        comm.allgather(s.words.frontier, self.plan.ranges)
         comm.allreduce(s.active, "sum")
         s.size = int(s.active[0])

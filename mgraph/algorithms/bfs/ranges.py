@@ -123,7 +123,7 @@ class FromSources:
             parent = xp.empty(state.last - state.first, np.int32)
             root = self.sources[0] if len(self.sources) == 1 else -1
             work = xp.empty(kernels.hub_capacity(len(state.by_target[1])), np.int32), xp.empty(1, np.uint64)
-            kernels.parents(*state.by_target, state.first, state.last, state.distances, root, parent, *work)
+            kernels.parents(state.by_target, state.first, state.last, state.distances, root, parent, work)
             results["predecessors"] = parent
         return results
 

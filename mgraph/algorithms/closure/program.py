@@ -7,21 +7,22 @@ from ...arrays import Array, chunk_rows
 from ...dtypes import infinity
 from ...graph import in_memory
 from ...kernels import closure as closure_kernels
+from ...kernels.minplus.ops import Panels
 from ...matrices.distance_matrix import NO_CYCLE, Part, empty
-from ...matrices.floyd_warshall import FloydWarshall, MatrixShard, Panels
+from ...matrices.floyd_warshall import BlockedElimination, MatrixShard
 from ...matrices.plan import MatrixDetail
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 
 
-class Closure(FloydWarshall):
+class Closure(BlockedElimination[closure_kernels.Operations]):
     """The blocked Warshall algorithm over a grid of shards."""
 
     def __init__(self, plan: Plan[MatrixDetail], reflexive: bool) -> None:
         super().__init__(plan, nonnegative=True)
         self.reflexive = reflexive
 
-    def load(self, shard: int, piece: Part, device: devices.Device) -> MatrixShard:
+    def load(self, shard: int, piece: Part, device: devices.Device) -> MatrixShard[closure_kernels.Operations]:
         """Return the shard with the bits of its edges set and its panels allocated."""
         plan, xp, kernels = self.plan, device.xp, closure_kernels.on(device)
         rows, columns = plan.ranges[shard], self.detail.columns[shard]
@@ -36,7 +37,7 @@ class Closure(FloydWarshall):
         cycle = xp.full(1, NO_CYCLE, np.int32)
         return MatrixShard(device, kernels, rows, columns, D, None, panels, device.stream(), cycle)
 
-    def collect(self, state: MatrixShard, comm: Communicator) -> dict[str, Array]:
+    def collect(self, state: MatrixShard[closure_kernels.Operations], comm: Communicator) -> dict[str, Array]:
         """Return the shard's bits, and the number of set bits in each row."""
         counts = state.device.xp.empty(len(state.D), np.int64)
         state.kernels.count(state.D, counts)
@@ -44,7 +45,7 @@ class Closure(FloydWarshall):
 
     def _update(
         self,
-        state: MatrixShard,
+        state: MatrixShard[closure_kernels.Operations],
         number: int,
         rows: slice | None = None,
         columns: slice | None = None,
@@ -59,7 +60,7 @@ class Closure(FloydWarshall):
         across = (0, s.columns[1] - s.columns[0]) if columns is None else (columns.start, columns.stop)
         if down[1] > down[0] and across[1] > across[0]:
             b = min(self.detail.block, self.plan.n - number * self.detail.block)
-            s.kernels.update(s.D, p.C, p.R, b, down, across)
+            s.kernels.update(s.D, p, b, down, across)
 
 
 def _fill(

@@ -10,13 +10,14 @@ from ... import device as devices
 from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...graph import Compressed, Graph, as_graph
+from ...kernels.spanning_forest.ops import Incident
 from ...planning.shape import shape_beside
 from ...results import Result
 from ...runtime.program import Progress, memory_errors
 from ...runtime.select import checked_memory_limit, checked_span, executor, specs_holding
 from . import plan as forest_plan
 from .keys import Keys, keys_of
-from .program import Incident, SpanningForest
+from .program import SpanningForest
 
 
 @memory_errors("minimum_spanning_forest")

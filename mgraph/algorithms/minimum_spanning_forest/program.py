@@ -7,23 +7,16 @@ roots by itself, with the same outcome.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
 from ...kernels import spanning_forest as spanning_forest_kernels
+from ...kernels.edges import HubBuffers
+from ...kernels.spanning_forest.ops import Components, ForestEdges, Incident
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
-
-
-class Incident(NamedTuple):
-    """Edges at a shard's vertices: row ``v - first`` holds the other ends of ``v``'s edges, ascending, and keys."""
-
-    indptr: Array
-    indices: Array
-    keys: Array
 
 
 @dataclass
@@ -36,13 +29,9 @@ class ForestShard:
     last: int
     lists: list[Incident]
     choices: list[Array]
-    comp: Array
-    parent: Array
-    best: Array
-    ends: Array
-    hubs: Array
-    total: Array
-    forest: tuple[Array, Array, Array]
+    components: Components
+    hubs: HubBuffers
+    forest: ForestEdges
     counts: Array
     hooked: int = 0
     finished: bool = False
@@ -60,7 +49,6 @@ class SpanningForest:
         first, last = self.plan.ranges[shard]
         lists = [Incident(*map(device.asarray, edges)) for edges in piece]
         most = max(len(edges.indices) for edges in lists)
-        low, high, keys = (xp.empty(n, np.int32) for _ in range(3))
         return ForestShard(
             device=device,
             kernels=kernels,
@@ -68,13 +56,14 @@ class SpanningForest:
             last=last,
             lists=lists,
             choices=[xp.empty(last - first, np.int64) for _ in lists],
-            comp=xp.arange(n, dtype=np.int32),
-            parent=xp.arange(n, dtype=np.int32),
-            best=xp.full(n, np.iinfo(np.int64).max, np.int64),
-            ends=xp.full(n, np.iinfo(np.int32).max, np.int32),
-            hubs=xp.empty(kernels.hub_capacity(most), np.int32),
-            total=xp.empty(1, np.uint64),
-            forest=(low, high, keys),
+            components=Components(
+                comp=xp.arange(n, dtype=np.int32),
+                parent=xp.arange(n, dtype=np.int32),
+                best=xp.full(n, np.iinfo(np.int64).max, np.int64),
+                ends=xp.full(n, np.iinfo(np.int32).max, np.int32),
+            ),
+            hubs=(xp.empty(kernels.hub_capacity(most), np.int32), xp.empty(1, np.uint64)),
+            forest=ForestEdges(*(xp.empty(n, np.int32) for _ in range(3))),
             counts=xp.zeros(2, np.int32),
         )
 
@@ -84,13 +73,13 @@ class SpanningForest:
         if s.finished or not self.plan.n:
             return 0
         for edges, choice in zip(s.lists, s.choices, strict=True):
-            k.choose(*edges, s.first, first == 0, s.comp, s.best, choice, s.hubs, s.total)
-        comm.allreduce(s.best, "min")
+            k.choose(edges, s.first, first == 0, s.components, choice, s.hubs)
+        comm.allreduce(s.components.best, "min")
         for edges, choice in zip(s.lists, s.choices, strict=True):
-            k.settle(edges.indptr, edges.indices, s.first, s.comp, s.best, choice, s.ends)
-        comm.allreduce(s.ends, "min")
-        k.hook(s.first, s.last, s.comp, s.best, s.ends, s.parent, *s.forest, s.counts)
-        k.relabel(s.parent, s.comp, s.best, s.ends)
+            k.settle(edges, s.first, s.components, choice)
+        comm.allreduce(s.components.ends, "min")
+        k.hook(s.first, s.last, s.components, s.forest, s.counts)
+        k.relabel(s.components)
         hooked = int(devices.to_host(s.counts)[0])
         s.finished, s.hooked = hooked == s.hooked, hooked  # all shards hook the same roots
         return 1
@@ -99,6 +88,6 @@ class SpanningForest:
         """Return the edges whose lesser end is the shard's, in the order of both ends, and their keys."""
         found = int(devices.to_host(state.counts)[1])
         low, high, keys = (part[:found] for part in state.forest)
-        del state.choices, state.comp, state.parent, state.best, state.ends  # frees memory for the sort
+        del state.choices, state.components  # frees memory for the sort
         order = (low.astype(np.int64) << 32 | high).argsort()
         return {"src": low[order], "dst": high[order], "keys": keys[order]}

@@ -6,6 +6,7 @@ import numpy as np
 
 from ... import device as devices
 from ...device import cuda_attribute, cuda_function
+from ..edges import Adjacency, HubBuffers
 from .ops import SearchArrays, SearchEdges
 
 SOURCE = "bfs.cu"
@@ -105,26 +106,18 @@ def levels(edges: SearchEdges, arrays: SearchArrays, limit: int, method: int, sh
 
 
 def parents(
-    in_indptr: Array,
-    in_indices: Array,
-    first: int,
-    last: int,
-    distances: Array,
-    root: int,
-    parent: Array,
-    hubs: Array,
-    total: Array,
+    edges: Adjacency, first: int, last: int, distances: Array, root: int, parent: Array, hubs: HubBuffers
 ) -> None:
     """Write the least in-neighbour one level up of each vertex from `first` to `last`, or -9999.
 
-    `root` is the only source, or -1. `hubs` has room for `hub_capacity` words, `total` is a word.
+    `root` is the only source, or -1.
     """
     if last == first:
         return
-    total.fill(0)
-    edges, here = (in_indptr, in_indices), (np.int32(first), np.int32(last))
-    kernel = cuda_function(SOURCE, f"parents<{_offset(in_indptr)}>")
-    kernel((-(-(last - first) // 256),), (256,), (*edges, *here, distances, np.int32(root), parent, hubs, total))
-    kernel = cuda_function(SOURCE, f"hub_parents<{_offset(in_indptr)}>")
+    hubs[1].fill(0)
+    offset, here = _offset(edges[0]), (np.int32(first), np.int32(last))
+    kernel = cuda_function(SOURCE, f"parents<{offset}>")
+    kernel((-(-(last - first) // 256),), (256,), (*edges, *here, distances, np.int32(root), parent, *hubs))
+    kernel = cuda_function(SOURCE, f"hub_parents<{offset}>")
     blocks = _PARENTING * cuda_attribute("MultiProcessorCount")
-    kernel((blocks,), (256,), (*edges, here[0], distances, parent, hubs, total))
+    kernel((blocks,), (256,), (*edges, here[0], distances, parent, *hubs))

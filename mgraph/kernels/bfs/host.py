@@ -248,12 +248,13 @@ def _is_in(bits, vertex):
     return bits[v >> np.uint64(5)] >> np.uint32(v & np.uint64(31)) & _ONE != 0
 
 
-@unless(is_small)
-def parents(in_indptr, in_indices, first, last, distances, root, parent, hubs, total):
+@unless(lambda edges, *_: is_small(edges[0]))
+def parents(edges, first, last, distances, root, parent, hubs):
     """Write the least in-neighbour one level up of each vertex from `first` to `last`, or -9999.
 
     `root` is the only source, or -1.
     """
+    in_indptr, in_indices = edges
     for own in prange(last - first):
         parent[own] = -9999
         wanted = distances[first + own] - 1

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 from ...arrays import Array
+from ..edges import Adjacency, HubBuffers
 
 
 class SearchEdges(NamedTuple):
@@ -139,30 +140,23 @@ class Operations(Protocol):
         ...
 
     def parents(
-        self,
-        in_indptr: Array,
-        in_indices: Array,
-        first: int,
-        last: int,
-        distances: Array,
-        root: int,
-        parent: Array,
-        hubs: Array,
-        total: Array,
+        self, edges: Adjacency, first: int, last: int, distances: Array, root: int, parent: Array, hubs: HubBuffers
     ) -> None:
         """Write the least in-neighbour one level up of each vertex from `first` to `last`, or -9999.
 
         Parameters
         ----------
+        edges : Adjacency
+            Edges by target: a row for each vertex from `first` to `last`, with its in-neighbours in ascending order.
+        first, last : int
+            The shard's range.
         distances : array of int32, shape (n,)
             Levels of all vertices; -1 where unreached.
         root : int
             The only source, or -1.
         parent : array of int32, shape (last - first,)
-            What is written.
-        hubs : array of int32, shape (``hub_capacity(edges)``,)
-            Buffer.
-        total : array of uint64, shape (1,)
-            Buffer.
+            Receives the result.
+        hubs : HubBuffers
+            Buffers.
         """
         ...

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 
 from ...device import cuda_attribute, cuda_function
+from ..edges import Adjacency
+from .ops import Queued, Visited
 
 SOURCE = "bfs_by_level.cu"
 
@@ -52,7 +54,7 @@ def mark(queue: Array, frontier: Array) -> None:
 def rows(in_indptr: Array, first: int, last: int, targets: Array) -> None:
     """Write the target of each edge into the vertices `first` to `last`."""
     arguments = in_indptr, _int(first), _int(last), np.int64(len(targets)), targets
-    _launch(_instance("rows", in_indptr), len(targets), *arguments)
+    _launch(f"rows<{_offset(in_indptr)}>", len(targets), *arguments)
 
 
 def edge(sources: Array, targets: Array, frontier: Array, level: int, distances: Array) -> None:
@@ -61,11 +63,10 @@ def edge(sources: Array, targets: Array, frontier: Array, level: int, distances:
     _launch("edge", len(sources), *arguments)
 
 
-def vertex(out_indptr: Array, out_indices: Array, frontier: Array, level: int, distances: Array) -> None:
+def vertex(edges: Adjacency, frontier: Array, level: int, distances: Array) -> None:
     """Give unvisited neighbours of the frontier the distance `level`, a thread a vertex."""
     n = len(distances)
-    arguments = out_indptr, out_indices, _int(n), frontier, _int(level), distances
-    _launch(_instance("vertex", out_indptr), n, *arguments)
+    _launch(_instance("vertex", edges), n, *edges, _int(n), frontier, _int(level), distances)
 
 
 def settle(first: int, last: int, level: int, distances: Array, frontier: Array, control: Array) -> None:
@@ -74,8 +75,7 @@ def settle(first: int, last: int, level: int, distances: Array, frontier: Array,
 
 
 def expand(
-    out_indptr: Array,
-    out_indices: Array,
+    edges: Adjacency,
     first: int,
     frontier: Array,
     visited: Array,
@@ -85,8 +85,8 @@ def expand(
 ) -> None:
     """Give unvisited neighbours of the frontier the distance `level`, and mark them."""
     n = len(distances)
-    arguments = out_indptr, out_indices, _int(n), _int(first), frontier, visited, _int(level), updating, distances
-    _launch(_instance("expand", out_indptr), n, *arguments)
+    arguments = *edges, _int(n), _int(first), frontier, visited, _int(level), updating, distances
+    _launch(_instance("expand", edges), n, *arguments)
 
 
 def update(first: int, last: int, visited: Array, updating: Array, frontier: Array, control: Array) -> None:
@@ -94,58 +94,55 @@ def update(first: int, last: int, visited: Array, updating: Array, frontier: Arr
     _launch("update", last - first, _int(first), _int(last), visited, updating, frontier, control)
 
 
-def privatized(
-    out_indptr: Array, out_indices: Array, queue: Array, level: int, distances: Array, following: Array, control: Array
-) -> None:
+def privatized(edges: Adjacency, queue: Array, level: int, distances: Array, following: Array, control: Array) -> None:
     """Give unvisited neighbours of the queue's vertices the distance `level`, and write them to `following`."""
     size = len(queue)
-    arguments = out_indptr, out_indices, _int(size), queue, _int(level), distances, following, control
-    _launch(_instance("privatized", out_indptr), size, *arguments)
+    arguments = *edges, _int(size), queue, _int(level), distances, following, control
+    _launch(_instance("privatized", edges), size, *arguments)
 
 
-def gather(out_indptr: Array, out_indices: Array, queue: Array, edges: Array, control: Array) -> None:
-    """Copy the targets of the edges from the queue's vertices to `edges`."""
+def gather(edges: Adjacency, queue: Array, targets: Array, control: Array) -> None:
+    """Copy the targets of the edges from the queue's vertices to `targets`."""
     size = len(queue)
-    arguments = out_indptr, out_indices, _int(size), queue, edges, control
-    _launch(_instance("gather", out_indptr), size, *arguments)
+    _launch(_instance("gather", edges), size, *edges, _int(size), queue, targets, control)
 
 
 def filter_edges(
-    edges: Array, first: int, level: int, visited: Array, distances: Array, following: Array, control: Array
+    targets: Array, visited: Visited, level: int, distances: Array, following: Array, control: Array
 ) -> None:
     """Give the unvisited among the gathered targets the distance `level`, and write them to `following`."""
     blocks = _RESIDENT * cuda_attribute("MultiProcessorCount")
-    arguments = edges, _int(first), _int(level), visited, distances, following, control
+    arguments = targets, _int(visited.first), _int(level), visited.bits, distances, following, control
     cuda_function(SOURCE, "filter")((blocks,), (_THREADS,), arguments)
 
 
 def thin(
-    out_indptr: Array,
-    out_indices: Array,
-    first: int,
-    visited: Array,
+    edges: Adjacency,
+    visited: Visited,
     distances: Array,
-    queue: Array,
-    head: int,
-    tail: int,
+    frontier: Queued,
     level: int,
     limit: int,
     control: Array,
 ) -> None:
     """Run up to `limit` levels by one block, as long as they are thin, the first of them at distance `level`."""
     arguments = (
-        *(out_indptr, out_indices, _int(first), visited, distances, queue),
-        *(_int(head), _int(tail), _int(level), _int(min(limit, 2**31 - 1)), control),
+        *(*edges, _int(visited.first), visited.bits, distances, frontier.queue),
+        *(_int(frontier.head), _int(frontier.tail), _int(level), _int(min(limit, 2**31 - 1)), control),
     )
-    cuda_function(SOURCE, _instance("thin", out_indptr))((1,), (THIN,), arguments)
+    cuda_function(SOURCE, _instance("thin", edges))((1,), (THIN,), arguments)
 
 
 def _int(value: int) -> np.int32:
     return np.int32(value)
 
 
-def _instance(kernel: str, indptr: Array) -> str:
-    return f"{kernel}<{'int' if indptr.dtype == np.int32 else 'long long'}>"
+def _offset(indptr: Array) -> str:
+    return "int" if indptr.dtype == np.int32 else "long long"
+
+
+def _instance(kernel: str, edges: Adjacency) -> str:
+    return f"{kernel}<{_offset(edges[0])}>"
 
 
 def _launch(name: str, threads: int, *arguments: Any) -> None:

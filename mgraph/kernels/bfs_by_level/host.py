@@ -85,8 +85,9 @@ def edge(sources, targets, frontier, level, distances):
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def vertex(out_indptr, out_indices, frontier, level, distances):
+def vertex(edges, frontier, level, distances):
     """Give unvisited neighbours of the frontier the distance `level`."""
+    out_indptr, out_indices = edges
     for u in prange(len(distances)):
         if _in(frontier, u):
             for e in range(out_indptr[u], out_indptr[u + 1]):
@@ -111,8 +112,9 @@ def settle(first, last, level, distances, frontier, control):
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def expand(out_indptr, out_indices, first, frontier, visited, level, updating, distances):
+def expand(edges, first, frontier, visited, level, updating, distances):
     """Give unvisited neighbours of the frontier the distance `level`, and mark them."""
+    out_indptr, out_indices = edges
     for u in prange(len(distances)):
         if _in(frontier, u):
             for e in range(out_indptr[u], out_indptr[u + 1]):
@@ -141,8 +143,9 @@ def update(first, last, visited, updating, frontier, control):
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def privatized(out_indptr, out_indices, queue, level, distances, following, control):
+def privatized(edges, queue, level, distances, following, control):
     """Give unvisited neighbours of the queue's vertices the distance `level`, and write them to `following`."""
+    out_indptr, out_indices = edges
     for part in prange((len(queue) + _CHUNK - 1) // _CHUNK):
         held = np.empty(_HELD, np.int32)
         found = 0
@@ -163,8 +166,9 @@ def privatized(out_indptr, out_indices, queue, level, distances, following, cont
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def gather(out_indptr, out_indices, queue, edges, control):
-    """Copy the targets of the edges from the queue's vertices to `edges`."""
+def gather(edges, queue, targets, control):
+    """Copy the targets of the edges from the queue's vertices to `targets`."""
+    out_indptr, out_indices = edges
     for part in prange((len(queue) + _CHUNK - 1) // _CHUNK):
         first, last = part * _CHUNK, min(len(queue), part * _CHUNK + _CHUNK)
         degrees = 0
@@ -173,21 +177,22 @@ def gather(out_indptr, out_indices, queue, edges, control):
         place = fetch_and_add(control, EDGES, degrees)
         for q in range(first, last):
             for e in range(out_indptr[queue[q]], out_indptr[queue[q] + 1]):
-                edges[place] = out_indices[e]
+                targets[place] = out_indices[e]
                 place += 1
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def filter_edges(edges, first, level, visited, distances, following, control):
+def filter_edges(targets, visited, level, distances, following, control):
     """Give the unvisited among the gathered targets the distance `level`, and write them to `following`."""
+    first, visited_bits = visited
     total = control[EDGES]
     for part in prange((total + _EDGES - 1) // _EDGES):
         kept = np.empty(_EDGES, np.int32)
         found = 0
         for e in range(part * _EDGES, min(total, part * _EDGES + _EDGES)):
-            v = edges[e]
+            v = targets[e]
             word, bit = (v - first) >> 5, _ONE << np.uint32((v - first) & 31)
-            if visited[word] & bit or fetch_and_or(visited, word, bit) & bit:
+            if visited_bits[word] & bit or fetch_and_or(visited_bits, word, bit) & bit:
                 continue
             distances[v] = level
             kept[found] = v
@@ -198,8 +203,11 @@ def filter_edges(edges, first, level, visited, distances, following, control):
 
 
 @njit(nogil=True, cache=True)
-def thin(out_indptr, out_indices, first, visited, distances, queue, head, tail, level, limit, control):
+def thin(edges, visited, distances, frontier, level, limit, control):
     """Run up to `limit` levels by one core, as long as they are thin, the first of them at distance `level`."""
+    out_indptr, out_indices = edges
+    first, visited_bits = visited
+    queue, head, tail = frontier
     start, ran = tail, 0
     while ran < limit and 0 < tail - head <= THIN:
         degrees = 0
@@ -212,8 +220,8 @@ def thin(out_indptr, out_indices, first, visited, distances, queue, head, tail, 
             for e in range(out_indptr[queue[q]], out_indptr[queue[q] + 1]):
                 v = out_indices[e]
                 word, bit = (v - first) >> 5, _ONE << np.uint32((v - first) & 31)
-                if not visited[word] & bit:
-                    visited[word] |= bit
+                if not visited_bits[word] & bit:
+                    visited_bits[word] |= bit
                     distances[v] = level + ran
                     queue[end] = v
                     end += 1
@@ -225,8 +233,10 @@ def thin(out_indptr, out_indices, first, visited, distances, queue, head, tail, 
 
 
 @njit(nogil=True, cache=True)
-def sequential(out_indptr, out_indices, distances, queue, head, tail, level, limit, control):
+def sequential(edges, distances, frontier, level, limit, control):
     """Run up to `limit` levels along the queue, the first of them at distance `level`."""
+    out_indptr, out_indices = edges
+    queue, head, tail = frontier
     start, ran = tail, 0
     while ran < limit and head < tail:
         end = tail

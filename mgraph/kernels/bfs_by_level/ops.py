@@ -1,19 +1,51 @@
 """Operations of breadth-first search, a level a launch; ``kernels/bfs_by_level.cu`` has the algorithms."""
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ...arrays import Array
+from ..edges import Adjacency
 
 #: Operations that only a CPU has.
 HOST_ONLY = frozenset({"sequential"})
 
 
+class Queued(NamedTuple):
+    """A frontier in a queue: the vertices from place `head` to place `tail`. Vertices found are appended at `tail`.
+
+    Attributes
+    ----------
+    queue : array of int32, shape (n,)
+        Vertices in the order in which they were found.
+    head, tail : int
+        Where the frontier begins and ends.
+    """
+
+    queue: Array
+    head: int
+    tail: int
+
+
+class Visited(NamedTuple):
+    """The shard's vertices that were visited, as a bitmap.
+
+    Attributes
+    ----------
+    first : int
+        The vertex of the first bit.
+    bits : array of uint32, shape (ceil((last - first) / 32),)
+        Bit i % 32 of word i // 32 is vertex first + i.
+    """
+
+    first: int
+    bits: Array
+
+
 class Operations(Protocol):
     """What both twins do.
 
-    ``out_indptr`` (int32 or int64, shape (n + 1,)) and ``out_indices`` (int32) are the edges by source, only those with
-    targets in the shard's range, `first` to `last`. `distances` is int32 of shape (n,), -1 where unreached. `frontier`
-    is a bitmap of all n vertices, uint32. `queue` and `following` are int32, vertices. `control` is int64 of shape
+    `edges` are by source: a row for each of the n vertices, with its targets in the shard's range, `first` to `last`.
+    `distances` is int32 of shape (n,), -1 where unreached. `frontier` is a bitmap of all n vertices, uint32 of shape
+    (ceil(n / 32),). `queue` and `following` are int32, lists of vertices. `control` is int64 of shape
     (`CONTROL_WORDS`,), zero before.
     """
 
@@ -51,7 +83,7 @@ class Operations(Protocol):
         """Give unvisited targets of edges from the frontier the distance `level`; `sources`, `targets`: int32."""
         ...
 
-    def vertex(self, out_indptr: Array, out_indices: Array, frontier: Array, level: int, distances: Array) -> None:
+    def vertex(self, edges: Adjacency, frontier: Array, level: int, distances: Array) -> None:
         """Give unvisited neighbours of the frontier the distance `level`, a thread a vertex."""
         ...
 
@@ -61,8 +93,7 @@ class Operations(Protocol):
 
     def expand(
         self,
-        out_indptr: Array,
-        out_indices: Array,
+        edges: Adjacency,
         first: int,
         frontier: Array,
         visited: Array,
@@ -81,62 +112,39 @@ class Operations(Protocol):
         ...
 
     def privatized(
-        self,
-        out_indptr: Array,
-        out_indices: Array,
-        queue: Array,
-        level: int,
-        distances: Array,
-        following: Array,
-        control: Array,
+        self, edges: Adjacency, queue: Array, level: int, distances: Array, following: Array, control: Array
     ) -> None:
         """Give unvisited neighbours of the queue's vertices the distance `level`; write them to `following`."""
         ...
 
-    def gather(self, out_indptr: Array, out_indices: Array, queue: Array, edges: Array, control: Array) -> None:
-        """Copy the targets of the edges from the queue's vertices to `edges`, int32; count them."""
+    def gather(self, edges: Adjacency, queue: Array, targets: Array, control: Array) -> None:
+        """Copy the targets of the edges from the queue's vertices to `targets`, int32; add their number to EDGES."""
         ...
 
     def filter_edges(
-        self, edges: Array, first: int, level: int, visited: Array, distances: Array, following: Array, control: Array
+        self, targets: Array, visited: Visited, level: int, distances: Array, following: Array, control: Array
     ) -> None:
-        """Give the unvisited among the gathered targets the distance `level`, and write them to `following`.
-
-        `visited` is a bitmap of the shard's vertices, uint32.
-        """
+        """Give the unvisited among the gathered targets the distance `level`, and write them to `following`."""
         ...
 
     def thin(
         self,
-        out_indptr: Array,
-        out_indices: Array,
-        first: int,
-        visited: Array,
+        edges: Adjacency,
+        visited: Visited,
         distances: Array,
-        queue: Array,
-        head: int,
-        tail: int,
+        frontier: Queued,
         level: int,
         limit: int,
         control: Array,
     ) -> None:
-        """Run up to `limit` levels while they are thin, from the vertices `head` to `tail` of the queue.
+        """Run up to `limit` levels from a queued frontier, as long as levels are thin.
 
-        The first level gets distance `level`; what is found is appended to the queue. `visited` as for `filter_edges`.
+        The first level gets distance `level`.
         """
         ...
 
     def sequential(
-        self,
-        out_indptr: Array,
-        out_indices: Array,
-        distances: Array,
-        queue: Array,
-        head: int,
-        tail: int,
-        level: int,
-        limit: int,
-        control: Array,
+        self, edges: Adjacency, distances: Array, frontier: Queued, level: int, limit: int, control: Array
     ) -> None:
-        """Run up to `limit` levels along the queue on one core, the first of them at distance `level`."""
+        """Run up to `limit` levels from a queued frontier on one core; the first gets distance `level`."""
         ...

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 
 from ...device import cuda_attribute, cuda_function
+from ..edges import Adjacency, HubBuffers
+from .ops import SearchWords
 
 SOURCE = "bfs_many.cu"
 
@@ -29,58 +31,32 @@ _TAKING = 8
 Array = Any
 
 
-def plant(sources: Array, first: int, last: int, frontier: Array, seen: Array, row: int, distances: Array) -> None:
-    """Start a search from each of `sources`, whose distances begin with row `row`."""
+def plant(sources: Array, first: int, last: int, words: SearchWords, row: int, distances: Array) -> None:
+    """Start a search from each of `sources`; `distances` has the first one's in row `row`."""
+    frontier, seen, _ = words
     arguments = _int(len(sources)), sources, _int(first), _int(last), frontier, seen, _int(row), distances
     _launch(f"plant<{frontier.shape[1]}>", len(sources), arguments)
 
 
-def pull(
-    in_indptr: Array, in_indices: Array, frontier: Array, seen: Array, following: Array, hubs: Array, total: Array
-) -> None:
-    """Gather for each vertex who of its in-neighbours is in a frontier.
-
-    `hubs` has room for `hub_capacity` words of `mgraph.kernels.bfs.cuda`, `total` is a word.
-    """
-    total.fill(0)
-    edges, words, put_off = (in_indptr, in_indices), (frontier, seen, following), (hubs, total)
-    _launch(_instance("pull", in_indptr, frontier), len(seen), (*edges, _int(len(seen)), *words, *put_off))
-    _launch(_instance("pull_hubs", in_indptr, frontier), _all(len(seen)), (*edges, *words, *put_off))
+def pull(edges: Adjacency, words: SearchWords, hubs: HubBuffers) -> None:
+    """Write to `following` which searches have an in-neighbour of each vertex in their frontiers."""
+    hubs[1].fill(0)
+    n = len(words.seen)
+    _launch(_instance("pull", edges, words), n, (*edges, _int(n), *words, *hubs))
+    _launch(_instance("pull_hubs", edges, words), _all(n), (*edges, *words, *hubs))
 
 
-def push(
-    out_indptr: Array,
-    out_indices: Array,
-    first: int,
-    frontier: Array,
-    seen: Array,
-    following: Array,
-    hubs: Array,
-    total: Array,
-) -> None:
-    """Send along the edges of each vertex what frontiers it is in; `following` is zero before.
-
-    `hubs` and `total` are as in `pull`.
-    """
-    total.fill(0)
-    n = len(frontier) if len(seen) else 0
-    edges, words, put_off = (out_indptr, out_indices), (frontier, seen, following), (hubs, total)
-    _launch(_instance("push", out_indptr, frontier), n, (*edges, _int(n), _int(first), *words, *put_off))
-    _launch(_instance("push_hubs", out_indptr, frontier), _all(n), (*edges, _int(first), *words, *put_off))
+def push(edges: Adjacency, first: int, words: SearchWords, hubs: HubBuffers) -> None:
+    """Add to `following`, zero before, the searches that reach each vertex from their frontiers."""
+    hubs[1].fill(0)
+    n = len(words.frontier) if len(words.seen) else 0
+    _launch(_instance("push", edges, words), n, (*edges, _int(n), _int(first), *words, *hubs))
+    _launch(_instance("push_hubs", edges, words), _all(n), (*edges, _int(first), *words, *hubs))
 
 
-def settle(
-    first: int,
-    last: int,
-    level: int,
-    following: Array,
-    seen: Array,
-    frontier: Array,
-    row: int,
-    distances: Array,
-    active: Array,
-) -> None:
+def settle(first: int, last: int, words: SearchWords, level: int, row: int, distances: Array, active: Array) -> None:
     """Make the new vertices the frontiers, at distance `level`, and add their number to `active`."""
+    frontier, seen, following = words
     arguments = (
         *(_int(first), _int(last), _int(level), following, seen, frontier),
         *(_int(row), distances, active),
@@ -97,8 +73,8 @@ def _int(value: int) -> np.int32:
     return np.int32(value)
 
 
-def _instance(kernel: str, indptr: Array, frontier: Array) -> str:
-    return f"{kernel}<{'int' if indptr.dtype == np.int32 else 'long long'}, {frontier.shape[1]}>"
+def _instance(kernel: str, edges: Adjacency, words: SearchWords) -> str:
+    return f"{kernel}<{'int' if edges[0].dtype == np.int32 else 'long long'}, {words.frontier.shape[1]}>"
 
 
 def _launch(name: str, threads: int, arguments: tuple[Any, ...]) -> None:

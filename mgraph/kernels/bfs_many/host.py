@@ -21,8 +21,9 @@ _MANY = np.uint64(4)  # search by search if a search meets more of them than thi
 
 
 @njit(nogil=True, cache=True)
-def plant(sources, first, last, frontier, seen, row, distances):
-    """Start a search from each of `sources`, whose distances begin with row `row`."""
+def plant(sources, first, last, words, row, distances):
+    """Start a search from each of `sources`; `distances` has the first one's in row `row`."""
+    frontier, seen, _ = words
     for i in range(len(sources)):
         v, bit = sources[i], _ONE << np.uint64(i & 63)
         frontier[v, i >> 6] |= bit
@@ -32,8 +33,10 @@ def plant(sources, first, last, frontier, seen, row, distances):
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def pull(in_indptr, in_indices, frontier, seen, following, hubs, total):
-    """Gather for each vertex who of its in-neighbours is in a frontier."""
+def pull(edges, words, hubs):
+    """Write to `following` which searches have an in-neighbour of each vertex in their frontiers."""
+    in_indptr, in_indices = edges
+    frontier, seen, following = words
     for own in prange(len(seen)):
         begin, end = np.uint64(in_indptr[own]), np.uint64(in_indptr[own + 1])
         for w in range(frontier.shape[1]):
@@ -47,23 +50,26 @@ def pull(in_indptr, in_indices, frontier, seen, following, hubs, total):
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def push(out_indptr, out_indices, first, frontier, seen, following, hubs, total):
-    """Send along the edges of each vertex what frontiers it is in; `following` is zero before."""
-    words = frontier.shape[1]
+def push(edges, first, words, hubs):
+    """Add to `following`, zero before, the searches that reach each vertex from their frontiers."""
+    out_indptr, out_indices = edges
+    frontier, seen, following = words
+    count = frontier.shape[1]
     flat = following.reshape(-1)
     for u in prange(len(frontier)):
-        for w in range(words):
+        for w in range(count):
             if frontier[u, w]:
                 for e in range(out_indptr[u], out_indptr[u + 1]):
                     v = out_indices[e] - first
                     bits = frontier[u, w] & ~seen[v, w]
                     if bits & ~following[v, w]:
-                        fetch_and_or(flat, v * words + w, bits)
+                        fetch_and_or(flat, v * count + w, bits)
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def settle(first, last, level, following, seen, frontier, row, distances, active):
+def settle(first, last, words, level, row, distances, active):
     """Make the new vertices the frontiers, at distance `level`, and add their number to `active`."""
+    frontier, seen, following = words
     own_frontier, own_distances = frontier[first:last], distances[row:]
     for part in prange((last - first + _CHUNK - 1) // _CHUNK):
         begin, end = part * _CHUNK, min(last - first, part * _CHUNK + _CHUNK)

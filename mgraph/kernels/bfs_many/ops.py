@@ -1,70 +1,62 @@
 """Operations of breadth-first searches from many sources; ``kernels/bfs_many.cu`` has the algorithm."""
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ...arrays import Array
+from ..edges import Adjacency, HubBuffers
+
+
+class SearchWords(NamedTuple):
+    """The state of a batch of searches: a bit for each vertex and search, in words of 64 searches.
+
+    Attributes
+    ----------
+    frontier : array of uint64, shape (n, words)
+        Searches whose frontier has the vertex.
+    seen : array of uint64, shape (last - first, words)
+        Searches that have reached the vertex; only the shard's vertices.
+    following : array of uint64, shape (last - first, words)
+        Searches whose next frontier has the vertex; only the shard's vertices.
+    """
+
+    frontier: Array
+    seen: Array
+    following: Array
 
 
 class Operations(Protocol):
-    """What both twins do. A word of 64 bits holds a vertex's state in 64 searches; a batch has one word or more.
+    """What both twins do, for the shard of the vertices from `first` to `last`."""
 
-    `frontier` is uint64 of shape (n, words). `seen` and `following` are uint64 of shape (last - first, words), for the
-    shard's vertices. Edges are as in `mgraph.kernels.bfs.ops`, as are the buffers `hubs` and `total`.
-    """
-
-    #: The words a vertex that a batch may have, the most first.
+    #: Words of 64 searches that a batch may have, the most first.
     WORDS: tuple[int, ...]
 
-    def plant(
-        self, sources: Array, first: int, last: int, frontier: Array, seen: Array, row: int, distances: Array
-    ) -> None:
-        """Start a search from each of `sources`, int32; the distances of the first are row `row`.
+    def plant(self, sources: Array, first: int, last: int, words: SearchWords, row: int, distances: Array) -> None:
+        """Start a search from each of `sources`, int32; `distances` has the first one's in row `row`.
 
         `distances` is int32 of shape (searches, last - first), -1 where unreached.
         """
         ...
 
-    def pull(
-        self,
-        in_indptr: Array,
-        in_indices: Array,
-        frontier: Array,
-        seen: Array,
-        following: Array,
-        hubs: Array,
-        total: Array,
-    ) -> None:
-        """Gather for each vertex in which frontiers its in-neighbours are; write that to `following`."""
+    def pull(self, edges: Adjacency, words: SearchWords, hubs: HubBuffers) -> None:
+        """Write to `following` which searches have an in-neighbour of each vertex in their frontiers.
+
+        `edges` are by target: a row for each of the shard's vertices, with its in-neighbours.
+        """
         ...
 
-    def push(
-        self,
-        out_indptr: Array,
-        out_indices: Array,
-        first: int,
-        frontier: Array,
-        seen: Array,
-        following: Array,
-        hubs: Array,
-        total: Array,
-    ) -> None:
-        """Send along the edges of each vertex in which frontiers it is; `following` is zero before."""
+    def push(self, edges: Adjacency, first: int, words: SearchWords, hubs: HubBuffers) -> None:
+        """Add to `following`, zero before, the searches that reach each vertex from their frontiers.
+
+        `edges` are by source: a row for each of the n vertices, with its targets in the shard's range.
+        """
         ...
 
     def settle(
-        self,
-        first: int,
-        last: int,
-        level: int,
-        following: Array,
-        seen: Array,
-        frontier: Array,
-        row: int,
-        distances: Array,
-        active: Array,
+        self, first: int, last: int, words: SearchWords, level: int, row: int, distances: Array, active: Array
     ) -> None:
-        """Make the new vertices the frontiers, at distance `level`; add their number to ``active[0]``, int64.
+        """Make `following` the shard's part of the frontiers, without the vertices that were seen before.
 
-        `following` is zero after.
+        The new vertices get distance `level`; `row` and `distances` are as for `plant`. The number of vertices that are
+        new to any search is added to ``active[0]``, int64. `following` is zero afterwards.
         """
         ...

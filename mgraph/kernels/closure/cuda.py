@@ -6,6 +6,7 @@ import numpy as np
 
 from ... import device as devices
 from ...device import cuda_function
+from ..minplus.ops import Panels
 
 SOURCE = "closure.cu"
 
@@ -62,24 +63,25 @@ def factor(D: Array, row: int, column: int, pivot: int, b: int, M: Array, cycle:
     kernel((1,), (block,), (D, _leading(D), np.int32(row), np.int32(column // 32), np.int32(b), M))
 
 
-def solve_rows(D: Array, P: None, row: int, pivot: int, b: int, M: Array, R: Array, labels: None) -> None:
+def solve_rows(D: Array, P: Array | None, row: int, pivot: int, b: int, panels: Panels) -> None:
     """R = M D[pivots, :], as the set of pivots that reach each column; the first pivot's row is `row`."""
+    M, R = panels.M, panels.R
     kernel = cuda_function(SOURCE, f"solve<{_lane_words(M.shape[0])}>")
     arguments = D, _leading(D), np.int32(row), np.int32(D.shape[1]), np.int32(b), M, R
     kernel((R.shape[0] // (32 * _SOLVERS),), (32 * _SOLVERS,), arguments)
 
 
-def solve_columns(D: Array, column: int, b: int, M: Array, C: Array) -> None:
+def solve_columns(D: Array, column: int, b: int, panels: Panels) -> None:
     """C = the pivots' columns as they stand, which begin at `column`: the rows are closed, and that is enough."""
     words = -(-b // 32)
-    C[:, :words] = D[:, column // 32 : column // 32 + words]
+    panels.C[:, :words] = D[:, column // 32 : column // 32 + words]
 
 
-def update(D: Array, C: Array, R: Array, b: int, rows: tuple[int, int], columns: tuple[int, int]) -> None:
+def update(D: Array, panels: Panels, b: int, rows: tuple[int, int], columns: tuple[int, int]) -> None:
     """D = D + C R in some rows and columns, from multiples of the block on: what reaches a pivot reaches its row."""
-    block = 32 * R.shape[1]
+    block = 32 * panels.R.shape[1]
     D = D[rows[0] : rows[1], columns[0] // 32 : -(-columns[1] // 32)]
-    C, R = C[rows[0] :], R[columns[0] :]
+    C, R = panels.C[rows[0] :], panels.R[columns[0] :]
     high, wide = D.shape
     sheets, warps, _ = _TILES[block]
     kernel = cuda_function(SOURCE, _update(block))

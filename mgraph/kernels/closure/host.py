@@ -46,22 +46,22 @@ def factor(D, row, column, pivot, b, M, cycle):
                     M[i, w] |= M[k, w]
 
 
-def solve_rows(D, P, row, pivot, b, M, R, labels):
+def solve_rows(D, P, row, pivot, b, panels):
     """R = M D[pivots, :], the pivots' rows closed over the block; the first pivot's row is `row`."""
-    R[:b] = 0
-    _unite(R[:b], M, D[row : row + b], b)
+    panels.R[:b] = 0
+    _unite(panels.R[:b], panels.M, D[row : row + b], b)
 
 
-def solve_columns(D, column, b, M, C):
+def solve_columns(D, column, b, panels):
     """C = the pivots' columns as they stand, which begin at `column`: the rows are closed, and that is enough."""
     words = (b + 31) // 32
-    C[:, :words] = D[:, column // 32 : column // 32 + words]
+    panels.C[:, :words] = D[:, column // 32 : column // 32 + words]
 
 
-def update(D, C, R, b, rows, columns):
+def update(D, panels, b, rows, columns):
     """D = D + C R in some rows and columns, from multiples of the block on: what reaches a pivot reaches its row."""
     words = slice(columns[0] // 32, -(-columns[1] // 32))
-    _unite(D[rows[0] : rows[1], words], C[rows[0] : rows[1]], R[:b, words], b)
+    _unite(D[rows[0] : rows[1], words], panels.C[rows[0] : rows[1]], panels.R[:b, words], b)
 
 
 def _unite(D, sets, rows, b):

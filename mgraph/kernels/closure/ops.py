@@ -3,6 +3,7 @@
 from typing import Any, Protocol
 
 from ...arrays import Array
+from ..minplus.ops import Panels
 
 
 class Operations(Protocol):
@@ -31,15 +32,18 @@ class Operations(Protocol):
         """
         ...
 
-    def solve_rows(self, D: Array, P: None, row: int, pivot: int, b: int, M: Array, R: Array, labels: None) -> None:
-        """R = M D[pivots, :], as the set of pivots that reach each column; the first pivot's row is `row`."""
+    def solve_rows(self, D: Array, P: Array | None, row: int, pivot: int, b: int, panels: Panels) -> None:
+        """R = M D[pivots, :], as the set of pivots that reach each column; the first pivot's row is `row`.
+
+        P and `pivot` are not used: there are no labels.
+        """
         ...
 
-    def solve_columns(self, D: Array, column: int, b: int, M: Array, C: Array) -> None:
+    def solve_columns(self, D: Array, column: int, b: int, panels: Panels) -> None:
         """C = the pivots' columns as they are, which begin at `column`: the rows are closed, and that is enough."""
         ...
 
-    def update(self, D: Array, C: Array, R: Array, b: int, rows: tuple[int, int], columns: tuple[int, int]) -> None:
+    def update(self, D: Array, panels: Panels, b: int, rows: tuple[int, int], columns: tuple[int, int]) -> None:
         """D = D + C R in some rows and columns, given as (first, end) from multiples of the block on."""
         ...
 

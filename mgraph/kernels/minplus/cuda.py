@@ -10,6 +10,7 @@ import numpy as np
 
 from ... import device as devices
 from ...device import cuda_attribute, cuda_function, zeroed
+from .ops import Panels
 
 SOURCE = "minplus.cu"
 _TYPES = {
@@ -122,26 +123,23 @@ def factor(D: Array, row: int, column: int, pivot: int, b: int, M: Array, cycle:
     kernel((1,), (_SIDE * _SIDE,), (D, np.int64(_leading(D)), *numbers, M, cycle))
 
 
-def solve_rows(
-    D: Array, P: Array | None, row: int, pivot: int, b: int, M: Array, R: Array, labels: Array | None
-) -> None:
+def solve_rows(D: Array, P: Array | None, row: int, pivot: int, b: int, panels: Panels) -> None:
     """Write each pivot's row, as it is when the pivot's turn comes, to R; and its predecessors to labels.
 
     `labels` is laid out as R; None if there are no predecessors, whatever P is.
     """
-    _solve(D, P, row, b, D.shape[1], M, R, labels, rows=True)
+    _solve(D, P, row, b, D.shape[1], panels, rows=True)
 
 
-def solve_columns(D: Array, column: int, b: int, M: Array, C: Array) -> None:
+def solve_columns(D: Array, column: int, b: int, panels: Panels) -> None:
     """Write each pivot's column, as it is when the pivot's turn comes, to a row of C."""
-    _solve(D, None, column, b, D.shape[0], M, C, None, rows=False)
+    _solve(D, None, column, b, D.shape[0], panels, rows=False)
 
 
-def _solve(
-    D: Array, P: Array | None, at: int, b: int, items: int, M: Array, panel: Array, labels: Array | None, *, rows: bool
-) -> None:
+def _solve(D: Array, P: Array | None, at: int, b: int, items: int, panels: Panels, *, rows: bool) -> None:
     if not items:
         return
+    panel, labels = (panels.R, panels.labels) if rows else (panels.C, None)
     paths = labels is not None
     itemsize = max(4, D.itemsize)
     shared = itemsize * _BLOCK * (_LANES + 1 + _CHUNK) + 16 * _BLOCK + 4 * _BLOCK * _LANES * paths
@@ -149,7 +147,7 @@ def _solve(
     kernel = cuda_function(SOURCE, name, shared=shared)
     arguments = (
         *(D, P if paths else 0, np.int64(_leading(D)), np.int32(at), np.int32(b), np.int32(items)),
-        *(M, panel, labels if paths else 0, np.int64(_leading(panel))),
+        *(panels.M, panel, labels if paths else 0, np.int64(_leading(panel))),
     )
     kernel((-(-items // _LANES),), (_LANES * _GROUPS,), arguments, shared_mem=shared)
 
@@ -157,9 +155,7 @@ def _solve(
 def update(
     D: Array,
     P: Array | None,
-    C: Array,
-    R: Array,
-    labels: Array | None,
+    panels: Panels,
     pivot: int,
     b: int,
     nonnegative: bool,
@@ -174,6 +170,7 @@ def update(
     rows, columns = D.shape
     if not rows or not columns:
         return
+    _, R, labels, C = panels
     word = max(4, D.itemsize) // D.itemsize  # elements that are computed as one
     key = _name(D) if word == 1 else "Pair", P is not None, nonnegative and D.dtype == np.float32
     high, wide, m, n, _ = _TILES[key]

@@ -102,11 +102,12 @@ def factor(D, row, column, pivot, b, M, cycle):
             _relax_line(M[i, k + 1 : b], None, M[i, k], right[k + 1 : b], None, np.int64(0))
 
 
-def solve_rows(D, P, row, pivot, b, M, R, labels):
+def solve_rows(D, P, row, pivot, b, panels):
     """Write each pivot's row, as it is when the pivot's turn comes, to R; and its predecessors to labels.
 
     `labels` is laid out as R; None if there are no predecessors, whatever P is.
     """
+    M, R, labels, _ = panels
     n = D.shape[1]
     R[:b, :n] = D[row : row + b]
     if labels is not None:
@@ -114,8 +115,9 @@ def solve_rows(D, P, row, pivot, b, M, R, labels):
     _eliminate(R, labels, M, b, n)
 
 
-def solve_columns(D, column, b, M, C):
+def solve_columns(D, column, b, panels):
     """Write each pivot's column, as it is when the pivot's turn comes, to a row of C."""
+    M, _, _, C = panels
     n = len(D)
     C[:b, :n] = D[:, column : column + b].T
     _eliminate(C, None, np.ascontiguousarray(M.T), b, n)
@@ -137,13 +139,14 @@ def _eliminate(panel, labels, factors, b, n):
                     _relax_line(d, labels[k, first:last], c, r, labels[before, first:last], np.int64(0))
 
 
-def update(D, P, C, R, labels, pivot, b, nonnegative, skip=(0, 0, 0, 0)):
+def update(D, P, panels, pivot, b, nonnegative, skip=(0, 0, 0, 0)):
     """D = min(D, C (+) R): every pair of vertices through the panels' pivots, the first of which is `pivot`.
 
     P, if given, becomes the label of the pivot that an element last fell through: its predecessor in
     `labels`, or without these the pivot itself. That no distance is negative, and what may be skipped as it
     is up to date, helps a GPU; here it makes no difference.
     """
+    _, R, labels, C = panels
     _update(D, P, C, R, labels, pivot, b)
 
 

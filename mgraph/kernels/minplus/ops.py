@@ -1,19 +1,39 @@
 """Operations of (min, +) products and blocked Floyd-Warshall; ``kernels/minplus.cu`` has the algorithms."""
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from ...arrays import Array
 
 
+class Panels(NamedTuple):
+    """What a round passes between its phases; its arrays are those of `Operations.panels`.
+
+    Attributes
+    ----------
+    M : array
+        The factored diagonal block.
+    R : array
+        The pivots' rows over the shard's columns, a row a pivot.
+    labels : array of int32, shape of R, or None
+        The predecessors in R.
+    C : array
+        The pivots' columns over the shard's rows, a row a pivot.
+    """
+
+    M: Array
+    R: Array
+    labels: Array | None
+    C: Array
+
+
 class Operations(Protocol):
     """What both twins do.
 
     D is a matrix of distances in float32, float64, int32 or int16, with contiguous rows, which may be padded. P is its
-    matrix of labels, int32 of D's shape, or None: predecessors or intermediate vertices. M, R and C are those of
-    `panels`; `labels`, int32 of R's shape or None, are the predecessors in R. `cycle` is int32 of shape (1,), the first
-    pivot that was found on a negative cycle.
+    matrix of labels, int32 of D's shape, or None: predecessors or intermediate vertices. `cycle` is int32 of shape
+    (1,), the first pivot that was found on a negative cycle.
     """
 
     #: Pivots that may be eliminated at a time, and how many are by default.
@@ -56,26 +76,22 @@ class Operations(Protocol):
         """
         ...
 
-    def solve_rows(
-        self, D: Array, P: Array | None, row: int, pivot: int, b: int, M: Array, R: Array, labels: Array | None
-    ) -> None:
+    def solve_rows(self, D: Array, P: Array | None, row: int, pivot: int, b: int, panels: Panels) -> None:
         """Write the rows of `b` pivots to R, each as it is when the pivot's turn comes, and predecessors to labels.
 
         They begin at row `row` of D; `pivot` is the number of the first.
         """
         ...
 
-    def solve_columns(self, D: Array, column: int, b: int, M: Array, C: Array) -> None:
-        """Write each pivot's column, as it is when the pivot's turn comes, to a row of C."""
+    def solve_columns(self, D: Array, column: int, b: int, panels: Panels) -> None:
+        """Write the columns of `b` pivots, from `column` of D on, to C, each as it is when the pivot's turn comes."""
         ...
 
     def update(
         self,
         D: Array,
         P: Array | None,
-        C: Array,
-        R: Array,
-        labels: Array | None,
+        panels: Panels,
         pivot: int,
         b: int,
         nonnegative: bool,

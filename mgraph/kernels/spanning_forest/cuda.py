@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 
 from ...device import cuda_attribute, cuda_function
+from ..edges import HubBuffers
+from .ops import Components, ForestEdges, Incident
 
 SOURCE = "spanning_forest.cu"
 _BY_EDGES = ("choose", "choose_hubs", "settle")
@@ -24,61 +26,43 @@ def hub_capacity(edges: int) -> int:
     return 2 * (edges // (_HUB + 1) + 1)
 
 
-def choose(
-    indptr: Array,
-    indices: Array,
-    keys: Array,
-    first: int,
-    alone: bool,
-    comp: Array,
-    best: Array,
-    choice: Array,
-    hubs: Array,
-    total: Array,
-) -> None:
-    """Choose each row's least edge that leaves its component, and lower the components' bounds."""
+def choose(edges: Incident, first: int, alone: bool, components: Components, choice: Array, hubs: HubBuffers) -> None:
+    """Write each row's least edge that leaves its component, and lower the components' bounds."""
     rows = len(choice)
     if not rows:
         return
-    edges, place = (indptr, indices, keys, np.int32(first)), (comp, best, choice, hubs, total)
-    total.fill(0)
-    _instance("choose", indptr)(
-        (-(-rows * _GROUP // _THREADS),), (_THREADS,), (*edges, np.int32(rows), np.int32(alone), *place)
+    given, found = (*edges, np.int32(first)), (components.comp, components.best, choice, *hubs)
+    hubs[1].fill(0)
+    _instance("choose", edges)(
+        (-(-rows * _GROUP // _THREADS),), (_THREADS,), (*given, np.int32(rows), np.int32(alone), *found)
     )
     blocks = _BLOCKS * cuda_attribute("MultiProcessorCount")
-    _instance("choose_hubs", indptr)((blocks,), (_THREADS,), (*edges, np.int32(alone), *place))
+    _instance("choose_hubs", edges)((blocks,), (_THREADS,), (*given, np.int32(alone), *found))
 
 
-def settle(indptr: Array, indices: Array, first: int, comp: Array, best: Array, choice: Array, ends: Array) -> None:
+def settle(edges: Incident, first: int, components: Components, choice: Array) -> None:
     """Find the least of the greater ends of the edges that attain their component's bound."""
-    if len(choice):
-        arguments = (indptr, indices, np.int32(first), np.int32(len(choice)), comp, best, choice, ends)
-        _instance("settle", indptr)((-(-len(choice) // _THREADS),), (_THREADS,), arguments)
+    rows = len(choice)
+    if rows:
+        comp, _, best, ends = components
+        arguments = (edges.indptr, edges.indices, np.int32(first), np.int32(rows), comp, best, choice, ends)
+        _instance("settle", edges)((-(-rows // _THREADS),), (_THREADS,), arguments)
 
 
-def hook(
-    first: int,
-    last: int,
-    comp: Array,
-    best: Array,
-    ends: Array,
-    parent: Array,
-    low: Array,
-    high: Array,
-    keys: Array,
-    counts: Array,
-) -> None:
+def hook(first: int, last: int, components: Components, forest: ForestEdges, counts: Array) -> None:
     """Put each root below the component at the other end of its edge; add edges of own lesser ends to the forest."""
+    comp, parent, best, ends = components
     n = len(comp)
-    arguments = (np.int32(n), np.int32(first), np.int32(last), comp, best, ends, parent, low, high, keys, counts)
+    arguments = (np.int32(n), np.int32(first), np.int32(last), comp, best, ends, parent, *forest, counts)
     cuda_function(SOURCE, "hook")((-(-n // _THREADS),), (_THREADS,), arguments)
 
 
-def relabel(parent: Array, comp: Array, best: Array, ends: Array) -> None:
-    """Let every vertex know its new root, and forget the bounds."""
+def relabel(components: Components) -> None:
+    """Write every vertex's new root, and reset the bounds."""
+    comp, parent, best, ends = components
     n = len(comp)
     cuda_function(SOURCE, "relabel")((-(-n // _THREADS),), (_THREADS,), (np.int32(n), parent, comp, best, ends))
 
 
-def _instance(kernel: str, indptr: Array) -> Any:
-    return cuda_function(SOURCE, f"{kernel}<{'int' if indptr.dtype == np.int32 else 'long long'}>")
+def _instance(kernel: str, edges: Incident) -> Any:
+    return cuda_function(SOURCE, f"{kernel}<{'int' if edges.indptr.dtype == np.int32 else 'long long'}>")

@@ -33,9 +33,12 @@ def _lower(array, place, value):
         seen = before
 
 
-@unless(is_small)
-def choose(indptr, indices, keys, first, alone, comp, best, choice, hubs, total):
-    """Choose each row's least edge that leaves its component, and lower the components' bounds."""
+@unless(lambda edges, *_: is_small(edges[0]))
+def choose(edges, first, alone, components, choice, hubs):
+    """Write each row's least edge that leaves its component, and lower the components' bounds."""
+    indptr, indices, keys = edges
+    comp, _, best, _ = components
+    _, total = hubs
     total[0] = 0  # the next chunk
     chunks = (len(choice) + _CHUNK - 1) // _CHUNK
     for _ in prange(chunks):
@@ -63,9 +66,11 @@ def choose(indptr, indices, keys, first, alone, comp, best, choice, hubs, total)
                 _lower(best, own, (found & ~_LOW) | np.int64(min(u, at)))
 
 
-@unless(lambda indptr, indices, first, comp, best, choice, ends: len(choice) <= VERTICES)
-def settle(indptr, indices, first, comp, best, choice, ends):
+@unless(lambda edges, first, components, choice: len(choice) <= VERTICES)
+def settle(edges, first, components, choice):
     """Find the least of the greater ends of the edges that attain their component's bound."""
+    indptr, indices, _ = edges
+    comp, _, best, ends = components
     for row in prange(len(choice)):
         found = choice[row]
         if found != _NONE:
@@ -76,9 +81,11 @@ def settle(indptr, indices, first, comp, best, choice, ends):
                 _lower(ends, own, np.int32(max(u, v)))
 
 
-@unless(lambda first, last, comp, *_: len(comp) <= VERTICES)
-def hook(first, last, comp, best, ends, parent, low, high, keys, counts):
+@unless(lambda first, last, components, *_: len(components.comp) <= VERTICES)
+def hook(first, last, components, forest, counts):
     """Put each root below the component at the other end of its edge; add edges of own lesser ends to the forest."""
+    comp, parent, best, ends = components
+    low, high, keys = forest
     for c in prange(len(comp)):
         if comp[c] == c and best[c] != _NONE:
             u, v = np.int32(best[c] & _LOW), ends[c]
@@ -91,9 +98,10 @@ def hook(first, last, comp, best, ends, parent, low, high, keys, counts):
                     low[place], high[place], keys[place] = u, v, np.int32(best[c] >> 32)
 
 
-@unless(lambda parent, *_: len(parent) <= VERTICES)
-def relabel(parent, comp, best, ends):
-    """Let every vertex know its new root, and forget the bounds."""
+@unless(lambda components: len(components.comp) <= VERTICES)
+def relabel(components):
+    """Write every vertex's new root, and reset the bounds."""
+    comp, parent, best, ends = components
     for v in prange(len(comp)):
         below = comp[v]
         above = parent[below]

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...device import cuda_attribute, cuda_function
+from ..edges import Adjacency, WeightedAdjacency
 
 SOURCE = "sssp_many.cu"
 _TYPES = {np.dtype(np.float32): "float", np.dtype(np.float64): "double", np.dtype(np.int32): "int"}
@@ -85,15 +86,7 @@ def _names(matrix: Array, indptr: Array) -> str:
 
 
 def distances(
-    D: Array,
-    first: int,
-    out_indptr: Array,
-    out_indices: Array,
-    in_indptr: Array,
-    in_indices: Array,
-    weights: Array,
-    window: float,
-    work: Workspace,
+    D: Array, first: int, by_source: Adjacency, by_target: WeightedAdjacency, window: float, work: Workspace
 ) -> None:
     """D[r, v] = the length of the shortest path from vertex first + r to v.
 
@@ -102,10 +95,10 @@ def distances(
     rows, n = D.shape
     if not D.size:
         return
-    kernel = cuda_function(SOURCE, f"distances<{_names(D, in_indptr)}>", cooperative=True)
+    kernel = cuda_function(SOURCE, f"distances<{_names(D, by_target[0])}>", cooperative=True)
     work.control.fill(0)
     arguments = (
-        *(out_indptr, out_indices, in_indptr, in_indices, weights, np.int32(n), D.dtype.type(window)),
+        *(*by_source, *by_target, np.int32(n), D.dtype.type(window)),
         *(np.int32(first), np.int32(rows), work.labels, work.stamps),
         *(work.bitmaps, np.int32(work.bitmaps.shape[1]), work.control),
     )
@@ -124,7 +117,7 @@ def unshift(D: Array, first: int, h: Array) -> None:
     kernel((-(-n // 256), min(rows, 65535)), (256,), arguments)
 
 
-def predecessors(D: Array, first: int, in_indptr: Array, in_indices: Array, weights: Array, P: Array) -> None:
+def predecessors(D: Array, first: int, by_target: WeightedAdjacency, P: Array) -> None:
     """P[r, v] = the vertex before v on a shortest path from first + r, -9999 if there is none.
 
     The least of those nearer to the source; where all are as far, edges of weight zero are followed from
@@ -133,8 +126,8 @@ def predecessors(D: Array, first: int, in_indptr: Array, in_indices: Array, weig
     rows, n = D.shape
     if not D.size:
         return
-    names = _names(D, in_indptr)
-    edges = in_indptr, in_indices, weights, P, _leading(P)
+    names = _names(D, by_target[0])
+    edges = *by_target, P, _leading(P)
     kernel = cuda_function(SOURCE, f"predecessors<{names}>")
     arguments = (D, _leading(D), np.int32(rows), np.int32(n), np.int32(first), *edges)
     kernel((-(-n // 256), min(-(-rows // _ROWS), 65535)), (256,), arguments)

@@ -54,13 +54,13 @@ def workspace_bytes(n, sources, itemsize):
     return -(-sources // _LANES) * n * (_LANES * itemsize + 24)
 
 
-def distances(D, first, out_indptr, out_indices, in_indptr, in_indices, weights, window, work):
+def distances(D, first, by_source, by_target, window, work):
     """D[r, v] = the length of the shortest path from vertex first + r to v.
 
     Distances within `window` of one another are settled together: it changes the work, never the result.
     """
     bounds = D.dtype.type(window), _infinity(D.dtype)
-    edges = out_indptr, out_indices, in_indptr, in_indices, weights
+    edges = *by_source, *by_target
 
     def search(s):
         own = D[s * _LANES : (s + 1) * _LANES]
@@ -190,13 +190,13 @@ def _unshift(D, first, h, infinity):
                 D[r, v] = D[r, v] + (h[v] - h[first + r])
 
 
-def predecessors(D, first, in_indptr, in_indices, weights, P):
+def predecessors(D, first, by_target, P):
     """P[r, v] = the vertex before v on a shortest path from first + r, -9999 if there is none.
 
     The least of those nearer to the source; where all are as far, edges of weight zero are followed from
     those that have predecessors. D must be exact, a minimum over sums D[r, u] + weight.
     """
-    _predecessors(D, first, in_indptr, in_indices, weights, P, _infinity(D.dtype))
+    _predecessors(D, first, *by_target, P, _infinity(D.dtype))
 
 
 @njit(parallel=True, nogil=True, cache=True)

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...arrays import Array
+from ..edges import Adjacency, WeightedAdjacency
 
 #: Operations that only a CPU has.
 HOST_ONLY = frozenset({"relax_all"})
@@ -13,9 +14,9 @@ HOST_ONLY = frozenset({"relax_all"})
 class Operations(Protocol):
     """What both twins do.
 
-    D is float32, float64 or int32 of shape (rows, n): row r has the distances from vertex ``first + r``. Edges by
-    source (``out_*``) and by target (``in_*``) are those of the whole graph: ``indptr`` is int32 or int64 of shape
-    (n + 1,), ``indices`` int32. `weights`, of D's type and none negative, are those of the edges by target.
+    D is float32, float64 or int32 of shape (rows, n): row r has the distances from vertex ``first + r``. `by_source`
+    and `by_target` are the edges of the whole graph, a row for each of the n vertices. Weights have D's type, and none
+    is negative.
     """
 
     def batch_size(self, n: int, itemsize: int) -> int:
@@ -31,16 +32,7 @@ class Operations(Protocol):
         ...
 
     def distances(
-        self,
-        D: Array,
-        first: int,
-        out_indptr: Array,
-        out_indices: Array,
-        in_indptr: Array,
-        in_indices: Array,
-        weights: Array,
-        window: float,
-        work: Any,
+        self, D: Array, first: int, by_source: Adjacency, by_target: WeightedAdjacency, window: float, work: Any
     ) -> None:
         """D[r, v] = the length of the shortest path from vertex first + r to v.
 
@@ -53,7 +45,7 @@ class Operations(Protocol):
         """D[r, v] += h[v] - h[first + r] where v is reached; `h` is float64 of shape (n,)."""
         ...
 
-    def predecessors(self, D: Array, first: int, in_indptr: Array, in_indices: Array, weights: Array, P: Array) -> None:
+    def predecessors(self, D: Array, first: int, by_target: WeightedAdjacency, P: Array) -> None:
         """P[r, v] = the vertex before v on a shortest path from first + r, -9999 if there is none.
 
         P is int32 of D's shape. The vertex is the least of those nearer to the source. Where all are as far, edges of
