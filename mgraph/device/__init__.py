@@ -1,7 +1,7 @@
-"""What a device is: where arrays live, how they get there, and how kernels are compiled, timed and launched.
+"""Devices: where arrays live, how they are copied, and how kernels are compiled, timed and launched.
 
-There are two kinds, the host (NumPy and Numba kernels) and a CUDA device (CuPy and the kernels in ``kernels/*.cu``). An
-algorithm holds a `Device` and never asks which kind it is.
+There are two kinds: the host (NumPy, and kernels compiled by Numba) and CUDA devices (CuPy, and the kernels of
+``kernels/*.cu``). An algorithm uses a `Device` without asking for its kind.
 """
 
 from .base import Array, Device, Immediate, Mark, Peak

@@ -1,4 +1,4 @@
-"""What a device is: the protocol that both kinds follow, so that an algorithm never asks which it has."""
+"""The protocol that both kinds of device follow, so that algorithms need not know the kind."""
 
 import contextlib
 from dataclasses import dataclass
@@ -14,18 +14,18 @@ Mark = Any
 
 
 class Device(Protocol):
-    """Where arrays live and kernels run: what an algorithm may ask of a device, whichever it is.
+    """A place where arrays live and kernels run.
 
     Attributes
     ----------
     kind : {"cpu", "cuda"}
         The kind of device.
     name : str
-        What `find` returns it for, such as ``"cuda:1"``.
+        The name that `find` takes, such as ``"cuda:1"``.
     xp : module
         NumPy, or CuPy.
     row_alignment : int
-        Rows of a matrix start on multiples of so many elements.
+        Rows of a matrix start on multiples of this many elements.
     recorder : Recorder or None
         Profiler notified of each kernel call, or None.
     """
@@ -47,19 +47,19 @@ class Device(Protocol):
         ...
 
     def mark(self) -> Mark:
-        """Return the moment at which the work so far is done."""
+        """Return a mark of the moment at which the work so far is done."""
         ...
 
     def seconds_between(self, start: Mark, end: Mark) -> float:
-        """Return the seconds between two marks of a stream; waits for the second."""
+        """Wait for the second of two marks of a stream, and return the seconds between them."""
         ...
 
     def peak_memory(self) -> contextlib.AbstractContextManager["Peak"]:
-        """Measure the most memory that the block takes."""
+        """Measure the peak memory of the block."""
         ...
 
     def asarray(self, array: Array) -> Array:
-        """Return `array` as an array of this device, without a copy where it is one."""
+        """Return `array` as an array of this device; without a copy if it is one already."""
         ...
 
     def synchronize(self) -> None:
@@ -71,7 +71,7 @@ class Device(Protocol):
         ...
 
     def pinned(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-        """Return an uninitialised array of the host that `copy` moves at full speed."""
+        """Return an uninitialised array in host memory that `copy` moves at full speed."""
         ...
 
     def copy(self, target: Array, source: Array) -> None:
@@ -79,24 +79,24 @@ class Device(Protocol):
         ...
 
     def stream(self) -> Any:
-        """Return a stream of work beside the current one; as a context, the current one."""
+        """Return a new stream; used as a context, it becomes the current one."""
         ...
 
     def current_stream(self) -> Any:
-        """Return the stream that work goes to unless another is chosen."""
+        """Return the stream that work is launched on."""
         ...
 
     def active(self) -> contextlib.AbstractContextManager[Any]:
-        """Return a context in which this is the current device."""
+        """Return a context that makes this the current device."""
         ...
 
     def limited(self, blocks: int) -> contextlib.AbstractContextManager[None]:
-        """Run the block with at most so many thread blocks a launch, or threads of a CPU."""
+        """Run the block with at most this many thread blocks per launch, or threads of a CPU."""
         ...
 
 
 class Immediate:
-    """The host's stream and event: nothing is ever outstanding."""
+    """The host's stream and event: all work is done when a call returns."""
 
     def __enter__(self) -> "Immediate":
         return self
@@ -105,11 +105,11 @@ class Immediate:
         pass
 
     def record(self) -> "Immediate":
-        """Return the event that the work so far is done."""
+        """Return an event for the work so far."""
         return self
 
     def wait_event(self, event: "Immediate") -> None:
-        """Let later work wait for `event`."""
+        """Make later work wait for `event`."""
 
     def synchronize(self) -> None:
         """Wait for the work so far."""
@@ -117,6 +117,6 @@ class Immediate:
 
 @dataclass
 class Peak:
-    """What a block has taken at its fullest moment, in bytes; complete when the block ends."""
+    """The peak memory of a block, in bytes; final when the block ends."""
 
     bytes: int = 0

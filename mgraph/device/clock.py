@@ -1,9 +1,9 @@
-"""What a call waits for before its kernels run: they are compiled, or loaded from a cache on disk, at their first use.
+"""The time that a call spends on compiling kernels or loading them from a cache on disk.
 
-Numba compiles those for a CPU, NVRTC those of ``kernels/*.cu`` for a GPU. Both happen in the midst of a call. Whoever
-runs programs reads `clock` before and after each part of a call, so that the part's own time is told apart.
+Kernels are compiled at their first use, in the middle of a call: by Numba for a CPU, by NVRTC for a GPU. The engines
+read `clock` before and after each part of a call, and subtract that time from the part's own.
 
-Every thread has a clock of its own: what another call compiles at the same time is not this one's. Threads that work
+Every thread has its own clock, so that compiling for another call at the same time does not count. Threads that work
 for a call take over its clock.
 """
 
@@ -52,7 +52,7 @@ class Clock:
                 self._total += time.perf_counter() - self._begun
 
     def seconds(self) -> float:
-        """Return how long the clock has run."""
+        """Return for how many seconds the clock has run."""
         with self._lock:
             return self._total + (time.perf_counter() - self._begun if self._depth else 0.0)
 
@@ -77,15 +77,15 @@ def clock() -> Clock:
 
 
 def take_over(of: Clock) -> None:
-    """Let the calling thread go by the clock of another one, for which it works."""
+    """Make the calling thread use the clock of the thread for which it works."""
     _OWN.clock = of
 
 
 class Announcement:
-    """Tells listeners when a first thread of this process begins to compile a kernel, and when the last one ends."""
+    """Notifies listeners when a first thread of this process begins to compile a kernel, and when the last one ends."""
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()  # held while listeners are told, so that they hear in the right order
+        self._lock = threading.RLock()  # held while listeners are called, to keep the order
         self._depth = 0
         self._own = threading.local()
         self._listeners: list[Callable[[bool], None]] = []
@@ -98,11 +98,11 @@ class Announcement:
         self.end()
 
     def begin(self) -> None:
-        """Note that the calling thread compiles; it may do so within."""
+        """Note that the calling thread compiles; calls may be nested."""
         self._change(1)
 
     def end(self) -> None:
-        """Note that the calling thread has compiled what it last began."""
+        """Note that the calling thread has finished the compilation that it last began."""
         self._change(-1)
 
     def _change(self, by: int) -> None:
@@ -115,7 +115,7 @@ class Announcement:
 
     @contextlib.contextmanager
     def heard(self, listener: Callable[[bool], None]) -> Iterator[None]:
-        """Within the block, call ``listener(True)`` when compiling begins, in any thread, ``listener(False)`` after."""
+        """Within the block, call ``listener(True)`` when any thread begins to compile, ``listener(False)`` after."""
         with self._lock:
             self._listeners.append(listener)
         try:
@@ -125,13 +125,13 @@ class Announcement:
                 self._listeners.remove(listener)
 
     def forked(self) -> None:
-        """In a forked child: only the thread that forked is left, and it tells nobody of the parent's listeners."""
+        """In a forked child: keep only the depth of the thread that forked, and drop the parent's listeners."""
         self._lock = threading.RLock()
         self._depth = getattr(self._own, "depth", 0)
         self._listeners = []
 
 
-#: That of this process.
+#: The announcement of this process.
 COMPILING = Announcement()
 
 

@@ -1,4 +1,4 @@
-"""CUDA kernels compiled by NVRTC at their first use, from the sources of ``kernels/*.cu``."""
+"""CUDA kernels of ``kernels/*.cu``, compiled by NVRTC at their first use."""
 
 import functools
 import re
@@ -13,24 +13,24 @@ from .cuda import cupy
 
 PACKAGE = Path(__file__).parents[1]
 
-#: Where the CUDA sources are: beside the modules in a wheel, at the top of a checkout.
+#: The folder of the CUDA sources: in the package of a wheel, at the top of a checkout.
 KERNELS = next(
     (folder for folder in (PACKAGE / "kernels" / "sources", PACKAGE.parent / "kernels") if folder.is_dir()),
     PACKAGE / "kernels" / "sources",
 )
 
 
-#: A header of ours in a CUDA source.
+#: An include of one of mgraph's own headers.
 _INCLUDE = re.compile(r'^#include "(\w+\.cuh)"$', re.MULTILINE)
 
 
 def _code(source: str) -> str:
-    """Return a CUDA source with its headers in it: CuPy keeps what it compiles by its text, and reads no header's."""
+    """Return a CUDA source with its headers pasted in: CuPy's cache is keyed by the text, and ignores headers."""
     return _INCLUDE.sub(lambda header: _code(header[1]), (KERNELS / source).read_text())
 
 
 def compilation(source: str, names: Sequence[str], cooperative: bool = False) -> dict[str, Any]:
-    """Return what CuPy is given to compile kernels of a source: its text with headers, options and names."""
+    """Return CuPy's arguments to compile kernels of a source: the text with headers, options and names."""
     return {
         "code": _code(source),
         "options": ("-std=c++17",),
@@ -52,14 +52,14 @@ _COMPILERS = ThreadPoolExecutor(4, "mgraph-compiler")
 
 
 def compile_ahead(source: str, *names: str, cooperative: bool = False) -> None:
-    """Begin to compile kernels of the current CUDA device side by side, and return at once.
+    """Begin to compile kernels for the current CUDA device in parallel, and return at once.
 
-    A program calls this before it copies its input: NVRTC works meanwhile, in threads that do not hold Python's lock.
+    A program calls this before it copies its input. NVRTC compiles meanwhile, in threads that release Python's lock.
 
     Parameters
     ----------
     source, names, cooperative
-        As for `cuda_function`, which waits for them.
+        As for `cuda_function`, which waits for the kernels.
     """
     index = cupy().cuda.Device().id
     for name in names:
@@ -76,7 +76,7 @@ def _compile(index: int, source: str, name: str, cooperative: bool) -> None:
 @functools.cache
 def _function(index: int, source: str, name: str, cooperative: bool, shared: int) -> Any:
     begun = _AHEAD.get((index, source, name, cooperative))
-    # What the clock counts is taken from the time between events of the GPU, which is to be idle meanwhile.
+    # The clock's time is subtracted from times between events of the GPU, so the GPU must be idle meanwhile.
     cupy().cuda.Device(index).synchronize()
     with clock(), COMPILING:
         if begun is not None:
@@ -86,7 +86,7 @@ def _function(index: int, source: str, name: str, cooperative: bool, shared: int
         most = _attribute(index, "MaxSharedMemoryPerBlockOptin")
         if shared > most:
             raise DeviceError(
-                f"cuda:{index} has {most} bytes of shared memory for a block and {name} needs {shared}: use ",
+                f"cuda:{index} has {most} bytes of shared memory per block and {name} needs {shared}: use ",
                 Given("dtype", "float32"),
                 ", or do without predecessors",
             )
@@ -95,7 +95,7 @@ def _function(index: int, source: str, name: str, cooperative: bool, shared: int
 
 
 def cuda_function(source: str, name: str, *, cooperative: bool = False, shared: int = 0) -> Any:
-    """Return a kernel of the current CUDA device, compiled at first use and kept.
+    """Return a kernel for the current CUDA device, compiled at first use and cached.
 
     Parameters
     ----------
@@ -104,9 +104,9 @@ def cuda_function(source: str, name: str, *, cooperative: bool = False, shared: 
     name : str
         The kernel's name expression, e.g. ``"update<float, false>"``.
     cooperative : bool
-        Launch it so that all its blocks are resident at once.
+        Whether it is launched cooperatively, with all blocks resident at once.
     shared : int
-        The dynamic shared memory that it will be launched with, bytes.
+        Bytes of dynamic shared memory that it will be launched with.
     """
     return _function(cupy().cuda.Device().id, source, name, cooperative, shared)
 

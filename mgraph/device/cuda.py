@@ -1,4 +1,4 @@
-"""A CUDA GPU, by CuPy. This is the only module that imports CuPy, and only once a GPU is asked for."""
+"""CUDA GPUs, through CuPy. Only this module imports CuPy, and only when a GPU is used."""
 
 import contextlib
 import functools
@@ -14,19 +14,19 @@ from ..errors import DeviceError
 from .base import Array, Mark, Peak
 from .profile import Recorder
 
-#: The least compute capability of a GPU that has what the kernels are written with: Ampere's.
+#: The lowest major compute capability that the kernels support: Ampere's.
 OLDEST = 8
 
 
-#: The most blocks of a launch: at first what a grid can have.
+#: The most blocks per launch; by default the limit of a grid.
 _MOST_BLOCKS = ContextVar("_MOST_BLOCKS", default=2**31 - 1)
 
 
 class CudaDevice:
-    """One CUDA GPU: CuPy arrays, and the kernels of ``kernels/*.cu``."""
+    """A CUDA GPU: CuPy arrays, and the kernels of ``kernels/*.cu``."""
 
     kind = "cuda"
-    #: 16 bytes of the narrowest distance type, the width of one vector load.
+    #: 16 bytes, one vector load, of the narrowest distance type.
     row_alignment = 8
     #: Profiler notified of each kernel call, or None.
     recorder: "Recorder | None" = None
@@ -47,19 +47,19 @@ class CudaDevice:
             return int(free) + int(self.xp.get_default_memory_pool().free_bytes())
 
     def mark(self) -> Mark:
-        """Return an event of the current stream: the moment at which the work so far is done."""
+        """Return an event of the current stream, which marks when the work so far is done."""
         event = self.xp.cuda.Event()
         event.record()
         return event
 
     def seconds_between(self, start: Mark, end: Mark) -> float:
-        """Return the seconds between two marks of a stream; waits for the second."""
+        """Wait for the second of two marks of a stream, and return the seconds between them."""
         end.synchronize()
         return float(self.xp.cuda.get_elapsed_time(start, end)) * 1e-3
 
     @contextlib.contextmanager
     def peak_memory(self) -> Iterator["Peak"]:
-        """Measure the most memory that the block takes of CuPy's pool, beside what is taken before."""
+        """Measure the peak memory that the block takes from CuPy's pool, beyond what was in use before."""
         pool = self.xp.get_default_memory_pool()
         peak, before = Peak(), pool.used_bytes()
 
@@ -73,7 +73,7 @@ class CudaDevice:
             yield peak
 
     def asarray(self, array: Array) -> Array:
-        """Return `array` as an array of this device, without a copy where it is one."""
+        """Return `array` as an array of this device; without a copy if it is one already."""
         if isinstance(array, self.xp.ndarray) and array.device.id == self.index:
             return array
         with self.active():
@@ -90,20 +90,20 @@ class CudaDevice:
             self.xp.cuda.Device(self.index).synchronize()
 
     def pinned(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-        """Return an uninitialised array of the host that `copy` moves at full speed: page-locked memory."""
+        """Return an uninitialised array in page-locked host memory, which `copy` moves at full speed."""
         count = int(np.prod(shape))
         size = count * np.dtype(dtype).itemsize
         if not size:
             return np.empty(shape, dtype)
-        # Without CuPy's pool of such memory, which rounds sizes up to a power of two and keeps them.
+        # CuPy's pool of page-locked memory would round sizes up to a power of two and keep the memory.
         memory = self.xp.cuda.PinnedMemoryPointer(self.xp.cuda.PinnedMemory(size), 0)
         return np.frombuffer(memory, dtype, count).reshape(shape)
 
     def copy(self, target: Array, source: Array) -> None:
         """Copy a matrix to or from the host, in the order of the current stream.
 
-        Both have two dimensions, equal shape and type, and contiguous rows, which may be padded. Returns
-        at once where the host's array is pinned.
+        Both have two dimensions, equal shape and type, and contiguous rows, which may be padded. Returns at once if
+        the host's array is pinned.
         """
         rows, columns = target.shape
         if not rows or not columns:
@@ -121,30 +121,30 @@ class CudaDevice:
         )
 
     def stream(self) -> Any:
-        """Return a stream of work beside the current one, before which it goes; as a context, the current one."""
+        """Return a new stream of high priority; used as a context, it becomes the current one."""
         with self.active():
-            return self.xp.cuda.Stream(non_blocking=True, priority=-1)  # lower numbers go first
+            return self.xp.cuda.Stream(non_blocking=True, priority=-1)  # lower numbers have priority
 
     def current_stream(self) -> Any:
-        """Return the stream that work goes to unless another is chosen."""
+        """Return the stream that work is launched on."""
         return self.xp.cuda.get_current_stream()
 
     def active(self) -> contextlib.AbstractContextManager[Any]:
-        """Return a context in which this is the current device."""
+        """Return a context that makes this the current device."""
         context: contextlib.AbstractContextManager[Any] = self.xp.cuda.Device(self.index)
         return context
 
     @contextlib.contextmanager
     def limited(self, blocks: int) -> Iterator[None]:
-        """Run the block with at most so many thread blocks a launch, to measure how an algorithm scales with them.
+        """Run the block with at most this many thread blocks per launch, to measure how an algorithm scales.
 
-        It holds for what this thread launches on GPUs of connected components, but for the one block that looks for
-        the giant one, and of the walks of list ranking; on a CPU, for the threads of every kernel.
+        On GPUs the limit holds for launches of this thread for connected components (but for the one block that finds
+        the giant component) and for the walks of list ranking. On a CPU it holds for the threads of every kernel.
 
         Parameters
         ----------
         blocks : int
-            1 or more; more than would be launched anyway change nothing.
+            1 or more; a number above what would be launched anyway has no effect.
 
         Raises
         ------
@@ -153,8 +153,8 @@ class CudaDevice:
 
         References
         ----------
-        F. Dehne and K. Yogaratnam, "Exploring the limits of GPUs with parallel graph algorithms", 2010: times by
-        the number of blocks.
+        F. Dehne and K. Yogaratnam, "Exploring the limits of GPUs with parallel graph algorithms", 2010: running time
+        against the number of blocks.
         """
         before = _MOST_BLOCKS.set(min(checked_integer("blocks", blocks, 1), _MOST_BLOCKS.get()))
         try:
@@ -164,7 +164,7 @@ class CudaDevice:
 
 
 def launched_blocks(wanted: int) -> int:
-    """Return how many blocks to launch of a kernel that would have so many, and does its work with fewer too."""
+    """Return how many blocks to launch of a kernel that wants `wanted` blocks but works with fewer."""
     return min(wanted, _MOST_BLOCKS.get())
 
 
@@ -180,7 +180,7 @@ def _cuda_model(index: int) -> str:
 
 @functools.cache
 def cupy() -> Any:
-    """Return CuPy, or raise DeviceError where it is not installed."""
+    """Return CuPy; raise DeviceError if it is not installed."""
     try:
         import cupy
     except ImportError as error:
@@ -195,8 +195,8 @@ def cupy() -> Any:
 def gpu_count() -> int:
     """Return the number of CUDA devices that can be used: 0 without CuPy, a driver or a GPU.
 
-    The kernels need compute capability 8.0. Those from one that is too old on are left alone: CUDA numbers the fastest
-    first, unless CUDA_DEVICE_ORDER says otherwise.
+    The kernels need compute capability 8.0. The first older device, and all after it, are not used: CUDA numbers
+    the fastest first, unless CUDA_DEVICE_ORDER says otherwise.
     """
     try:
         runtime = cupy().cuda.runtime
@@ -208,12 +208,12 @@ def gpu_count() -> int:
 
 @functools.cache
 def cuda_device(index: int) -> CudaDevice:
-    """Return the GPU of a number, always the same object."""
+    """Return the GPU with this number, always the same object."""
     return CudaDevice(index)
 
 
 def is_cupy(array: Any) -> bool:
-    """Return whether an array is one of CuPy's."""
+    """Return whether `array` is a CuPy array."""
     return type(array).__module__.partition(".")[0] in ("cupy", "cupyx")
 
 
@@ -223,7 +223,7 @@ def nccl() -> Any:
     Raises
     ------
     DeviceError
-        Where NCCL's library is missing.
+        If NCCL's library is missing.
     """
     cupy()
     try:

@@ -35,20 +35,20 @@ class HostDevice:
         return _host_model()
 
     def available_memory(self) -> int:
-        """Return the bytes that this process can allocate now, within the limits of its containers and its own."""
+        """Return the bytes that this process can allocate now, within the limits of its containers and resources."""
         return limits.available_memory()
 
     def mark(self) -> Mark:
-        """Return the moment at which the work so far is done."""
+        """Return the time; work is done when a call returns."""
         return time.perf_counter()
 
     def seconds_between(self, start: Mark, end: Mark) -> float:
-        """Return the seconds between two marks; waits for the second."""
+        """Return the seconds between two marks."""
         return float(end - start)
 
     @contextlib.contextmanager
     def peak_memory(self) -> Iterator["Peak"]:
-        """Measure the most memory that the block takes: what NumPy and Python allocate, as tracemalloc counts it."""
+        """Measure the peak memory that NumPy and Python allocate in the block, as tracemalloc counts it."""
         peak = Peak()
         tracemalloc.start()
         try:
@@ -58,38 +58,38 @@ class HostDevice:
             tracemalloc.stop()
 
     def asarray(self, array: Array) -> Array:
-        """Return `array` as an array of this device, without a copy where it is one."""
+        """Return `array` as a NumPy array; without a copy if it is one already."""
         return to_host(array)
 
     def synchronize(self) -> None:
-        """Wait for everything launched so far; on the host, nothing is outstanding."""
+        """Do nothing: on the host, work is done when a call returns."""
 
     def settle(self) -> None:
-        """Wait for the work of all streams; on the host, nothing is outstanding."""
+        """Do nothing: on the host, work is done when a call returns."""
 
     def pinned(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-        """Return an uninitialised array of the host that `copy` moves at full speed."""
+        """Return an uninitialised array."""
         return np.empty(shape, dtype)
 
     def copy(self, target: Array, source: Array) -> None:
-        """Copy a matrix to or from the host, in the order of the current stream."""
+        """Copy a matrix."""
         np.copyto(target, source)
 
     def stream(self) -> "Immediate":
-        """Return a stream of work beside the current one: on the host, work is done when it is asked for."""
+        """Return a stream; on the host, work is done when a call returns."""
         return Immediate()
 
     def current_stream(self) -> "Immediate":
-        """Return the stream that work goes to unless another is chosen."""
+        """Return a stream; on the host, work is done when a call returns."""
         return Immediate()
 
     def active(self) -> contextlib.AbstractContextManager[Any]:
-        """Return a context in which this is the current device."""
+        """Return a context without effect: the host is always current."""
         return contextlib.nullcontext()
 
     @contextlib.contextmanager
     def limited(self, blocks: int) -> Iterator[None]:
-        """Run the block with at most so many threads: see `CudaDevice.limited`."""
+        """Run the block with at most this many threads: see `CudaDevice.limited`."""
         with clock():  # importing Numba counts as compiling
             from .numba import numba
 

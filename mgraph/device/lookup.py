@@ -1,4 +1,4 @@
-"""Devices by their names, and the device of an array."""
+"""The device of a name, and the device of an array."""
 
 from ..errors import DeviceError, Given, InputError
 from .base import Array, Device
@@ -14,14 +14,14 @@ def find(device: str | Device | None = None) -> Device:
     Parameters
     ----------
     device : {"cpu", "cuda", "cuda:N"} or None
-        None takes the first GPU where there is one, the CPU elsewhere.
+        None is the first GPU if there is one, and otherwise the CPU.
 
     Raises
     ------
     InputError
-        If `device` is no device's name.
+        If `device` is not the name of a device.
     DeviceError
-        If it names a GPU that is not there.
+        If it names a GPU that this machine does not have.
     """
     if isinstance(device, (HostDevice, CudaDevice)):
         return device
@@ -44,5 +44,5 @@ def find(device: str | Device | None = None) -> Device:
 
 
 def of(array: Array) -> Device:
-    """Return the device on which `array` lives; the host for anything that is no CuPy array."""
+    """Return the device on which `array` lives; the host for anything but a CuPy array."""
     return cuda_device(array.device.id) if is_cupy(array) else HOST

@@ -9,8 +9,8 @@ from .base import Device, Mark
 class Recorder:
     """Times every kernel operation on a device; `seconds` returns the total of each.
 
-    It is for measuring, in one thread. A mark before and after each operation costs a GPU some microseconds.
-    Operations of several streams would overlap; here they wait for each other.
+    For measurements in one thread. The marks before and after each operation cost a GPU some microseconds. Operations
+    of several streams, which could overlap, wait for each other here.
     """
 
     def __init__(self, device: "Device") -> None:
@@ -26,7 +26,7 @@ class Recorder:
         self.device.recorder = None
 
     def timed(self, name: str, operation: Callable[..., Any], *arguments: Any) -> Any:
-        """Call an operation, note when it began and ended, and return what it returned."""
+        """Call an operation, record its start and end, and return its result."""
         stream = self.device.current_stream()
         if self._stream is not None and stream != self._stream:
             self._stream.synchronize()

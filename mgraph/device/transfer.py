@@ -1,4 +1,4 @@
-"""Arrays on their way between a device and the host, and small ones made on a device."""
+"""Copies of arrays from a device to the host, and small arrays of zeros on a device."""
 
 import functools
 import itertools
@@ -14,7 +14,7 @@ from .cuda import cuda_device, is_cupy
 
 
 def to_host(array: Array) -> np.ndarray:
-    """Return `array` as a NumPy array, without a copy where it is one."""
+    """Return `array` as a NumPy array; without a copy if it is one already."""
     if not is_cupy(array):
         return np.asarray(array)
     if array.ndim == 2 and _LARGE < array.nbytes and _rows_can_be_copied(array):
@@ -24,7 +24,7 @@ def to_host(array: Array) -> np.ndarray:
         return result
     if array.ndim < 2 or array.flags.c_contiguous:
         return array.get()
-    # A padded matrix row block by row block: get() would first copy all of it on the device.
+    # A padded matrix is copied by blocks of rows, as get() would first copy all of it on the device.
     result = np.empty(array.shape, array.dtype)
     rows = max(1, (1 << 22) // max(1, array.shape[1] * array.itemsize))
     for first in range(0, array.shape[0], rows):
@@ -33,27 +33,27 @@ def to_host(array: Array) -> np.ndarray:
 
 
 def _rows_can_be_copied(array: Array) -> bool:
-    """Whether the rows of a matrix lie one behind the other, each in one piece."""
+    """Return whether each row of a matrix is contiguous, and rows do not overlap."""
     return bool(array.strides[1] == array.itemsize and array.shape[1] * array.itemsize <= array.strides[0])
 
 
 def carry_home(device: Device, source: Array, target: np.ndarray) -> list[Future[None]]:
-    """Begin to copy a matrix of a device to the host, through page-locked memory and by several threads.
+    """Begin to copy a matrix from a device to the host, through page-locked memory and with several threads.
 
-    Copied directly, each page of a fresh array is made, and written to, by one thread: 2.4 GB/s on a machine
-    where 16 threads reach 39 GB/s (benchmarks/NOTES.md).
+    In a direct copy one thread writes to every page of a new array for the first time: 2.4 GB/s on a machine where 16
+    threads reach 39 GB/s (benchmarks/NOTES.md).
 
     Parameters
     ----------
     device : Device
-        Where `source` lives; the work of its current stream so far is waited for.
+        Where `source` lives. The copy waits for the work of its current stream so far.
     source, target : array of two dimensions
-        Of equal shape and type, with contiguous rows, which may be padded.
+        They have equal shape and type, and contiguous rows, which may be padded.
 
     Returns
     -------
     list of Future
-        What to wait for before `source` is written to and `target` is read.
+        Wait for all of these before you write to `source` or read `target`.
     """
     with device.active():
         ready = device.current_stream().record()
@@ -66,7 +66,7 @@ def carry_home(device: Device, source: Array, target: np.ndarray) -> list[Future
 
 
 def _carry(device: Device, ready: Any, source: Array, target: np.ndarray) -> None:
-    """Copy rows home that are `ready` by this thread's own stream and buffer, as much at a time as that holds."""
+    """Copy rows to the host once they are `ready`, piece by piece through this thread's own stream and buffer."""
     ready.synchronize()
     stream, buffer = _staging(device, threading.get_ident())
     room = len(buffer) // source.itemsize
@@ -83,27 +83,27 @@ def _carry(device: Device, ready: Any, source: Array, target: np.ndarray) -> Non
                 np.copyto(target[piece], staged)
 
 
-#: Threads that carry rows home: while some wait for their copies, the others write to the host's pages.
+#: Threads that copy rows to the host: while some wait for the device, others write to the host's pages.
 CARRIERS = min(16, limits.cores())
 
 
 _CARRIERS = ThreadPoolExecutor(CARRIERS, "mgraph-carrier")
 
 
-#: Bytes of each one's page-locked buffer, bytes that are worth waking one for, and bytes of a matrix from which on it
-#: is carried.
+#: Bytes of each thread's page-locked buffer, the fewest bytes for each thread, and the size in bytes above which
+#: `to_host` uses the threads.
 _STAGED, _LEAST, _LARGE = 1 << 22, 1 << 18, 1 << 25
 
 
 @functools.cache
 def _staging(device: Device, thread: int) -> tuple[Any, np.ndarray]:
-    """Return the stream and the page-locked buffer of a thread that carries, which keeps them."""
+    """Return the stream and the page-locked buffer of a copying thread; made once for each thread and device."""
     with device.active():
         return device.stream(), device.pinned((_STAGED,), np.uint8)
 
 
 def zeroed(xp: Any, *counts: int) -> tuple[Array, ...]:
-    """Return arrays of so many int32 zeros each: parts of one, which is cleared in one go."""
+    """Return arrays of int32 zeros, with `counts` elements each; they are parts of one array, cleared once."""
     ends = list(itertools.accumulate(counts))
     words = xp.zeros(ends[-1], np.int32)
     return tuple(words[end - count : end] for count, end in zip(counts, ends, strict=True))

@@ -1,4 +1,4 @@
-"""Numba as the kernels for CPUs use it: its threads, its cache, atomic operations, and what forked children run."""
+"""Numba, set up for the kernels for CPUs: threads, cache, atomic operations, and forked processes."""
 
 import contextlib
 import importlib
@@ -10,14 +10,14 @@ from ... import limits
 from ...errors import InputError
 from ..clock import COMPILING, clock
 
-#: How often a thread of GNU's OpenMP looks whether the others have come to a barrier before it sleeps: for some
-#: tens of microseconds. By default it looks for milliseconds, 300,000 times; so two processes on two cores each waited
-#: for threads that the other one's waiting kept from the cores, and both took 36 times as long as one alone.
-_LOOKS = "3000"
+#: How often a thread of GNU's OpenMP polls at a barrier before it sleeps: some tens of microseconds. The default,
+#: 300,000 times, takes milliseconds. With it, the threads of two processes on two cores kept each other from running
+#: while they polled, and both processes took 36 times as long as one alone.
+_SPINS = "3000"
 
 
 def _check_environment() -> None:
-    """Raise InputError for a variable of the environment with which Numba cannot run the kernels."""
+    """Raise InputError if an environment variable has a value with which Numba cannot run the kernels."""
     for name, wanted, fits in (
         ("NUMBA_NUM_THREADS", "an integer of 1 or more", lambda number: number >= 1),
         ("NUMBA_DISABLE_JIT", "0, as the kernels have to be compiled", lambda number: number == 0),
@@ -33,16 +33,16 @@ def _check_environment() -> None:
 
 @contextlib.contextmanager
 def _checked_threads() -> Iterator[None]:
-    """Raise InputError after the block, or in it, if the environment chooses threads that Numba does not have.
+    """Raise InputError if the environment chooses a threading layer that Numba does not have.
 
-    Only Numba knows that, once it starts them: it would tell in the midst of the first kernel that needs threads.
+    Numba checks this only when it starts threads, which would otherwise be in the first parallel kernel.
     """
     names = "NUMBA_THREADING_LAYER", "NUMBA_THREADING_LAYER_PRIORITY"
     chosen = {name: value for name in names if (value := os.environ.get(name)) is not None}
     try:
         yield
         if chosen:
-            importlib.import_module("numba").get_num_threads()  # which starts them
+            importlib.import_module("numba").get_num_threads()  # starts the threads
     except ValueError as error:
         if not chosen:
             raise
@@ -54,9 +54,9 @@ def _checked_threads() -> Iterator[None]:
 
 
 def _count_compiling() -> None:
-    """Let a thread's `clock` run while Numba compiles or loads kernels for it, and tell `COMPILING` of the former.
+    """Run a thread's `clock` while Numba compiles or loads kernels for it, and notify `COMPILING` of compilations.
 
-    Numba holds its lock for both, and for what it sets up before the first: half a second.
+    Numba holds its compiler lock while it does either, and while it sets itself up for half a second before the first.
     """
     event = importlib.import_module("numba.core.event")
 
@@ -80,7 +80,7 @@ def _count_compiling() -> None:
 
 @contextlib.contextmanager
 def _environment(name: str, value: str) -> Iterator[None]:
-    """Set a variable of the environment, which has none of that name, within the block."""
+    """Set an environment variable, which must not be set yet, within the block."""
     os.environ[name] = value
     try:
         yield
@@ -89,39 +89,39 @@ def _environment(name: str, value: str) -> Iterator[None]:
 
 
 def _load_openmp() -> None:
-    """Load GNU's OpenMP for Numba with `_LOOKS`, for it reads the environment only then.
+    """Load GNU's OpenMP for Numba with `_SPINS`: the library reads the environment only when it is loaded.
 
-    Not where the environment tells how threads shall wait, or that Numba shall take others. Where something else has
-    loaded the same library before, it stays as it is; what makes use of it later finds it as it is here.
+    Do nothing if the environment says how threads wait, or chooses another threading layer. If the library was loaded
+    before, its setting stays; later users of the library share this one.
     """
-    told = os.environ.keys() & {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}
-    if told or sys.platform != "linux" or os.environ.get("NUMBA_THREADING_LAYER") in ("tbb", "workqueue"):
+    chosen = os.environ.keys() & {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}
+    if chosen or sys.platform != "linux" or os.environ.get("NUMBA_THREADING_LAYER") in ("tbb", "workqueue"):
         return
-    # A Numba without OpenMP has threads of its own.
-    with _environment("GOMP_SPINCOUNT", _LOOKS), contextlib.suppress(ImportError):
+    # A Numba without OpenMP uses another threading layer.
+    with _environment("GOMP_SPINCOUNT", _SPINS), contextlib.suppress(ImportError):
         importlib.import_module("numba.np.ufunc.omppool")
 
 
 def _import_numba() -> None:
-    """Import Numba with no more threads than this process may keep busy; it counts those that it may run on.
+    """Import Numba with as many threads as this process may keep busy, unless the environment gives a number.
 
-    More would wait for each other within a container's quota. Not where the environment says how many. Numba reads
-    that when it is imported; where it was before, at least the threads of this one's kernels are fewer. The environment
-    is left as it was, as child processes inherit it.
+    Numba counts the cores that the process may run on. In a container with a lower quota, that many threads would wait
+    for each other. Numba reads the number when it is imported. If it was imported before, the kernels of this thread
+    use fewer threads. The environment is restored, as child processes inherit it.
     """
-    cores, told = limits.cores(), "NUMBA_NUM_THREADS" in os.environ
+    cores, chosen = limits.cores(), "NUMBA_NUM_THREADS" in os.environ
     if "numba" in sys.modules:
         _load_openmp()
-        if not told:
+        if not chosen:
             numba = importlib.import_module("numba")
             numba.set_num_threads(min(cores, numba.get_num_threads()))
-    elif told or cores >= limits.cores_allowed():
+    elif chosen or cores >= limits.cores_allowed():
         _load_openmp()
     else:
         with _environment("NUMBA_NUM_THREADS", str(cores)):
             _load_openmp()
             config = importlib.import_module("numba").config
-        # Numba would take the change for one that its user made, once it compiles.
+        # Otherwise Numba would notice the changed environment when it compiles, and read it again.
         config.reload_config()
         config.NUMBA_NUM_THREADS = cores
 
@@ -129,11 +129,11 @@ def _import_numba() -> None:
 _check_environment()
 with _checked_threads():
     _import_numba()
-# Numba would look for its plugins at the first call of a kernel, for 40 ms that no event tells of.
+# Otherwise Numba would look for its plugins at the first call of a kernel: 40 ms that no event reports.
 importlib.import_module("numba.core.entrypoints").init_all()
 importlib.import_module(f"{__name__}.forks")
 _count_compiling()
 
-#: Numba, as this process shall use it: kernels import it from here, so that nothing imports it before it is set up.
+#: Kernels import Numba from here, so that it is set up first.
 numba = importlib.import_module("numba")
 prange = numba.prange

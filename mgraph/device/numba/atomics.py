@@ -1,4 +1,4 @@
-"""What cores do to a word that others change at the same time, each in one step, for kernels that run on all cores."""
+"""Atomic operations on elements of an array, for kernels that run on all cores."""
 
 from numba import types
 from numba.core import cgutils
@@ -7,7 +7,7 @@ from numba.extending import intrinsic
 
 @intrinsic
 def compare_and_swap(typing, array, index, expected, value):
-    """Set an element if it is `expected`, and return what was there."""
+    """Set an element to `value` if it equals `expected`; return its value before."""
 
     def build(context, builder, signature, arguments):
         place = _place(context, builder, signature, arguments)
@@ -19,13 +19,13 @@ def compare_and_swap(typing, array, index, expected, value):
 
 @intrinsic
 def fetch_and_add(typing, array, index, value):
-    """Add to an element, and return what was there."""
+    """Add `value` to an element; return its value before."""
     return array.dtype(array, types.intp, array.dtype), _read_modify_write("add")
 
 
 @intrinsic
 def fetch_and_or(typing, array, index, value):
-    """Set the bits of `value` in an element, and return what was there."""
+    """Set the bits of `value` in an element; return its value before."""
     return array.dtype(array, types.intp, array.dtype), _read_modify_write("or")
 
 

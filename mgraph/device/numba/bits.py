@@ -1,4 +1,4 @@
-"""What a core does with the bits of a word in one step."""
+"""Bit operations on words that a core has an instruction for."""
 
 from numba import types
 from numba.extending import intrinsic
@@ -6,7 +6,7 @@ from numba.extending import intrinsic
 
 @intrinsic
 def trailing_zeros(typing, word):
-    """Return the place of the lowest bit that is set; there must be one."""
+    """Return the number of the lowest set bit; the word must not be 0."""
 
     def build(context, builder, signature, arguments):
         return builder.cttz(arguments[0], context.get_constant(types.boolean, True))
@@ -16,7 +16,7 @@ def trailing_zeros(typing, word):
 
 @intrinsic
 def population(typing, word):
-    """Return the number of bits that are set."""
+    """Return how many bits are set."""
 
     def build(context, builder, signature, arguments):
         return builder.ctpop(arguments[0])

@@ -1,17 +1,18 @@
 """Numba's compiled code on disk, for kernels that several processes may compile at once.
 
 Numba numbers the files of a function's compiled versions by the index that it has just read. Two processes that compile
-the function for different types at the same time both take the next number, and the index may then name one's
-version where the other's file lies: later calls run code for other types, and end in wrong results or a segmentation
-fault. The same happens to who reads the index of a changed source while the old file still lies there. Here
-every file gets a name of its own. The worst that is left is a version that the index has lost, which is compiled again.
+the function for different types at the same time both take the next number. The index of one may then name the file of
+the other: later calls run code for other types, and end in wrong results or a segmentation fault. The same happens to a
+process that reads the index of a changed source while the old file is still there. Here every file has a unique name.
+The worst that can happen is that the index loses a version, which is then compiled again.
 
-Names that are never used again would fill the disk. So whoever saves a version removes the files of the function that
-its index does not name, but for young ones: another process writes its index just before its file.
+Files with unique names are never overwritten and would fill the disk. So a process that saves a version removes the
+function's files that the index does not name. It keeps recent ones, as another process writes its index just before its
+file.
 
-A cache that cannot be read or written, as on a full disk, costs only time: kernels are then compiled in each process.
+If the cache cannot be read or written, as on a full disk, each process compiles its kernels again.
 
-The kernels of mgraph are decorated with the `njit` of this module. Other packages' functions stay as Numba has them.
+The kernels of mgraph use the `njit` of this module. Functions of other packages keep Numba's own cache.
 """
 
 import contextlib
@@ -28,15 +29,18 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 from ... import limits
 
-#: Seconds for which a file is left alone that the index does not name.
+#: Age in seconds from which a file is removed if the index does not name it.
 YOUNG = 600.0
 
-#: Whether this process has been told that compiled code cannot be kept.
-_told = False
+#: Whether this process has warned that compiled code cannot be cached.
+_warned = False
+
+#: Every kernel that `njit` has decorated in this process.
+KERNELS: list[Any] = []
 
 
 class KernelFiles(IndexDataCacheFile):
-    """The index of a function and the files of its compiled versions, each of a name of its own."""
+    """The index of a function and the files of its compiled versions, each with a unique name."""
 
     def _data_name(self, number: int) -> str:
         return f"{self._base()}.{uuid.uuid4().hex}.nbc"
@@ -45,9 +49,9 @@ class KernelFiles(IndexDataCacheFile):
         return str(self._index_name).removesuffix(".nbi")
 
     def save(self, key: Any, data: Any) -> None:
-        """Keep a version, and remove the files that no index names any more."""
+        """Save a version, and remove the files that no index names any more."""
         super().save(key, data)
-        # Named by this class or by Numba, or left by a process that ended while it wrote.
+        # Files that this class or Numba names, and those that a process left when it ended while writing.
         own = re.compile(re.escape(self._base()) + r"\.(nbi|([0-9a-f]{32}|\d+)\.nbc)(\.tmp\.[0-9a-f]+)?")
         named = {*self._load_index().values(), self._index_name}
         now = time.time()
@@ -69,7 +73,7 @@ class KernelCache(FunctionCache):
         )
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return a version that is kept, None if there is none."""
+        """Return the cached version for a signature, or None."""
         found = None
         with self._dispensable():
             found = super().load_overload(sig, target_context)
@@ -78,20 +82,20 @@ class KernelCache(FunctionCache):
         return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep a version that has just been compiled."""
+        """Save a version that has just been compiled."""
         limits.NUMBA_RAN.set()
         with self._dispensable():
             super().save_overload(sig, data)
 
     @contextlib.contextmanager
     def _dispensable(self) -> Iterator[None]:
-        """Go on after an error of the file system in the block; the first of a process is told as a warning."""
-        global _told
+        """Suppress errors of the file system in the block; warn of the first one in a process."""
+        global _warned
         try:
             yield
         except OSError as error:
-            if not _told:
-                _told = True
+            if not _warned:
+                _warned = True
                 warnings.warn(
                     f"compiled kernels cannot be kept in {self.cache_path}: {error.strerror or error}; each process "
                     "compiles them again (NUMBA_CACHE_DIR names another folder)",
@@ -101,12 +105,16 @@ class KernelCache(FunctionCache):
 
 
 def njit(*, cache: bool = False, **options: Any) -> Callable[[Any], Any]:
-    """Return Numba's decorator of that name, with `KernelCache` where `cache` is true."""
+    """Return Numba's decorator of that name, which also enters the kernel in `KERNELS`.
+
+    With `cache`, compiled versions are kept on disk by `KernelCache`.
+    """
 
     def compiled(function: Any) -> Any:
         kernel = numba.njit(**options)(function)
         if cache:
             kernel._cache = KernelCache(kernel.py_func)
+        KERNELS.append(kernel)
         return kernel
 
     return compiled

@@ -1,47 +1,45 @@
 """Kernels in a process that was forked from one that had started Numba's threads.
 
-A fork copies one thread only. GNU's OpenMP cannot start others anew and ends a child that asks it to, so that a pool of
-such children never returns. Their kernels run on one core: compiled once more without threads, and kept under
-names of their own, by which the next child finds them.
+A fork copies one thread only. GNU's OpenMP cannot start the others again: it ends a child that needs them, and a pool
+of such children never returns. So kernels of a child run on one core. They are compiled again without threads, and
+cached under names of their own, so that the next child finds them.
 """
 
 import os
-import sys
 from types import FunctionType
 
 from numba.core.dispatcher import Dispatcher
 from numba.np.ufunc import parallel
 
-from .caching import KernelCache
+from .caching import KERNELS, KernelCache
 
 
 def single(function):
-    """Return a copy of a function under a name of its own, by which Numba keeps what it compiles for one core."""
+    """Return a copy of a function with another name, under which Numba caches its version for one core."""
     copy = FunctionType(function.__code__, function.__globals__, f"{function.__name__}_alone")
     copy.__qualname__, copy.__module__ = copy.__name__, function.__module__
     return copy
 
 
 def _run_on_one_core():
-    """In a child: forget what was compiled for all cores, unless no thread was started or Numba's layer survives."""
+    """In a child: drop kernels compiled for all cores, if Numba has started threads of GNU's OpenMP."""
     if not parallel._is_initialized or parallel.threading_layer() != "omp":
         return
-    modules = [module for name, module in list(sys.modules.items()) if name.startswith("mgraph.kernels.")]
-    kernels = {id(kernel): kernel for module in modules for kernel in _kernels(vars(module).values())}
     # All are found before the first is changed.
-    for kernel in [kernel for kernel in kernels.values() if _takes_all_cores(kernel)]:
+    for kernel in [kernel for kernel in KERNELS if _takes_all_cores(kernel)]:
         kernel.targetoptions["parallel"] = False
         kernel._reset_overloads()
-        kernel._cache = KernelCache(single(kernel.py_func))
+        if isinstance(kernel._cache, KernelCache):
+            kernel._cache = KernelCache(single(kernel.py_func))
 
 
 def _kernels(values):
-    """Return what of some values Numba compiles."""
+    """Return the kernels among some values of a module."""
     return [kernel for value in values if isinstance(kernel := getattr(value, "together", value), Dispatcher)]
 
 
 def _takes_all_cores(kernel):
-    """Return whether a kernel, or one that it calls, directly or not, runs on all cores."""
+    """Return whether a kernel, or any kernel that it calls directly or indirectly, runs on all cores."""
     found, waiting = {id(kernel)}, [kernel]
     while waiting:
         one = waiting.pop()

@@ -1,7 +1,7 @@
-"""Kernels for all cores, which one core runs alone where the graph is small.
+"""Kernels that run on all cores for a large graph, and on one core for a small one.
 
-Waking the others takes Numba 1 to 150 µs where they are idle and 4 to 8 ms where they are busy, at each parallel loop:
-as long as one core takes for all of a search in a small graph (benchmarks/NOTES.md).
+At each parallel loop, Numba needs 1 to 150 µs to wake idle cores and 4 to 8 ms for busy ones. One core needs as long
+for a whole search in a small graph (benchmarks/NOTES.md).
 """
 
 import functools
@@ -11,25 +11,25 @@ from numba.extending import register_jitable
 from .caching import njit
 from .forks import single
 
-#: Vertices and edges of a small graph, together, and vertices where a kernel looks at no edges.
+#: The most vertices plus edges of a small graph; and the most vertices, for kernels that read no edges.
 GRAPH, VERTICES = 1 << 21, 1 << 17
 
 
 @register_jitable
 def is_small(indptr, *_):
-    """Return whether the graph whose edges begin there is small."""
+    """Return whether the graph with these row starts is small."""
     return len(indptr) + indptr[-1] <= GRAPH
 
 
 def is_few(D, indptr, *_):
-    """Return whether few edges begin there."""
+    """Return whether the graph with these row starts has few edges."""
     return indptr[-1] <= GRAPH
 
 
 def unless(small):
-    """Return the decorator of a kernel that all cores run, unless `small` is true of its arguments.
+    """Return a decorator for kernels that run on all cores unless `small`, called with the arguments, returns true.
 
-    Its body is compiled twice, `alone` and `together`, ``prange`` being ``range`` for one core.
+    The body is compiled twice: `together` for all cores, and `alone` for one, where ``prange`` is ``range``.
     """
 
     def compiled(function):
