@@ -1,8 +1,8 @@
-"""All GPUs of this machine at work on one graph: start a Dask worker for each, solve, check, show the plan.
+"""Solve one graph on all GPUs of this machine: start a Dask worker for each, solve, check, print the plan.
 
     python deploy/local_cuda_cluster.py --vertices 20000
 
-Without a GPU, two CPU workers do it.
+Without a GPU, it starts two CPU workers.
 """
 
 import argparse
@@ -26,7 +26,7 @@ def main() -> None:
 
     gpus = gpu_count()
     if not gpus:
-        print("there is no GPU that CuPy can use: CPU workers do the work")
+        print("CuPy finds no GPU: using CPU workers")
     workers = given.workers or gpus or 2
     n, m = given.vertices, given.vertices * given.degree
     rng = np.random.default_rng(1)
@@ -43,6 +43,6 @@ def main() -> None:
     print(f"rows {', '.join(map(str, rows))} agree with scipy's dijkstra")
 
 
-# The workers import this file.
+# Workers import this file.
 if __name__ == "__main__":
     main()

@@ -10,7 +10,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 html_theme = "furo"
 html_title = f"mgraph {release}"
 
-# Single backticks in a docstring name a Python object, or an argument, which is then no link.
+# Single backticks in a docstring name a Python object, or an argument, which has no link.
 default_role = "py:obj"
 # The docstrings give types and shapes.
 autodoc_typehints = "none"
