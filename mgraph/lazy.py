@@ -1,4 +1,4 @@
-"""SciPy's larger modules, and others that not every program needs, imported at their first use.
+"""SciPy's larger modules, and packages that not every program needs, imported at their first use.
 
 SciPy's `csgraph` alone takes longer to import than all of mgraph. Everything else in the library gets these modules
 here. CuPy, Numba and Dask have doors of their own: `mgraph.device.cuda`, `mgraph.device.numba` and `mgraph.cluster`.
@@ -6,6 +6,8 @@ here. CuPy, Numba and Dask have doors of their own: `mgraph.device.cuda`, `mgrap
 
 import importlib
 from typing import Any
+
+from .errors import MissingPackageError
 
 
 def sparse() -> Any:
@@ -26,3 +28,19 @@ def metadata() -> Any:
 def psutil() -> Any:
     """Return `psutil`."""
     return importlib.import_module("psutil")
+
+
+def optional(package: str, caller: str) -> Any:
+    """Return a package that mgraph does not require, such as pandas, for `caller`, such as ``"to_dataframe()"``.
+
+    Raises
+    ------
+    MissingPackageError
+        If it cannot be imported; the message says how to install it.
+    """
+    try:
+        return importlib.import_module(package)
+    except ImportError as error:
+        raise MissingPackageError(
+            f"{caller} needs {package}, which cannot be imported ({error}): python -m pip install {package}"
+        ) from error

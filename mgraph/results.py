@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from . import device as devices
+from . import lazy
 from .arrays import Array
 from .docstrings import with_common_parts
 from .errors import InputError
-from .optional import imported
 from .planning.plan import Plan, size_in_words
 
 #: The most bytes that come from workers, or go into a DataFrame, without being asked for row by row.
@@ -97,7 +97,7 @@ class Result:
         >>> frame.loc[2].to_dict(), frame.index.name
         ({'distances': 11, 'predecessors': 1}, 'vertex')
         """
-        pandas = imported("pandas", "to_dataframe()")
+        pandas = lazy.optional("pandas", "to_dataframe()")
         columns = {name: devices.to_host(array) for name, array in self.arrays.items()}
         length = len(next(iter(columns.values())))
         return pandas.DataFrame(columns, index=pandas.RangeIndex(length, name=self.INDEX))
@@ -158,7 +158,7 @@ class MatrixResult(Result):
         3       1       1          0
         4       1       2          1
         """
-        pandas = imported("pandas", "to_dataframe()")
+        pandas = lazy.optional("pandas", "to_dataframe()")
         sources, n = np.asarray(self._row_sources(), np.int32), self.plan.n
         needed = len(sources) * n * (8 + sum(array.dtype.itemsize for array in self._by_pair().values()))
         if needed > MOST_BYTES:

@@ -12,7 +12,6 @@ from ..arguments import as_array, checked_flag
 from ..arrays import Array, chunk_rows
 from ..dtypes import weight_dtype
 from ..errors import AmbiguousZerosError, InputError
-from ..optional import imported
 from .checks import (
     check_both_directions,
     check_memory,
@@ -443,7 +442,7 @@ class Graph(Keeping):
         >>> mgraph.Graph.from_edges([0, 1], [1, 2], [5, 6], directed=False).to_networkx().edges(data="weight")
         EdgeDataView([(0, 1, 5), (1, 2, 6)])
         """
-        networkx = imported("networkx", "to_networkx()")
+        networkx = lazy.optional("networkx", "to_networkx()")
         return networkx_graph(networkx, self.n, self.coo(), self.directed, self.ids)
 
     def _with(self, weights: Array | None) -> "Graph":
