@@ -27,20 +27,21 @@
 // Predecessors are found afterwards from the distances, as the least in-neighbour one level up: the same for
 // every method and any number of shards.
 
+#include "warp.cuh"
+#include "bitmap.cuh"
 #include "grid.cuh"
 #include "hubs.cuh"
+#include "neighbours.cuh"
+#include "bfs_push.cuh"
+#include "bfs_predecessors.cuh"
 
 constexpr int THREADS = 1024, WARPS = THREADS / 32;
 constexpr int THIN_EDGES = 16384;  // edges out of a frontier that one block handles
-constexpr int SERIAL = 16;         // edges that a thread looks at alone before others help
-constexpr int LOOK = 4;            // neighbours that a thread looks at together
 constexpr int PULL_SHARE = 20;     // pull if the frontier has more than 1/20 of the edges, or
 constexpr int PULL_COUNT = 24;     // more than 1/24 of the vertices
 constexpr int HISTORY = WARPS * 64;
 constexpr int PARTS = 29;          // bits of a vertex in a word of quads; above them, its rows there beyond one
 constexpr int VERTEX = (1 << PARTS) - 1;
-constexpr int OPEN = 0x7fffffff;   // no parent found yet
-constexpr unsigned ALL = 0xffffffffu;
 
 enum Method { HYBRID = 0, PUSH = 1, PULL = 2 };
 
@@ -63,148 +64,8 @@ struct Control {
     Phase phases[3];
 };
 
-// The first of indices[begin..end) that `matches`, or -1, as all lanes of a warp find it together.
-template <typename Offset, typename Matches>
-__device__ __forceinline__ int first_of_all(const int* __restrict__ indices, Offset begin, Offset end,
-                                            Matches matches) {
-    for (; begin < end; begin += 32) {
-        const Offset e = begin + threadIdx.x % 32;
-        const int u = e < end ? indices[e] : -1;
-        const unsigned hits = __ballot_sync(ALL, u >= 0 && matches(u));
-        if (hits) return __shfl_sync(ALL, u, __ffs(hits) - 1);
-    }
-    return -1;
-}
-
-// For each lane, the first of its neighbours indices[begin..end) that `matches`, or -1; of those of a hub, only HUB are
-// looked at. All lanes of a warp call it together: each looks at a few alone, then the warp takes the long lists one
-// by one.
-template <typename Offset, typename Matches>
-__device__ __forceinline__ int first_match(const int* __restrict__ indices, Offset begin, Offset end, Matches matches) {
-    const int lane = threadIdx.x % 32;
-    int found = -1;
-    if (end - begin > HUB) end = begin + HUB;
-    Offset alone = end - begin > SERIAL ? begin + SERIAL : end;
-    for (Offset e = begin; found < 0 && e < alone; e += LOOK) {
-        int u[LOOK];
-#pragma unroll
-        for (int i = 0; i < LOOK; ++i) u[i] = e + i < alone ? indices[e + i] : -1;
-#pragma unroll
-        for (int i = LOOK - 1; i >= 0; --i)
-            if (u[i] >= 0 && matches(u[i])) found = u[i];
-    }
-    for (unsigned left = __ballot_sync(ALL, found < 0 && alone < end); left; left &= left - 1) {
-        const int owner = __ffs(left) - 1;
-        const int first = first_of_all(indices, __shfl_sync(ALL, alone, owner), __shfl_sync(ALL, end, owner),
-                                       matches.of(owner));
-        if (lane == owner) found = first;
-    }
-    return found;
-}
-
-struct InBitmap {
-    const unsigned* bits;
-    __device__ bool operator()(int u) const { return bits[u / 32] >> (u % 32) & 1u; }
-    __device__ InBitmap of(int) const { return *this; }  // what the lane `owner` looks for
-};
-
-struct AtDistance {
-    const int* distance;
-    int wanted;
-    __device__ bool operator()(int u) const { return distance[u] == wanted; }
-    __device__ AtDistance of(int owner) const { return {distance, __shfl_sync(ALL, wanted, owner)}; }
-};
-
-template <typename Offset> struct Search {
-    const Offset* out_indptr;
-    const int* out_indices;
-    int* distance;
-    unsigned* visited;
-    int* queue;
-    int lo;
-
-    __device__ __forceinline__ int word(int v) const { return (v - lo) / 32; }
-    __device__ __forceinline__ unsigned bit(int v) const { return 1u << (v & 31); }  // lo is a multiple of 32
-    // Mark v as visited; who finds its bit unset in the word that was there has come first. The word and not the
-    // answer is returned, or the compiler would wait for one before it asks for the next.
-    __device__ __forceinline__ unsigned mark(int v) const { return atomicOr(visited + word(v), bit(v)); }
-};
-
 // The word of a vertex in quads.
 __device__ __forceinline__ int with_parts(int v, int degree) { return v | (degree > 4 ? degree / 4 : 0) << PARTS; }
-
-// Vertices that a warp found, gathered in shared memory and appended to the queue 32 at a time.
-template <typename Offset> struct Appender {
-    const Search<Offset>& search;
-    int* staged;  // 64 of the warp
-    int* target;  // where this phase appends
-    int* count;
-    int held = 0;
-    unsigned long long edges = 0;
-
-    __device__ __forceinline__ void add(bool won, int v) {
-        const int lane = threadIdx.x % 32;
-        const unsigned winners = __ballot_sync(ALL, won);
-        if (!winners) return;
-        if (won) staged[held + __popc(winners & ((1u << lane) - 1))] = v;
-        held += __popc(winners);
-        __syncwarp();
-        if (held >= 32) {
-            flush(32);
-            if (lane < held) staged[lane] = staged[32 + lane];
-            __syncwarp();
-        }
-    }
-    __device__ __forceinline__ void flush(int size) {
-        const int lane = threadIdx.x % 32;
-        int at = 0;
-        if (lane == 0) at = atomicAdd(count, size);
-        at = __shfl_sync(ALL, at, 0);
-        if (lane < size) {
-            const int v = staged[lane];
-            target[at + lane] = v;
-            edges += search.out_indptr[v + 1] - search.out_indptr[v];
-        }
-        held -= size;
-        __syncwarp();
-    }
-    // Append what is left and add the warp's edges to the block's.
-    __device__ __forceinline__ void finish(unsigned long long* block_edges) {
-        if (held) flush(held);
-        for (int step = 16; step; step /= 2) edges += __shfl_down_sync(ALL, edges, step);
-        if (threadIdx.x % 32 == 0 && edges) atomicAdd(block_edges, edges);
-    }
-};
-
-// Follow the edges [begin, end) with all lanes of a warp, some at a time, stage by stage, so that latencies overlap.
-template <typename Offset>
-__device__ __forceinline__ void follow_wide(const Search<Offset>& search, Offset begin, Offset end, int level,
-                                            Appender<Offset>& append) {
-    constexpr int WIDTH = sizeof(Offset) == 8 ? 2 : 4;
-    for (Offset base = begin; base < end; base += 32 * WIDTH) {
-        const Offset e = base + threadIdx.x % 32;
-        int v[WIDTH];
-        unsigned known[WIDTH];
-#pragma unroll
-        for (int i = 0; i < WIDTH; ++i) {
-            v[i] = search.lo;
-            known[i] = e + 32 * i < end ? 0 : ALL;
-            if (!known[i]) v[i] = search.out_indices[e + 32 * i];
-        }
-#pragma unroll
-        for (int i = 0; i < WIDTH; ++i)
-            if (!known[i]) known[i] = search.visited[search.word(v[i])];
-#pragma unroll
-        for (int i = 0; i < WIDTH; ++i)
-            if (!(known[i] & search.bit(v[i]))) known[i] = search.mark(v[i]);
-#pragma unroll
-        for (int i = 0; i < WIDTH; ++i) {
-            const bool won = !(known[i] & search.bit(v[i]));
-            if (won) search.distance[v[i]] = level;
-            append.add(won, v[i]);
-        }
-    }
-}
 
 // Run up to `limit` levels. A cooperative launch: all blocks are resident.
 template <typename Offset>
@@ -307,7 +168,7 @@ __global__ void __launch_bounds__(THREADS, 1)
             end_phase();
             begin_phase();
             for (int q = tail - count + thread; q < tail; q += threads)
-                atomicOr(current() + queue[q] / 32, 1u << (queue[q] % 32));
+                set_bit(current(), queue[q]);
             end_phase();
             have_bitmap = true;
         }
@@ -601,7 +462,7 @@ __global__ void __launch_bounds__(THREADS, 1)
             for (int w = thread; w < own_words; w += threads) own_frontier[w] = 0;
             end_phase();
             for (int q = tail - count + thread; q < tail; q += threads)
-                atomicOr(frontier + queue[q] / 32, 1u << (queue[q] % 32));
+                set_bit(frontier, queue[q]);
         }
     }
     begin_phase();
@@ -675,34 +536,4 @@ __global__ void heads(const Offset* __restrict__ in_indptr, const int* __restric
         if (lane == owner) best = own_best;
     }
     if (own < rows) head[own] = best ? static_cast<int>(~static_cast<unsigned>(best)) : -1;
-}
-
-// parents[v - lo] = the least in-neighbour of v that is one level nearer to the source, or -9999; the source itself
-// at distance 1, if there is only one: `root`, else -1. Hubs are put off, and left to `hub_parents`.
-template <typename Offset>
-__global__ void parents(const Offset* __restrict__ in_indptr, const int* __restrict__ in_indices, int lo, int hi,
-                        const int* __restrict__ distance, int root, int* parent, Hub* hubs, unsigned long long* total) {
-    const int own = blockIdx.x * blockDim.x + threadIdx.x, v = lo + own;
-    const int mine = v < hi ? distance[v] : 0;
-    const bool rooted = mine == 1 && root >= 0;
-    Offset begin = 0, end = 0;
-    if (mine > 0 && !rooted) begin = in_indptr[own], end = in_indptr[own + 1];
-    const int found = first_match(in_indices, begin, end, AtDistance{distance, mine - 1});
-    if (v >= hi) return;
-    const bool later = found < 0 && end - begin > HUB;
-    if (later) put_off(hubs, total, own, end - begin - HUB);
-    parent[own] = rooted ? root : found >= 0 ? found : later ? OPEN : -9999;
-}
-
-// The parents of the hubs that were put off, all of which have one.
-template <typename Offset>
-__global__ void hub_parents(const Offset* __restrict__ in_indptr, const int* __restrict__ in_indices, int lo,
-                            const int* __restrict__ distance, int* parent, const Hub* hubs,
-                            const unsigned long long* total) {
-    const int warps = gridDim.x * (blockDim.x / 32), warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
-    each_piece(hubs, *total, in_indptr, HUB, warp, warps, [&](int row, Offset begin, Offset end) {
-        if (__any_sync(ALL, __ldcg(parent + row) < in_indices[begin])) return;  // rows ascend
-        const int found = first_of_all(in_indices, begin, end, AtDistance{distance, distance[lo + row] - 1});
-        if (found >= 0 && threadIdx.x % 32 == 0) atomicMin(parent + row, found);
-    });
 }

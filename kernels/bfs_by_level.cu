@@ -31,11 +31,14 @@
 // "Scalable GPU graph traversal", 2012. Y. Jia, V. Lu, J. Hoberock, M. Garland, J. Hart, "Edge v. node parallelism for
 // graph centrality metrics", 2011. D. Kirk, W. Hwu, "Programming massively parallel processors", 3rd edition, 2016.
 
+#include "warp.cuh"
+#include "bitmap.cuh"
+#include "block.cuh"
+
 constexpr int THREADS = 256;
 constexpr int HELD = 2048;         // vertices of a block's own queue
 constexpr int THIN = 1024;         // threads of the one block of a thin level, and the vertices it takes,
 constexpr int THIN_EDGES = 16384;  // and the edges out of them
-constexpr unsigned ALL = 0xffffffffu;
 
 // What launches tell the host, which clears it before.
 struct Control {
@@ -45,41 +48,10 @@ struct Control {
     unsigned long long edges;   // out of the vertices of a level
 };
 
-__device__ __forceinline__ bool in(const unsigned* bits, int v) { return bits[v / 32] >> (v % 32) & 1u; }
-
 // Mark the vertex numbered v in the shard as visited; true for the one caller that comes first.
 __device__ __forceinline__ bool claim(unsigned* visited, int v) {
     const unsigned bit = 1u << (v % 32);
     return !(visited[v / 32] & bit) && !(atomicOr(visited + v / 32, bit) & bit);
-}
-
-// The sum of `mine` over the threads before, and of all. `sums` has room for each of the N / 32 warps.
-template <int N> __device__ __forceinline__ int sum_before(int mine, int* sums, int* all) {
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    int end = mine;
-    for (int step = 1; step < 32; step *= 2) {
-        const int left = __shfl_up_sync(ALL, end, step);
-        if (lane >= step) end += left;
-    }
-    if (lane == 31) sums[warp] = end;
-    __syncthreads();
-    int before = end - mine, total = 0;
-    for (int w = 0; w < N / 32; ++w) {
-        if (w < warp) before += sums[w];
-        total += sums[w];
-    }
-    __syncthreads();  // `sums` may be written again
-    *all = total;
-    return before;
-}
-
-// The first of N ascending ends that lies behind e.
-template <int N> __device__ __forceinline__ int owner(const int* ends, int e) {
-    int at = 0;
-#pragma unroll
-    for (int step = N / 2; step; step /= 2)
-        if (ends[at + step - 1] <= e) at += step;
-    return at;
 }
 
 // Add what the lanes of a warp have to the vertices found.
@@ -111,7 +83,7 @@ __global__ void __launch_bounds__(THREADS) list(int words, const unsigned* __res
 // Set the bits of the queue's vertices.
 __global__ void __launch_bounds__(THREADS) mark(int size, const int* __restrict__ queue, unsigned* frontier) {
     const int q = blockIdx.x * THREADS + threadIdx.x;
-    if (q < size) atomicOr(frontier + queue[q] / 32, 1u << (queue[q] % 32));
+    if (q < size) set_bit(frontier, queue[q]);
 }
 
 // targets[e] = the vertex whose edges by target the edge e is among.
@@ -136,7 +108,7 @@ __global__ void __launch_bounds__(THREADS) edge(long long m, const int* __restri
                                                 const int* __restrict__ targets, const unsigned* __restrict__ frontier,
                                                 int level, int* distance) {
     const long long e = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
-    if (e < m && distance[targets[e]] < 0 && in(frontier, sources[e])) distance[targets[e]] = level;
+    if (e < m && distance[targets[e]] < 0 && has_bit(frontier, sources[e])) distance[targets[e]] = level;
 }
 
 // A thread a vertex.
@@ -145,7 +117,7 @@ __global__ void __launch_bounds__(THREADS)
     vertex(const Offset* __restrict__ out_indptr, const int* __restrict__ out_indices, int n,
            const unsigned* __restrict__ frontier, int level, int* distance) {
     const int u = blockIdx.x * THREADS + threadIdx.x;
-    if (u >= n || !in(frontier, u)) return;
+    if (u >= n || !has_bit(frontier, u)) return;
     for (Offset e = out_indptr[u]; e < out_indptr[u + 1]; ++e) {
         const int v = out_indices[e];
         if (distance[v] < 0) distance[v] = level;
@@ -168,7 +140,7 @@ __global__ void __launch_bounds__(THREADS)
            const unsigned* __restrict__ frontier, const unsigned char* __restrict__ visited, int level,
            unsigned char* updating, int* distance) {
     const int u = blockIdx.x * THREADS + threadIdx.x;
-    if (u >= n || !in(frontier, u)) return;
+    if (u >= n || !has_bit(frontier, u)) return;
     for (Offset e = out_indptr[u]; e < out_indptr[u + 1]; ++e) {
         const int v = out_indices[e];
         if (visited[v - lo]) continue;

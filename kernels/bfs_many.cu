@@ -21,11 +21,11 @@
 // merrier: efficient multi-source graph traversal", 2014. H. Liu, H. Huang, Y. Hu, "iBFS: concurrent breadth-first
 // search on GPUs", 2016.
 
+#include "warp.cuh"
 #include "hubs.cuh"
 
 constexpr int THREADS = 256;
 constexpr int SERIAL = 32;  // edges from which on a warp looks at them together
-constexpr unsigned ALL = 0xffffffffu;
 
 using Word = unsigned long long;
 

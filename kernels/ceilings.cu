@@ -14,29 +14,14 @@
 // Cost. What there is to measure: a sum and a minimum for each of `relaxations`, two a round and value; an access of
 // four bytes and six instructions for each of `reads`.
 
+#include "relaxed.cuh"
+
 constexpr int THREADS = 256;  // of a block,
 constexpr int RESIDENT = 4;   // and blocks of a multiprocessor, for `relaxations`
 constexpr int HELD = 16;      // words that a thread holds in registers,
 constexpr int ROUNDS = 4;     // and rounds between two looks at the counter
 constexpr int READERS = 8;    // blocks of a multiprocessor for `reads`,
 constexpr int IN_FLIGHT = 4;  // and reads that a thread asks for before it takes the first
-
-using Pair = unsigned;  // two int16
-
-__device__ __forceinline__ float relaxed(float limit, float value, float step) { return fminf(limit, value + step); }
-__device__ __forceinline__ double relaxed(double limit, double value, double step) {
-    const double sum = value + step;
-    return sum < limit ? sum : limit;
-}
-__device__ __forceinline__ int relaxed(int limit, int value, int step) { return __viaddmin_s32(value, step, limit); }
-__device__ __forceinline__ Pair relaxed(Pair limit, Pair value, Pair step) {
-    return __viaddmin_s16x2(value, step, limit);
-}
-
-// The least of three floats that are not negative.
-__device__ __forceinline__ float least(float a, float b, float c) {
-    return __int_as_float(__vimin3_s32(__float_as_int(a), __float_as_int(b), __float_as_int(c)));
-}
 
 // Take each of the values through `first` and `second`, so many rounds; HELD of them to a thread.
 template <typename T, bool PAIRS>

@@ -24,7 +24,8 @@
 //
 // Source. S. Warshall, "A theorem on Boolean matrices", 1962.
 
-constexpr unsigned ALL = 0xffffffffu;
+#include "warp.cuh"
+#include "copy_async.cuh"
 
 template <int V> struct alignas(4 * V) Words { unsigned at[V]; };
 
@@ -44,11 +45,6 @@ template <int V> struct Sheet {
         return words;
     }
 };
-
-__device__ __forceinline__ void copy_async(void* to, const void* from) {
-    unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
-}
 
 // Start copying K sets to shared memory; `arrived` waits for them.
 template <int V, int THREADS> __device__ __forceinline__ void fetch(Words<V>* to, const Words<V>* from) {

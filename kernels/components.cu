@@ -29,10 +29,12 @@
 // 2018: the first parents, and shorter paths on the way. Y. Shiloach, U. Vishkin, "An O(log n) parallel connectivity
 // algorithm", 1982. F. Dehne, K. Yogaratnam, "Exploring the limits of GPUs with parallel graph algorithms", 2010.
 
+#include "warp.cuh"
+#include "block.cuh"
+
 constexpr int THREADS = 256, WARPS = THREADS / 32;
 constexpr int SAMPLED = 2;       // edges of a vertex that `sample` looks at
 constexpr int PROBES = 1024;     // vertices that `largest` looks at
-constexpr unsigned ALL = 0xffffffffu;
 
 // A thread's first vertex, and how far its next is from there. Unsigned, as the sum of the two may be above 2^31.
 __device__ __forceinline__ unsigned own() { return blockIdx.x * THREADS + threadIdx.x; }
@@ -77,11 +79,7 @@ __device__ __forceinline__ void each_edge(const Offset* __restrict__ indptr, con
         }
         // Behind this all have done with what is shared of the vertices before.
         if (!__syncthreads_or(degree > 0)) continue;
-        Offset end = degree;
-        for (int step = 1; step < 32; step *= 2) {
-            const Offset left = __shfl_up_sync(ALL, end, step);
-            if (lane >= step) end += left;
-        }
+        Offset end = running_sum(degree);
         if (lane == 31) sums[warp] = end;
         __syncthreads();
         for (int w = 0; w < warp; ++w) end += sums[w];
@@ -89,10 +87,7 @@ __device__ __forceinline__ void each_edge(const Offset* __restrict__ indptr, con
         shifts[threadIdx.x] = first - (end - degree);
         __syncthreads();
         for (Offset e = threadIdx.x; e < ends[THREADS - 1]; e += THREADS) {
-            int at = 0;  // the first vertex whose edges end behind e
-#pragma unroll
-            for (int step = THREADS / 2; step; step /= 2)
-                if (ends[at + step - 1] <= e) at += step;
+            const int at = owner<THREADS>(ends, e);
             visit(lo + base + at, indices[shifts[at] + e]);
         }
     }

@@ -33,6 +33,7 @@
 // that nothing waits for; `aggregate` streams but for a read of the chain, which is to stay in the L2. Jumping on all
 // elements is n log n random reads.
 
+#include "bitmap.cuh"
 #include "grid.cuh"
 
 constexpr int THREADS = 256, JUMPERS = 1024;
@@ -253,7 +254,7 @@ __global__ void __launch_bounds__(THREADS)
     const long long i = own_element();
     if (i >= n || ranks[i] >= 0) return;
     const Index next = succ[i];
-    if (next != i) atomicOr(marks + next / 32, 1u << (next % 32));
+    if (next != i) set_bit(marks, next);
 }
 
 // Rank what lies between an unmarked element and the first rank on its way. Where ways meet, whoever comes second
@@ -263,7 +264,7 @@ __global__ void __launch_bounds__(THREADS)
     complete(const Index* __restrict__ succ, Index n, int shift, const unsigned* __restrict__ marks,
              volatile Index* ranks, Word* control) {
     const long long head = own_element();
-    if (head >= n || ranks[head] >= 0 || marks[head / 32] >> (head % 32) & 1u || raised(control, TANGLED)) return;
+    if (head >= n || ranks[head] >= 0 || has_bit(marks, head) || raised(control, TANGLED)) return;
     const int longest = PATIENCE << shift;
     Index at = static_cast<Index>(head), rank;
     int distance = 0;

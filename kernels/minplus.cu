@@ -33,7 +33,9 @@
 // Cost. n^3 additions and minima, all but 2 b / n of them in `update`, which reads and writes the matrix
 // once per b pivots. It is bound by the minimum unit (64 lanes a clock and multiprocessor).
 
+#include "copy_async.cuh"
 #include "grid.cuh"
+#include "relaxed.cuh"
 
 // What the kernels hold of an element of type T: a value to compute with, and the word it is in a column panel.
 template <typename T> struct Element {
@@ -43,8 +45,6 @@ template <typename T> struct Element {
     static __device__ __forceinline__ T stored(Value v) { return v; }
     static __device__ __forceinline__ Factor factor(Value v) { return v; }
 };
-
-using Pair = unsigned;  // two int16
 
 template <> struct Element<short> {
     using Value = int;
@@ -59,16 +59,6 @@ template <> __device__ __forceinline__ float infinity<float>() { return __int_as
 template <> __device__ __forceinline__ double infinity<double>() { return __longlong_as_double(0x7ff0000000000000LL); }
 template <> __device__ __forceinline__ int infinity<int>() { return (1 << 30) - 1; }
 template <> __device__ __forceinline__ int infinity<short>() { return Element<short>::value((1 << 14) - 1); }
-
-__device__ __forceinline__ float relaxed(float d, float a, float b) { return fminf(d, a + b); }
-__device__ __forceinline__ double relaxed(double d, double a, double b) { double s = a + b; return s < d ? s : d; }
-__device__ __forceinline__ int relaxed(int d, int a, int b) { return __viaddmin_s32(a, b, d); }
-__device__ __forceinline__ Pair relaxed(Pair d, Pair a, Pair b) { return __viaddmin_s16x2(a, b, d); }
-
-// The least of three floats that are not negative.
-__device__ __forceinline__ float least(float d, float a, float b) {
-    return __int_as_float(__vimin3_s32(__float_as_int(d), __float_as_int(a), __float_as_int(b)));
-}
 
 // Relax d through a + b; with PATHS, remember in `label` that the one called `via` improved it.
 template <bool PATHS, typename T>
@@ -259,11 +249,6 @@ template <int M_, int N_, int TM_, int TN_, int RESIDENT_> struct Tile {
 
 constexpr int STEP = 16;   // pivots whose part of the panels `update` has in shared memory at a time,
 constexpr int STAGES = 2;  // and how often it has that: one in use, one on its way
-
-__device__ __forceinline__ void copy_async(void* to, const void* from) {
-    unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
-}
 
 // `bits`, and behind them whether d is less than `before`: the sign of the difference, which inf - inf has not
 // in a float.

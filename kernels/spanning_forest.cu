@@ -27,11 +27,11 @@
 // minimum spanning tree algorithm", 1996. A. Fallin, A. Gonzalez, J. Seo, M. Burtscher, "A high-performance MST
 // implementation for GPUs", 2023.
 
+#include "warp.cuh"
 #include "hubs.cuh"
 
 constexpr int THREADS = 256;
 constexpr int GROUP = 8;  // lanes that share a row
-constexpr unsigned ALL = 0xffffffffu;
 constexpr long long NONE = 0x7fffffffffffffffLL;
 constexpr int NO_END = 0x7fffffff;
 

@@ -32,224 +32,27 @@
 // tight, d[u] + weight = d[v]. Vertices without such, behind edges of weight zero, lost in rounding or negative, are
 // left to a second search that counts the hops along tight edges, whose weights `tight` makes: 1, all others infinite.
 
+#include "warp.cuh"
+#include "bitmap.cuh"
+#include "distances.cuh"
 #include "grid.cuh"
 #include "infinity.cuh"
+#include "sssp_phases.cuh"
+#include "sssp_relax.cuh"
+#include "sssp_predecessors.cuh"
 
-constexpr int THREADS = 1024, WARPS = THREADS / 32;
 constexpr int EACH = 2;                 // vertices of a thin pile to a thread
 constexpr int THIN = EACH * THREADS;    // vertices of a pile that one block handles,
 constexpr int THIN_EDGES = 8192;        // the edges out of them,
 constexpr int THIN_FAR = 16384;         // and the vertices that it looks through when it raises the bound
 constexpr int SERIAL = 16;              // edges that a thread relaxes alone before its warp helps
 constexpr int LONGS = THIN_EDGES / SERIAL;
-constexpr int LITTLE = 1 << 18, FEW = 16;  // edges that are little to do between two raises, rounds that are few
-constexpr int HUB = 128, PIECE = 256;   // edges from which on a vertex is cut into pieces for all warps, and of a piece
-constexpr int OPEN = 0x7fffffff;        // no predecessor found yet
-constexpr int NONE = -9999;             // none there is
-constexpr unsigned ALL = 0xffffffffu;
-
-// CuPy has sums that are nearly zero made zero, with their sign: another zero takes it from them.
-__device__ __forceinline__ float sum(float a, float b) { return (a + b) + 0.0f; }
-__device__ __forceinline__ double sum(double a, double b) { return a + b; }
-__device__ __forceinline__ int sum(int a, int b) { return max(a + b, -(1 << 30)); }
-
-// *at = the lesser of it and x, which is not -0.0.
-__device__ __forceinline__ void lower(int* at, int x) { atomicMin(at, x); }
-__device__ __forceinline__ void lower(float* at, float x) {
-    if (x >= 0)
-        atomicMin(reinterpret_cast<int*>(at), __float_as_int(x));
-    else
-        atomicMax(reinterpret_cast<unsigned*>(at), __float_as_uint(x));
-}
-__device__ __forceinline__ void lower(double* at, double x) {
-    if (x >= 0)
-        atomicMin(reinterpret_cast<long long*>(at), __double_as_longlong(x));
-    else
-        atomicMax(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(__double_as_longlong(x)));
-}
-
-template <typename T> __device__ __forceinline__ T raised(T from, T window) {
-    return sum(from, window) < infinity<T>() ? sum(from, window) : infinity<T>();
-}
-
-// How the bound is raised: from `origin`, by `window`; the round since which it is what it is, with the edges of the
-// rounds from then on, a number that means something as long as they are few; and whether before they were little.
-template <typename T> struct Pace {
-    T origin, window;
-    int since;
-    unsigned edges;
-    bool before;
-
-    // Atomic though one thread writes: or the compiler would have all of them load what it adds to.
-    __device__ __forceinline__ void add(unsigned more) { atomicAdd(&edges, min(more, static_cast<unsigned>(LITTLE))); }
-    // It was raised in `round`, next time it is from `from`; the first window was `least`.
-    __device__ __forceinline__ void turn(int round, T from, T least) {
-        const bool little = round - since < FEW && edges < LITTLE;
-        origin = from;
-        if (little && before) window = raised(window, window);
-        if (!little) window = window / 2 > least ? window / 2 : least;
-        since = round;
-        edges = 0;
-        before = little;
-    }
-};
-
-// What the blocks tell one another in a phase, the time between two grid-wide barriers.
-template <typename T> struct Phase {
-    int near = 0, far = 0;         // vertices appended to the piles, or counted
-    int pieces = 0;                // of hubs
-    int round = 0, turned = 0;     // reached by the one block of a thin stretch, and whether its far pile changed sides
-    unsigned long long edges = 0;  // out of the vertices appended to the near pile
-    T bound = 0;                   // after a thin stretch,
-    Pace<T> pace{};                // and how it is raised
-    T least = infinity<T>();       // distance of those that are not near
-};
-
-// Three records in turn: one is read, one written, one cleared. What stands before them outlives a launch; the host
-// reads `round`: where fewer rounds ran than were asked for, all is done.
-template <typename T> struct Control {
-    unsigned arrived;
-    int round;
-    int near, far, side;  // sizes of the piles, and which half of its array the far one is in
-    int unused[3];
-    Phase<T> phases[3];
-};
-static_assert(sizeof(Control<double>) <= 320, "the host makes room for 80 words");
-
-template <typename T> class Phases {
-    Control<T>* const control;
-    int number = 0;
-
-  public:
-    __device__ __forceinline__ explicit Phases(Control<T>* control) : control(control) {
-        if (blockIdx.x == 0 && threadIdx.x == 0) control->phases[0] = Phase<T>{};
-        grid_barrier(&control->arrived);
-    }
-    __device__ __forceinline__ Phase<T>* record() const { return control->phases + number % 3; }
-    __device__ __forceinline__ void begin() const {
-        if (blockIdx.x == 0 && threadIdx.x == 0) control->phases[(number + 1) % 3] = Phase<T>{};
-    }
-    __device__ __forceinline__ Phase<T> end() {  // what all blocks did in this phase
-        grid_barrier(&control->arrived);
-        return control->phases[number++ % 3];
-    }
-};
-
-// A vertex whose edges are relaxed, and its distance.
-template <typename T> struct From {
-    int vertex;
-    T distance;
-};
-
-// A part of a hub's edges.
-struct Piece {
-    int vertex, number;
-};
-
-template <typename T, typename Offset> struct Graph {
-    // Edges of a thread on their way at a time, as registers allow.
-    static constexpr int WIDTH = sizeof(T) == 8 ? 1 : sizeof(Offset) == 8 ? 2 : 4;
-    const Offset* __restrict__ indptr;
-    const int* __restrict__ indices;
-    const T* __restrict__ weights;
-
-    // Relax the edges [begin, end) out of one vertex, 32 lanes side by side, stage by stage so that latencies
-    // overlap. `relax.promises` looks at an edge, `relax.enter` does what it can alone, and what that returns is handed
-    // to `relax.take`, by all lanes together.
-    template <typename Relax>
-    __device__ __forceinline__ void wide(From<T> from, Offset begin, Offset end, Relax& relax) const {
-        for (Offset e = begin + threadIdx.x % 32; __any_sync(ALL, e < end); e += 32 * WIDTH) {
-            int v[WIDTH];
-            T x[WIDTH];
-            bool promises[WIDTH];
-            int was[WIDTH];
-#pragma unroll
-            for (int i = 0; i < WIDTH; ++i) {
-                const bool there = e + 32 * i < end;
-                v[i] = there ? indices[e + 32 * i] : -1;
-                x[i] = there ? sum(from.distance, weights[e + 32 * i]) : infinity<T>();
-            }
-#pragma unroll
-            for (int i = 0; i < WIDTH; ++i) promises[i] = v[i] >= 0 && relax.promises(from, e + 32 * i, v[i], x[i]);
-#pragma unroll
-            for (int i = 0; i < WIDTH; ++i) was[i] = promises[i] ? relax.enter(from, v[i], x[i]) : 0;
-#pragma unroll
-            for (int i = 0; i < WIDTH; ++i) relax.take(promises[i], v[i], x[i], was[i]);
-        }
-    }
-
-    // Relax the edges out of a vertex a lane, those of hubs later: they go to `pieces`. A lane without one gives -1.
-    template <typename Relax>
-    __device__ __forceinline__ void each(From<T> from, Piece* pieces, int* count, Relax& relax) const {
-        const int lane = threadIdx.x % 32;
-        Offset begin = 0, end = 0;
-        if (from.vertex >= 0) begin = indptr[from.vertex], end = indptr[from.vertex + 1];
-        int needed = 0, at = 0;
-        if (end - begin >= HUB) {
-            needed = static_cast<int>((end - begin + PIECE - 1) / PIECE), at = atomicAdd(count, needed);
-            end = begin;
-        }
-        for (unsigned hubs = __ballot_sync(ALL, needed); hubs; hubs &= hubs - 1) {
-            const int owner = __ffs(hubs) - 1, vertex = __shfl_sync(ALL, from.vertex, owner);
-            const int number = __shfl_sync(ALL, needed, owner), first = __shfl_sync(ALL, at, owner);
-            for (int i = lane; i < number; i += 32) pieces[first + i] = Piece{vertex, i};
-        }
-        for (unsigned left = __ballot_sync(ALL, end - begin >= 32); left; left &= left - 1) {
-            const int owner = __ffs(left) - 1;
-            const From<T> one{__shfl_sync(ALL, from.vertex, owner), __shfl_sync(ALL, from.distance, owner)};
-            wide(one, __shfl_sync(ALL, begin, owner), __shfl_sync(ALL, end, owner), relax);
-        }
-        // The short lists end to end: lane l takes edges l, l + 32, ... of them all.
-        const int degree = end - begin < 32 ? static_cast<int>(end - begin) : 0;
-        int after = degree;
-        for (int step = 1; step < 32; step *= 2) {
-            const int left = __shfl_up_sync(ALL, after, step);
-            if (lane >= step) after += left;
-        }
-        const int total = __shfl_sync(ALL, after, 31);
-        for (int first = 0; first < total; first += 32) {
-            const int want = first + lane;
-            int owner = 0;  // the first lane whose lists end behind `want`
-#pragma unroll
-            for (int step = 16; step; step /= 2)
-                if (__shfl_sync(ALL, after, owner + step - 1) <= want) owner += step;
-            owner &= 31;
-            const From<T> one{__shfl_sync(ALL, from.vertex, owner), __shfl_sync(ALL, from.distance, owner)};
-            const Offset e = __shfl_sync(ALL, begin, owner) + (want - __shfl_sync(ALL, after - degree, owner));
-            const bool there = want < total;
-            const int v = there ? indices[e] : -1;
-            const T x = there ? sum(one.distance, weights[e]) : infinity<T>();
-            const bool promises = there && relax.promises(one, e, v, x);
-            relax.take(promises, v, x, promises ? relax.enter(one, v, x) : 0);
-        }
-    }
-
-    // Relax the pieces that were put off, a warp each.
-    template <typename Relax>
-    __device__ __forceinline__ void rest(const Piece* pieces, int count, const T* distance, Relax& relax) const {
-        const int warp = blockIdx.x * WARPS + threadIdx.x / 32, warps = gridDim.x * WARPS;
-        for (int p = warp; p < count; p += warps) {
-            const int vertex = __ldcg(&pieces[p].vertex), number = __ldcg(&pieces[p].number);
-            const Offset begin = indptr[vertex] + static_cast<Offset>(number) * PIECE, stop = indptr[vertex + 1];
-            wide(From<T>{vertex, __ldcg(distance + vertex)}, begin, begin + PIECE < stop ? begin + PIECE : stop, relax);
-        }
-    }
-};
 
 // How long a path may be: `limit`, or the distance of the target if that is less.
 template <typename T> __device__ __forceinline__ T cutoff(const T* distance, T limit, int target) {
     if (target < 0) return limit;
     const T reached = __ldcg(distance + target);
     return reached < limit ? reached : limit;
-}
-
-// The least of a warp's values.
-template <typename T> __device__ __forceinline__ T least_of(T x) {
-    for (int step = 16; step; step /= 2) {
-        const T other = __shfl_xor_sync(ALL, x, step);
-        x = other < x ? other : x;
-    }
-    return x;
 }
 
 // Vertices that a warp found, gathered in shared memory and appended to a pile 32 at a time. All lanes call together.
@@ -322,7 +125,7 @@ template <typename T, typename Offset> struct Pushing {
     // the minimum was; what stood in the stamp or among the waiting says who won.
     __device__ __forceinline__ int enter(const From<T>&, int v, T x) const {
         lower(distance + v, x);
-        return x < bound ? atomicExch(stamps + v, next) : static_cast<int>(atomicOr(waits + v / 32, 1u << (v % 32)));
+        return x < bound ? atomicExch(stamps + v, next) : static_cast<int>(set_bit(waits, v));
     }
     __device__ __forceinline__ bool joins_near(T x, int was) const { return x < bound && was != next; }
     __device__ __forceinline__ bool joins_far(int v, T x, int was) const {
@@ -411,7 +214,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                                 later(side ^ 1)[atomicAdd(&far_left, 1)] = v;
                                 if (d < least) least = d;
                             } else {
-                                atomicAnd(waits + v / 32, ~(1u << (v % 32)));
+                                clear_bit(waits, v);
                             }
                         }
                         least = least_of(least);
@@ -554,7 +357,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                     const Sorted<T> goes(d, bound, next, most);
                     is_near = goes.near, is_far = goes.far;
                     if (is_far && d < least) least = d;
-                    if (!is_far) atomicAnd(waits + v / 32, ~(1u << (v % 32)));
+                    if (!is_far) clear_bit(waits, v);
                 }
                 sorted.add(is_near, is_far, v);
             }
@@ -723,80 +526,4 @@ __global__ void __launch_bounds__(THREADS, 1)
         control->round = round;
         bounds[0] = bound;
     }
-}
-
-// Lets a vertex have the least vertex that is nearer and whose edge to it is tight.
-template <typename T, typename Offset> struct Adopting {
-    const T* distance;
-    int* parent;
-    int lo;
-
-    __device__ __forceinline__ bool promises(const From<T>& from, Offset, int v, T x) const {
-        return from.distance < x && x < infinity<T>() && x == distance[v] && from.vertex < __ldcg(parent + (v - lo));
-    }
-    __device__ __forceinline__ int enter(const From<T>& from, int v, T) const {
-        return atomicMin(parent + (v - lo), from.vertex);
-    }
-    __device__ __forceinline__ void take(bool, int, T, int) const {}
-};
-
-// Makes an edge's number of hops: 1 if it is tight and leads to a vertex without a predecessor, else infinite.
-template <typename T, typename Offset> struct Counting {
-    const T* distance;
-    const int* parent;
-    int* hops;
-    int lo;
-
-    __device__ __forceinline__ bool promises(const From<T>&, Offset e, int v, T x) const {
-        const bool tight = x < infinity<T>() && x == distance[v] && parent[v - lo] == OPEN;
-        hops[e] = tight ? 1 : infinity<int>();
-        return false;
-    }
-    __device__ __forceinline__ int enter(const From<T>&, int, T) const { return 0; }
-    __device__ __forceinline__ void take(bool, int, T, int) const {}
-};
-
-// Look at every edge out of all n vertices once, in two phases: those of hubs in the second.
-template <typename T, typename Offset, typename Look>
-__device__ __forceinline__ void look_at_all(const Graph<T, Offset>& graph, int n, const T* distance, Piece* pieces,
-                                            Control<T>* control, Look& look) {
-    const int lane = threadIdx.x % 32;
-    const int global_warp = blockIdx.x * WARPS + threadIdx.x / 32, global_warps = gridDim.x * WARPS;
-    Phases<T> phases(control);
-    phases.begin();
-    for (int w = global_warp; w < (n + 31) / 32; w += global_warps) {
-        const int u = w * 32 + lane;
-        graph.each(u < n ? From<T>{u, distance[u]} : From<T>{-1, T(0)}, pieces, &phases.record()->pieces, look);
-    }
-    graph.rest(pieces, phases.end().pieces, distance, look);
-}
-
-// parent[v - lo] = the least vertex u nearer than v with a tight edge to v, if there is one. A cooperative launch.
-template <typename T, typename Offset>
-__global__ void __launch_bounds__(THREADS, 1)
-    parents(const Offset* __restrict__ indptr, const int* __restrict__ indices, const T* __restrict__ weights, int n,
-            int lo, const T* distance, int* parent, Piece* pieces, Control<T>* control) {
-    Adopting<T, Offset> adopt{distance, parent, lo};
-    look_at_all(Graph<T, Offset>{indptr, indices, weights}, n, distance, pieces, control, adopt);
-}
-
-// hops[e] = 1 for each tight edge e to a vertex that is open, else infinite. A cooperative launch.
-template <typename T, typename Offset>
-__global__ void __launch_bounds__(THREADS, 1)
-    tight(const Offset* __restrict__ indptr, const int* __restrict__ indices, const T* __restrict__ weights, int n,
-          int lo, const T* distance, const int* parent, int* hops, Piece* pieces, Control<T>* control) {
-    Counting<T, Offset> count{distance, parent, hops, lo};
-    look_at_all(Graph<T, Offset>{indptr, indices, weights}, n, distance, pieces, control, count);
-}
-
-// Vertices of [lo, hi) that no path leads to, and the source, have no predecessor. `open` is set if any other has none
-// yet.
-template <typename T>
-__global__ void settle_roots(int lo, int hi, int source, const T* __restrict__ distance, int* parent, int* open) {
-    const int v = lo + blockIdx.x * blockDim.x + threadIdx.x;
-    if (v >= hi) return;
-    if (!(distance[v] < infinity<T>()) || v == source)
-        parent[v - lo] = NONE;
-    else if (parent[v - lo] == OPEN)
-        *open = 1;
 }

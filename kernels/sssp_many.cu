@@ -30,8 +30,10 @@
 // M. Then et al., "The more the merrier: efficient multi-source graph traversal", 2014. The bound: A. Davidson, S.
 // Baxter, M. Garland, J. Owens, "Work-efficient parallel GPU methods for single-source shortest paths", 2014.
 
+#include "warp.cuh"
 #include "grid.cuh"
 #include "infinity.cuh"
+#include "relaxed.cuh"
 
 constexpr int THREADS = 512, WARPS = THREADS / 32;
 constexpr int RESIDENT = 2;     // blocks a multiprocessor
@@ -42,11 +44,6 @@ constexpr int SERIAL = 32;      // edges that it looks at alone before others he
 constexpr int NONE = -9999;     // no predecessor
 constexpr int OPEN = -1;        // none found yet
 constexpr int FRESH = 1 << 30;  // marks one found in this pass
-constexpr unsigned ALL = 0xffffffffu;
-
-__device__ __forceinline__ float relaxed(float d, float a, float b) { return fminf(d, a + b); }
-__device__ __forceinline__ double relaxed(double d, double a, double b) { double s = a + b; return s < d ? s : d; }
-__device__ __forceinline__ int relaxed(int d, int a, int b) { return __viaddmin_s32(a, b, d); }
 
 // A thread's part of a row: 16 bytes. Rows change during a launch, so they are read from the L2, which all blocks
 // share.

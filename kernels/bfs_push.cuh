@@ -1,0 +1,100 @@
+// Breadth-first search (bfs.cu): how warps follow the edges out of a frontier, and append to a queue whom they find first.
+//
+// Algorithm. A target's visited bit is looked up, and set by an atomic where it is not set: who finds it unset there came
+// first. `Appender` gathers such vertices in shared memory, 64 words a warp, and appends them to the queue 32 at a time:
+// one atomic for 32 vertices, and a write of neighbouring words. It also sums up the edges out of them, from which the
+// next level's direction is chosen.
+//
+// Races. A look at a visited bit may be stale, and then costs the atomic. The queue's count is raised before its vertices
+// are written: whoever reads them waits for a barrier.
+//
+// All lanes of a warp call these together. Needs warp.cuh. sssp.cu appends to its piles in the same way, by code of its
+// own: a shared class, of which either search uses a part, changes the machine code of both.
+
+template <typename Offset> struct Search {
+    const Offset* out_indptr;
+    const int* out_indices;
+    int* distance;
+    unsigned* visited;
+    int* queue;
+    int lo;
+
+    __device__ __forceinline__ int word(int v) const { return (v - lo) / 32; }
+    __device__ __forceinline__ unsigned bit(int v) const { return 1u << (v & 31); }  // lo is a multiple of 32
+    // Mark v as visited; who finds its bit unset in the word that was there has come first. The word and not the
+    // answer is returned, or the compiler would wait for one before it asks for the next.
+    __device__ __forceinline__ unsigned mark(int v) const { return atomicOr(visited + word(v), bit(v)); }
+};
+
+// Vertices that a warp found, gathered in shared memory and appended to the queue 32 at a time.
+template <typename Offset> struct Appender {
+    const Search<Offset>& search;
+    int* staged;  // 64 of the warp
+    int* target;  // where this phase appends
+    int* count;
+    int held = 0;
+    unsigned long long edges = 0;
+
+    __device__ __forceinline__ void add(bool won, int v) {
+        const int lane = threadIdx.x % 32;
+        const unsigned winners = __ballot_sync(ALL, won);
+        if (!winners) return;
+        if (won) staged[held + __popc(winners & ((1u << lane) - 1))] = v;
+        held += __popc(winners);
+        __syncwarp();
+        if (held >= 32) {
+            flush(32);
+            if (lane < held) staged[lane] = staged[32 + lane];
+            __syncwarp();
+        }
+    }
+    __device__ __forceinline__ void flush(int size) {
+        const int lane = threadIdx.x % 32;
+        int at = 0;
+        if (lane == 0) at = atomicAdd(count, size);
+        at = __shfl_sync(ALL, at, 0);
+        if (lane < size) {
+            const int v = staged[lane];
+            target[at + lane] = v;
+            edges += search.out_indptr[v + 1] - search.out_indptr[v];
+        }
+        held -= size;
+        __syncwarp();
+    }
+    // Append what is left and add the warp's edges to the block's.
+    __device__ __forceinline__ void finish(unsigned long long* block_edges) {
+        if (held) flush(held);
+        for (int step = 16; step; step /= 2) edges += __shfl_down_sync(ALL, edges, step);
+        if (threadIdx.x % 32 == 0 && edges) atomicAdd(block_edges, edges);
+    }
+};
+
+// Follow the edges [begin, end) with all lanes of a warp, some at a time, stage by stage, so that latencies overlap.
+template <typename Offset>
+__device__ __forceinline__ void follow_wide(const Search<Offset>& search, Offset begin, Offset end, int level,
+                                            Appender<Offset>& append) {
+    constexpr int WIDTH = sizeof(Offset) == 8 ? 2 : 4;
+    for (Offset base = begin; base < end; base += 32 * WIDTH) {
+        const Offset e = base + threadIdx.x % 32;
+        int v[WIDTH];
+        unsigned known[WIDTH];
+#pragma unroll
+        for (int i = 0; i < WIDTH; ++i) {
+            v[i] = search.lo;
+            known[i] = e + 32 * i < end ? 0 : ALL;
+            if (!known[i]) v[i] = search.out_indices[e + 32 * i];
+        }
+#pragma unroll
+        for (int i = 0; i < WIDTH; ++i)
+            if (!known[i]) known[i] = search.visited[search.word(v[i])];
+#pragma unroll
+        for (int i = 0; i < WIDTH; ++i)
+            if (!(known[i] & search.bit(v[i]))) known[i] = search.mark(v[i]);
+#pragma unroll
+        for (int i = 0; i < WIDTH; ++i) {
+            const bool won = !(known[i] & search.bit(v[i]));
+            if (won) search.distance[v[i]] = level;
+            append.add(won, v[i]);
+        }
+    }
+}
