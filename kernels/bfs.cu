@@ -1,31 +1,34 @@
-// Breadth-first search by levels, pushing or pulling as the frontier demands.
+// Breadth-first search by levels. Each level pushes or pulls, by the size of its frontier.
 //
-// Algorithm. A thin frontier is expanded from its queue: every edge out of it is followed, and whoever first
-// sets a target's visited bit appends it (Luo, Wong and Hwu 2010; Merrill, Garland and Grimshaw 2012). A wide
-// one is met from the other side: every unvisited vertex looks among its in-neighbours for one in the
-// frontier and stops at the first (Beamer, Asanovic and Patterson 2012). It looks at the one of most edges first, its
-// head: which is the likeliest to be there, is read side by side with the others', and the few that many vertices
-// have for their head stay in the nearest cache. All levels run inside one cooperative launch: a frontier that one
-// thread block can handle stays in its shared memory, where a level costs a few memory latencies, wider ones take all
-// blocks and a grid-wide barrier a level. Nothing is read back by the host in between. No warp goes along more of a
-// hub's edges than a piece by itself, in either direction: the others are taken by all warps in a phase of its own.
+// Algorithm. A push expands a thin frontier from its queue: it follows every edge out of the frontier, and the thread
+// that first sets a target's visited bit appends the target (Luo, Wong and Hwu 2010; Merrill, Garland and Grimshaw
+// 2012). A pull serves a wide frontier: every unvisited vertex looks for an in-neighbour in the frontier and stops at
+// the first (Beamer, Asanovic and Patterson 2012). It looks first at its head, the in-neighbour with most edges. The
+// head is the likeliest to be in the frontier, the heads of neighbouring vertices are read side by side, and the few
+// vertices that are the head of many stay in the nearest cache.
 //
-// Encoding. A shard owns the vertices [lo, hi), lo a multiple of 32, and the edges into them: by target (in_*,
-// row v - lo) and by source (out_*, row u, only targets in the range). Shards exchange nothing but frontiers.
-// `frontier` is a bitmap of all n vertices. A launch starts from it, or, if `listed`, from the shards' lists
-// (never if it is only to pull). It leaves the new frontier in the shard's own words of the bitmap, and in its
-// list if that has room and the level was pushed. A list has `length` words, the first of which counts the
-// vertices behind it; `length` itself says that they are not there. `visited` and `next` are bitmaps of the
-// shard's own vertices, `distance` has all n vertices, of which the shard writes its own. A vertex enters
-// `queue` at most once a launch. `heads` may be null, and `quads`: of graphs with few neighbours everywhere, roads,
-// the rows side by side in 16 bytes each, so that a thin level asks for one word a vertex and not for six, and a
-// history of the last vertices met, as Merrill et al. have it: what one multiprocessor can ask for bounds such a level.
+// All levels run in one cooperative launch. A frontier that one block can handle stays in its shared memory, where a
+// level costs a few memory latencies. A wider one takes all blocks and a grid-wide barrier a level. The host reads
+// nothing between levels. In either direction a warp takes at most one piece of a hub's row; all warps take the rest
+// in a phase of its own (hubs.cuh).
 //
-// Cost. n + m operations in all with pushing; pulling touches few of the edges of a wide level. Bound by
-// random reads of bitmaps (L2) where the graph is wide, by the latency of a level where it is long.
+// Encoding. A shard owns the vertices [lo, hi), lo a multiple of 32, and the edges into them: by target (in_*, row v -
+// lo) and by source (out_*, row u, only targets in the range). Shards exchange frontiers only. `frontier` is a bitmap
+// of all n vertices. A launch starts from it, or, if `listed`, from the shards' lists (never if it only pulls). It
+// leaves the new frontier in the shard's own words of the bitmap, and in its list if the level was pushed and the list
+// has room. A list has `length` words. The first word counts the vertices behind it; the value `length` means that
+// they are not there. `visited` and `next` are bitmaps of the shard's own vertices. `distance` has all n vertices, of
+// which the shard writes its own. A vertex enters `queue` at most once a launch. `heads` may be null.
 //
-// Predecessors are found afterwards from the distances, as the least in-neighbour one level up: the same for
-// every method and any number of shards.
+// `quads` may be null. It is for graphs with few neighbours everywhere, such as roads, and holds each row in 16 bytes,
+// side by side, so that a thin level reads one word a vertex instead of six. With it goes a history of the vertices
+// last seen, as in Merrill et al.: the requests that one multiprocessor can have in flight bound such a level.
+//
+// Cost. n + m operations in all when pushing; a pull reads few of the edges of a wide level. Random reads of bitmaps
+// (L2) bound wide graphs, the latency of a level bounds long ones.
+//
+// Predecessors are found afterwards from the distances (bfs_predecessors.cuh): the least in-neighbour one level up,
+// the same for every method and any number of shards.
 
 #include "warp.cuh"
 #include "bitmap.cuh"
@@ -45,7 +48,7 @@ constexpr int VERTEX = (1 << PARTS) - 1;
 
 enum Method { HYBRID = 0, PUSH = 1, PULL = 2 };
 
-// What the blocks tell one another in a phase, the time between two grid-wide barriers.
+// What the blocks exchange in a phase, the time between two grid-wide barriers.
 struct Phase {
     int count;                 // vertices found, or counted
     int level;                 // reached by the one block of a thin stretch,
@@ -54,8 +57,8 @@ struct Phase {
     unsigned long long hubs;   // hubs put off, and in the lower half their pieces
 };
 
-// Three records in turn: one is read, one written, one cleared. The host reads the level: where fewer levels
-// ran than were asked for, the frontier is empty.
+// Three records in turn: one is read, one written, one cleared. The host reads the level: if fewer levels ran than
+// requested, the frontier is empty.
 struct Control {
     unsigned arrived;
     int phase;
@@ -84,7 +87,7 @@ __global__ void __launch_bounds__(THREADS, 1)
 
     static_assert(sizeof(staged) >= THIN * sizeof(int));
     int* const thin_long = staged[0];  // a phase uses one or the other; hubs stand at the end,
-    int* const history = staged[0];    // or this: vertices that were asked for of late and need not be again
+    int* const history = staged[0];    // or this: vertices looked up lately, which need not be looked up again
 
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int thread = blockIdx.x * THREADS + threadIdx.x, threads = gridDim.x * THREADS;
@@ -99,7 +102,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     bool have_bitmap = !listed, have_queue = false;
     int tail = 0, level = control->level, phase = control->phase;
     const int stop = limit < 0x7fffffff - level ? level + limit : 0x7fffffff;
-    int count = 0;  // the frontier: where there is a queue, the last so many of it
+    int count = 0;  // vertices of the frontier: the last ones of the queue, if there is a queue
     unsigned long long edges = 0;
 
     auto record = [&]() { return control->phases + phase % 3; };
@@ -212,7 +215,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                 const InBitmap in_frontier{current()};
                 const auto look = [&](int row, Offset begin, Offset end) {
                     const unsigned bit = 1u << (row % 32);
-                    // Others set that bit meanwhile: what one lane sees, all go by.
+                    // Other warps may set that bit meanwhile: all lanes follow what any lane sees.
                     if (__any_sync(ALL, __ldcg(visited + row / 32) & bit)) return;
                     if (first_of_all(in_indices, begin, end, in_frontier) < 0) return;
                     if (lane || atomicOr(visited + row / 32, bit) & bit) return;
@@ -230,7 +233,7 @@ __global__ void __launch_bounds__(THREADS, 1)
         } else if (count <= THIN && edges <= THIN_EDGES) {  // one block, as long as the frontier stays thin
             begin_phase();
             if (blockIdx.x == 0) {
-                // With quads: the vertices' words, and apart from them those of the rest of long rows, for other lanes.
+                // With quads: the vertices' words, and separately the words of the rest of long rows, for other lanes.
                 int coming_edges = static_cast<int>(edges);
                 auto put_rest = [&](int word, int to, int slot) {
                     const int parts = word >> PARTS;
@@ -266,8 +269,8 @@ __global__ void __launch_bounds__(THREADS, 1)
                         const int coming = (level + 1) % 3;
                         thin_count[coming] = thin_edges[coming] = thin_longs[coming] = thin_hubs[coming] = 0;
                     }
-                    // Lanes of a warp look at some vertices each, stage by stage, so that latencies overlap. One speaks
-                    // for all to the counters, which would else be waited for by one after the other.
+                    // Lanes of a warp look at some vertices each, stage by stage, so that latencies overlap. One
+                    // lane adds to the counters for all: the lanes would otherwise wait for one another there.
                     constexpr int WIDTH = sizeof(Offset) == 8 ? 2 : 4;
                     auto claim = [&](const int (&v)[WIDTH], bool with_rows) {
                         unsigned won[WIDTH];
@@ -490,8 +493,8 @@ __global__ void seed(const int* __restrict__ sources, int count, int lo, int hi,
     distance[v] = 0;
 }
 
-// quads[v] = the words of the neighbours of v and -1 behind them, where it has four or fewer; else of three, and
-// links[v], from where on quads[n + links[v]] and so on have the rest, four by four.
+// quads[v] = the words of the neighbours of v, padded with -1, if it has four or fewer. Otherwise the words of the
+// first three, and links[v]: the rest stands in quads[n + links[v]] and those after it, four by four.
 __global__ void quads(const int* __restrict__ indptr, const int* __restrict__ indices, const int* __restrict__ links,
                       int n, int4* quads) {
     const int v = blockIdx.x * blockDim.x + threadIdx.x;
@@ -508,8 +511,8 @@ __global__ void quads(const int* __restrict__ indptr, const int* __restrict__ in
         quads[at] = make_int4(word(e), word(e + 1), word(e + 2), word(e + 3));
 }
 
-// heads[v - lo] = the in-neighbour of v with the most edges out of it, the least of several, and of a hub's the first
-// HUB; -1 if there is none.
+// heads[v - lo] = the in-neighbour of v with most out-edges, the least of several; -1 if there is none. Of a hub, only
+// the first HUB in-neighbours are compared.
 template <typename Offset>
 __global__ void heads(const Offset* __restrict__ in_indptr, const int* __restrict__ in_indices,
                       const Offset* __restrict__ out_indptr, int rows, int* head) {
@@ -517,7 +520,7 @@ __global__ void heads(const Offset* __restrict__ in_indptr, const int* __restric
     Offset begin = 0, end = 0;
     if (own < rows) begin = in_indptr[own], end = in_indptr[own + 1];
     if (end - begin > HUB) end = begin + HUB;
-    // Degree and vertex in one word, the vertex turned round: the greatest is what is wanted, 0 is nobody.
+    // Degree and inverted vertex in one word: the greatest is the head, 0 means none.
     auto rank = [&](int u) {
         const Offset degree = out_indptr[u + 1] - out_indptr[u];
         const unsigned capped = degree < 0xffffffffu ? static_cast<unsigned>(degree) : 0xffffffffu;

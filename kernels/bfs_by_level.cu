@@ -1,14 +1,14 @@
-// Breadth-first search a level at a time: the published ways of finding the next level, each a launch or two.
+// Breadth-first search with a launch or two for each level: the published ways to find the next level.
 //
-// Algorithms. `edge` looks at every edge in each level, a thread an edge, `vertex` at every vertex: those of the
-// level push. `expand` and `update` are the two kernels of Harish and Narayanan (2007): the vertices of the level
-// mark whom they reach first, then the marks become the next level. `privatized` has a queue of the level, and lets
-// each block gather what it finds in a queue of its own in shared memory, which it appends to the next level's with
-// one atomic; what does not fit goes there one by one (Luo, Wong and Hwu 2010; Kirk and Hwu 2016). `gather` and
-// `filter` do linear work (Merrill, Garland and Grimshaw 2012): the degrees of a block's vertices are summed up to
-// each one's place in a list of edges, to which their targets are copied, a long list by the whole block; then those
-// visited before are dropped, and prefix sums bring the rest together. A level that one block can handle goes the
-// short way, `thin`, without the list: it takes as many levels as stay so in one launch.
+// Algorithms. `edge` looks at every edge in each level, a thread an edge. `vertex` looks at every vertex, and those of
+// the level push. `expand` and `update` are the two kernels of Harish and Narayanan (2007): the vertices of the level
+// mark the vertices that they reach first, then the marks become the next level. `privatized` has a queue of the
+// level. Each block gathers what it finds in a queue of its own in shared memory, and appends that to the next level's
+// queue with one atomic; vertices that do not fit are appended one by one (Luo, Wong and Hwu 2010; Kirk and Hwu 2016).
+// `gather` and `filter` do linear work (Merrill, Garland and Grimshaw 2012). `gather` sums up the degrees of a block's
+// vertices, which gives each its place in a list of edges, and copies their targets there; the whole block copies a
+// long row. `filter` drops the targets visited before, and compacts the rest by prefix sums. A level that one block
+// can handle skips the list: `thin` runs as many levels as stay thin in one launch.
 //
 // Encoding. A shard owns the vertices [lo, hi), lo a multiple of 32, and the edges into them: by source (out_*, row
 // u, only targets in the range), for `edge` both ends of each. `frontier` is a bitmap of all n vertices and the only
@@ -17,14 +17,14 @@
 // the next, as it is visited once: n elements are enough. `edges` holds the edges out of one level, all of the
 // shard's at most.
 //
-// Races. In `edge`, `vertex` and `expand` threads write the same value to a distance or a mark, whoever comes last; one
-// that still reads the old value writes it once more. Elsewhere an atomic decides who is first, and a look before it
-// may be stale, which only costs the atomic.
+// Races. In `edge`, `vertex` and `expand` threads write the same value to a distance or a mark, in any order; a
+// thread that still reads the old value writes it once more. Elsewhere an atomic decides which thread is first. A look
+// before it may be stale, which only costs the atomic.
 //
 // Cost. With D levels: `edge` D m looks at a distance, and at the frontier for the unvisited; `vertex` and the two
 // kernels of the masks D n and m; the others n + m, of which `gather` and `filter` write and read each edge once more.
 //
-// Predecessors are found afterwards from the distances, by `parents` in bfs.cu.
+// Predecessors are found afterwards from the distances, by `parents` of bfs_predecessors.cuh.
 //
 // Sources. P. Harish, P. J. Narayanan, "Accelerating large graph algorithms on the GPU using CUDA", 2007. L. Luo, M.
 // Wong, W. Hwu, "An effective GPU implementation of breadth-first search", 2010. D. Merrill, M. Garland, A. Grimshaw,
@@ -40,7 +40,7 @@ constexpr int HELD = 2048;         // vertices of a block's own queue
 constexpr int THIN = 1024;         // threads of the one block of a thin level, and the vertices it takes,
 constexpr int THIN_EDGES = 16384;  // and the edges out of them
 
-// What launches tell the host, which clears it before.
+// What launches report to the host, which clears it before.
 struct Control {
     unsigned long long found;   // vertices found, or counted
     unsigned long long levels;  // run by `thin`,
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(THREADS) mark(int size, const int* __restrict_
     if (q < size) set_bit(frontier, queue[q]);
 }
 
-// targets[e] = the vertex whose edges by target the edge e is among.
+// targets[e] = the vertex into which edge e leads.
 template <typename Offset>
 __global__ void __launch_bounds__(THREADS)
     rows(const Offset* __restrict__ in_indptr, int lo, int hi, long long m, int* targets) {
@@ -163,7 +163,7 @@ __global__ void __launch_bounds__(THREADS)
     add(control, reached);
 }
 
-// A thread a vertex of the queue, which are `size`; `next` is where the next level begins.
+// A thread a vertex of the queue, which has `size`; `next` is where the next level begins.
 template <typename Offset>
 __global__ void __launch_bounds__(THREADS)
     privatized(const Offset* __restrict__ out_indptr, const int* __restrict__ out_indices, int size,
@@ -201,7 +201,7 @@ __global__ void __launch_bounds__(THREADS)
     __shared__ int ends[THREADS];       // where a vertex's edges end among those of the block,
     __shared__ Offset shifts[THREADS];  // and what is added to an edge's number there to find it in out_indices
     __shared__ int sums[THREADS / 32], wides;
-    __shared__ int wide[THREADS];  // vertices with so many edges that the whole block copies them
+    __shared__ int wide[THREADS];  // vertices whose edges the whole block copies
     __shared__ unsigned long long wide_place[THREADS], place;
     if (threadIdx.x == 0) wides = 0;
     __syncthreads();

@@ -1,21 +1,22 @@
 // Breadth-first searches from many sources at a time, 64 to a word.
 //
-// Algorithm. A bit of a word belongs to a search: one look at an edge serves all that have its vertex in their
-// frontiers, which in graphs of small diameter most of the searches of a batch have at the same levels (Then et al.
-// 2014; Liu, Huang and Hu 2016). A level is three launches. The first finds `next`, whom the edges out of the frontiers
-// lead to: `pull` lets each vertex gather the words of its in-neighbours until all searches have seen it, `push` lets
-// those in a frontier send theirs. The host takes the second where few vertices are in any frontier. What either meets
-// of hubs' edges is left to a launch of its own, `pull_hubs` or `push_hubs`, for all warps. Then `settle` keeps of
-// `next` what was not seen before, writes the distances, and makes it the new frontier.
+// Algorithm. Each bit of a word belongs to one search. One look at an edge serves all searches that have its vertex in
+// their frontiers; in graphs of small diameter most searches of a batch have it at the same levels (Then et al. 2014;
+// Liu, Huang and Hu 2016). A level is three launches. The first finds `next`, the targets of the edges out of the
+// frontiers: in `pull` each vertex gathers the words of its in-neighbours until all searches have seen it, in `push`
+// the vertices of a frontier send their words. The host chooses `push` where few vertices are in any frontier. The
+// second launch, `pull_hubs` or `push_hubs`, takes the rest of the hubs' edges, with all warps. The third, `settle`,
+// drops what was seen before from `next`, writes the distances, and makes the rest the new frontier.
 //
 // Encoding. A batch is W words a vertex. A shard owns the vertices [lo, hi) and the edges into them, by target (in_*,
-// row v - lo) and by source (out_*, row u, only targets in the range). `frontier` has the words of all n vertices and
-// is what shards exchange; `seen` and `next` have those of the shard's own. Bits that no search of the batch has count
-// as seen everywhere, so a vertex is done when its words are all ones. `distance` is a row of the shard's vertices for
-// each search; `first` is the row of the batch's first bit.
+// row v - lo) and by source (out_*, row u, only targets in the range). `frontier` has the words of all n vertices;
+// shards exchange it. `seen` and `next` have the words of the shard's own vertices. Bits that no search of the batch
+// uses count as seen everywhere, so a vertex is done when its words are all ones. `distance` has a row of the shard's
+// vertices for each search; `first` is the row of the batch's first bit.
 //
-// Cost. A level reads at most W words for each edge, at random, and passes W words of each vertex thrice; distances
-// are written once each. `settle` takes the bits of a warp's vertices in turn, so that its writes lie side by side.
+// Cost. A level reads at most W words for each edge, at random, and passes over W words of each vertex three times.
+// Each distance is written once. `settle` takes the bits of a warp's vertices in turn, so that its writes are
+// contiguous.
 //
 // Sources. M. Then, M. Kaufmann, F. Chirigati, T. Hoang-Vu, K. Pham, A. Kemper, T. Neumann, H. Vo, "The more the
 // merrier: efficient multi-source graph traversal", 2014. H. Liu, H. Huang, Y. Hu, "iBFS: concurrent breadth-first

@@ -1,14 +1,15 @@
 // Breadth-first search (bfs.cu): predecessors from the finished distances.
 //
-// Algorithm. A vertex takes the least of its in-neighbours that are one level nearer to the source. Rows ascend, so that
-// this is the first that matches. Of hubs the rest of the row is left to a second launch, in which all warps take pieces.
+// Algorithm. A vertex takes the least of its in-neighbours that are one level nearer to the source. Rows ascend, so
+// that this is the first that matches. Of hubs the rest of the row is left to a second launch, in which all warps take
+// pieces.
 //
 // Cost. Up to m random reads of distances; most rows stop early. Needs warp.cuh, hubs.cuh and neighbours.cuh.
 
 constexpr int OPEN = 0x7fffffff;  // no parent found yet
 
 // parents[v - lo] = the least in-neighbour of v that is one level nearer to the source, or -9999; the source itself
-// at distance 1, if there is only one: `root`, else -1. Hubs are put off, and left to `hub_parents`.
+// at distance 1, if there is only one: `root`, else -1. The rest of hubs is left to `hub_parents`.
 template <typename Offset>
 __global__ void parents(const Offset* __restrict__ in_indptr, const int* __restrict__ in_indices, int lo, int hi,
                         const int* __restrict__ distance, int root, int* parent, Hub* hubs, unsigned long long* total) {

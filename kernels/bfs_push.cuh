@@ -1,15 +1,16 @@
-// Breadth-first search (bfs.cu): how warps follow the edges out of a frontier, and append to a queue whom they find first.
+// Breadth-first search (bfs.cu): how warps follow the edges out of a frontier, and append the vertices
+// that they find first to a queue.
 //
-// Algorithm. A target's visited bit is looked up, and set by an atomic where it is not set: who finds it unset there came
-// first. `Appender` gathers such vertices in shared memory, 64 words a warp, and appends them to the queue 32 at a time:
-// one atomic for 32 vertices, and a write of neighbouring words. It also sums up the edges out of them, from which the
-// next level's direction is chosen.
+// Algorithm. A target's visited bit is looked up, and set by an atomic if it is unset: the thread that finds it unset
+// came first. `Appender` gathers such vertices in shared memory, 64 words a warp, and appends them to the queue 32 at
+// a time: one atomic for 32 vertices, and a write of neighbouring words. It also sums up the edges out of them, from
+// which the next level's direction is chosen.
 //
-// Races. A look at a visited bit may be stale, and then costs the atomic. The queue's count is raised before its vertices
-// are written: whoever reads them waits for a barrier.
+// Races. A look at a visited bit may be stale, and then costs the atomic. The queue's count is raised before its
+// vertices are written: whoever reads them waits for a barrier.
 //
-// All lanes of a warp call these together. Needs warp.cuh. sssp.cu appends to its piles in the same way, by code of its
-// own: a shared class, of which either search uses a part, changes the machine code of both.
+// All lanes of a warp call these together. Needs warp.cuh. sssp.cu appends to its piles in the same way, by code of
+// its own: a shared class, of which either search uses a part, changes the machine code of both.
 
 template <typename Offset> struct Search {
     const Offset* out_indptr;
@@ -21,8 +22,8 @@ template <typename Offset> struct Search {
 
     __device__ __forceinline__ int word(int v) const { return (v - lo) / 32; }
     __device__ __forceinline__ unsigned bit(int v) const { return 1u << (v & 31); }  // lo is a multiple of 32
-    // Mark v as visited; who finds its bit unset in the word that was there has come first. The word and not the
-    // answer is returned, or the compiler would wait for one before it asks for the next.
+    // Mark v as visited; return the word as it was. The first caller finds the bit of v unset there. If the answer were
+    // returned instead of the word, the compiler would wait for one before it asks for the next.
     __device__ __forceinline__ unsigned mark(int v) const { return atomicOr(visited + word(v), bit(v)); }
 };
 

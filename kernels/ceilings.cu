@@ -1,9 +1,9 @@
-// What a device does in a second at best: additions and minima in registers, and reads at random.
+// The highest rates of a device: additions and minima in registers, and random reads.
 //
 // Operations. `relaxations` takes values through two additions and minima a round, as the (min, +) kernels do it for
 // each type (minplus.cu), and touches memory at its ends only. Each sum depends on the one before, so that no compiler
-// folds them, and a thread has so many values that none waits for another. `reads` adds up elements of a table, where
-// a hash of a counter points. How fast memory is read and written in order, a copy tells.
+// folds them; a thread has enough values that none waits for another. `reads` adds up elements of a table at
+// the hash of a counter. A copy measures how fast memory is read and written in order.
 //
 // Encoding. A value is relaxed through a step to min(value + step, limit). int16 comes in pairs, two neighbours in a
 // word. With PAIRS both sums of a round are of the value before it, and one instruction finds the least of three, as
@@ -11,7 +11,7 @@
 // two, its place a read goes to the finaliser of MurmurHash3, of the number of the read, modulo that; what was read
 // adds up modulo 2^32.
 //
-// Cost. What there is to measure: a sum and a minimum for each of `relaxations`, two a round and value; an access of
+// Cost. Only what is measured: a sum and a minimum for each of `relaxations`, two a round and value; an access of
 // four bytes and six instructions for each of `reads`.
 
 #include "relaxed.cuh"
@@ -23,7 +23,7 @@ constexpr int ROUNDS = 4;     // and rounds between two looks at the counter
 constexpr int READERS = 8;    // blocks of a multiprocessor for `reads`,
 constexpr int IN_FLIGHT = 4;  // and reads that a thread asks for before it takes the first
 
-// Take each of the values through `first` and `second`, so many rounds; HELD of them to a thread.
+// Relax each of the values through `first` and `second` for a number of rounds; HELD values a thread.
 template <typename T, bool PAIRS>
 __global__ void __launch_bounds__(THREADS, RESIDENT)
     relaxations(T* values, long long length, T first, T second, T limit, int rounds) {

@@ -1,26 +1,26 @@
 // Transitive closure: Warshall's algorithm on packed bits, a block of pivots at a time, on the tensor cores.
 //
-// Algorithm. Warshall (1962) lets row i take over row k wherever i reaches k, for k = 0, 1, ..., n-1. Here the
-// pivots are taken K at a time, in the three phases of the blocked Floyd-Warshall algorithm (kernels/minplus.cu).
-// In the Boolean algebra nothing depends on when a pivot's turn comes, so they are plain products:
+// Algorithm. For k = 0, 1, ..., n-1, Warshall (1962) adds row k to every row i that reaches k. Here K pivots are taken
+// at a time, in the three phases of the blocked Floyd-Warshall algorithm (kernels/minplus.cu). In the Boolean algebra
+// the order of the pivots within a block does not matter, so the phases are plain products:
 //
-//   factor   M = the reflexive closure of the diagonal block: I + D, squared until it stays
+//   factor   M = the reflexive closure of the diagonal block: I + D, squared until it no longer changes
 //   solve    R = M D[pivots, :]                                the pivots' rows, closed over the block
-//   update   D = D + C R, with C = D[:, pivots] as it stands   everything, the pivots' own rows included
+//   update   D = D + C R, with C = D[:, pivots] unchanged      all rows, those of the pivots included
 //
-// A bit of a product is set where two sets of pivots meet: those that i reaches, C[i], and those that reach j,
-// R[j]. The tensor cores count what sets have in common (AND and population count, 16 x 8 pairs of sets of 256 an
-// instruction). The counters begin at 2^31 - 1, so the first pivot in common turns the sign, which one shift
-// moves into the word of the result.
+// A bit of a product is set if two sets of pivots have a common element: C[i], the pivots that i reaches, and R[j],
+// the pivots that reach j. The tensor cores count the common elements (AND and population count; an instruction takes
+// 16 x 8 pairs of sets of 256 pivots). The counters start at 2^31 - 1, so the first common pivot changes the sign, and
+// one shift moves the sign into the word of the result.
 //
-// Encoding. The matrix is rows of 32-bit words, bit j % 32 of word j / 32, with zeros behind the last column; its
-// leading dimension is a multiple of 4 words. M, C and R are lists of sets of pivots, K bits each: of the pivots
-// k (what k reaches), of the rows, of the columns. Behind the last column, and of pivots behind the last, R is
-// zero; what C holds there does not matter. K is 128 V; a lane has V words of a set.
+// Encoding. The matrix is rows of 32-bit words: column j is bit j % 32 of word j / 32. Bits behind the last column are
+// zero. The leading dimension is a multiple of 4 words. M, C and R are lists of sets of pivots, K bits each: of what
+// each pivot reaches, of the rows, and of the columns. R is zero behind the last column, and for pivots behind the
+// last one; the values of C there do not matter. K is 128 V; a lane holds V words of a set.
 //
-// Cost. n^3 / 32768 instructions, of which a multiprocessor of Hopper ends one in two clocks; with K = 512 the
-// shifts, one for 32 pairs, hide behind them. The matrix is read once per K pivots and written where it changes.
-// Ampere has the instruction too; where the compiler emulates it (Blackwell) the kernels are correct and slow.
+// Cost. n^3 / 32768 instructions; a multiprocessor of Hopper completes one in two clocks. With K = 512 the shifts, one
+// for 32 pairs, overlap with them. The matrix is read once for K pivots, and written where it changes. Ampere has the
+// instruction too. Where the compiler emulates it (Blackwell) the kernels are correct and slow.
 //
 // Source. S. Warshall, "A theorem on Boolean matrices", 1962.
 
@@ -110,7 +110,7 @@ __device__ __forceinline__ void swap_squares(unsigned& upper, unsigned& lower, i
     lower ^= across;
 }
 
-// Transpose each 32 x 32 bits of a sheet: a word's bits are then what the 32 sets had in one place.
+// Transpose each 32 x 32 bits of a sheet: a word then holds one bit of each of the 32 sets.
 template <int V> __device__ __forceinline__ void transpose(Sheet<V>& sheet) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
@@ -195,7 +195,7 @@ __global__ void __launch_bounds__(32 * SOLVERS)
     for (int p = 0; p < 4; ++p) R[(32 * word + 8 * p + g) * 4 + q] = solved[0].set(p);
 }
 
-// What a block of `update` computes is S sheets a warp high and K columns wide; RESIDENT blocks shall fit a
+// What a block of `update` computes is S sheets a warp high and K columns wide; RESIDENT blocks fit a
 // multiprocessor. Chosen by measurement (mgraph/kernels/closure/cuda.py).
 template <int S_, int WARPS_, int RESIDENT_> struct Tile {
     static constexpr int S = S_, WARPS = WARPS_, RESIDENT = RESIDENT_, THREADS = 32 * WARPS;
@@ -239,7 +239,7 @@ __global__ void __launch_bounds__(T::THREADS, T::RESIDENT)
         }
 }
 
-// Set the bits of the diagonal, which begins at a row and a column and has so many elements: a thread each.
+// Set `length` bits of the diagonal, from a row and a column on: a thread a bit.
 __global__ void set_diagonal(unsigned* D, long long ld, int row, int column, int length) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < length) D[(row + i) * ld + (column + i) / 32] |= 1u << (column + i) % 32;

@@ -1,33 +1,37 @@
-// Connected components: Afforest, which hooks roots and passes over the edges of the giant component, and the
-// algorithm of Shiloach and Vishkin.
+// Connected components: Afforest, which skips most edges of the giant component, and the algorithm of Shiloach and
+// Vishkin.
 //
-// Afforest. Every vertex first takes its first neighbour for its parent where that is smaller, without an atomic;
-// `sample` then links each with the first two it has, which joins most of the vertices of a real graph. After each step
-// `compress` lets every vertex point to its root. `largest` looks at 1,024 vertices for the component that most of them
-// belong to: its vertices need not look at their other edges, as an edge that leaves it is seen from its other end too.
-// `link` does the rest of the vertices. Where each edge is stored at one end only, none may be passed over.
+// Afforest. `plant` makes the first neighbour of each vertex its parent if that is smaller, without an atomic.
+// `sample` links each vertex with its first two neighbours, which joins most vertices of a real graph. After each step
+// `compress` makes every vertex point to its root. `largest` estimates the giant component from 1,024 vertices.
+// Vertices of the giant component need not look at their other edges: an edge that leaves it is seen from its other
+// end. `link` handles the remaining vertices. If each edge is stored at one end only, no vertex may be skipped.
 //
-// Shiloach and Vishkin. A round short-cuts every vertex to its grandparent, hooks each root to a smaller neighbour of
-// its tree, hooks each root that nothing happened to, a stagnant one, to any neighbour, short-cuts again, and ends the
-// rounds if all were stagnant. At most log n to the base 3/2, plus 2, rounds. Six kernels, after Dehne and Yogaratnam;
-// `least` and `rename` then name the components.
+// Shiloach and Vishkin. A round has five steps. Each vertex is short-cut to its grandparent. Each root is hooked to a
+// smaller neighbour of its tree. Each stagnant root, whose tree did not change, is hooked to any neighbour. Each
+// vertex is short-cut again. The rounds end if all roots were stagnant. There are at most log n to the base 3/2, plus
+// 2, rounds. The six kernels follow Dehne and Yogaratnam; `least` and `rename` then name the components.
 //
-// Encoding. parent[v] is v for a root. For Afforest, and in all forests that are joined, parent[v] <= v: so there are
-// no cycles, however threads interleave, and a root is the least vertex of its component, the same whoever hooks first.
-// Only a root's parent is changed by others than those who shorten paths, by compare-and-swap. A read may be stale: it
-// then finds an ancestor that was, and still is, one. A shard has the edges of the vertices [lo, hi), row v - lo, and a
-// forest of all n vertices; `join` adds another shard's.
+// Encoding. parent[v] is v for a root. In Afforest, and in all forests that are joined, parent[v] <= v. So there are
+// no cycles, however threads interleave, and the root is the least vertex of its component, whichever thread hooks
+// first. A shard has the edges of the vertices [lo, hi), row v - lo, and a forest of all n vertices; `join` adds the
+// forest of another shard.
 //
-// Launch. A thread a vertex, or, where the edges of 256 vertices are dealt to a block, a block for these. Fewer blocks
-// do it too, in several passes: a limit that only measurements set (Device.limited).
+// Races. In Afforest only compare-and-swap changes the parent of a root; threads that shorten paths change other
+// parents only. A read may be stale: it then finds a former ancestor, which is still one.
 //
-// Cost. Afforest: seven passes over the vertices, each with a few random touches of `parent`, and the edges outside
-// the giant component. Shiloach and Vishkin: each round two passes over all edges, with two random touches or more.
+// Launch. A thread a vertex; where the edges of 256 vertices are dealt to a block, a block for these. With fewer
+// blocks, which only measurements ask for (Device.limited), each makes several passes.
+//
+// Cost. Afforest: seven passes over the vertices, each with a few random accesses to `parent`, and the edges outside
+// the giant component. Shiloach and Vishkin: two passes over all edges a round, with two random accesses or more an
+// edge.
 //
 // Sources. M. Sutton, T. Ben-Nun, A. Barak, "Optimizing parallel graph connectivity computation via subgraph
 // sampling", 2018. J. Jaiganesh, M. Burtscher, "A high-performance connected components implementation for GPUs",
-// 2018: the first parents, and shorter paths on the way. Y. Shiloach, U. Vishkin, "An O(log n) parallel connectivity
-// algorithm", 1982. F. Dehne, K. Yogaratnam, "Exploring the limits of GPUs with parallel graph algorithms", 2010.
+// 2018: the first parents, and intermediate pointer jumping. Y. Shiloach, U. Vishkin, "An O(log n) parallel
+// connectivity algorithm", 1982. F. Dehne, K. Yogaratnam, "Exploring the limits of GPUs with parallel graph
+// algorithms", 2010.
 
 #include "warp.cuh"
 #include "block.cuh"
@@ -55,7 +59,7 @@ __device__ __forceinline__ void unite(int* parent, int u, int v) {
         const int high = max(a, b), low = min(a, b);
         const int seen = atomicCAS(parent + high, high, low);
         if (seen == high) return;
-        a = root(parent, seen);  // somebody came first
+        a = root(parent, seen);  // another thread came first
         b = low;
     }
 }
@@ -77,7 +81,7 @@ __device__ __forceinline__ void each_edge(const Offset* __restrict__ indptr, con
             first = indptr[mine];
             degree = indptr[mine + 1] - first;
         }
-        // Behind this all have done with what is shared of the vertices before.
+        // Behind this no thread uses the shared arrays of the vertices before.
         if (!__syncthreads_or(degree > 0)) continue;
         Offset end = running_sum(degree);
         if (lane == 31) sums[warp] = end;
@@ -133,7 +137,7 @@ __global__ void __launch_bounds__(THREADS) compress(int n, int* parent) {
         for (int above = parent[v], next; (next = parent[above]) != above; above = next) parent[v] = next;
 }
 
-// giant[0] = the root that most of the probed vertices have, the least of those; one block, of a compressed forest.
+// giant[0] = the most frequent root of the probed vertices, the least of several; one block, of a compressed forest.
 __global__ void __launch_bounds__(PROBES) largest(int n, const int* __restrict__ parent, int* giant) {
     __shared__ int roots[PROBES];
     __shared__ unsigned long long best;
@@ -177,7 +181,7 @@ __global__ void __launch_bounds__(THREADS) initialise(int n, int* parent, int* m
     }
 }
 
-// Kernel 2: short-cut, and mark whom it has brought somebody.
+// Kernel 2: short-cut, and mark the roots that gained a vertex by it.
 __global__ void __launch_bounds__(THREADS) shortcut_and_mark(int n, const int* __restrict__ parent, int* next,
                                                              int* marks, int round) {
 #pragma unroll 1
@@ -188,17 +192,18 @@ __global__ void __launch_bounds__(THREADS) shortcut_and_mark(int n, const int* _
     }
 }
 
-// Kernel 3: hook the roots whose trees have a smaller neighbour, and mark whom they are hooked to: one alone, as a
-// tree that is marked without having grown would not be hooked as stagnant either, and the rounds would be as many as
-// a star has leaves. An edge is looked at from both ends, wherever it is stored. `next` changes meanwhile: a hook that
-// is thereby missed is one of a root that was hooked just now, and what is read in its stead is that root's new parent.
+// Kernel 3: hook the roots whose trees have a smaller neighbour, and mark the roots they are hooked to. Only the thread
+// whose hook succeeds marks: a tree that is marked without having grown would not be hooked as stagnant either, and
+// there would be as many rounds as a star has leaves. An edge is looked at from both ends, wherever it is stored.
+// `next` changes meanwhile: only a hook of a root that was just hooked is missed, and the thread then reads that root's
+// new parent.
 template <typename Offset>
 __global__ void __launch_bounds__(THREADS) hook(const Offset* __restrict__ indptr, const int* __restrict__ indices,
                                                 int lo, int hi, const int* __restrict__ parent, int* next, int* marks,
                                                 int round) {
     auto hooked = [=](int i, int j) {
         const int x = next[i], y = next[j];
-        // Short-cutting did not move i: x was its root, and still is if nobody was faster.
+        // Short-cutting did not move i: x was its root, and still is unless another thread was faster.
         if (y < x && x == parent[i] && next[x] == x && atomicCAS(next + x, x, y) == x) marks[y] = round;
     };
     each_edge(
@@ -251,7 +256,7 @@ __global__ void __launch_bounds__(THREADS) least(int n, const int* __restrict__ 
 #pragma unroll 1
     for (unsigned i = own(); i < n; i += stride()) {
         const int v = i, top = parent[v];
-        if (v < next[top]) atomicMin(next + top, v);  // a look before the atomic, of which one root may get millions
+        if (v < next[top]) atomicMin(next + top, v);  // a look first: one root may otherwise get millions of atomics
     }
 }
 

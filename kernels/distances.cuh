@@ -3,12 +3,12 @@
 // Encoding. Infinity is that of infinity.cuh; a sum of int below -2^30 is taken for -2^30. The minimum of floats is
 // taken by integer atomics: those that are not negative are ordered as their bits, negative ones the other way round.
 
-// CuPy has sums that are nearly zero made zero, with their sign: another zero takes it from them.
+// CuPy compiles with -ftz, which flushes tiny sums to a zero with their sign. Adding zero removes the sign.
 __device__ __forceinline__ float sum(float a, float b) { return (a + b) + 0.0f; }
 __device__ __forceinline__ double sum(double a, double b) { return a + b; }
 __device__ __forceinline__ int sum(int a, int b) { return max(a + b, -(1 << 30)); }
 
-// *at = the lesser of it and x, which is not -0.0.
+// *at = min(*at, x), where x is not -0.0.
 __device__ __forceinline__ void lower(int* at, int x) { atomicMin(at, x); }
 __device__ __forceinline__ void lower(float* at, float x) {
     if (x >= 0)

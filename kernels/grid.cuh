@@ -1,9 +1,9 @@
 // A barrier across all blocks of a cooperative launch, which keeps them resident.
 //
-// Every block adds to one word and waits until its top bit has turned. Block 0 adds half of the word's range less what
-// the others add, so each barrier turns that bit and leaves the ones below it as they were: however many there are in a
-// search, and of whatever grids, the count never runs over, and nothing is cleared between them. This is how the
-// grid groups of CUDA's cooperative groups wait for one another.
+// Every block adds to one word and waits until its top bit has turned. Block 0 adds half of the word's range, less what
+// the others add. So each barrier turns that bit and leaves the bits below as they were. The count never overflows,
+// whatever the number of barriers and the sizes of the grids, and nothing is cleared between barriers. The grid groups
+// of CUDA's cooperative groups wait in the same way.
 
 __device__ __forceinline__ void grid_barrier(unsigned* arrived) {
     constexpr unsigned TOP = 0x80000000u;

@@ -1,4 +1,4 @@
-// What stands for infinity while distances are summed: `kernel_infinity` of mgraph/dtypes.py, for the types of sums.
+// The value of infinity while distances are summed: `kernel_infinity` of mgraph/dtypes.py, for each type of sums.
 
 template <typename T> __device__ __forceinline__ T infinity();
 template <> __device__ __forceinline__ float infinity<float>() { return __int_as_float(0x7f800000); }

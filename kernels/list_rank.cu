@@ -1,37 +1,41 @@
-// List ranking: how far each element of a linked list is from the list's last, by random splitters or by jumping.
+// List ranking: the distance of each element of a linked list from the last one, by random splitters or by jumping.
 //
-// Algorithm. The array of n elements is cut into strata of 2^shift, and a hash picks one element of each as a
-// splitter (Helman and JaJa 1999; Yogaratnam 2010 on GPUs). `walk` goes from every splitter along the list to the
-// next one, or to the list's last, and leaves at each element whose walk passed it, after how many steps. What it
-// found of the splitters is a list of them, shorter by 2^shift and weighted by the steps between them: `chain`.
-// `jump` ranks that: each element adds the distance of the one it points to, and points where that one points
-// (Wyllie 1979); its rounds are one cooperative launch. `aggregate` subtracts from the distance of an element's splitter
-// the steps from there. What lies before the first splitter of its list, no walk has passed: `sift` lists it. If it is
-// little, it is a list of its own, which `number`, `follow` and `relink` make, `jump` ranks and `enter` writes home;
-// else `mark` finds the elements among it that nothing points to, and `complete` walks from each until it meets a
-// known rank, and once more to write. The method of Wyllie is `link` and `jump` on the elements themselves.
+// Algorithm. The array of n elements is divided into strata of 2^shift. A hash picks one element of each stratum as a
+// splitter (Helman and JaJa 1999; Yogaratnam 2010 on GPUs). `walk` follows the list from each splitter to the next
+// one, or to the last element. At each element on the way it stores the splitter and the number of steps from there.
+// The splitters then form a shorter list, `chain`, whose weights are the steps between them. `jump` ranks the chain:
+// each element adds the distance of the one it points to, and then points where that one points (Wyllie 1979). All
+// rounds run in one cooperative launch. `aggregate` subtracts an element's steps from the distance of its splitter.
 //
-// Which element is a splitter, and of which number, is computed, not looked up: number and place are i >> shift and
-// a hash of that. So a hop reads one word and writes one, and neither splitters nor a bitmap of them are stored.
+// No walk passes the elements before the first splitter of a list. `sift` lists these. If they are few, they are
+// ranked as a list of their own: `number`, `follow` and `relink` make it, `jump` ranks it, and `enter` writes the
+// ranks back. Otherwise `mark` marks the elements that one of them points to. `complete` walks from each unmarked one
+// to the first known rank, and walks again to write the ranks. Wyllie's method is `link` and `jump` on the elements
+// themselves.
 //
-// Encoding. A word of 64 bits is a number and a distance, 32 bits each. In a chain: the next and how far it is; END
-// and the distance to the last, where that is known. At an element: its splitter and the steps from it; 48 bits
-// suffice, as `owners` and `steps` apart. END as the owner, all bits set, says that no walk has passed. Ranks are
-// the type of the elements; -1 is not known yet. Elements may share a successor: then walks overlap, and packed
-// words, each written at once, are right whichever is the last; separate ones are not, which `walked` tells. While few
-// elements without a rank are ranked, number k of them has -2 - k for its rank.
+// Splitters are computed, not stored: the number of a splitter is i >> shift, its place a hash of that number. So a
+// hop reads one word and writes one word, and needs no list or bitmap of splitters.
 //
-// Ends. On a random list a walk is longer than PATIENCE strata with a probability of exp(-PATIENCE). One that is
-// gives up, as it may be on a cycle, and those after it are not begun: control[TANGLED]; their words of the chain stay
-// as they were set before, all bits, which is an end. A cycle with a splitter leaves its chain open after all rounds,
-// one without leaves elements that nothing reaches, or their own list open. A successor that is no element is noticed
-// where it is first read, before anything is looked up by it: a walk gives up there too, `sift` raises the same flag
-// for the elements that it lists, and `link` lets the element point to itself, which stays open. So whatever the input
-// holds, the time is bounded, and somebody else has to look at what is amiss.
+// Encoding. A word of 64 bits holds a number and a distance, 32 bits each. In a chain these are the next element and
+// the distance to it, or END and the distance to the last element where that is known. At an element they are its
+// splitter and the steps from it. 48 bits suffice for these, so they may also be stored apart, as `owners` and
+// `steps`. The owner END, all bits set, means that no walk has passed. Ranks have the type of the elements; -1 means
+// unknown. While a short list of elements without a rank is ranked, element number k of it has the rank -2 - k.
 //
-// Cost. n + n / 2^shift log n operations. A hop is a random read that the next one waits for, and a random write
-// that nothing waits for; `aggregate` streams but for a read of the chain, which is to stay in the L2. Jumping on all
-// elements is n log n random reads.
+// Races. Where several elements share a successor, walks overlap. Packed words are written at once, so each is right,
+// whichever is written last. Separate words may be mixed; the count of steps, control[WALKED], reveals this.
+//
+// Ends. On a random list a walk is longer than PATIENCE strata with a probability of exp(-PATIENCE). A longer walk may
+// be on a cycle: it stops, sets control[TANGLED], and no further walk starts. The words of the chain that were not
+// written keep their initial value, all bits set, which is an end. A cycle with a splitter leaves its chain open after
+// all rounds. A cycle without a splitter leaves elements that no walk reaches, or leaves their own list open. A
+// successor that is not an element is noticed where it is first read, before it is used as an index: a walk stops
+// there too, `sift` sets the same flag for the elements that it lists, and `link` lets the element point to itself,
+// which stays open. So the time is bounded for any input, and the caller must check the flag and the open ends.
+//
+// Cost. n + n / 2^shift log n operations. A hop is a random read, which the next hop waits for, and a random write,
+// which nothing waits for. `aggregate` streams, except for a read of the chain, which should stay in the L2. Jumping
+// on all elements takes n log n random reads.
 
 #include "bitmap.cuh"
 #include "grid.cuh"
@@ -59,7 +63,7 @@ __device__ __forceinline__ void store(Word* address, Word value) {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
 }
 
-// Whether a successor is an element: a negative one is a great one without a sign.
+// Whether a successor is an element. A negative number is a large one without a sign.
 __device__ __forceinline__ bool exists(int i, int n) { return static_cast<unsigned>(i) < static_cast<unsigned>(n); }
 __device__ __forceinline__ bool exists(long long i, long long n) { return static_cast<Word>(i) < static_cast<Word>(n); }
 
@@ -92,7 +96,7 @@ __device__ __forceinline__ long long own_element() {
 }
 
 // Walk from the splitters of the strata first to last - 1, a lane a walk. A lane whose walk has ended takes the next
-// stratum that nobody has taken, in the same loop, so that long walks hold up no other. Owner is Word for packed
+// stratum that is not taken, in the same loop, so that a long walk does not delay others. Owner is Word for packed
 // words, unsigned with the steps apart.
 template <typename Index, typename Owner>
 __global__ void __launch_bounds__(THREADS, 8)
@@ -147,8 +151,8 @@ __global__ void __launch_bounds__(THREADS) link(const Index* __restrict__ succ, 
 }
 
 // Rounds `round` to `end` - 1, in which each word of a chain from first to last adds the one it points to, in place.
-// Another thread may have been there before, then it reaches the farther; so round k, from 0, leaves no word open
-// within 2^(k + 1) links of the end. open[k] says whether any is; where none was, a round has nothing to do. A
+// If another thread has already advanced that word, the link reaches farther. So round k, from 0, leaves no word open
+// within 2^(k + 1) links of the end. open[k] is set if any word is open; otherwise later rounds have nothing to do. A
 // cooperative launch.
 __global__ void __launch_bounds__(JUMPERS, 2)
     jump(Word* chain, Word first, Word last, int round, int end, unsigned* open, unsigned* arrived) {
@@ -211,15 +215,15 @@ __global__ void __launch_bounds__(THREADS)
     if (place < room) unranked[place] = first + static_cast<Index>(i);
 }
 
-// Let the elements without a rank know their numbers among themselves.
+// Give each element without a rank its number among them, in place of the rank.
 template <typename Index>
 __global__ void __launch_bounds__(THREADS) number(const Index* __restrict__ elements, Index count, Index* ranks) {
     const long long k = own_element();
     if (k < count) ranks[elements[k]] = static_cast<Index>(-2 - k);
 }
 
-// What is known of the element behind each: its rank, or its number; -1 of what is not there, behind a last one, and of
-// what another shard has ranked.
+// The rank, or the number, of the successor of each of these elements; -1 behind a last element, and for what another
+// shard has ranked.
 template <typename Index>
 __global__ void __launch_bounds__(THREADS)
     follow(const Index* __restrict__ succ, const Index* __restrict__ elements, Index count,
@@ -230,7 +234,7 @@ __global__ void __launch_bounds__(THREADS)
     beyond[k] = next == elements[k] ? -1 : ranks[next];
 }
 
-// Their chain: what is followed by a rank ends there.
+// Their chain, which ends where a successor has a rank.
 template <typename Index>
 __global__ void __launch_bounds__(THREADS) relink(const Index* __restrict__ beyond, Index count, Word* chain) {
     const long long k = own_element();
@@ -239,7 +243,7 @@ __global__ void __launch_bounds__(THREADS) relink(const Index* __restrict__ beyo
     chain[k] = there < -1 ? word(static_cast<unsigned>(-2 - there), 1) : word(END, static_cast<unsigned>(there + 1));
 }
 
-// The distances of their chain are their ranks.
+// Write the distances of their chain as ranks.
 template <typename Index>
 __global__ void __launch_bounds__(THREADS)
     enter(const Word* __restrict__ chain, const Index* __restrict__ elements, Index count, Index* ranks) {
@@ -247,7 +251,7 @@ __global__ void __launch_bounds__(THREADS)
     if (k < count) ranks[elements[k]] = static_cast<Index>(static_cast<unsigned>(chain[k]));
 }
 
-// Mark in a bitmap what the elements without a rank point to: the first ones of a list stay unmarked.
+// Mark in a bitmap the successors of elements without a rank: the first elements of lists stay unmarked.
 template <typename Index>
 __global__ void __launch_bounds__(THREADS)
     mark(const Index* __restrict__ succ, const Index* __restrict__ ranks, Index n, unsigned* marks) {
@@ -257,8 +261,8 @@ __global__ void __launch_bounds__(THREADS)
     if (next != i) set_bit(marks, next);
 }
 
-// Rank what lies between an unmarked element and the first rank on its way. Where ways meet, whoever comes second
-// finds ranks that are as right as those it would write.
+// Rank what lies between an unmarked element and the first rank on its way. Where walks meet, the second one
+// finds the ranks that it would write.
 template <typename Index>
 __global__ void __launch_bounds__(THREADS)
     complete(const Index* __restrict__ succ, Index n, int shift, const unsigned* __restrict__ marks,

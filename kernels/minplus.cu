@@ -1,37 +1,37 @@
 // All-pairs shortest paths: the blocked Floyd-Warshall algorithm, as elimination in the (min, +) algebra.
 //
-// Algorithm. Floyd and Warshall relax every pair through k = 0, 1, ..., n-1. Venkataraman, Sahni and
-// Mukhopadhyaya (2003) take the pivots b at a time, Katz and Kider (2008) bring their three phases to a
-// GPU: the diagonal block, the blocks of its row and column, all the rest. Here the phases are written as
-// Carre's (1971) elimination, with the value that a pivot's row or column has *when its turn comes*:
+// Algorithm. Floyd and Warshall relax every pair through k = 0, 1, ..., n-1. Venkataraman, Sahni and Mukhopadhyaya
+// (2003) take b pivots at a time. Katz and Kider (2008) have the three phases on a GPU: the diagonal block, the blocks
+// of its row and column, and all other blocks. Here the phases are written as Carre's (1971) elimination. Each uses
+// the value that a pivot's row or column has at the pivot's own turn, "at time k":
 //
-//   factor   M = the diagonal block after eliminating, for every entry, the pivots before both its row
-//            and its column. Below the diagonal stands d[i,k] at time k, above it d[k,j] at time k.
+//   factor   M = the diagonal block; each entry is relaxed through the pivots before both its row and its column.
+//            Below the diagonal it holds d[i,k] at time k, above it d[k,j] at time k.
 //   solve    R[k,j] = d[k,j] at time k = min(d[k,j], min over k' < k of M[k,k'] + R[k',j])    the pivot rows
 //            C[k,i] = d[i,k] at time k = min(d[i,k], min over k' < k of C[k',i] + M[k',k])    the columns
-//   update   d[i,j] = min(d[i,j], min over k of C[k,i] + R[k,j])                              everything
+//   update   d[i,j] = min(d[i,j], min over k of C[k,i] + R[k,j])                              all entries
 //
-// These are exactly the sums that the unblocked algorithm compares, so the result is the same to the last
-// bit whatever the block size or the number of devices, and a recorded predecessor is the one that the
-// unblocked algorithm records, which is safe with cycles of weight zero. Only `update` writes to the matrix.
-// `through` is the unblocked algorithm, which Harish and Narayanan (2007) gave to a GPU, in one launch.
+// These are exactly the sums that the unblocked algorithm compares. So the result is the same to the last bit for any
+// block size and any number of devices. A recorded predecessor is the one that the unblocked algorithm records, which
+// is correct with cycles of weight zero. Only `update` writes the matrix. `through` is the unblocked algorithm, which
+// Harish and Narayanan (2007) brought to GPUs, in one launch.
 //
-// Encoding. The matrix is row-major; its rows start on multiples of 16 bytes. It may be a part of a larger one:
-// rows and columns count from its own corner, `pivot` from the whole's. The panels R and C are both stored pivot
-// by pivot (C transposed), so that a tile of either is a few contiguous rows; these are padded to whole tiles,
-// and those from the last pivot up to a multiple of 32 hold infinity. Infinity is inf, for an integer of w bits
-// 2^(w-2) - 1: two of them add without wrapping. Negative weights may lower such an infinity somewhat, never to
-// where distances are (mgraph/dtypes.py).
+// Encoding. The matrix is row-major; its rows start at multiples of 16 bytes. It may be a part of a larger matrix:
+// rows and columns count from its own corner, `pivot` from the corner of the whole. The panels R and C are both stored
+// pivot by pivot (C transposed), so that a tile of either is a few contiguous rows. The panels' rows are padded to
+// whole tiles, and rows from the last pivot up to a multiple of 32 hold infinity. Infinity is inf; for an integer of w
+// bits it is 2^(w-2) - 1, so two infinities add without wrapping. Negative weights may lower an infinity a little, but
+// never to the range of distances (mgraph/dtypes.py).
 //
-// P holds a label for each element, int32, -9999 for none. Where the pivots' rows come with labels it is the
-// predecessor on the path; else it is the pivot, which is the highest intermediate vertex on the path.
+// P holds a label for each element, int32, -9999 for none. If the pivots' rows come with labels, a label is the
+// predecessor on the path. Otherwise it is the pivot, the highest intermediate vertex on the path.
 //
-// `update` takes int16 in pairs: two neighbours of a row are a word, which Hopper adds and compares by one
-// instruction. C holds each of its values twice in a word, a factor for both. The other kernels hold an int16 in
-// the upper half of an int: its sums wrap and compare as the int16's do.
+// `update` takes int16 in pairs: a word holds two neighbours of a row, and one instruction of Hopper adds and compares
+// both. C holds each value twice in a word, a factor for both. The other kernels hold an int16 in the upper half of an
+// int, whose sums wrap and compare as those of int16.
 //
-// Cost. n^3 additions and minima, all but 2 b / n of them in `update`, which reads and writes the matrix
-// once per b pivots. It is bound by the minimum unit (64 lanes a clock and multiprocessor).
+// Cost. n^3 additions and minima, all but 2 b / n of them in `update`, which reads and writes the matrix once for b
+// pivots. The minimum unit bounds it (64 lanes a clock and multiprocessor).
 
 #include "copy_async.cuh"
 #include "grid.cuh"
@@ -241,8 +241,8 @@ __global__ void __launch_bounds__(LANES* GROUPS, (PATHS ? 8 : 16) / sizeof(typen
 }
 
 // The tile of `update` that a thread block computes, the part of it that a thread holds in registers, and the
-// blocks that shall fit a multiprocessor. Which is best for a type is a matter of measurement: the launcher
-// chooses (mgraph/kernels/minplus/cuda.py).
+// number of blocks that fit a multiprocessor. The launcher chooses by measurements for each type
+// (mgraph/kernels/minplus/cuda.py).
 template <int M_, int N_, int TM_, int TN_, int RESIDENT_> struct Tile {
     static constexpr int M = M_, N = N_, TM = TM_, TN = TN_, RESIDENT = RESIDENT_, THREADS = M / TM * (N / TN);
 };
@@ -250,8 +250,8 @@ template <int M_, int N_, int TM_, int TN_, int RESIDENT_> struct Tile {
 constexpr int STEP = 16;   // pivots whose part of the panels `update` has in shared memory at a time,
 constexpr int STAGES = 2;  // and how often it has that: one in use, one on its way
 
-// `bits`, and behind them whether d is less than `before`: the sign of the difference, which inf - inf has not
-// in a float.
+// `bits`, with a bit appended that says whether d is less than `before`: the sign of the difference. In floats inf -
+// inf has none.
 __device__ __forceinline__ unsigned noted(unsigned bits, float d, float before) {
     return __funnelshift_l(__float_as_uint(d - before), bits, 1);
 }
@@ -417,10 +417,11 @@ __global__ void __launch_bounds__(S::THREADS, S::RESIDENT)
 
 // The unblocked algorithm: D = min(D, D[:, column + t] + R[t]) in place, for t = 0, 1, ..., count - 1, which are the
 // vertices pivot + t. One cooperative launch: every thread has the same vectors of 16 bytes at each pivot, and the grid
-// waits between pivots. R may be the pivots' own rows of D, and labels those of P: a pivot whose element on the diagonal
-// is not negative changes neither its row nor its column, so nobody reads what another thread writes before the barrier.
-// Where the element is negative it lies on a negative cycle: `cycle` becomes the least such vertex, and the rest of
-// the launch, which would have no meaning, is left out. Loads pass by the L1, which does not see what others write.
+// waits between pivots. R may be the pivots' own rows of D, and labels those of P: a pivot whose element on the
+// diagonal is not negative changes neither its row nor its column, so no thread reads what another one writes before
+// the barrier. Where the element is negative it lies on a negative cycle: `cycle` becomes the least such vertex, and
+// the rest of the launch, which would have no meaning, is left out. Loads bypass the L1, which does not see what other
+// blocks write.
 //
 // Cost. The matrix is read once a pivot, from the L2 where it fits; a barrier takes 1 us.
 // Version 1: a launch a pivot, an element a thread (Harish and Narayanan, 2007). 2: one launch, 16 bytes a thread.
@@ -471,7 +472,7 @@ __global__ void __launch_bounds__(32 * THROUGH_WARPS, THROUGH_RESIDENT)
     }
 }
 
-// The diagonal counts as zero unless it is negative; it begins at D[row, column] and has so many elements.
+// Set the positive elements of the diagonal to zero; it begins at D[row, column] and has `length` elements.
 template <typename T> __global__ void clip_diagonal(T* D, long long ld, int row, int column, int length) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= length) return;

@@ -10,7 +10,7 @@
 constexpr int SERIAL = 16;  // edges that a thread looks at alone before others help
 constexpr int LOOK = 4;     // neighbours that a thread looks at together
 
-// The first of indices[begin..end) that `matches`, or -1, as all lanes of a warp find it together.
+// The first of indices[begin..end) that `matches`, or -1; all lanes of a warp look for it together.
 template <typename Offset, typename Matches>
 __device__ __forceinline__ int first_of_all(const int* __restrict__ indices, Offset begin, Offset end,
                                             Matches matches) {
@@ -24,7 +24,7 @@ __device__ __forceinline__ int first_of_all(const int* __restrict__ indices, Off
 }
 
 // For each lane, the first of its neighbours indices[begin..end) that `matches`, or -1; of those of a hub, only HUB are
-// looked at. All lanes of a warp call it together: each looks at a few alone, then the warp takes the long lists one
+// looked at. All lanes of a warp call it together: each looks at a few alone, then the warp takes the long rows one
 // by one.
 template <typename Offset, typename Matches>
 __device__ __forceinline__ int first_match(const int* __restrict__ indices, Offset begin, Offset end, Matches matches) {
@@ -52,7 +52,7 @@ __device__ __forceinline__ int first_match(const int* __restrict__ indices, Offs
 struct InBitmap {
     const unsigned* bits;
     __device__ bool operator()(int u) const { return has_bit(bits, u); }
-    __device__ InBitmap of(int) const { return *this; }  // what the lane `owner` looks for
+    __device__ InBitmap of(int) const { return *this; }  // the condition of lane `owner`
 };
 
 struct AtDistance {

@@ -3,29 +3,29 @@
 // Algorithm. In a round every component takes its least edge to another component, and the components that these edges
 // join become one. A component's edge is found in three steps. `choose` finds each vertex's least edge that leaves its
 // component and lowers the component's bound, (weight, lesser end). `settle` lets the vertices whose edge attains the
-// bound agree on the least of the greater ends. `hook` puts each root below the component at the other end of its edge;
-// of two roots that took the same edge the lesser stays a root. `relabel` climbs to the new roots. The rounds end when no
-// root was hooked.
+// bound agree on the least of the greater ends. `hook` puts each root below the component at the other end of its
+// edge; of two roots that took the same edge the lesser stays a root. `relabel` climbs to the new roots. The rounds
+// end when no root was hooked.
 //
 // Order. Edges are compared by weight, then by lesser end, then by greater end. No two edges are equal, so that the
-// forest is the only one that is minimal in this order, and chosen edges close no cycle but between two roots that took
-// the same edge. Repeated edges of one weight count as one.
+// forest is the only one that is minimal in this order, and chosen edges close no cycle but between two roots that
+// took the same edge. Repeated edges of one weight count as one.
 //
-// Encoding. keys[e] orders as the weights do, in 32 bits with sign. best[c] = key << 32 | lesser end, signed, NONE where
-// no edge leaves; ends[c] is the greater end. choice[row] = key << 32 | place of the edge in its row, NONE where no edge
-// leaves. A row's ends ascend, so the least choice is its least edge. comp[v] is the root of v's component, at the
-// beginning v itself. parent[c] is c for a root. A shard has the rows of the vertices [lo, lo + rows), and with the
-// directed edges of a graph one list of them by source and one by target.
+// Encoding. keys[e] orders as the weights do, in 32 bits with sign. best[c] = key << 32 | lesser end, signed, NONE
+// where no edge leaves; ends[c] is the greater end. choice[row] = key << 32 | place of the edge in its row, NONE where
+// no edge leaves. A row's ends ascend, so the least choice is its least edge. comp[v] is the root of v's component, at
+// the beginning v itself. parent[c] is c for a root. A shard has the rows of the vertices [lo, lo + rows), and with
+// the directed edges of a graph one list of them by source and one by target.
 //
 // Cost. At most log2 n rounds, each a pass over the keys of all edges. An edge's end is looked up only if its key does
 // not exceed the bound that its component has already. Rows of more than HUB edges are dealt to all warps.
 //
-// Races. Bounds only fall, by atomic minima: a stale one lets an edge be looked up in vain. In `relabel` a thread may read
-// a parent before or after another one shortens the path; both are ancestors.
+// Races. Bounds only fall, by atomic minima: a stale one lets an edge be looked up in vain. In `relabel` a thread may
+// read a parent before or after another one shortens the path; both are ancestors.
 //
-// Sources. O. Borůvka, "O jistém problému minimálním", 1926. S. Chung, A. Condon, "Parallel implementation of Borůvka's
-// minimum spanning tree algorithm", 1996. A. Fallin, A. Gonzalez, J. Seo, M. Burtscher, "A high-performance MST
-// implementation for GPUs", 2023.
+// Sources. O. Borůvka, "O jistém problému minimálním", 1926. S. Chung, A. Condon, "Parallel implementation of
+// Borůvka's minimum spanning tree algorithm", 1996. A. Fallin, A. Gonzalez, J. Seo, M. Burtscher, "A high-performance
+// MST implementation for GPUs", 2023.
 
 #include "warp.cuh"
 #include "hubs.cuh"
@@ -133,8 +133,8 @@ __global__ void __launch_bounds__(THREADS)
     if (packed(key_of(found), min(u, v)) == best[own]) atomicMin(ends + own, max(u, v));
 }
 
-// Put each root below the component at the other end of its edge. An edge whose lesser end is among the vertices [lo, hi)
-// is added to the forest: (lesser end, greater end, key). counts: the roots that were hooked, and the edges so far.
+// Put each root below the component at the other end of its edge. An edge whose lesser end is among the vertices [lo,
+// hi) is added to the forest: (lesser end, greater end, key). counts: the roots that were hooked, and the edges so far.
 extern "C" __global__ void __launch_bounds__(THREADS)
     hook(int n, int lo, int hi, const int* __restrict__ comp, const long long* __restrict__ best,
          const int* __restrict__ ends, int* parent, int* low, int* high, int* keys, int* counts) {
@@ -154,7 +154,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     keys[place] = key_of(best[c]);
 }
 
-// Let every vertex know its new root, and forget the bounds.
+// Set every vertex's new root, and clear the bounds.
 extern "C" __global__ void __launch_bounds__(THREADS) relabel(int n, int* parent, int* comp, long long* best, int* ends) {
     const unsigned i = blockIdx.x * static_cast<unsigned>(THREADS) + threadIdx.x;
     if (i >= n) return;

@@ -1,36 +1,42 @@
 // Shortest paths from one source, or from a set of vertices at distance zero.
 //
-// Algorithms. `piles` relaxes the edges out of a worklist, the near pile: vertices whose distance fell below
-// `bound`. Those that fell to distances of `bound` or more wait in the far pile until nothing is near; then the
-// bound is raised by `window`, and those it has passed become near (Davidson et al. 2014, after the buckets of
-// Meyer and Sanders 2003). Where two windows running gave the device little to do in few rounds, the next is doubled,
-// and goes back by halves; not after one, for what a search meets grows by multiples. With an infinite window this is
-// Bellman and Ford's algorithm over the vertices that changed, and weights may be negative. `masks` is the algorithm of
-// Harish and Narayanan (2007): a mask of the vertices whose cost fell, a first pass that relaxes their edges into an
-// array of updating costs, a second that takes over the costs that fell and makes the next mask; here a bound may hold
-// back part of the mask. It works on a range of the targets, so several shards can share a search.
+// Algorithms. `piles` relaxes the edges out of a worklist, the near pile: vertices whose distance fell below `bound`.
+// Vertices that fell to `bound` or more wait in the far pile until the near pile is empty. Then the bound is raised by
+// `window`, and vertices below the new bound become near (Davidson et al. 2014, after the buckets of Meyer and Sanders
+// 2003). If two windows in succession gave the device little to do in few rounds, the next window is doubled; it
+// shrinks again by halves. One such window is not enough, because the work of a search grows by multiples. With an
+// infinite window this is the algorithm of Bellman and Ford over the vertices that changed, and weights may be
+// negative.
 //
-// All rounds run inside one cooperative launch, with a grid-wide barrier for each phase. A near pile that one block
-// can handle stays in its shared memory, raising included: there a round costs a few memory latencies. Nothing is
-// read back by the host in between.
+// `masks` is the algorithm of Harish and Narayanan (2007). A mask holds the vertices whose cost fell. The first pass
+// relaxes their edges into an array of updating costs. The second pass takes over the costs that fell and makes the
+// next mask. Here a bound may hold back a part of the mask. It works on a range of the targets, so several shards can
+// share a search.
 //
-// Encoding. The edges by source, row u, only those into the vertices [lo, hi) of a shard. Infinity is inf, for int
-// 2^30 - 1, to which a weight of at most 2^28 adds without wrapping; a sum below -2^30 is taken for that. `distance`
-// has all n vertices. The minimum of floats is taken by integer atomics: those that are not negative are ordered as
-// their bits, negative ones the other way round. stamps[v] is the last round whose near pile has v, a bit of `waits`
-// says that v is in the far pile: so no pile has a vertex twice. `bound` and the sizes of the piles outlive a launch.
+// All rounds run in one cooperative launch, with a grid-wide barrier a phase. A near pile that one block can handle
+// stays in its shared memory, also while the bound is raised: a round then costs a few memory latencies. The host
+// reads nothing between rounds.
 //
-// A `limit` prunes: paths beyond it are not followed. A `target` is a limit that comes down with its distance: what
-// is farther than the target cannot lie before it. Distances up to the limit are exact at the end, greater ones need
-// not be.
+// Encoding. Edges by source, row u, only those into the vertices [lo, hi) of a shard. Infinity is inf, for int 2^30 -
+// 1; a weight of at most 2^28 adds to it without wrapping. A sum below -2^30 is replaced by -2^30. `distance` has all
+// n vertices. stamps[v] is the last round whose near pile has v, and a bit of `waits` is set while v is in the far
+// pile: so no pile has a vertex twice. `bound` and the sizes of the piles outlive a launch.
 //
-// Cost. n + m operations and a repetition for each time that a vertex falls within its window. Bound by random reads
-// of distances (from the L2 where they fit), by the latency of a round where the graph is long. A relaxation reads
-// before it writes: most do not lower anything.
+// A `limit` prunes: paths beyond it are not followed. A `target` is a limit that falls with the target's distance: a
+// vertex farther than the target is not on a shortest path to it. At the end, distances up to the limit are exact;
+// greater ones need not be.
 //
-// Predecessors are found from the finished distances d: `parents` takes the least u nearer than v whose edge is
-// tight, d[u] + weight = d[v]. Vertices without such, behind edges of weight zero, lost in rounding or negative, are
-// left to a second search that counts the hops along tight edges, whose weights `tight` makes: 1, all others infinite.
+// Races. Distances fall by atomic minima. Threads look before they lower, and a stale look only costs the atomic. The
+// old value of a stamp, or of a bit of `waits`, decides which thread appends a vertex.
+//
+// Cost. n + m operations, repeated each time that a vertex falls within its window. Random reads of distances (from
+// the L2 where they fit) bound it; in long graphs the latency of a round. Most relaxations lower nothing, so they read
+// before they write.
+//
+// Predecessors are found from the finished distances d (sssp_predecessors.cuh): the least u nearer than v whose edge
+// is tight, d[u] + weight = d[v]. Vertices without such an edge, behind edges of weight zero, lost in rounding or
+// negative, are left to a second search, which counts the hops along tight edges. `tight` makes its weights: 1 for
+// these edges, infinity for others.
 
 #include "warp.cuh"
 #include "bitmap.cuh"
@@ -109,7 +115,7 @@ template <typename T, typename Offset> struct Piles {
     }
 };
 
-// Lowers distances and appends to the piles whom it lowered.
+// Lowers distances, and appends the vertices whose distance fell to the piles.
 template <typename T, typename Offset> struct Pushing {
     T* distance;
     int* stamps;
@@ -121,8 +127,8 @@ template <typename T, typename Offset> struct Pushing {
     __device__ __forceinline__ bool promises(const From<T>&, Offset, int v, T x) const {
         return x <= most && x < __ldcg(distance + v);
     }
-    // Lower v's distance. Whoever saw it greater in this round contends for appending it, so nobody waits for what
-    // the minimum was; what stood in the stamp or among the waiting says who won.
+    // Lower v's distance. Every thread that saw it greater in this round tries to append v, so no thread waits for the
+    // old distance; the old stamp, or the old bit of `waits`, decides which one does.
     __device__ __forceinline__ int enter(const From<T>&, int v, T x) const {
         lower(distance + v, x);
         return x < bound ? atomicExch(stamps + v, next) : static_cast<int>(set_bit(waits, v));
@@ -136,8 +142,8 @@ template <typename T, typename Offset> struct Pushing {
     }
 };
 
-// Where a vertex of the far pile goes when the bound is raised from `bound` to `next`: one that is less than `bound`
-// has been near meanwhile.
+// Where a vertex of the far pile goes when the bound is raised from `bound` to `next`. A vertex whose distance is less
+// than `bound` has been near meanwhile.
 template <typename T> struct Sorted {
     bool near, far;
     __device__ __forceinline__ Sorted(T d, T bound, T next, T most)

@@ -1,33 +1,36 @@
 // Shortest paths from many sources at a time in a sparse graph without negative weights.
 //
-// Algorithm. Bellman and Ford's relaxation, for LANES sources at once: a slice. An edge is relaxed for all of them
-// by an addition and a minimum of its ends' rows, a sparse matrix product in the (min, +) algebra, so what it takes
-// to find the edge is shared. A vertex whose row fell asks its out-neighbours to look; in the next round they take
-// over what the in-neighbours that fell have to offer. Only a row's owner writes it: nothing is atomic but the
-// asking, and whoever reads a row while it falls has been asked to look again. All rounds run inside one
-// cooperative launch, with a grid-wide barrier each.
+// Algorithm. The relaxation of Bellman and Ford, for LANES sources at once: a slice. A row holds the distances of one
+// vertex from the sources of a slice. One addition and one minimum of the rows of its ends relax an edge for all of
+// them, as in a sparse matrix product in the (min, +) algebra, so the cost of finding the edge is shared. A vertex
+// whose row fell asks its out-neighbours to look. In the next round these relax the edges from the in-neighbours that
+// fell. All rounds run in one cooperative launch, with a grid-wide barrier each.
 //
-// A vertex that fell only to distances of `bound` or more waits until nobody else asks: then the bound is raised by
-// `window`, and those it has passed ask (the near and far sets of Davidson et al.). In a road network, where paths
-// of many edges are often shorter than those of few, this saves most of the work; a graph whose distances are all
-// within the window never waits.
+// A vertex that fell only to distances of `bound` or more waits until no other vertex asks. Then the bound is raised
+// by `window`, and the waiting vertices below it ask (the near and far sets of Davidson et al.). In a road network,
+// where paths of many edges are often shorter than paths of few, this saves most of the work. In a graph whose
+// distances all lie within the window no vertex waits.
 //
-// Several slices run side by side, as one graph of so many copies. Neighbouring sources share a slice, so that their
-// frontiers overlap; while one slice is at its thin end, the others fill the device.
+// Several slices run side by side, as one graph of several copies. Neighbouring sources share a slice, so that their
+// frontiers overlap. While one slice has a thin frontier, the others fill the device.
 //
-// Encoding. An item is a vertex of a slice: slice * (n | 1) + v. labels[item][lane] is the distance from source
-// first + LANES * slice + lane to v. Infinity is inf, for int 2^30 - 1, to which a weight of at most 2^29 adds
-// without wrapping. The edges are given by source (out_*: whom to ask) and by target (in_*, with weights). An item
-// is a bit of the column item % columns of a bitmap, and column c belongs to warp c % warps: neighbouring vertices,
-// and the copies of one, fall to different warps. There are three bitmaps, of those asked in this round, in the
-// next, and of those who wait. stamps[item] is the round in which the row last fell or asked.
+// Encoding. An item is a vertex of a slice: slice * (n | 1) + v. labels[item][lane] is the distance from source first
+// + LANES * slice + lane to v. Infinity is inf, for int 2^30 - 1; a weight of at most 2^29 adds to it without
+// wrapping. Edges are given by source (out_*, to ask neighbours) and by target (in_*, with weights). An item is a bit
+// of column item % columns of a bitmap. Column c belongs to warp c % warps, so neighbouring vertices, and the copies
+// of one vertex, belong to different warps. Three bitmaps hold the items asked in this round, those asked in the next
+// round, and those that wait. stamps[item] is the round in which the row last fell or asked.
 //
-// Cost. Each edge is relaxed six to seven times in a random graph with some edges a vertex, as often in a road
-// network: 512 bytes from L2 or memory for a slice's row. A deep graph is also bound by the latency of its rounds,
-// which more slices share. `transpose` writes the distances once; `predecessors` reads one per edge and source.
+// Races. Only the owner of a row writes it; only the bits of the bitmaps are set by atomics. A warp may read a row
+// while it falls: it has then been asked to look again.
 //
-// Sources. L. Ford, "Network flow theory", 1956; R. Bellman, "On a routing problem", 1958. Many sources at a time:
-// M. Then et al., "The more the merrier: efficient multi-source graph traversal", 2014. The bound: A. Davidson, S.
+// Cost. Each edge is relaxed six to seven times in a random graph of a few edges a vertex, and as often in a road
+// network. Each relaxation reads 512 bytes of a row from the L2 or memory. Deep graphs are also bound by the latency
+// of their rounds, which several slices share. `transpose` writes the distances once; `predecessors` reads one
+// distance for each edge and source.
+//
+// Sources. L. Ford, "Network flow theory", 1956; R. Bellman, "On a routing problem", 1958. Many sources at a time: M.
+// Then et al., "The more the merrier: efficient multi-source graph traversal", 2014. The bound: A. Davidson, S.
 // Baxter, M. Garland, J. Owens, "Work-efficient parallel GPU methods for single-source shortest paths", 2014.
 
 #include "warp.cuh"
@@ -76,9 +79,9 @@ template <typename T> struct alignas(16) Part {
     }
 };
 
-enum { ASKED = 1, WAITING = 2 };  // somebody asked; somebody still waits
+enum { ASKED = 1, WAITING = 2 };  // an item asked; an item still waits
 
-// What the blocks tell one another; zeroed by the host before a launch. Three words in turn: one is written, one
+// What the blocks exchange; zeroed by the host before a launch. Three words in turn: one is written, one
 // read, one cleared.
 struct Control {
     unsigned arrived;
@@ -222,7 +225,7 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
     grid_barrier(&control->arrived);
 
     T least = 0, bound = window;
-    bool raised = false;  // from `least` to `bound`, just now: this round is of those who waited
+    bool raised = false;  // from `least` to `bound`, just now: this round is for the items that waited
     for (int round = 1;; ++round) {
         unsigned* const now = bitmaps + round % 2 * columns;
         unsigned* const next = bitmaps + (round + 1) % 2 * columns;
@@ -299,7 +302,7 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
             raised = false;
             continue;
         }
-        if (raised ? !said : bound >= infinity<T>()) break;  // nobody asks and nobody waits
+        if (raised ? !said : bound >= infinity<T>()) break;  // no item asks and no item waits
         if (raised && window < infinity<T>() / 2) window += window;  // raised in vain: take larger steps
         least = bound;
         bound = bound + window < infinity<T>() ? bound + window : infinity<T>();

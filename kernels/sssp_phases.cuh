@@ -1,4 +1,4 @@
-// Shortest paths (sssp.cu): what the blocks of a cooperative launch tell one another, and how the bound is raised.
+// Shortest paths (sssp.cu): what the blocks of a cooperative launch exchange, and how the bound is raised.
 //
 // A phase is the time between two grid-wide barriers. Its results are summed in a record by atomics, which all blocks
 // read behind the barrier. Needs distances.cuh, grid.cuh and infinity.cuh.
@@ -10,17 +10,18 @@ template <typename T> __device__ __forceinline__ T raised(T from, T window) {
     return sum(from, window) < infinity<T>() ? sum(from, window) : infinity<T>();
 }
 
-// How the bound is raised: from `origin`, by `window`; the round since which it is what it is, with the edges of the
-// rounds from then on, a number that means something as long as they are few; and whether before they were little.
+// How the bound is raised: from `origin`, by `window`. `since` is the round in which the bound was set, `edges` counts
+// the edges of the rounds from then on, exact while they are few, and `before` says whether the window before had
+// little to do.
 template <typename T> struct Pace {
     T origin, window;
     int since;
     unsigned edges;
     bool before;
 
-    // Atomic though one thread writes: or the compiler would have all of them load what it adds to.
+    // Atomic, although one thread writes: otherwise the compiler lets all threads load the sum.
     __device__ __forceinline__ void add(unsigned more) { atomicAdd(&edges, min(more, static_cast<unsigned>(LITTLE))); }
-    // It was raised in `round`, next time it is from `from`; the first window was `least`.
+    // The bound was raised in `round`; the next time it is raised from `from`. The first window was `least`.
     __device__ __forceinline__ void turn(int round, T from, T least) {
         const bool little = round - since < FEW && edges < LITTLE;
         origin = from;
@@ -32,7 +33,7 @@ template <typename T> struct Pace {
     }
 };
 
-// What the blocks tell one another in a phase, the time between two grid-wide barriers.
+// What the blocks exchange in a phase, the time between two grid-wide barriers.
 template <typename T> struct Phase {
     int near = 0, far = 0;         // vertices appended to the piles, or counted
     int pieces = 0;                // of hubs
@@ -43,8 +44,8 @@ template <typename T> struct Phase {
     T least = infinity<T>();       // distance of those that are not near
 };
 
-// Three records in turn: one is read, one written, one cleared. What stands before them outlives a launch; the host
-// reads `round`: where fewer rounds ran than were asked for, all is done.
+// Three records in turn: one is read, one written, one cleared. What stands before them outlives a launch. The host
+// reads `round`: if fewer rounds ran than requested, the search is finished.
 template <typename T> struct Control {
     unsigned arrived;
     int round;

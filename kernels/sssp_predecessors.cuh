@@ -1,15 +1,15 @@
 // Shortest paths (sssp.cu): predecessors from the finished distances.
 //
 // An edge from u to v is tight where distance[u] + weight = distance[v]. `parents` takes the least tight edge from a
-// nearer vertex; `settle_roots` gives NONE to the vertices without a predecessor, and says whether any is open; `tight`
-// makes the weights of the search by hops that settles those.
+// nearer vertex; `settle_roots` gives NONE to the vertices without a predecessor, and says whether any is open;
+// `tight` makes the weights of the search by hops that settles those.
 //
 // Cost. One look at each edge, and an atomic for each tight edge that lowers a predecessor. Needs sssp_relax.cuh.
 
 constexpr int OPEN = 0x7fffffff;  // no predecessor found yet
 constexpr int NONE = -9999;       // none there is
 
-// Lets a vertex have the least vertex that is nearer and whose edge to it is tight.
+// Makes the least nearer vertex with a tight edge a vertex's predecessor.
 template <typename T, typename Offset> struct Adopting {
     const T* distance;
     int* parent;
@@ -24,7 +24,7 @@ template <typename T, typename Offset> struct Adopting {
     __device__ __forceinline__ void take(bool, int, T, int) const {}
 };
 
-// Makes an edge's number of hops: 1 if it is tight and leads to a vertex without a predecessor, else infinite.
+// Sets the number of hops of an edge: 1 if it is tight and leads to a vertex without a predecessor, else infinity.
 template <typename T, typename Offset> struct Counting {
     const T* distance;
     const int* parent;

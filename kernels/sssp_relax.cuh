@@ -1,8 +1,8 @@
-// Shortest paths (sssp.cu): how the edges out of vertices are relaxed, whatever is done with those that promise anything.
+// Shortest paths (sssp.cu): how the edges out of vertices are relaxed. `Relax` is what is done with an edge.
 //
 // Algorithm. A lane, a warp or many warps take a vertex, by its degree. Short rows of a warp are laid end to end, as
-// by Merrill, Garland and Grimshaw (2012); a row of 32 edges or more is taken by its warp; one of HUB or more is cut into
-// pieces, which all warps take in a phase of their own.
+// by Merrill, Garland and Grimshaw (2012); a row of 32 edges or more is taken by its warp; one of HUB or more is cut
+// into pieces, which all warps take in a phase of their own.
 //
 // Needs warp.cuh, distances.cuh, infinity.cuh and sssp_phases.cuh.
 
@@ -26,9 +26,9 @@ template <typename T, typename Offset> struct Graph {
     const int* __restrict__ indices;
     const T* __restrict__ weights;
 
-    // Relax the edges [begin, end) out of one vertex, 32 lanes side by side, stage by stage so that latencies
-    // overlap. `relax.promises` looks at an edge, `relax.enter` does what it can alone, and what that returns is handed
-    // to `relax.take`, by all lanes together.
+    // Relax the edges [begin, end) out of one vertex, 32 lanes side by side, stage by stage so that latencies overlap.
+    // `relax.promises` says whether an edge may lower anything, `relax.enter` lowers it, and all lanes together hand
+    // what that returned to `relax.take`.
     template <typename Relax>
     __device__ __forceinline__ void wide(From<T> from, Offset begin, Offset end, Relax& relax) const {
         for (Offset e = begin + threadIdx.x % 32; __any_sync(ALL, e < end); e += 32 * WIDTH) {
@@ -51,7 +51,8 @@ template <typename T, typename Offset> struct Graph {
         }
     }
 
-    // Relax the edges out of a vertex a lane, those of hubs later: they go to `pieces`. A lane without one gives -1.
+    // Relax the edges out of a vertex a lane; those of hubs go to `pieces`, for later. A lane without a vertex passes
+    // -1.
     template <typename Relax>
     __device__ __forceinline__ void each(From<T> from, Piece* pieces, int* count, Relax& relax) const {
         const int lane = threadIdx.x % 32;

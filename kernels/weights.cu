@@ -1,20 +1,20 @@
-// Weights as the kernels sum them, and distances as the user has them, where either are integers.
+// Conversion between the user's integers and the integers that kernels sum: weights in, distances out.
 //
-// Algorithm. One pass over a matrix each, an element a thread; in place where both ends are the same matrix. `encode`
-// makes an integer type's largest value, which in a matrix is no edge, the kernels' infinity; `decode` makes that the
-// type's largest value. What the type of the distances does not carry is told to the host: a weight that is too large;
-// a distance where none may be, because it was cut off at infinity or wrapped.
+// Algorithm. One pass over a matrix, a thread an element; in place if both matrices are the same. `encode` replaces
+// the largest value of an integer type, which means "no edge" in a matrix, by the kernels' infinity. `decode` replaces
+// infinity by the largest value of the type. Both report to the host what the type of the distances cannot represent:
+// `encode` a weight that is too large, `decode` a distance out of range, which was cut off at infinity or wrapped.
 //
-// Encoding. Infinity is inf, for int 2^30 - 1, for short 2^14 - 1; with negative weights all that is `unreached` or
-// more stands for it, and loses its label: an infinity that was lowered may have left one. `labels` may be null.
+// Encoding. Infinity is inf; for int 2^30 - 1, for short 2^14 - 1. With negative weights an infinity may have been
+// lowered, so every value of `unreached` or more counts as infinite and loses its label. `labels` may be null.
 //
-// Cost. A read of each element, and a write of each, in `decode` only of those without a path: bound by memory.
+// Cost. One read of each element. `encode` writes each element, `decode` only those without a path. Memory-bound.
 
 constexpr int THREADS = 256;
 constexpr int NONE = -9999;  // no predecessor
 
-// out = values, element (i, j) of which is at i * down + j * across. Where `most` is not negative and weights are
-// greater or less than -most, `amiss` becomes 1 more than the last one's place, counted row by row.
+// out = values, whose element (i, j) is at i * down + j * across. If `most` is not negative and weights are greater
+// than `most` or less than -most, `amiss` becomes 1 more than the place of the last of these, counted row by row.
 template <typename From, typename T>
 __global__ void __launch_bounds__(THREADS)
     encode(const From* values, long long down, long long across, T* out, long long ld, int rows, long long columns,
