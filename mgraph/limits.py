@@ -1,16 +1,16 @@
-"""What this process may use: the memory and the CPU cores that its machine, its containers and its limits leave.
+"""The memory and CPU cores that this process may use, within the limits of its machine, containers and resource limits.
 
-A container is a control group of Linux, and a group lies within others: each bounds what all processes below it use
-together. So the memory there is for a process is the least of
+A container is a control group of Linux. Groups are nested, and each limits what all processes in it use together. So
+the memory available to a process is the least of
 
-- what is free of the machine: ``MemAvailable`` of ``/proc/meminfo``;
-- of its group and of every group above that can be seen: the limit less what is used, where file pages that nobody
-  has touched lately count as free, as the kernel drops them first [1]_ [2]_;
-- of its own resource limits: ``RLIMIT_AS`` less its address space, ``RLIMIT_DATA`` less its private pages.
+- the machine's free memory: ``MemAvailable`` of ``/proc/meminfo``;
+- for its group and every visible group above it: the limit less the usage, where inactive file pages count as free, as
+  the kernel drops them first [1]_ [2]_;
+- its own resource limits: ``RLIMIT_AS`` less its address space, ``RLIMIT_DATA`` less its private pages.
 
 ``/proc/self/cgroup`` names the process's groups, ``/proc/self/mountinfo`` says where they can be read: a container
-sees its own group as the top of the mounted tree. Both versions of control groups may be mounted at once. Elsewhere
-than on Linux only the machine's free memory is known. Every function reads below `root`, which tests replace.
+sees its own group as the top of the mounted tree. Both versions of control groups may be mounted at once. On other
+systems than Linux only the machine's free memory is known. Every function reads below `root`, which tests replace.
 
 References
 ----------
@@ -31,14 +31,14 @@ from typing import NamedTuple
 
 from . import lazy
 
-#: What stands before the paths that are read.
+#: The prefix of all paths that are read.
 ROOT = ""
 
-#: Bytes from which on a limit is none: a control group of version 1 cannot say that it has none.
+#: Bytes from which a limit counts as none: a control group of version 1 has a huge number instead of no limit.
 NO_LIMIT = 1 << 60
 
-#: What Numba takes until a first kernel runs, to be imported and to compile or load it: pages, and address space; and
-#: the address space of the stack and heap of each of its threads but the first. Measured on Linux with Python 3.11 and
+#: Bytes that Numba takes to be imported and to compile or load a first kernel, in pages and in address space; and the
+#: address space for the stack and heap of each of its threads but the first. Measured on Linux with Python 3.11 and
 #: Numba 0.68.
 NUMBA_PAGES, NUMBA_ADDRESSES, THREAD_ADDRESSES = 160 << 20, 320 << 20, 72 << 20
 
@@ -52,7 +52,7 @@ def available_memory(root: str = ROOT) -> int:
 
 
 def shared_memory(root: str = ROOT) -> int:
-    """Return the bytes that this process and others can still allocate together: of the machine, and its containers."""
+    """Return the bytes that this process and others can still allocate together, within machine and containers."""
     free = _field(f"{root}/proc/meminfo", "MemAvailable:")
     left = [int(lazy.psutil().virtual_memory().available) if free is None else free << 10]
     left += (_left_by(group) for group in _groups("memory", root))
@@ -81,37 +81,37 @@ def numba_pages() -> int:
 
 
 def _numba_addresses(root: str) -> int:
-    """Return the address space that Numba will take before it runs a first kernel, and a first one on all cores."""
+    """Return the address space that Numba will take to run a first kernel, and to start its threads."""
     more = 0 if NUMBA_RAN.is_set() else NUMBA_ADDRESSES
     try:
         sys.modules["numba"].threading_layer()
-    except (KeyError, AttributeError, ValueError):  # it is not imported, or half, or has not started its threads
+    except (KeyError, AttributeError, ValueError):  # not imported, partly imported, or threads not started
         more += THREAD_ADDRESSES * (cores(root) - 1)
     return more
 
 
 def cores(root: str = ROOT) -> int:
-    """Return the number of CPU cores that this process may keep busy: those it may run on, within its quota of time.
+    """Return the number of CPU cores that this process may keep busy: those it may run on, within its CPU quota.
 
-    A quota of one and a half cores makes two.
+    The quota is rounded up: one and a half cores count as two.
     """
     return max(1, math.ceil(min([cores_allowed(), *(_quota(group) for group in _groups("cpu", root))])))
 
 
 def cores_allowed() -> int:
-    """Return the number of CPU cores that this process may run on, be it in turns with others."""
+    """Return the number of CPU cores that this process may run on, whether or not other processes use them."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def is_memory(folder: str | os.PathLike[str], root: str = ROOT) -> bool:
-    """Return whether the files of a folder lie in memory: whether it is of a ``tmpfs``."""
+    """Return whether the files of a folder are kept in memory (``tmpfs`` or ``ramfs``)."""
     device = os.stat(folder).st_dev
     number = f"{os.major(device)}:{os.minor(device)}"
     return any(mount.kind in ("tmpfs", "ramfs") and mount.device == number for mount in _mounts(root))
 
 
 class Mount(NamedTuple):
-    """A line of ``/proc/self/mountinfo``: a part of a file system, and where it is seen."""
+    """A line of ``/proc/self/mountinfo``: a part of a file system, and its mount point."""
 
     device: str
     part: PurePosixPath
@@ -121,7 +121,7 @@ class Mount(NamedTuple):
 
 
 def _mounts(root: str) -> Iterator[Mount]:
-    # Lines and fields end only where the kernel ends them: a name may hold what else Python takes for a blank.
+    # Split only at the kernel's separators: a name may contain other characters that Python counts as blanks.
     for line in _text(f"{root}/proc/self/mountinfo").split("\n"):
         where, _, what = line.partition(" - ")
         here, there = where.split(" "), what.split(" ")
@@ -131,18 +131,18 @@ def _mounts(root: str) -> Iterator[Mount]:
 
 
 def _unescaped(path: str) -> str:
-    """Return a path of mountinfo, where blanks and the like are octal numbers."""
+    """Return a path of mountinfo with its octal escapes, such as those of blanks, replaced."""
     return re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), path)
 
 
 class Group(NamedTuple):
-    """A control group: its folder, and the version, 1 or 2, that says how its files are named."""
+    """A control group: its folder, and its version, 1 or 2, which determines the names of its files."""
 
     folder: str
     version: int
 
 
-#: The file of a limit, by controller and version: a group without it has none.
+#: The file of a limit, by controller and version; a group without the file has no limit.
 _FILES = {
     ("memory", 1): "memory.limit_in_bytes",
     ("memory", 2): "memory.max",
@@ -152,17 +152,17 @@ _FILES = {
 
 
 def _groups(controller: str, root: str) -> tuple[Group, ...]:
-    """Return the control groups that limit this process: its own, and all above that can be seen."""
+    """Return the control groups that limit this process: its own, and all visible ones above it."""
     found = _groups_of(_text(f"{root}/proc/self/cgroup"), controller, root)
-    # A controller may be given to a group later on.
+    # Looked up each time, as a controller may be enabled for a group later.
     return tuple(group for group in found if os.path.exists(f"{group.folder}/{_FILES[controller, group.version]}"))
 
 
 @functools.lru_cache(64)
 def _groups_of(memberships: str, controller: str, root: str) -> tuple[Group, ...]:
-    """Find the groups by what the process is a member of, with limits or not.
+    """Return the groups of a process by its memberships, with limits or not.
 
-    They are kept, as mounts are not expected to change.
+    The result is cached, as mounts are not expected to change.
     """
     mounts = list(_mounts(root))
     found: dict[Group, None] = {}  # an ordered set
@@ -178,8 +178,8 @@ def _groups_of(memberships: str, controller: str, root: str) -> tuple[Group, ...
         for mount in mounts:
             if mount.kind != kind or (version == 1 and controller not in mount.options):
                 continue
-            # Where the mount is of another part of the tree, the name is as the host sees it, and the mount as the
-            # container does, whose top is then the nearest group that can be seen.
+            # If the mount shows another part of the tree, the name is the host's and the mount the container's: its
+            # top is then the nearest visible group.
             within = own.relative_to(mount.part) if own.is_relative_to(mount.part) else PurePosixPath()
             for group in (within, *within.parents):
                 found[Group(f"{root}{mount.point / group}", version)] = None
@@ -187,11 +187,11 @@ def _groups_of(memberships: str, controller: str, root: str) -> tuple[Group, ...
 
 
 def _left_by(group: Group) -> int:
-    """Return the bytes that a control group leaves to its processes; much if it has no limit."""
+    """Return the bytes that a control group leaves to its processes; `NO_LIMIT` if it has no limit."""
     folder, version = group
     limit = _number(f"{folder}/{_FILES['memory', version]}")
     if version == 2:
-        limit = min(limit, _number(f"{folder}/memory.high"))  # beyond which its processes are held up
+        limit = min(limit, _number(f"{folder}/memory.high"))  # above it, the kernel throttles the group's processes
     if limit >= NO_LIMIT:
         return NO_LIMIT
     usage, idle = (
@@ -225,21 +225,21 @@ def _used(what: str, root: str) -> int:
 
 
 def _field(path: str, name: str) -> int | None:
-    """Return the number behind a name, at the beginning of a line of a file; None if there is none."""
+    """Return the number after a name at the beginning of a line of a file; None if the file has no such line."""
     line = re.search(rf"^{name}\s+(\d+)", _text(path), re.MULTILINE)
     return None if line is None else int(line[1])
 
 
 def _number(path: str) -> int:
-    """Return the number that a file holds; much if it says ``max``, or cannot be read."""
+    """Return the number in a file; `NO_LIMIT` if the file says ``max`` or cannot be read."""
     text = _text(path).strip()
     return int(text) if text.isdigit() else NO_LIMIT
 
 
 def _text(path: str) -> str:
-    """Return what a file of the kernel's holds; nothing if it cannot be read: groups and their files come and go.
+    """Return the content of a file of the kernel; empty if it cannot be read, as groups and their files come and go.
 
-    Names in it are decoded as Python decodes those of files, which may hold any bytes.
+    It is decoded like file names, as names in it may contain any bytes.
     """
     try:
         with open(path, "rb", buffering=0) as file:

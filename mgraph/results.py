@@ -1,7 +1,7 @@
-"""What every call returns: arrays by name, the plan that ran, and the time that its parts took.
+"""The base of all results: arrays by name, the plan that ran, and the seconds of its parts.
 
-The result of each algorithm derives from `Result`, or from `MatrixResult` where its arrays have a row per source. It
-names its arrays, the main one first, and everything here follows from that.
+The result of each algorithm derives from `Result`, or from `MatrixResult` if its arrays have a row per source. It names
+its arrays, the main one first; conversions and representations here use these names.
 """
 
 import html
@@ -19,10 +19,10 @@ from .docstrings import with_common_parts
 from .errors import InputError
 from .planning.plan import Plan, size_in_words
 
-#: The most bytes that come from workers, or go into a DataFrame, without being asked for row by row.
+#: The most bytes that are fetched from workers, or put into a DataFrame, by an implicit conversion.
 MOST_BYTES = 1 << 30
 
-#: Pairs of a matrix that become rows of a DataFrame at a time.
+#: Pairs of a matrix that are converted to rows of a DataFrame at a time.
 _PAIRS_AT_A_TIME = 1 << 22
 
 
@@ -31,7 +31,7 @@ _PAIRS_AT_A_TIME = 1 << 22
 class Result:
     """The base of all results.
 
-    ``numpy.asarray(result)`` is the main array, in this process: the first of `arrays`.
+    ``numpy.asarray(result)`` returns the main array, the first of `arrays`, in this process's memory.
 
     Attributes
     ----------
@@ -50,10 +50,10 @@ class Result:
     array([0, 1, 2], dtype=int32)
     """
 
-    #: The names of the arrays that there may be, the main one first.
+    #: The names of all possible arrays, the main one first.
     ARRAYS: ClassVar[tuple[str, ...]]
 
-    #: The names of the other attributes that tell at a glance what was found.
+    #: The names of other attributes to show in representations.
     FACTS: ClassVar[tuple[str, ...]] = ()
 
     #: What each element of a vector belongs to.
@@ -64,7 +64,7 @@ class Result:
 
     @property
     def arrays(self) -> dict[str, Array]:
-        """The arrays that were asked for by their names, the main one first."""
+        """The computed arrays by name, the main one first."""
         named = {name: getattr(self, name) for name in self.ARRAYS}
         return {name: array for name, array in named.items() if array is not None}
 
@@ -74,7 +74,7 @@ class Result:
             return np.array(array, dtype, copy=copy)
         if _on_workers(array) and array.nbytes > MOST_BYTES:
             raise InputError(
-                f"{name} has {size_in_words(array.nbytes)} on workers, too many to bring here unasked: take some of "
+                f"{name} has {size_in_words(array.nbytes)} on workers, too much for an implicit copy: take some of "
                 f"its rows, {name}[first:last], write it to a file by {name}.save(path), or call {name}.to_numpy()"
             )
         if copy is False:
@@ -120,12 +120,12 @@ class Result:
         )
 
     def _run(self) -> str:
-        """Return in words what ran where."""
+        """Return the method and the devices in words."""
         names = [spec.name for spec in self.plan.devices]
         return f"method {self.plan.method!r} on {names[0] if len(names) == 1 else f'{len(names)} devices'}"
 
     def _table(self) -> Iterator[tuple[Any, ...]]:
-        """Yield a row for each array: its name, type, shape, size and where it is."""
+        """Yield a row for each array: its name, type, shape, size and location."""
         for name, array in self.arrays.items():
             where = "workers" if _on_workers(array) else devices.of(array).name
             yield name, array.dtype, array.shape, size_in_words(array.nbytes), where
@@ -133,17 +133,18 @@ class Result:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class MatrixResult(Result):
-    """The base of results whose arrays have a row per source; with `client`, these stay on the workers."""
+    """The base of results whose arrays have a row per source; with `client`, the arrays stay on the workers."""
 
     def to_dataframe(self) -> Any:
-        """Return the pairs of vertices between which there is a path as a pandas DataFrame, a row each.
+        """Return the connected pairs of vertices as a pandas DataFrame, a row for each pair.
 
         Its columns are ``source``, ``target`` and the arrays. Pairs without a path are left out.
 
         Raises
         ------
         InputError
-            If a row for every pair might take more than a GiB: of two types of 4 bytes, from 8,192 vertices on.
+            If a row for every pair might take more than a GiB: with two arrays of 4-byte elements, from 8,192
+            vertices on.
         MissingPackageError
             If pandas is not installed.
 

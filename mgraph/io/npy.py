@@ -1,4 +1,4 @@
-"""Arrays that NumPy saved: the header is checked before anything is allocated, and no pickle is ever read.
+"""Arrays saved by NumPy: the header is checked before anything is allocated, and pickles are never read.
 
 The format is that of NumPy Enhancement Proposal 1: a magic string, a version, the length of the header, the header as
 the text of a Python dictionary, and the elements. Headers are matched, not evaluated.
@@ -20,13 +20,13 @@ from .stream import PIECE, Borrowed, require
 
 MAGIC = b"\x93NUMPY"
 
-#: Bytes of a header that are read, as in NumPy: one of numbers has about a hundred, and padding.
+#: The most bytes of a header, as in NumPy; an array of numbers needs about a hundred, and padding.
 _LONGEST = 10_000
 
-#: One length of a shape: what has more digits is beyond any memory. Python 2 wrote 3L.
+#: One length of a shape; a longer number is beyond any memory. Python 2 wrote 3L.
 _LENGTH = re.compile(r"(0|[1-9][0-9]{0,17})L?")
 
-#: Lengths of a shape, as in NumPy.
+#: The most dimensions of an array, as in NumPy.
 _DIMENSIONS = 64
 
 _FIELD = re.compile(
@@ -35,14 +35,14 @@ _FIELD = re.compile(
 
 
 class Readable(Protocol):
-    """What bytes can be read from."""
+    """A binary file or stream."""
 
     def read(self, size: int, /) -> bytes:
-        """Return up to that many bytes; none at the end."""
+        """Return up to `size` bytes; none at the end."""
 
 
 class Header(NamedTuple):
-    """What precedes the elements of a saved array.
+    """The header of a saved array.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ def read_header(path: Path, stream: Readable, name: str = "") -> Header:
     Raises
     ------
     FormatError
-        If there is no header, or one of an array that is not of numbers or text.
+        If there is no valid header, or the array does not hold numbers or text.
     """
     where = f"{path}: {name!r}" if name else f"{path}"
     start = _exactly(stream, 8)
@@ -91,7 +91,7 @@ def read_header(path: Path, stream: Readable, name: str = "") -> Header:
     width = 2 if start[6] == 1 else 4
     length = int.from_bytes(_exactly(stream, width), "little")
     if length > _LONGEST:
-        raise FormatError(f"{where} has a header of {length} bytes: an array of numbers has about 100")
+        raise FormatError(f"{where} has a header of {length} bytes, more than the {_LONGEST} of any array of numbers")
     text = _exactly(stream, length)
     if len(text) < length:
         raise FormatError(f"{where}: the file ends in the header of the array")
@@ -107,7 +107,7 @@ def read_header(path: Path, stream: Readable, name: str = "") -> Header:
         raise FormatError(f"{where} is an array of an unknown type, {descr!r}") from error
     header = Header(dtype, fortran, lengths, 8 + width + length)
     if header.nbytes >= 2**63:
-        raise FormatError(f"{where} says that its shape is {lengths}, which no memory holds")
+        raise FormatError(f"{where} declares the shape {lengths}, which is larger than any memory")
     return header
 
 
@@ -133,7 +133,7 @@ def _fields(text: str) -> tuple[str, bool, tuple[int, ...]] | None:
 
 
 def _lengths(text: str) -> tuple[int, ...] | None:
-    """Return the numbers of a tuple written as text; None if it is none."""
+    """Return the numbers of a tuple written as text; None if the text is not one."""
     parts = text[1:-1].split(",")
     if not parts[-1].strip():
         parts.pop()
@@ -147,14 +147,14 @@ def _lengths(text: str) -> tuple[int, ...] | None:
 
 
 def read_elements(path: Path, stream: Readable, header: Header, name: str = "", *, last: bool = True) -> np.ndarray:
-    """Read the elements that follow a header, in the machine's byte order; if they are the last, nothing may follow.
+    """Read the elements after a header, in the machine's byte order; with `last`, nothing may follow them.
 
     Raises
     ------
     FormatError
         If there are fewer or more bytes than the header says.
     MemoryLimitError
-        If they exceed the memory there is.
+        If they exceed the free memory.
     """
     where = f"{path}: {name!r}" if name else f"{path}"
     require(path, header.nbytes, f"an array of shape {header.shape}")
@@ -172,14 +172,14 @@ def read_elements(path: Path, stream: Readable, header: Header, name: str = "", 
 
 
 def read_array(path: Path, stream: BufferedReader) -> np.ndarray:
-    """Return an array of numbers from a file of one, as a memory map where that can be.
+    """Return the array of numbers in a file, as a memory map if possible.
 
     Raises
     ------
     FormatError
         If the file does not hold such an array.
     MemoryLimitError
-        If the array has to be read and exceeds the memory there is.
+        If the array has to be read and exceeds the free memory.
     """
     header = read_header(path, stream)
     if header.dtype.kind not in "biuf":
@@ -197,7 +197,7 @@ def read_array(path: Path, stream: BufferedReader) -> np.ndarray:
 
 
 def _exactly(stream: Readable, size: int) -> bytes:
-    """Return that many bytes, fewer only at the end: a pipe may deliver them in parts."""
+    """Return `size` bytes, fewer only at the end: a pipe may deliver them in parts."""
     parts = b""
     while len(parts) < size and (part := stream.read(size - len(parts))):
         parts += part

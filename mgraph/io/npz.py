@@ -1,7 +1,7 @@
-"""Sparse matrices that `scipy.sparse.save_npz` wrote: a zip archive of arrays by name.
+"""Sparse matrices written by `scipy.sparse.save_npz`: a zip archive of arrays by name.
 
 Declared sizes are checked against each other and against the free memory before an array is read, and the arrays
-against each other before they are used. The entries are taken from them here: SciPy trusts them.
+against each other before they are used. The entries are extracted here, as SciPy would use the arrays unchecked.
 """
 
 import contextlib
@@ -18,16 +18,16 @@ from .content import Content, Options
 from .npy import Header, read_elements, read_header
 from .stream import held, require
 
-#: Bytes that may be read at a time of an archive's directory: one of a sparse matrix has about 400.
+#: The most bytes to read of an archive's directory at a time; that of a sparse matrix has about 400.
 _DIRECTORY = 1 << 17
 
-#: The most that deflate can shrink data, and a little: 258 bytes take two bits at least.
+#: The largest compression ratio of deflate, rounded up: 258 bytes take at least two bits.
 _RATIO = 1040
 
-#: Bytes of what `format` and `shape` may hold.
+#: The most bytes of the arrays `format` and `shape`.
 _SMALL = 1 << 10
 
-#: Bytes per entry, in addition to the arrays of the file, until the graph is made.
+#: Bytes per entry, in addition to the arrays of the file, until the graph is built.
 _BYTES_AN_ENTRY = 24
 
 Entries = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -41,7 +41,7 @@ def read_npz(path: Path, stream: BufferedReader, options: Options) -> Content:
     FormatError
         If the file is not such an archive, or its arrays do not form a square matrix.
     MemoryLimitError
-        If they exceed the memory there is.
+        If they exceed the free memory.
     """
     if not stream.peek(2).startswith(b"PK"):
         raise _no_matrix(path, "it must be a zip archive")
@@ -52,7 +52,7 @@ def read_npz(path: Path, stream: BufferedReader, options: Options) -> Content:
             src, dst, data = _entries(path, archive, n)
     except MgraphError:
         raise
-    except Exception as error:  # zipfile raises whatever its parsing meets
+    except Exception as error:  # zipfile raises many types of errors for invalid files
         if isinstance(error, MemoryError):
             raise
         raise _no_matrix(path, str(error) or type(error).__name__) from error
@@ -60,7 +60,7 @@ def read_npz(path: Path, stream: BufferedReader, options: Options) -> Content:
 
 
 def _no_matrix(path: Path, why: str) -> FormatError:
-    return FormatError(f"{path} holds no matrix that scipy.sparse.save_npz wrote: {why}")
+    return FormatError(f"{path} must hold a matrix that scipy.sparse.save_npz wrote: {why}")
 
 
 class _Archive(contextlib.AbstractContextManager["_Archive"]):
@@ -92,7 +92,7 @@ class _Archive(contextlib.AbstractContextManager["_Archive"]):
         return header
 
     def array(self, name: str) -> np.ndarray:
-        """Return an array whose header was looked at."""
+        """Return an array whose header was checked."""
         with self._open(name) as file:
             return read_elements(self._path, file, read_header(self._path, file, name), name)
 
@@ -113,14 +113,14 @@ class _Archive(contextlib.AbstractContextManager["_Archive"]):
     def _open(self, name: str) -> IO[bytes]:
         member = self._members.get(name)
         if member is None:
-            raise _no_matrix(self._path, f"there is no {name!r}")
+            raise _no_matrix(self._path, f"{name!r} is missing")
         packed, size = member.compress_size, member.file_size
         if member.compress_type == zipfile.ZIP_STORED:
             possible = packed == size
         else:
             possible = member.compress_type == zipfile.ZIP_DEFLATED and size <= _RATIO * packed
         if not possible or member.flag_bits & 1:
-            raise _no_matrix(self._path, f"{name!r} is encrypted, or its size or compression is none of save_npz's")
+            raise _no_matrix(self._path, f"{name!r} is encrypted, or its size or compression is not one of save_npz")
         return self._zip.open(member)
 
 
@@ -155,7 +155,7 @@ def _order(path: Path, archive: _Archive) -> int:
 def _entries(path: Path, archive: _Archive, n: int) -> Entries:
     """Return rows, columns and values."""
     if "_is_array" in archive:
-        archive.small("_is_array", "b", 0)  # whether SciPy made it of an array or a matrix: here they are the same
+        archive.small("_is_array", "b", 0)  # whether it was an array or a matrix in SciPy, which makes no difference
     name = archive.small("format", "SU", 0)
     format = name.item() if name.dtype.kind == "U" else name.item().decode("ascii")
     if format in ("csr", "csc"):
@@ -173,7 +173,7 @@ def _entries(path: Path, archive: _Archive, n: int) -> Entries:
         row, col, data = archive.arrays(row=("iu", 1), col=("iu", 1), data=("biuf", 1))
         entries = row, col, data
     else:
-        raise _no_matrix(path, f"the format {format[:60]!r} is none of csr, csc, bsr, coo, dia")
+        raise _no_matrix(path, f"the format {format[:60]!r} is not one of csr, csc, bsr, coo, dia")
     rows, columns, values = entries
     if not len(rows) == len(columns) == len(values):
         raise _no_matrix(path, f"it has {len(rows)} rows, {len(columns)} columns and {len(values)} values")
@@ -189,11 +189,11 @@ def _checked(indices: np.ndarray, n: int) -> np.ndarray:
 
 
 def _rows(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, n: int) -> np.ndarray:
-    """Return the row of each index, if `indptr` begins at 0, never falls, and ends with as many as there are."""
+    """Return the row of each index, if `indptr` begins at 0, never decreases, and ends with the number of indices."""
     if len(indptr) != n + 1:
         raise ValueError(f"'indptr' has {len(indptr)} entries for {n} rows")
     if indptr[0] != 0 or not (indptr[1:] >= indptr[:-1]).all():
-        raise ValueError("'indptr' does not begin with 0, or falls")
+        raise ValueError("'indptr' does not begin with 0, or decreases")
     if not int(indptr[-1]) == len(indices) == len(data):
         raise ValueError(f"'indptr' ends with {indptr[-1]}, with {len(indices)} indices and {len(data)} values")
     return np.repeat(np.arange(n, dtype=np.int32), np.diff(indptr).astype(np.int64))
@@ -205,7 +205,7 @@ def _compressed(n: int, indptr: np.ndarray, indices: np.ndarray, data: np.ndarra
 
 
 def _blocks(n: int, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray) -> Entries:
-    """Return the entries of compressed rows of dense blocks, but the zeros, which may only fill a block."""
+    """Return the nonzero entries of compressed rows of dense blocks; zeros may only be fill."""
     _, high, wide = data.shape
     if not high or not wide or n % high or n % wide:
         raise ValueError(f"blocks of {high} x {wide} do not divide a matrix of {n} x {n}")
@@ -218,11 +218,11 @@ def _blocks(n: int, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray) -
 
 
 def _diagonals(n: int, offsets: np.ndarray, data: np.ndarray) -> Entries:
-    """Return the entries of diagonals that lie in the matrix and are not zero, as SciPy takes them."""
+    """Return the nonzero entries of diagonals that lie in the matrix, as SciPy does."""
     if len(offsets) != len(data) or len(np.unique(offsets)) != len(offsets):
         raise ValueError(f"there are {len(data)} diagonals, and {len(offsets)} offsets, which must differ")
     data = data[:, :n]
-    below = np.clip(offsets, -n, n).astype(np.int64)  # those farther off have no entry in the matrix
+    below = np.clip(offsets, -n, n).astype(np.int64)  # diagonals farther away have no entry in the matrix
     rows = np.arange(data.shape[1]) - below[:, None]
     place, columns = np.nonzero((rows >= 0) & (rows < n) & (data != 0))
     return rows[place, columns], columns, data[place, columns]

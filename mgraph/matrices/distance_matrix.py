@@ -1,7 +1,7 @@
-"""A shard's part of a distance matrix: cut from the input, filled in on its device, handed back as a result.
+"""A shard's part of a distance matrix: cut from the input, filled on its device, decoded into a result.
 
-Every all-pairs method that works on the matrix begins and ends here. Beside the distances `D` there may be
-labels `P` of the same shape: predecessors, or intermediate vertices (the highest on each path).
+Every all-pairs method that works on a matrix uses this module to load and to collect. With the distances `D` there may
+be labels `P` of the same shape: predecessors, or intermediate vertices (the highest on each path).
 """
 
 from collections.abc import Callable
@@ -22,14 +22,14 @@ from .plan import MatrixDetail
 
 Array = Any
 
-#: What stands for "no pivot found on a negative cycle".
+#: The value for "no pivot found on a negative cycle".
 NO_CYCLE = np.iinfo(np.int32).max
 
 
 class Part(NamedTuple):
-    """A shard's part of the input: of a distance matrix, or the edges from its rows to its columns.
+    """A shard's part of the input: a rectangle of a distance matrix, or the edges from its rows to its columns.
 
-    Where predecessors are derived from distances, `incoming` has all edges of the graph by target.
+    If predecessors are derived from distances, `incoming` holds all edges of the graph by target.
     """
 
     dense: Array | None
@@ -38,7 +38,7 @@ class Part(NamedTuple):
 
 
 def parts(graph: Graph, plan: Plan[MatrixDetail]) -> Callable[[int], Part]:
-    """Return what cuts each shard's part out of the graph."""
+    """Return a function from a shard to its part of the graph."""
 
     def part(shard: int) -> Part:
         first, last = plan.ranges[shard]
@@ -87,13 +87,13 @@ def fill(
     D, P : array
         Distances, and labels if there are any.
     part : Part
-        What to write.
+        The part to write.
     corner : (int, int)
         The vertices of the first row and the first column.
     device : Device
-        Where `D` and `P` live.
+        The device of `D` and `P`.
     plan : Plan
-        What is asked for: the type of the distances, and whether an edge's label is its source, as a predecessor is.
+        Has the type of the distances, and whether labels are predecessors: then an edge's label is its source.
     """
     kernels = minplus_kernels.on(device)
     if part.edges is not None:
@@ -113,7 +113,7 @@ def fill(
 
 
 def _fill_from(matrix: Array, D: Array, corner: tuple[int, int], device: devices.Device, result: str) -> None:
-    """Write a matrix to `D`: at once where it is at hand or can be copied as it is, else some rows at a time."""
+    """Write a matrix to `D`: at once if it is on the device or can be copied as it is, else some rows at a time."""
     diagonal = corner[0] - corner[1]
     if devices.of(matrix) is device and not isinstance(matrix, StoredMatrix):
         encode(matrix, D, device, diagonal=diagonal, result=result)
@@ -130,7 +130,7 @@ def _fill_from(matrix: Array, D: Array, corner: tuple[int, int], device: devices
 
 
 def _clip_diagonal(D: Array, corner: tuple[int, int], device: devices.Device) -> None:
-    """D = min(D, 0) on the matrix's diagonal."""
+    """Set D = min(D, 0) on the matrix's diagonal."""
     start, end = max(corner), max(*corner, min(corner[0] + D.shape[0], corner[1] + D.shape[1]))
     minplus_kernels.on(device).clip_diagonal(D, start - corner[0], start - corner[1], end - start)
 
@@ -143,10 +143,10 @@ def on_diagonal(D: Array, corner: tuple[int, int]) -> Array:
 def raise_negative_cycle(
     cycle: Array, comm: Communicator, D: Array | None = None, corner: tuple[int, int] = (0, 0)
 ) -> None:
-    """Raise NegativeCycleError on every shard if `cycle`, of one element, names a vertex on any of them.
+    """Raise NegativeCycleError on every shard if `cycle`, an array of one element, names a vertex on any shard.
 
-    Give the shard's finished distances `D`, and the row and column of its first one, if weights may be negative. By
-    rounding, a float on the diagonal may fall below zero after the vertex was the pivot.
+    If weights may be negative, pass the shard's finished distances `D`, and the row and column of its first element:
+    by rounding, a float on the diagonal may fall below zero after its vertex was the pivot.
     """
     comm.allreduce(cycle, "min")
     if D is not None and D.dtype.kind == "f" and int(cycle[0]) == NO_CYCLE:
@@ -164,12 +164,12 @@ def finished(
 ) -> dict[str, Array]:
     """Return the shard's part of the result by name, decoded in place.
 
-    Where the result's type is narrower than what was computed in, it is written to `narrow` or a new array.
+    If the result's type is narrower than the computed one, the result is written to `narrow` or a new array.
 
     Raises
     ------
     DistanceOverflowError
-        If a distance may have been cut off, or does not fit the type that was asked for.
+        If a distance may have overflowed, or does not fit the result's type.
     """
     device = devices.of(D)
     xp = device.xp
@@ -186,7 +186,7 @@ def finished(
 
 
 def _narrow(D: Array, narrow: Array, nonnegative: bool) -> None:
-    """Write int32 distances to a matrix of a narrower type, which carries no more of them than if computed in it."""
+    """Write int32 distances to a matrix of a narrower type, with the same range as if computed in that type."""
     xp, dtype, none = devices.of(D).xp, np.dtype(narrow.dtype), infinity(np.dtype(D.dtype))
     least, greatest = distance_range(dtype, nonnegative)
     chunk = chunk_rows(D.shape[1])

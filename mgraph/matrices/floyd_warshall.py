@@ -1,19 +1,18 @@
 """The blocked Floyd-Warshall algorithm over a grid of shards.
 
-The algorithm is told in ``kernels/minplus.cu``. The matrix is cut into a grid of rectangles of whole blocks,
-one a shard. A round of three supersteps eliminates one block of pivots:
+The algorithm and its sources are described in ``kernels/minplus.cu``. The matrix is cut into a grid of rectangles of
+whole blocks, one for each shard. A round of three supersteps eliminates one block of pivots:
 
 0. the shard on the diagonal factors the pivots' block,
-1. the shards in its grid row solve their part of the pivots' rows, those in its grid column their part of
-   the pivots' columns; the rows are broadcast down the grid's columns, the columns along its rows,
-2. everyone updates its rectangle.
+1. the shards in its grid row solve their part of the pivot rows, those in its grid column their part of the pivot
+   columns; the rows are broadcast down the grid's columns, the columns along its rows,
+2. every shard updates its rectangle.
 
-Every element is updated in every round, unlike in a matrix factorisation: so one rectangle a shard balances
-as well as a block-cyclic layout, whose only use would be to pass the pivots' own small work around.
+Unlike in a matrix factorisation, every element is updated in every round. So one rectangle per shard balances as well
+as a block-cyclic layout, which would only distribute the small work on the pivots themselves.
 
-Where the plan asks for it and a span leaves room for whole rounds, they run with look-ahead: the next pivots'
-rows and columns are updated first, and while the rest of the matrix is, a second stream factors, solves and
-broadcasts them into a second set of panels.
+If the plan asks for look-ahead and a span has whole rounds, the next pivot rows and columns are updated first. While
+the rest of the matrix is updated, a second stream factors, solves and broadcasts them into a second set of panels.
 """
 
 from abc import ABC, abstractmethod
@@ -37,7 +36,7 @@ Array = Any
 
 
 class Phases(Protocol):
-    """What `BlockedElimination` needs of its kernels: the operations of these names of `mgraph.kernels.minplus`."""
+    """The operations that `BlockedElimination` needs of its kernels, named as in `mgraph.kernels.minplus`."""
 
     def factor(self, D: Array, row: int, column: int, pivot: int, b: int, M: Array, cycle: Array) -> None:
         """Factor the diagonal block of some pivots."""
@@ -66,7 +65,7 @@ class MatrixShard(Generic[Kernels]):
     D: Array  # distances
     P: Array | None  # labels: predecessors or intermediate vertices
     panels: list[Panels]  # of this round, and with look-ahead of the next
-    aside: Any  # the stream that looks ahead
+    aside: Any  # the stream for look-ahead
     cycle: Array  # the first pivot found on a negative cycle
     incoming: Compressed | None = None  # all edges by target, to derive predecessors from
 
@@ -80,7 +79,7 @@ class BlockedElimination(ABC, Generic[Kernels]):
         self.nonnegative = nonnegative
 
     def step(self, state: MatrixShard[Kernels], first: int, limit: int, comm: Communicator) -> int:
-        """Run one phase of one round; or as many whole rounds as `limit` allows, looking ahead."""
+        """Run one phase of one round; with look-ahead, as many whole rounds as `limit` allows."""
         number, phase = divmod(first, 3)
         rounds = -(-self.plan.n // self.detail.block)
         if number >= rounds:
@@ -98,7 +97,7 @@ class BlockedElimination(ABC, Generic[Kernels]):
         return 1
 
     def look_ahead(self, state: MatrixShard[Kernels], first: int, last: int, comm: Communicator) -> None:
-        """Run the rounds `first` to `last` - 1."""
+        """Run the rounds `first` to `last` - 1 with look-ahead."""
         main = state.device.current_stream()
         ready = self._pivots_aside(state, first, comm, main.record())
         for number in range(first, last):
@@ -113,7 +112,7 @@ class BlockedElimination(ABC, Generic[Kernels]):
             self._update(state, number, skip=(rows.start, rows.stop, columns.start, columns.stop))
 
     def _pivots_aside(self, state: MatrixShard[Kernels], number: int, comm: Communicator, after: Any) -> Any:
-        """Factor and solve a round's pivots on the second stream, after an event; return that of its end."""
+        """Factor and solve a round's pivots on the second stream, after an event; return the event of its end."""
         with state.aside:
             state.aside.wait_event(after)
             self._factor(state, number)
@@ -121,7 +120,7 @@ class BlockedElimination(ABC, Generic[Kernels]):
             return state.aside.record()
 
     def _pivots(self, state: MatrixShard[Kernels], number: int) -> tuple[slice, slice]:
-        """Return which of the shard's rows, and which of its columns, are a round's pivots; maybe none."""
+        """Return the shard's rows and its columns that are a round's pivots; either may be empty."""
         pivot = number * self.detail.block
         return _within(state.rows, pivot, self.detail.block), _within(state.columns, pivot, self.detail.block)
 
@@ -133,7 +132,7 @@ class BlockedElimination(ABC, Generic[Kernels]):
             s.kernels.factor(s.D, rows.start, columns.start, number * self.detail.block, b, p.M, s.cycle)
 
     def _solve(self, state: MatrixShard[Kernels], number: int, comm: Communicator) -> None:
-        """Solve the pivots' rows and columns where they are, and send them to whom they concern."""
+        """Solve the pivot rows and columns on the shards that own them, and broadcast them along the grid."""
         s, p = state, state.panels[number % len(state.panels)]
         pivot = number * self.detail.block
         b = min(self.detail.block, self.plan.n - pivot)
@@ -167,7 +166,7 @@ class BlockedElimination(ABC, Generic[Kernels]):
         columns: slice | None = None,
         skip: tuple[int, int, int, int] = (0, 0, 0, 0),
     ) -> None:
-        """Update the shard's rectangle, or some rows or columns of it, or all but some (both as first, end)."""
+        """Update the shard's rectangle, or only some rows or columns; skip rows and columns (first, end) of `skip`."""
 
 
 class FloydWarshall(BlockedElimination[minplus_kernels.Operations]):
@@ -197,7 +196,7 @@ class FloydWarshall(BlockedElimination[minplus_kernels.Operations]):
         )
 
     def collect(self, state: MatrixShard[minplus_kernels.Operations], comm: Communicator) -> dict[str, Array]:
-        """Return the shard's part of the result, or raise on every shard if a vertex's own distance is negative."""
+        """Return the shard's part of the result, or raise on every shard if a diagonal element is negative."""
         D = None if self.nonnegative else state.D
         raise_negative_cycle(state.cycle, comm, D, (state.rows[0], state.columns[0]))
         if state.incoming is not None:
@@ -213,7 +212,7 @@ class FloydWarshall(BlockedElimination[minplus_kernels.Operations]):
         columns: slice | None = None,
         skip: tuple[int, int, int, int] = (0, 0, 0, 0),
     ) -> None:
-        """Update the shard's rectangle, or some rows or columns of it, or all but some (both as first, end)."""
+        """Update the shard's rectangle, or only some rows or columns; skip rows and columns (first, end) of `skip`."""
         s, p = state, state.panels[number % len(state.panels)]
         D, P = s.D, s.P
         if rows is not None:
@@ -228,9 +227,9 @@ class FloydWarshall(BlockedElimination[minplus_kernels.Operations]):
 
 
 def _derived(state: MatrixShard[minplus_kernels.Operations]) -> Array:
-    """Return the predecessors of finished distances: of each vertex a neighbour before it on a shortest path.
+    """Return the predecessors of finished distances: for each vertex, a neighbour before it on a shortest path.
 
-    It costs a look at every edge for every row, far less than labels beside n pivots where edges are few.
+    This reads every edge once for every row. If edges are few, that is much faster than recording labels for n pivots.
     """
     s, incoming = state, state.incoming
     assert incoming is not None
@@ -242,7 +241,7 @@ def _derived(state: MatrixShard[minplus_kernels.Operations]) -> Array:
 
 
 def panels(plan: Plan[MatrixDetail], rows: int, columns: int, device: devices.Device) -> Panels:
-    """Return uninitialised panels for so many rows and columns."""
+    """Return uninitialised panels for a rectangle of `rows` and `columns`."""
     M, R, C = minplus_kernels.on(device).panels(
         device.xp, np.dtype(plan.detail.computed), rows, columns, plan.detail.block
     )
@@ -251,7 +250,7 @@ def panels(plan: Plan[MatrixDetail], rows: int, columns: int, device: devices.De
 
 
 def _within(own: tuple[int, int], pivot: int, block: int) -> slice:
-    """Return which of a shard's rows (or columns) are among the block's; a block lies in one shard."""
+    """Return the part of a shard's rows (or columns) that are a block of pivots; a block lies in one shard."""
     first, last = own
     if not first <= pivot < last:
         return slice(0, 0)

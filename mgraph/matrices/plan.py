@@ -1,4 +1,4 @@
-"""What the plan of an algorithm has that works on a matrix of all pairs."""
+"""The part of a plan that algorithms on a matrix of all pairs share."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ class MatrixDetail(Detail):
     columns : tuple of (int, int)
         The columns of each shard's rectangle; its rows are its range of the plan.
     block : int
-        Pivots eliminated at a time; 0 where there are none.
+        Number of pivots eliminated at a time; 0 if there are no pivots.
     look_ahead : bool
-        Whether the next pivots are made ready while the matrix is updated.
+        Whether the next pivots are solved while the rest of the matrix is updated.
     computed : str
         The type that the kernels compute in.
     labelled : bool
-        Whether labels are recorded beside the matrix: predecessors, or intermediate vertices.
+        Whether labels are recorded with the matrix: predecessors, or intermediate vertices.
     intermediate : bool
         Whether labels are the highest intermediate vertex of each path.
     derived : bool
@@ -49,7 +49,7 @@ class MatrixDetail(Detail):
         yield from super().lines(plan)
 
     def part(self, plan: Plan, shard: int) -> tuple[Range, ...]:
-        """Return a shard's rows and columns; only its rows where it has all columns."""
+        """Return a shard's rows and columns; only its rows if it has all columns."""
         own = plan.ranges[shard]
         return (own, self.columns[shard]) if self.grid[1] > 1 else (own,)
 

@@ -1,8 +1,8 @@
 """Cutting the work: ranges of vertices, grids of blocks, and the supersteps of a span.
 
-All devices of a call wait for the one with most to do, so equal pieces are the fastest. Only where one of these does
-not fit its device, as workers may have unequal memory, are ranges cut again: each device gets what fits it, and the
-most that any of them has to do is the least with which all is cut (`fitting`).
+All devices of a call wait for the slowest, so equal pieces are fastest. Workers may have unequal memory; only if an
+equal piece does not fit its device, ranges are cut again: each device gets what fits it, and the largest piece of work
+is as small as possible (`fitting`).
 """
 
 import bisect
@@ -20,15 +20,15 @@ Range = tuple[int, int]
 #: Consecutive ranges, one for each shard, or for each row or column of a grid of shards.
 Ranges = tuple[Range, ...]
 
-#: Seconds that a span of supersteps shall take: between spans lie the progress report and Dask's barrier.
+#: The target time of a span of supersteps, in seconds: between spans lie the progress report and Dask's barrier.
 SPAN_SECONDS = 1.0
 
-#: Vertices that components are grouped up to, to be solved together: a smaller matrix leaves a device idle.
+#: The most vertices of a group of small components that are solved together: a smaller matrix leaves a device idle.
 GROUP = 2048
 
 
 def span_of(step_seconds: float) -> int:
-    """Return how many supersteps make a span, each of so many seconds."""
+    """Return the number of supersteps of a span, if each takes `step_seconds`."""
     return max(1, int(SPAN_SECONDS / max(step_seconds, 1e-9)))
 
 
@@ -42,8 +42,8 @@ def even_ranges(n: int, parts: int, multiple: int) -> Ranges:
 def balanced_ranges(n: int, before: Callable[[int], int], parts: int) -> Ranges:
     """Cut the vertices into ranges with about equal numbers of edges, starting on multiples of 32.
 
-    So no two shards share a word of a bitmap. ``before(v)`` is the number of edges of the vertices before v. A
-    vertex weighs as much as an edge: it costs as much to scan.
+    So no two shards share a word of a bitmap. ``before(v)`` is the number of edges of the vertices before v. A vertex
+    counts as one edge: scanning it costs as much.
     """
 
     def work(vertex: int) -> int:
@@ -55,7 +55,7 @@ def balanced_ranges(n: int, before: Callable[[int], int], parts: int) -> Ranges:
 
 
 def fitting(even: Ranges, multiple: int, work: Callable[[int], int], fits: Callable[[int, int, int], bool]) -> Ranges:
-    """Return the `even` ranges if each fits its shard, else others that do; the `even` ones where there are none.
+    """Return the `even` ranges if each fits its shard, else ranges that fit; the `even` ones if none fit.
 
     Parameters
     ----------
@@ -64,15 +64,15 @@ def fitting(even: Ranges, multiple: int, work: Callable[[int], int], fits: Calla
     multiple : int
         Ranges start on multiples of it.
     work : callable
-        ``work(v)`` is what there is to do before v, which grows with v.
+        ``work(v)`` is the amount of work before v, which grows with v.
     fits : callable
-        ``fits(shard, first, last)`` says whether a shard can take this range, and so every part of it.
+        ``fits(shard, first, last)`` says whether a range, and so every part of it, fits a shard.
 
     Returns
     -------
     tuple of (int, int)
-        As many ranges. Each is as long as its shard and a limit on its work allow, and the limit is the least with
-        which they reach the end.
+        The same number of ranges. Each is as long as its shard and a limit on its work allow; the limit is the least
+        with which the ranges reach the end.
     """
     shards, end = range(len(even)), even[-1][1]
     if all(fits(shard, *even[shard]) for shard in shards):
@@ -100,7 +100,7 @@ def fitting(even: Ranges, multiple: int, work: Callable[[int], int], fits: Calla
 def fitting_rows(
     n: int, multiple: int, specs: Sequence[DeviceSpec], memory_limit: int | None, peak: Callable[[int], int]
 ) -> Ranges:
-    """Cut n rows for devices, evenly if they fit: ``peak(rows)`` is what so many take of a device."""
+    """Cut n rows for devices, evenly if they fit: ``peak(rows)`` is the peak bytes of `rows` rows on a device."""
     _, bands, _ = fitting_grid(n, multiple, [(len(specs), 1)], specs, memory_limit, lambda rows, _: peak(rows))
     return bands
 
@@ -115,7 +115,7 @@ def fitting_grid(
 ) -> tuple[tuple[int, int], Ranges, Ranges]:
     """Cut a matrix of n rows and columns for the first of some grids of devices that fits.
 
-    The columns are cut evenly; the rows too, unless they fit otherwise only.
+    The columns are cut evenly; the rows too, unless only uneven rows fit.
 
     Parameters
     ----------
@@ -124,29 +124,29 @@ def fitting_grid(
     grids : sequence of (int, int)
         Rows and columns of grids of the devices, the best first.
     specs, memory_limit
-        The devices, and the most bytes that may be taken of each.
+        The devices, and the most bytes to allocate on each.
     peak : callable
-        ``peak(rows, columns)`` is what a rectangle takes of a device.
+        ``peak(rows, columns)`` is the peak bytes of a rectangle on a device.
 
     Returns
     -------
     grid : tuple of (int, int)
-        The first of the grids that fits; the first of all where none does.
+        The first of the grids that fits; the first of all if none does.
     bands, strips : tuple of (int, int)
         The rows of each row of rectangles, and the columns of each column of them.
     """
-    room = [usable(spec, memory_limit) for spec in specs]
+    memory = [usable(spec, memory_limit) for spec in specs]
     peak = functools.cache(peak)
     for high, wide in grids:
         even, strips = even_ranges(n, high, multiple), even_ranges(n, wide, multiple)
         widest = max(last - first for first, last in strips)
-        # All devices of a row have as many rows, so what the least of them takes.
-        least = [min(room[band * wide : (band + 1) * wide]) for band in range(high)]
+        # All devices of a row of the grid have the same rows, so the one with the least memory limits them.
+        least = [min(memory[band * wide : (band + 1) * wide]) for band in range(high)]
 
         def fits(band: int, first: int, last: int, widest: int = widest, least: Sequence[int] = tuple(least)) -> bool:
             return peak(last - first, widest) <= least[band]
 
-        bands = fitting(even, multiple, int, fits) if max(room) > min(room) else even
+        bands = fitting(even, multiple, int, fits) if max(memory) > min(memory) else even
         if all(fits(band, *bands[band]) for band in range(high)):
             return (high, wide), bands, strips
     high, wide = grids[0]
@@ -161,10 +161,10 @@ def shares(
     indptr: Any,
     peak: Callable[[int, int], int],
 ) -> tuple[Ranges, list[int]]:
-    """Return the vertices of each device and the number of edges into them, which is balanced if that fits.
+    """Return the vertices of each device and the number of edges into them, which are balanced if that fits.
 
-    Where these are not known, `indptr` is None, all vertices are taken to have as many. ``peak(vertices, edges)`` is
-    what so many take of a device.
+    If the edges of each vertex are not known, `indptr` is None, and all vertices count as having the same number.
+    ``peak(vertices, edges)`` is the peak bytes on a device.
     """
     if len(specs) == 1:
         return ((0, n),), [m]
@@ -182,9 +182,9 @@ def shares(
 
 
 def grids(shards: int) -> list[tuple[int, int]]:
-    """Return the rows and columns of all grids, those first whose shards receive least of the panels.
+    """Return the rows and columns of all grids of shards, ordered by how much of the panels a shard receives.
 
-    Of those that receive as much, the squarest comes first. The last resort of unequal devices is a range of rows each.
+    Of equal ones the squarest comes first. With unequal devices, the last resort is a range of rows for each.
     """
 
     def received(rows: int) -> tuple[float, int]:
@@ -198,7 +198,7 @@ def grids(shards: int) -> list[tuple[int, int]]:
 def grouped(components: Sequence[int]) -> tuple[int, ...]:
     """Return the vertices of groups of whole components, in the order of the components.
 
-    A component joins the group before unless both together exceed `GROUP`: small ones cost less together.
+    A component joins the previous group unless both together exceed `GROUP`: small ones cost less together.
     """
     groups: list[int] = []
     for size in components:

@@ -1,4 +1,4 @@
-"""What the planner knows of a device."""
+"""Descriptions of devices for the planner: memory, cores, model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,26 +20,26 @@ USABLE = 0.95
 
 @dataclass(frozen=True)
 class DeviceSpec:
-    """What the planner knows of a device.
+    """The description of a device for the planner.
 
     Attributes
     ----------
     name : str
-        The device's name; of a Dask worker's device, with its address.
+        The device's name; for a Dask worker's device, with the worker's address.
     kind : {"cpu", "cuda"}
-        What runs there.
+        The kind of device.
     memory : int
         Bytes that can be allocated.
     cores : int
         CPU cores that its kernels may use; 1 for a GPU.
     model : str
-        The hardware's name, by which `mgraph calibrate` keeps what it measured, and
-        `mgraph.planning.rates.PUBLISHED` has what others published.
+        The hardware's name, under which `mgraph calibrate` keeps its measurements and
+        `mgraph.planning.rates.PUBLISHED` has published figures.
     processors : int
-        Multiprocessors of a GPU, unless given those of an H200; how much it takes to keep them busy.
+        Number of multiprocessors of a GPU, by default that of an H200: a GPU with more needs more work to be busy.
     held : int
-        Bytes of a graph that lie there already, not part of `memory`. A plan's peak counts them, and they count as
-        room for it.
+        Bytes of a graph that are on the device already. `memory` does not include them. They are part of a plan's peak,
+        and count as usable by it.
     """
 
     name: str
@@ -52,7 +52,7 @@ class DeviceSpec:
 
 
 def spec_of(device: devices.Device) -> DeviceSpec:
-    """Return what the planner needs to know of a device of this machine."""
+    """Return the description of a device of this machine."""
     cores = limits.cores() if device.kind == "cpu" else 1
     described = DeviceSpec(device.name, device.kind, device.available_memory(), cores, device.model())
     if device.kind == "cpu":
@@ -62,7 +62,7 @@ def spec_of(device: devices.Device) -> DeviceSpec:
 
 
 def specs_of(wanted: Any) -> tuple[DeviceSpec, ...]:
-    """Return the descriptions of the devices that are wanted: a number of them, their names, or descriptions."""
+    """Return descriptions of devices, given as a number of them, their names, or descriptions."""
     if isinstance(wanted, (int, np.integer)) and not isinstance(wanted, bool):
         return (spec_of(devices.find(None)),) * checked_integer("devices", wanted, 1)
     if wanted is None or isinstance(wanted, (str, DeviceSpec)):
@@ -77,16 +77,16 @@ def specs_of(wanted: Any) -> tuple[DeviceSpec, ...]:
 
 
 def rates_of(spec: DeviceSpec) -> Rates:
-    """Return what a device, or a core of it, does in a second."""
+    """Return the rates of a device; for a CPU, of one core."""
     return known.rates(spec.kind, spec.model, spec.cores)
 
 
 def speed_of(spec: DeviceSpec) -> Speed:
-    """Return how many times faster a device is than what the constants of plans were measured on."""
+    """Return how many times faster a device is than the one on which the constants of plans were measured."""
     return known.speed(spec.kind, spec.model, spec.cores)
 
 
 def usable(spec: DeviceSpec, memory_limit: int | None) -> int:
-    """Return the bytes that a plan may take of a device."""
+    """Return the bytes that a plan may use on a device."""
     usable = int(USABLE * spec.memory) + spec.held
     return usable if memory_limit is None else min(usable, memory_limit)

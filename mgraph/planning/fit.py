@@ -1,6 +1,6 @@
-"""Whether a plan fits its devices and the host; if not, what was needed, what there is and what would fit.
+"""Check whether a plan fits its devices and the host; if not, say what is needed, what is free and what would fit.
 
-The same words serve when memory runs out during a call.
+The message for memory that runs out during a call is made here too.
 """
 
 import shutil
@@ -14,7 +14,7 @@ from .plan import Plan, peak_in_words, size_in_words
 
 
 def shortfall(plan: Plan, memory_limit: int | None) -> str:
-    """Return in words what keeps a plan from fitting; nothing if it fits."""
+    """Return in words why a plan does not fit; empty if it fits."""
     for spec, peak in zip(plan.devices, plan.peak_bytes, strict=True):
         most = usable(spec, memory_limit)
         if peak > most:
@@ -37,9 +37,10 @@ def shortfall(plan: Plan, memory_limit: int | None) -> str:
 
 
 def _room_in_file(plan: Plan, available: int) -> tuple[int, str]:
-    """Return how large a plan's temporary file may be, and in words what bounds it.
+    """Return the largest possible size of a plan's temporary file, and in words what limits it.
 
-    The file is mapped, which takes address space, and it may lie in memory. A plan for the CPU takes its peak of both.
+    The file is mapped, which takes address space, and its folder may be in memory. A plan for the CPU takes its peak
+    from both, too.
     """
     folder = tempfile.gettempdir()
     beside = plan.peak_bytes[0] if plan.devices[0].kind == "cpu" else 0
@@ -63,7 +64,7 @@ def fitted(plan: Plan, memory_limit: int | None) -> Plan:
 
 
 def refusal(plan: Plan, why: str, memory_limit: int | None) -> Words:
-    """Return the message of a MemoryLimitError in parts: what was needed, what there is, what would fit."""
+    """Return the message of a MemoryLimitError in parts: what is needed, what is free, what would fit."""
     advice: list[Words] = []
     pairs = list(zip(plan.devices, plan.peak_bytes, strict=True))
     limited = any(peak > usable(spec, memory_limit) == memory_limit for spec, peak in pairs)
@@ -88,7 +89,7 @@ def refusal(plan: Plan, why: str, memory_limit: int | None) -> Words:
 
 
 def overrun(call: str, plan: Plan | None, error: MemoryError) -> str:
-    """Return the message of the MemoryLimitError for an allocation that failed while `made` ran, or before it did."""
+    """Return the message of the MemoryLimitError for an allocation that failed while `plan` ran, or before."""
     why = f" ({error})" if str(error) else ""
     left = f"{size_in_words(devices.find('cpu').available_memory())} of this process's memory are free now"
     if plan is None:

@@ -1,4 +1,4 @@
-"""What the planner asks of the kernels: their constants, the blocks they take, and what they would allocate."""
+"""Properties of kernels for the planner: legal block sizes, padding, and the sizes of their buffers."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from ..errors import Given, InputError
 
 
 def check_block(block: int | None, legal: Sequence[int]) -> None:
-    """Refuse a number of pivots that a family is not compiled for."""
+    """Raise InputError for a block size that a kernel family is not compiled for."""
     if block is not None and block not in legal:
         known = ", ".join(map(str, legal))
         raise InputError(Given("block", block), f" is not supported: use one of {known}; by default the best is taken")
@@ -24,10 +24,10 @@ def padded(columns: int, kind: str) -> int:
 
 
 class Shapes:
-    """Stands in for NumPy where only the size of what would be allocated is asked."""
+    """Replaces NumPy where only the sizes of arrays are needed, without allocating them."""
 
     class empty:
-        """An array that is not there."""
+        """The size of an array that is not allocated."""
 
         def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
             self.size = math.prod(shape)

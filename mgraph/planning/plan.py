@@ -1,7 +1,7 @@
-"""What a plan is, and its words.
+"""The `Plan` of a call, and its description in words.
 
-A `Plan` has the facts that every algorithm has. What only one algorithm has is in its `Detail`, which each algorithm
-derives in a `plan` module of its own, and which writes that algorithm's lines of `Plan.explain`.
+A `Plan` has the fields that all algorithms share. Fields of one algorithm are in its `Detail`. Each algorithm derives a
+`Detail` in its own `plan` module, which also writes the algorithm's lines of `Plan.explain`.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -12,12 +12,12 @@ from ..errors import Words
 from .cut import Range, Ranges
 from .devices import DeviceSpec
 
-#: From so many devices on, one line describes all of them.
+#: The number of devices from which one line describes all of them.
 MANY = 17
 
 
 class Alternative(NamedTuple):
-    """A way that the planner weighed: its name, predicted seconds and peak bytes, and the verdict."""
+    """An alternative that the planner considered: its name, predicted seconds and peak bytes, and the verdict."""
 
     name: str
     seconds: float
@@ -27,30 +27,30 @@ class Alternative(NamedTuple):
 
 @dataclass(frozen=True)
 class Detail:
-    """What the plans of one algorithm have beside the common facts.
+    """The fields of a plan that belong to one algorithm.
 
     An algorithm derives a frozen dataclass from it, with the fields that its program needs. The methods write the
-    lines of `Plan.explain` that differ between algorithms. Each of them is given the plan that the detail belongs to.
+    lines of `Plan.explain` that differ between algorithms. Each takes the plan that the detail belongs to.
     """
 
     #: What `Plan.n` counts.
     noun: ClassVar[str] = "vertices"
 
-    #: What the main result is called.
+    #: The name of the main result.
     values: ClassVar[str] = "distances"
 
-    #: The number of supersteps in words, where only the run can tell it.
+    #: The number of supersteps in words, if it is not known before the run.
     until: ClassVar[str] = "as many as it takes"
 
     #: Whether each of several devices holds only its part of the input, so that more devices need less memory each.
     divided: ClassVar[bool] = True
 
     def result(self, plan: "Plan") -> str:
-        """Return what is computed, and in which types."""
+        """Return the names and types of the results, in words."""
         return f"{self.values} {plan.dtype}" + (", predecessors int32" if plan.predecessors else "")
 
     def lines(self, plan: "Plan") -> Iterator[str]:
-        """Yield what is to be known of the way to the result."""
+        """Yield lines about how the result is computed."""
         steps = self.until if plan.steps is None else f"{plan.steps:,}"
         yield f"supersteps: {steps}, in spans of {plan.span:,}"
 
@@ -59,11 +59,11 @@ class Detail:
         return (plan.ranges[shard],)
 
     def layout(self, plan: "Plan") -> tuple[Ranges, Ranges]:
-        """Return how a resulting matrix is cut into a grid of parts, one a shard: its rows, and its columns."""
+        """Return how a resulting matrix is cut into a grid with one part per shard: its rows, and its columns."""
         return plan.ranges, ((0, plan.n),)
 
     def advice(self, plan: "Plan", short: bool) -> Iterator[Words]:
-        """Yield what would take less memory; `short` says that devices lack it, not only that a limit is low."""
+        """Yield advice that needs less memory; `short` says that devices lack memory, not only that a limit is low."""
         yield from ()
 
 
@@ -77,31 +77,31 @@ class Plan(Generic[DetailT]):
     Attributes
     ----------
     algorithm, method : str
-        What runs.
+        Names of the algorithm and the method.
     n, m : int
-        Vertices, or elements of a list; and stored directed edges (0 where they do not matter).
+        Number of vertices, or elements of a list, and of stored directed edges (0 if they do not matter).
     dtype : str
         The type of the result.
     predecessors : bool
         Whether predecessors are computed.
     ranges : tuple of (int, int)
-        The vertices, or elements, of each shard; of a matrix its rows.
+        The vertices, or elements, of each shard; for a matrix, its rows.
     devices : tuple of DeviceSpec
         Each shard's device.
     steps : int or None
-        Number of supersteps; None where only the run can tell.
+        Number of supersteps; None if it is not known before the run.
     span : int
-        Supersteps per span.
+        Number of supersteps per span.
     peak_bytes : tuple of int
-        The most bytes that each device will hold at a time.
+        The peak bytes of each device.
     seconds : float
-        Predicted time of the solve.
+        Predicted seconds of the solve.
     detail : Detail
-        What only this algorithm's plans have.
+        The fields of this algorithm's plans.
     host_bytes, disk_bytes : int
-        What a matrix takes of the host's memory, and of a temporary file, beside the devices.
+        Bytes of a matrix in host memory and in a temporary file, in addition to the devices.
     alternatives : tuple of Alternative
-        The ways that were weighed, quickest first.
+        The alternatives that were considered, fastest first.
     """
 
     algorithm: str
@@ -122,7 +122,7 @@ class Plan(Generic[DetailT]):
     alternatives: tuple[Alternative, ...] = ()
 
     def explain(self) -> str:
-        """Return the plan in words, one fact a line, and the ways that were weighed."""
+        """Return the plan in words, one fact per line, and the alternatives."""
         what = f"{self.algorithm}, method {self.method!r}: {self.n:,} {self.detail.noun}"
         if self.m:
             what += f", {self.m:,} directed edges"
@@ -139,7 +139,7 @@ class Plan(Generic[DetailT]):
         return "\n".join(lines)
 
     def _parts(self) -> Iterator[str]:
-        """Yield a line for each device, with its part of the work and its memory; for many devices one line."""
+        """Yield a line for each device, with its part of the work and its memory; a single line for many devices."""
         noun = self.detail.noun
         parts = [self.detail.part(self, shard) for shard in range(len(self.devices))]
         if len(self.devices) >= MANY:
@@ -171,7 +171,7 @@ def duration_in_words(seconds: float) -> str:
 
 
 def peak_in_words(peak: int, spec: DeviceSpec) -> str:
-    """Return a device's peak in words, and how much of it is there already."""
+    """Return a device's peak in words, and how much of it is on the device already."""
     return size_in_words(peak) + (f" ({size_in_words(spec.held)} of it there already)" if spec.held else "")
 
 
@@ -181,7 +181,7 @@ def size_in_words(size: float) -> str:
         return f"{int(size)} B"
     for unit in ("KiB", "MiB"):
         size /= 1024
-        if size < 999.5:  # what has more than three digits is told in the next unit
+        if size < 999.5:  # with more than three digits, use the next unit
             return f"{size:.3g} {unit}"
     size /= 1024
     return f"{size:,.2f} GiB"

@@ -1,10 +1,9 @@
-"""How fast this machine's CPU is beside the one that the built-in rates were measured on, in some tens of ms.
+"""A quick measurement of this machine's CPU, relative to the one that the built-in rates come from: some tens of ms.
 
-Three short loops of NumPy stand for what bounds the algorithms: sums and minima of numbers in a core's cache, copies of
-what no core's own cache holds, and reads from random places of it. All cores run them at the same time, as they will,
-and a thread counts its own time only: so it matters less who else uses the machine. What comes out is kept in the cache
-folder beside what ``mgraph calibrate`` measured, by the CPU's model and the number of cores. It counts for a day, as it
-may have been measured on a busy machine all the same.
+Three short loops of NumPy represent the bounds of the algorithms: sums and minima of numbers in a core's cache, copies
+of arrays larger than a core's cache, and random reads from these. All cores run them at the same time, as algorithms
+do. Each thread measures its own CPU time, so that other processes disturb less. The result is kept in the cache folder,
+by the CPU's model and the number of cores. It expires after a day, as it may have been measured on a busy machine.
 """
 
 import contextlib
@@ -23,32 +22,32 @@ import numpy as np
 
 from ..kept import cache_folder, write_json
 
-#: The file of the speeds of CPUs, in the cache folder, and for how many seconds what was measured counts.
+#: The file of the speeds of CPUs, in the cache folder, and the seconds after which a measurement expires.
 FILE = "probe.json"
 AGE = 86400.0
 
-#: Threads that are measured at most, and how often each runs each loop, of which the fastest counts.
+#: The most threads that measure, and the repetitions of each loop, of which the fastest counts.
 _THREADS = 8
 _REPEATS = 10
 
-#: Numbers in a core's cache, numbers beyond it, and reads of these.
+#: Elements of an array in a core's cache and of a larger one, and the number of random reads from the latter.
 _NEAR, _FAR, _READS = 1 << 14, 1 << 21, 1 << 15
 
-#: A CPU is taken for at most so many times slower or faster: what is beyond has been disturbed.
+#: The largest factor between a CPU and the reference; a larger one means that the measurement was disturbed.
 _MOST = 10.0
 
 
 class Speed(NamedTuple):
-    """What a core does in a second, or how many times as much as the reference's.
+    """Rates of a core per second, or these relative to the reference.
 
     Attributes
     ----------
     arithmetic : float
         Sums and minima of float32.
     memory : float
-        Bytes read and written in order.
+        Bytes read and written sequentially.
     reads : float
-        Reads from random places.
+        Random reads.
     """
 
     arithmetic: float
@@ -57,19 +56,19 @@ class Speed(NamedTuple):
 
     @property
     def searches(self) -> float:
-        """How much faster searches are: they read at random, and compute in between."""
+        """The relative speed of searches, which read at random and compute in between."""
         return math.sqrt(self.arithmetic * self.reads)
 
 
 #: A core of the CPU that the built-in rates were measured on: an AMD EPYC of the third generation (AVX2), two cores.
 REFERENCE = Speed(arithmetic=2.9e9, memory=45e9, reads=350e6)
 
-#: That of a device which is not this machine's CPU.
+#: The relative speed of a device that is not this machine's CPU.
 SAME = Speed(1.0, 1.0, 1.0)
 
 
 def speed(model: str, cores: int) -> Speed:
-    """Return how many times as fast as the reference's a core of this machine's CPU is, where `cores` are at work."""
+    """Return the speed of a core of this machine's CPU relative to the reference, if `cores` cores are busy."""
     return _speed(model, min(cores, os.cpu_count() or 1), cache_folder())
 
 
@@ -91,16 +90,16 @@ def _relative(found: Speed) -> Speed:
 
 
 class Kept(NamedTuple):
-    """The speed of a CPU beside the reference's, and when it was measured: seconds of the system's clock."""
+    """The relative speed of a CPU, and the time of its measurement in seconds of the system's clock."""
 
     speed: Speed
     measured: float
 
 
 def kept(folder: Path) -> dict[str, Kept]:
-    """Return what a folder holds of this and other CPUs and counts still; nothing of a file that holds anything else.
+    """Return the speeds of CPUs kept in a folder; empty if the file is invalid.
 
-    What is too old, or comes from the future, is left out.
+    Measurements that are too old, or from the future, are left out.
     """
     try:
         found = json.loads((folder / FILE).read_bytes())
@@ -127,7 +126,7 @@ def keep(folder: Path, speeds: dict[str, Kept]) -> None:
 
 
 def measured(cores: int) -> Speed:
-    """Return what each of so many cores does in a second, when all are at work."""
+    """Return the rates of a core when `cores` cores are busy."""
     far = np.ones(_FAR, np.float32)
     places = np.random.default_rng(1).integers(0, _FAR, _READS).astype(np.intp)
     threads = max(1, min(cores, _THREADS))
@@ -154,7 +153,7 @@ def _one_core(far: np.ndarray, places: np.ndarray) -> Speed:
 
 
 def _seconds(work: Callable[[], object]) -> float:
-    """Return the least time that some work takes of this thread."""
+    """Return the least CPU time of this thread for some work."""
     least = float("inf")
     for _ in range(_REPEATS):
         began = time.thread_time()

@@ -1,13 +1,12 @@
-"""What a device can do in a second: the figures that the planner predicts with.
+"""Rates of devices, from which the planner predicts times.
 
-Those below come from runs on one H200 and on one core of a server's CPU (benchmarks/NOTES.md), but for what is
-only assumed: the seconds between launches, a temporary file's rate, the CPU's rates for int16 and for
-searches, and what is short between GPUs. ``mgraph calibrate`` measures another device once
-(`mgraph.calibrate`) and keeps its figures in the user's cache folder, by the name of the hardware. Closures
-and list ranking have theirs in their plans. Without it, a CPU's are those of the reference scaled by what
-`mgraph.planning.probe` finds in some tens of ms.
+The built-in rates were measured on one H200 and on one core of a server's CPU (benchmarks/NOTES.md). Some are only
+assumed: the seconds between launches, the rate of a temporary file, the CPU's rates for int16 and for searches, and
+`SHORT` for GPUs. Closures and list ranking have rates of their own in their plans.
 
-Of a GPU that was never measured here, `PUBLISHED` has what others published, to plan for their machines.
+``mgraph calibrate`` (`mgraph.calibrate`) measures another device once and keeps its rates in the user's cache folder,
+by the name of the hardware. Without it, the rates of a CPU are the built-in ones, scaled by a quick measurement
+(`mgraph.planning.probe`). For some GPUs that were not measured, `PUBLISHED` has published figures.
 """
 
 import dataclasses
@@ -26,31 +25,31 @@ from . import probe
 
 @dataclass(frozen=True)
 class Rates:
-    """What a GPU, or a core of a CPU, can do.
+    """Rates of a GPU, or of a core of a CPU.
 
     Attributes
     ----------
     minplus, labelled : dict of str to float
-        Sums and minima a second of the (min, +) product, without labels and with them, by type;
+        Sums and minima per second of the (min, +) product, without labels and with them, by type;
         ``"nonnegative"`` is float32 without negative weights.
     pivots : float
-        Seconds that the pivots' own part of a round takes, whatever the size of the matrix.
+        Seconds of a round for the pivots themselves, independent of the size of the matrix.
     strips : float
-        Seconds that a round with look-ahead takes beside the longer of its two streams.
+        Seconds that a round with look-ahead takes in addition to the longer of its two streams.
     launch : float
         Seconds from one superstep to the next.
     memory : float
-        Bytes a second read and written.
+        Bytes per second read and written.
     copy : float
-        Bytes a second to the host, and at the same time from it.
+        Bytes per second to the host, with an equal transfer from it at the same time.
     disk : float
-        The same of a temporary file.
+        The same for a temporary file.
     search : float
-        Edges a second that a breadth-first search passes.
+        Edges per second of a breadth-first search.
     relaxations : float
-        Relaxations a second of an edge for one of many sources, of as many as `plan` counts.
+        Relaxations per second of an edge for one of many sources, as `plan` counts them.
     link : float
-        Bytes a second that a shard receives from others of its node; `calibrate` does not measure it.
+        Bytes per second that a shard receives from others of its node; `calibrate` does not measure it.
     """
 
     minplus: dict[str, float]
@@ -95,15 +94,15 @@ DEFAULT = {
     ),
 }
 
-#: (Min, +) sums a second of the V100 that P. Sao et al. ("Scalable all-pairs shortest paths for huge graphs on
-#: multi-GPU clusters", 2021) ran on. The peak is NVIDIA's 15.7 TFLOPS of multiplications and additions, a fourth of
-#: it where a sum and a minimum are two instructions. One GPU attains seven eighths, as they tell 70% of the peak
-#: at a parallel efficiency of 80%; R. Kannan et al. (2020) tell 70% at 90%, which would be 3.05e12.
+#: (Min, +) sums per second of the V100 used by P. Sao et al. ("Scalable all-pairs shortest paths for huge graphs on
+#: multi-GPU clusters", 2021). Its peak is a fourth of NVIDIA's 15.7 TFLOPS, which count multiplications and additions,
+#: as a sum and a minimum are two instructions. One GPU reaches seven eighths of the peak, as they report 70% of it at a
+#: parallel efficiency of 80%; R. Kannan et al. (2020) report 70% at 90%, which would give 3.05e12.
 _V100 = 0.70 / 0.80 * 15.7e12 / 4
 
-#: What was published of other GPUs, by model. Of the V100 that is its product of float32 and its memory, 0.9 TB/s. The
-#: rest is assumed: integers as fast, float64 half as fast (NVIDIA's 7.8 TFLOPS), labels at the H200's share,
-#: NVLink's two links of 25 GB/s to a neighbour, and PCIe 3; searches in proportion to the memory.
+#: Published rates of other GPUs, by model. For the V100 these are its float32 product and its memory, 0.9 TB/s. The
+#: rest is assumed: integers as fast, float64 half as fast (NVIDIA's 7.8 TFLOPS), labels in the H200's proportion,
+#: NVLink's two links of 25 GB/s to a neighbour, PCIe 3, and searches in proportion to the memory.
 PUBLISHED = {
     "Tesla V100-SXM2-16GB": dataclasses.replace(
         DEFAULT["cuda"],
@@ -123,26 +122,26 @@ _SECONDS = ("pivots", "strips", "launch")
 #: Seconds of one exchange between shards: within one device, by NCCL, and by Dask's messages.
 EXCHANGE = {"solo": 0.0, "cuda": 60e-6, "cpu": 2e-3}
 
-#: Bytes from each shard that make an exchange half as long again as one of none; between GPUs, longer by some 30 µs,
-#: which a host takes to look at what came.
+#: Bytes from each shard up to which an exchange counts as short: with so many it takes half as long again as an empty
+#: one; between GPUs, some 30 µs longer, the time in which a host reads a result.
 SHORT = {"cuda": 1 << 24, "cpu": 1 << 16}
 
 
-#: The file of the figures of calibrated devices, in the cache folder.
+#: The file of the rates of calibrated devices, in the cache folder.
 FILE = "rates.json"
 
 
 def rates(kind: str, model: str, cores: int = 1) -> Rates:
-    """Return the figures of a device: those measured on its model, else published of it, else those of its kind.
+    """Return the rates of a device: those measured on its model, else published ones, else those of its kind.
 
-    Those of CPUs are scaled to this machine's where that is the model.
+    The latter are scaled to this machine's CPU, if it is the model.
     """
     known = _kept(cache_folder()).get(model) or PUBLISHED.get(model)
     return known or _scaled(DEFAULT[kind], speed(kind, model, cores))
 
 
 def speed(kind: str, model: str, cores: int) -> probe.Speed:
-    """Return how many times faster than the built-in rates a device is; 1 for all but this machine's CPU."""
+    """Return the speed of a device relative to the built-in rates; 1 for all but this machine's CPU."""
     return probe.speed(model, cores) if kind == "cpu" and model == devices.HostDevice().model() else probe.SAME
 
 
@@ -161,10 +160,10 @@ def _scaled(known: Rates, speed: probe.Speed) -> Rates:
 
 
 def keep(model: str, measured: Rates) -> Path:
-    """Keep the figures measured on a model for later calls, and return the file.
+    """Keep the rates measured on a model for later calls, and return the file.
 
-    The number of cores is no part of the name: unlike a probe's, a calibration is what a user has asked for, and it
-    stands for plans with fewer cores too, such as those of one of several workers.
+    The name does not include the number of cores: unlike a probe, a user requests a calibration, and it also holds for
+    plans with fewer cores, such as those of one of several workers.
 
     Raises
     ------
@@ -190,7 +189,7 @@ def folder_of_figures() -> Path:
 
 @functools.cache
 def _kept(folder: Path | None) -> dict[str, Rates]:
-    """Return what is kept in a folder, which is read once."""
+    """Return the rates kept in a folder, which is read once."""
     if folder is None:
         return {}
     path = folder / FILE
@@ -203,7 +202,7 @@ def _kept(folder: Path | None) -> dict[str, Rates]:
 
 
 def _read(path: Path) -> tuple[dict[str, Rates], str]:
-    """Return the figures in a file by model, and what is wrong with it; none if it is not there or anything is."""
+    """Return the rates in a file by model, and what is wrong with it; no rates if it is missing or invalid."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -219,7 +218,7 @@ def _read(path: Path) -> tuple[dict[str, Rates], str]:
 
 
 def _problem(figures: Any) -> str:
-    """Say what is wrong with the figures of a device; nothing if they are as `Rates` wants them."""
+    """Return what is wrong with the rates of a device in a file; empty if they are valid for `Rates`."""
     names = [field.name for field in dataclasses.fields(Rates)]
     if not isinstance(figures, dict) or sorted(figures) != sorted(names):
         return "it has other figures than this version's"

@@ -1,7 +1,7 @@
-"""What a plan for a CPU asks of a graph beside its size: two figures, from a look that takes a few milliseconds.
+"""The shape of a graph, for plans on a CPU: two figures besides its size, measured in a few milliseconds.
 
-Roads are numbered so that neighbours lie near each other in memory, and a search finds them in its cache; the
-neighbours in a random graph lie anywhere. And roads have hundreds of levels, where others have ten.
+In road networks, neighbours usually have near numbers, so a search finds them in its cache; in a random graph they are
+anywhere in memory. And road networks have hundreds of levels, where others have ten.
 """
 
 import math
@@ -12,46 +12,46 @@ import numpy as np
 from .. import device as devices
 from .devices import DeviceSpec
 
-#: Edges that are looked at, and how far apart the numbers of two vertices are whose distances one cache does not hold.
+#: The number of sampled edges, and the difference of two vertex numbers from which one cache does not hold both.
 _EDGES, _APART = 1024, 1 << 14
 
-#: Levels and vertices that a search goes to find out how fast levels grow.
+#: The most levels and vertices of the search that measures how fast levels grow.
 _LEVELS, _VERTICES = 32, 1024
 
-#: Vertices of a level that it goes on from at most, and neighbours of each that it looks at.
+#: The most vertices of a level that this search expands, and the most neighbours of each.
 _NEIGHBOURS = 128
 
 
-#: Vertices whose distances a core's own cache holds.
+#: Number of vertices whose distances fit a core's own cache.
 CACHED = 1 << 16
 
 
 class Shape(NamedTuple):
-    """What is known of a graph's form.
+    """The estimated shape of a graph.
 
     Attributes
     ----------
     far : float
         Share of the edges between vertices whose numbers lie far apart.
     levels : float
-        About how many levels a search has.
+        Approximate number of levels of a search.
     """
 
     far: float = 1.0
     levels: float = 20.0
 
     def reads(self, n: int, most: float) -> float:
-        """Return how long a read of a vertex takes beside one from a near cache; `most` is what the farthest adds."""
+        """Return the time of a vertex read relative to one from a near cache; the farthest reads add `most`."""
         doublings = math.log2(max(n, CACHED) / CACHED)
         return 0.8 + most * self.far * min(1.5, doublings / 2)
 
 
-#: Edges below which a graph is not looked at: its calls take less than a look is worth.
+#: Number of edges below which a graph is not sampled: its calls take too little time.
 _FEW = 1 << 16
 
 
 def shape_beside(graph: Any, specs: tuple[DeviceSpec, ...]) -> Shape | None:
-    """Return the shape of a graph on the host that its CPU shall work on, which is looked at once; None of others."""
+    """Return the shape of a graph in host memory if the plan is for the CPU, measured once; otherwise None."""
     if len(specs) > 1 or specs[0].kind != "cpu" or graph.device != "cpu":
         return None
     found: Shape = graph.kept("shape", devices.find("cpu"), lambda: shape_of(*graph.adjacency("csr")))
@@ -59,7 +59,7 @@ def shape_beside(graph: Any, specs: tuple[DeviceSpec, ...]) -> Shape | None:
 
 
 def shape_of(indptr: Any, indices: Any) -> Shape:
-    """Return the shape of a graph, given by each vertex's neighbours, from some of its edges and one vertex's ball."""
+    """Return the shape of a graph in CSR form, estimated from a sample of edges and a search from one vertex."""
     if len(indices) < _FEW:
         return Shape(far=0.0)
     picked = np.linspace(0, len(indices) - 1, _EDGES).astype(indptr.dtype)  # of another type, indptr would be copied
@@ -69,7 +69,7 @@ def shape_of(indptr: Any, indices: Any) -> Shape:
 
 
 def _levels(indptr: np.ndarray, indices: np.ndarray, source: int) -> float:
-    """Return about how many levels a search has, by how the ball around a vertex grows with its radius."""
+    """Return the approximate number of levels of a search, from how the ball around a vertex grows with its radius."""
     n = len(indptr) - 1
     seen = {source}
     frontier = np.array([source])
@@ -85,6 +85,6 @@ def _levels(indptr: np.ndarray, indices: np.ndarray, source: int) -> float:
     half = volumes[radius // 2]
     if radius >= 8 and volume < 16 * half:  # grows as a power of the radius: a road network, a grid, a path
         power = max(1.0, math.log2(volume / half))
-        return min(float(n), 2 * radius * (n / volume) ** (1 / power))  # half of all begin nearer to the border
+        return min(float(n), 2 * radius * (n / volume) ** (1 / power))  # twice: from the border, a search crosses
     growth = max(2.0, volume / volumes[-2])
     return radius + 3 + math.log(n / volume) / math.log(growth)

@@ -43,7 +43,7 @@ class Unreachable(Aborted):
 
 
 class Wait(NamedTuple):
-    """What a shard waits for: a message from another one, by its number and bytes, or others to take its own."""
+    """What a shard waits for: a message from another shard, by its number and bytes, or others to take its messages."""
 
     doing: str
     peers: tuple[int, ...]
@@ -53,7 +53,7 @@ class Wait(NamedTuple):
 
 
 class Mailbox:
-    """The messages that have arrived for a shard and were not yet taken."""
+    """The messages that have arrived for a shard and have not been taken yet."""
 
     def __init__(self) -> None:
         self.aborted = False
@@ -141,9 +141,9 @@ class DaskComm:
     Attributes
     ----------
     waiting : Wait or None
-        What the shard waits for; other threads may look at it.
+        What the shard waits for; other threads may read it.
     sent : list of int
-        How many messages each shard was sent.
+        Number of messages sent to each shard.
     """
 
     def __init__(self, worker: Worker, session: str, addresses: Sequence[str], rank: int, mailbox: Mailbox) -> None:

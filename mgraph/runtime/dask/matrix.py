@@ -40,7 +40,7 @@ def _part(block: Any, rows: slice, columns: slice) -> np.ndarray:
 
 
 class DistributedMatrix:
-    """A matrix in a grid of blocks on Dask workers.
+    """A matrix in a grid of blocks on Dask workers, such as the distances of `mgraph.apsp` with a client.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class DistributedMatrix:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
-            raise ValueError("the matrix is distributed: as a NumPy array it is a copy")
+            raise ValueError("the matrix is distributed: converting it to a NumPy array needs a copy")
         return self.to_numpy().astype(self.dtype if dtype is None else dtype, copy=False)
 
     def row(self, i: int) -> np.ndarray:
@@ -137,9 +137,9 @@ class DistributedMatrix:
         The blocks of CPU workers become its chunks as they are; those of GPUs are copied to the memory of
         their workers' hosts.
 
-        What is computed from it needs the client of the matrix: it has to be the current one, as those of
-        ``mgraph.cluster.connect`` and ``local_client`` are until they are closed, or a later one is made; or
-        give it: ``array.sum().compute(scheduler=client)``.
+        Computing with it needs the matrix's client. Either it is Dask's current client, as those of
+        ``mgraph.cluster.connect`` and ``local_client`` are until they are closed or a later client is created; or pass
+        it: ``array.sum().compute(scheduler=client)``.
         """
         import dask.array as da
 
@@ -158,7 +158,7 @@ class DistributedMatrix:
     def chunks(self) -> Iterator[np.ndarray]:
         """Yield consecutive blocks of rows, each of at most 64 MiB unless one row is larger."""
         step = max(1, CHUNK // max(1, self.shape[1] * self.dtype.itemsize))
-        # The next chunk is made ready while the caller uses this one.
+        # The next chunk is fetched while the caller uses this one.
         ahead: list[Callable[[], np.ndarray]] = []
         for first, last in self.ranges:
             for top in range(first, last, step):
@@ -176,12 +176,12 @@ class DistributedMatrix:
         path : path
             Ends with ``.npy``.
         overwrite : bool
-            Replace a file that exists.
+            Whether to replace an existing file.
         """
         io.save(path, self, overwrite)
 
     def _asked(self, rows: range, columns: range) -> Callable[[], np.ndarray]:
-        """Ask for a rectangle, of which each block's part travels as one piece; return what waits for it.
+        """Request a rectangle, one piece from each block; return a function that waits for it.
 
         Rows and columns ascend.
         """
@@ -203,7 +203,7 @@ class DistributedMatrix:
         return receive
 
     def _found(self) -> list[tuple[str, Future | None]]:
-        """Return the blocks, each with a worker that has it: of one that was retired, Dask has moved them elsewhere."""
+        """Return the blocks, each with a worker that has it: Dask moves the blocks of a retired worker elsewhere."""
         if self._client.status != "running":
             raise SchedulerError(f"{connection(self._client)}: the blocks of {self!r} are gone")
         keys = [block.key for _, block in self._blocks if block is not None]
@@ -217,7 +217,7 @@ class DistributedMatrix:
         return [(place(address, block), block) for address, block in self._blocks]
 
     def _ask(self, address: str, block: Future | None, rows: slice, columns: slice) -> Callable[[], np.ndarray]:
-        """Ask a worker for a part of a block; return what waits for it."""
+        """Request a part of a block from a worker; return a function that waits for it."""
         task = tasks.submit(self._client, address, _part, block, rows, columns)
         return lambda: tasks.results(Watch(self._client, [address], self._timeout), {address: task})[0]
 
@@ -240,7 +240,7 @@ def _indices(key: Any, length: int, axis: int) -> range:
 
 
 def _local(wanted: range, own: tuple[int, int]) -> slice | None:
-    """Return which of a block's rows (or columns) are among the ascending `wanted`; None if none is."""
+    """Return the part of a block's rows (or columns) that is among the ascending `wanted`; None if empty."""
     first, last = own
     part = wanted[_position(wanted, first) : _position(wanted, last)]
     return slice(part[0] - first, part[-1] - first + 1, part.step) if len(part) else None

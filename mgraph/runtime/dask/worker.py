@@ -1,15 +1,14 @@
-"""What runs on the workers: a plugin that keeps each session's state, and the tasks that work on it.
+"""The workers' side of a call: a plugin that keeps each session's state, and the tasks that work on it.
 
-A session is one call's shard on a worker. Its state is never a result of Dask, so that Dask neither sizes,
-spills nor moves it. Invariants:
+A session is one call's shard on a worker. Its state is never a Dask result, so that Dask neither sizes, spills nor
+moves it. Invariants:
 
-- A session lives as long as its lease, the task that opened it: when the driver lets go of the task, or is gone, Dask
-  releases it and the plugin drops the session. If that goes unnoticed, its pulse
-  (`mgraph.runtime.dask.pulse`) ends it.
-- A worker has one session at a time (the driver holds the workers' lock); opening one drops what is left.
+- A session lives as long as its lease, the task that opened it: when the driver releases the task, or is gone, Dask
+  releases it and the plugin drops the session. If that goes unnoticed, its pulse (`mgraph.runtime.dask.pulse`) ends it.
+- A worker has one session at a time (the driver holds the workers' lock); opening one drops any session left behind.
 - A message for a session that is not open is discarded: all sessions are open before the first task runs.
-- NCCL's communicator of the last group of workers is kept for the next call on the same ones, as making it
-  takes longer than many calls. All shards use the kept one, or none does.
+- NCCL's communicator of the last group of workers is kept for the next call on the same workers, as creating one takes
+  longer than many calls. All shards use the kept one, or none does.
 """
 
 import asyncio
@@ -50,7 +49,7 @@ T = TypeVar("T")
 
 NAME = "mgraph"
 
-#: What the name of a worker's lock begins with; its address follows.
+#: The prefix of the name of a worker's lock; the worker's address follows.
 LOCK = "mgraph on "
 
 _LEASE = "mgraph-lease"
@@ -86,7 +85,7 @@ class Session:
         return comm
 
     def where(self) -> dict[str, Any]:
-        """Return what the shard does, for a beat; may be called from any thread."""
+        """Return what the shard is doing, the content of a beat; may be called from any thread."""
         comm, since, now = self.comm, self.working_since, time.monotonic()
         doing = Wait("idle" if since is None else "computing", (), 0, 0, now if since is None else since)
         if isinstance(comm, DaskComm):
@@ -101,7 +100,7 @@ class Session:
         }
 
     def begin(self, superstep: int) -> None:
-        """Note that a superstep begins, or raise Aborted: a shard that never waits for others notices an abort here."""
+        """Record that a superstep begins, or raise Aborted: a shard that never waits for others sees an abort here."""
         if self.mailbox.aborted:
             raise Aborted("aborted")
         self.superstep = superstep
@@ -111,7 +110,7 @@ class Session:
         self._end("close")
 
     def abort(self) -> None:
-        """End what the shard waits for; returns at once, while NCCL takes half a second."""
+        """End what the shard waits for; returns at once, though NCCL takes half a second."""
         self.mailbox.abort()
         threading.Thread(target=self._end, args=("abort",), name="mgraph-abort", daemon=True).start()
 
@@ -135,7 +134,7 @@ class Sessions(WorkerPlugin):
         worker.handlers[OPERATION] = self.receive
 
     def teardown(self, worker: Worker) -> None:
-        """Drop what is left."""
+        """Drop all sessions."""
         worker.handlers.pop(OPERATION, None)
         for name in list(self._sessions):
             self.drop(name)
@@ -152,7 +151,7 @@ class Sessions(WorkerPlugin):
             await found.mailbox.deliver(source, number, payload)
 
     async def open(self, session: str, client: str, timeout: float) -> None:
-        """Open a session of a client's, and drop one that a driver left behind."""
+        """Open a session of a client, and drop any that a driver left behind."""
         for name in list(self._sessions):
             self.drop(name)
         self._sessions[session] = opened = Session()
@@ -171,11 +170,11 @@ class Sessions(WorkerPlugin):
             self._sessions[session].abort()
 
     def drop(self, session: str) -> None:
-        """Forget a session and wake what still waits in it."""
+        """Forget a session and wake any thread that waits in it."""
         found = self._sessions.pop(session, None)
         if found is not None:
             _log.debug("closed session %s", session)
-            # They refer to each other, and a cycle is freed only when Python next collects garbage.
+            # Session and pulse refer to each other: break the cycle, which only garbage collection would free.
             pulse, found.pulse = found.pulse, None
             if pulse is not None:
                 pulse.stop()
@@ -189,7 +188,7 @@ class Sessions(WorkerPlugin):
         usable = self._kept is not None and self._kept[0] == group and not self._kept[1].aborted
         everyone = np.array([usable], np.int32)
         comm.allreduce(everyone, "min")
-        _log.debug("NCCL's communicator of %d GPUs is %s", len(group), "used again" if everyone[0] else "made")
+        _log.debug("NCCL's communicator of %d GPUs is %s", len(group), "reused" if everyone[0] else "created")
         if not everyone[0]:
             old, self._kept = self._kept, None
             if old is not None:
@@ -245,21 +244,33 @@ def forget_beats(client: str, session: str, dask_scheduler: Scheduler) -> None:
             del beats[name]
         if not beats:
             dask_scheduler.task_metadata.pop(PLACE, None)
-        # Dask keeps an empty list for each lock that there ever was, as of a worker that is gone.
+        # Dask keeps an empty list for each lock that was ever used, also for workers that are gone.
         locks = dask_scheduler.extensions["multi_locks"].locks
         for name in [name for name, users in locks.items() if not users and str(name).startswith(LOCK)]:
             del locks[name]
 
     forget()
-    # One may have been on its way.
+    # Again later, as a beat may be under way.
     dask_scheduler.loop.call_later(3 * BEAT, forget)
 
 
 class Sight(NamedTuple):
-    """What a worker has.
+    """The devices and memory of a worker.
 
-    Its host, the memory that all workers there may still take together, how much of its part Numba will take first,
-    its CPU, with the memory that it may take by itself, its GPU, and what that is called.
+    Attributes
+    ----------
+    host : str
+        The name of its host.
+    available : int
+        Bytes that all workers on the host may still allocate together.
+    reserved : int
+        Bytes that Numba will take from the worker's share before it runs a kernel.
+    cpu : DeviceSpec
+        Its CPU, with the memory within the worker's own limits.
+    gpu : DeviceSpec or None
+        Its GPU.
+    identity : bytes
+        The unique id of its GPU.
     """
 
     host: str
@@ -271,7 +282,7 @@ class Sight(NamedTuple):
 
 
 def meet(version: str, device: str | None) -> object:
-    """Task: `look` at the worker, or return what is wrong with its mgraph.
+    """Task: return the worker's `Sight`, or what is wrong with its installation of mgraph.
 
     It is sent as source code (see `meeting`), so it uses no name of this module and runs on a worker without mgraph.
 
@@ -285,7 +296,7 @@ def meet(version: str, device: str | None) -> object:
     Returns
     -------
     Sight or tuple of (str, str)
-        What is wrong, in words, and the worker's version of Python.
+        A pair has the problem, in words, and the worker's version of Python.
     """
     import importlib
     import platform
@@ -311,13 +322,13 @@ def meeting(device: str | None) -> tuple[Any, ...]:
 
 
 def look(device: str | None) -> Sight:
-    """Return what this worker has (GPUs only if `device` is not the CPU) and prepare it for sessions."""
+    """Return this worker's devices (GPUs only if `device` is not the CPU) and prepare it for sessions."""
     worker = get_worker()
     _on_loop(worker, _join(worker))
     limit = limits.own_memory()
     manager = worker.memory_manager
     if manager.memory_limit:
-        # Beyond the pause fraction Dask would start no further task here. The planner takes USABLE of the limit.
+        # Above its pause fraction, Dask starts no more tasks here. The planner uses the share USABLE of the limit.
         most = manager.memory_limit * (manager.memory_pause_fraction or 1)
         taken = psutil.Process().memory_info().rss + limits.numba_pages()
         limit = min(limit, max(0, int((most - taken) / USABLE)))
@@ -331,7 +342,7 @@ def look(device: str | None) -> Sight:
 
 
 async def _join(worker: Worker) -> None:
-    """Register the plugin on this worker, unless it is there.
+    """Register the plugin on this worker, unless it is registered.
 
     It is not registered through the scheduler, which would send it to later workers too: one without mgraph could not
     start with the plugin.
@@ -350,8 +361,8 @@ def _on_loop(worker: Worker, work: Coroutine[Any, Any, None]) -> None:
 def _at_work(session: Session, device: devices.Device, part: str) -> Iterator[None]:
     """Run the block on `device`, with the worker's share of the cores, until the device is done.
 
-    What of it goes to compiling and loading kernels is counted for this part of the call. An error that follows from
-    an abort becomes `Aborted`.
+    The time for compiling and loading kernels is counted for this part of the call. An error that follows from an abort
+    becomes `Aborted`.
     """
     compiled = clock().seconds()
     if device.kind == "cpu":
@@ -377,12 +388,12 @@ def _take_share() -> None:
     worker = get_worker()
     try:
         with clock():
-            # Before Numba, which reads only once how many threads it may have.
+            # Before Numba itself, which reads its number of threads only once.
             importlib.import_module("mgraph.device.numba")
         import numba
     except Exception as error:  # importing Numba can raise anything
         raise DeviceError(
-            f"the worker {worker.address} cannot run kernels, as Numba cannot be used there: {error}"
+            f"the worker {worker.address} cannot run kernels, because importing Numba failed there: {error}"
         ) from error
     most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
     numba.set_num_threads(max(1, min(worker.state.nthreads, limits.cores(), most)))
@@ -406,13 +417,13 @@ def load(session: str, rank: int, addresses: Sequence[str], kind: str, program: 
 
 
 def _new_nccl(session: Session, comm: DaskComm) -> Nccl:
-    """Make NCCL's communicator of the shards that `comm` connects, once all of them are loaded."""
-    # CuPy 13 has a tuple of numbers for it, CuPy 14 bytes.
+    """Create NCCL's communicator of the shards that `comm` connects, once all of them are loaded."""
+    # Pickled, as the identity is a tuple of numbers in CuPy 13 and bytes in CuPy 14.
     pickled = np.zeros(2048, np.int32)
     if comm.rank == 0:
-        made = pickle.dumps(Nccl.unique_id())
-        pickled[: len(made)] = list(made)
-    # A sum over all shards: none enters NCCL, where it could not be woken, before all of them can.
+        identity_bytes = pickle.dumps(Nccl.unique_id())
+        pickled[: len(identity_bytes)] = list(identity_bytes)
+    # A sum over all shards: no shard enters NCCL, where it could not be woken, before all are ready to.
     comm.allreduce(pickled, "sum")
     identity = pickle.loads(pickled.astype(np.uint8).tobytes())
 
@@ -424,26 +435,26 @@ def _new_nccl(session: Session, comm: DaskComm) -> Nccl:
 
 
 def _unless_aborted(mailbox: Mailbox, make: Callable[[], T], discard: Callable[[T], object]) -> T:
-    """Make something in a thread, and return it; raise Aborted as soon as the session is aborted.
+    """Call `make` in a thread and return its result; raise Aborted as soon as the session is aborted.
 
-    NCCL's start waits for all others, and nothing can end it while one of them is stopped. So the task leaves the
-    thread to it, and what it makes after all is discarded.
+    Starting NCCL waits for all shards, and nothing can end it while one of them is stopped. On an abort the task leaves
+    the thread running, and a result that still arrives is discarded.
     """
-    made: Future[T] = Future()
+    result: Future[T] = Future()
 
     def run() -> None:
         try:
-            made.set_result(make())
+            result.set_result(make())
         except BaseException as error:
-            made.set_exception(error)
+            result.set_exception(error)
 
     threading.Thread(target=run, name="mgraph-start", daemon=True).start()
     try:
-        mailbox.until(made)
+        mailbox.until(result)
     except Aborted:
-        made.add_done_callback(lambda late: late.exception() or discard(late.result()))
+        result.add_done_callback(lambda late: late.exception() or discard(late.result()))
         raise
-    return made.result()
+    return result.result()
 
 
 @reported
@@ -470,6 +481,6 @@ def collect(session: str) -> tuple[dict[str, np.ndarray], dict[str, np.dtype], d
 
 @reported
 def take(session: str, name: str) -> Any:
-    """Task: hand a matrix over to Dask, which keeps it here."""
+    """Task: return a matrix, which Dask keeps on this worker."""
     array = _sessions(get_worker()).find(session).matrices.pop(name)
     return array if isinstance(array, np.ndarray) else OnDevice(array)
