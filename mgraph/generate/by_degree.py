@@ -34,10 +34,20 @@ def random_degree(
     device : {"cpu", "cuda", "cuda:N"}, optional
         The device on which the graph lives; by default the CPU.
 
+    See Also
+    --------
+    mgraph.generate.scale_free : The same with a few hubs.
+
     References
     ----------
     P. Harish and P. J. Narayanan, "Accelerating large graph algorithms on the GPU using CUDA", 2007: random graphs
     of degree 6 to 7 with weights 1 to 10.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> mgraph.generate.random_degree(100, 6.5, weights=(1, 10))
+    Graph(n=100, m=650, directed, int32)
     """
     n = checked_integer("n", n, 0, MAX_VERTICES)
     m = round(n * _checked_degree(degree))
@@ -78,10 +88,21 @@ def scale_free(
     device : {"cpu", "cuda", "cuda:N"}, optional
         The device on which the graph lives; by default the CPU.
 
+    See Also
+    --------
+    mgraph.generate.random_degree : The same without hubs.
+    mgraph.generate.rmat : A graph with degrees as in a social network.
+
     References
     ----------
     P. Harish and P. J. Narayanan, "Accelerating large graph algorithms on the GPU using CUDA", 2007: scale-free
     graphs, 0.1% of whose vertices have degree 1000.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> mgraph.generate.scale_free(100, 6, hub_fraction=0.02, hub_degree=50)
+    Graph(n=100, m=688, directed, unweighted)
     """
     n = checked_integer("n", n, 0, MAX_VERTICES)
     m = round(n * _checked_degree(degree))

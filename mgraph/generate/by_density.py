@@ -47,10 +47,20 @@ def random_density(
     MemoryLimitError
         If the graph does not fit the device.
 
+    See Also
+    --------
+    mgraph.generate.random_graph : Undirected graphs of a given density.
+
     References
     ----------
     Padamata and Raveendran, a study of parallel shortest paths and searches on GPUs, 2013: random graphs by size,
     density and greatest degree.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> mgraph.generate.random_density(100, 5)
+    Graph(n=100, m=500, directed, unweighted)
     """
     n = checked_integer("n", n, 0, MAX_VERTICES)
     if not 0 < checked_number("density", density) <= 100:
@@ -138,9 +148,19 @@ def random_graph(m: int, density: float, count: int, *, seed: int = 0, device: s
     device : {"cpu", "cuda", "cuda:N"}, optional
         The device on which the graph lives; by default the CPU.
 
+    See Also
+    --------
+    mgraph.generate.random_density : Directed graphs of a given density.
+
     References
     ----------
     Yogaratnam, a study of list ranking and connected components on GPUs, 2010: densities 0.001 and 0.01.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> mgraph.generate.random_graph(1000, 0.1, 2)
+    Graph(n=202, m=2000, undirected, unweighted)
     """
     m = checked_integer("m", m, 0, 2**31)
     count = checked_integer("count", count, min(m, 1), m)

@@ -42,11 +42,22 @@ def rmat(
     device : {"cpu", "cuda", "cuda:N"}, optional
         The device on which the graph is generated and lives; by default the CPU.
 
+    See Also
+    --------
+    mgraph.generate.weighted : The same graph with random weights.
+    mgraph.generate.scale_free : A directed graph with a few hubs.
+
     References
     ----------
     D. Chakrabarti, Y. Zhan and C. Faloutsos, "R-MAT: a recursive model for graph mining", SDM 2004. The
     probabilities are those of the Graph500 specification; dropping repeated edges and self-loops follows
     S. Beamer, K. Asanović and D. Patterson, "The GAP benchmark suite", 2015.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> mgraph.generate.rmat(6)
+    Graph(n=64, m=780, undirected, unweighted)
     """
     scale = checked_integer("scale", scale, 0, MAX_SCALE)
     edges = checked_integer("edge_factor", edge_factor, 0, 2**31) << scale
@@ -79,6 +90,18 @@ def rmat_edges(xp: Any, scale: int, first: int, count: int, seed: int) -> tuple[
     """Return edges `first` to ``first + count - 1`` of `rmat`, as sources and targets of uint64.
 
     `first` is a multiple of 4; `xp` is NumPy or CuPy.
+
+    See Also
+    --------
+    mgraph.generate.rmat : The graph of these edges.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> import numpy as np
+    >>> src, dst = mgraph.generate.rmat_edges(np, 6, 0, 4, seed=0)
+    >>> src.tolist(), dst.tolist()
+    ([46, 32, 46, 58], [54, 44, 31, 62])
     """
     src, dst = _quadrants(xp, scale, first, count, seed)
     return _renamed(src, scale, seed), _renamed(dst, scale, seed)

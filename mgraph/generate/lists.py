@@ -35,11 +35,21 @@ def linked_list(n: int, *, seed: int = 0, device: str | None = None) -> Array:
     array of int32, shape (n,)
         The element after each; the last is followed by itself. From 2**31 elements on, int64.
 
+    See Also
+    --------
+    mgraph.list_rank : The distance of each element to the last.
+
     References
     ----------
     .. [1] J. Black and P. Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002: the generalized Feistel
        cipher, with cycle walking.
     .. [2] Yogaratnam, a study of list ranking and connected components on GPUs, 2010: random lists of 1 to 64 million.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> mgraph.generate.linked_list(5).tolist()
+    [3, 4, 2, 1, 2]
     """
     n = checked_integer("n", n, 0, MAX_ELEMENTS)
     dtype = np.dtype(np.int32 if n < 2**31 else np.int64)

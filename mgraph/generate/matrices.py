@@ -37,6 +37,16 @@ def random_matrix(
         Type of the matrix and of its weights.
     seed : int
         The same arguments give the same matrix.
+
+    See Also
+    --------
+    mgraph.apsp : Shortest paths, which read such a matrix.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> mgraph.generate.random_matrix(3, low=1, high=9, dtype="int32").shape
+    (3, 3)
     """
     kind = distance_dtype(None, dtype)
     n = checked_integer("n", n, 0, MAX_VERTICES)

@@ -31,6 +31,16 @@ def grid(
         The same arguments give the same graph, on every device.
     device : {"cpu", "cuda", "cuda:N"}, optional
         The device on which the graph lives; by default the CPU.
+
+    See Also
+    --------
+    mgraph.generate.rmat : A graph of few levels and unequal degrees.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> mgraph.generate.grid(3, 4)
+    Graph(n=12, m=34, undirected, int32)
     """
     rows, columns = checked_integer("rows", rows, 0, MAX_VERTICES), checked_integer("columns", columns, 0, MAX_VERTICES)
     if rows * columns > MAX_VERTICES:
@@ -53,9 +63,20 @@ def list_graph(n: int, count: int, *, seed: int = 0, device: str | None = None) 
 
     The same as `tree_graph` with one child per vertex.
 
+    See Also
+    --------
+    mgraph.generate.tree_graph : Trees in place of lists.
+    mgraph.generate.linked_list : A list for list ranking.
+
     References
     ----------
     Yogaratnam, a study of list ranking and connected components on GPUs, 2010.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> mgraph.generate.list_graph(10, 2)
+    Graph(n=10, m=16, undirected, unweighted)
     """
     return tree_graph(n, count, 1, seed=seed, device=device)
 
@@ -76,9 +97,19 @@ def tree_graph(n: int, count: int, k: int, *, seed: int = 0, device: str | None 
     device : {"cpu", "cuda", "cuda:N"}, optional
         The device on which the graph lives; by default the CPU.
 
+    See Also
+    --------
+    mgraph.generate.list_graph : Lists in place of trees.
+
     References
     ----------
     Yogaratnam, a study of list ranking and connected components on GPUs, 2010: trees of 2 to 20 children.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> mgraph.generate.tree_graph(15, 1, 2)
+    Graph(n=15, m=28, undirected, unweighted)
     """
     n = checked_integer("n", n, 0, MAX_VERTICES)
     count, k = checked_integer("count", count, min(n, 1), n), checked_integer("k", k, 1, MAX_VERTICES)

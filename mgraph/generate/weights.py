@@ -34,6 +34,16 @@ def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "float32") -> Gr
     ------
     InputError
         For an invalid range, type or graph.
+
+    See Also
+    --------
+    mgraph.Graph.with_weights : The same edges with given weights.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> mgraph.generate.weighted(mgraph.generate.rmat(6), (1, 255))
+    Graph(n=64, m=780, undirected, float32)
     """
     low, high = checked_range(weights)
     if high - low >= 2**31:

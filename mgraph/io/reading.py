@@ -110,6 +110,11 @@ def read(
     SparseIdsWarning
         If most ids of an edge list are not in use, so that `relabel` would save memory.
 
+    See Also
+    --------
+    mgraph.Graph.from_edges : A graph from arrays of edges.
+    mgraph.Graph.from_scipy : A graph from a sparse matrix.
+
     Examples
     --------
     >>> import io
