@@ -29,7 +29,7 @@ def stoppable(by_workers: bool) -> Iterator[Callable[[], None]]:
     def press(*_: Any) -> None:
         nonlocal pressed
         pressed = True
-        signal.signal(signal.SIGINT, heard)
+        signal.signal(signal.SIGINT, handler)
         if by_workers:
             raise KeyboardInterrupt
 
@@ -38,12 +38,12 @@ def stoppable(by_workers: bool) -> Iterator[Callable[[], None]]:
         if pressed:
             raise KeyboardInterrupt
 
-    heard = signal.signal(signal.SIGINT, press)
+    handler = signal.signal(signal.SIGINT, press)
     try:
         with contextlib.nullcontext() if by_workers else counted_interrupts("stopping after this span"):
             yield look
     finally:
-        signal.signal(signal.SIGINT, heard)
+        signal.signal(signal.SIGINT, handler)
 
 
 @contextlib.contextmanager
@@ -57,8 +57,8 @@ def counted_interrupts(first: str) -> Iterator[None]:
 
     def count() -> None:
         presses = 0
-        while heard := ours.recv(1):
-            presses += heard[0] == signal.SIGINT
+        while received := ours.recv(1):
+            presses += received[0] == signal.SIGINT
             if presses == 1 and not closed(sys.stderr):  # else 2 may be a file that was opened later
                 # Not to sys.stderr: it may be in the middle of writing the bar.
                 with contextlib.suppress(OSError):

@@ -78,7 +78,7 @@ def _missing(versions: dict[str, str | None]) -> Iterator[str]:
         return
     if not devices.gpu_count():
         yield (
-            "CuPy finds no GPU of compute capability 8.0 or more: nvidia-smi tells what there is, and which CUDA its "
+            "CuPy finds no GPU of compute capability 8.0 or more: nvidia-smi shows what there is, and which CUDA its "
             "driver supports"
         )
         return

@@ -34,7 +34,7 @@ def client_of(
 
 @contextlib.contextmanager
 def _local_client(workers: int, device: str | None) -> Iterator[Any]:
-    """Start local workers that do not hear the terminal's Ctrl-C: this process hears it and closes them."""
+    """Start local workers that ignore the terminal's Ctrl-C: this process handles it and closes them."""
     from ..runtime.dask import local_client  # and Dask
 
     pressed: list[type[KeyboardInterrupt]] = []
@@ -51,13 +51,13 @@ def _local_client(workers: int, device: str | None) -> Iterator[Any]:
             # The workers inherit the mask; the thread that counts was there before. Started later, the tracker would
             # unblock the signal.
             resource_tracker.ensure_running()
-            heard = signal.signal(signal.SIGINT, lambda *_: pressed.append(KeyboardInterrupt))
+            handler = signal.signal(signal.SIGINT, lambda *_: pressed.append(KeyboardInterrupt))
             before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             try:
                 client = started.enter_context(local_client(workers, device))
             finally:
                 signal.pthread_sigmask(signal.SIG_SETMASK, before)
-                signal.signal(signal.SIGINT, heard)
+                signal.signal(signal.SIGINT, handler)
         signal.signal(signal.SIGTERM, terminate)
         if pressed:
             raise pressed[0]

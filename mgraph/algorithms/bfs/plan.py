@@ -1,4 +1,4 @@
-"""Breadth-first search, from one source or from many at a time."""
+"""Plans of breadth-first searches, from one source or set of sources, and from many sources at a time."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,20 +17,20 @@ from ...planning.rates import EXCHANGE, SHORT
 from ...planning.shape import Shape
 from . import by_level
 
-#: Edges a vertex from which on a search looks at its neighbour of most edges first.
+#: Mean degree from which on a search reads each vertex's neighbour of highest degree first.
 _HEADS_FROM = 8
 
-#: How many edges a vertex it then looks at, however many there are: what measured times come to, on Kronecker graphs,
-#: random ones and dense ones (benchmarks/NOTES.md).
+#: Edges per vertex that it then reads, whatever the degrees: fitted to measured times on Kronecker graphs, random
+#: graphs and dense graphs (benchmarks/NOTES.md).
 _LOOKS = {"cuda": 5.0, "cpu": 7.0}
 
-#: Times that a list of vertices is shorter than the bitmap that it stands for.
+#: A list of vertices is sent instead of a bitmap if it is shorter by this factor.
 LISTS = 16
 
-#: What `mgraph.bfs` can do in one launch; `mgraph.bfs_by_level` has the others.
+#: The methods of `mgraph.bfs` that run many levels in a launch; `by_level` has the others.
 BFS_METHODS = ("hybrid", "frontier", "pull")
 
-#: Levels that a search is taken to have, which only the graph can tell.
+#: Assumed number of levels of a search; the real one depends on the graph.
 DEPTH = 20
 
 
@@ -62,9 +62,9 @@ class SearchesDetail(Detail):
     Attributes
     ----------
     sources : int
-        How many sources there are.
+        Number of sources.
     batch : int
-        Sources at a time, in words of 64.
+        Sources searched from at the same time, a multiple of 64.
     """
 
     sources: int
@@ -81,10 +81,10 @@ class SearchesDetail(Detail):
 
 
 def prepared_for(method: str, n: int, m: int, shards: int) -> str | None:
-    """Return what a search makes of a graph once, to find its way by; ``kernels/bfs.cu`` tells what it is.
+    """Return what a search prepares once for a graph: heads, quads or nothing. ``kernels/bfs.cu`` describes both.
 
-    Who pulls looks at the heads of vertices, where these have many edges; with few, the quads serve thin
-    levels, of which a launch must run many for it to pay.
+    Heads speed up pulling in graphs of high degree. Quads speed up thin levels in graphs of low degree; they pay only
+    if a launch runs many levels.
     """
     if m >= _HEADS_FROM * n:
         return "heads" if method in ("auto", "hybrid", "pull") else None
@@ -105,7 +105,7 @@ def planned(
     memory_limit: int | None = None,
     shape: Shape | None = None,
 ) -> Plan:
-    """Plan a search from one source, or from a set of them: by levels, how many of which only the graph can tell."""
+    """Plan a search from one source, or from a set of them, level by level."""
     kind, shape = specs[0].kind, shape or Shape()
     if method not in ("auto", *BFS_METHODS, *by_level.METHODS):
         known = ", ".join(map(repr, (*BFS_METHODS, *by_level.METHODS)))
@@ -143,16 +143,16 @@ def planned(
     search, depth = rates_of(specs[0]).search, shape.levels if kind == "cpu" else DEPTH
     few = method in ("auto", "hybrid") and m >= _HEADS_FROM * n
     looked = _LOOKS[kind] * n if few else m
-    if kind == "cpu" and method == "pull":  # each level goes through the vertices that are not yet reached
+    if kind == "cpu" and method == "pull":  # each level reads all vertices that are not yet reached
         looked = depth * n * (0.7 + shape.far) / specs[0].cores
     elif kind == "cpu" and not few:
         looked *= shape.reads(n, 1.6 if method == "frontier" else 0.9)
     seconds, level = looked / (search * len(specs)), per_level
-    if level_by_level:  # two launches and the host's look at what they found
+    if level_by_level:  # two launches, and the host reads the size of the level
         per_level += (3 if kind == "cuda" else 1) * rates_of(specs[0]).launch * (method not in ("sequential", "scan"))
         cores = 1 if method == "sequential" else specs[0].cores
         seconds = by_level.touches(n, max(edges), method, int(depth)) / (search * cores)
-        if kind == "cpu":  # what is passed in order takes less than half of what is read at random
+        if kind == "cpu":  # sequential reads take less than half of the time of random ones
             whole, first = (by_level.touches(n, max(edges), method, levels) for levels in (int(depth), 0))
             seconds = (0.4 * (whole - first) + shape.reads(n, 1.6) * first) / (search * cores)
         level = per_level + seconds / depth
@@ -175,10 +175,10 @@ def planned(
 
 
 def _listed(n: int, shards: int, kind: str) -> int:
-    """Return the most vertices of a level that a shard of a search shall send as a list; 0 where lists do not pay.
+    """Return the most vertices of a level that a shard sends as a list; 0 where lists do not pay.
 
-    They do not where a shard's part of the bitmap is little to send itself. A list always travels in full length, and
-    in vain if the level does not fit it: so it is a small part of the bitmap, and short.
+    They do not pay where a shard's part of the bitmap is short itself. A list is always sent in full length, and in
+    vain if the level does not fit into it. So it must be short, and much shorter than the bitmap.
     """
     bitmap = n // 8 // shards
     if shards == 1 or bitmap <= SHORT[kind] // 2:
@@ -200,7 +200,7 @@ def planned_for_many(
     memory_limit: int | None = None,
     shape: Shape | None = None,
 ) -> Plan:
-    """Plan searches from many sources: as many words of 64 at a time as there are, and as fit."""
+    """Plan searches from many sources: as many words of 64 searches at a time as are needed, and fit."""
     if method not in ("auto", "words"):
         raise InputError(Given("method", method), " is not known for bfs_many: use 'auto' or 'words'")
     kind, shards, shape = specs[0].kind, len(specs), shape or Shape()
@@ -217,10 +217,10 @@ def planned_for_many(
             return lists + 8 * words * (n + 2 * own) + hubs + found
 
         ranges, edges = shares(n, m, specs, memory_limit, indptr, peak)
-        # An edge is looked at in some levels, the words of a vertex in all; a distance is written once.
+        # An edge is read in some levels, the words of a vertex in all; a distance is written once.
         passes = DEPTH * 24 * words * n / (r.memory * shards) + DEPTH * per_level
         seconds = batches * (3 * max(edges) / (r.search * specs[0].cores) + passes)
-        if kind == "cpu":  # a word after the other; a level goes through all vertices, a pair is written by itself
+        if kind == "cpu":  # word by word; a level reads all vertices, and each distance is written by itself
             touches = words * (3 * max(edges) + 2 * shape.levels * n) + 38 * words * n
             seconds = batches * (touches / (r.search * specs[0].cores) + shape.levels * per_level)
         return Plan(
@@ -241,6 +241,6 @@ def planned_for_many(
             detail=SearchesDetail(sources, 64 * words),
         )
 
-    # No more words than there are sources for, but for a power of two.
+    # At most the words that the sources need, rounded up to a power of two.
     ways = [made(words) for words in bfs_many_kernels.of_kind(kind).WORDS if words < 2 * -(-sources // 64)]
     return next((way for way in ways if not shortfall(way, memory_limit)), None) or fitted(ways[-1], memory_limit)

@@ -1,4 +1,4 @@
-"""The transitive closure by the blocked algorithm, a bit a pair."""
+"""Plans of transitive closures by the blocked algorithm, a bit per pair."""
 
 from dataclasses import dataclass
 
@@ -15,15 +15,15 @@ from ...planning.kernels import Shapes, check_block, padded
 from ...planning.plan import Plan
 from ...planning.rates import EXCHANGE
 
-#: Pairs a second and pivot that the product of bits passes, on a GPU and on a CPU's core, and the seconds that
-#: the pivots' own part of a round takes.
+#: Rate of the product of bits in pairs times pivots a second, of a GPU and of a CPU's core; and seconds that a round
+#: takes for its pivots.
 RATE = {"cuda": 3.0e15, "cpu": 1.9e12}
 PIVOTS = {"cuda": 50e-6, "cpu": 300e-6}
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClosureDetail(MatrixDetail):
-    """Words of bits, of which each says whether one vertex reaches another."""
+    """A matrix of bits, 32 to a word: bit (i, j) says whether vertex i reaches vertex j."""
 
     def result(self, plan: Plan) -> str:
         """Return the form of the result."""
@@ -57,7 +57,7 @@ def planned(
         matrix = 4 * rows * padded(-(-width // 32), kind)
         made = kernels.panels(Shapes, np.uint32, rows, width, block)
         panels = sets * sum(array.nbytes for array in made) + 8 * rows
-        # The edges of the shard's rows; of a dense matrix some rows at a time, as numbers and as truth values.
+        # The edges of the shard's rows; of a dense matrix some rows at a time, as numbers and as booleans.
         loading = 4 * m * rows // max(n, 1) + 8 * (rows + 1) if m else 10 * min(rows, chunk_rows(width)) * width
         return matrix + max(panels, loading)
 
@@ -68,7 +68,7 @@ def planned(
     wide = max((last - first for first, last in strips), default=0)
     update = high * wide * min(block, n) / (RATE[kind] * speed_of(specs[0]).arithmetic * specs[0].cores)
     pivots = PIVOTS[kind] + (EXCHANGE[kind] if shards > 1 else 0)
-    # A round with look-ahead takes twice the launches, which is as long as the pivots' part again.
+    # A round with look-ahead has twice the launches. The additional ones take as long as the pivots' part.
     look_ahead = kind == "cuda" and update > 2 * PIVOTS[kind]
     seconds = max(update, pivots) + rates_of(specs[0]).strips if look_ahead else update + pivots
 

@@ -1,4 +1,4 @@
-"""Connected components."""
+"""Plans of connected components."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -13,7 +13,7 @@ from ...planning.plan import Detail, Plan
 from ...planning.rates import EXCHANGE
 from ...planning.shape import Shape
 
-#: Edges up to which one core of a CPU joins components as fast as all do, as these may take longer to wake up.
+#: Up to this number of edges one core of a CPU is as fast as all, whose threads take time to wake up.
 FEW_EDGES = 1 << 17
 
 #: What `mgraph.connected_components` can do.
@@ -39,7 +39,7 @@ def planned(
     memory_limit: int | None = None,
     shape: Shape | None = None,
 ) -> Plan:
-    """Plan connected components: what a method touches of the vertices and edges, and the forests it keeps."""
+    """Plan connected components: the reads of vertices and edges by a method, and the forests that it keeps."""
     if method not in ("auto", *METHODS):
         known = ", ".join(map(repr, METHODS))
         raise InputError(Given("method", method), f" is not known for components: use 'auto', {known}")
@@ -66,10 +66,10 @@ def planned(
     touches: float
     if method == "sequential":
         touches, cores, launches = most + n, 1, 1
-    elif rounds:  # it took some ten of them, of two passes over the edges and four launches
+    elif rounds:  # measured: about ten rounds, each of two passes over the edges and four launches
         touches, cores, launches = 20 * most + 80 * n, specs[0].cores, 40
         touches *= 1 if kind == "cuda" else 0.5 + shape.far
-    elif kind == "cpu":  # a vertex's way to its root leads through the cache or beyond it
+    elif kind == "cpu":  # finding a vertex's root reads the cache, or memory if the cache is too small
         touches, cores, launches = (0.8 * most if directed else 0) + (2 + 12 * shape.far) * n, specs[0].cores, 8
     else:
         touches, cores, launches = (most if directed else min(most, 2 * n)) + 6 * n, specs[0].cores, 8

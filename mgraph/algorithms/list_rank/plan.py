@@ -1,4 +1,4 @@
-"""List ranking."""
+"""Plans of list ranking."""
 
 import warnings
 from collections.abc import Iterator
@@ -16,25 +16,25 @@ from ...planning.fit import fitted
 from ...planning.plan import Detail, Plan
 from ...planning.rates import EXCHANGE
 
-#: Elements a second that list ranking passes on a GPU, of many millions, and on a CPU's core; by jumping, in each
-#: round.
+#: Elements ranked a second by a GPU, of lists of many millions, and by a CPU's core; by Wyllie's method, elements a
+#: second in each round.
 RATE = {
     "cuda": {"splitter64": 10e9, "splitter48": 7e9, "wyllie": 100e9},
     "cpu": {"sequential": 7.5e6, "splitter64": 33e6, "splitter48": 30e6, "wyllie": 150e6},
 }
 
-#: Launches of a GPU that ranks by splitters, and looks and allocations that take as long.
+#: Launches that ranking by splitters takes on a GPU; reads and allocations that take as long are counted too.
 LAUNCHES = 50
 
-#: Elements of a short list: up to which one core of a CPU goes along it as fast as it jumps, as its caches hold them,
-#: and up to which jumping on all takes a GPU no longer than the launches for splitters.
+#: Elements of a short list. On a CPU, one core walks along it as fast as any method, because its caches hold the list;
+#: on a GPU, Wyllie's method takes no longer than the launches for splitters.
 SHORT_LIST = {"cpu": 1 << 16, "cuda": 1 << 23}
 
-#: How many times faster a core goes along a short list.
+#: How many times faster per element a core walks along a short list.
 CACHED = 7
 
-#: Walks that each of a device's threads makes at least, so that few wait for the longest, and the most elements
-#: among which one splitter is picked: then 16 bits hold the steps of a walk.
+#: Least number of walks per thread of a device, so that few threads wait for the longest walk; and the largest spacing
+#: of splitters, with which 16 bits hold the number of steps of a walk.
 WALKS = 4
 SPACING = 1024
 
@@ -52,7 +52,7 @@ class ListDetail(Detail):
     Attributes
     ----------
     spacing : int
-        Elements among which one is picked as a splitter; 0 where there are none.
+        One of this number of elements is picked as a splitter; 0 where there are no splitters.
     """
 
     noun: ClassVar[str] = "elements"
@@ -83,9 +83,9 @@ def planned(
     splitters: int | None = None,
     memory_limit: int | None = None,
 ) -> Plan:
-    """Plan a list ranking: strata of the elements by splitters, ranges of them by jumping.
+    """Plan a list ranking: strata of the elements by splitters, ranges of the elements by Wyllie's method.
 
-    A list has one link an element: `m` is not used.
+    `m` is not used, since an element has one link.
     """
     if n > MAX_ELEMENTS:
         raise InputError(Argument("n"), f" must be an integer in [0, {MAX_ELEMENTS}], got {n}")
@@ -140,12 +140,12 @@ def planned(
             walks = WALKS if shards == 1 else WALKS // 2  # each shard ranks the splitters of all
             splitters = walks * units * list_rank_kernels.of_kind(kind).WALKERS
         spacing = min(SPACING, 1 << max(0, (n // splitters).bit_length() - 1))
-        # A CPU may receive all others' ranks of its range while it still ranks; GPUs reduce in place.
-        heard = dtype.itemsize * (shards - 1) if kind == "cpu" else 0
+        # A CPU may receive the others' ranks of its range before it has finished its own; GPUs reduce in place.
+        received = dtype.itemsize * (shards - 1) if kind == "cpu" else 0
         each = 2 * lists + (8 if method == "splitter64" else 6) * n + 8 * -(-n // spacing)
-        steps, peaks = 4, tuple(each + heard * (last - first) for first, last in ranges)
+        steps, peaks = 4, tuple(each + received * (last - first) for first, last in ranges)
         able = rates_of(specs[0])
-        if kind == "cuda":  # each shard sets and reads the words of all elements, whichever it has walked
+        if kind == "cuda":  # each shard writes and reads a word of every element, also of those that others have walked
             passes = 20 * n / able.memory
             seconds = passes + (seconds - passes) / cores + (n * dtype.itemsize / able.link if shards > 1 else 0)
             launches = LAUNCHES
@@ -169,5 +169,5 @@ def planned(
 
 
 def rounds(links: int) -> int:
-    """Return how many rounds of jumps bring every word of a chain to its end, and show a word on a cycle."""
+    """Return the number of rounds of pointer jumping that reach the end of any chain, or prove a cycle."""
     return max(1, (links - 1).bit_length()) if links > 0 else 0

@@ -1,4 +1,4 @@
-"""Shortest paths from one source."""
+"""Plans of shortest paths from one source."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def planned(
     memory_limit: int | None = None,
     shape: Shape | None = None,
 ) -> Plan:
-    """Plan shortest paths from one source: rounds, how many of which only the graph can tell."""
+    """Plan shortest paths from one source, round by round."""
     dtype, shape = distance_dtype(None, dtype), shape or Shape()
     if method == "auto":
         method = "nearfar" if nonnegative else "bellman-ford"
@@ -63,7 +63,6 @@ def planned(
         steps=None,
         span=span or span_of(per_round),
         peak_bytes=tuple(peak(last - first, own_edges) for (first, last), own_edges in zip(ranges, edges, strict=True)),
-        # An edge is passed a few times, and its weight and its end's distance looked at.
         seconds=_passed(n, m, method, kind, shape) / (rates_of(specs[0]).search * shards) + 60 * per_round,
         detail=Detail(),
     )
@@ -71,11 +70,11 @@ def planned(
 
 
 def _passed(n: int, m: int, method: str, kind: str, shape: Shape) -> float:
-    """Return how often a search reads at random as much as an edge takes a breadth-first search."""
+    """Return the work of a search in random reads, each as long as breadth-first search takes for an edge."""
     if kind == "cuda":
-        return 4 * m  # an edge is passed a few times, and its weight and its end's distance looked at
-    # On a CPU an edge takes some 13 ns, and a vertex whose distance no cache holds 150 more. Without a window a
-    # vertex falls more often, with masks every round goes through all vertices.
+        return 4 * m  # an edge is relaxed a few times, with reads of its weight and of its end's distance
+    # On a CPU an edge takes about 13 ns, and a vertex whose distance is not in a cache 150 ns more. Without a window
+    # distances fall more often; with masks every round reads all vertices.
     once = 2.6 * m + 30 * n * shape.far * (n > CACHED)
     levels = shape.levels if method == "mask" else 0
     return once * (1 if method == "nearfar" else 1.5) + levels * n / 2
