@@ -129,11 +129,11 @@ ROW = json.dumps(
 
 class TestRuns:
     def test_rows_are_written_and_kept(self, suites, tmp_path):
-        told = []
-        ended = bench(["small"], tmp_path / "out", device="cpu", quick=True, tell=told.append)
+        reported = []
+        ended = bench(["small"], tmp_path / "out", device="cpu", quick=True, on_row=reported.append)
         assert (ended.measured, ended.kept, ended.skipped, ended.wrong) == (2, 0, 0, 0)
         rows = list(read_rows(tmp_path / "out"))
-        assert [row["kind"] for row in rows] == ["ceilings", "case", "case"] == [row["kind"] for row in told]
+        assert [row["kind"] for row in rows] == ["ceilings", "case", "case"] == [row["kind"] for row in reported]
         assert all(row["versions"]["mgraph"] == mgraph.__version__ and row["date"] for row in rows)
         again = bench(["small"], tmp_path / "out", device="cpu", quick=True)
         assert (again.measured, again.kept) == (0, 2)
@@ -235,7 +235,7 @@ class TestRuns:
             tmp_path,
             device="cpu",
             quick=True,
-            tell=lambda row: done.append(CliRunner().invoke(main, asked)),
+            on_row=lambda row: done.append(CliRunner().invoke(main, asked)),
         )
         assert ended.measured == 2 and len(list(read_rows(tmp_path))) == len(done) == 3
         assert {each.exit_code for each in done} == {2} and "another run writes to" in done[0].output

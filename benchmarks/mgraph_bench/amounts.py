@@ -2,7 +2,7 @@
 
 import math
 
-#: What a missing amount is shown as.
+#: Text for a missing amount.
 NONE = "–"
 
 _PREFIXES = (("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3))

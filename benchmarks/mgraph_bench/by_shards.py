@@ -1,9 +1,9 @@
-"""All pairs, searches and list ranking on inputs of which each worker makes its part, so that none need fit one device.
+"""All pairs, searches and list ranking on inputs that need not fit one device: each worker makes its part.
 
     python -m mgraph_bench.by_shards {apsp,bfs,list_rank} --size N [--workers P] [--device KIND]
 
 Suites (`mgraph bench`) make an input on one device. Here each shard makes its own part: a program of the library is run
-with another `load`. One line of JSON is printed, with the times of the solve. Results are verified before.
+with another `load`. It prints one line of JSON with the times of the solve. Results are verified before timings count.
 """
 
 import json
@@ -32,12 +32,12 @@ from mgraph.planning.plan import Plan
 
 Array = Any
 
-#: Rows of all pairs, and ranks, that are verified; searches that are made; vertices whose edges are verified together.
+#: Numbers of verified rows of all pairs, of verified ranks, of searches, and of vertices verified together.
 ROWS, RANKS, SEARCHES, VERTICES = 8, 1 << 20, 8, 1 << 21
 
 
 class Timed:
-    """Measures a program's supersteps on a shard, which all shards begin together; in seconds."""
+    """Measures a program's supersteps on a shard, in seconds; all shards begin together."""
 
     seconds = 0.0
 
@@ -117,9 +117,9 @@ class KroneckerSearch(Timed, Search):
         return super().load(shard, IncomingEdges(by_target, by_source), device)
 
     def collect(self, state: Any, comm: Any) -> dict[str, Any]:
-        """Return the time, the edges into what was reached, and how many vertices and edges disprove the distances.
+        """Return the time, the number of edges into reached vertices, and how many vertices and edges fail the checks.
 
-        A vertex needs a neighbour that is one edge nearer, and may have none that is nearer by more.
+        A vertex needs a neighbour that is one edge nearer to the source, and may have none that is nearer by more.
         """
         found = super().collect(state, comm)
         own, (indptr, indices), xp = found["distances"], state.by_target, state.device.xp
@@ -209,7 +209,7 @@ MEASURED = {"apsp": apsp, "bfs": bfs, "list_rank": list_rank}
 @click.option("--workers", type=int, metavar="P", help="Dask workers of this machine; by default its GPUs, or 2.")
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), help="By default GPUs where there are any.")
 def main(algorithm: str, size: int, workers: int | None, device: str | None) -> None:
-    """Measure an algorithm on an input of which each worker makes its part, and print a line of JSON."""
+    """Measure an algorithm on an input whose parts the workers make, and print a line of JSON."""
     kind = device or ("cuda" if devices.gpu_count() else "cpu")
     with local_client(workers or devices.gpu_count() or 2, kind) as client:
         runner = Cluster(client, kind)

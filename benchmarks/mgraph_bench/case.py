@@ -69,7 +69,7 @@ class Bench:
 
     @property
     def input_seconds(self) -> float:
-        """The seconds in which the latest input was made or read."""
+        """Seconds that it took to generate or read the latest input."""
         return self._seconds
 
     def prove(
@@ -81,7 +81,7 @@ class Bench:
         start: Start,
         wanted: tuple[str, ...] = (),
     ) -> str:
-        """Raise unless a result passes the wanted checks, or equals one that has passed them."""
+        """Raise unless a result passes the requested checks, or equals a verified one."""
         algorithm = ALGORITHMS[case.algorithm]
         names = algorithm.unique
         if not names:
@@ -208,7 +208,7 @@ def _own_row(
         **_rated(amounts, times, ceiling),
         "peak_bytes": peak,
         "predicted_bytes": max(made.peak_bytes),
-        "predicted_seconds": None if "blocks" in case.run else made.seconds,  # of which plans know nothing
+        "predicted_seconds": None if "blocks" in case.run else made.seconds,  # which plans do not count
         "checked": proof,
     }
 
@@ -248,10 +248,10 @@ def _peer_row(case: Case, suite: Suite, graph: Any, repeats: int, bench: Bench) 
 
 
 def _inside(call: Callable[..., Any], graph: Any, place: devices.Device) -> tuple[int, dict[str, float]]:
-    """Return the most memory that a call takes, as plans count it, and its time by operation.
+    """Return the peak memory of a call, as plans count it, and its time by operation.
 
-    The memory is that of the first call on a graph, which prepares what the graph keeps. Plans count the lists of
-    neighbours too, and a list that is ranked.
+    The memory is that of the first call on a graph, which prepares the arrays that the graph keeps. Plans count the
+    lists of neighbours too, and a list that is ranked.
     """
     given, fresh = 0, graph
     if isinstance(graph, Graph) and graph.dense is None:

@@ -1,7 +1,7 @@
-"""Measured ceilings of a device: the roofs of a roofline, of which algorithms reach a fraction.
+"""Measured ceilings of a device: the roofs of a roofline.
 
-Three things bound the algorithms here: sums and minima in registers, reads at random of a table that a cache holds or
-does not, and memory read and written in order. A short kernel for each is timed (``kernels/ceilings.cu``).
+Three rates bound the algorithms: sums and minima in registers, random reads of a table inside or outside a cache, and
+sequential memory traffic. A short kernel for each is timed (``kernels/ceilings.cu``).
 """
 
 import math
@@ -14,7 +14,7 @@ from mgraph import device as devices
 from mgraph.kernels import ceilings as ceilings_kernels
 from mgraph.measuring import each_seconds
 
-#: What is measured of the (min, +) product: the type, and whether nothing is negative.
+#: Measured variants of the (min, +) product: the type, and whether nothing is negative.
 _MINPLUS = {
     "float32": (np.float32, False),
     "nonnegative": (np.float32, True),
@@ -23,12 +23,12 @@ _MINPLUS = {
     "float64": (np.float64, False),
 }
 
-#: Bytes of the tables that are read: from what a core has beside it to what no cache holds.
+#: Bytes of the tables that are read: from a core's nearest cache to beyond all caches.
 _TABLES = tuple(1 << bits for bits in (15, 18, 21, 24, 27, 30, 33))
 
-#: How much is done at a time, for some milliseconds: rounds, reads, and bytes of the largest table and of a copy. A
-#: quick measurement does less, but still so much that starting a launch or a core's thread is a small part of its time:
-#: else cases of a quick run, whose data lie in a cache, come out many times faster than what is called their ceiling.
+#: Work of a measurement, for some milliseconds: rounds, reads, and bytes of the largest table and of a copy. A quick
+#: measurement does less, but enough that starting a launch or a thread is a small part of its time: otherwise cases of
+#: a quick run, whose data lie in a cache, would be many times faster than their ceiling.
 _EFFORT = {
     "cuda": (1 << 15, 1 << 27, 1 << 33, 1 << 30),
     "cpu": (1 << 17, 1 << 23, 1 << 27, 1 << 28),
@@ -38,8 +38,8 @@ _QUICK = {
     "cpu": (1 << 14, 1 << 22, 1 << 24, 1 << 26),
 }
 
-#: Returns the most work a second that a device's measured ceilings allow, from these, the type of the distances,
-#: whether no weight is negative, and the number of vertices or elements.
+#: Returns the greatest rate of work that a device's measured ceilings allow. Its arguments are these, the type of the
+#: distances, whether no weight is negative, and the number of vertices or elements.
 Ceiling = Callable[[dict[str, Any], Any, bool, int], float]
 
 
@@ -77,7 +77,7 @@ def of_products(measured: dict[str, Any], dtype: Any, nonnegative: bool, n: int)
 
 
 def of_reads(reads: int, bits: int) -> Ceiling:
-    """Return the ceiling of work whose every edge or element takes some random reads.
+    """Return the ceiling of work in which every edge or element takes some random reads.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ CEILINGS: dict[str, Ceiling] = {
     "bfs": of_reads(1, 1),  # of a bitmap of the visited
     "sssp": of_reads(1, 32),  # of a distance
     "components": of_reads(1, 32),  # of a label
-    "list_rank": of_reads(3, 32),  # the successor, what the walk writes, and the rank
+    "list_rank": of_reads(3, 32),  # the successor, the word that the walk writes, and the rank
 }
 
 

@@ -14,7 +14,7 @@ class Suites(click.Group):
     """The group ``bench``: ``report`` is a command of it, all other words are suites to measure."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Let all words but ``report`` name suites."""
+        """Take all words but ``report`` for names of suites."""
         return super().parse_args(ctx, args if args[:1] == ["report"] else ["run", *args])
 
 
@@ -22,7 +22,7 @@ class Suites(click.Group):
     "bench", cls=Suites, no_args_is_help=False, options_metavar="", subcommand_metavar="[SUITE]... | report DIR"
 )
 def bench() -> None:
-    """Measure the benchmark suites, or report on what was measured."""
+    """Measure the benchmark suites, or report the measurements."""
 
 
 bench.command_class = Command
@@ -58,11 +58,11 @@ def bench_run(suites: tuple[str, ...], **options: Any) -> None:
 
     Rows that the folder has are kept: call it again to continue a run that was interrupted.
 
-    mgraph bench report DIR writes the report of what was measured.
+    mgraph bench report DIR writes the report of the measurements.
     """
     from .run import bench
 
-    ended = bench(suites, tell=_told, **options)
+    ended = bench(suites, on_row=_print_row, **options)
     click.echo(
         f"{ended.measured} measured, {ended.kept} kept, {ended.skipped} skipped, {ended.wrong} wrong, "
         f"{ended.failed} failed" + (", stopped by --limit: call again to go on" if ended.limited else ""),
@@ -72,7 +72,7 @@ def bench_run(suites: tuple[str, ...], **options: Any) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _told(row: dict[str, Any]) -> None:
+def _print_row(row: dict[str, Any]) -> None:
     """Print a row of a benchmark in a line."""
     if row["kind"] == "ceilings":
         click.echo(f"ceilings of {row['device']['model']}: copy {tqdm.format_sizeof(row['copy'])}B/s")

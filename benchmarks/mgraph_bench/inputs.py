@@ -56,18 +56,18 @@ def random_matrix(n: int, *, negative: bool = False, device: str | None = None, 
 def read(
     file: str, *, core: int | None = None, folder: Path | None = None, device: str | None = None, **given: Any
 ) -> Graph:
-    """Return the graph of a file of the data folder, or of its vertices of most edges.
+    """Return the graph of a file of the data folder, or its subgraph of the vertices of most edges.
 
     Parameters
     ----------
     file : str
         The file's name, in `folder`.
     core : int, optional
-        Keep so many vertices only, those of most edges, in the order of their numbers.
+        Keep only this number of vertices, those of most edges, in the order of their numbers.
     folder : path, optional
         By default the first of `DATA` that has the file.
     device : {"cpu", "cuda", "cuda:N"}, optional
-        Where the graph shall live; by default on the CPU.
+        Device of the graph; by default the CPU.
     **given
         As `mgraph.read` takes it.
 
@@ -93,7 +93,7 @@ def read(
 
 
 def _core(graph: Graph, n: int) -> Graph:
-    """Return the graph of the `n` vertices of most edges."""
+    """Return the subgraph of the `n` vertices of most edges."""
     if n > graph.n:
         raise InputError(f"core={n} vertices are more than the {graph.n} that there are")
     src, dst, weights = graph.coo()
@@ -123,7 +123,7 @@ MAKERS: dict[str, Callable[..., Any]] = {
     "read": read,
 }
 
-#: The kinds of input that makers make, where these are no graphs.
+#: The kinds of input of the makers that do not make graphs.
 _KINDS = {"linked_list": "list", "random_matrix": "matrix"}
 
 
@@ -132,7 +132,7 @@ def kind_of(make: str) -> str:
     return _KINDS.get(make, "graph")
 
 
-#: Whose further arguments makers hand on.
+#: Functions to which makers pass further arguments on.
 _BEHIND: dict[str, tuple[Callable[..., Any], ...]] = {"random_matrix": (generate.random_matrix,), "read": (read_file,)}
 
 

@@ -37,7 +37,7 @@ _OF_A_DEVICE: dict[str, type] = {"kind": str, "model": str, "count": int}
 
 @dataclass(frozen=True)
 class Rows:
-    """What a folder holds.
+    """The content of a folder.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ def read(folder: Path) -> Rows:
         row
         for row in kinds["skipped"]
         if (_is_there(row) or _case(row) not in measured)
-        # What was skipped is told of one device: of as many as it takes it may have been measured later.
+        # A skipped row names one device; the case may have been measured later on several.
         and since.get((_case(row), device_name(row, False)), "") <= row.get("date", "")
     ]
     ceilings = [row for row in kinds["ceilings"] if not row.get("quick") or key(row | {"quick": False}) not in newest]
@@ -234,7 +234,7 @@ def parameters(rows: list[Row]) -> tuple[dict[str, Any], list[str]]:
 
 
 def in_words(name: str, what: Any) -> str:
-    """Return a parameter in words, with its name if that is needed to understand it."""
+    """Return a parameter in words, with its name if needed."""
     if isinstance(what, list):
         what = " to ".join(map(count, what))
     elif isinstance(what, str) and name != "where":
@@ -260,7 +260,7 @@ def label(row: Row, names: tuple[str, ...], models: int = 1, counts: int = 1) ->
     row : dict
         The row.
     names : tuple of str
-        The fields that tell series apart.
+        The fields that distinguish series.
     models, counts : int
         How many models of devices, and how many numbers of them, are shown together.
     """

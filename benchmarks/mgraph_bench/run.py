@@ -60,7 +60,7 @@ def bench(
     quick: bool = False,
     limit: float | None = None,
     data: Path | None = None,
-    tell: Callable[[Row], None] = lambda row: None,
+    on_row: Callable[[Row], None] = lambda row: None,
 ) -> Ended:
     """Measure suites, and write their rows to a folder.
 
@@ -72,8 +72,8 @@ def bench(
         The run's folder, created if needed. Cases that have a row there, from this device, commit and versions, are not
         measured again.
     device : {"cpu", "cuda", "cuda:N"}, optional
-        Measure on this device only: what runs on another, as most other libraries do, is left out. By default cases
-        run where they say, and those that do not say it on a GPU where there is one.
+        Measure on this device only: cases of other devices, such as most other libraries, are left out. By default
+        cases run on the device that they name, and those that name none on a GPU if there is one.
     workers : int, optional
         Dask workers, at least one, for the cases that do not say how many; by default none.
     scheduler : str, optional
@@ -85,16 +85,16 @@ def bench(
         Seconds after which no further row is begun; 0 begins none.
     data : path, optional
         Where files of graphs are; by default they are looked for in `mgraph_bench.inputs.DATA`.
-    tell : callable
-        Called with every row when it is there.
+    on_row : callable
+        Called with every row after it was measured.
 
     Raises
     ------
     InputError
-        If a suite, or the device, is not known, its file is no suite, an argument is not as above, a line of the
-        folder's file is no row, or another run writes to it.
+        If a suite or the device is unknown, a suite's file or an argument is invalid, a line of the folder's file is
+        not a row, or another run writes to it.
     DeviceError
-        If the device is not there.
+        If the device does not exist.
     SchedulerError
         If the scheduler does not answer.
     """
@@ -103,7 +103,7 @@ def bench(
     if workers is not None:
         checked_integer("workers", workers, 1)
     if limit is not None and not limit >= 0:
-        raise InputError(f"limit must be a number of seconds, 0 or more, got {limit}")
+        raise InputError(argument="limit", value=limit, expected="a number of seconds, 0 or more")
     chosen = [load(name) for name in (suites or names())]
     cases = list(cases_of(chosen, quick, workers, scheduler))
     if scheduler is not None:
@@ -132,7 +132,7 @@ def bench(
                 lines.write(json.dumps(found, allow_nan=False) + "\n")
                 lines.flush()
             known[identity(found)] = found
-            tell(found)
+            on_row(found)
 
         shared = Bench(data, clients.client)
         for suite, case in cases:
@@ -151,7 +151,7 @@ def bench(
                 if place.kind == "cuda" or "peer" not in case.run:
                     shared.ceilings[place.model()] = _ceilings(place, quick, known, facts, write)
                 found = row(case, suite, shared, place, quick)
-                json.dumps(found, allow_nan=False)  # or it is this case that fails
+                json.dumps(found, allow_nan=False)  # otherwise this case fails
                 ended.measured += 1
             except WrongResultError as error:
                 found = {"kind": "wrong", "why": str(error)}
@@ -172,7 +172,8 @@ def bench(
 def check_scheduler(scheduler: str) -> None:
     """Raise unless a scheduler of this address answers."""
     if not re.fullmatch(r"(\w+://)?(\[[\da-fA-F:.%]+\]|[^\s/:\[\]]+):\d+", scheduler):
-        raise InputError(f"scheduler must be an address such as tcp://10.0.0.1:8786, got {scheduler!r}")
+        expected = "an address such as tcp://10.0.0.1:8786"
+        raise InputError(argument="scheduler", value=scheduler, expected=expected)
     from mgraph.cluster import connect  # and Dask
 
     connect(scheduler).close()
@@ -313,13 +314,13 @@ def versions() -> dict[str, str]:
 def commit(checkout: Path = CHECKOUT) -> str | None:
     """Return the commit of the checkout that runs this; None if a checkout does not, or the folder lies below one."""
 
-    def told(*asked: str) -> str:
+    def git(*asked: str) -> str:
         done = subprocess.run(["git", *asked], cwd=checkout, capture_output=True, text=True, timeout=10, check=True)
         return done.stdout.strip()
 
     try:
-        if Path(told("rev-parse", "--show-toplevel")).resolve() != checkout:
+        if Path(git("rev-parse", "--show-toplevel")).resolve() != checkout:
             return None
-        return told("describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
+        return git("describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
     except (OSError, subprocess.SubprocessError):
         return None

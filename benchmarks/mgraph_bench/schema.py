@@ -25,12 +25,12 @@ SUITE = (
 #: Arguments of calls that the run gives, and suites may not.
 GIVEN = ("source", "sources", "device", "client", "progress")
 
-#: What a sweep may say of a run: the device; the library that is called instead of this one; Dask workers; random
+#: Fields of a sweep's run: the device; the library that is called instead of this one; Dask workers; random
 #: sources that a search starts from, one after the other; thread blocks a launch (on a CPU, threads); the tile of the
 #: (min, +) product; and where the input lies, ``"host"`` or, by default, the device.
 RUN = ("device", "peer", "workers", "sources", "blocks", "tile", "where")
 
-#: Fields that tell rows apart, beside the arguments of their cases, and fields that can be drawn.
+#: Fields that distinguish rows, in addition to the arguments of their cases, and fields that can be drawn.
 TOLD_APART = ("n", "m", "edges", "method", "algorithm", "model", "devices")
 NUMBERS = (
     "seconds", "call_seconds", "first_call_seconds", "processor_seconds", "input_seconds", "spread", "per_element",
@@ -48,7 +48,7 @@ def check(text: Table) -> None:
     Raises
     ------
     InputError
-        It quotes the file, and says what is allowed instead.
+        The message quotes the file, and says what is allowed instead.
     """
     _look_at("a suite", text, SUITE, ("title", "source", "about", "algorithm", "plot", "sweep"))
     for name in ("title", "source", "about"):

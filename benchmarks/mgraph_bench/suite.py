@@ -4,7 +4,7 @@ A suite is a TOML file in the folder of suites. Its name is that of the file::
 
     title = "All pairs: the blocked algorithm against naive and squaring"
     source = "Padamata and Raveendran, 2013"
-    about = "What the study found, to be read beside the plot."
+    about = "What the study found, shown beside the plot."
     algorithm = "apsp"
     repeats = 7
     checks = ["diagonal", "rows"]
@@ -45,11 +45,11 @@ Results have to pass ``checks``, some of those of the registry, before their tim
 them.
 
 A sweep has a ``graph``, a maker of `mgraph_bench.inputs` with its arguments, a ``call``, the arguments of the public
-call, and a ``run``, what is around the call (`mgraph_bench.schema.RUN`). Its ``algorithm`` replaces the suite's. A list
-stands for each of its values; all combinations are measured. Values of ``[quick]`` replace those of the same name, so
-that the whole suite runs in seconds. A published y may be a pair, the ends of a band. A ``[[claim]]`` is a statement of
-a study in words (`Claim`). ``[traffic]`` has the bytes that an operation of a method moves for an element; from these
-follow the rates of operations. Any other name in the file is an error.
+call, and a ``run``, the conditions of the call (`mgraph_bench.schema.RUN`). Its ``algorithm`` replaces the suite's. A
+list stands for each of its values; all combinations are measured. Values of ``[quick]`` replace those of the same name,
+so that the whole suite runs in seconds. A published y may be a pair, the ends of a band. A ``[[claim]]`` is a statement
+of a study in words (`Claim`). ``[traffic]`` has the bytes that an operation of a method moves for an element; from
+these follow the rates of operations. Any other name in the file is an error.
 """
 
 import itertools
@@ -73,7 +73,7 @@ SUITES = next(
 
 @dataclass(frozen=True)
 class Plot:
-    """A suite's plot: the names of its x, its y and of the fields that tell series apart (see `value`)."""
+    """A suite's plot: the names of its x, its y and of the fields that distinguish series (see `value`)."""
 
     x: str
     y: str = "seconds"
@@ -104,7 +104,7 @@ class Claim:
     Attributes
     ----------
     words, published : str
-        What it is about, and the study's figure as it is to be read; where that is in percent, so is ours.
+        Its subject, and the study's figure as text; if that is in percent, so is ours.
     of : str
         The name of what is measured (see `value`).
     rows : dict
@@ -129,7 +129,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Case:
-    """One combination of a sweep's values: what is to be measured."""
+    """One combination of a sweep's values, to be measured."""
 
     suite: str
     algorithm: str
@@ -193,7 +193,7 @@ def load(name: str) -> Suite:
     Raises
     ------
     InputError
-        If there is no such suite, or its file is not one.
+        If there is no such suite, or its file is invalid.
     """
     path = SUITES / f"{name}.toml"
     if name not in names():
@@ -211,7 +211,7 @@ def parsed(name: str, text: dict[str, Any]) -> Suite:
     Raises
     ------
     InputError
-        If it describes none.
+        If it does not describe a suite.
     """
     try:
         check(text)
@@ -254,7 +254,7 @@ def _published(table: dict[str, Any]) -> Published:
 def value(row: dict[str, Any], name: str) -> Any:
     """Return a row's value of a name: a field, or an argument of its call, run or graph; None if there is none.
 
-    Names of what is computed: ``devices``, ``model``; ``edges``, undirected ones counted once; ``per_element`` and
+    Computed values: ``devices``, ``model``; ``edges``, undirected ones counted once; ``per_element`` and
     ``per_iteration``, the solve's time for each; ``per_device``, its rate on each; ``overhead``, load and collect over
     the solve.
     """

@@ -1,11 +1,11 @@
 """Other libraries, called on the same graphs, to compare their times with ours.
 
 A library has a module, with a function for each algorithm. The function puts the graph into the library's own form and
-names the call to be timed: what the library documents as its way of solving the problem, with as many threads as it
-takes by itself. Of several calls for a problem, the fastest is taken. Another function, which is not timed, turns the
+names the call to be timed: the one that the library documents for the problem, with its default number of
+threads. Of several calls for a problem, the fastest is taken. Another function, which is not timed, turns the
 result into arrays.
 
-No library ranks lists. Those whose search works off a queue do it from the ends of the lists backwards; GraphBLAS and
+No library ranks lists. Libraries whose search uses a queue search backwards from the ends of the lists; GraphBLAS and
 cuGraph go level by level, so that every element would take a launch.
 """
 
@@ -76,7 +76,7 @@ def solver(peer: str, algorithm: str, graph: Any, **call: Any) -> Solver:
 
 
 def version(peer: str) -> str | None:
-    """Return the version of a library, None where it is not installed."""
+    """Return the version of a library, None if it is not installed."""
     try:
         return str(import_module(PEERS[peer].module.partition(".")[0]).__version__)
     except ImportError:

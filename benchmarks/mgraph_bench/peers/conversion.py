@@ -47,33 +47,33 @@ def has_negative(graph: Graph) -> bool:
 
 
 def refuse_negative(graph: Graph, name: str) -> None:
-    """Raise if a weight is negative, which the named call does not admit."""
+    """Raise if a weight is negative, which the named call does not accept."""
     if has_negative(graph):
         raise PeerError(f"{name} admits no negative weights, and the least is {graph.extremes()[0]}")
 
 
 def hops(distances: Array) -> Array:
-    """Return distances in edges as integers, -1 for the unreached, which may be inf or as good as it."""
+    """Return distances in edges as integers, -1 for unreached vertices, given as inf or a very large number."""
     distances = np.asarray(distances)
     return np.where(distances < 2**31 - 1, distances, -1).astype(np.int32)
 
 
 def finite(distances: Array) -> np.ndarray:
-    """Return distances with inf for the unreached, which may be the largest number."""
+    """Return distances with inf for unreached vertices, which may be given as the largest number."""
     distances = np.array(distances, np.float64)
     distances[distances == np.finfo(np.float64).max] = np.inf
     return distances
 
 
 def filled(lengths: Mapping[int, float], n: int) -> np.ndarray:
-    """Return the distances of which only those of the reached are given, by vertex."""
+    """Return all distances from those of the reached vertices, given by vertex."""
     distances = np.full(n, np.inf)
     distances[list(lengths.keys())] = list(lengths.values())
     return distances
 
 
 def matrix_of(rows: Iterable[tuple[int, Mapping[int, float]]], n: int) -> np.ndarray:
-    """Return a matrix of distances that is given row by row, and of a row the reached; the diagonal may be missing."""
+    """Return a matrix of distances from rows of the reached vertices; the diagonal may be missing."""
     matrix = np.full((n, n), np.inf)
     for source, lengths in rows:
         matrix[source] = filled(lengths, n)
@@ -109,7 +109,7 @@ def depths(predecessors: np.ndarray, source: int) -> np.ndarray:
 
 
 def list_rank_by(search: Callable[..., Solver]) -> Callable[..., Solver]:
-    """Return the ranking of lists by a library's breadth-first search: backwards, from a vertex behind all the ends."""
+    """Return the ranking of lists by a library's search: backwards, from an extra vertex after all the ends."""
 
     def ranking(library: Library, succ: Any) -> Solver:
         succ = devices.to_host(succ)

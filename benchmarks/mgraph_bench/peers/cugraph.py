@@ -1,4 +1,4 @@
-"""cuGraph: a graph and results on the GPU, by pylibcugraph, as its documentation tells. No test runs it."""
+"""cuGraph: a graph and results on the GPU, by pylibcugraph, as its documentation shows. No test runs it."""
 
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ from .solver import Array, Library, Peer, Solver
 
 
 def _graph(pylibcugraph: Library, graph: Graph, weighted: bool = False) -> tuple[Any, Any, devices.Device]:
-    """Return a handle, the graph on the GPU where it lies, or on the first, and that GPU."""
+    """Return a handle, the graph on its GPU or else the first one, and that GPU."""
     device = devices.find("cuda" if graph.device == "cpu" else graph.device)
     with device.active():
         xp = device.xp
@@ -31,14 +31,14 @@ def _graph(pylibcugraph: Library, graph: Graph, weighted: bool = False) -> tuple
             vertices_array=xp.arange(graph.n, dtype=np.int32),
             weight_array=weights if weighted else None,
             store_transposed=False,
-            renumber=True,  # by degree, which is what its kernels are written for
+            renumber=True,  # sorted by degree, as its kernels expect
             do_expensive_check=False,
         )
     return handle, made, device
 
 
 def _placed(device: devices.Device, vertices: Array, values: Array, missing: Any, filler: Any) -> Array:
-    """Return the values by vertex, which come in an order of cuGraph's own, and with another number for none."""
+    """Return the values by vertex; cuGraph returns them in its own order, with another number for none."""
     with device.active():
         placed = device.xp.empty_like(values)
         placed[vertices] = device.xp.where(values == missing, values.dtype.type(filler), values)

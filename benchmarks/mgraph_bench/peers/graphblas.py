@@ -39,7 +39,7 @@ def _relaxed(graphblas: Library, adjacency: Any, start: Any) -> Any:
         fell(graphblas.binary.second) << graphblas.binary.lt(frontier & distances)
         frontier(fell.V, graphblas.replace) << frontier
         distances(frontier.S) << frontier
-    return distances.wait()  # for what the library put off
+    return distances.wait()  # for deferred operations of the library
 
 
 def _levels(graphblas: Library, adjacency: Any, frontier: Any) -> Any:
@@ -98,7 +98,7 @@ def components(graphblas: Library, graph: Graph) -> Solver:
         while True:
             beside(least) << step(adjacency @ grandparents)  # the least grandparent of a neighbour
             children = graphblas.Matrix.from_csc(starts, parents.to_dense().astype(np.uint64), True, nrows=graph.n)
-            parents(least) << step(children @ beside)  # hooks a parent's tree to what its children have beside them
+            parents(least) << step(children @ beside)  # hooks a parent's tree to the least that its children found
             parents(least) << beside
             parents(least) << grandparents
             above = parents[parents.to_dense()].new()

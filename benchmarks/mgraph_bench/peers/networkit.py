@@ -1,4 +1,4 @@
-"""NetworKit: a graph in C++; an algorithm is an object that is run, and then asked.
+"""NetworKit: a graph in C++; an algorithm is an object that is run, and then queried.
 
 ``ConnectedComponents`` searches on one core. It is faster than ``ParallelConnectedComponents``, which propagates
 labels.

@@ -1,7 +1,7 @@
 """SciPy: `csgraph` takes a sparse matrix of float64, whose stored zeros are edges.
 
 Its breadth-first search gives an order and predecessors. The distances follow from these, and are not timed. The
-shortest paths from one vertex are Dijkstra's, those of all pairs what ``shortest_path`` chooses by itself.
+shortest paths from one vertex are Dijkstra's, those of all pairs use the default of ``shortest_path``.
 """
 
 from functools import partial
@@ -38,7 +38,7 @@ def apsp(csgraph: Library, graph: Graph, predecessors: bool = False) -> Solver:
         matrix = np.where(dense == infinity(dense.dtype), np.inf, dense)
         np.fill_diagonal(matrix, np.inf)
         zeros = not matrix.all()
-    if zeros:  # which its Floyd-Warshall takes for no edge
+    if zeros:  # its Floyd-Warshall reads this as no edge
         matrix, method = _matrix(graph), "J" if has_negative(graph) else "D"
     solve = partial(csgraph.shortest_path, matrix, method=method, return_predecessors=predecessors)
     called = f"scipy.sparse.csgraph.shortest_path(method={method!r})"

@@ -1,4 +1,4 @@
-"""What is known of another library, and one of its calls on one graph."""
+"""Descriptions of other libraries, and of one call on one graph."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -7,7 +7,7 @@ from mgraph.errors import MgraphError
 
 Array = Any
 
-#: A library's module, imported. It is handed to the functions, as few will have all of them.
+#: A library's module, imported. It is passed to the functions, as few users install all libraries.
 Library = Any
 
 
@@ -21,7 +21,7 @@ class Solver(NamedTuple):
     Attributes
     ----------
     solve : callable
-        What is to be timed. It may be called again.
+        The call to be timed. It may be called again.
     arrays : callable
         Turns what `solve` returned into arrays by name, in mgraph's conventions: ``"distances"`` (a breadth-first
         search's in int32 with -1 for the unreached, others in floats with ``inf``), ``"labels"`` or ``"ranks"``, and

@@ -1,4 +1,4 @@
-"""The report of what was measured: an HTML page, a summary of it in Markdown, and the plots as files."""
+"""The report of the measurements: an HTML page, a summary of it in Markdown, and the plots as files."""
 
 import dataclasses
 import json
@@ -18,7 +18,7 @@ TITLE = "What mgraph measured"
 def report(folder: Path, baseline: Path | None = None) -> tuple[Path, Path]:
     """Write the report of the rows in a folder: ``report.html``, ``report.md`` and its ``plots/*.svg``.
 
-    Beside the rows of each run goes the same as a table, ``rows.csv``, where it is missing or older.
+    It also writes the rows of each run as a table, ``rows.csv``, if that is missing or older.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def report(folder: Path, baseline: Path | None = None) -> tuple[Path, Path]:
         Where the rows are, of one run or of several in folders below; the newest row of a case on a device counts. The
         report is written there.
     baseline : path, optional
-        The folder of another run, to tell what got slower since.
+        The folder of another run, to list what got slower since.
 
     Returns
     -------
@@ -36,7 +36,7 @@ def report(folder: Path, baseline: Path | None = None) -> tuple[Path, Path]:
     Raises
     ------
     InputError
-        If a folder has no rows, or a line that is none.
+        If a folder has no rows, or a line is not a row.
     """
     rows = _in_order(read(folder))
     for run in sorted(folder.rglob("rows.jsonl")):
@@ -53,7 +53,7 @@ def report(folder: Path, baseline: Path | None = None) -> tuple[Path, Path]:
 
 
 def _in_order(rows: Rows) -> Rows:
-    """Return rows with the cases of GPUs first, in the suites' order: runs that went on later leave them in any."""
+    """Return rows with the cases of GPUs first, in the suites' order: resumed runs leave them in any order."""
     place = {name: i for i, name in enumerate(rows.suites)}
     known: dict[str, int] = {}
     for name in rows.suites:
@@ -73,10 +73,10 @@ def _key(case: Row) -> str:
 
 
 def _keep_table(run: Path) -> None:
-    """Write a run's rows as a table beside them, unless it is there and no older: a run that was copied has none."""
+    """Write a run's rows as a table beside them, unless it exists and is up to date: a copied run has none."""
     table = run.with_suffix(".csv")
     stale = not table.is_file() or table.stat().st_mtime < run.stat().st_mtime
-    if stale and all("kind" in row for row in rows_of(run)):  # else another program's
+    if stale and all("kind" in row for row in rows_of(run)):  # otherwise it is another program's
         write_table(run.parent)
 
 
@@ -100,7 +100,7 @@ def _sections(rows: Rows, comparison: Comparison | None) -> Iterator[Section]:
 
 
 def _suite(name: str) -> Suite:
-    """Return the suite of a name; of one that is no longer there what its rows alone tell."""
+    """Return the suite of a name; of a removed one, a suite made from its rows alone."""
     if name in names():
         return load(name)
     return Suite(name, name, "", "This suite is not among those installed.", "", Plot("n"), (), {}, ())

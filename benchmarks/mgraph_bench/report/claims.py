@@ -1,4 +1,4 @@
-"""Statements of studies in words, beside our figures of the same: a table, and a plot of ratios by x."""
+"""Statements of studies in words, compared with our figures: a table, and a plot of ratios by x."""
 
 import itertools
 from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ def blocks(suite: Suite, rows: list[Row]) -> list[Block]:
         own = [(*_measured(finding, suite.plot.x), finding.on) for finding in found if finding.claim is claim]
         lines += [(claim.words, claim.published, *cells) for cells in own or [("not measured", "", "")]]
     columns = (
-        *(Column("What the study tells"), Column("Published"), Column("Measured here", str)),
+        *(Column("What the study says"), Column("Published"), Column("Measured here", str)),
         *(Column("At"), Column("On")),
     )
     caption = "What was published in words, beside the same of what was measured here."

@@ -28,7 +28,7 @@ class Column:
     words : callable or None
         Returns an amount in words. Amounts are aligned at their right; a column without is one of words.
     brief : bool
-        Whether the Markdown file has it too.
+        Whether the Markdown file includes it.
     """
 
     title: str
@@ -110,13 +110,13 @@ class Section:
 
 
 def table(lines: Iterable[Sequence[Any]], *columns: Column, caption: str = "", links: Sequence[str] = ()) -> Table:
-    """Return a table of lines of values: numbers, texts, or None for a cell that has nothing."""
+    """Return a table of lines of values: numbers, texts, or None for an empty cell."""
     frame = pd.DataFrame([[*line] for line in lines], columns=range(len(columns)), dtype=object)
     return Table(frame, columns, caption, tuple(links))
 
 
 def missing(value: Any) -> bool:
-    """Return whether a cell has nothing."""
+    """Return whether a cell is empty."""
     return value is None or value is pd.NA or (isinstance(value, float) and value != value)
 
 

@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from .. import amounts
 
 #: Each colour's variable in a page: on light ground and on dark. The series' colours are those of Okabe and Ito ("Color
-#: universal design", 2008), which colour-blind readers tell apart, darkened and lightened to be read as text.
+#: universal design", 2008), which colour-blind readers can distinguish, darkened and lightened to be read as text.
 THEME = {
     "ground": ("#fffffe", "#14181d"),
     "ink": ("#1d2329", "#e3e7eb"),
@@ -37,7 +37,7 @@ THEME = {
 SERIES = [light for name, (light, _) in THEME.items() if name.startswith("series")]
 GROUND, INK, MUTED, GRID = (THEME[name][0] for name in ("ground", "ink", "muted", "grid"))
 
-#: Points of the series after one another, so that colour is not all that tells them apart.
+#: Markers of the series in order, so that they differ by more than colour.
 MARKERS = "osD^vPX*"
 
 #: A plot's width, and that of a character of its text, in CSS pixels. Matplotlib's own unit is the same: 72 an inch.
@@ -90,7 +90,7 @@ def drawn(
 
 
 def svg(drawing: Figure, name: str, title: str) -> str:
-    """Return a figure as the text of an SVG file, with a description for those who do not see it."""
+    """Return a figure as the text of an SVG file, with a description for readers who cannot see it."""
     text = io.StringIO()
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
         drawing.savefig(text, format="svg", metadata={"Date": None})
@@ -100,7 +100,7 @@ def svg(drawing: Figure, name: str, title: str) -> str:
     body = re.sub(r'( id="|href="#|url\(#)', lambda found: f"{found[0]}{name}-", body)
     body = re.sub(r"font: ([^;\"]*?)'DejaVu Sans'[^;\"]*", rf"font: \g<1>{_FONT}", body)
     body = re.sub(r'(width|height)="([\d.]+)pt"', r'\g<1>="\g<2>"', body)
-    # Hundredths of a pixel do; texts are no attributes.
+    # Hundredths of a pixel are enough; texts are not attributes.
     body = re.sub(r'="[^"]*"', lambda found: re.sub(r"(\.\d\d)\d+", r"\g<1>", found[0]), body)
     opening, _, rest = body.partition(">")
     alone = "\n".join(

@@ -7,7 +7,7 @@ import pandas as pd
 
 from ..rows import Row, device_name, is_peer
 
-#: A frame's columns: the row itself, what tells it from others, and its figures.
+#: A frame's columns: the row itself, the fields that distinguish it, and its figures.
 COLUMNS = (
     *("row", "suite", "algorithm", "method", "n", "device", "model", "count", "cpu", "peer"),
     *("seconds", "rate", "fraction", "why", "commit", "day"),

@@ -1,4 +1,4 @@
-"""The report's first sections: what was measured where, each suite at its best, and what has no time."""
+"""The report's first sections: the devices, each suite's highest rates, and the cases without a time."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -54,7 +54,7 @@ def _versions(rows: list[Row]) -> str:
 
 
 def reasons(rows: list[Row]) -> Table:
-    """Return why cases have no time, those of one reason in a line."""
+    """Return why cases have no time, a line for each reason."""
     return table(
         [
             (suite, device, len(group), why, joined_cases(group["row"]))
@@ -65,7 +65,7 @@ def reasons(rows: list[Row]) -> Table:
 
 
 def joined_cases(rows: Any) -> str:
-    """Return what rows are of, each in words."""
+    """Return descriptions of rows' cases."""
     return "; ".join(dict.fromkeys(f"{row['algorithm']} {case_name(row)}" for row in rows))
 
 

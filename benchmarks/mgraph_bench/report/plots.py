@@ -88,15 +88,15 @@ def curves(
     name, title : str
         Of the plot.
     series : sequence of Curve
-        What is drawn; where an x is no number, all are put at equal distances in order of appearance.
+        The curves; if an x is not a number, all are put at equal distances in order of appearance.
     x, y : str
         Names of rows' values.
     log : sequence of str
         ``"x"`` and ``"y"``, where their axis is logarithmic.
     y_words : str
-        What is written above the y axis.
+        Text above the y axis.
     ideal : callable, optional
-        What would be best at an x, drawn as a thin line.
+        The ideal y at an x, drawn as a thin line.
     """
     found = list(dict.fromkeys(point[0] for curve in series for point in curve.points))
     numeric = all(isinstance(what, (int, float)) and not isinstance(what, bool) for what in found)

@@ -1,6 +1,6 @@
 """Predicted and measured times and memory: of all rows, and of all pairs on several devices.
 
-Sweeps over the number of GPUs are to be within `WITHIN_SEVERAL`. Workers on CPUs have a table of their own, and so have
+Sweeps over the number of GPUs should be within `WITHIN_SEVERAL`. Workers on CPUs have a table of their own, and so have
 spans that a call asks for.
 """
 
@@ -19,11 +19,11 @@ from .document import Block, Column, Plot, Section, Table, Words, table
 from .frames import frame_of
 from .plots import over_predictions
 
-#: The share within which a predicted time is to be, on one device and on several.
+#: The share within which a predicted time should be, on one device and on several.
 WITHIN = 0.20
 WITHIN_SEVERAL = 0.15
 
-#: The algorithm that the latter is asked of.
+#: The algorithm to which the latter applies.
 ON_SEVERAL = "apsp"
 
 

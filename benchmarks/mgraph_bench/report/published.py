@@ -1,4 +1,4 @@
-"""Figures that studies print, set beside ours."""
+"""Published figures of studies, compared with ours."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -21,9 +21,9 @@ _FASTER: dict[str, Callable[[float, float], float]] = {
 
 @dataclass(frozen=True)
 class Beside:
-    """A figure of a published series and our rows of one device that stand beside it, each with its figure.
+    """A figure of a published series, and the rows of one device to compare with it, each with its figure.
 
-    ``faster`` is how many times as fast ours is, None where that cannot be told.
+    ``faster`` is how many times as fast ours is, None if that is unknown.
     """
 
     published: Published
@@ -33,19 +33,19 @@ class Beside:
 
 
 def comparable(row: Row, published: Published) -> bool:
-    """Return whether a row is one that a published series is set beside."""
+    """Return whether a row is to be compared with a published series."""
     return all(value(row, name) == what for name, what in published.beside.items() if name != "phase")
 
 
 def plain(x: Any) -> Any:
-    """Return an x that can be told from others: a list in words."""
+    """Return an x in a form that can be compared: a list in words."""
     return " to ".join(map(amounts.count, x)) if isinstance(x, list) else x
 
 
 def as_drawn(
     y: str, published: Published, rows: list[Row], x: str, points: tuple[tuple[Any, float], ...]
 ) -> tuple[tuple[Any, float], ...]:
-    """Return published figures as what is drawn: as they are or, of times, by the work of our row at the same x."""
+    """Return published figures as drawn: unchanged, or times converted by the work of our row at the same x."""
     if published.of == y:
         return points
     if published.of != "seconds" or y not in ("rate", "per_element"):
@@ -63,7 +63,7 @@ def as_drawn(
 def beside(suite: Suite, rows: list[Row]) -> Iterator[Beside]:
     """Yield a suite's published figures beside ours.
 
-    Of a series none of whose x a device's rows have, the nearest are taken, and nothing is said of how fast.
+    If a device's rows have no x of a series, the nearest are taken, without a ratio.
     """
     x_name = suite.plot.x
     for published in suite.published:

@@ -1,4 +1,4 @@
-"""What devices can do at best, and how near each suite comes to it."""
+"""Ceilings of the devices, and how near each suite comes to them."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""A suite's section: its plots, what was published beside ours, speed-ups, and all its rows."""
+"""A suite's section: its plots, comparisons with published figures, speed-ups, and all its rows."""
 
 import dataclasses
 import statistics
@@ -15,7 +15,7 @@ from .drawing import words_of
 from .plots import Bar, Curve, bars, curves
 from .published import as_drawn, comparable, plain
 
-#: Rows of a suite up to which their table is open from the start.
+#: Maximum number of rows of a table that is open from the start.
 OPEN = 14
 
 _Y_WORDS = {
@@ -113,7 +113,7 @@ def _drawn(suite: Suite, drawing: Drawn, rows: list[Row]) -> list[Block]:
 
 
 def _x_of(row: Row, rows: list[Row]) -> str:
-    """Return the parameters that tell a row from the others, in words."""
+    """Return the parameters that distinguish a row from the others, in words."""
     _, varying = parameters(rows)
     return ", ".join(in_words(name, value(row, name)) for name in varying if value(row, name) is not None) or "default"
 

@@ -1,7 +1,7 @@
-"""Predictions beside published runs of all pairs on thousands of GPUs of Summit, which this project did not measure.
+"""Predictions compared with published runs of all pairs on thousands of GPUs of Summit, not measured by this project.
 
-``benchmarks/published/summit.toml`` has the runs. One that does not say its vertices is planned for a matrix of float32
-that fills half of the GPUs' memory: predicted rates hardly depend on n where GPUs are so full.
+``benchmarks/published/summit.toml`` has the runs. If the number of vertices of a run is not given, it is planned
+for a matrix of float32 that fills half of the GPUs' memory: predicted rates hardly depend on n if GPUs are so full.
 """
 
 import math
