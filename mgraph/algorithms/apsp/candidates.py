@@ -1,4 +1,4 @@
-"""The ways of finding all pairs of shortest paths: of each a plan, with the time and the memory that it takes."""
+"""The candidates for all pairs of shortest paths: a plan of each way, with its predicted time and peak memory."""
 
 import bisect
 import math
@@ -19,15 +19,15 @@ from .by_source import batch_size, device_bytes
 from .detail import AllPairsDetail, SourcesDetail
 from .request import Request
 
-#: Bytes that a CPU's caches are taken to hold.
+#: Assumed size of a CPU's caches in bytes.
 CACHE = 16 << 20
 
-#: Strips on the device at a time out of core, where they fit: one computed, one arriving, one leaving.
+#: Strips on the device at a time out of core, if they fit: one is computed, one arrives, one leaves.
 BUFFERS = 3
 
 
 def _plan_of(request: Request, method: str, *, detail: Detail, step_seconds: float, **facts: Any) -> Plan:
-    """Return a plan with what is common to all methods filled in; a superstep's seconds size its spans."""
+    """Return a plan with the fields that all methods share; `step_seconds` determines the span."""
     return Plan(
         algorithm="apsp",
         method=method,
@@ -43,7 +43,7 @@ def _plan_of(request: Request, method: str, *, detail: Detail, step_seconds: flo
 
 
 def _detail_of(request: Request, *, derived: bool = False, **facts: Any) -> AllPairsDetail:
-    """Return the detail of a method on the matrix, with the labels that are asked for filled in."""
+    """Return the detail of a method on the matrix, with the fields about labels."""
     labelled = request.intermediate or (request.predecessors and not derived)
     computed, _ = request.cell(labelled)
     return AllPairsDetail(
@@ -52,7 +52,7 @@ def _detail_of(request: Request, *, derived: bool = False, **facts: Any) -> AllP
 
 
 def _rows(request: Request, multiple: int, peak: Callable[[int], int]) -> Ranges:
-    """Cut the rows of the matrix for the devices, where ``peak(rows)`` is what so many take of one."""
+    """Cut the rows of the matrix for the devices; ``peak(rows)`` are the bytes that a device needs for its rows."""
     return fitting_rows(request.n, multiple, request.specs, request.memory_limit, peak)
 
 
@@ -105,9 +105,9 @@ def blocked(request: Request, derived: bool) -> Plan:
 
 
 def _looks_ahead(kind: str, block: int, rounds: int) -> bool:
-    """Whether to look ahead: where launches overlap, and with whole tiles of every type in a block.
+    """Whether to look ahead: where launches overlap, and a block consists of whole tiles of every type.
 
-    Then nothing that is read ahead is written at the same time.
+    Then the next pivots are not written while they are read.
     """
     return kind == "cuda" and block % 128 == 0 and rounds > 1
 
@@ -115,7 +115,7 @@ def _looks_ahead(kind: str, block: int, rounds: int) -> bool:
 def _matrix_bytes(
     request: Request, rows: int, columns: int, labelled: bool, sets: int, edges: int, derived: bool = False
 ) -> int:
-    """Sum what a shard of the matrix allocates, with `sets` sets of panels, made from so many edges."""
+    """Return the bytes that a shard of the matrix allocates, with `sets` sets of panels, loaded from `edges` edges."""
     dtype, cell = request.cell(labelled)
     matrix = rows * padded(columns, request.kind) * cell
     panels = sets * _panel_bytes(request, rows, columns, labelled, request.pivots)
@@ -127,7 +127,7 @@ def _matrix_bytes(
 
 
 def _conversion_bytes(request: Request, rows: int, columns: int, labelled: bool) -> int:
-    """Sum the temporaries of encoding a matrix, and of narrowing it; less than 1 MiB does not count."""
+    """Return the bytes of the temporaries that encode or narrow a matrix; less than 1 MiB counts as 0."""
     dtype, _ = request.cell(labelled)
     each = 12 if dtype.kind == "i" else dtype.itemsize if request.kind == "cuda" else 0
     size = min(rows, chunk_rows(columns)) * columns * each
@@ -139,7 +139,7 @@ def _panel_bytes(request: Request, rows: int, columns: int, labelled: bool, bloc
 
 
 def _panel_sizes(request: Request, rows: int, columns: int, labelled: bool, block: int) -> tuple[int, int, int]:
-    """Return the bytes of the pivots' factored block, of their rows with the labels, and of their columns."""
+    """Return the bytes of the pivots' factored block, of their rows with labels, and of their columns."""
     dtype, _ = request.cell(labelled)
     M, R, C = minplus_kernels.of_kind(request.kind).panels(Shapes, dtype, rows, columns, block)
     labels = 4 * R.size if labelled and request.predecessors else 0
@@ -250,14 +250,14 @@ def by_source(request: Request, method: str) -> Plan:
     most = max(last - first for first, last in ranges)
     steps = -(-most // batch)
     result = n * (request.dtype.itemsize + 4 * request.predecessors)
-    # A sweep passes every edge; each edge is passed until the longest path of least weight is known.
+    # A sweep relaxes every edge; there are as many as the longest shortest path needs.
     sweeps = 2 * math.log2(max(2, n)) / math.log2(max(2, request.m / max(1, n)))
     if request.kind == "cpu" and not request.weighted:
-        sweeps *= 0.35  # then all that a vertex will be reached by comes at the same time
+        sweeps *= 0.35  # without weights the first distance of a vertex is final
     passed = min(batch, most) * sweeps * max(request.m, n) / (r.relaxations * request.specs[0].cores)
     if request.kind == "cpu" and request.predecessors:
         passed += _derivation(request, min(batch, most))
-    # Rows go to pages that the host has to make first, which halves the rate.
+    # Rows are copied to pages that the host has yet to allocate, which halves the rate.
     step_seconds = max(passed, 2 * min(batch, most) * result / r.copy) + r.launch
     return _plan_of(
         request,
@@ -273,11 +273,11 @@ def by_source(request: Request, method: str) -> Plan:
 
 
 def _derivation(request: Request, rows: int) -> float:
-    """Predict the seconds in which predecessors are derived from so many finished rows of distances."""
+    """Predict the seconds in which predecessors are derived from this number of finished rows of distances."""
     r, cores = request.rates, request.specs[0].cores
     if request.kind == "cuda":
         return request.m * rows / (r.relaxations * cores)
-    # An edge a read, until one is found that the distance came by; without weights most edges do.
+    # Edges are read until one explains the distance; without weights many do.
     return (1 if request.weighted else 0.15) * request.m * rows / (r.search * cores)
 
 
@@ -308,7 +308,7 @@ def squaring(request: Request) -> Plan:
     )
 
 
-#: Seconds from one pivot to the next inside a launch on a GPU: a barrier of the grid, and the loads that wait for it.
+#: Seconds per pivot in a launch on a GPU beside the update: a barrier of the grid, and the loads that wait for it.
 PIVOT_BARRIER = 2.5e-6
 
 
@@ -326,12 +326,12 @@ def naive(request: Request) -> Plan:
     exchange = request.exchange((len(request.specs), 1), n * cell)
     r, cores = request.rates, request.specs[0].cores
     if request.kind == "cpu":
-        # A pass does little with what it has read, so it is slower than a product; and all goes through the memory
-        # where no cache holds it.
+        # A pass does little work per element read, so it is slower than a product. A matrix that is larger than the
+        # caches is read from memory and written back in every pass.
         product = 1 / request.product_seconds(1, 1, 1, labelled)
         moved = 2 * high * n * cell if high * n * cell > CACHE else 0
         step_seconds = max(high * n / ((0.7 if labelled else 0.5) * product), moved / (r.memory * cores))
-    else:  # what falls is written, and its label: few do. The pass waits for its loads, so it reads at half the rate
+    else:  # few elements are written, those that fall; a pass waits for its loads, so it reads at about half the rate
         step_seconds = 1.5 * high * n * dtype.itemsize / (r.memory * cores)
     alone_on_gpu = request.kind == "cuda" and len(request.specs) == 1
     step_seconds += (PIVOT_BARRIER if alone_on_gpu else 2 * r.launch) + exchange
@@ -348,6 +348,6 @@ def naive(request: Request) -> Plan:
 
 
 def products(n: int, nonnegative: bool) -> int:
-    """Return how many (min, +) squarings reach every path, and every negative cycle if there may be one."""
+    """Return the number of (min, +) squarings that cover every path, and every negative cycle if there may be one."""
     edges = n - 1 if nonnegative else n
     return max(0, (edges - 1).bit_length()) if edges > 0 else 0

@@ -1,4 +1,4 @@
-"""What plans of all pairs of shortest paths have of their own, and what `explain()` says of it."""
+"""Details of the plans of all pairs of shortest paths: their own fields, and their lines of `explain()`."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ class AllPairsDetail(MatrixDetail):
     Attributes
     ----------
     groups : tuple of int
-        Vertices of each group of components that is solved by itself; empty where the graph is solved whole.
+        Number of vertices of each group of components that is solved separately; empty where the graph is solved whole.
     strip : int
-        Rows of the matrix that are on the device at a time; 0 where all of them are.
+        Rows of a strip, where the matrix is solved out of core; 0 where it is not.
     buffers : int
-        How many strips of so many rows the device has room for.
+        Number of strips that the device holds at a time.
     update, exchange : float
-        Predicted seconds of a round of ``"blocked"`` all pairs that the update takes, and that shards take to
-        exchange the pivots; 0 where there are no such rounds, or only one shard.
+        Predicted seconds that the update takes in a round of ``"blocked"``, and the exchange of pivots between shards;
+        0 where there are no such rounds, or only one shard.
     """
 
     groups: tuple[int, ...] = ()
@@ -41,7 +41,7 @@ class AllPairsDetail(MatrixDetail):
         )
 
     def lines(self, plan: Plan) -> Iterator[str]:
-        """Yield what is done with components, the place of a large matrix, and the times of a round."""
+        """Yield the groups of components, the place of a matrix out of core, and the times of a round."""
         if self.groups:
             yield f"components first, in {len(self.groups):,} groups of at most {max(self.groups):,} vertices"
         if self.strip:
@@ -54,7 +54,7 @@ class AllPairsDetail(MatrixDetail):
             yield f"a round: {times}, " + ("at the same time" if self.look_ahead else "one after the other")
 
     def advice(self, plan: Plan, short: bool) -> Iterator[Words]:
-        """Yield a smaller type."""
+        """Yield the advice to compute in a smaller type."""
         yield from smaller_type(plan)
 
 
@@ -65,9 +65,9 @@ class SourcesDetail(Detail):
     Attributes
     ----------
     batch : int
-        Sources at a time.
+        Sources searched from at the same time.
     computed : str
-        The type of the search.
+        The type that the search computes in.
     """
 
     divided: ClassVar[bool] = False  # every device has the whole graph
@@ -76,12 +76,12 @@ class SourcesDetail(Detail):
     computed: str
 
     def lines(self, plan: Plan) -> Iterator[str]:
-        """Yield the sources at a time."""
+        """Yield the number of sources at a time."""
         yield f"sources: {self.batch:,} at a time"
         yield from super().lines(plan)
 
     def advice(self, plan: Plan, short: bool) -> Iterator[Words]:
-        """Yield a smaller type."""
+        """Yield the advice to compute in a smaller type."""
         yield from smaller_type(plan)
 
 

@@ -1,4 +1,4 @@
-"""All pairs of shortest paths: which of the ways that fit is chosen."""
+"""Plans of all pairs of shortest paths: the choice among the candidates that fit."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,15 +16,15 @@ from ...planning.plan import Alternative, Plan
 from . import candidates
 from .request import Request
 
-#: How many times faster, and by how many seconds, another way must promise to be, for "auto" to leave Floyd
-#: and Warshall's algorithm on the whole matrix, whose result is the same however it is computed.
+#: "auto" prefers Floyd and Warshall's algorithm on the whole matrix, whose result is the same however it is computed.
+#: Another candidate must be predicted faster by this factor and by this number of seconds.
 ADVANTAGE = {"sssp": 2.0, "johnson": 2.0, "blocked, components first": 1.1, "blocked, predecessors derived": 1.1}
 WORTH = 0.01
 
-#: What `mgraph.apsp` can do.
+#: The methods of `mgraph.apsp`.
 METHODS = ("blocked", "naive", "squaring", "sssp", "johnson")
 
-#: Those that search from every source, and do not compute in int16.
+#: The methods that search from every source; they do not compute in int16.
 SEARCHES = ("sssp", "johnson")
 
 
@@ -47,7 +47,7 @@ def planned(
     gpus_per_node: int = 8,
     weighted: bool = True,
 ) -> Plan:
-    """Weigh the ways of finding all pairs, and return the best that fits."""
+    """Compare the candidates for all pairs, and return the best that fits."""
     if predecessors and intermediate:
         raise InputError(
             Given("predecessors", True),
@@ -85,7 +85,7 @@ def planned(
         )
     check_block(request.block, minplus_kernels.of_kind(request.kind).BLOCKS)
     sources = "sssp" if request.nonnegative else "johnson"
-    # Potentials cost floats of another size some of their digits, which is for the caller to choose.
+    # Potentials cost floats some of their digits, so with negative weights the caller must name the method.
     searchable = request.m and not request.intermediate and (request.nonnegative or request.dtype.kind == "i")
     ways = {"blocked": candidates.blocked(request, derived=False)}
     if request.predecessors and request.exact and request.nonnegative and request.m and request.dtype != np.int16:
@@ -142,12 +142,12 @@ def planned(
 
 
 def _handicapped(way: str, seconds: float) -> float:
-    """Return the seconds by which a way is compared: the predicted ones, and the advantage that it must promise."""
+    """Return the seconds to compare a way by: the predicted ones, with the advantage that it must have."""
     return seconds * ADVANTAGE.get(way, 1) + WORTH * (way in ADVANTAGE)
 
 
 def quickest(plans: Sequence[Plan]) -> int:
-    """Return which of some plans is to be taken, by the rule that chose the way of each."""
+    """Return the index of the best of several plans, by the rule that chose the way of each."""
 
     def handicapped(number: int) -> float:
         way = next(way for way in plans[number].alternatives if way.verdict == "chosen")

@@ -1,7 +1,6 @@
-"""A request for all pairs of shortest paths, as the planner has it, with the times that all ways of finding them share.
+"""The arguments of a plan for all pairs of shortest paths, with the costs that its candidates share.
 
-Shards also wait for each other, on one node or, to plan for machines that are not there, on many:
-`Request.exchange` is the model.
+`Request.exchange` is the model of communication between shards, on one node or, for planned machines, on many.
 """
 
 import math
@@ -16,7 +15,7 @@ from ...planning.rates import EXCHANGE, Rates
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What is asked for, as `mgraph.plan` describes it."""
+    """Arguments of `mgraph.plan`, which describes them."""
 
     n: int
     m: int
@@ -41,7 +40,7 @@ class Request:
 
     @property
     def rates(self) -> Rates:
-        """What one of the devices can do."""
+        """The rates of a device; all have the same."""
         return rates_of(self.specs[0])
 
     @property
@@ -51,7 +50,7 @@ class Request:
         return int(kernels.DEFAULT_BLOCK if self.block is None else self.block)
 
     def cell(self, labelled: bool) -> tuple[np.dtype, int]:
-        """Return the type that is computed in, and the bytes of a distance and its label."""
+        """Return the type to compute in, and the bytes of a distance with its label."""
         dtype = np.dtype(np.int32) if labelled and self.dtype == np.int16 else self.dtype
         return dtype, dtype.itemsize + 4 * labelled
 
@@ -63,22 +62,22 @@ class Request:
         return rows * columns * depth / (per_core * self.specs[0].cores)
 
     def exchange(self, grid: tuple[int, int], rows: int, columns: int = 0) -> float:
-        """Predict the seconds in which every shard of a grid gets its part of the pivots' rows and columns.
+        """Predict the seconds in which every shard of a grid receives its part of the pivots' rows and columns.
 
-        `rows` and `columns` are the bytes of such a part: one shard of each of the grid's columns sends its part of
-        the rows down that, one of each of its rows a part of the columns along it. A message is passed on from
-        shard to shard in pieces, so that its length costs what it takes to receive once, and reaches twice as
-        many with every latency. All nodes receive at a time, each a part once, however many of its devices need
-        it; what else loads the network is left out. (`mgraph.runtime.communicator.Nccl` sends to each
-        of a grid's row or column instead: the same on grids of two rows and columns, on longer ones the owner's
-        link carries every copy.)
+        `rows` and `columns` are the bytes of such a part. In each column of the grid one shard broadcasts its part of
+        the rows, in each row of the grid one shard its part of the columns. The model passes a message on from shard
+        to shard in pieces: its length costs the time to receive it once, and the number of shards that it has reached
+        doubles with every latency. All nodes receive at the same time, and each receives a part once, however many of
+        its devices need it. Other traffic is left out. (`mgraph.runtime.communicator.Nccl` sends to each shard of a
+        row or column instead. That is the same on grids of two rows and columns; on larger ones the owner's link
+        carries every copy.)
         """
         high, wide = grid
         if high * wide == 1:
             return 0.0
         seconds = (rows * (high > 1) + columns * (wide > 1)) / self.rates.link
         if self.network is not None:
-            # Shards are numbered along the grid's rows: a node has so many consecutive ones of so many rows.
+            # Shards are numbered along the grid's rows. `across` of them in a row, and `down` rows, are on one node.
             across = min(self.gpus_per_node, wide)
             down = min(high, -(-(wide - math.gcd(self.gpus_per_node, wide) + self.gpus_per_node) // wide))
             entering = across * rows * (high > down) + down * columns * (wide > across)
