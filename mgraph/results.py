@@ -56,7 +56,7 @@ class Result:
     #: The names of other attributes to show in representations.
     FACTS: ClassVar[tuple[str, ...]] = ()
 
-    #: What each element of a vector belongs to.
+    #: The name of a vector's index.
     INDEX: ClassVar[str] = "vertex"
 
     plan: Plan

@@ -4,7 +4,7 @@ A row of distances d from a source is right if d[source] is 0 and every other d[
 The solution is unique where every cycle has positive length. Edges and rows are checked in parts, so that the check
 takes little memory; a matrix is checked on its own device.
 
-S. Beamer, K. Asanović and D. Patterson, "The GAP benchmark suite", 2015, verifies likewise.
+S. Beamer, K. Asanović and D. Patterson, "The GAP benchmark suite", 2015, uses the same check.
 """
 
 import itertools

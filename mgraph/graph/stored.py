@@ -50,5 +50,5 @@ class StoredMatrix:
 
 
 def in_memory(matrix: Array) -> Array:
-    """Return `matrix` as it is, or read it if it is stored elsewhere."""
+    """Return `matrix`; a `StoredMatrix` is read."""
     return np.asarray(matrix) if isinstance(matrix, StoredMatrix) else matrix

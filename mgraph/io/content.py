@@ -1,4 +1,4 @@
-"""What the reader of a format gets, and what it returns."""
+"""The options and the result of a format's reader."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 class Options(NamedTuple):
-    """What the caller of `mgraph.read` knows about the file."""
+    """The options of `mgraph.read` that describe the file."""
 
     n: int | None
     directed: bool | None

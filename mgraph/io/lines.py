@@ -92,7 +92,7 @@ class Lines:
         return self._count
 
     def add(self, line: int, block: bytes) -> None:
-        """Parse a block whose first line has the number `line`, and keep what it holds.
+        """Parse a block whose first line has the number `line`, and keep its numbers.
 
         Raises
         ------

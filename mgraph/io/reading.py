@@ -1,4 +1,4 @@
-"""`mgraph.read` and `read_list`: a file is opened, read by the reader of its format, and made a graph or a list."""
+"""`mgraph.read` and `read_list`: open a file, read it with the reader of its format, return a graph or a list."""
 
 import contextlib
 import os
@@ -71,26 +71,25 @@ def read(
     Parameters
     ----------
     path : path or binary file object
-        The file. Of an open file, such as ``sys.stdin.buffer``, what it holds from its position on is read, and it
-        stays open.
+        The file. An open file, such as ``sys.stdin.buffer``, is read from its position on, and stays open.
     format : {"edges", "gr", "mtx", "npz", "npy"}, optional
         An edge list (``u v`` or ``u v weight`` a line, separated by blanks, tabs or commas, with comments
         after ``#`` or ``%``), DIMACS ``p sp`` or PACE ``p tw``, Matrix Market, a SciPy sparse matrix, a
         dense matrix (mapped, not loaded, unless it is compressed or comes through a pipe). By
         default the suffix decides; a text that begins with Matrix Market's first line is read as ``"mtx"``.
     n : int, optional
-        Number of vertices, for files that do not say it or say too little. A first line ``n edges`` of an
-        edge list is then known to be a header and skipped. With `relabel`, the number of distinct ids.
+        Number of vertices, for files that do not have it or have too few. A first line ``n edges`` of an edge list is
+        then recognized as a header and skipped. With `relabel`, the number of distinct ids.
     directed : bool, optional
         By default False for ``p tw`` and symmetric Matrix Market files, True otherwise.
     weighted : bool, optional
-        True refuses a file without weights, False ignores weights and, in an edge list, all columns
-        beyond the second. By default a graph has weights where the file has them. Weights of a text are
-        integers where all of them are, float64 otherwise; float32 ones of ``.npz`` and ``.npy`` stay float32.
+        True requires weights in the file; False ignores weights and, in an edge list, all columns beyond the second. By
+        default the graph has weights if the file has them. Weights in a text are integers if all of them are, else
+        float64; float32 weights of ``.npz`` and ``.npy`` stay float32.
     relabel : bool
-        Number the ids in use from 0, ascending, and keep the file's own as the graph's `ids`.
+        Whether to number the ids in use from 0, ascending, and keep the file's own ids as the graph's `ids`.
     dense : {"adjacency", "distances"}, optional
-        Whether zeros of a dense matrix stand for no edge (`Graph.from_adjacency`) or edges of weight zero
+        Whether zeros of a dense matrix mean no edge (`Graph.from_adjacency`) or edges of weight zero
         (`Graph.from_distances`). By default the matrix must be unambiguous, as for `Graph.from_dense`.
 
     Raises
@@ -99,11 +98,11 @@ def read(
         If the file does not exist. If the system refuses to open or read it, its own `OSError` is raised, such as
         `PermissionError`.
     FormatError
-        If the file is not what it should be; the message names the line where there is one.
+        If the file is not valid in its format; the message names the line of a text.
     MemoryLimitError
-        If the file, decompressed, or its graph exceeds the memory there is.
+        If the decompressed file or its graph exceeds the free memory.
     InputError
-        For arguments that do not go together.
+        For arguments that exclude each other.
 
     Warns
     -----
@@ -153,13 +152,13 @@ def read_list(path: str | os.PathLike[str] | IO[bytes]) -> np.ndarray:
     Parameters
     ----------
     path : path or binary file object
-        An array saved by `numpy.save`, or a text with a number a line, blank but for comments behind ``#``; plain or
-        compressed with gzip, bzip2 or xz.
+        An array saved by `numpy.save`, or a text with one number per line and comments after ``#``; plain or compressed
+        with gzip, bzip2 or xz.
 
     Returns
     -------
-    array of int64, shape (n,), or what a saved array is
-        Not checked for being a list.
+    array of int64, shape (n,)
+        The successors, not checked to be a list. A saved array keeps its type and shape.
 
     Raises
     ------
@@ -169,7 +168,7 @@ def read_list(path: str | os.PathLike[str] | IO[bytes]) -> np.ndarray:
     FormatError
         If the file is neither; the message names the line of a text.
     MemoryLimitError
-        If it exceeds the memory there is.
+        If the file exceeds the free memory.
     """
     path, file = named(path)
     with _failing_with(path), opened(path, file) as stream:
@@ -183,7 +182,7 @@ def read_list(path: str | os.PathLike[str] | IO[bytes]) -> np.ndarray:
 
 @contextlib.contextmanager
 def _failing_with(path: Path) -> Iterator[None]:
-    """Turn what the block raises for a broken or too large file into errors that name it; the system's name it too."""
+    """Turn errors of the block for a broken or too large file into errors that name it; so do the system's errors."""
     try:
         yield
     except BROKEN as error:

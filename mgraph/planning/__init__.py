@@ -1,1 +1,1 @@
-"""Plans of calls: how work is cut, what it takes, and whether it fits. It names no algorithm."""
+"""Plans of calls: how work is cut, its predicted time and memory, and whether it fits. It names no algorithm."""

@@ -49,7 +49,7 @@ class Communicator(Protocol):
         ...
 
     def close(self) -> None:
-        """Free what the communicator holds; all shards have made their last call."""
+        """Free the communicator's resources, after the last call of all shards."""
         ...
 
     def abort(self) -> None:
@@ -92,9 +92,9 @@ class Nccl:
     Parameters
     ----------
     identity : bytes
-        What `unique_id` returned on one of the shards.
+        The result of `unique_id` on one of the shards.
     rank, size : int
-        This shard's number, and how many there are.
+        This shard's number, and the number of shards.
     """
 
     def __init__(self, identity: bytes, rank: int, size: int) -> None:

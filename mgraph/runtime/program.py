@@ -1,4 +1,4 @@
-"""Running a program superstep by superstep: the contract of a program, and the direct engine.
+"""Running a program superstep by superstep: the interfaces of programs and executors.
 
 A `Program` describes an algorithm once: how a shard is loaded, one superstep, what is collected. An
 executor runs it: `Direct` on one device in this process, `mgraph.cluster.Cluster` with one shard per Dask
@@ -53,7 +53,7 @@ class Program(Protocol):
 
 @dataclass
 class Outcome:
-    """What a run returned: result arrays by name, and the seconds spent in each part of the run."""
+    """The outcome of a run: result arrays by name, and the seconds of each part of the run."""
 
     arrays: dict[str, Any]
     timings: dict[str, float] = field(default_factory=dict)

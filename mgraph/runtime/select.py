@@ -1,4 +1,4 @@
-"""The executor for a call's arguments."""
+"""Selection of the executor by a call's arguments, and checks of the arguments that all calls share."""
 
 from dataclasses import replace
 from typing import Any
@@ -18,7 +18,7 @@ def executor(device: str | None, client: Any, home: str, worker_timeout: Any = N
     Parameters
     ----------
     device : str or None
-        A device's name; None takes the input's own where that is a GPU, else the best there is.
+        A device's name; None takes the input's own device if that is a GPU, else a GPU if there is one.
     client : distributed.Client or None
         With a client, the kind of device that its workers use.
     home : str
@@ -36,9 +36,9 @@ def executor(device: str | None, client: Any, home: str, worker_timeout: Any = N
 
 
 def specs_holding(runner: Executor, graph: Graph, *kept: str) -> tuple[DeviceSpec, ...]:
-    """Return an executor's devices, and of one in this process what it holds already of a plan's peak.
+    """Return an executor's devices; for a device in this process, with the bytes that it already holds of the graph.
 
-    A plan counts the lists of neighbours, and what is `kept` with the graph by these names.
+    These are the edges and the arrays that the graph keeps under the names `kept`, which a plan's peak includes.
     """
     if runner.place is None:
         return runner.specs
@@ -47,7 +47,7 @@ def specs_holding(runner: Executor, graph: Graph, *kept: str) -> tuple[DeviceSpe
 
 
 def checked_span(span: Any, progress: Any) -> int | None:
-    """Return a user's span, or raise InputError if it or `progress` cannot be used."""
+    """Return a user's span, or raise InputError if it or `progress` is invalid."""
     if progress is not None and not callable(progress):
         raise InputError(
             argument="progress", value=progress, expected="a function of the supersteps done and their total"

@@ -1,4 +1,4 @@
-"""Vertex ranges of searches: the edges into a shard's vertices, and what all searches over ranges share."""
+"""Vertex ranges of searches: the edges into a shard's vertices, and the base of searches over ranges."""
 
 import warnings
 from collections.abc import Sequence

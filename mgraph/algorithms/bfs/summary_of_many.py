@@ -1,4 +1,4 @@
-"""What is printed of searches from many vertices."""
+"""Summary of searches from many vertices for the command line."""
 
 from typing import Any
 

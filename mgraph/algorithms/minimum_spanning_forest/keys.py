@@ -35,7 +35,7 @@ class Keys:
         return weights.astype(np.int32, copy=False)
 
     def weights(self, keys: Array) -> Array:
-        """Return the weights of some keys; ones of int32 where there are none."""
+        """Return the weights of some keys; for an unweighted graph, ones of int32."""
         xp = devices.of(keys).xp
         if self.dtype is None:
             return xp.ones(len(keys), np.int32)

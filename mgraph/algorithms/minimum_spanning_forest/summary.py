@@ -1,4 +1,4 @@
-"""What is printed of a minimum spanning forest."""
+"""Summary of a minimum spanning forest for the command line."""
 
 import math
 from typing import Any

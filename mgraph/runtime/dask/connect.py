@@ -202,17 +202,16 @@ def _address_in(path: Path) -> str:
 def local_client(workers: int, device: str | None = None) -> contextlib.AbstractContextManager[Client]:
     """Return a context that starts `workers` processes on this machine, and closes them at its end.
 
-    What it names, ``with local_client(2) as client:``, is their client, Dask's default until then. On GPUs each
-    process has one of its own; on the CPU they share the
-    cores and the memory that this process may use. A script that calls this begins with
-    ``if __name__ == "__main__":``, as the processes import it.
+    ``with local_client(2) as client:`` gives their client, which is Dask's default until the end of the context. On
+    GPUs each process has a GPU of its own; on the CPU they share the cores and the memory that this process may use. A
+    script must call this below ``if __name__ == "__main__":``, as the processes import the script.
 
     Parameters
     ----------
     workers : int
-        How many.
+        Number of processes.
     device : {"cpu", "cuda"}, optional
-        By default GPUs where there are any.
+        By default GPUs if there are any.
 
     Raises
     ------

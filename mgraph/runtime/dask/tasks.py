@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class Failure:
-    """What a task returns in place of raising: the error, and its traceback as text."""
+    """The result of a task that failed, returned instead of raising: the error, and its traceback as text."""
 
     def __init__(self, error: Exception, trace: str) -> None:
         self.error = error
@@ -78,7 +78,7 @@ def settle(watch: Watch, tasks: Mapping[str, Future]) -> None:
     SchedulerError
         If the scheduler is.
     Exception
-        What the first failed task raised.
+        The error of the first failed task.
     """
     pending = True
     while pending:

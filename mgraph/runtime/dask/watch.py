@@ -87,7 +87,7 @@ def checked_seconds(name: str, value: Any, least: float) -> float:
 
 
 class Watch:
-    """What a waiting driver knows of the scheduler and of the workers.
+    """The state of the scheduler and the workers, as a waiting driver sees it.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ class Watch:
             working.cancel()
 
     def attempt(self, work: Coroutine[Any, Any, Any], seconds: float) -> bool:
-        """Run a coroutine on the client's event loop for so long at most; return whether it ended well."""
+        """Run a coroutine on the client's event loop for at most `seconds`; return whether it succeeded."""
         working = self._start(work)
         try:
             concurrent.futures.wait([working], max(0.0, seconds))
@@ -190,7 +190,7 @@ class Watch:
             time.sleep(0.1)
 
     def silent(self, seconds: float) -> list[str]:
-        """Return the workers that have been silent for so long, of all that the scheduler knows."""
+        """Return the workers that have been silent for at least `seconds`, of all that the scheduler knows."""
         return sorted(address for address, silence in self._silence.items() if silence >= seconds)
 
     def _start(self, work: Coroutine[Any, Any, T]) -> "concurrent.futures.Future[T]":
@@ -202,7 +202,7 @@ class Watch:
             raise SchedulerError(f"{connection(self.client)}, in the middle of the call") from error
 
     def _look(self) -> bool:
-        """Take note of what the scheduler answers; return whether it has answered."""
+        """Record the scheduler's answer; return whether it has answered."""
         if self.client.status != "running":
             raise SchedulerError(f"{connection(self.client)}: is it running?")
         scheduler = scheduler_address(self.client)
