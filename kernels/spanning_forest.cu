@@ -103,8 +103,8 @@ __global__ void __launch_bounds__(THREADS)
 // The same for the pieces of the rows that were put off.
 template <typename Offset>
 __global__ void __launch_bounds__(THREADS, 5)
-    choose_hubs(const Offset* __restrict__ indptr, const int* __restrict__ indices, const int* __restrict__ keys, int lo,
-                int alone, const int* __restrict__ comp, long long* best, long long* choice, const Hub* hubs,
+    choose_hubs(const Offset* __restrict__ indptr, const int* __restrict__ indices, const int* __restrict__ keys,
+                int lo, int alone, const int* __restrict__ comp, long long* best, long long* choice, const Hub* hubs,
                 const unsigned long long* total) {
     const int lane = threadIdx.x % 32, warp = (blockIdx.x * THREADS + threadIdx.x) / 32;
     each_piece(hubs, *total, indptr, 0, warp, gridDim.x * (THREADS / 32), [&](int row, Offset begin, Offset end) {
@@ -155,7 +155,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 }
 
 // Set every vertex's new root, and clear the bounds.
-extern "C" __global__ void __launch_bounds__(THREADS) relabel(int n, int* parent, int* comp, long long* best, int* ends) {
+extern "C" __global__ void __launch_bounds__(THREADS)
+    relabel(int n, int* parent, int* comp, long long* best, int* ends) {
     const unsigned i = blockIdx.x * static_cast<unsigned>(THREADS) + threadIdx.x;
     if (i >= n) return;
     const int start = comp[i];

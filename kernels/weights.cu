@@ -14,11 +14,11 @@ constexpr int THREADS = 256;
 constexpr int NONE = -9999;  // no predecessor
 
 // out = values, whose element (i, j) is at i * down + j * across. If `most` is not negative and weights are greater
-// than `most` or less than -most, `amiss` becomes 1 more than the place of the last of these, counted row by row.
+// than `most` or less than -most, `fault` becomes 1 more than the place of the last of these, counted row by row.
 template <typename From, typename T>
 __global__ void __launch_bounds__(THREADS)
     encode(const From* values, long long down, long long across, T* out, long long ld, int rows, long long columns,
-           bool dense, T infinity, int most, unsigned long long* amiss) {
+           bool dense, T infinity, int most, unsigned long long* fault) {
     constexpr From ZERO = 0, ABSENT = From(-1) > ZERO ? From(-1) : static_cast<From>(~(1ull << (8 * sizeof(From) - 1)));
     const long long j = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
     if (j >= columns) return;
@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(THREADS)
         const bool absent = dense && x == ABSENT;
         out[i * ld + j] = absent ? infinity : static_cast<T>(x);
         const bool large = x > ZERO ? static_cast<unsigned long long>(x) > most : static_cast<long long>(x) < -most;
-        if (!absent && most >= 0 && large) atomicMax(amiss, static_cast<unsigned long long>(i * columns + j + 1));
+        if (!absent && most >= 0 && large) atomicMax(fault, static_cast<unsigned long long>(i * columns + j + 1));
     }
 }
 
@@ -41,11 +41,11 @@ __global__ void __launch_bounds__(THREADS)
         if (values[i * down + j * across] == T(0) && first + i != j) *found = 1;
 }
 
-// `amiss` is set if an element that is reached is less than `lowest` or greater than `highest`.
+// `fault` is set if an element that is reached is less than `lowest` or greater than `highest`.
 template <typename T>
 __global__ void __launch_bounds__(THREADS)
     decode(T* matrix, long long ld, int rows, int columns, int* labels, long long ld_labels, int lowest, int highest,
-           int unreached, int infinity, int* amiss) {
+           int unreached, int infinity, int* fault) {
     const int j = blockIdx.x * THREADS + threadIdx.x;
     if (j >= columns) return;
     for (int i = blockIdx.y; i < rows; i += gridDim.y) {
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(THREADS)
             matrix[i * ld + j] = static_cast<T>(infinity);
             if (labels) labels[i * ld_labels + j] = NONE;
         } else if (x < lowest || x > highest) {
-            *amiss = 1;
+            *fault = 1;
         }
     }
 }

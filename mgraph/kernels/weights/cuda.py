@@ -30,18 +30,18 @@ def _strides(matrix: Array) -> tuple[np.int64, np.int64]:
     return down, across
 
 
-def encode(values: Array, out: Array, dense: bool, infinity: float, most: int, amiss: Array) -> None:
+def encode(values: Array, out: Array, dense: bool, infinity: float, most: int, fault: Array) -> None:
     """Write integers to `out`, and infinity for what is no edge.
 
     Both are matrices, of any strides but that the rows of `out` are contiguous; they may be the same. Where `most` is
-    not negative and weights are greater or less than -most, amiss[0] becomes 1 more than the last one's place.
+    not negative and weights are greater or less than -most, fault[0] becomes 1 more than the last one's place.
     """
     rows, columns = out.shape
     dtype = np.dtype(out.dtype)
     kernel = cuda_function(SOURCE, f"encode<{_GIVEN[np.dtype(values.dtype)]}, {_ENCODED[dtype]}>")
     sizes = np.int32(rows), np.int64(columns)
     arguments = (values, *_strides(values), out, _strides(out)[0], *sizes, np.bool_(dense))
-    kernel(_grid(rows, columns), (_THREADS,), (*arguments, dtype.type(infinity), np.int32(most), amiss))
+    kernel(_grid(rows, columns), (_THREADS,), (*arguments, dtype.type(infinity), np.int32(most), fault))
 
 
 def zeros(matrix: Array, first: int, found: Array) -> None:
@@ -56,14 +56,14 @@ def zeros(matrix: Array, first: int, found: Array) -> None:
 
 
 def decode(
-    matrix: Array, labels: Array | None, lowest: int, highest: int, unreached: int, infinity: float, amiss: Array
+    matrix: Array, labels: Array | None, lowest: int, highest: int, unreached: int, infinity: float, fault: Array
 ) -> None:
-    """Make what is `unreached` or more infinite and without a label; set amiss[0] if another is not within bounds."""
+    """Make what is `unreached` or more infinite and without a label; set fault[0] if another is not within bounds."""
     rows, columns = matrix.shape
     kernel = cuda_function(SOURCE, f"decode<{_TYPES[np.dtype(matrix.dtype)]}>")
     where = (np.uintp(0), np.int64(0)) if labels is None else (labels, _strides(labels)[0])
     bounds = map(np.int32, (lowest, highest, unreached, infinity))
-    arguments = (matrix, _strides(matrix)[0], np.int32(rows), np.int32(columns), *where, *bounds, amiss)
+    arguments = (matrix, _strides(matrix)[0], np.int32(rows), np.int32(columns), *where, *bounds, fault)
     kernel(_grid(rows, columns), (_THREADS,), arguments)
 
 

@@ -15,11 +15,11 @@ from ...dtypes import NO_PREDECESSOR
 _LENGTH = 1 << 14
 
 
-def encode(values, out, dense, infinity, most, amiss):
+def encode(values, out, dense, infinity, most, fault):
     """Write integers to `out`, and infinity for what is no edge.
 
     Both are matrices, and may be the same. Where `most` is not negative and weights are greater or less than -most,
-    amiss[0] becomes 1 more than the last one's place.
+    fault[0] becomes 1 more than the last one's place.
     """
     rows, columns = out.shape
     chunk = chunk_rows(columns)
@@ -29,7 +29,7 @@ def encode(values, out, dense, infinity, most, amiss):
         if most >= 0 and (part.max() > most or part.min() < -most):
             large = np.flatnonzero(((part > most) | (part < -most)) & ~absent)
             if len(large):
-                amiss[0] = top * columns + large[-1] + 1
+                fault[0] = top * columns + large[-1] + 1
         out[top : top + chunk] = part
         np.copyto(out[top : top + chunk], infinity, where=absent, casting="unsafe")
 
@@ -43,8 +43,8 @@ def zeros(matrix, first, found):
 
 
 @unless(lambda matrix, *_: matrix.size <= VERTICES)
-def decode(matrix, labels, lowest, highest, unreached, infinity, amiss):
-    """Make what is `unreached` or more infinite and without a label; set amiss[0] if another is not within bounds."""
+def decode(matrix, labels, lowest, highest, unreached, infinity, fault):
+    """Make what is `unreached` or more infinite and without a label; set fault[0] if another is not within bounds."""
     rows, columns = matrix.shape
     pieces = -(-columns // _LENGTH)
     for piece in prange(rows * pieces):
@@ -58,4 +58,4 @@ def decode(matrix, labels, lowest, highest, unreached, infinity, amiss):
                 labels[i, j] = NO_PREDECESSOR if none else labels[i, j]
             beyond |= not none and (x < lowest or x > highest)
         if beyond:
-            amiss[0] = 1
+            fault[0] = 1

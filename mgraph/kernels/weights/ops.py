@@ -8,7 +8,7 @@ from ...arrays import Array
 class Operations(Protocol):
     """What both twins do."""
 
-    def encode(self, values: Array, out: Array, dense: bool, infinity: float, most: int, amiss: Array) -> None:
+    def encode(self, values: Array, out: Array, dense: bool, infinity: float, most: int, fault: Array) -> None:
         """Write integers to `out`, and `infinity` for what is no edge.
 
         Parameters
@@ -21,7 +21,7 @@ class Operations(Protocol):
             The kernels' infinity of the type of `out`.
         most : int
             The greatest weight that is allowed, and the least is `-most`; -1 allows all.
-        amiss : array of uint64, shape (1,)
+        fault : array of uint64, shape (1,)
             Becomes 1 more than the place of the last weight that is not allowed.
         """
         ...
@@ -38,7 +38,7 @@ class Operations(Protocol):
         highest: int,
         unreached: int,
         infinity: float,
-        amiss: Array,
+        fault: Array,
     ) -> None:
         """Make distances of `unreached` or more `infinity`, without a label.
 
@@ -50,7 +50,7 @@ class Operations(Protocol):
             Become -9999 where unreached.
         lowest, highest : int
             Bounds of the other distances.
-        amiss : array of int32, shape (1,)
+        fault : array of int32, shape (1,)
             Set to 1 if one of these is not within bounds.
         """
         ...
