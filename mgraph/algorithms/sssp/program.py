@@ -55,7 +55,7 @@ class Request:
     negative: bool
 
 
-class Search:
+class Relaxation:
     """One search of a shard: its arrays and the kernels that run it; ``kernels/sssp.cu`` describes the arrays.
 
     Parameters
@@ -150,7 +150,7 @@ class OneSourceShard:
 
     device: devices.Device
     number: int
-    search: Search
+    search: Relaxation
 
 
 class FromOneSource:
@@ -183,7 +183,7 @@ class FromOneSource:
             weights = edge_lengths(edges, None, dtype, device)
             edges = Compressed(device.asarray(edges.indptr), device.asarray(edges.indices), weights)
         distances = xp.full(self.plan.n, kernel_infinity(dtype), dtype)
-        search = Search(
+        search = Relaxation(
             *(device, edges, distances, xp.full(1, request.source, np.int32), self.plan.ranges, shard),
             masked=masked,
             window=request.window,
@@ -247,7 +247,7 @@ class FromOneSource:
             kernels.tight(edges, first, distances, parent, lengths, search.pieces, search.control)
             tight = edges._replace(weights=lengths)
             seeds = xp.flatnonzero(hops == 0).astype(np.int32)
-            second = Search(device, tight, hops, seeds, ranges, state.number, masked=search.masked)
+            second = Relaxation(device, tight, hops, seeds, ranges, state.number, masked=search.masked)
             while second.advance(len(hops) + 1, comm):
                 pass
             kernels.parents(tight, first, hops, parent, second.pieces, second.control)
