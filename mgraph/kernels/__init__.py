@@ -1,6 +1,6 @@
-"""Kernels, a package a family, as `family` explains: `ops` declares the operations, `host` and `cuda` have them.
+"""Kernels, one package per family: `ops` declares the operations, `host` and `cuda` implement them (see `family`).
 
-`host` has the operations for CPUs (Numba). `cuda` launches the kernels of ``kernels/FAMILY.cu``: it knows the shape of
-a launch (grid, block, shared memory, template arguments) and nothing of algorithms. Its ``SOURCE`` names the file, and
-``INSTANCES`` every kernel that it may launch.
+`host` has the operations for CPUs (Numba). `cuda` launches the kernels of ``kernels/FAMILY.cu``. It chooses the launch
+(grid, block, shared memory, template arguments); the algorithm is in the kernels. Its ``SOURCE`` is the name of the
+file, and ``INSTANCES`` lists every kernel that it may launch.
 """

@@ -1,14 +1,14 @@
-"""The door to a family of kernels: its operations on a device, with types.
+"""Access to a family of kernels: its operations on a device, with types.
 
-A family is a package with three modules. `ops` declares the operations and constants, once, as a Protocol. `host` has
-them for CPUs, compiled by Numba; `cuda` has them for GPUs, as launches of ``kernels/FAMILY.cu``. A program asks the
-family for the operations on its device::
+A family is a package with three modules. `ops` declares the operations and constants as a Protocol. `host` implements
+them for CPUs, compiled by Numba; `cuda` implements them for GPUs, as launches of ``kernels/FAMILY.cu``. A program asks
+the family for the operations on its device::
 
     from ...kernels import bfs as bfs_kernels
 
     kernels = bfs_kernels.on(device)
 
-The module for the device is imported at the first call: `host` imports Numba.
+The module for the device is imported at the first call, as `host` imports Numba.
 """
 
 import functools
@@ -38,7 +38,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class Family(Generic[Operations]):
-    """A family of kernels, whose operations are declared by the Protocol `Operations`.
+    """A family of kernels whose operations the Protocol `Operations` declares.
 
     Parameters
     ----------
@@ -50,12 +50,12 @@ class Family(Generic[Operations]):
         self.package = package
 
     def on(self, device: Device) -> Operations:
-        """Return the operations on a device; its profiler, if it has one, is notified of each call."""
+        """Return the operations on a device; the device's recorder, if there is one, times each call."""
         found: Any = _guarded(self.package) if device.kind == "cpu" else _module(self.package, device.kind)
         return cast(Operations, found if device.recorder is None else _Recorded(found, device.recorder))
 
     def of_kind(self, kind: str) -> Operations:
-        """Return the constants and sizes on a kind of device, ``"cpu"`` or ``"cuda"``, of which there need be none."""
+        """Return the constants and sizes for a kind of device, ``"cpu"`` or ``"cuda"``; none need be present."""
         return cast(Operations, _module(self.package, kind))
 
 
@@ -74,7 +74,7 @@ def _guarded(package: str) -> "_Guarded":
 
 
 class _Guarded:
-    """A module of Numba kernels, of which one runs at a time in this process."""
+    """A module of Numba kernels; in this process, one kernel runs at a time."""
 
     def __init__(self, module: ModuleType) -> None:
         self._module = module
@@ -93,7 +93,7 @@ class _Guarded:
 
 
 class _Recorded:
-    """Operations of which a recorder times each call."""
+    """Operations whose calls a recorder times."""
 
     def __init__(self, operations: Any, recorder: Recorder) -> None:
         self._operations, self._recorder = operations, recorder

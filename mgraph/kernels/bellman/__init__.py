@@ -1,4 +1,4 @@
-"""Kernels of the check by Bellman's equations: on CPUs alone, as results are verified there."""
+"""Kernels of the check by Bellman's equations; for CPUs only, where results are verified."""
 
 from ..family import Family
 from .ops import Operations

@@ -1,6 +1,6 @@
-"""Sums of a neighbour's distance and the edge from there, the least of them for every vertex in every row.
+"""For every vertex in every row, the least sum of a neighbour's distance and the weight of the edge from it.
 
-Rows are independent, and a core takes some of them: no two threads write the same element of `least`.
+Rows are independent and each is handled by one core, so no two threads write the same element of `least`.
 """
 
 from ...device.numba import prange
@@ -9,7 +9,7 @@ from ...device.numba.caching import njit
 
 @njit(parallel=True, nogil=True, cache=True)
 def lower_by_edges(distances, offsets, ends, lengths, least):
-    """Lower `least` by the edges from consecutive vertices, whose distances and offsets are given."""
+    """Lower `least` along the edges from some consecutive vertices."""
     for i in prange(len(distances)):
         for u in range(distances.shape[1]):
             for e in range(offsets[u], offsets[u + 1]):
@@ -20,7 +20,7 @@ def lower_by_edges(distances, offsets, ends, lengths, least):
 
 @njit(parallel=True, nogil=True, cache=True)
 def lower_by_matrix(distances, part, least):
-    """Lower `least` by consecutive rows of a matrix of lengths, whose vertices' distances are given."""
+    """Lower `least` along the edges in some consecutive rows of a matrix of lengths."""
     for i in prange(len(distances)):
         for u in range(distances.shape[1]):
             for v in range(part.shape[1]):

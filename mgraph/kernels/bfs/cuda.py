@@ -15,21 +15,21 @@ INSTANCES = (
     *("seed", "quads"),
 )
 
-#: Where the host finds the number of the frontier's level, in the control words.
+#: Place of the frontier's level in the control words.
 LEVEL = 2
 CONTROL_WORDS = 32
 
-#: The methods' numbers in the kernel.
+#: The number of each method in the kernel.
 METHODS = {"hybrid": 0, "frontier": 1, "pull": 2}
 
-#: As in the source: the degree from which on a vertex counts as a hub.
+#: As in the source: vertices with at least this many edges are hubs.
 _HUB = 512
 _THREADS = 1024
 
-#: Blocks of a multiprocessor that look for the parents of hubs.
+#: Blocks per multiprocessor that search the parents of hubs.
 _PARENTING = 4
 
-#: The most neighbours of a vertex, and vertices, of a graph whose rows are laid side by side.
+#: The most neighbours of a vertex, and the most vertices, of a graph that is stored as quads.
 _FEW = 15
 _MOST_VERTICES = 1 << 29
 
@@ -37,12 +37,12 @@ Array = Any
 
 
 def hub_capacity(edges: int) -> int:
-    """Return the words that the hubs of a graph with so many edges can take."""
+    """Return the int32 words that `parents` needs for the hubs of a graph with `edges` edges."""
     return 2 * (edges // _HUB + 1)
 
 
 def _there(array: Array) -> Any:
-    """Return an array as a kernel's argument: a null pointer for one that is empty."""
+    """Return an array as a kernel's argument; a null pointer if it is empty."""
     return array if array.size else np.uintp(0)
 
 
@@ -51,25 +51,25 @@ def _offset(indptr: Array) -> str:
 
 
 def compile_ahead(indptr: Array) -> None:
-    """Begin to compile the search itself, which takes longest."""
+    """Begin to compile `levels`, which takes longest."""
     devices.compile_ahead(SOURCE, f"levels<{_offset(indptr)}>", cooperative=True)
 
 
 def seed(sources: Array, first: int, last: int, distances: Array, visited: Array, frontier: Array) -> None:
-    """Start from the sources: distance 0 and a bit in the bitmaps, for those from `first` to `last` in both."""
+    """Give the sources distance 0, and set their bits in the bitmaps."""
     arguments = (sources, *map(np.int32, (len(sources), first, last)), distances, visited, frontier)
     cuda_function(SOURCE, "seed")((-(-len(sources) // 256),), (256,), arguments)
 
 
 def heads(in_indptr: Array, in_indices: Array, out_indptr: Array, head: Array) -> None:
-    """Write each row's in-neighbour that has the most edges out of it, of a hub's the first `_HUB`, or -1."""
+    """Write each row's in-neighbour with the most edges, among the first `_HUB` of a hub; -1 without one."""
     if len(head):
         kernel = cuda_function(SOURCE, f"heads<{_offset(in_indptr)}>")
         kernel((-(-len(head) // 256),), (256,), (in_indptr, in_indices, out_indptr, np.int32(len(head)), head))
 
 
 def quads_needed(indptr: Array) -> int:
-    """Return how many quads, rows of four words, a graph takes; 0 if a vertex has too many neighbours."""
+    """Return how many quads a graph needs; 0 if a vertex has too many neighbours."""
     n = len(indptr) - 1
     if indptr.dtype != np.int32 or not 0 < n <= _MOST_VERTICES:
         return 0
@@ -78,7 +78,7 @@ def quads_needed(indptr: Array) -> int:
 
 
 def quads(xp: Any, indptr: Array, indices: Array) -> Array:
-    """Return the neighbours of a graph in quads, rows of four words; none if a vertex has too many neighbours."""
+    """Return the neighbours of a graph as quads; none if a vertex has too many neighbours."""
     n, made = len(indptr) - 1, xp.empty((quads_needed(indptr), 4), np.int32)
     if not made.size:
         return made

@@ -1,8 +1,8 @@
-"""The search kernels of ``kernels/bfs.cu`` for the CPU: pushing on one core, pulling on all.
+"""The search kernels of ``kernels/bfs.cu`` for the CPU: push on one core, pull on all cores.
 
-The same operations on the same arrays; that file's opening explains the algorithm and the encoding. A push
-is a walk along the queue, which a road network's thin frontiers make fast on one core; a pull owns a word
-of the bitmap at a time, so cores never write to the same place. In a small graph one core pulls too.
+The operations and arrays are the same; that file's opening explains the algorithm and the encoding. A push walks along
+the queue; one core is fast enough for the thin frontiers of road networks. In a pull, a core takes one word of the
+bitmap at a time, so no two cores write to the same place. In a small graph one core pulls too.
 """
 
 import numpy as np
@@ -12,33 +12,33 @@ from ...device.numba.bits import population, trailing_zeros
 from ...device.numba.caching import njit
 from ...device.numba.small import is_small, unless
 
-#: Where the caller finds the number of the frontier's level, in the control words.
+#: Place of the frontier's level in the control words.
 LEVEL = 2
 CONTROL_WORDS = 3
 
-#: The methods' numbers.
+#: The number of each method.
 METHODS = {"hybrid": 0, "frontier": 1, "pull": 2}
 
 _HYBRID, _PULL = 0, 2
 _PULL_SHARE = 15  # pull if the frontier has more than 1/15 of the edges, or
 _PULL_COUNT = 20  # more than 1/20 of the vertices
 
-_SEEDS = 4096  # sources that are marked at a time
+_SEEDS = 4096  # sources marked at a time
 _ONE = np.uint32(1)
 
 
 def hub_capacity(edges):
-    """Return 0: on the CPU no vertex is put off for its many edges."""
+    """Return 0: the CPU treats hubs like other vertices."""
     return 0
 
 
 def quads_needed(indptr):
-    """Return 0: a core reads a row at once as it is."""
+    """Return 0: the CPU does not use quads."""
     return 0
 
 
 def quads(xp, indptr, indices):
-    """Return none."""
+    """Return an empty array: the CPU does not use quads."""
     return xp.empty((0, 4), np.int32)
 
 
@@ -47,8 +47,8 @@ def compile_ahead(indptr):
 
 
 def seed(sources, first, last, distances, visited, frontier):
-    """Start from the sources: distance 0 and a bit in the bitmaps, for those from `first` to `last` in both."""
-    for start in range(0, len(sources), _SEEDS):  # some at a time, as NumPy makes copies of them
+    """Give the sources distance 0, and set their bits in the bitmaps."""
+    for start in range(0, len(sources), _SEEDS):  # in parts, as NumPy copies them
         some = sources[start : start + _SEEDS]
         own = some[(some >= first) & (some < last)]
         distances[own] = 0
@@ -58,7 +58,7 @@ def seed(sources, first, last, distances, visited, frontier):
 
 @unless(is_small)
 def heads(in_indptr, in_indices, out_indptr, head):
-    """Write each row's in-neighbour that has the most edges out of it, or -1."""
+    """Write each row's in-neighbour with the most edges; -1 without one."""
     for own in prange(len(head)):
         best, most = -1, -1
         for e in range(in_indptr[own], in_indptr[own + 1]):
@@ -96,7 +96,7 @@ def levels(edges, arrays, limit, method, shard, listed):
         control[LEVEL] += 1
         ran += 1
     capacity = lists.shape[1] - 1
-    if count > capacity or count > tail - head:  # too many, or in the bitmap alone
+    if count > capacity or count > tail - head:  # too many, or only in the bitmap
         lists[shard, 0] = capacity + 1
     else:
         lists[shard, 0] = count
@@ -104,7 +104,7 @@ def levels(edges, arrays, limit, method, shard, listed):
 
 
 def _most(method, edges, vertices):
-    """Return the most edges from a queue, and vertices of a bitmap, that are pushed."""
+    """Return the most edges of a queue, and the most vertices of a bitmap, with which a level is pushed."""
     if method == _HYBRID:
         return edges // _PULL_SHARE, vertices // _PULL_COUNT
     return (-1, -1) if method == _PULL else (edges, vertices)
@@ -142,9 +142,10 @@ def _levels(
 ):
     """Run up to `limit` levels from a frontier of `count` vertices.
 
-    They are the first `tail` of the queue, or where that is zero those of the bitmap. Returns the levels run, where the
-    last one's vertices begin and end in the queue, how many they are, and whether that is all: if not, all cores are to
-    pull the next level. It is one function, as each helper takes as long to compile as ten lines.
+    The frontier is the first `tail` vertices of the queue, or that of the bitmap if `tail` is 0. Returns the number of
+    levels run, where the last frontier begins and ends in the queue, its size, and whether to stop. If not,
+    all cores pull the next level. This is a single function because each helper would take as
+    long to compile as ten lines.
     """
     done, head, edges = 0, 0, 0
     for q in range(tail):
@@ -188,7 +189,7 @@ def _levels(
                         bits &= bits - _ONE
             end = tail
             for q in range(head, tail):
-                u = np.uint64(queue[q])  # without a sign, or Numba has each index asked whether it counts from the end
+                u = np.uint64(queue[q])  # unsigned, or Numba would check each index for being negative
                 for e in range(np.uint64(out_indptr[u]), np.uint64(out_indptr[u + np.uint64(1)])):
                     v = np.uint64(out_indices[e])
                     if distances[v] < 0:

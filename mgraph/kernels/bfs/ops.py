@@ -13,11 +13,11 @@ class SearchEdges(NamedTuple):
     Attributes
     ----------
     out_indptr, out_indices, in_indptr, in_indices : array
-        By source and by target, as told at `Operations`.
+        Edges by source and by target, as described at `Operations`.
     heads : array of int32, shape (last - first,) or (0,)
-        Each vertex's in-neighbour of most edges; empty if they are not used.
+        The in-neighbour of each vertex that has the most edges; empty if not used.
     quads : array of int32, shape (quads, 4) or (0, 4)
-        The neighbours in rows of four words; empty if they are not used.
+        The neighbours in rows of four words; empty if not used.
     """
 
     out_indptr: Array
@@ -29,24 +29,24 @@ class SearchEdges(NamedTuple):
 
 
 class SearchArrays(NamedTuple):
-    """The state of a search in a shard that has the vertices from `first` to `last`.
+    """The state of a search in the shard of the vertices from `first` to `last`.
 
     Attributes
     ----------
     first, last : int
         The shard's range; `first` is a multiple of 32.
     distances : array of int32, shape (n,)
-        Levels, -1 where unreached; a shard writes those of its vertices.
+        Levels; -1 where unreached. A shard writes those of its vertices.
     visited, found : array of uint32, shape (ceil((last - first) / 32),)
-        Bitmaps of the shard's vertices: those that are reached, and those of the next frontier.
+        Bitmaps of the shard's vertices: those reached, and those in the next frontier.
     frontier : array of uint32, shape (ceil(n / 32),)
-        Bitmap of all vertices.
+        Bitmap of all vertices in the frontier.
     queue : array of int32, shape (n,)
         Buffer.
     hubs : array of int32, shape (``hub_capacity(edges)``,)
         Buffer.
     lists : array of int32, shape (shards, length)
-        Each shard's list of its part of the frontier, which opens with the count.
+        Each shard's part of the frontier as a list: the count, then the vertices.
     control : array of int32, shape (`CONTROL_WORDS`,)
         Zero before the first launch.
     """
@@ -64,7 +64,7 @@ class SearchArrays(NamedTuple):
 
 
 class Operations(Protocol):
-    """What both twins do. Arrays are the device's, of the stated type; bitmaps are uint32, bit v % 32 of word v // 32.
+    """The operations of both twins. A bitmap is uint32; vertex v is bit v % 32 of word v // 32.
 
     Edges are pairs ``(indptr, indices)``. ``out_*`` has a row for each of the n vertices, with its targets in the
     shard's range. ``in_*`` has a row for each vertex from `first` to `last`, with its in-neighbours. ``indptr`` is
@@ -78,30 +78,30 @@ class Operations(Protocol):
     METHODS: Mapping[str, int]
 
     def hub_capacity(self, edges: int) -> int:
-        """Return the int32 words that `parents` needs for the hubs of a graph of so many edges; 0 without hubs."""
+        """Return the int32 words that `parents` needs for the hubs of a graph with `edges` edges; 0 if unused."""
         ...
 
     def quads_needed(self, indptr: Array) -> int:
-        """Return how many quads, rows of four words, a graph takes; 0 if this device has no use for them."""
+        """Return how many quads (rows of four words) a graph needs; 0 if this device does not use them for it."""
         ...
 
     def quads(self, xp: Any, indptr: Array, indices: Array) -> Array:
-        """Return the neighbours of a graph in quads: int32, shape (``quads_needed(indptr)``, 4)."""
+        """Return the neighbours of a graph as quads: int32, shape (``quads_needed(indptr)``, 4)."""
         ...
 
     def compile_ahead(self, indptr: Array) -> None:
-        """Begin to compile `levels` for edges numbered as in `indptr`; returns at once."""
+        """Begin to compile `levels` for the type of `indptr`, and return at once."""
         ...
 
     def seed(self, sources: Array, first: int, last: int, distances: Array, visited: Array, frontier: Array) -> None:
-        """Start from the sources.
+        """Give the sources distance 0, and set their bits in the bitmaps.
 
         Parameters
         ----------
         sources : array of int32
             The vertices to start from.
         first, last : int
-            The shard's range. Its sources get distance 0 and a bit in `visited`.
+            The shard's range. Only sources within it get a distance and a bit in `visited`.
         distances : array of any type, shape (n,)
             All unreached before.
         visited : bitmap of the shard's vertices
@@ -112,7 +112,10 @@ class Operations(Protocol):
         ...
 
     def heads(self, in_indptr: Array, in_indices: Array, out_indptr: Array, head: Array) -> None:
-        """Write each row's in-neighbour of most edges to `head`, int32 of shape (rows,); -1 if it has none."""
+        """Write each row's in-neighbour with the most edges to `head`, int32 of shape (rows,); -1 without one.
+
+        On a GPU, only the first in-neighbours of a hub are compared.
+        """
         ...
 
     def levels(
@@ -129,7 +132,7 @@ class Operations(Protocol):
         arrays : SearchArrays
             The state of the search.
         limit : int
-            The most levels to run; those of a shard that has others beside it are run one by one.
+            The most levels to run; a shard that is one of several runs one.
         method : int
             A number of `METHODS`.
         shard : int

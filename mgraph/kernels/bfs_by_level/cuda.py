@@ -10,7 +10,7 @@ from .ops import Queued, Visited
 
 SOURCE = "bfs_by_level.cu"
 
-#: What of the methods there is here.
+#: The methods that a GPU has.
 METHODS = ("edge", "vertex", "mask", "privatized", "scan")
 
 INSTANCES = (
@@ -22,15 +22,15 @@ INSTANCES = (
     *("count", "list", "mark", "edge", "settle", "update", "filter"),
 )
 
-#: Where the host finds what a launch tells, in the control words.
+#: Places of a launch's results in the control words.
 FOUND, LEVELS, LAST, EDGES = range(4)
 CONTROL_WORDS = 4
 
-#: As in the source: the vertices that one block takes.
+#: As in the source: the most vertices in a level that one block runs.
 THIN = 1024
 _THREADS = 256
 
-#: Blocks of `filter` for each multiprocessor, which holds so many at a time.
+#: Blocks of `filter` per multiprocessor: as many as are resident.
 _RESIDENT = 8
 
 Array = Any
@@ -58,19 +58,19 @@ def rows(in_indptr: Array, first: int, last: int, targets: Array) -> None:
 
 
 def edge(sources: Array, targets: Array, frontier: Array, level: int, distances: Array) -> None:
-    """Give unvisited targets of edges from the frontier the distance `level`, a thread an edge."""
+    """Give unvisited targets of edges from the frontier the distance `level`, one thread per edge."""
     arguments = np.int64(len(sources)), sources, targets, frontier, _int(level), distances
     _launch("edge", len(sources), *arguments)
 
 
 def vertex(edges: Adjacency, frontier: Array, level: int, distances: Array) -> None:
-    """Give unvisited neighbours of the frontier the distance `level`, a thread a vertex."""
+    """Give unvisited neighbours of the frontier the distance `level`, one thread per vertex."""
     n = len(distances)
     _launch(_instance("vertex", edges), n, *edges, _int(n), frontier, _int(level), distances)
 
 
 def settle(first: int, last: int, level: int, distances: Array, frontier: Array, control: Array) -> None:
-    """Make the frontier of the vertices `first` to `last` at distance `level`, and count them."""
+    """Set the bits of `frontier` to the vertices `first` to `last` at distance `level`, and count them."""
     _launch("settle", last - first, _int(first), _int(last), _int(level), distances, frontier, control)
 
 
@@ -90,7 +90,7 @@ def expand(
 
 
 def update(first: int, last: int, visited: Array, updating: Array, frontier: Array, control: Array) -> None:
-    """Make the frontier of the marked vertices, which are visited now, and count them."""
+    """Move the marked vertices to `frontier` and `visited`, and count them."""
     _launch("update", last - first, _int(first), _int(last), visited, updating, frontier, control)
 
 
@@ -125,7 +125,7 @@ def thin(
     limit: int,
     control: Array,
 ) -> None:
-    """Run up to `limit` levels by one block, as long as they are thin, the first of them at distance `level`."""
+    """Run up to `limit` levels in one block, as long as they are thin; the first gets distance `level`."""
     arguments = (
         *(*edges, _int(visited.first), visited.bits, distances, frontier.queue),
         *(_int(frontier.head), _int(frontier.tail), _int(level), _int(min(limit, 2**31 - 1)), control),
@@ -146,6 +146,6 @@ def _instance(kernel: str, edges: Adjacency) -> str:
 
 
 def _launch(name: str, threads: int, *arguments: Any) -> None:
-    """Launch a kernel with so many threads or a few more; nothing where there are none."""
+    """Launch a kernel with at least `threads` threads, in whole blocks; do nothing for 0."""
     if threads > 0:
         cuda_function(SOURCE, name)((-(-threads // _THREADS),), (_THREADS,), arguments)

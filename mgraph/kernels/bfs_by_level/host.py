@@ -1,7 +1,7 @@
 """The kernels of ``kernels/bfs_by_level.cu`` for the CPU: the same operations on the same arrays, on all cores.
 
-That file's opening explains the algorithms, and why cores may write to the same place at the same time. A block is
-a chunk that one core takes. `sequential` is one core's alone, and the textbook's queue.
+That file's opening explains the algorithms, and why cores may write to the same place at the same time. A chunk for one
+core stands for a block of the GPU. `sequential` runs on one core, with the queue of the textbooks.
 """
 
 import numpy as np
@@ -10,21 +10,21 @@ from ...device.numba import prange
 from ...device.numba.atomics import compare_and_swap, fetch_and_add, fetch_and_or
 from ...device.numba.caching import njit
 
-#: What of the methods there is here.
+#: The methods that the CPU has.
 METHODS = ("edge", "vertex", "mask", "privatized", "scan", "sequential")
 
-#: Where the caller finds what an operation tells, in the control words.
+#: Places of an operation's results in the control words.
 FOUND, LEVELS, LAST, EDGES = 0, 1, 2, 3
 CONTROL_WORDS = 4
 
-#: The vertices of a level that goes the short way.
+#: The most vertices in a level that `thin` runs.
 THIN = 1024
-_THIN_EDGES = 16384  # and the edges out of them
+_THIN_EDGES = 16384  # the most edges out of these
 
 _CHUNK = 256  # vertices of a queue that a core takes at a time,
 _EDGES = 8192  # or gathered edges,
 _WORDS = 256  # or words of the frontier
-_HELD = 2048  # vertices of a core's own queue
+_HELD = 2048  # vertices in a core's private queue
 _ONE = np.uint32(1)
 
 
@@ -97,7 +97,7 @@ def vertex(edges, frontier, level, distances):
 
 @njit(parallel=True, nogil=True, cache=True)
 def settle(first, last, level, distances, frontier, control):
-    """Make the frontier of the vertices `first` to `last` at distance `level`, and count them."""
+    """Set the bits of `frontier` to the vertices `first` to `last` at distance `level`, and count them."""
     words = (last - first + 31) >> 5
     for part in prange((words + _WORDS - 1) // _WORDS):
         found = 0
@@ -126,7 +126,7 @@ def expand(edges, first, frontier, visited, level, updating, distances):
 
 @njit(parallel=True, nogil=True, cache=True)
 def update(first, last, visited, updating, frontier, control):
-    """Make the frontier of the marked vertices, which are visited now, and count them."""
+    """Move the marked vertices to `frontier` and `visited`, and count them."""
     words = (last - first + 31) >> 5
     for part in prange((words + _WORDS - 1) // _WORDS):
         found = 0
@@ -204,7 +204,7 @@ def filter_edges(targets, visited, level, distances, following, control):
 
 @njit(nogil=True, cache=True)
 def thin(edges, visited, distances, frontier, level, limit, control):
-    """Run up to `limit` levels by one core, as long as they are thin, the first of them at distance `level`."""
+    """Run up to `limit` levels on one core, as long as they are thin; the first gets distance `level`."""
     out_indptr, out_indices = edges
     first, visited_bits = visited
     queue, head, tail = frontier
@@ -234,7 +234,7 @@ def thin(edges, visited, distances, frontier, level, limit, control):
 
 @njit(nogil=True, cache=True)
 def sequential(edges, distances, frontier, level, limit, control):
-    """Run up to `limit` levels along the queue, the first of them at distance `level`."""
+    """Run up to `limit` levels along the queue; the first gets distance `level`."""
     out_indptr, out_indices = edges
     queue, head, tail = frontier
     start, ran = tail, 0

@@ -1,4 +1,4 @@
-"""Operations of breadth-first search, a level a launch; ``kernels/bfs_by_level.cu`` has the algorithms."""
+"""Operations of breadth-first search with one launch per level; ``kernels/bfs_by_level.cu`` has the algorithms."""
 
 from typing import NamedTuple, Protocol
 
@@ -41,7 +41,7 @@ class Visited(NamedTuple):
 
 
 class Operations(Protocol):
-    """What both twins do.
+    """The operations of both twins.
 
     `edges` are by source: a row for each of the n vertices, with its targets in the shard's range, `first` to `last`.
     `distances` is int32 of shape (n,), -1 where unreached. `frontier` is a bitmap of all n vertices, uint32 of shape
@@ -51,13 +51,13 @@ class Operations(Protocol):
 
     #: The methods that this device has.
     METHODS: tuple[str, ...]
-    #: Places in the control words: vertices found, levels run, vertices of the last level, edges gathered.
+    #: Places in the control words: vertices found, levels run, size of the last level, edges gathered.
     FOUND: int
     LEVELS: int
     LAST: int
     EDGES: int
     CONTROL_WORDS: int
-    #: The most vertices of a level that `thin` runs.
+    #: The most vertices in a level that `thin` runs.
     THIN: int
 
     def count(self, frontier: Array, control: Array) -> None:
@@ -73,9 +73,9 @@ class Operations(Protocol):
         ...
 
     def rows(self, in_indptr: Array, first: int, last: int, targets: Array) -> None:
-        """Write the target of each edge into the vertices `first` to `last` to `targets`, int32, one an edge.
+        """Write the target of each edge into the vertices `first` to `last` to `targets`, int32 of shape (edges,).
 
-        `in_indptr` has shape (last - first + 1,).
+        `in_indptr`, of shape (last - first + 1,), is that of the edges by target.
         """
         ...
 
@@ -84,11 +84,11 @@ class Operations(Protocol):
         ...
 
     def vertex(self, edges: Adjacency, frontier: Array, level: int, distances: Array) -> None:
-        """Give unvisited neighbours of the frontier the distance `level`, a thread a vertex."""
+        """Give unvisited neighbours of the frontier the distance `level`, one thread per vertex."""
         ...
 
     def settle(self, first: int, last: int, level: int, distances: Array, frontier: Array, control: Array) -> None:
-        """Make the frontier of the vertices `first` to `last` at distance `level`, and count them."""
+        """Set the bits of `frontier` to the vertices `first` to `last` at distance `level`, and count them to FOUND."""
         ...
 
     def expand(
@@ -108,7 +108,10 @@ class Operations(Protocol):
         ...
 
     def update(self, first: int, last: int, visited: Array, updating: Array, frontier: Array, control: Array) -> None:
-        """Make the frontier of the vertices marked in `updating`, which are visited now, and count them."""
+        """Move the vertices marked in `updating` to `frontier` and `visited`, and add their number to FOUND.
+
+        `visited` and `updating` are as for `expand`.
+        """
         ...
 
     def privatized(

@@ -10,7 +10,7 @@ from .ops import SearchWords
 
 SOURCE = "bfs_many.cu"
 
-#: Words of 64 searches that a batch may have, a vertex.
+#: Words of 64 searches that a batch may have.
 WORDS = (4, 2, 1)
 
 INSTANCES = (
@@ -25,7 +25,7 @@ INSTANCES = (
 
 _THREADS = 256
 
-#: Blocks of a multiprocessor that take the pieces of hubs.
+#: Blocks per multiprocessor for the pieces of hubs.
 _TAKING = 8
 
 Array = Any
@@ -65,7 +65,7 @@ def settle(first: int, last: int, words: SearchWords, level: int, row: int, dist
 
 
 def _all(vertices: int) -> int:
-    """Return the threads of a launch for the pieces of hubs, whose number the host does not know."""
+    """Return the threads of a launch for the pieces of hubs; only the device knows how many pieces there are."""
     return _TAKING * cuda_attribute("MultiProcessorCount") * _THREADS if vertices else 0
 
 
@@ -78,6 +78,6 @@ def _instance(kernel: str, edges: Adjacency, words: SearchWords) -> str:
 
 
 def _launch(name: str, threads: int, arguments: tuple[Any, ...]) -> None:
-    """Launch a kernel with so many threads or a few more; nothing where there are none."""
+    """Launch a kernel with at least `threads` threads, in whole blocks; do nothing for 0."""
     if threads > 0:
         cuda_function(SOURCE, name)((-(-threads // _THREADS),), (_THREADS,), arguments)

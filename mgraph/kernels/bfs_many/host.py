@@ -1,8 +1,8 @@
 """The kernels of ``kernels/bfs_many.cu`` for the CPU: the same operations on the same arrays, on all cores.
 
-That file's opening explains the algorithm and the encoding. Here a vertex gathers one word after the other, which stays
-in a register; and distances are written search by search only where a search meets many vertices of a chunk, else
-vertex by vertex. Indices are without signs, or Numba has each asked whether it counts from the end.
+That file's opening explains the algorithm and the encoding. Here a vertex gathers its words one after the other, so
+that each stays in a register. Distances are written search by search if a search reaches many vertices of a chunk, and
+otherwise vertex by vertex. Indices are unsigned, or Numba would check each for being negative.
 """
 
 import numpy as np
@@ -12,12 +12,12 @@ from ...device.numba.atomics import fetch_and_add, fetch_and_or
 from ...device.numba.bits import population, trailing_zeros
 from ...device.numba.caching import njit
 
-#: Words of 64 searches that a batch may have, a vertex.
+#: Words of 64 searches that a batch may have.
 WORDS = (4, 2, 1)
 
 _NONE, _ONE, _ALL = np.uint64(0), np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
-_CHUNK = 32  # vertices whose distances are written together,
-_MANY = np.uint64(4)  # search by search if a search meets more of them than this
+_CHUNK = 32  # vertices whose distances are written together
+_MANY = np.uint64(4)  # write search by search if searches reach more of a chunk's vertices than this, on average
 
 
 @njit(nogil=True, cache=True)
@@ -68,7 +68,7 @@ def push(edges, first, words, hubs):
 
 @njit(parallel=True, nogil=True, cache=True)
 def settle(first, last, words, level, row, distances, active):
-    """Make the new vertices the frontiers, at distance `level`, and add their number to `active`."""
+    """Make `following` the frontiers, without seen vertices, at distance `level`; add their number to `active`."""
     frontier, seen, following = words
     own_frontier, own_distances = frontier[first:last], distances[row:]
     for part in prange((last - first + _CHUNK - 1) // _CHUNK):
@@ -80,7 +80,7 @@ def settle(first, last, words, level, row, distances, active):
 
 @njit(nogil=True, cache=True)
 def _settle(begin, end, level, following, seen, frontier, distances):
-    """Settle the vertices from `begin` to `end`; return how many are new to a search."""
+    """Settle the vertices from `begin` to `end`; return how many are new to any search."""
     words = np.uint64(frontier.shape[1])
     met = False
     for w in range(words):

@@ -25,7 +25,7 @@ class SearchWords(NamedTuple):
 
 
 class Operations(Protocol):
-    """What both twins do, for the shard of the vertices from `first` to `last`."""
+    """The operations of both twins, for the shard of the vertices from `first` to `last`."""
 
     #: Words of 64 searches that a batch may have, the most first.
     WORDS: tuple[int, ...]

@@ -22,18 +22,13 @@ Array = Any
 
 
 def values(xp: Any, dtype: Any) -> Array:
-    """Return as many values, from 0 to 99, as `relaxations` works on at a time."""
+    """Return values from 0 to 99, as many as fill the device."""
     words = _THREADS * _RESIDENT * _HELD * cuda_attribute("MultiProcessorCount")
     return (xp.arange(words * (2 if np.dtype(dtype) == np.int16 else 1)) % 100).astype(dtype)
 
 
 def relaxations(values: Array, first: Any, second: Any, limit: Any, rounds: int, nonnegative: bool) -> None:
-    """Take each value through a round of two sums and minima, so many times.
-
-    A round is value = min(value + first, limit) and the same with `second`; where nothing is negative, which
-    float32 gains from, value = min(value + first, value + second, limit). The steps and the limit have the type of
-    the values; of int16 there is an even number.
-    """
+    """Apply `rounds` rounds of two sums and minima to each value."""
     if not len(values):
         return
     word = 2 if values.dtype == np.int16 else 1
@@ -50,10 +45,7 @@ def relaxations(values: Array, first: Any, second: Any, limit: Any, rounds: int,
 
 
 def reads(table: Array, count: int, total: Array) -> None:
-    """Add `count` elements of a table, at places that a hash gives, to total[0], modulo 2^32.
-
-    Both are uint32; the length of the table is a power of two.
-    """
+    """Add `count` elements of a table, at places given by a hash, to total[0], modulo 2^32."""
     blocks = min(_READERS * cuda_attribute("MultiProcessorCount"), -(-count // _THREADS))
     if blocks:
         arguments = table, np.uint32(len(table) - 1), np.int64(count), total

@@ -1,7 +1,7 @@
 """The kernels of ``kernels/ceilings.cu`` for the CPU: the same operations on the same arrays, on all cores.
 
-LLVM vectorises the sums and minima. A core's values fit its nearest cache, and are independent enough to keep its
-units busy while each is read and written once a round.
+LLVM vectorises the sums and minima. A core's values fit its first-level cache. They are independent, so that the core's
+units stay busy although each value is read and written once per round.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from ...device.numba.atomics import fetch_and_add
 from ...device.numba.caching import njit
 
 _NEAR = 1 << 14  # bytes of the values that a core works on at a time
-_LINE = 64  # bytes of a line of the cache
+_LINE = 64  # bytes of a cache line
 _READS = 1 << 14  # reads that a core takes at a time,
 _COPIED = 1 << 18  # and elements of a copy
 
@@ -20,11 +20,11 @@ _FACTOR = np.uint32(0x85EBCA6B), np.uint32(0xC2B2AE35)
 
 
 def values(xp, dtype):
-    """Return as many values, from 0 to 99, as `relaxations` works on at a time."""
+    """Return values from 0 to 99, as many as fit the cores' first-level caches, aligned to a cache line."""
     size = np.dtype(dtype).itemsize
     count = numba.get_num_threads() * _NEAR // size
     room = xp.empty(count + _LINE // size, dtype)
-    first = -room.ctypes.data % _LINE // size  # a vector across two lines takes a quarter longer
+    first = -room.ctypes.data % _LINE // size  # vectors across two lines take a quarter longer
     room[first : first + count] = xp.arange(count) % 100
     return room[first : first + count]
 
@@ -56,11 +56,7 @@ def _relax_by_both(values, first, second, limit):
 
 @njit(parallel=True, nogil=True, cache=True)
 def relaxations(values, first, second, limit, rounds, nonnegative):
-    """Take each value through a round of two sums and minima, so many times.
-
-    A round is value = min(value + first, limit) and the same with `second`; where nothing is negative, which a GPU
-    gains from, value = min(value + first, value + second, limit). The steps and the limit have the type of the values.
-    """
+    """Apply `rounds` rounds of two sums and minima to each value."""
     near = _NEAR // values.itemsize
     for part in prange((len(values) + near - 1) // near):
         own = values[part * near : (part + 1) * near]
@@ -73,7 +69,7 @@ def relaxations(values, first, second, limit, rounds, nonnegative):
 
 @njit(inline="always")
 def _hash(number):
-    """Return the finaliser of MurmurHash3 of the low 32 bits of a number."""
+    """Return the MurmurHash3 finaliser of the low 32 bits of a number."""
     x = np.uint32(number)
     x = np.uint32((x ^ (x >> _SHIFT[0])) * _FACTOR[0])
     x = np.uint32((x ^ (x >> _SHIFT[1])) * _FACTOR[1])
@@ -82,10 +78,7 @@ def _hash(number):
 
 @njit(parallel=True, nogil=True, cache=True)
 def reads(table, count, total):
-    """Add `count` elements of a table, at places that a hash gives, to total[0], modulo 2^32.
-
-    Both are uint32; the length of the table is a power of two.
-    """
+    """Add `count` elements of a table, at places given by a hash, to total[0], modulo 2^32."""
     mask = np.uint32(len(table) - 1)
     for part in prange((count + _READS - 1) // _READS):
         own = np.uint32(0)

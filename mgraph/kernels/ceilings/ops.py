@@ -1,4 +1,4 @@
-"""Operations that show what a device can do at best; ``kernels/ceilings.cu`` has them for GPUs."""
+"""Operations that measure the peak rates of a device; ``kernels/ceilings.cu`` has them for GPUs."""
 
 from typing import Any, Protocol
 
@@ -6,25 +6,25 @@ from ...arrays import Array
 
 
 class Operations(Protocol):
-    """What both twins do."""
+    """The operations of both twins."""
 
     def values(self, xp: Any, dtype: Any) -> Array:
-        """Return as many values, from 0 to 99, as `relaxations` works on at a time: shape (count,)."""
+        """Return values from 0 to 99, of type `dtype`, as many as `relaxations` should be given: shape (count,)."""
         ...
 
     def relaxations(self, values: Array, first: Any, second: Any, limit: Any, rounds: int, nonnegative: bool) -> None:
-        """Take each value through a round of two sums and minima, so many times.
+        """Apply `rounds` rounds of two sums and minima to each value.
 
-        A round is ``value = min(value + first, limit)`` and the same with `second`. Where nothing is negative, which
-        float32 gains from, it is ``value = min(value + first, value + second, limit)``. `values` is float32, float64,
-        int32 or int16, of an even number; the steps and the limit have its type.
+        A round is ``value = min(value + first, limit)`` and the same with `second`. If `nonnegative`, it is
+        ``value = min(value + first, value + second, limit)``, which is faster for float32. `values` is float32,
+        float64, int32 or int16, with an even number of elements; `first`, `second` and `limit` have its type.
         """
         ...
 
     def reads(self, table: Array, count: int, total: Array) -> None:
-        """Add `count` elements of a table, at places that a hash gives, to ``total[0]``, modulo 2^32.
+        """Add `count` elements of a table, at places given by a hash, to ``total[0]``, modulo 2^32.
 
-        Both are uint32; the length of the table is a power of two.
+        `table` and `total` are uint32; the length of the table is a power of two.
         """
         ...
 

@@ -10,11 +10,11 @@ from ..minplus.ops import Panels
 
 SOURCE = "closure.cu"
 
-#: Pivots that may be eliminated at a time, and how many are by default.
+#: Numbers of pivots that can be eliminated at a time, and the default.
 BLOCKS = (256, 512)
 DEFAULT_BLOCK = 512
 
-#: The tile of `update` for a block: sheets of 32 rows a warp, warps, blocks a multiprocessor; measured
+#: The tile of `update` for a block: sheets of 32 rows per warp, warps per block, blocks per multiprocessor; measured
 #: (benchmarks/NOTES.md).
 _TILES = {256: (1, 4, 8), 512: (2, 4, 3)}
 
@@ -41,9 +41,9 @@ Array = Any
 
 
 def panels(xp: Any, dtype: Any, rows: int, columns: int, block: int) -> tuple[Array, Array, Array]:
-    """Return uninitialised M, R and C for a matrix of so many rows and columns (vertices, not words).
+    """Return M, R and C, uninitialised, for a matrix of `rows` x `columns` vertices (not words).
 
-    They hold a set of `block` pivots for every pivot, every column and every row; the columns in whole tiles.
+    They have a set of `block` pivots for every pivot, every column and every row; columns are padded to whole tiles.
     """
     words = block // 32
     wide = max(1, -(-columns // block)) * block
@@ -51,13 +51,13 @@ def panels(xp: Any, dtype: Any, rows: int, columns: int, block: int) -> tuple[Ar
 
 
 def compile_ahead(block: int) -> None:
-    """Begin to compile the three phases for blocks of so many pivots."""
+    """Begin to compile the three phases for blocks of `block` pivots."""
     words = _lane_words(block)
     devices.compile_ahead(SOURCE, f"factor<{words}>", f"solve<{words}>", _update(block))
 
 
 def factor(D: Array, row: int, column: int, pivot: int, b: int, M: Array, cycle: Array) -> None:
-    """M = the reflexive closure of the diagonal block, which begins at a row and a column; nothing is a cycle."""
+    """M = the reflexive closure of the diagonal block, which begins at D[row, column]."""
     block = M.shape[0]
     kernel = cuda_function(SOURCE, f"factor<{_lane_words(block)}>")
     kernel((1,), (block,), (D, _leading(D), np.int32(row), np.int32(column // 32), np.int32(b), M))
@@ -72,13 +72,13 @@ def solve_rows(D: Array, P: Array | None, row: int, pivot: int, b: int, panels: 
 
 
 def solve_columns(D: Array, column: int, b: int, panels: Panels) -> None:
-    """C = the pivots' columns as they stand, which begin at `column`: the rows are closed, and that is enough."""
+    """C = the pivots' columns of D, from `column` on, unchanged: it suffices that the rows are closed."""
     words = -(-b // 32)
     panels.C[:, :words] = D[:, column // 32 : column // 32 + words]
 
 
 def update(D: Array, panels: Panels, b: int, rows: tuple[int, int], columns: tuple[int, int]) -> None:
-    """D = D + C R in some rows and columns, from multiples of the block on: what reaches a pivot reaches its row."""
+    """D = D | C R in some rows and columns: a vertex that reaches a pivot reaches all that the pivot does."""
     block = 32 * panels.R.shape[1]
     D = D[rows[0] : rows[1], columns[0] // 32 : -(-columns[1] // 32)]
     C, R = panels.C[rows[0] :], panels.R[columns[0] :]
@@ -90,7 +90,7 @@ def update(D: Array, panels: Panels, b: int, rows: tuple[int, int], columns: tup
 
 
 def scatter(D: Array, indptr: Array, indices: Array) -> None:
-    """Set the bits of edges; the others stay."""
+    """Set the bits of edges; other bits stay."""
     rows = D.shape[0]
     if not rows or not len(indices):
         return
@@ -99,14 +99,14 @@ def scatter(D: Array, indptr: Array, indices: Array) -> None:
 
 
 def set_diagonal(D: Array, row: int, column: int, length: int) -> None:
-    """Set the bits of the diagonal, which begins at a row and a column and has so many elements."""
+    """Set the `length` bits of a diagonal that begins at row `row` and column `column`."""
     if length:
         kernel = cuda_function(SOURCE, "set_diagonal")
         kernel((-(-length // 256),), (256,), (D, _leading(D), *map(np.int32, (row, column, length))))
 
 
 def pack(present: Array, D: Array) -> None:
-    """D = the bits of a Boolean matrix, zeros behind its last column."""
+    """D = the bits of a Boolean matrix, and zeros after its last column."""
     rows, columns = present.shape
     if not present.size:
         return
@@ -116,7 +116,7 @@ def pack(present: Array, D: Array) -> None:
 
 
 def unpack(D: Array, present: Array) -> None:
-    """Write the bits to a Boolean matrix."""
+    """Write the bits of D to a Boolean matrix."""
     rows, columns = present.shape
     if not present.size:
         return
@@ -125,7 +125,7 @@ def unpack(D: Array, present: Array) -> None:
 
 
 def count(D: Array, counts: Array) -> None:
-    """Write the number of bits in each row to `counts`, of int64."""
+    """Write the number of set bits in each row to `counts`, int64."""
     rows, words = D.shape
     if not rows:
         return

@@ -1,12 +1,12 @@
 """The kernels of transitive closure for the CPU, parallel over tiles of the matrix.
 
-The three phases are those of ``kernels/closure.cu``, whose opening explains them; the product is the method of
-the four Russians (Arlazarov, Dinic, Kronrod and Faradzhev 1970): for every 8 pivots a table of the 256 unions
-of their rows, so that a row of the matrix takes over a union of 8 rows by one look-up. Four tables, for a
-word of pivots, take 512 KiB of a core's second cache.
+The three phases are those of ``kernels/closure.cu``, whose opening explains them. The product is the method of the four
+Russians (Arlazarov, Dinic, Kronrod and Faradzhev 1970): for every 8 pivots there is a table of the 256 unions of their
+rows, so that a row of the matrix receives a union of 8 rows by one look-up. Four tables, for a word of pivots, take
+512 KiB of a core's second-level cache.
 
-The matrix is rows of 32-bit words, bit j % 32 of word j / 32, with zeros behind the last column. M and C hold
-a set of pivots per row; R holds the pivots' rows, word by word, as the tables want them.
+A row of the matrix is 32-bit words, column j being bit j % 32 of word j // 32, with zeros after the last column. M and
+C have a set of pivots per row. R has the pivots' rows, closed over the block, in words.
 """
 
 import numpy as np
@@ -15,24 +15,24 @@ from ...device.numba import prange
 from ...device.numba.caching import njit
 from ...device.numba.small import is_few, unless
 
-#: Pivots that may be eliminated at a time, and how many are by default.
+#: Numbers of pivots that can be eliminated at a time, and the default.
 BLOCKS = (256, 512)
 DEFAULT_BLOCK = 256
 
-#: Words, and rows, of a tile.
+#: Words and rows of a tile.
 _WIDTH = 128
 _HEIGHT = 1024
 
 
 def panels(xp, dtype, rows, columns, block):
-    """Return uninitialised M, R and C for a matrix of so many rows and columns (vertices, not words)."""
+    """Return M, R and C, uninitialised, for a matrix of `rows` x `columns` vertices (not words)."""
     words = block // 32
     return xp.empty((block, words), dtype), xp.empty((block, -(-columns // 32)), dtype), xp.empty((rows, words), dtype)
 
 
 @njit(nogil=True, cache=True)
 def factor(D, row, column, pivot, b, M, cycle):
-    """M = the reflexive closure of the diagonal block, which begins at a row and a column; nothing is a cycle."""
+    """M = the reflexive closure of the diagonal block, which begins at D[row, column]."""
     words = (b + 31) // 32
     for k in range(len(M)):
         for w in range(M.shape[1]):
@@ -47,27 +47,27 @@ def factor(D, row, column, pivot, b, M, cycle):
 
 
 def solve_rows(D, P, row, pivot, b, panels):
-    """R = M D[pivots, :], the pivots' rows closed over the block; the first pivot's row is `row`."""
+    """R = M D[pivots, :]: the pivots' rows, closed over the block; the first pivot's row is `row`."""
     panels.R[:b] = 0
     _unite(panels.R[:b], panels.M, D[row : row + b], b)
 
 
 def solve_columns(D, column, b, panels):
-    """C = the pivots' columns as they stand, which begin at `column`: the rows are closed, and that is enough."""
+    """C = the pivots' columns of D, from `column` on, unchanged: it suffices that the rows are closed."""
     words = (b + 31) // 32
     panels.C[:, :words] = D[:, column // 32 : column // 32 + words]
 
 
 def update(D, panels, b, rows, columns):
-    """D = D + C R in some rows and columns, from multiples of the block on: what reaches a pivot reaches its row."""
+    """D = D | C R in some rows and columns: a vertex that reaches a pivot reaches all that the pivot does."""
     words = slice(columns[0] // 32, -(-columns[1] // 32))
     _unite(D[rows[0] : rows[1], words], panels.C[rows[0] : rows[1]], panels.R[:b, words], b)
 
 
 def _unite(D, sets, rows, b):
-    """Each row of D |= the union of those of `rows` that its set holds."""
+    """Each row of D |= the union of the `rows` in its set."""
     height, words = D.shape
-    if height <= _HEIGHT and words <= _WIDTH:  # one tile, for which nothing parallel need be compiled
+    if height <= _HEIGHT and words <= _WIDTH:  # a single tile needs no parallel kernel, which would be compiled
         _unite_tile(D, sets, rows, b, 0, height, 0, words)
     else:
         _unite_tiles(D, sets, rows, b)
@@ -84,7 +84,7 @@ def _unite_tiles(D, sets, rows, b):
 
 @njit(nogil=True, cache=True)
 def _unite_tile(D, sets, rows, b, top, bottom, first, last):
-    """Unite rows top to bottom of D, words first to last."""
+    """Do so for the rows `top` to `bottom` and the words `first` to `last` of D."""
     width = last - first
     table = np.empty((4, 256, _WIDTH), np.uint32)
     for part in range(4):
@@ -93,7 +93,7 @@ def _unite_tile(D, sets, rows, b, top, bottom, first, last):
     for word in range((b + 31) // 32):
         for part in range(4):
             for bit in range(8):
-                k = min(32 * word + 8 * part + bit, b - 1)  # no set holds a pivot from b on
+                k = min(32 * word + 8 * part + bit, b - 1)  # no set has a pivot from b on
                 for j in range(width):
                     table[part, 1 << bit, j] = rows[k, first + j]
             for subset in range(1, 256):
@@ -111,7 +111,7 @@ def _unite_tile(D, sets, rows, b, top, bottom, first, last):
 
 @unless(is_few)
 def scatter(D, indptr, indices):
-    """Set the bits of edges; the others stay."""
+    """Set the bits of edges; other bits stay."""
     for v in prange(D.shape[0]):
         for e in range(indptr[v], indptr[v + 1]):
             w = indices[e]
@@ -123,13 +123,13 @@ def compile_ahead(block):
 
 
 def set_diagonal(D, row, column, length):
-    """Set the bits of the diagonal, which begins at a row and a column and has so many elements."""
+    """Set the `length` bits of a diagonal that begins at row `row` and column `column`."""
     rows, columns = row + np.arange(length), column + np.arange(length)
     D[rows, columns // 32] |= np.left_shift(np.uint32(1), (columns % 32).astype(np.uint32))
 
 
 def pack(present, D):
-    """D = the bits of a Boolean matrix, zeros behind its last column."""
+    """D = the bits of a Boolean matrix, and zeros after its last column."""
     rows, columns = present.shape
     packed = np.zeros((rows, 4 * D.shape[1]), np.uint8)
     packed[:, : -(-columns // 8)] = np.packbits(present, axis=1, bitorder="little")
@@ -137,11 +137,11 @@ def pack(present, D):
 
 
 def unpack(D, present):
-    """Write the bits to a Boolean matrix."""
+    """Write the bits of D to a Boolean matrix."""
     packed = np.ascontiguousarray(D, "<u4").view(np.uint8)
     present[:] = np.unpackbits(packed, axis=1, count=present.shape[1], bitorder="little")
 
 
 def count(D, counts):
-    """Write the number of bits in each row to `counts`, of int64."""
+    """Write the number of set bits in each row to `counts`, int64."""
     np.sum(np.bitwise_count(D), axis=1, dtype=np.int64, out=counts)

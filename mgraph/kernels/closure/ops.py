@@ -1,4 +1,4 @@
-"""Operations of transitive closure, a bit a pair; ``kernels/closure.cu`` has the algorithm and the encoding."""
+"""Operations of transitive closure, one bit per pair; ``kernels/closure.cu`` has the algorithm and the encoding."""
 
 from typing import Any, Protocol
 
@@ -7,28 +7,29 @@ from ..minplus.ops import Panels
 
 
 class Operations(Protocol):
-    """What both twins do.
+    """The operations of both twins.
 
-    D is uint32 of shape (rows, words), where bit j % 32 of word j // 32 tells whether the row reaches column j. M, R
-    and C are those of `panels`, and hold a set of pivots for every pivot, every column and every row.
+    D is uint32 of shape (rows, words): bit j % 32 of word j // 32 says whether the row reaches column j. In the panels,
+    M has a set of pivots for every pivot, R for every column (on a CPU: the pivots' rows, in words), C for every row;
+    `labels` is None.
     """
 
-    #: Pivots that may be eliminated at a time, and how many are by default.
+    #: Numbers of pivots that can be eliminated at a time, and the default.
     BLOCKS: tuple[int, ...]
     DEFAULT_BLOCK: int
 
     def panels(self, xp: Any, dtype: Any, rows: int, columns: int, block: int) -> tuple[Array, Array, Array]:
-        """Return uninitialised M, R and C for so many rows and columns, in vertices, not words."""
+        """Return M, R and C, uninitialised, for a matrix of `rows` x `columns` vertices (not words)."""
         ...
 
     def compile_ahead(self, block: int) -> None:
-        """Begin to compile the three phases for blocks of so many pivots; returns at once."""
+        """Begin to compile the three phases for blocks of `block` pivots, and return at once."""
         ...
 
     def factor(self, D: Array, row: int, column: int, pivot: int, b: int, M: Array, cycle: Array) -> None:
         """M = the reflexive closure of the diagonal block of `b` pivots, which begins at ``D[row, column]``.
 
-        `pivot` and `cycle` are not used: nothing is a negative cycle.
+        `pivot` and `cycle` are not used: there are no negative cycles.
         """
         ...
 
@@ -40,29 +41,32 @@ class Operations(Protocol):
         ...
 
     def solve_columns(self, D: Array, column: int, b: int, panels: Panels) -> None:
-        """C = the pivots' columns as they are, which begin at `column`: the rows are closed, and that is enough."""
+        """C = the pivots' columns of D, from `column` on, unchanged: it suffices that the rows are closed."""
         ...
 
     def update(self, D: Array, panels: Panels, b: int, rows: tuple[int, int], columns: tuple[int, int]) -> None:
-        """D = D + C R in some rows and columns, given as (first, end) from multiples of the block on."""
+        """D = D | C R in some rows and columns, given as (first, end); `first` is a multiple of the block."""
         ...
 
     def scatter(self, D: Array, indptr: Array, indices: Array) -> None:
-        """Set the bits of edges; the others stay. `indptr` is int32 or int64 of shape (rows + 1,)."""
+        """Set the bits of edges; other bits stay.
+
+        `indptr` is int32 or int64 of shape (rows + 1,), `indices` int32: the targets in each row.
+        """
         ...
 
     def set_diagonal(self, D: Array, row: int, column: int, length: int) -> None:
-        """Set the bits of the diagonal, which begins at a row and a column and has so many elements."""
+        """Set the `length` bits of a diagonal that begins at row `row` and column `column`."""
         ...
 
     def pack(self, present: Array, D: Array) -> None:
-        """D = the bits of a Boolean matrix, of shape (rows, columns), and zeros behind its last column."""
+        """D = the bits of `present`, Boolean of shape (rows, columns), and zeros after the last column."""
         ...
 
     def unpack(self, D: Array, present: Array) -> None:
-        """Write the bits to a Boolean matrix, of shape (rows, columns)."""
+        """Write the bits of D to `present`, Boolean of shape (rows, columns)."""
         ...
 
     def count(self, D: Array, counts: Array) -> None:
-        """Write the number of bits in each row to `counts`, int64 of shape (rows,)."""
+        """Write the number of set bits in each row to `counts`, int64 of shape (rows,)."""
         ...

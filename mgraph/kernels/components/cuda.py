@@ -8,7 +8,7 @@ from ...device import cuda_function, launched_blocks
 
 SOURCE = "components.cu"
 
-#: What of `mgraph.connected_components` there is here.
+#: The methods of `mgraph.connected_components` that a GPU has.
 METHODS = ("afforest", "shiloach-vishkin")
 
 _BY_EDGES = ("plant", "sample", "link", "hook", "hook_stagnant")
@@ -29,7 +29,7 @@ Array = Any
 
 
 def plant(indptr: Array, indices: Array, first: int, last: int, parent: Array) -> None:
-    """Let the vertices `first` to `last` start below their first neighbours, where these are smaller."""
+    """Set the parent of each vertex: from `first` to `last` its first neighbour if that is smaller, else itself."""
     _launch(_instance("plant", indptr), len(parent), indptr, indices, _n(parent), _int(first), _int(last), parent)
 
 
@@ -39,12 +39,12 @@ def sample(indptr: Array, indices: Array, first: int, last: int, parent: Array) 
 
 
 def compress(parent: Array) -> None:
-    """Let every vertex point to its root."""
+    """Set every vertex's parent to its root."""
     _launch("compress", len(parent), _n(parent), parent)
 
 
 def largest(parent: Array, giant: Array) -> None:
-    """Write the root that most of the probed vertices have, of a forest that is compressed and not empty."""
+    """Write the most frequent root of the probed vertices; the forest is compressed and not empty."""
     cuda_function(SOURCE, "largest")((1,), (_PROBES,), (_n(parent), parent, giant))
 
 
@@ -54,24 +54,24 @@ def link(indptr: Array, indices: Array, first: int, last: int, giant: Array, par
 
 
 def join(other: Array, parent: Array) -> None:
-    """Add the trees of another forest."""
+    """Unite this forest with the trees of another one."""
     _launch("join", len(parent), _n(parent), other, parent)
 
 
 def initialise(parent: Array, marks: Array) -> None:
-    """Make every vertex a root without a mark."""
+    """Make every vertex a root, and clear its mark."""
     _launch("initialise", len(parent), _n(parent), parent, marks)
 
 
 def shortcut_and_mark(parent: Array, after: Array, marks: Array, number: int) -> None:
-    """Write every vertex's grandparent, and mark those that are one's new parent."""
+    """Write every vertex's grandparent to `after`, and mark new parents with the round's number."""
     _launch("shortcut_and_mark", len(parent), _n(parent), parent, after, marks, _int(number))
 
 
 def hook(
     indptr: Array, indices: Array, first: int, last: int, parent: Array, after: Array, marks: Array, number: int
 ) -> None:
-    """Hook the roots that the edges of the vertices `first` to `last` lead to smaller ones."""
+    """Hook roots to smaller ones, along the edges of the vertices `first` to `last`."""
     arguments = indptr, indices, _int(first), _int(last), parent, after, marks, _int(number)
     _launch(_instance("hook", indptr), last - first, *arguments)
 
@@ -79,13 +79,13 @@ def hook(
 def hook_stagnant(
     indptr: Array, indices: Array, first: int, last: int, after: Array, marks: Array, number: int
 ) -> None:
-    """Hook the roots that nothing happened to, by the edges of the vertices `first` to `last`."""
+    """Hook the roots that did not change in this round, along the edges of the vertices `first` to `last`."""
     arguments = indptr, indices, _int(first), _int(last), after, marks, _int(number)
     _launch(_instance("hook_stagnant", indptr), last - first, *arguments)
 
 
 def shortcut_and_check(after: Array, parent: Array, marks: Array, number: int, active: Array) -> None:
-    """Write every vertex's grandparent, and a one to `active` if there are marks of this round."""
+    """Write every vertex's grandparent to `parent`; set `active` if there are marks of this round."""
     _launch("shortcut_and_check", len(parent), _n(parent), after, parent, marks, _int(number), active)
 
 
@@ -95,12 +95,12 @@ def count_roots(first: int, last: int, parent: Array, count: Array) -> None:
 
 
 def least(parent: Array, after: Array) -> None:
-    """Write for every root, which stands there itself, the least vertex of its tree."""
+    """Write the least vertex of each tree at its root in `after`, which has the root itself before."""
     _launch("least", len(parent), _n(parent), parent, after)
 
 
 def rename(names: Array, parent: Array) -> None:
-    """Name every vertex's parent anew."""
+    """Replace every vertex's parent by its name."""
     _launch("rename", len(parent), _n(parent), names, parent)
 
 
@@ -117,6 +117,6 @@ def _instance(kernel: str, indptr: Array) -> str:
 
 
 def _launch(name: str, threads: int, *arguments: Any) -> None:
-    """Launch a kernel with a thread for each vertex, unless blocks are limited; nothing where there is none."""
+    """Launch a kernel with one thread per vertex, unless blocks are limited; do nothing for 0 threads."""
     if threads > 0:
         cuda_function(SOURCE, name)((launched_blocks(-(-threads // _THREADS)),), (_THREADS,), arguments)

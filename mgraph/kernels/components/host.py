@@ -1,8 +1,8 @@
 """The kernels of ``kernels/components.cu`` for the CPU: the same operations on the same arrays, on all cores.
 
 That file's opening explains the algorithms and why cores may read and write the forest at the same time. Hooking
-compares and swaps here too; `unite_all` alone, on one core, need not: it is the textbook's union-find. What
-``"auto"`` takes goes through a small graph on one core.
+uses compare-and-swap here too, except in `unite_all`, the textbook's union-find on one core. The operations of
+``"auto"`` run on one core in a small graph.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from ...device.numba.atomics import compare_and_swap, fetch_and_add
 from ...device.numba.caching import njit
 from ...device.numba.small import VERTICES, is_small, unless
 
-#: What of `mgraph.connected_components` there is here.
+#: The methods of `mgraph.connected_components` that the CPU has.
 METHODS = ("sequential", "afforest", "shiloach-vishkin")
 
 _SAMPLED = 2  # edges of a vertex that `sample` looks at
@@ -23,7 +23,7 @@ _CHUNK = 1024  # vertices that a core takes at a time
 
 @njit(nogil=True, cache=True)
 def _root(parent, v):
-    """Return the root above v; every vertex on the way is moved to its grandparent."""
+    """Return the root of v; every vertex on the way is attached to its grandparent."""
     above = parent[v]
     if above == v:
         return above
@@ -39,7 +39,7 @@ def _root(parent, v):
 
 @njit(nogil=True, cache=True)
 def _unite(parent, u, v):
-    """Put u and v into one tree: the greater of their roots under the other."""
+    """Unite the trees of u and v: attach the greater root to the other."""
     a, b = _root(parent, u), _root(parent, v)
     while a != b:
         high, low = max(a, b), min(a, b)
@@ -51,13 +51,13 @@ def _unite(parent, u, v):
 
 @njit(nogil=True, cache=True)
 def unite_all(indptr, indices, first, last, parent):
-    """Put the ends of all edges of the vertices `first` to `last` into one tree, one edge after the other.
+    """Unite the trees of the ends of each edge of the vertices `first` to `last`, one edge after the other.
 
-    Every vertex is a tree by itself before.
+    At the start, every vertex becomes a tree by itself.
     """
     for v in range(len(parent)):
         parent[v] = v
-    forest = parent.view(np.uint32)  # without signs, or Numba has each index asked whether it counts from the end
+    forest = parent.view(np.uint32)  # unsigned, or Numba would check each index for being negative
     for own in range(last - first):
         a = _root(forest, np.uint32(first + own))
         for e in range(np.uint64(indptr[own]), np.uint64(indptr[own + 1])):
@@ -71,7 +71,7 @@ def unite_all(indptr, indices, first, last, parent):
 
 @unless(is_small)
 def plant(indptr, indices, first, last, parent):
-    """Let the vertices `first` to `last` start below their first neighbours, where these are smaller."""
+    """Set the parent of each vertex: from `first` to `last` its first neighbour if that is smaller, else itself."""
     for v in prange(len(parent)):
         above = np.int32(v)
         if first <= v < last and indptr[v - first] < indptr[v - first + 1]:
@@ -93,7 +93,7 @@ def sample(indptr, indices, first, last, parent):
 
 @unless(lambda parent: len(parent) <= VERTICES)
 def compress(parent):
-    """Let every vertex point to its root."""
+    """Set every vertex's parent to its root."""
     forest = parent.view(np.uint32)
     for v in prange(len(forest)):
         above = forest[v]
@@ -106,7 +106,7 @@ def compress(parent):
 
 
 def largest(parent, giant):
-    """Write the root that most of the probed vertices have, the least of those."""
+    """Write the most frequent root of the probed vertices, the least one in a tie."""
     fractions = np.arange(_PROBES, dtype=np.uint64) * _GOLDEN & np.uint64(0xFFFFFFFF)
     places = fractions * np.uint64(len(parent)) >> np.uint64(32)
     roots, counts = np.unique(parent[places], return_counts=True)
@@ -127,7 +127,7 @@ def link(indptr, indices, first, last, giant, parent):
 
 @njit(parallel=True, nogil=True, cache=True)
 def join(other, parent):
-    """Add the trees of another forest."""
+    """Unite this forest with the trees of another one."""
     for v in prange(len(parent)):
         if other[v] != v:
             _unite(parent, np.int32(v), other[v])
@@ -135,7 +135,7 @@ def join(other, parent):
 
 @njit(parallel=True, nogil=True, cache=True)
 def initialise(parent, marks):
-    """Make every vertex a root without a mark."""
+    """Make every vertex a root, and clear its mark."""
     for v in prange(len(parent)):
         parent[v] = v
         marks[v] = 0
@@ -143,7 +143,7 @@ def initialise(parent, marks):
 
 @njit(parallel=True, nogil=True, cache=True)
 def shortcut_and_mark(parent, after, marks, number):
-    """Write every vertex's grandparent, and mark those that are one's new parent."""
+    """Write every vertex's grandparent to `after`, and mark new parents with the round's number."""
     for v in prange(len(parent)):
         above = parent[v]
         top = parent[above]
@@ -162,7 +162,7 @@ def _hook(parent, after, marks, number, i, j):
 
 @njit(parallel=True, nogil=True, cache=True)
 def hook(indptr, indices, first, last, parent, after, marks, number):
-    """Hook the roots that the edges of the vertices `first` to `last` lead to smaller ones."""
+    """Hook roots to smaller ones, along the edges of the vertices `first` to `last`."""
     for own in prange(last - first):
         for e in range(indptr[own], indptr[own + 1]):
             _hook(parent, after, marks, number, first + own, indices[e])
@@ -178,7 +178,7 @@ def _hook_stagnant(after, marks, number, i, j):
 
 @njit(parallel=True, nogil=True, cache=True)
 def hook_stagnant(indptr, indices, first, last, after, marks, number):
-    """Hook the roots that nothing happened to, by the edges of the vertices `first` to `last`."""
+    """Hook the roots that did not change in this round, along the edges of the vertices `first` to `last`."""
     for own in prange(last - first):
         for e in range(indptr[own], indptr[own + 1]):
             _hook_stagnant(after, marks, number, first + own, indices[e])
@@ -187,7 +187,7 @@ def hook_stagnant(indptr, indices, first, last, after, marks, number):
 
 @njit(parallel=True, nogil=True, cache=True)
 def shortcut_and_check(after, parent, marks, number, active):
-    """Write every vertex's grandparent, and a one to `active` if there are marks of this round."""
+    """Write every vertex's grandparent to `parent`; set `active` if there are marks of this round."""
     for v in prange(len(parent)):
         parent[v] = after[after[v]]
         if marks[v] == number:
@@ -206,13 +206,13 @@ def count_roots(first, last, parent, count):
 
 @njit(nogil=True, cache=True)
 def least(parent, after):
-    """Write for every root, which stands there itself, the least vertex of its tree."""
+    """Write the least vertex of each tree at its root in `after`, which has the root itself before."""
     for v in range(len(parent)):
         after[parent[v]] = min(after[parent[v]], v)
 
 
 @njit(parallel=True, nogil=True, cache=True)
 def rename(names, parent):
-    """Name every vertex's parent anew."""
+    """Replace every vertex's parent by its name."""
     for v in prange(len(parent)):
         parent[v] = names[parent[v]]

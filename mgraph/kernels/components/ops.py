@@ -9,7 +9,7 @@ HOST_ONLY = frozenset({"unite_all"})
 
 
 class Operations(Protocol):
-    """What both twins do.
+    """The operations of both twins.
 
     ``indptr`` (int32 or int64, shape (last - first + 1,)) and ``indices`` (int32) are the edges from the vertices
     `first` to `last`. `parent`, `other`, `after`, `names` and `marks` are int32 of shape (n,); `giant`, `active` and
@@ -20,11 +20,11 @@ class Operations(Protocol):
     METHODS: tuple[str, ...]
 
     def unite_all(self, indptr: Array, indices: Array, first: int, last: int, parent: Array) -> None:
-        """Put the ends of all these edges into one tree each, on one core; every vertex is a tree by itself before."""
+        """Make every vertex a tree, then unite the trees of the ends of each edge, on one core."""
         ...
 
     def plant(self, indptr: Array, indices: Array, first: int, last: int, parent: Array) -> None:
-        """Let the vertices `first` to `last` start below their first neighbours, where these are smaller."""
+        """Set the parent of each vertex: from `first` to `last` its first neighbour if smaller, else itself."""
         ...
 
     def sample(self, indptr: Array, indices: Array, first: int, last: int, parent: Array) -> None:
@@ -32,11 +32,11 @@ class Operations(Protocol):
         ...
 
     def compress(self, parent: Array) -> None:
-        """Let every vertex point to its root."""
+        """Set every vertex's parent to its root."""
         ...
 
     def largest(self, parent: Array, giant: Array) -> None:
-        """Write the root that most of the probed vertices have, of a forest that is compressed and not empty."""
+        """Write the most frequent root of a sample of vertices to `giant`; the forest is compressed, n is not 0."""
         ...
 
     def link(self, indptr: Array, indices: Array, first: int, last: int, giant: Array, parent: Array) -> None:
@@ -44,11 +44,11 @@ class Operations(Protocol):
         ...
 
     def join(self, other: Array, parent: Array) -> None:
-        """Add the trees of another forest."""
+        """Unite this forest with the trees of another one, `other`."""
         ...
 
     def initialise(self, parent: Array, marks: Array) -> None:
-        """Make every vertex a root without a mark."""
+        """Make every vertex a root, and clear its mark."""
         ...
 
     def shortcut_and_mark(self, parent: Array, after: Array, marks: Array, number: int) -> None:
@@ -72,19 +72,19 @@ class Operations(Protocol):
     def hook_stagnant(
         self, indptr: Array, indices: Array, first: int, last: int, after: Array, marks: Array, number: int
     ) -> None:
-        """Hook the roots that nothing happened to in this round, along the same edges."""
+        """Hook the roots that did not change in this round, along the same edges."""
         ...
 
     def shortcut_and_check(self, after: Array, parent: Array, marks: Array, number: int, active: Array) -> None:
-        """Write every vertex's grandparent to `parent`, and a one to `active` if there are marks of this round."""
+        """Write every vertex's grandparent to `parent`; set ``active[0]`` to 1 if there are marks of this round."""
         ...
 
     def count_roots(self, first: int, last: int, parent: Array, count: Array) -> None:
-        """Add the number of roots among the vertices `first` to `last` to `count`."""
+        """Add the number of roots among the vertices `first` to `last` to ``count[0]``."""
         ...
 
     def least(self, parent: Array, after: Array) -> None:
-        """Write the least vertex of each tree at its root in `after`."""
+        """Write the least vertex of each tree at its root in `after`, which has the root itself before."""
         ...
 
     def rename(self, names: Array, parent: Array) -> None:

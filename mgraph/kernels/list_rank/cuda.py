@@ -24,22 +24,22 @@ INSTANCES = (
     "jump",
 )
 
-#: Where the host finds what the kernels count, in the control words.
+#: Places of the kernels' counts in the control words.
 TANGLED, WALKED, UNRANKED = 1, 2, 3
 CONTROL_WORDS = 4
 
-# As in the source, and blocks of a multiprocessor.
+# As in the source; _RESIDENT is blocks per multiprocessor.
 _THREADS, _RESIDENT = 256, 8
 _JUMPERS = 1024
 
-#: Walks of a multiprocessor at a time.
+#: Walks that a multiprocessor runs at a time.
 WALKERS = _THREADS * _RESIDENT
 
 Array = Any
 
 
 def marks(xp: Any, n: int) -> Array:
-    """Return room to mark each of `n` elements, with none marked: a bitmap."""
+    """Return a bitmap of `n` elements, with none marked."""
     return xp.zeros(-(-n // 32), np.uint32)
 
 
@@ -56,7 +56,7 @@ def walk(
 
 
 def link(succ: Array, chain: Array) -> None:
-    """Write the chain of the elements themselves."""
+    """Write the chain of all elements: each one's successor at distance 1."""
     _for_each("link", succ, succ, _length(succ), chain)
 
 
@@ -74,7 +74,7 @@ def jump(chain: Array, first: int, last: int, step: int, rounds: int, open_words
 
 
 def aggregate(owners: Array, steps: Array, chain: Array, ranks: Array) -> None:
-    """Write the ranks of the elements that a walk has passed, -1 elsewhere."""
+    """Write the ranks of the elements that a walk has passed, and -1 for the others."""
     if len(ranks):
         kernel = cuda_function(SOURCE, f"aggregate<{_index(ranks)}, {_OWNERS[owners.dtype]}>")
         kernel((_blocks(len(ranks)),), (_THREADS,), (owners, steps, chain, _length(ranks), ranks))
@@ -97,7 +97,7 @@ def follow(succ: Array, elements: Array, ranks: Array, beyond: Array) -> None:
 
 
 def relink(beyond: Array, chain: Array) -> None:
-    """Write the chain of elements of which `follow` has told what is behind them."""
+    """Write the chain of elements for which `follow` wrote `beyond`."""
     _for_each("relink", beyond, beyond, _length(beyond), chain)
 
 
@@ -107,17 +107,17 @@ def enter(chain: Array, elements: Array, ranks: Array) -> None:
 
 
 def mark(succ: Array, ranks: Array, marked: Array) -> None:
-    """Mark the elements that those without a rank point to."""
+    """Mark the successors of elements without a rank."""
     _for_each("mark", succ, succ, ranks, _length(succ), marked)
 
 
 def complete(succ: Array, shift: int, marked: Array, ranks: Array, control: Array) -> None:
-    """Rank what lies between an element that is not marked and the first rank on its way."""
+    """From each unmarked element without a rank, rank the elements up to the first known rank."""
     _for_each("complete", succ, succ, _length(succ), np.int32(shift), marked, ranks, control)
 
 
 def _for_each(kernel: str, array: Array, *arguments: Any) -> None:
-    """Launch a kernel with a thread for each element of an array."""
+    """Launch a kernel with one thread per element of an array."""
     if len(array):
         cuda_function(SOURCE, f"{kernel}<{_index(array)}>")((_blocks(len(array)),), (_THREADS,), arguments)
 

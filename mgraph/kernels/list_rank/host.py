@@ -1,8 +1,8 @@
-"""The list ranking kernels of ``kernels/list_rank.cu`` for the CPU, and the walk of one core.
+"""The list ranking kernels of ``kernels/list_rank.cu`` for the CPU, and a sequential method.
 
-The same operations on the same arrays; that file's opening explains the algorithm and the encoding. A core goes
-several walks at a time, a hop of each in turn: first it asks for all their next elements, then it looks at them,
-so that the memory answers many requests at once where a single walk would wait for each.
+The operations and arrays are the same; that file's opening explains the algorithm and the encoding. A core runs several
+walks at a time, one hop of each in turn. It loads all their next elements before it uses them, so that memory serves
+many requests at once; a single walk would wait for each.
 """
 
 import numpy as np
@@ -11,15 +11,15 @@ from ...device.numba import prange
 from ...device.numba.atomics import fetch_and_add, fetch_and_or
 from ...device.numba.caching import njit
 
-#: Where the host finds what the kernels count, in the control words.
+#: Places of the kernels' counts in the control words.
 TANGLED, WALKED, UNRANKED = 1, 2, 3
 CONTROL_WORDS = 4
 
-#: Walks of a core at a time.
+#: Walks that a core runs at a time.
 WALKERS = 32
 
 _STRATA = 1024  # that a core takes at a time
-_ALONE = 1 << 16  # words that one core takes, before a second has woken up
+_ALONE = 1 << 16  # words that one core handles before a second one would have woken up
 
 # As in kernels/list_rank.cu.
 _PATIENCE = 64
@@ -30,7 +30,7 @@ _HALF = np.uint64(32)
 
 @njit(nogil=True, cache=True)
 def sequential(succ, ranks, way):
-    """Rank by going along each list; return an element that leads to no end, on a cycle if there is one, or -1.
+    """Rank by walking along each list; return -1, or an element that leads to no end, on a cycle if there is one.
 
     `way` has room for the elements of a list. Ranks are -1 until an element is met, -2 until the end is known.
     """
@@ -60,7 +60,7 @@ def sequential(succ, ranks, way):
 
 
 def marks(xp, n):
-    """Return room to mark each of `n` elements, with none marked: bytes, which cores can write side by side."""
+    """Return a byte for each of `n` elements, with none marked; cores can write bytes at the same time."""
     return xp.zeros(n, np.uint8)
 
 
@@ -146,7 +146,7 @@ def _walk_together(succ, shift, first, last, owners, steps, chain):
 
 @njit(parallel=True, nogil=True, cache=True)
 def link(succ, chain):
-    """Write the chain of the elements themselves."""
+    """Write the chain of all elements: each one's successor at distance 1."""
     for i in prange(len(succ)):
         following = succ[i] if 0 <= succ[i] < len(succ) else i
         chain[i] = _word(_END, 0) if succ[i] == i else _word(following, 1)
@@ -189,7 +189,7 @@ def _jump_together(chain, first, last):
 
 @njit(parallel=True, nogil=True, cache=True)
 def aggregate(owners, steps, chain, ranks):
-    """Write the ranks of the elements that a walk has passed, -1 elsewhere."""
+    """Write the ranks of the elements that a walk has passed, and -1 for the others."""
     packed = len(steps) == 0
     for i in prange(len(ranks)):
         if packed:
@@ -239,7 +239,7 @@ def follow(succ, elements, ranks, beyond):
 
 @njit(nogil=True, cache=True)
 def relink(beyond, chain):
-    """Write the chain of elements of which `follow` has told what is behind them."""
+    """Write the chain of elements for which `follow` wrote `beyond`."""
     for k in range(len(beyond)):
         chain[k] = _word(-2 - beyond[k], 1) if beyond[k] < -1 else _word(_END, beyond[k] + 1)
 
@@ -253,7 +253,7 @@ def enter(chain, elements, ranks):
 
 @njit(parallel=True, nogil=True, cache=True)
 def mark(succ, ranks, marked):
-    """Mark the elements that those without a rank point to."""
+    """Mark the successors of elements without a rank."""
     for i in prange(len(succ)):
         if ranks[i] < 0 and succ[i] != i:
             marked[succ[i]] = 1
@@ -261,7 +261,7 @@ def mark(succ, ranks, marked):
 
 @njit(parallel=True, nogil=True, cache=True)
 def complete(succ, shift, marked, ranks, control):
-    """Rank what lies between an element that is not marked and the first rank on its way."""
+    """From each unmarked element without a rank, rank the elements up to the first known rank."""
     longest = _PATIENCE << shift
     for head in prange(len(succ)):
         if ranks[head] < 0 and not marked[head] and not control[TANGLED]:

@@ -9,11 +9,12 @@ HOST_ONLY = frozenset({"sequential"})
 
 
 class Operations(Protocol):
-    """What both twins do.
+    """The operations of both twins.
 
-    `succ` and `ranks` are int32 or int64, both the same, of shape (n,); a rank of -1 is not known yet. `chain` is
-    uint64, a word for each splitter or element: the next and the distance to it. `owners` is uint64 of shape (n,), the
-    splitter and the steps from it, with `steps` empty; or `owners` is uint32 and `steps` uint16, each of shape (n,).
+    `succ` and `ranks` have shape (n,) and the same type, int32 or int64; a rank of -1 is not known yet. `chain` is
+    uint64, a word for each splitter or element: the next one and the distance to it. `owners` and `steps` have each
+    element's splitter and the steps from it: either `owners` is uint64 of shape (n,) with both and `steps` is empty, or
+    `owners` is uint32 and `steps` uint16, each of shape (n,).
     `control` is uint64 of shape (`CONTROL_WORDS`,), zero before the first operation.
     """
 
@@ -22,18 +23,18 @@ class Operations(Protocol):
     WALKED: int
     UNRANKED: int
     CONTROL_WORDS: int
-    #: Walks of a multiprocessor, or of a core, at a time.
+    #: Walks that a multiprocessor, or a core, runs at a time.
     WALKERS: int
 
     def sequential(self, succ: Array, ranks: Array, way: Array) -> int:
-        """Rank by going along each list; return an element that leads to no end, on a cycle if there is one, or -1.
+        """Rank by walking along each list; return -1, or an element that leads to no end, on a cycle if there is one.
 
         `way` is a buffer of the type and shape of `succ`.
         """
         ...
 
     def marks(self, xp: Any, n: int) -> Array:
-        """Return an array that `mark` marks each of `n` elements in, with none marked."""
+        """Return an array in which `mark` can mark each of `n` elements, with none marked."""
         ...
 
     def walk(
@@ -54,25 +55,25 @@ class Operations(Protocol):
         ...
 
     def link(self, succ: Array, chain: Array) -> None:
-        """Write the chain of the elements themselves."""
+        """Write the chain of all elements: each one's successor at distance 1."""
         ...
 
     def jump(self, chain: Array, first: int, last: int, step: int, rounds: int, open_words: Array) -> None:
-        """Let the words `first` to `last` of a chain add those they point to, in rounds from number `step` on.
+        """Add to each of the words `first` to `last` of a chain the word it points to, in `rounds` rounds.
 
-        `open_words` is uint32: ``open_words[1 + k]`` becomes nonzero if round k left one open. Blocks of a GPU wait by
-        ``open_words[0]``.
+        The first of them has number `step`. `open_words` is uint32: ``open_words[1 + k]`` becomes nonzero if a word
+        does not point to an end after round k. On a GPU, ``open_words[0]`` is the barrier of the blocks.
         """
         ...
 
     def aggregate(self, owners: Array, steps: Array, chain: Array, ranks: Array) -> None:
-        """Write the ranks of the elements that a walk has passed, and -1 elsewhere."""
+        """Write the ranks of the elements that a walk has passed, and -1 for the others."""
         ...
 
     def sift(self, succ: Array, ranks: Array, first: int, unranked: Array, control: Array) -> None:
-        """Count the elements from `first` on without a rank, and list them in `unranked`, in any order, if they fit.
+        """Count the elements from `first` on that have no rank; list them in `unranked`, in any order, if they fit.
 
-        `ranks` are those of these elements only.
+        `ranks` has only the ranks of these elements.
         """
         ...
 
@@ -81,7 +82,7 @@ class Operations(Protocol):
         ...
 
     def follow(self, succ: Array, elements: Array, ranks: Array, beyond: Array) -> None:
-        """Write what stands for the rank of each element's successor to `beyond`; -1 behind a last one."""
+        """Write the rank of each element's successor, or its code by `number`, to `beyond`; -1 for a last one."""
         ...
 
     def relink(self, beyond: Array, chain: Array) -> None:
@@ -93,9 +94,9 @@ class Operations(Protocol):
         ...
 
     def mark(self, succ: Array, ranks: Array, marked: Array) -> None:
-        """Mark the elements that those without a rank point to, in an array of `marks`."""
+        """Mark the successors of elements without a rank, in an array of `marks`."""
         ...
 
     def complete(self, succ: Array, shift: int, marked: Array, ranks: Array, control: Array) -> None:
-        """Rank what lies between an element that is not marked and the first rank on its way."""
+        """From each unmarked element without a rank, rank the elements up to the first known rank."""
         ...

@@ -20,9 +20,8 @@ _TYPES = {
     np.dtype(np.int16): "short",
 }
 
-#: The tile of `update` for a type (int16 two at a time), with labels or without, in pairs of pivots or one by
-#: one: rows and columns of a block, rows and columns of a thread, blocks a multiprocessor; measured
-#: (benchmarks/NOTES.md).
+#: The tile of `update` by type (int16 in pairs), whether there are labels, and whether pivots are taken in pairs: rows
+#: and columns per block, rows and columns per thread, blocks per multiprocessor; measured (benchmarks/NOTES.md).
 _TILES = {
     ("float", False, False): (64, 64, 8, 8, 5),
     ("float", False, True): (64, 64, 8, 8, 5),
@@ -38,7 +37,7 @@ _TILES = {
 
 @contextlib.contextmanager
 def tiled(tile: str) -> Iterator[None]:
-    """Run the block with another tile of float32 without labels: ``"64x64 8x8 5"``, in the order of `_TILES`."""
+    """Use another tile for float32 without labels within the block: ``"64x64 8x8 5"``, in the order of `_TILES`."""
     rows, columns, high, wide, resident = map(int, re.findall(r"\d+", tile))
     keys = [("float", False, pairs) for pairs in (False, True)]
     with mock.patch.dict(_TILES, dict.fromkeys(keys, (rows, columns, high, wide, resident))):
@@ -69,7 +68,7 @@ INSTANCES = (
     + tuple(map(_update, _TILES))
 )
 
-#: Pivots that may be eliminated at a time, and how many are by default.
+#: Numbers of pivots that can be eliminated at a time, and the default.
 BLOCKS = (32, 64, 96, 128)
 DEFAULT_BLOCK = 128
 
@@ -89,7 +88,7 @@ def padded(items: int) -> int:
 def panels(xp: Any, dtype: Any, rows: int, columns: int, block: int) -> tuple[Array, Array, Array]:
     """Return M, R and C, uninitialised, for a matrix of `rows` x `columns` and up to `block` pivots at a time."""
     high = -(-block // _CHUNK) * _CHUNK
-    factor = np.int32 if np.dtype(dtype) == np.int16 else dtype  # held twice, beside itself
+    factor = np.int32 if np.dtype(dtype) == np.int16 else dtype  # an int16 is stored twice in a word
     return (
         xp.empty((_BLOCK, _BLOCK), dtype),
         xp.empty((high, padded(columns)), dtype),
@@ -106,7 +105,7 @@ def _name(matrix: Array) -> str:
 
 
 def compile_ahead(dtype: np.dtype, paths: bool, labelled: bool, nonnegative: bool) -> None:
-    """Begin to compile the three phases, with labels P or without, and with those of the pivots' rows or without."""
+    """Begin to compile the three phases; `labelled`: there is P, `paths`: the panels have labels."""
     name = _TYPES[np.dtype(dtype)]
     key = "Pair" if name == "short" else name, labelled, nonnegative and name == "float"
     solves = (f"solve<{name}, {str(rows).lower()}, {str(rows and paths).lower()}>" for rows in (True, False))
@@ -116,7 +115,7 @@ def compile_ahead(dtype: np.dtype, paths: bool, labelled: bool, nonnegative: boo
 def factor(D: Array, row: int, column: int, pivot: int, b: int, M: Array, cycle: Array) -> None:
     """Factor the diagonal block, whose corner is D[row, column], into M.
 
-    `cycle` becomes the first pivot of negative weight; `pivot` is the number of the first one.
+    `cycle` becomes the first pivot with a negative diagonal element; `pivot` is the number of the block's first pivot.
     """
     kernel = cuda_function(SOURCE, f"factor<{_name(D)}>")
     numbers = map(np.int32, (row, column, pivot, b))
@@ -124,15 +123,12 @@ def factor(D: Array, row: int, column: int, pivot: int, b: int, M: Array, cycle:
 
 
 def solve_rows(D: Array, P: Array | None, row: int, pivot: int, b: int, panels: Panels) -> None:
-    """Write each pivot's row, as it is when the pivot's turn comes, to R; and its predecessors to labels.
-
-    `labels` is laid out as R; None if there are no predecessors, whatever P is.
-    """
+    """Write each pivot's row, as it is when the pivot is eliminated, to R; and its predecessors to `labels`, if any."""
     _solve(D, P, row, b, D.shape[1], panels, rows=True)
 
 
 def solve_columns(D: Array, column: int, b: int, panels: Panels) -> None:
-    """Write each pivot's column, as it is when the pivot's turn comes, to a row of C."""
+    """Write each pivot's column, as it is when the pivot is eliminated, to a row of C."""
     _solve(D, None, column, b, D.shape[0], panels, rows=False)
 
 
@@ -161,17 +157,15 @@ def update(
     nonnegative: bool,
     skip: tuple[int, int, int, int] = (0, 0, 0, 0),
 ) -> None:
-    """D = min(D, C (+) R): every pair of vertices through the panels' pivots, the first of which is `pivot`.
+    """D = min(D, C (+) R): paths of every pair through the panels' pivots, from number `pivot` on.
 
-    P, if given, becomes the label of the pivot that an element last fell through: its predecessor in
-    `labels`, or without these the pivot itself. Tiles within the rows skip[0] to skip[1], or the columns
-    skip[2] to skip[3], are left as they are.
+    Whole tiles within the rows skip[0] to skip[1], or the columns skip[2] to skip[3], are skipped.
     """
     rows, columns = D.shape
     if not rows or not columns:
         return
     _, R, labels, C = panels
-    word = max(4, D.itemsize) // D.itemsize  # elements that are computed as one
+    word = max(4, D.itemsize) // D.itemsize  # elements in a word
     key = _name(D) if word == 1 else "Pair", P is not None, nonnegative and D.dtype == np.float32
     high, wide, m, n, _ = _TILES[key]
     words = -(-columns // word)
@@ -190,7 +184,7 @@ def update(
 
 
 def _whole_tiles(first: int, end: int, items: int, tile: int) -> tuple[int, int]:
-    """Return the start and the length of the whole tiles within the items `first` to `end` of so many."""
+    """Return the start and the length of the whole tiles within `first` to `end`, of `items` items."""
     start = -(-first // tile) * tile
     stop = -(-items // tile) * tile if end == items else end // tile * tile
     return (start, stop - start) if stop > start else (0, 0)
@@ -208,8 +202,7 @@ def through(
 ) -> None:
     """D = min(D, D[:, column + t] + R[t]) for t = 0, ..., count - 1, one after the other, in one launch.
 
-    These are the vertices from `pivot` on. R has their rows, which may be those of D itself, and labels, if given, the
-    predecessors in them. P as for `update`. `cycle` becomes the first of negative weight, and nothing after it counts.
+    `cycle` becomes the first pivot with a negative diagonal element; results after that are not used.
     """
     rows, columns = D.shape
     if not rows or not columns:
@@ -226,7 +219,7 @@ def through(
 
 
 def clip_diagonal(D: Array, row: int, column: int, length: int) -> None:
-    """D = min(D, 0) on the diagonal, which begins at D[row, column] and has so many elements."""
+    """D = min(D, 0) on a diagonal of `length` elements that begins at D[row, column]."""
     if length:
         kernel = cuda_function(SOURCE, f"clip_diagonal<{_name(D)}>")
         kernel((-(-length // 256),), (256,), (D, np.int64(_leading(D)), *map(np.int32, (row, column, length))))
@@ -235,7 +228,7 @@ def clip_diagonal(D: Array, row: int, column: int, length: int) -> None:
 def label_edges(D: Array, first: int, left: int, P: Array) -> None:
     """P = the source of each edge, -9999 where there is none and on the diagonal.
 
-    The first row and the first column of D are those of the vertices `first` and `left`.
+    Row 0 of D is vertex `first`, and column 0 is vertex `left`.
     """
     rows, columns = D.shape
     if not rows or not columns:
@@ -246,7 +239,7 @@ def label_edges(D: Array, first: int, left: int, P: Array) -> None:
 
 
 def scatter(D: Array, indptr: Array, indices: Array, weights: Array) -> None:
-    """D[v, w] = the least weight of the edges from v to w; the other elements stay."""
+    """D[v, w] = the least of its value and the weights of the edges from v to w; other elements stay."""
     rows = D.shape[0]
     if not rows or not len(indices):
         return

@@ -1,10 +1,9 @@
 """The (min, +) kernels of ``kernels/minplus.cu`` for the CPU, parallel over rows or columns.
 
-The same operations on the same panels, so the same result to the last bit; that file's opening explains
-the algorithm and the encoding. The inner loops run along rows, where LLVM vectorises them; `update` takes
-four rows and four pivots at a time, so that each element loaded serves several sums. Numba widens a sum of
-integers to int64: `_sum` takes it back to the type of the matrix, so that a vector holds as many elements
-as it can, and a sum wraps as it does on a GPU.
+The operations and panels are the same, so results are equal to the last bit; that file's opening explains the algorithm
+and the encoding. The inner loops run along rows, where LLVM vectorises them. `update` takes four rows and four pivots
+at a time, so that each loaded element serves several sums. Numba widens a sum of integers to int64; `_sum` converts it
+back to the type of the matrix, so that a vector holds more elements and a sum wraps as on a GPU.
 """
 
 import numpy as np
@@ -15,17 +14,17 @@ from ...device.numba.least import nothing_of
 from ...device.numba.small import VERTICES, is_few, unless
 from ...dtypes import NO_PREDECESSOR, kernel_infinity
 
-#: Pivots that may be eliminated at a time, and how many are by default.
+#: Numbers of pivots that can be eliminated at a time, and the default.
 BLOCKS = (32, 64, 96, 128)
 DEFAULT_BLOCK = 64
 
-#: Bytes of a row, and rows, that a core works on at a time: their part of the panels stays in its cache.
+#: Bytes of a row, and rows, that a core works on at a time, so that their part of the panels stays in its cache.
 _WIDTH = 4096
 _HEIGHT = 16
 
 
 def padded(items):
-    """Return the length of a panel's rows for `items` columns; on the CPU panels are not padded."""
+    """Return `items`: on the CPU, panels are not padded."""
     return items
 
 
@@ -39,7 +38,7 @@ def compile_ahead(dtype, paths, labelled, nonnegative):
 
 
 def clip_diagonal(D, row, column, length):
-    """D = min(D, 0) on the diagonal, which begins at D[row, column] and has so many elements."""
+    """D = min(D, 0) on a diagonal of `length` elements that begins at D[row, column]."""
     own = np.arange(length)
     D[row + own, column + own] = np.minimum(D[row + own, column + own], 0)
 
@@ -47,9 +46,9 @@ def clip_diagonal(D, row, column, length):
 def label_edges(D, first, left, P):
     """P = the source of each edge, -9999 where there is none and on the diagonal.
 
-    The first row and the first column of D are those of the vertices `first` and `left`.
+    Row 0 of D is vertex `first`, and column 0 is vertex `left`.
     """
-    # Without temporaries: 1 where there is an edge, times its source less the label of none, plus that label.
+    # Without temporaries: (1 if there is an edge, else 0) * (source - NO_PREDECESSOR) + NO_PREDECESSOR.
     np.less(D, kernel_infinity(D.dtype), out=P)
     P *= (np.arange(first, first + len(P), dtype=np.int32) - np.int32(NO_PREDECESSOR))[:, None]
     P += np.int32(NO_PREDECESSOR)
@@ -73,13 +72,13 @@ def _least(d, s0, s1, s2, s3):
 
 @njit(nogil=True, cache=True)
 def _relax_line(d, p, c, r, label, via):
-    """Relax a part of a row, d, through c + r; where it falls, p, if given, becomes the label, or `via` without."""
+    """Set d, a part of a row, to min(d, c + r); where it falls, p, if given, becomes `label`, or `via` without."""
     via, nothing = np.int32(via), nothing_of(d)
     unmoved = np.int32(nothing)
     for j in range(len(d)):
         known = d[j]
         s = _sum(known, c, r[j])
-        if p is not None:  # both labels are read in any case, or LLVM would not vectorise the loop
+        if p is not None:  # both labels are always read, or LLVM would not vectorise the loop
             kept, new = _sum(unmoved, p[j], unmoved), via if label is None else label[j]
             p[j] = new if s < known else kept
         d[j] = s if s < known else _sum(known, known, nothing)
@@ -89,7 +88,7 @@ def _relax_line(d, p, c, r, label, via):
 def factor(D, row, column, pivot, b, M, cycle):
     """Factor the diagonal block, whose corner is D[row, column], into M.
 
-    `cycle` becomes the first pivot of negative weight; `pivot` is the number of the first one.
+    `cycle` becomes the first pivot with a negative diagonal element; `pivot` is the number of the block's first pivot.
     """
     for k in range(b):
         for j in range(b):
@@ -103,10 +102,7 @@ def factor(D, row, column, pivot, b, M, cycle):
 
 
 def solve_rows(D, P, row, pivot, b, panels):
-    """Write each pivot's row, as it is when the pivot's turn comes, to R; and its predecessors to labels.
-
-    `labels` is laid out as R; None if there are no predecessors, whatever P is.
-    """
+    """Write each pivot's row, as it is when the pivot is eliminated, to R; and its predecessors to `labels`, if any."""
     M, R, labels, _ = panels
     n = D.shape[1]
     R[:b, :n] = D[row : row + b]
@@ -116,7 +112,7 @@ def solve_rows(D, P, row, pivot, b, panels):
 
 
 def solve_columns(D, column, b, panels):
-    """Write each pivot's column, as it is when the pivot's turn comes, to a row of C."""
+    """Write each pivot's column, as it is when the pivot is eliminated, to a row of C."""
     M, _, _, C = panels
     n = len(D)
     C[:b, :n] = D[:, column : column + b].T
@@ -125,7 +121,7 @@ def solve_columns(D, column, b, panels):
 
 @unless(lambda panel, labels, factors, b, n: n * n <= VERTICES)
 def _eliminate(panel, labels, factors, b, n):
-    """Carry the first n columns of a panel through the pivots; factors[k, k'] with k' before k."""
+    """Eliminate the pivots from the first n columns of a panel; factors[k, k'] has k' before k."""
     width = _WIDTH // panel.itemsize
     for strip in prange((n + width - 1) // width):
         first = strip * width
@@ -140,11 +136,9 @@ def _eliminate(panel, labels, factors, b, n):
 
 
 def update(D, P, panels, pivot, b, nonnegative, skip=(0, 0, 0, 0)):
-    """D = min(D, C (+) R): every pair of vertices through the panels' pivots, the first of which is `pivot`.
+    """D = min(D, C (+) R): paths of every pair through the panels' pivots, from number `pivot` on.
 
-    P, if given, becomes the label of the pivot that an element last fell through: its predecessor in
-    `labels`, or without these the pivot itself. That no distance is negative, and what may be skipped as it
-    is up to date, helps a GPU; here it makes no difference.
+    `nonnegative` and `skip` help a GPU and are ignored here.
     """
     _, R, labels, C = panels
     _update(D, P, C, R, labels, pivot, b)
@@ -197,8 +191,7 @@ def _relax_tile(D, C, R, top, bottom, first, last, b):
 def through(D, P, column, R, labels, pivot, count, cycle):
     """D = min(D, D[:, column + t] + R[t]) for t = 0, ..., count - 1, one after the other.
 
-    These are the vertices from `pivot` on. R has their rows, which may be those of D itself, and labels, if given, the
-    predecessors in them. P as for `update`. `cycle` becomes the first of negative weight, and nothing after it counts.
+    `cycle` becomes the first pivot with a negative diagonal element; results after that are not used.
     """
     for t in range(count):
         if R[t, column + t] < 0:
@@ -221,7 +214,7 @@ def _through(D, P, column, row, label, pivot):
 
 @unless(is_few)
 def scatter(D, indptr, indices, weights):
-    """D[v, w] = the least weight of the edges from v to w; the other elements stay."""
+    """D[v, w] = the least of its value and the weights of the edges from v to w; other elements stay."""
     for v in prange(D.shape[0]):
         for e in range(indptr[v], indptr[v + 1]):
             w = indices[e]

@@ -8,7 +8,7 @@ from ...arrays import Array
 
 
 class Panels(NamedTuple):
-    """What a round passes between its phases; its arrays are those of `Operations.panels`.
+    """The arrays that the phases of a round pass on; `Operations.panels` allocates M, R and C.
 
     Attributes
     ----------
@@ -29,43 +29,43 @@ class Panels(NamedTuple):
 
 
 class Operations(Protocol):
-    """What both twins do.
+    """The operations of both twins.
 
     D is a matrix of distances in float32, float64, int32 or int16, with contiguous rows, which may be padded. P is its
-    matrix of labels, int32 of D's shape, or None: predecessors or intermediate vertices. `cycle` is int32 of shape
-    (1,), the first pivot that was found on a negative cycle.
+    matrix of labels (predecessors or intermediate vertices), int32 of D's shape, or None. `cycle` is int32 of shape
+    (1,): the first pivot that was found on a negative cycle.
     """
 
-    #: Pivots that may be eliminated at a time, and how many are by default.
+    #: Numbers of pivots that can be eliminated at a time, and the default.
     BLOCKS: tuple[int, ...]
     DEFAULT_BLOCK: int
 
     def padded(self, items: int) -> int:
-        """Return the length of a panel's rows for so many items."""
+        """Return the length of a panel's rows for `items` columns (or rows) of D, padding included."""
         ...
 
     def panels(self, xp: Any, dtype: Any, rows: int, columns: int, block: int) -> tuple[Array, Array, Array]:
         """Return M, R and C, uninitialised, for a matrix of `rows` x `columns` and up to `block` pivots at a time.
 
-        M is for the factored diagonal block, R for the pivots' rows, C for their columns: each a row a pivot.
+        Each has a row for each pivot: M for the factored diagonal block, R for the pivots' rows, C for their columns.
         """
         ...
 
     def compile_ahead(self, dtype: np.dtype, paths: bool, labelled: bool, nonnegative: bool) -> None:
-        """Begin to compile the three phases; returns at once.
+        """Begin to compile the three phases, and return at once.
 
-        `labelled` says whether there is P, `paths` whether there are labels of the pivots' rows.
+        `labelled` says whether there is P, and `paths` whether the panels have labels.
         """
         ...
 
     def clip_diagonal(self, D: Array, row: int, column: int, length: int) -> None:
-        """D = min(D, 0) on the diagonal of so many elements that begins at ``D[row, column]``."""
+        """D = min(D, 0) on a diagonal of `length` elements that begins at ``D[row, column]``."""
         ...
 
     def label_edges(self, D: Array, first: int, left: int, P: Array) -> None:
         """P = the source of each edge, -9999 where there is none and on the diagonal.
 
-        The first row and the first column of D are those of the vertices `first` and `left`.
+        Row 0 of D is vertex `first`, and column 0 is vertex `left`.
         """
         ...
 
@@ -77,14 +77,14 @@ class Operations(Protocol):
         ...
 
     def solve_rows(self, D: Array, P: Array | None, row: int, pivot: int, b: int, panels: Panels) -> None:
-        """Write the rows of `b` pivots to R, each as it is when the pivot's turn comes, and predecessors to labels.
+        """Write the rows of `b` pivots to R, each as it is when the pivot is eliminated, and predecessors to `labels`.
 
-        They begin at row `row` of D; `pivot` is the number of the first.
+        They begin at row `row` of D; `pivot` is the number of the first pivot.
         """
         ...
 
     def solve_columns(self, D: Array, column: int, b: int, panels: Panels) -> None:
-        """Write the columns of `b` pivots, from `column` of D on, to C, each as it is when the pivot's turn comes."""
+        """Write the columns of `b` pivots, from `column` of D on, to C, each as it is when the pivot is eliminated."""
         ...
 
     def update(
@@ -97,11 +97,11 @@ class Operations(Protocol):
         nonnegative: bool,
         skip: tuple[int, int, int, int] = (0, 0, 0, 0),
     ) -> None:
-        """D = min(D, C (+) R): every pair of vertices through the `b` pivots of the panels, from `pivot` on.
+        """D = min(D, C (+) R): paths of every pair through the `b` pivots of the panels, from number `pivot` on.
 
-        Where an element falls, P becomes the label of the pivot it last fell through: its predecessor in `labels`, or
-        without these the pivot itself. The rows ``skip[0]`` to ``skip[1]`` and the columns ``skip[2]`` to ``skip[3]``
-        may be left as they are. `nonnegative` says that nothing in D is negative.
+        Where an element falls, P receives the predecessor in `labels` of the pivot through which it last fell, or
+        without `labels` that pivot itself. The rows ``skip[0]`` to ``skip[1]`` and the columns ``skip[2]`` to
+        ``skip[3]`` are up to date and may be skipped. `nonnegative` says that no element of D is negative.
         """
         ...
 
@@ -118,12 +118,13 @@ class Operations(Protocol):
     ) -> None:
         """D = min(D, D[:, column + t] + R[t]) for t = 0, ..., count - 1, one after the other.
 
-        These are the vertices from `pivot` on. R has their rows, which may be those of D itself. P as for `update`.
+        These are the `count` pivots from number `pivot` on. R has their rows, which may be rows of D itself; `labels`,
+        of R's shape or None, has their predecessors. P is as for `update`.
         """
         ...
 
     def scatter(self, D: Array, indptr: Array, indices: Array, weights: Array) -> None:
-        """D[v, w] = the least weight of the edges from v to w; the other elements stay.
+        """D[v, w] = the least of its value and the weights of the edges from v to w; other elements stay.
 
         `indptr` is int32 or int64 of shape (rows + 1,), `indices` int32, `weights` of D's type.
         """

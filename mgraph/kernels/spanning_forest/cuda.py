@@ -15,14 +15,14 @@ INSTANCES = (*(f"{kernel}<{offset}>" for kernel in _BY_EDGES for offset in ("int
 # As in the source.
 _THREADS, _GROUP, _HUB = 256, 8, 512
 
-#: Blocks of hubs' pieces that a multiprocessor runs at a time.
+#: Blocks per multiprocessor for the pieces of hubs.
 _BLOCKS = 8
 
 Array = Any
 
 
 def hub_capacity(edges: int) -> int:
-    """Return how many int32 words `choose` needs for the hubs of a list of so many edges."""
+    """Return the int32 words that `choose` needs for the hubs of a list of `edges` edges."""
     return 2 * (edges // (_HUB + 1) + 1)
 
 

@@ -1,7 +1,7 @@
 """The kernels of ``kernels/spanning_forest.cu`` for the CPU: the same operations on the same arrays, on all cores.
 
-That file's opening explains the algorithm, the encoding and why cores may work at the same time. Here a core takes some
-rows at a time, whatever their lengths, and puts off no hubs.
+That file's opening explains the algorithm, the encoding, and why cores may work at the same time. Here a core takes a
+chunk of rows at a time, and treats hubs like other rows.
 """
 
 import numpy as np
@@ -18,13 +18,13 @@ _CHUNK = 256  # rows that a core takes at a time
 
 
 def hub_capacity(edges):
-    """Return how many int32 words `choose` needs for hubs: none."""
+    """Return 0: the CPU treats hubs like other rows."""
     return 0
 
 
 @njit(nogil=True, cache=True)
 def _lower(array, place, value):
-    """Set an element to a value that is less."""
+    """Lower an element to `value`, atomically."""
     seen = array[place]
     while value < seen:
         before = compare_and_swap(array, place, seen, value)
@@ -47,7 +47,7 @@ def choose(edges, first, alone, components, choice, hubs):
             u = first + row
             own = comp[u]
             begin, end = indptr[row], indptr[row + 1]
-            most = np.int32(best[own] >> 32)  # of no edge, the greatest key
+            most = np.int32(best[own] >> 32)  # without an edge, the greatest key
             found, at = _NONE, np.int64(0)
             for e in range(np.uint64(begin), np.uint64(end)):
                 key = keys[e]
@@ -60,7 +60,7 @@ def choose(edges, first, alone, components, choice, hubs):
                         at = v
                         if key == np.iinfo(np.int32).min:
                             break
-                        most = np.int32(key - 1)  # only a lesser key will do
+                        most = np.int32(key - 1)  # only a smaller key is of use
             choice[row] = found
             if found != _NONE:
                 _lower(best, own, (found & ~_LOW) | np.int64(min(u, at)))

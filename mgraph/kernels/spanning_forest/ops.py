@@ -62,10 +62,10 @@ class ForestEdges(NamedTuple):
 
 
 class Operations(Protocol):
-    """What both twins do, for the shard of the vertices from `first` on; `choice` is int64 of shape (rows,)."""
+    """The operations of both twins, for the vertices from `first` on; `choice` is int64 of shape (rows,)."""
 
     def hub_capacity(self, edges: int) -> int:
-        """Return the int32 words that `choose` needs for the hubs of a list of so many edges; 0 without hubs."""
+        """Return the int32 words that `choose` needs for the hubs of a list of `edges` edges; 0 if unused."""
         ...
 
     def choose(

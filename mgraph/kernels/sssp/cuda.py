@@ -20,11 +20,11 @@ INSTANCES = (
     *(f"{kernel}<{t}>" for kernel in ("start", "settle_roots") for t in _TYPES.values()),
 )
 
-#: Where the host finds the rounds that were run, in the control words.
+#: Place of the number of rounds run in the control words.
 ROUND = 1
 CONTROL_WORDS = 80
 
-#: What `parents` leaves where it finds none.
+#: The value that `parents` leaves where it finds no predecessor.
 OPEN = 2**31 - 1
 
 #: As in the source.
@@ -34,7 +34,7 @@ Array = Any
 
 
 def piece_capacity(edges: int) -> int:
-    """Return the most pieces that the hubs of a graph with so many edges are cut into."""
+    """Return the most pieces into which the hubs of a graph with `edges` edges are cut."""
     return edges // _HUB + edges // _PIECE + 1
 
 
@@ -44,34 +44,34 @@ def _launch(kernel: str, indptr: Array, distances: Array, arguments: tuple[Any, 
 
 
 def _launch_all(name: str, arguments: tuple[Any, ...]) -> None:
-    """Launch a kernel with a block for each multiprocessor."""
+    """Launch a kernel cooperatively, with one block per multiprocessor."""
     blocks = cuda_attribute("MultiProcessorCount")
     cuda_function(SOURCE, name, cooperative=True)((blocks,), (_THREADS,), arguments)
 
 
 def compile_ahead(indptr: Array, dtype: np.dtype, masked: bool) -> None:
-    """Begin to compile the rounds, by masks or by piles, which take longest."""
+    """Begin to compile `masks` or `piles`, which take longest."""
     offset = "int" if indptr.dtype == np.int32 else "long long"
     name = f"{'masks' if masked else 'piles'}<{_TYPES[np.dtype(dtype)]}, {offset}>"
     devices.compile_ahead(SOURCE, name, cooperative=True)
 
 
 def start(seeds: Array, window: float, distances: Array, near: Array, bound: Array, control: Array) -> None:
-    """Begin with the seeds as the near pile, at distance zero, and with the first bound."""
+    """Put the seeds on the near pile at distance zero, and set the bound to `window`."""
     scalar = distances.dtype.type
     arguments = seeds, np.int32(len(seeds)), scalar(window), distances, near, bound, control
     _launch_all(f"start<{_TYPES[np.dtype(distances.dtype)]}>", arguments)
 
 
 def piles(edges: EdgeArrays, arrays: Piles, control: Array, bounds: Bounds, rounds: int) -> None:
-    """Run up to `rounds` rounds from the near pile, and from the far one where that is empty, in one launch."""
+    """Run up to `rounds` rounds from the near pile, refilled from the far pile, in one launch."""
     n = np.int32(len(arrays.distances))
     arguments = *edges, n, *arrays, control, *_scalars(arrays.distances, bounds, rounds)
     _launch("piles", edges[0], arrays.distances, arguments)
 
 
 def masks(edges: EdgeArrays, arrays: Masks, control: Array, bounds: Bounds, rounds: int) -> None:
-    """Run up to `rounds` rounds over masks, in one launch."""
+    """Run up to `rounds` rounds by masks, in one launch."""
     first, last, *state = arrays
     sizes = map(np.int32, (len(arrays.distances), first, last))
     arguments = *edges, *sizes, *state, control, *_scalars(arrays.distances, bounds, rounds)
@@ -84,7 +84,7 @@ def _scalars(distances: Array, bounds: Bounds, rounds: int) -> tuple[Any, ...]:
 
 
 def parents(edges: EdgeArrays, first: int, distances: Array, parent: Array, pieces: Array, control: Array) -> None:
-    """Write the least nearer vertex with a tight edge to it of each vertex from `first` on that has one."""
+    """Write, for each vertex from `first` on, the least nearer vertex with a tight edge to it."""
     sizes = map(np.int32, (len(distances), first))
     _launch("parents", edges[0], distances, (*edges, *sizes, distances, parent, pieces, control))
 
@@ -92,13 +92,13 @@ def parents(edges: EdgeArrays, first: int, distances: Array, parent: Array, piec
 def tight(
     edges: EdgeArrays, first: int, distances: Array, parent: Array, hops: Array, pieces: Array, control: Array
 ) -> None:
-    """Write 1 for each tight edge to a vertex without a predecessor, and int32's kernel infinity for the others."""
+    """Write 1 for each tight edge to a vertex without a predecessor, and otherwise int32's infinity."""
     sizes = map(np.int32, (len(distances), first))
     _launch("tight", edges[0], distances, (*edges, *sizes, distances, parent, hops, pieces, control))
 
 
 def settle_roots(first: int, source: int, distances: Array, parent: Array, open_anywhere: Array) -> None:
-    """Take -9999 for what no path leads to and for the source; set open_anywhere[0] if another vertex is left open."""
+    """Write -9999 for unreached vertices and the source; set open_anywhere[0] if another vertex is open."""
     last = first + len(parent)
     if last == first:
         return

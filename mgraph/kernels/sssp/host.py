@@ -1,8 +1,8 @@
-"""The searches of ``kernels/sssp.cu`` for the CPU: each pile a list, walked by one core.
+"""The searches of ``kernels/sssp.cu`` for the CPU: each pile is a list, walked by one core.
 
-The same operations on the same arrays; that file's opening explains the algorithms and the encoding. Here a window is
-doubled only where a raise finds nothing near, as rounds of little work cost little. A mask is pushed by one core and
-taken over by all.
+The operations and arrays are the same; that file's opening explains the algorithms and the encoding. Here the window is
+doubled only if raising the bound finds no near vertex, as rounds with little work are cheap. One core pushes the
+vertices of a mask; all cores take over the new distances.
 """
 
 import numpy as np
@@ -12,31 +12,31 @@ from ...device.numba.caching import njit
 from ...device.numba.small import VERTICES, is_small, unless
 from ...dtypes import NO_PREDECESSOR, kernel_infinity
 
-#: Where the caller finds the rounds that were run, in the control words.
+#: Place of the number of rounds run in the control words.
 ROUND = 0
 CONTROL_WORDS = 4
 
 _NEAR, _FAR, _SIDE = 1, 2, 3
 
-#: What `parents` leaves where it finds none.
+#: The value that `parents` leaves where it finds no predecessor.
 OPEN = 2**31 - 1
 
 _ONE = np.uint32(1)
 
 
 def piece_capacity(edges):
-    """Return 0: on the CPU no vertex is cut into pieces."""
+    """Return 0: the CPU does not cut hubs into pieces."""
     return 0
 
 
 def _extremes(dtype):
-    """Return infinity, and the least that a sum can be."""
+    """Return infinity, and the least value of a sum."""
     infinity = kernel_infinity(dtype)
     return dtype.type(infinity), dtype.type(-infinity if dtype.kind == "f" else -infinity - 1)
 
 
 def start(seeds, window, distances, near, bound, control):
-    """Begin with the seeds as the near pile, at distance zero, and with the first bound."""
+    """Put the seeds on the near pile at distance zero, and set the bound to `window`."""
     distances[seeds] = 0
     near[: len(seeds)] = seeds
     control[_NEAR] = len(seeds)
@@ -44,7 +44,7 @@ def start(seeds, window, distances, near, bound, control):
 
 
 def piles(edges, arrays, control, bounds, rounds):
-    """Run up to `rounds` rounds from the near pile, and from the far one where that is empty."""
+    """Run up to `rounds` rounds from the near pile; when it is empty, refill it from the far pile."""
     distances, near, far, stamps, waits, _, bound = arrays
     window, limit, target = bounds
     scalar = distances.dtype.type
@@ -104,13 +104,13 @@ def _piles(
                     size += 1
             bound = after
             origin = bound if size else least
-            if size == 0:  # in vain: take larger steps
+            if size == 0:  # nothing was near: take larger steps
                 window = min(window + window, infinity)
             continue
         coming = near[(number + 1) % 2 * n :]
         found = 0
         for q in range(size):
-            u = np.uint64(pile[q])  # without a sign, or Numba has each index asked whether it counts from the end
+            u = np.uint64(pile[q])  # unsigned, or Numba would check each index for being negative
             d = distances[u]
             for e in range(np.uint64(indptr[u]), np.uint64(indptr[u + np.uint64(1)])):
                 x = max(d + weights[e], floor)
@@ -137,7 +137,7 @@ def _piles(
 
 
 def masks(edges, arrays, control, bounds, rounds):
-    """Run up to `rounds` rounds over masks."""
+    """Run up to `rounds` rounds by masks."""
     first, last, distances, updating, mask, _, bound = arrays
     window, limit, target = bounds
     scalar = distances.dtype.type
@@ -173,7 +173,7 @@ def _masks(
             if least >= infinity:
                 break
             bound = min(least + window, infinity)
-            if bound <= least:  # in vain: take larger steps
+            if bound <= least:  # still nothing near: take larger steps
                 window = min(window + window, infinity)
             continue
         _push(indptr, indices, weights, first, distances, updating, mask, bound, most, floor)
@@ -185,7 +185,7 @@ def _masks(
 
 @njit(nogil=True, cache=True)
 def _count(distances, mask, bound, most, infinity):
-    """Return how many of the mask are within the bound, and the least distance of the others."""
+    """Return how many vertices of the mask are within the bound, and the least distance of the others."""
     near, least = 0, infinity
     for w in range(len(mask)):
         bits = mask[w]
@@ -205,7 +205,7 @@ def _count(distances, mask, bound, most, infinity):
 
 @njit(nogil=True, cache=True)
 def _push(indptr, indices, weights, first, distances, updating, mask, bound, most, floor):
-    """Relax the edges out of those of the mask that are within the bound, which leave it."""
+    """Relax the edges out of the vertices of the mask that are within the bound; remove these from the mask."""
     for w in range(len(mask)):
         bits = mask[w]
         u = w * 32
@@ -224,7 +224,7 @@ def _push(indptr, indices, weights, first, distances, updating, mask, bound, mos
 
 @njit(parallel=True, nogil=True, cache=True)
 def _take_over(first, last, distances, updating, mask):
-    """Take over the costs that fell; they make the shard's part of the next mask."""
+    """Take over the distances that fell, and set the bits of their vertices in the next mask."""
     for w in prange((last - first + 31) // 32):
         for b in range(min(32, last - first - w * 32)):
             own = w * 32 + b
@@ -234,7 +234,7 @@ def _take_over(first, last, distances, updating, mask):
 
 
 def parents(edges, first, distances, parent, pieces, control):
-    """Write the least nearer vertex with a tight edge to it of each vertex from `first` on that has one."""
+    """Write, for each vertex from `first` on, the least nearer vertex with a tight edge to it."""
     _parents(*edges, first, distances, parent, *_extremes(distances.dtype))
 
 
@@ -251,7 +251,7 @@ def _parents(indptr, indices, weights, first, distances, parent, infinity, floor
 
 
 def settle_roots(first, source, distances, parent, open_anywhere):
-    """Take -9999 for what no path leads to and for the source; set open_anywhere[0] if another is left open."""
+    """Write -9999 for unreached vertices and the source; set open_anywhere[0] if another vertex is open."""
     own = distances[first : first + len(parent)]
     _settle_roots(own, source - first, parent, open_anywhere, _extremes(distances.dtype)[0])
 
@@ -266,7 +266,7 @@ def _settle_roots(own, source, parent, open_anywhere, infinity):
 
 
 def tight(edges, first, distances, parent, hops, pieces, control):
-    """Write 1 for each tight edge to a vertex without a predecessor, and int32's kernel infinity for the others."""
+    """Write 1 for each tight edge to a vertex without a predecessor, and otherwise int32's infinity."""
     _tight(*edges, first, distances, parent, hops, *_extremes(distances.dtype))
 
 

@@ -19,7 +19,7 @@ class Piles(NamedTuple):
     distances : array of float32, float64 or int32, shape (n,)
         The kernels' infinity where unreached.
     near, far : array of int32, shape (2 * n,)
-        Vertices to relax within the bound and beyond it; of each pile the one that is read and the one that is written.
+        Vertices to relax, within the bound and beyond it. One half of each is read while the other is written.
     stamps : array of int32, shape (n,)
         Round in which a vertex was last put on the near pile; zero before.
     waits : array of uint32, shape (ceil(n / 32),)
@@ -40,7 +40,7 @@ class Piles(NamedTuple):
 
 
 class Masks(NamedTuple):
-    """The arrays of a search over masks, for the targets from `first` to `last`.
+    """The arrays of a search by masks, for the targets from `first` to `last`.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Masks(NamedTuple):
     distances : array of float32, float64 or int32, shape (n,)
         The kernels' infinity where unreached.
     updating : array, shape (last - first,)
-        Distances of the shard's vertices that the next round takes over.
+        Distances of the shard's vertices for the next round.
     mask : array of uint32, shape (ceil(n / 32),)
         Bitmap of the vertices to relax.
     pieces, bound
@@ -66,16 +66,16 @@ class Masks(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """What a search is limited by.
+    """The limits of a search.
 
     Attributes
     ----------
     window : float
-        Width of the distances that are relaxed together.
+        Width of the window of distances that are relaxed together.
     limit : float
-        The greatest distance that is wanted.
+        The greatest distance to search to.
     target : int
-        The vertex beyond whose distance nothing is relaxed, or -1.
+        A vertex at whose distance the search ends, or -1.
     """
 
     window: float
@@ -84,40 +84,40 @@ class Bounds(NamedTuple):
 
 
 class Operations(Protocol):
-    """What both twins do. `control` is int32 of shape (`CONTROL_WORDS`,), zero before the first operation."""
+    """The operations of both twins. `control` is int32 of shape (`CONTROL_WORDS`,), zero before the first one."""
 
-    #: Place of the rounds that were run in the control words, and their number.
+    #: Place of the number of rounds run in the control words, and how many control words there are.
     ROUND: int
     CONTROL_WORDS: int
-    #: What `parents` leaves where it finds none.
+    #: The value that `parents` leaves where it finds no predecessor.
     OPEN: int
 
     def piece_capacity(self, edges: int) -> int:
-        """Return the most pieces that the hubs of a graph of so many edges are cut into; 0 without hubs."""
+        """Return the most pieces into which the hubs of a graph with `edges` edges are cut; 0 if unused."""
         ...
 
     def compile_ahead(self, indptr: Array, dtype: np.dtype, masked: bool) -> None:
-        """Begin to compile `masks`, or `piles`; returns at once."""
+        """Begin to compile `masks` if `masked`, else `piles`, and return at once."""
         ...
 
     def start(self, seeds: Array, window: float, distances: Array, near: Array, bound: Array, control: Array) -> None:
-        """Begin with the seeds, int32, as the near pile at distance zero; the first bound is `window`."""
+        """Put the seeds, int32, on the near pile at distance zero, and set the bound to `window`."""
         ...
 
     def piles(self, edges: EdgeArrays, arrays: Piles, control: Array, bounds: Bounds, rounds: int) -> None:
-        """Run up to `rounds` rounds from the near pile, and from the far one where that is empty."""
+        """Run up to `rounds` rounds from the near pile; when it is empty, refill it from the far pile."""
         ...
 
     def masks(self, edges: EdgeArrays, arrays: Masks, control: Array, bounds: Bounds, rounds: int) -> None:
-        """Run up to `rounds` rounds over masks."""
+        """Run up to `rounds` rounds by masks."""
         ...
 
     def parents(
         self, edges: EdgeArrays, first: int, distances: Array, parent: Array, pieces: Array, control: Array
     ) -> None:
-        """Write the least nearer vertex with a tight edge to each vertex from `first` on that has one.
+        """Write to `parent`, for each vertex from `first` on, the least nearer vertex with a tight edge to it.
 
-        `parent` is int32 of shape (last - first,), `OPEN` before.
+        `parent` is int32 of shape (last - first,), `OPEN` before; it stays so where there is no such vertex.
         """
         ...
 
@@ -131,12 +131,15 @@ class Operations(Protocol):
         pieces: Array,
         control: Array,
     ) -> None:
-        """Write 1 for each tight edge to a vertex without a predecessor, and the kernels' infinity for the others.
+        """Write to `hops` 1 for each tight edge to a vertex without a predecessor, and otherwise int32's infinity.
 
-        `hops` is int32, one an edge.
+        `hops` is int32 of shape (edges,).
         """
         ...
 
     def settle_roots(self, first: int, source: int, distances: Array, parent: Array, open_anywhere: Array) -> None:
-        """Write -9999 for what no path leads to and for the source; set ``open_anywhere[0]`` if another is `OPEN`."""
+        """Write -9999 for unreached vertices and the source; set ``open_anywhere[0]`` if another vertex is `OPEN`.
+
+        `open_anywhere` is int32 of shape (1,).
+        """
         ...

@@ -19,22 +19,22 @@ INSTANCES = tuple(
     )
 )
 
-#: As in the source: threads of a block and blocks of a multiprocessor, bytes of a row of labels, and rows that a
-#: thread finds predecessors for.
+#: As in the source: threads per block, blocks per multiprocessor, bytes in a row of labels, and rows for which a
+#: thread finds predecessors.
 _THREADS, _RESIDENT, _ROW, _ROWS = 512, 2, 512, 8
 
-#: Bytes of labels that a batch shall have: a share of all that are wanted, so that the rows of one batch can leave
-#: while the next is searched, but enough slices to fill the device; measured (benchmarks/NOTES.md).
+#: Bytes of labels in a batch: a share of the whole result, so that the rows of one batch can be copied while the next
+#: is searched, but enough slices to fill the device; measured (benchmarks/NOTES.md).
 _SHARE, _LEAST_LABELS, _MOST_LABELS = 128, 128 << 20, 1 << 30
 
-#: The least columns of a bitmap: many for each warp of any device, so that all have about as many.
+#: The fewest columns of a bitmap: many for each warp of any device, so that warps have about equal work.
 _COLUMNS = 1 << 16
 
 Array = Any
 
 
 class Workspace(NamedTuple):
-    """What `distances` needs beside the graph."""
+    """The buffers of `distances`."""
 
     labels: Array
     stamps: Array
@@ -43,7 +43,7 @@ class Workspace(NamedTuple):
 
 
 def batch_size(n: int, itemsize: int) -> int:
-    """Return how many sources to search from at a time: so many slices."""
+    """Return how many sources to search from at a time: whole slices."""
     labels = min(max(n * n * itemsize // _SHARE, _LEAST_LABELS), _MOST_LABELS)
     return _lanes(itemsize) * max(1, labels // max(1, n * _ROW))
 
@@ -61,7 +61,7 @@ def _columns(items: int) -> int:
 
 
 def workspace(xp: Any, n: int, sources: int, dtype: np.dtype) -> Workspace:
-    """Return the arrays for batches of up to `sources` sources."""
+    """Return the buffers for batches of up to `sources` sources."""
     items = _items(n, sources, dtype.itemsize)
     return Workspace(
         labels=xp.empty((items, _lanes(dtype.itemsize)), dtype),
@@ -90,7 +90,7 @@ def distances(
 ) -> None:
     """D[r, v] = the length of the shortest path from vertex first + r to v.
 
-    Distances within `window` of one another are settled together: it changes the work, never the result.
+    Distances within `window` of each other are settled together; this affects the work, never the result.
     """
     rows, n = D.shape
     if not D.size:
@@ -120,8 +120,7 @@ def unshift(D: Array, first: int, h: Array) -> None:
 def predecessors(D: Array, first: int, by_target: WeightedAdjacency, P: Array) -> None:
     """P[r, v] = the vertex before v on a shortest path from first + r, -9999 if there is none.
 
-    The least of those nearer to the source; where all are as far, edges of weight zero are followed from
-    those that have predecessors. D must be exact, a minimum over sums D[r, u] + weight.
+    Plateaus, vertices joined by edges of weight zero, are settled by a second kernel; see the declaration.
     """
     rows, n = D.shape
     if not D.size:

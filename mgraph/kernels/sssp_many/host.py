@@ -1,9 +1,9 @@
-"""The shortest paths of ``kernels/sssp_many.cu`` for the CPU: a slice of sources to a core.
+"""The shortest paths of ``kernels/sssp_many.cu`` for the CPU: each core takes a slice of sources.
 
-The same relaxation of a row of sources at a time, which LLVM vectorises; that file's opening explains it. A
-slice's rounds run on one core, so nobody is asked through a bitmap: those to look at next stand in a list. A slice
-takes a core milliseconds: so Python's threads take them in turn, and what they run is compiled once. LLVM would
-optimise it four times for a parallel loop of Numba's.
+As there, a row of labels, one for each source of the slice, is relaxed at a time; LLVM vectorises it. That file's
+opening explains the algorithm. The rounds of a slice run on one core, so the vertices to relax next are kept in a list
+rather than a bitmap. A slice takes a core milliseconds, so slices are handed to Python's threads. A parallel loop of
+Numba's would take longer to compile, as LLVM would optimise the body four times.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -17,17 +17,17 @@ from ...device.numba.caching import njit
 from ...device.numba.least import nothing_of
 from ...dtypes import kernel_infinity
 
-#: Sources of a slice, and slices of a batch: some for each core.
+#: Sources in a slice, and slices in a batch: several for each core.
 _LANES = 64
 _SLICES = 32
 
 _NONE = -9999  # no predecessor
 _OPEN = -1  # none found yet
-_FRESH = 1 << 30  # marks one found in this pass
+_FRESH = 1 << 30  # flag of a predecessor found in this pass
 
 
 class Workspace(NamedTuple):
-    """What `distances` needs beside the graph."""
+    """The buffers of `distances`."""
 
     labels: np.ndarray
     stamps: np.ndarray
@@ -40,7 +40,7 @@ def batch_size(n, itemsize):
 
 
 def workspace(xp, n, sources, dtype):
-    """Return the arrays for batches of up to `sources` sources."""
+    """Return the buffers for batches of up to `sources` sources."""
     slices = -(-sources // _LANES)
     return Workspace(
         labels=np.empty((slices, n, _LANES), dtype),
@@ -57,7 +57,7 @@ def workspace_bytes(n, sources, itemsize):
 def distances(D, first, by_source, by_target, window, work):
     """D[r, v] = the length of the shortest path from vertex first + r to v.
 
-    Distances within `window` of one another are settled together: it changes the work, never the result.
+    Distances within `window` of each other are settled together; this affects the work, never the result.
     """
     bounds = D.dtype.type(window), _infinity(D.dtype)
     edges = *by_source, *by_target
@@ -72,7 +72,7 @@ def distances(D, first, by_source, by_target, window, work):
         for s in range(slices):
             search(s)
         return
-    # What these compile is counted for the caller.
+    # The caller's clock counts what these threads compile.
     with ThreadPoolExecutor(cores, initializer=take_over, initargs=(clock(),)) as pool:
         for _ in pool.map(search, range(slices)):
             pass
@@ -84,8 +84,8 @@ def _infinity(dtype):
 
 @njit(nogil=True, cache=True)
 def _search(D, first, out_indptr, out_indices, in_indptr, in_indices, weights, labels, stamps, lists, window, infinity):
-    """Write the distances from the vertices from `first` on to the rows of D, by way of labels[v, lane]."""
-    # waits: 0 not in `later`, 1 in it and waiting, 2 no longer
+    """Write the distances from vertex ``first + r`` to row r of D, computed in ``labels[v, r]``."""
+    # waits: 0 not in `later`, 1 in it and waiting, 2 in it and not waiting any more
     now, coming, is_asked, later, waits = lists[0], lists[1], lists[2], lists[3], lists[4]
     for v in range(len(stamps)):
         for lane in range(_LANES):
@@ -93,7 +93,7 @@ def _search(D, first, out_indptr, out_indices, in_indptr, in_indices, weights, l
         stamps[v] = -1
         is_asked[v] = 0
         waits[v] = 0
-    none = np.int64(0)  # of a literal's type, `_ask` would be compiled again
+    none = np.int64(0)  # with the type of a literal, `_ask` would be compiled twice
     size, waiting = none, 0
     for lane in range(len(D)):
         v = first + lane
@@ -101,7 +101,7 @@ def _search(D, first, out_indptr, out_indices, in_indptr, in_indices, weights, l
         stamps[v] = 0
         size = _ask(out_indptr, out_indices, np.int64(v), coming, size, is_asked)
     best = np.empty(_LANES, labels.dtype)
-    nothing = nothing_of(weights)  # whose length is not known to the compiler, unlike that of `best`
+    nothing = nothing_of(weights)  # the compiler does not know its length, but that of `best`
     bound = window
     turn = 0
     while size > 0 or waiting > 0:
@@ -135,7 +135,7 @@ def _search(D, first, out_indptr, out_indices, in_indptr, in_indices, weights, l
             for lane in range(_LANES):
                 best[lane] = row[lane]
             for e in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + 1])):
-                u = np.uint64(in_indices[e])  # without a sign, or Numba has it asked whether it counts from the end
+                u = np.uint64(in_indices[e])  # unsigned, or Numba would check it for being negative
                 if stamps[u] >= turn - 1:
                     weight = weights[e]
                     other = labels[u]
@@ -167,7 +167,7 @@ def _search(D, first, out_indptr, out_indices, in_indptr, in_indices, weights, l
 
 @njit(nogil=True, cache=True)
 def _ask(indptr, indices, v, coming, size, is_asked):
-    """Append the neighbours of v to `coming` that are not there already; return its new size."""
+    """Append the neighbours of v that are not in `coming` yet; return its new size."""
     for e in range(np.uint64(indptr[v]), np.uint64(indptr[v + 1])):
         w = np.uint64(indices[e])
         if not is_asked[w]:
@@ -193,8 +193,7 @@ def _unshift(D, first, h, infinity):
 def predecessors(D, first, by_target, P):
     """P[r, v] = the vertex before v on a shortest path from first + r, -9999 if there is none.
 
-    The least of those nearer to the source; where all are as far, edges of weight zero are followed from
-    those that have predecessors. D must be exact, a minimum over sums D[r, u] + weight.
+    Plateaus, vertices joined by edges of weight zero, are settled last; see the declaration.
     """
     _predecessors(D, first, *by_target, P, _infinity(D.dtype))
 
@@ -223,9 +222,9 @@ def _predecessors(D, first, in_indptr, in_indices, weights, P, infinity):
 
 @njit(nogil=True, cache=True)
 def _settle_plateaus(d, source, in_indptr, in_indices, weights, p):
-    """Give open vertices a predecessor as far from the source, in the order of the fewest edges from those that have.
+    """Give open vertices a predecessor at their own distance, in rounds from the vertices that have one.
 
-    It is the least of those of the round before, as by the passes of the CUDA kernel.
+    As in the passes of the CUDA kernel, it is the least of the candidates settled in the round before.
     """
     n = len(d)
     now, coming = np.empty(n, np.int32), np.empty(n, np.int32)
@@ -247,7 +246,7 @@ def _settle_plateaus(d, source, in_indptr, in_indices, weights, p):
         p[now[q]] ^= _FRESH
     if not left:
         return
-    begin = np.zeros(n + 1, np.int64)  # of the tight edges into those still open, by their sources
+    begin = np.zeros(n + 1, np.int64)  # where the tight edges into open vertices begin, grouped by source
     for v in range(n):
         if p[v] == _OPEN:
             for e in range(in_indptr[v], in_indptr[v + 1]):
@@ -281,23 +280,23 @@ def _settle_plateaus(d, source, in_indptr, in_indices, weights, p):
 
 @njit(nogil=True, cache=True)
 def relax_all(indptr, indices, weights, h, parents, edges, fell):
-    """Relax the edges out of the vertices that `fell`, pass by pass, until none falls any more.
+    """Relax the edges out of the vertices that `fell`, pass by pass, until no vertex falls.
 
-    A pass relaxes all that these lead to by edges that do not lengthen, each vertex after those that lead to it
-    unless they are on a cycle: so a chain falls in one pass, whatever its numbering [1]_. Stops where the
-    parents close a cycle, which is looked for once in so many steps as there are vertices; returns a vertex on it,
-    or -1. ``parents[v]`` is the source of the edge, ``edges[v]``, that v last fell by, or -1.
+    A pass relaxes all vertices that these reach over edges that do not increase `h`, in topological order unless they
+    are on a cycle. So a chain falls in one pass, whatever its numbering [1]_. After every n relaxed vertices the
+    parents are searched for a cycle. If there is one, a vertex on it is returned; otherwise -1 at the end.
+    ``parents[v]`` is the source of ``edges[v]``, the edge that last lowered v, or -1.
 
     .. [1] Goldberg and Radzik, "A heuristic improvement of the Bellman-Ford algorithm", 1993.
     """
     n = len(h)
     fallen = np.flatnonzero(fell)
     order, stack, met = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
-    after = indptr[:-1].astype(np.int64)  # the edge of a vertex that the walk takes next
+    after = indptr[:-1].astype(np.int64)  # the next edge of each vertex in the walk
     entered = np.zeros(n, np.bool_)
     steps = 0
     while len(fallen) > 0:
-        count = 0  # what is left behind, the farthest first
+        count = 0  # vertices that the walk has left, in postorder
         for start in fallen:
             depth = 0
             if not entered[start]:
@@ -318,7 +317,7 @@ def relax_all(indptr, indices, weights, h, parents, edges, fell):
                     stack[depth] = v
                     depth += 1
                 after[u] += 1
-        beyond = 0  # what falls and is not passed any more, gathered where the stack was
+        beyond = 0  # vertices for the next pass, collected in the stack's array
         for k in range(count - 1, -1, -1):
             u = order[k]
             fell[u] = False
@@ -350,7 +349,7 @@ def relax_all(indptr, indices, weights, h, parents, edges, fell):
 
 @njit(nogil=True, cache=True)
 def _cycle(parents, met):
-    """Return a vertex on a cycle of the parents, or -1; ``met[v]`` is from where the first walk came to v."""
+    """Return a vertex on a cycle of the parents, or -1; ``met[v]`` is the start of the first walk that met v."""
     met[:] = -1
     for start in range(len(parents)):
         v = start

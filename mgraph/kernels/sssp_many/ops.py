@@ -12,7 +12,7 @@ HOST_ONLY = frozenset({"relax_all"})
 
 
 class Operations(Protocol):
-    """What both twins do.
+    """The operations of both twins.
 
     D is float32, float64 or int32 of shape (rows, n): row r has the distances from vertex ``first + r``. `by_source`
     and `by_target` are the edges of the whole graph, a row for each of the n vertices. Weights have D's type, and none
@@ -20,11 +20,11 @@ class Operations(Protocol):
     """
 
     def batch_size(self, n: int, itemsize: int) -> int:
-        """Return how many sources to search from at a time, for distances of `itemsize` bytes."""
+        """Return how many sources to search from at a time, if a distance has `itemsize` bytes."""
         ...
 
     def workspace(self, xp: Any, n: int, sources: int, dtype: np.dtype) -> Any:
-        """Return the buffers of `distances` for batches of up to `sources` sources."""
+        """Return the buffers that `distances` needs for up to `sources` sources, a NamedTuple of arrays."""
         ...
 
     def workspace_bytes(self, n: int, sources: int, itemsize: int) -> int:
@@ -36,8 +36,8 @@ class Operations(Protocol):
     ) -> None:
         """D[r, v] = the length of the shortest path from vertex first + r to v.
 
-        Distances within `window` of each other are settled together; this changes the work, never the result. `work` is
-        what `workspace` returned.
+        Distances within `window` of each other are settled together; this affects the work, never the result. `work`
+        is the result of `workspace`.
         """
         ...
 
@@ -48,18 +48,19 @@ class Operations(Protocol):
     def predecessors(self, D: Array, first: int, by_target: WeightedAdjacency, P: Array) -> None:
         """P[r, v] = the vertex before v on a shortest path from first + r, -9999 if there is none.
 
-        P is int32 of D's shape. The vertex is the least of those nearer to the source. Where all are as far, edges of
-        weight zero are followed from those that have predecessors. D must be exact, a minimum over sums
-        D[r, u] + weight.
+        P is int32 of D's shape. Of the vertices before v that are nearer to the source, the least is taken. If v only
+        has such vertices at its own distance, by edges of weight zero, one is taken that has a predecessor already.
+        Each D[r, v] must be exactly the minimum of the sums D[r, u] + weight.
         """
         ...
 
     def relax_all(
         self, indptr: Array, indices: Array, weights: Array, h: Array, parents: Array, edges: Array, fell: Array
     ) -> int:
-        """Relax the edges out of the vertices that `fell`, until no vertex falls; return a vertex on a cycle, or -1.
+        """Lower the potentials `h` along edges until none falls; return a vertex on a negative cycle, or -1.
 
-        Edges are by source, `weights` and `h` float64. `parents` and `edges`, int64 of shape (n,), become the source
-        and the number of the edge that each vertex last fell by; -1 before. `fell` is Boolean of shape (n,).
+        Edges are by source; `weights` and `h` are float64. `fell`, Boolean of shape (n,), marks the vertices whose
+        edges are relaxed first. `parents` and `edges`, int64 of shape (n,) and -1 before, receive the source and the
+        number of the edge that last lowered each vertex.
         """
         ...

@@ -31,10 +31,10 @@ def _strides(matrix: Array) -> tuple[np.int64, np.int64]:
 
 
 def encode(values: Array, out: Array, dense: bool, infinity: float, most: int, fault: Array) -> None:
-    """Write integers to `out`, and infinity for what is no edge.
+    """Write integer weights to `out`, and infinity where there is no edge.
 
-    Both are matrices, of any strides but that the rows of `out` are contiguous; they may be the same. Where `most` is
-    not negative and weights are greater or less than -most, fault[0] becomes 1 more than the last one's place.
+    Both may be the same matrix; strides are arbitrary, but rows of `out` are contiguous. If `most` is not negative,
+    fault[0] becomes 1 plus the place of the last weight that is not from -most to most.
     """
     rows, columns = out.shape
     dtype = np.dtype(out.dtype)
@@ -45,7 +45,7 @@ def encode(values: Array, out: Array, dense: bool, infinity: float, most: int, f
 
 
 def zeros(matrix: Array, first: int, found: Array) -> None:
-    """Set found[0] if rows of a matrix, from `first` on, have zeros off its diagonal."""
+    """Set found[0] if rows of a matrix, from number `first` on, have zeros off its diagonal."""
     rows, columns = matrix.shape
     if matrix.dtype == np.float16:
         matrix = matrix.astype(np.float32)
@@ -58,7 +58,7 @@ def zeros(matrix: Array, first: int, found: Array) -> None:
 def decode(
     matrix: Array, labels: Array | None, lowest: int, highest: int, unreached: int, infinity: float, fault: Array
 ) -> None:
-    """Make what is `unreached` or more infinite and without a label; set fault[0] if another is not within bounds."""
+    """Replace distances of `unreached` or more by infinity; set fault[0] if another is out of bounds."""
     rows, columns = matrix.shape
     kernel = cuda_function(SOURCE, f"decode<{_TYPES[np.dtype(matrix.dtype)]}>")
     where = (np.uintp(0), np.int64(0)) if labels is None else (labels, _strides(labels)[0])

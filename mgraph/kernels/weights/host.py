@@ -1,7 +1,7 @@
 """The kernels of ``kernels/weights.cu`` for the CPU.
 
-`decode` is parallel over rows, or over parts of the only one; `encode` is NumPy's, or there would be much to compile
-for something done once, of so many types.
+`decode` is parallel over parts of rows. `encode` uses NumPy: it runs once per call, and a compiled kernel would be
+needed for each of many types.
 """
 
 import numpy as np
@@ -11,15 +11,15 @@ from ...device.numba import prange
 from ...device.numba.small import VERTICES, unless
 from ...dtypes import NO_PREDECESSOR
 
-#: Elements that a core looks at in a row.
+#: Elements of a row that a core takes at a time.
 _LENGTH = 1 << 14
 
 
 def encode(values, out, dense, infinity, most, fault):
-    """Write integers to `out`, and infinity for what is no edge.
+    """Write integer weights to `out`, and infinity where there is no edge.
 
-    Both are matrices, and may be the same. Where `most` is not negative and weights are greater or less than -most,
-    fault[0] becomes 1 more than the last one's place.
+    Both may be the same matrix. If `most` is not negative, fault[0] becomes 1 plus the place of the last weight that is
+    not from -most to most.
     """
     rows, columns = out.shape
     chunk = chunk_rows(columns)
@@ -35,16 +35,16 @@ def encode(values, out, dense, infinity, most, fault):
 
 
 def zeros(matrix, first, found):
-    """Set found[0] if rows of a matrix, from `first` on, have zeros off its diagonal."""
+    """Set found[0] if rows of a matrix, from number `first` on, have zeros off its diagonal."""
     own = matrix[:, first : first + len(matrix)].diagonal()
-    # NumPy counts truth values several times as fast as numbers.
+    # NumPy counts Booleans several times as fast as numbers.
     if np.count_nonzero(matrix == 0) > np.count_nonzero(own == 0):
         found[0] = 1
 
 
 @unless(lambda matrix, *_: matrix.size <= VERTICES)
 def decode(matrix, labels, lowest, highest, unreached, infinity, fault):
-    """Make what is `unreached` or more infinite and without a label; set fault[0] if another is not within bounds."""
+    """Replace distances of `unreached` or more by infinity; set fault[0] if another is out of bounds."""
     rows, columns = matrix.shape
     pieces = -(-columns // _LENGTH)
     for piece in prange(rows * pieces):

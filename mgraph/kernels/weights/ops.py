@@ -6,28 +6,28 @@ from ...arrays import Array
 
 
 class Operations(Protocol):
-    """What both twins do."""
+    """The operations of both twins."""
 
     def encode(self, values: Array, out: Array, dense: bool, infinity: float, most: int, fault: Array) -> None:
-        """Write integers to `out`, and `infinity` for what is no edge.
+        """Write integer weights to `out`, and `infinity` where there is no edge.
 
         Parameters
         ----------
         values : array of any integer type, shape (rows, columns)
-            Weights. If `dense`, the type's largest value is no edge.
+            Weights. If `dense`, the type's largest value means that there is no edge.
         out : array of float32, float64, int32 or int16, shape (rows, columns)
-            Its rows are contiguous; it may be `values` itself.
+            Receives the result. Its rows are contiguous; it may be `values` itself.
         infinity : float
             The kernels' infinity of the type of `out`.
         most : int
-            The greatest weight that is allowed, and the least is `-most`; -1 allows all.
+            Weights must be from ``-most`` to ``most``; -1 allows all.
         fault : array of uint64, shape (1,)
-            Becomes 1 more than the place of the last weight that is not allowed.
+            Receives 1 plus the place of the last weight out of this range, in row-major order.
         """
         ...
 
     def zeros(self, matrix: Array, first: int, found: Array) -> None:
-        """Set ``found[0]`` if there are zeros off the diagonal; the first row is number `first` of the whole matrix."""
+        """Set ``found[0]`` if rows of a matrix, from number `first` on, have zeros off its diagonal."""
         ...
 
     def decode(
@@ -40,17 +40,17 @@ class Operations(Protocol):
         infinity: float,
         fault: Array,
     ) -> None:
-        """Make distances of `unreached` or more `infinity`, without a label.
+        """Replace distances of `unreached` or more by `infinity`, and their labels by -9999.
 
         Parameters
         ----------
         matrix : array of int32 or int16, shape (rows, columns)
             Distances; changed in place.
         labels : array of int32, shape (rows, columns), or None
-            Become -9999 where unreached.
+            Labels; changed in place.
         lowest, highest : int
             Bounds of the other distances.
         fault : array of int32, shape (1,)
-            Set to 1 if one of these is not within bounds.
+            Set to 1 if one of these is out of bounds.
         """
         ...
