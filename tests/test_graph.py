@@ -531,3 +531,15 @@ def test_weights_of_a_distance_matrix_beyond_int64_are_refused():
         Graph.from_distances(matrix).coo()
     matrix[0, 1] = 2**64 - 1  # no edge
     assert Graph.from_distances(matrix).coo().weights.tolist() == [7]
+
+
+def test_an_undirected_graph_takes_new_weights_of_parallel_edges():
+    graph = Graph.from_edges([0, 1, 1, 2], [1, 0, 1, 0], [4, 3, 9, 5], directed=False)
+    src, dst, weights = graph.coo()
+    doubled = graph.with_weights(2 * weights)
+    assert sorted(zip(*(part.tolist() for part in doubled.coo()), strict=True)) == sorted(
+        zip(src.tolist(), dst.tolist(), (2 * weights).tolist(), strict=True)
+    )
+    weights[(src == 1) & (dst == 0)] = [4, 5]
+    with pytest.raises(InputError, match="got 3 from 0 to 1"):
+        graph.with_weights(weights)

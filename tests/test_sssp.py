@@ -510,3 +510,16 @@ def test_cupy_in_cupy_out():
     same = mgraph.sssp(rmat(10), 1, predecessors=True, device="cpu")
     assert np.array_equal(result.distances.get(), same.distances)
     assert np.array_equal(result.predecessors.get(), same.predecessors)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("limit", [np.float16(5), np.float32(5), np.int8(5)])
+def test_a_limit_of_a_numpy_type_is_taken_without_a_warning(limit):
+    graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], [2.0, 1.0, 7.0])
+    assert mgraph.sssp(graph, 0, limit=limit, device="cpu").distances.tolist() == [0, 2, 3, np.inf]
+
+
+def test_vertices_cut_off_keep_predecessors_where_weights_are_negative():
+    graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], [2, -1, 7])
+    result = mgraph.sssp(graph, 0, limit=1, predecessors=True, device="cpu")
+    assert result.path(1) == result.path(3) == [] and result.path(2) == [0, 1, 2]

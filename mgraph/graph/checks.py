@@ -89,14 +89,30 @@ def checked_weights(weights: Array, edges: int) -> Array | None:
 
 
 def check_both_directions(edges: Edges, back: Array) -> None:
-    """Raise InputError if the two directions of an undirected edge have different weights."""
+    """Raise InputError if the two directions of an undirected edge have different weights.
+
+    Parallel edges may stand in another order in the second direction, so their weights are compared in ascending order.
+    """
     src, dst, weights = edges
     assert weights is not None
     differ = (weights != back).nonzero()[0]
+    if not len(differ):
+        return
+    src, dst, weights, back = (part[differ] for part in (src, dst, weights, back))
+    there, here = _ascending(src, dst, weights), _ascending(src, dst, back)
+    differ = (weights[there] != back[here]).nonzero()[0]
     if len(differ):
-        edge = int(differ[0])
+        edge, other = int(there[differ[0]]), int(here[differ[0]])
         raise InputError(
             "weights must be the same in both directions of an undirected edge, got "
-            f"{weights[edge].item()} from {int(src[edge])} to {int(dst[edge])} and {back[edge].item()} back: for "
+            f"{weights[edge].item()} from {int(src[edge])} to {int(dst[edge])} and {back[other].item()} back: for "
             "weights that differ, make a directed graph by Graph.from_edges(src, dst, weights)"
         )
+
+
+def _ascending(src: Array, dst: Array, weights: Array) -> Array:
+    """Return the order of edges by source, then target, then weight."""
+    order = weights.argsort()
+    for ends in (dst, src):
+        order = order[ends[order].argsort(kind="stable")]
+    return order

@@ -76,7 +76,8 @@ def sssp(
     dtype : {"float32", "float64", "int32"}, optional
         The type to compute in. By default that of the weights; integers in int32, hop counts in float32.
     limit : float, optional
-        The greatest distance to search to; vertices beyond it count as unreached.
+        The greatest distance to search to; vertices beyond it count as unreached. Where weights are negative, a path
+        within the limit may pass vertices beyond it: vertices that are cut off keep their predecessors.
     target : int, optional
         Stop once this vertex's distance is known; vertices farther away count as unreached.
     {common arguments}
@@ -230,11 +231,12 @@ def _checked_limit(limit: Any, dtype: np.dtype) -> float:
         return float("inf")
     if isinstance(limit, bool) or not isinstance(limit, (int, float, np.integer, np.floating)) or not limit >= 0:
         raise InputError(argument="limit", value=limit, expected="a number of 0 or more")
+    exact = limit.item() if isinstance(limit, np.generic) else limit  # a NumPy number compares in its own type
     if dtype.kind == "i":
-        return float(limit) if limit == float("inf") else math.floor(limit)
-    if limit > float(np.finfo(dtype).max):
+        return float(exact) if exact == float("inf") else math.floor(exact)
+    if exact > float(np.finfo(dtype).max):
         return float("inf")
-    exact, rounded = limit.item() if isinstance(limit, np.generic) else limit, dtype.type(limit)
+    rounded = dtype.type(exact)
     return float(np.nextafter(rounded, dtype.type(0)) if float(rounded) > exact else rounded)
 
 
