@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import mgraph
+from mgraph.algorithms.bellman import as_float
 from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.errors import InputError, WrongResultError
 
@@ -39,25 +40,91 @@ def test_a_plan_that_needs_edges(name):
         mgraph.plan(name, 1000, devices="cpu")
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
-def test_verifiers_refuse_wrong_results(name):
+class Read(dict):
+    """A result's arrays, and the names of those that a check read."""
+
+    def __init__(self, arrays):
+        super().__init__(arrays)
+        self.names = set()
+
+    def __getitem__(self, name):
+        self.names.add(name)
+        return super().__getitem__(name)
+
+
+def solved(name):
+    """The first and the last sample of an algorithm, each with the arrays of its right result."""
     entry = ALGORITHMS[name]
-    sample = next(entry.samples("auto"))
-    found = entry.arrays(entry.run(sample, "auto", "cpu"))
-    wrong = {key: spoiled(value) for key, value in found.items()}
-    with pytest.raises(WrongResultError):
-        entry.check(sample.given, wrong, sample.start)
+    first, *_, last = entry.samples("auto")
+    for sample in (first, last):
+        yield sample, entry.arrays(entry.run(sample, "auto", "cpu"))
 
 
-def spoiled(value):
-    """The same with the least element one greater; of a closure, that the first vertex reaches the second."""
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_every_check_refuses_every_array_that_is_wrong(name):
+    """Every check by itself refuses a result if any one array that it reads is wrong, and every array is read."""
+    entry = ALGORITHMS[name]
+    for sample, found in solved(name):
+        proved = set()
+        for check in entry.checks:
+            right = Read(found)
+            assert entry.check(sample.given, right, sample.start, [check])
+            assert right.names, f"check {check!r} reads nothing"
+            proved |= right.names
+            for array in right.names:
+                with pytest.raises(WrongResultError):
+                    entry.check(
+                        sample.given, found | {array: with_first_row_wrong(found[array])}, sample.start, [check]
+                    )
+                    pytest.fail(f"check {check!r} accepts wrong {array!r}")
+        assert proved == found.keys()
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_all_checks_together_refuse_any_wrong_element(name):
+    entry = ALGORITHMS[name]
+    for sample, found in solved(name):
+        for array, value in found.items():
+            for place, wrong in with_one_element_wrong(value):
+                with pytest.raises(WrongResultError):
+                    entry.check(sample.given, found | {array: wrong}, sample.start)
+                    pytest.fail(f"the checks accept {array!r} with element {place} wrong")
+
+
+def with_first_row_wrong(value):
+    """The same with each finite element of the first row, or the least element of a vector, one greater.
+
+    Of a closure, the first vertex reaches what it did not reach, and nothing else.
+    """
     if isinstance(value, mgraph.ClosureResult):
         words = value.words.copy()
-        words[0, 0] ^= 2
+        words[0] ^= np.uint32(0xFFFFFFFF)
         return dataclasses.replace(value, words=words)
     changed = np.array(value)
-    changed.flat[changed.argmin()] += 1
+    if changed.ndim == 2:
+        changed[0] += np.isfinite(as_float(changed[0]))
+    else:
+        changed.flat[changed.argmin()] += 1
     return changed
+
+
+def with_one_element_wrong(value):
+    """Yield places in an array, and the array with only the element there wrong: one greater, or one less."""
+    if isinstance(value, mgraph.ClosureResult):
+        n = len(value.words)
+        for row in (0, n - 1):  # sampled whatever the number of rows
+            for column in (0, n // 2, n - 1):
+                words = value.words.copy()
+                words[row, column // 32] ^= np.uint32(1 << column % 32)
+                yield (row, column), dataclasses.replace(value, words=words)
+        return
+    array = np.array(value)
+    finite = np.flatnonzero(np.isfinite(as_float(array)))
+    for place in {0, array.size - 1, int(array.argmin()), *np.random.default_rng(4).choice(finite, 5)} & set(finite):
+        for by in (1, -1):
+            changed = array.copy()
+            changed.flat[place] += by
+            yield np.unravel_index(place, array.shape), changed
 
 
 @pytest.mark.exhaustive
