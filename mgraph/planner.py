@@ -10,7 +10,7 @@ import functools
 import inspect
 import reprlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -30,6 +30,27 @@ _BY_CALL = {entry.call.__name__: name for name, entry in ALGORITHMS.items()} | {
 }
 
 
+class Options(TypedDict, total=False):
+    """The options of single algorithms, by the names of their planners' keywords; `plan` explains them."""
+
+    dtype: Any
+    predecessors: bool
+    intermediate: bool
+    block: int | None
+    nonnegative: bool
+    exact: bool
+    components: Sequence[int]
+    directed: bool
+    indptr: Any
+    sources: int
+    quads: int | None
+    network: float | None
+    gpus_per_node: int
+    splitters: int | None
+    weighted: bool
+    shape: Shape | None
+
+
 def plan(
     algorithm: str,
     n: int,
@@ -37,24 +58,9 @@ def plan(
     devices: Any = None,
     *,
     method: str = "auto",
-    dtype: Any = None,
-    predecessors: bool = False,
-    intermediate: bool = False,
-    block: int | None = None,
     span: int | None = None,
     memory_limit: int | float | str | None = None,
-    nonnegative: bool = True,
-    exact: bool = False,
-    components: Sequence[int] = (),
-    directed: bool = True,
-    indptr: Any = None,
-    sources: int = 1,
-    quads: int | None = None,
-    network: float | None = None,
-    gpus_per_node: int = 8,
-    splitters: int | None = None,
-    weighted: bool = True,
-    shape: Shape | None = None,
+    **options: Unpack[Options],
 ) -> Plan:
     """Plan a call.
 
@@ -73,16 +79,21 @@ def plan(
         that need not exist. By default this machine's best device.
     method : str
         As in the call.
+    span : int, optional
+        Supersteps per span; by default about a second's worth.
+    memory_limit : int, float or str, optional
+        Bytes that the call may take of each device, such as 1e9 or ``"1GiB"``.
+    **options
+        Options of single algorithms, listed below. An algorithm refuses those of others.
+
+    Other Parameters
+    ----------------
     dtype : dtype-like, optional
         Of the distances of ``"apsp"`` and ``"sssp"``; float32 by default.
     predecessors, intermediate : bool
         Whether the call returns predecessors, or intermediate vertices.
     block : int, optional
         Pivots eliminated at a time.
-    span : int, optional
-        Supersteps per span; by default about a second's worth.
-    memory_limit : int, float or str, optional
-        Bytes that the call may take of each device, such as 1e9 or ``"1GiB"``.
     nonnegative : bool
         Whether no weight is negative. The GPU kernels for float32 are faster then.
     exact : bool
@@ -123,6 +134,8 @@ def plan(
         If no method fits the devices.
     InputError
         For an unknown algorithm, method, block or device, and for an option that the algorithm does not take.
+    TypeError
+        For an option that no algorithm takes.
     DeviceError
         If a named device is not in this machine.
 
@@ -137,69 +150,66 @@ def plan(
     if name not in ALGORITHMS:
         known = ", ".join(map(repr, ALGORITHMS))
         raise InputError(f"algorithm {algorithm!r} is not known: use one of {known}")
-    algorithm = name
-    flags = {"predecessors": predecessors, "intermediate": intermediate, "nonnegative": nonnegative, "exact": exact}
-    flags |= {"directed": directed, "weighted": weighted}
-    flags = {name: checked_flag(name, value) for name, value in flags.items()}
-    n = checked_integer("n", n, 0, MAX_ELEMENTS if algorithm == "list_rank" else MAX_VERTICES)
+    entry = ALGORITHMS[name]
+    n = checked_integer("n", n, 0, MAX_ELEMENTS if "list" in entry.takes else MAX_VERTICES)
     m = None if m is None else checked_integer("m", m, 0)
-    sources, gpus_per_node = checked_integer("sources", sources, 1), checked_integer("gpus_per_node", gpus_per_node, 1)
-    block = None if block is None else checked_integer("block", block, 1)
     span = None if span is None else checked_integer("span", span, 1)
-    quads = None if quads is None else checked_integer("quads", quads, 0)
-    splitters = None if splitters is None else checked_integer("splitters", splitters, 1)
     memory_limit = None if memory_limit is None else checked_bytes("memory_limit", memory_limit)
-    components, indptr = _checked_sizes(components, n), _checked_starts(indptr, n)
-    if network is not None:
-        number = isinstance(network, (int, float, np.integer, np.floating)) and not isinstance(network, bool)
-        if not number or not network > 0:
-            raise InputError(
-                argument="network", value=network, expected="a number of bytes a second, more than 0, such as 25e9"
-            )
-    if shape is not None and not isinstance(shape, Shape):
-        raise InputError(argument="shape", value=shape, expected="what mgraph.planning.shape.shape_of returns")
-    options = flags | {
-        "dtype": dtype,
-        "block": block,
-        "components": components,
-        "indptr": indptr,
-        "sources": sources,
-        "quads": quads,
-        "network": network,
-        "gpus_per_node": gpus_per_node,
-        "splitters": splitters,
-        "shape": shape,
-    }
-    _refuse_others(algorithm, options)
-    if isinstance(dtype, str) and dtype == "auto":
-        raise InputError(Given("dtype", "auto"), " depends on the weights, which a plan does not know: name a type")
-    entry = ALGORITHMS[algorithm]
+    taken = {}
+    for option, value in options.items():
+        if not takers(option):
+            raise TypeError(f"plan() got an unexpected keyword argument {option!r}")
+        default = _defaults(takers(option)[0])[option]
+        checked = default if value is None and default is None else _checked(option, value, n)
+        if option in _defaults(name):
+            taken[option] = checked
+        elif checked is not default and (default is None or checked != default):
+            raise InputError(Given(option, value), f" does not go with {name}: it is for {', '.join(takers(option))}")
     if m is None and entry.needs_edges:
-        raise InputError(f"a plan for {algorithm} needs ", Given("m"), ", the number of edges")
-    taken = {name: value for name, value in options.items() if name in _options(algorithm)}
+        raise InputError(f"a plan for {name} needs ", Given("m"), ", the number of edges")
     return entry.planner(n, m or 0, specs_of(devices), method=method, span=span, memory_limit=memory_limit, **taken)
 
 
 @functools.cache
-def _options(algorithm: str) -> frozenset[str]:
-    """Return the options that an algorithm's planner takes: its keyword-only parameters."""
+def _defaults(algorithm: str) -> dict[str, Any]:
+    """Return the options that an algorithm's planner takes, its keyword-only parameters, with their defaults."""
     given = inspect.signature(ALGORITHMS[algorithm].planner).parameters.values()
-    return frozenset(each.name for each in given if each.kind is inspect.Parameter.KEYWORD_ONLY)
+    return {each.name: each.default for each in given if each.name in Options.__annotations__}
 
 
 def takers(option: str) -> tuple[str, ...]:
     """Return the algorithms whose planners take an option."""
-    return tuple(name for name in ALGORITHMS if option in _options(name))
+    return tuple(name for name in ALGORITHMS if option in _defaults(name))
 
 
-def _refuse_others(algorithm: str, options: dict[str, Any]) -> None:
-    """Raise InputError for an option that the algorithm does not take, unless it has its default value."""
-    defaults = inspect.signature(plan).parameters
-    for name, value in options.items():
-        default = defaults[name].default
-        given = value is not None if default is None else value != default
-        if given and name not in _options(algorithm):
-            raise InputError(Given(name, value), f" does not go with {algorithm}: it is for {', '.join(takers(name))}")
+#: The least value of options that are integers.
+_LEAST = {"block": 1, "gpus_per_node": 1, "quads": 0, "sources": 1, "splitters": 1}
+
+
+def _checked(option: str, value: Any, n: int) -> Any:
+    """Return the value of an option, checked, or raise InputError."""
+    match option:
+        case "predecessors" | "intermediate" | "nonnegative" | "exact" | "directed" | "weighted":
+            return checked_flag(option, value)
+        case "block" | "gpus_per_node" | "quads" | "sources" | "splitters":
+            return checked_integer(option, value, _LEAST[option])
+        case "components":
+            return _checked_sizes(value, n)
+        case "indptr":
+            return _checked_starts(value, n)
+        case "network":
+            number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+            if not number or not value > 0:
+                wanted = "a number of bytes a second, more than 0, such as 25e9"
+                raise InputError(argument="network", value=value, expected=wanted)
+        case "shape":
+            if not isinstance(value, Shape):
+                raise InputError(argument="shape", value=value, expected="what mgraph.planning.shape.shape_of returns")
+        case "dtype":
+            if isinstance(value, str) and value == "auto":
+                advice = " depends on the weights, which a plan does not know: name a type"
+                raise InputError(Given("dtype", "auto"), advice)
+    return value
 
 
 def _checked_sizes(components: Any, n: int) -> tuple[int, ...]:
@@ -219,10 +229,8 @@ def _checked_sizes(components: Any, n: int) -> tuple[int, ...]:
     return tuple(sizes.tolist())
 
 
-def _checked_starts(indptr: Any, n: int) -> np.ndarray | None:
-    """Return where each vertex's edges begin, None if that is not known, or raise InputError."""
-    if indptr is None:
-        return None
+def _checked_starts(indptr: Any, n: int) -> np.ndarray:
+    """Return where each vertex's edges begin, or raise InputError."""
     try:
         starts = np.asarray(indptr)
     except (ValueError, TypeError):

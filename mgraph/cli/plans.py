@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 import mgraph
 
@@ -95,7 +96,13 @@ def plan(
         specs = [dataclasses.replace(H200, memory=H200.memory if memory is None else memory)] * gpus
     else:
         raise click.UsageError("give only one of --devices and --gpus")
-    made = mgraph.plan(algorithm, n, m, specs, **options)
+    context = click.get_current_context()
+    given = {
+        name: each
+        for name, each in options.items()
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
+    }
+    made = mgraph.plan(algorithm, n, m, specs, **given)
     if not as_json:
         click.echo(made.explain())
         return
