@@ -1,13 +1,19 @@
 """The documents are right: Python examples run, commands and links exist, and every line of a plan is explained.
 
-A block of Python with prompts is a doctest; the blocks of a page run one after the other and share their names. A block
-that cannot run here is preceded by a comment, ``<!-- skip: why -->``; its test is skipped for that reason.
+A block of Python with prompts is a doctest; the blocks of a page run one after the other and share their names. A
+comment before a block says how else it is tested:
+
+- ``<!-- gpu -->``: where there is a GPU, as a doctest of its own or, without prompts, as a script.
+- ``<!-- script -->``: as a script on the CPU, with a file ``roads.gr``.
+- ``<!-- not run: why -->``: it is only compiled.
 """
 
 import doctest
 import functools
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,10 +25,11 @@ from mgraph_bench.commands import bench
 ROOT = Path(__file__).parents[1]
 PAGES = {path.relative_to(ROOT).as_posix(): path for path in (*ROOT.glob("*.md"), *sorted(ROOT.glob("docs/*.md")))}
 BLOCK = re.compile(
-    r"(?:<!-- skip: (?P<why>.*?) -->\n)?^```(?P<language>\w+)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL
+    r"(?:<!-- (?P<how>gpu|script|not run: .*?) -->\n)?^```(?P<language>\w+)\n(?P<code>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
 )
 PYTHON = [
-    (page, text.count("\n", 0, block.start("code")), block["why"], block["code"])
+    (page, text.count("\n", 0, block.start("code")), block["how"], block["code"])
     for page, text in ((page, path.read_text()) for page, path in PAGES.items())
     for block in BLOCK.finditer(text)
     if block["language"] == "python"
@@ -35,8 +42,8 @@ def test_examples_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {}
     runner = doctest.DocTestRunner(verbose=False, optionflags=FLAGS)
-    for _, line, why, code in (block for block in PYTHON if block[0] == page):
-        if why is None:
+    for _, line, how, code in (block for block in PYTHON if block[0] == page):
+        if how is None:
             assert ">>>" in code, f"{page}, line {line}: an example without prompts would not run"
             test = doctest.DocTestParser().get_doctest(code, {}, page, page, line)
             test.globs = names
@@ -44,10 +51,46 @@ def test_examples_run(page, tmp_path, monkeypatch):
     assert runner.tries and not runner.failures
 
 
-@pytest.mark.parametrize(("page", "line", "why", "code"), [block for block in PYTHON if block[2]])
-def test_examples_that_cannot_run_here(page, line, why, code):
-    compile(doctest.script_from_examples(code) if ">>>" in code else code, page, "exec")
-    pytest.skip(f"{page}, line {line}: {why}")
+def marked(how):
+    """Parametrize a test by the blocks of Python that such a comment precedes."""
+    blocks = [block for block in PYTHON if (block[2] or "").startswith(how)]
+    assert blocks
+    return pytest.mark.parametrize(
+        ("page", "line", "code"),
+        [(page, line, code) for page, line, _, code in blocks],
+        ids=[f"{page}:{line}" for page, line, *_ in blocks],
+    )
+
+
+@pytest.mark.gpu
+@marked("gpu")
+def test_examples_run_on_a_gpu(page, line, code, tmp_path):
+    if ">>>" in code:
+        test = doctest.DocTestParser().get_doctest(code, {"mgraph": mgraph}, page, page, line)
+        assert doctest.DocTestRunner(verbose=False, optionflags=FLAGS).run(test).failed == 0
+    else:
+        run_script(code, tmp_path)
+
+
+@pytest.mark.exhaustive
+@marked("script")
+def test_scripts_run(page, line, code, tmp_path, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    roads = "".join(f"a {v} {v + 1} {v}\n" for v in range(1, 100))
+    (tmp_path / "roads.gr").write_text(f"p sp 100 99\n{roads}")
+    run_script(code, tmp_path)
+
+
+def run_script(code, folder):
+    (folder / "script.py").write_text(code)
+    ended = subprocess.run([sys.executable, "script.py"], cwd=folder, capture_output=True, text=True, timeout=300)
+    assert ended.returncode == 0, ended.stderr
+    assert list(folder.glob("*.npy")), "the script saved nothing"
+
+
+@marked("not run")
+def test_examples_that_are_not_run_compile(page, line, code):
+    compile(code, f"{page}, line {line}", "exec")
 
 
 def commands():
