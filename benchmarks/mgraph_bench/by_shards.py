@@ -20,6 +20,7 @@ from mgraph.algorithms.apsp.verify import ROUNDING
 from mgraph.algorithms.bfs.ranges import IncomingEdges
 from mgraph.algorithms.bfs.search import Search
 from mgraph.algorithms.list_rank.program import Walking
+from mgraph.arrays import Array
 from mgraph.cli import Command
 from mgraph.cluster import Cluster, local_client
 from mgraph.dtypes import offset_type
@@ -29,8 +30,6 @@ from mgraph.matrices.distance_matrix import Part
 from mgraph.matrices.floyd_warshall import FloydWarshall
 from mgraph.planner import plan
 from mgraph.planning.plan import Plan
-
-Array = Any
 
 #: Numbers of verified rows of all pairs, of verified ranks, of searches, and of vertices verified together.
 ROWS, RANKS, SEARCHES, VERTICES = 8, 1 << 20, 8, 1 << 21

@@ -14,13 +14,12 @@ import numpy as np
 
 from mgraph import device as devices
 from mgraph import generate
+from mgraph.arrays import Array
 from mgraph.errors import InputError
 from mgraph.graph import Compressed, Graph
 from mgraph.io import read as read_file
 
 from . import CHECKOUT
-
-Array = Any
 
 #: Folders of files of graphs, from the current folder and from the checkout, unless a folder is named.
 FOLDERS = ("data", "../shared/data", ".data")

@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 
 from .. import device as devices
+from ..arrays import Array
 from ..dtypes import infinity
 from ..errors import WrongResultError
 from ..graph import Graph
 from ..kernels import bellman as bellman_kernels
-
-Array = Any
 
 #: Edges, or elements of a matrix, checked at a time.
 AT_A_TIME = 1 << 26

@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import device as devices
+from ..arrays import Array
 from ..graph import Graph
 from ..planning.plan import Plan
-
-Array = Any
 
 #: Methods that skip edges once a vertex or a component is found, so that reading all edges is no lower bound.
 LEAVE_OUT = ("pull", "hybrid", "afforest")

@@ -12,6 +12,7 @@ import mgraph
 
 from .. import device as devices
 from .. import namesake
+from ..calibrate import calibrate as measured_rates
 from ..errors import DeviceError
 from ..planning.devices import spec_of
 from ..planning.rates import FILE, folder_of_figures
@@ -25,9 +26,7 @@ from .summaries import as_json_text
 @json_option
 def calibrate(device: str | None, as_json: bool) -> None:
     """Measure a device once, so that predicted times hold on it; the figures are kept in the cache folder."""
-    from ..calibrate import calibrate
-
-    measured = dataclasses.asdict(calibrate(device))
+    measured = dataclasses.asdict(measured_rates(device))
     if as_json:
         click.echo(as_json_text(measured))
         return

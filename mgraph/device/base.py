@@ -6,8 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-Array = Any
-
+from ..arrays import Array
 
 #: A moment in the order of a device's work: the host's clock, or a CUDA event.
 Mark = Any

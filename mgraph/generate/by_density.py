@@ -1,19 +1,17 @@
 """Random graphs with a given share of all pairs as edges."""
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from .. import device as devices
 from ..arguments import checked_integer
+from ..arrays import Array
 from ..dtypes import MAX_VERTICES, offset_type
 from ..errors import InputError
 from ..graph import Compressed, Graph
 from .checks import check_free_memory, checked_number, checked_place, host_random
 from .parts import PAIRS_AT_A_TIME, first_of, part_of, scaled
-
-Array = Any
 
 
 def random_density(

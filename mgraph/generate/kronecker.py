@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 
 from ..arguments import checked_flag, checked_integer
+from ..arrays import Array
 from ..graph import Graph
 from .checks import checked_place
 from .parts import EDGES_AT_A_TIME
-
-Array = Any
 
 #: The probabilities of R-MAT's quadrants A, B and C in the Graph500 and GAP benchmarks; D has the rest.
 A, B, C = 0.57, 0.19, 0.19

@@ -1,17 +1,15 @@
 """Linked lists in random order, for list ranking."""
 
 import math
-from typing import Any
 
 import numpy as np
 
 from .. import device as devices
 from ..arguments import checked_integer
+from ..arrays import Array
 from ..dtypes import MAX_ELEMENTS
 from .checks import check_free_memory
 from .parts import EDGES_AT_A_TIME
-
-Array = Any
 
 
 def linked_list(n: int, *, seed: int = 0, device: str | None = None) -> Array:

@@ -1,8 +1,6 @@
 """How generators cut their work: how much is generated at a time, and parts of about equal length."""
 
-from typing import Any
-
-Array = Any
+from ..arrays import Array
 
 #: Edges, or elements of a list, generated at a time: what fits a CPU's caches, or keeps a GPU busy.
 EDGES_AT_A_TIME = {"cpu": 1 << 16, "cuda": 1 << 24}

@@ -16,15 +16,14 @@ import stat
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
 from .. import device as devices
 from ..arguments import checked_flag
+from ..arrays import Array
 from ..errors import Given, InputError, MgraphError, OutputExistsError
-
-Array = Any
 
 #: Bytes of an array that is not contiguous that are copied at a time.
 BLOCK = 1 << 24

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import device as devices
 from .. import errors
-from ..arrays import chunk_rows, places_on
+from ..arrays import Array, chunk_rows, places_on
 from ..dtypes import NO_PREDECESSOR, distance_range, infinity, kernel_infinity, out_of_range
 from ..graph import Compressed, Graph, StoredMatrix, in_memory
 from ..graph.weights import decode, encode
@@ -19,8 +19,6 @@ from ..kernels import minplus as minplus_kernels
 from ..planning.plan import Plan
 from ..runtime.communicator import Communicator
 from .plan import MatrixDetail
-
-Array = Any
 
 #: The value for "no pivot found on a negative cycle".
 NO_CYCLE = np.iinfo(np.int32).max

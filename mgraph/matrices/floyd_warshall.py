@@ -22,6 +22,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from .. import device as devices
+from ..arrays import Array
 from ..graph import Compressed
 from ..graph.potentials import edge_lengths
 from ..kernels import minplus as minplus_kernels
@@ -31,8 +32,6 @@ from ..planning.plan import Plan
 from ..runtime.communicator import Communicator
 from .distance_matrix import NO_CYCLE, Part, empty, fill, finished, raise_negative_cycle
 from .plan import MatrixDetail
-
-Array = Any
 
 
 class Phases(Protocol):

@@ -7,13 +7,12 @@ same order.
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from .. import device as devices
-
-Array = Any
+from ..arrays import Array
 
 
 class Communicator(Protocol):

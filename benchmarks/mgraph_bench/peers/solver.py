@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from mgraph.arrays import Array
 from mgraph.errors import MgraphError
-
-Array = Any
 
 #: A library's module, imported. It is passed to the functions, as few users install all libraries.
 Library = Any

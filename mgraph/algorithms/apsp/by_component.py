@@ -9,13 +9,13 @@ the same bits.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ... import device as devices
 from ... import errors, lazy
-from ...arrays import chunk_rows
+from ...arrays import Array, chunk_rows
 from ...dtypes import NO_PREDECESSOR, infinity
 from ...graph import Compressed, Graph
 from ...matrices.distance_matrix import Part, empty
@@ -23,8 +23,6 @@ from ...matrices.floyd_warshall import FloydWarshall
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 from .detail import AllPairsDetail
-
-Array = Any
 
 
 class Group(NamedTuple):

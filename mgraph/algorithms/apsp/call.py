@@ -36,8 +36,6 @@ from .out_of_core import OutOfCore
 from .plan import SEARCHES
 from .squaring import Squaring
 
-Array = Any
-
 #: The most vertices of a dense matrix whose edges are listed to check whether a negative cycle is real.
 EDGES_OF_DENSE = 4096
 

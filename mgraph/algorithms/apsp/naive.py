@@ -8,18 +8,16 @@ that holds all rows runs many supersteps in one launch.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ... import device as devices
+from ...arrays import Array
 from ...kernels import minplus as minplus_kernels
 from ...matrices.distance_matrix import NO_CYCLE, Part, empty, fill, finished, raise_negative_cycle
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 from .detail import AllPairsDetail
-
-Array = Any
 
 
 @dataclass

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ... import device as devices
+from ...arrays import Array
 from ...kernels import minplus as minplus_kernels
 from ...kernels.minplus.ops import Panels
 from ...matrices.distance_matrix import NO_CYCLE, Part, empty, fill, finished, raise_negative_cycle, rows_of
@@ -25,8 +26,6 @@ from ...matrices.floyd_warshall import FloydWarshall, MatrixShard, panels
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 from .detail import AllPairsDetail
-
-Array = Any
 
 
 @dataclass

@@ -13,11 +13,11 @@ row form a tree even with cycles of weight zero.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ... import device as devices
+from ...arrays import Array
 from ...dtypes import kernel_infinity
 from ...kernels import minplus as minplus_kernels
 from ...kernels.minplus.ops import Panels
@@ -27,8 +27,6 @@ from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 from .candidates import products
 from .detail import AllPairsDetail
-
-Array = Any
 
 
 @dataclass

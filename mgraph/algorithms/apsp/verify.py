@@ -5,12 +5,11 @@ from typing import Any
 import numpy as np
 
 from ... import device as devices
+from ...arrays import Array
 from ...errors import WrongResultError
 from ...graph import Graph
 from .. import bellman
 from ..bellman import as_float, close, cuts, infinite, parts, sampled
-
-Array = Any
 
 #: The least number of rows to check, and the number of elements to check in every row.
 ROWS = 4

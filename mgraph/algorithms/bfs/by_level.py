@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 
 from ... import device as devices
+from ...arrays import Array
 from ...kernels import bfs_by_level as bfs_by_level_kernels
 from ...kernels.bfs_by_level.ops import Queued, Visited
 from ...kernels.edges import Adjacency
 from ...runtime.communicator import Communicator
 from .ranges import FromSources, IncomingEdges, bitmap, transposed
-
-Array = Any
 
 #: The methods of `mgraph.bfs` that this program runs.
 METHODS = ("edge", "vertex", "mask", "privatized", "scan", "sequential")

@@ -14,6 +14,7 @@ import numpy as np
 
 from ... import device as devices
 from ...arguments import checked_flag, checked_vertices
+from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...errors import Given, InputError
 from ...graph import as_graph
@@ -30,8 +31,6 @@ from ...runtime.program import Progress, memory_errors
 from ...runtime.select import checked_memory_limit, checked_span, executor, specs_holding
 from . import plan as searches
 from .ranges import IncomingEdges, checked_depth, piece, transposed
-
-Array = Any
 
 #: Pull if more than one in `_PULL_SHARE` vertices is in a frontier.
 _PULL_SHARE = 16

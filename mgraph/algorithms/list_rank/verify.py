@@ -3,9 +3,8 @@
 from typing import Any
 
 from ... import device as devices
+from ...arrays import Array
 from ...errors import WrongResultError
-
-Array = Any
 
 #: Elements checked at a time.
 AT_A_TIME = 1 << 26

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ... import device as devices
+from ...arrays import Array
 from ...device import cuda_attribute, cuda_function
 from ..edges import Adjacency, HubBuffers
 from .ops import SearchArrays, SearchEdges
@@ -32,8 +33,6 @@ _PARENTING = 4
 #: The most neighbours of a vertex, and the most vertices, of a graph that is stored as quads.
 _FEW = 15
 _MOST_VERTICES = 1 << 29
-
-Array = Any
 
 
 def hub_capacity(edges: int) -> int:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ...arrays import Array
 from ...device import cuda_attribute, cuda_function
 from ..edges import Adjacency
 from .ops import Queued, Visited
@@ -32,8 +33,6 @@ _THREADS = 256
 
 #: Blocks of `filter` per multiprocessor: as many as are resident.
 _RESIDENT = 8
-
-Array = Any
 
 
 def count(frontier: Array, control: Array) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ...arrays import Array
 from ...device import cuda_attribute, cuda_function
 from ..edges import Adjacency, HubBuffers
 from .ops import SearchWords
@@ -27,8 +28,6 @@ _THREADS = 256
 
 #: Blocks per multiprocessor for the pieces of hubs.
 _TAKING = 8
-
-Array = Any
 
 
 def plant(sources: Array, first: int, last: int, words: SearchWords, row: int, distances: Array) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ...arrays import Array
 from ...device import cuda_attribute, cuda_function
 
 SOURCE = "ceilings.cu"
@@ -17,8 +18,6 @@ INSTANCES = (*(f"relaxations<{t}, false>" for t in _TYPES.values()), "relaxation
 
 # As in the source.
 _THREADS, _RESIDENT, _HELD, _READERS = 256, 4, 16, 8
-
-Array = Any
 
 
 def values(xp: Any, dtype: Any) -> Array:

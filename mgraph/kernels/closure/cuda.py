@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ... import device as devices
+from ...arrays import Array
 from ...device import cuda_function
 from ..minplus.ops import Panels
 
@@ -36,8 +37,6 @@ INSTANCES = (
 # As in the source.
 _SOLVERS = 8
 _THREADS = 256
-
-Array = Any
 
 
 def panels(xp: Any, dtype: Any, rows: int, columns: int, block: int) -> tuple[Array, Array, Array]:

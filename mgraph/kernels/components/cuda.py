@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ...arrays import Array
 from ...device import cuda_function, launched_blocks
 
 SOURCE = "components.cu"
@@ -24,8 +25,6 @@ INSTANCES = (
 # As in the source.
 _THREADS = 256
 _PROBES = 1024
-
-Array = Any
 
 
 def plant(indptr: Array, indices: Array, first: int, last: int, parent: Array) -> None:

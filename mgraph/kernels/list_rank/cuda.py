@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ...arrays import Array
 from ...device import cuda_attribute, cuda_function, launched_blocks
 
 SOURCE = "list_rank.cu"
@@ -34,8 +35,6 @@ _JUMPERS = 1024
 
 #: Walks that a multiprocessor runs at a time.
 WALKERS = _THREADS * _RESIDENT
-
-Array = Any
 
 
 def marks(xp: Any, n: int) -> Array:

@@ -9,6 +9,7 @@ from unittest import mock
 import numpy as np
 
 from ... import device as devices
+from ...arrays import Array
 from ...device import cuda_attribute, cuda_function, zeroed
 from .ops import Panels
 
@@ -76,8 +77,6 @@ DEFAULT_BLOCK = 128
 _BLOCK, _SIDE, _CHUNK, _LANES, _GROUPS, _STEP = 128, 16, 32, 64, 4, 16
 _WARPS, _RESIDENT = 16, 3  # of `through`
 _PANEL_ALIGNMENT = 128
-
-Array = Any
 
 
 def padded(items: int) -> int:

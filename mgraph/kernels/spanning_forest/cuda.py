@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ...arrays import Array
 from ...device import cuda_attribute, cuda_function
 from ..edges import HubBuffers
 from .ops import Components, ForestEdges, Incident
@@ -17,8 +18,6 @@ _THREADS, _GROUP, _HUB = 256, 8, 512
 
 #: Blocks per multiprocessor for the pieces of hubs.
 _BLOCKS = 8
-
-Array = Any
 
 
 def hub_capacity(edges: int) -> int:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ... import device as devices
+from ...arrays import Array
 from ...device import cuda_attribute, cuda_function
 from .ops import Bounds, EdgeArrays, Masks, Piles
 
@@ -29,8 +30,6 @@ OPEN = 2**31 - 1
 
 #: As in the source.
 _HUB, _PIECE, _THREADS = 128, 256, 1024
-
-Array = Any
 
 
 def piece_capacity(edges: int) -> int:

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...arrays import Array
 from ...device import cuda_attribute, cuda_function
 from ..edges import Adjacency, WeightedAdjacency
 
@@ -29,8 +30,6 @@ _SHARE, _LEAST_LABELS, _MOST_LABELS = 128, 128 << 20, 1 << 30
 
 #: The fewest columns of a bitmap: many for each warp of any device, so that warps have about equal work.
 _COLUMNS = 1 << 16
-
-Array = Any
 
 
 class Workspace(NamedTuple):

@@ -1,9 +1,8 @@
 """Launches of the kernels of ``kernels/weights.cu``: the operations of `mgraph.kernels.weights.host`."""
 
-from typing import Any
-
 import numpy as np
 
+from ...arrays import Array
 from ...device import cuda_function
 
 SOURCE = "weights.cu"
@@ -21,8 +20,6 @@ INSTANCES = (
 )
 
 _THREADS = 256
-
-Array = Any
 
 
 def _strides(matrix: Array) -> tuple[np.int64, np.int64]:
