@@ -19,6 +19,7 @@ from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.algorithms.work import Work
 from mgraph.errors import WrongResultError
 from mgraph.generate import linked_list, random_matrix, rmat
+from mgraph.measuring import spread
 from mgraph_bench import by_shards
 from mgraph_bench.case import Bench, Unfit
 from mgraph_bench.commands import bench as main
@@ -54,7 +55,9 @@ class TestRows:
     def test_a_row_is_complete(self):
         found = cpu_row("bfs", {"make": "rmat", "scale": 8}, {"method": "hybrid"}, {"sources": 3})
         assert found["method"] == "hybrid" and found["n"] == 256 and found["m"] == rmat(8).m
-        assert len(found["times"]) == 15 and found["seconds"] > 0 and found["spread"] >= 0
+        assert len(found["times"]) == 15 and found["seconds"] > 0
+        each = [tuple(found["times"][first : first + 5]) for first in (0, 5, 10)]  # five of each source
+        assert found["spread"] == pytest.approx(np.mean([spread(times) for times in each]))
         assert found["call_seconds"] > found["seconds"]
         assert found["unit"] == "TEPS" and found["rate"] > 0 and found["iterations"] > 1
         assert found["transfers"].keys() == {"load", "collect"} and found["phases"]

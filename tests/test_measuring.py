@@ -12,6 +12,19 @@ from mgraph.matrices.distance_matrix import NO_CYCLE
 from mgraph.measuring import median_seconds, repeated, spread
 
 
+class FakeClock(devices.HostDevice):
+    """The host, whose time passes only in `wait`."""
+
+    def __init__(self):
+        self.now = 0
+
+    def wait(self, seconds):
+        self.now += seconds
+
+    def mark(self):
+        return self.now
+
+
 def test_the_first_call_counts_apart_and_the_last_result_is_returned():
     seen = []
     result, times = repeated(lambda: seen.append(0) or len(seen), 5)
@@ -30,9 +43,9 @@ def test_spread():
 
 
 def test_work_is_done_once_more_than_it_is_timed():
-    done = []
-    assert median_seconds(devices.find("cpu"), lambda: done.append(0), 7) >= 0
-    assert len(done) == 8
+    place, now = FakeClock(), iter((100, 5, 1, 9, 4, 2, 7, 3))
+    assert median_seconds(place, lambda: place.wait(next(now)), 7) == 4
+    assert next(now, None) is None
 
 
 def test_a_recorder_is_notified_of_every_operation():
@@ -42,9 +55,17 @@ def test_a_recorder_is_notified_of_every_operation():
         mgraph.apsp(matrix, method="blocked", device="cpu")
     assert {"factor", "solve_rows", "solve_columns", "update"} <= recorder.seconds().keys()
     heard = len(recorder.operations)
-    assert all(taken >= 0 for taken in recorder.seconds().values())
     mgraph.apsp(matrix, method="blocked", device="cpu")
     assert len(recorder.operations) == heard
+
+
+def test_the_times_of_an_operation_are_added_up():
+    place = FakeClock()
+    recorder = devices.Recorder(place)
+    for name, seconds in (("relax", 3), ("sort", 1), ("relax", 4)):
+        place.wait(9)  # between operations
+        recorder.timed(name, place.wait, seconds)
+    assert recorder.seconds() == {"relax": 7, "sort": 1}
 
 
 def test_operations_of_several_streams_are_recorded_one_after_the_other():
