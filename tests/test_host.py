@@ -46,6 +46,30 @@ def test_a_reduction_is_seen():
     assert list(reductions(kernel)) == [6]
 
 
+def unpacked(source):
+    """The lines of functions with a parallel loop where an argument is unpacked."""
+    for function in ast.walk(ast.parse(source)):
+        if not isinstance(function, ast.FunctionDef) or "prange(" not in ast.unparse(function):
+            continue
+        arguments = {argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)}
+        for node in ast.walk(function):
+            targets = node.targets if isinstance(node, ast.Assign) else []
+            if any(isinstance(target, ast.Tuple | ast.List) for target in targets):
+                if isinstance(node.value, ast.Name) and node.value.id in arguments:
+                    yield node.lineno
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_no_parallel_kernel_unpacks_an_argument(path):
+    """Numba would remove a loop that only writes to an unpacked array (`mgraph.device.numba.caching.njit`)."""
+    assert not list(unpacked(path.read_text()))
+
+
+def test_an_unpacked_argument_is_seen():
+    kernel = "def f(p):\n    a, b = p\n    for i in prange(9):\n        a[i] = 7\n"
+    assert list(unpacked(kernel)) == [2]
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

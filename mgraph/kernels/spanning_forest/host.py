@@ -36,9 +36,12 @@ def _lower(array, place, value):
 @unless(lambda edges, *_: is_small(edges[0]))
 def choose(edges, first, alone, components, choice, hubs):
     """Write each row's least edge that leaves its component, and lower the components' bounds."""
-    indptr, indices, keys = edges
-    comp, _, best, _ = components
-    _, total = hubs
+    indptr = edges.indptr
+    indices = edges.indices
+    keys = edges.keys
+    comp = components.comp
+    best = components.best
+    total = hubs[1]
     total[0] = 0  # the next chunk
     chunks = (len(choice) + _CHUNK - 1) // _CHUNK
     for _ in prange(chunks):
@@ -69,8 +72,11 @@ def choose(edges, first, alone, components, choice, hubs):
 @unless(lambda edges, first, components, choice: len(choice) <= VERTICES)
 def settle(edges, first, components, choice):
     """Find the least of the greater ends of the edges that attain their component's bound."""
-    indptr, indices, _ = edges
-    comp, _, best, ends = components
+    indptr = edges.indptr
+    indices = edges.indices
+    comp = components.comp
+    best = components.best
+    ends = components.ends
     for row in prange(len(choice)):
         found = choice[row]
         if found != _NONE:
@@ -84,8 +90,13 @@ def settle(edges, first, components, choice):
 @unless(lambda first, last, components, *_: len(components.comp) <= VERTICES)
 def hook(first, last, components, forest, counts):
     """Put each root below the component at the other end of its edge; add edges of own lesser ends to the forest."""
-    comp, parent, best, ends = components
-    low, high, keys = forest
+    comp = components.comp
+    parent = components.parent
+    best = components.best
+    ends = components.ends
+    low = forest.low
+    high = forest.high
+    keys = forest.keys
     for c in prange(len(comp)):
         if comp[c] == c and best[c] != _NONE:
             u, v = np.int32(best[c] & _LOW), ends[c]
@@ -101,7 +112,10 @@ def hook(first, last, components, forest, counts):
 @unless(lambda components: len(components.comp) <= VERTICES)
 def relabel(components):
     """Write every vertex's new root, and reset the bounds."""
-    comp, parent, best, ends = components
+    comp = components.comp
+    parent = components.parent
+    best = components.best
+    ends = components.ends
     for v in prange(len(comp)):
         below = comp[v]
         above = parent[below]
