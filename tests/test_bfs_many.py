@@ -118,9 +118,8 @@ def test_offsets_of_64_bits(device):
     graph = rmat(9, directed=True)
     indptr, indices, _ = graph.csr()
     wide = mgraph.Graph(graph.n, csr=Compressed(indptr.astype(np.int64), indices, None))
-    _, _, _ = wide.csc()
-    for part in ("csc.indptr", "csr.indptr"):
-        wide._views[part, "cpu"] = wide._views[part, "cpu"].astype(np.int64)
+    wide.kept("csc.indptr", devices.find("cpu"), lambda: graph.csc().indptr.astype(np.int64))
+    assert wide.csr().indptr.dtype == wide.csc().indptr.dtype == np.int64
     check(wide, [5, 7, 5], device)
 
 

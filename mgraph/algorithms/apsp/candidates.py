@@ -62,7 +62,7 @@ def blocked(request: Request, derived: bool) -> Plan:
     shards = len(request.specs)
     labelled = request.intermediate or (request.predecessors and not derived)
     rounds = -(-n // block)
-    look_ahead = _looks_ahead(request.kind, block, rounds)
+    look_ahead = looks_ahead(request.kind, block, rounds)
 
     def peak(rows: int, columns: int) -> int:
         edges = request.m * rows * columns // max(n, 1) ** 2
@@ -104,7 +104,7 @@ def blocked(request: Request, derived: bool) -> Plan:
     )
 
 
-def _looks_ahead(kind: str, block: int, rounds: int) -> bool:
+def looks_ahead(kind: str, block: int, rounds: int) -> bool:
     """Whether to look ahead: where launches overlap, and a block consists of whole tiles of every type.
 
     Then the next pivots are not written while they are read.
@@ -205,7 +205,7 @@ def out_of_core(request: Request) -> Plan:
     layout = next(layouts(), (request.pivots, request.pivots, 1))
     block, strip, buffers = layout
     count = -(-n // strip)
-    look_ahead = _looks_ahead(request.kind, block, strip // block)
+    look_ahead = looks_ahead(request.kind, block, strip // block)
     compute = request.product_seconds(n, n, n, labelled) + count * -(-n // block) * (
         r.strips if look_ahead else r.pivots
     )
