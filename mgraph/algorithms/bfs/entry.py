@@ -1,4 +1,4 @@
-"""Breadth-first searches, from one source or set of sources and from many at a time, as the registry has them."""
+"""The registry entries of breadth-first search, and of many searches at a time."""
 
 from collections.abc import Iterator
 
