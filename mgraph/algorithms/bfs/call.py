@@ -18,7 +18,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from ... import device as devices
-from ...arguments import checked_flag, checked_vertices
+from ...arguments import checked_depth, checked_flag, checked_vertices
 from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...errors import Given, InputError
@@ -32,7 +32,7 @@ from ...runtime.select import checked_memory_limit, checked_span, executor, spec
 from . import plan as searches
 from .by_level import METHODS, SearchByLevel
 from .plan import prepared_for
-from .ranges import IncomingEdges, checked_depth, piece
+from .ranges import IncomingEdges, piece
 from .search import Search, walking_aids
 
 
@@ -118,7 +118,7 @@ def bfs(
     start = checked_vertices(name, several, graph.n)
     if target is not None:
         [target] = checked_vertices("target", [target], graph.n)
-    predecessors, limit = checked_flag("predecessors", predecessors), checked_depth(limit, max_depth)
+    predecessors, limit = checked_flag("predecessors", predecessors), checked_depth(limit, max_depth, graph.n)
     runner = executor(device, client, graph.device, worker_timeout)
     quads = None
     if runner.place is not None and prepared_for(method, graph.n, graph.m, 1) == "quads":

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ... import device as devices
-from ...arguments import checked_flag, checked_vertices
+from ...arguments import checked_depth, checked_flag, checked_vertices
 from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...errors import Given, InputError
@@ -30,7 +30,7 @@ from ...runtime.communicator import Communicator
 from ...runtime.program import Progress, memory_errors
 from ...runtime.select import checked_memory_limit, checked_span, executor, specs_holding
 from . import plan as searches
-from .ranges import IncomingEdges, checked_depth, piece, transposed
+from .ranges import IncomingEdges, piece, transposed
 
 #: Pull if more than one in `_PULL_SHARE` vertices is in a frontier.
 _PULL_SHARE = 16
@@ -98,7 +98,7 @@ def bfs_many(
     """
     graph = as_graph(graph)
     start = checked_vertices("sources", sources, graph.n)
-    predecessors, limit = checked_flag("predecessors", predecessors), checked_depth(limit, max_depth)
+    predecessors, limit = checked_flag("predecessors", predecessors), checked_depth(limit, max_depth, graph.n)
     runner = executor(device, client, graph.device, worker_timeout)
     plan = searches.planned_for_many(
         graph.n,

@@ -1,33 +1,17 @@
 """Vertex ranges of searches: the edges into a shard's vertices, and the base of searches over ranges."""
 
-import warnings
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from ... import device as devices
 from ... import lazy
-from ...arguments import checked_integer
 from ...arrays import Array
-from ...dtypes import MAX_VERTICES
-from ...errors import Given, InputError, RenamedWarning
 from ...graph import Graph
 from ...kernels import bfs as bfs_kernels
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
-
-
-def checked_depth(limit: Any, max_depth: Any) -> int | None:
-    """Return the greatest distance to search to, or None; warn of ``max_depth=``, the former name of ``limit=``."""
-    if max_depth is not None:
-        if limit is not None:
-            raise InputError("give ", Given("limit"), " only: ", Given("max_depth"), " is its former name")
-        names = Given("max_depth"), " is the former name of ", Given("limit")
-        message = RenamedWarning(*names, ", which replaces it in the next release")
-        warnings.warn(message, stacklevel=4)  # of the call, which is decorated once
-    name, value = ("limit", limit) if max_depth is None else ("max_depth", max_depth)
-    return None if value is None else min(checked_integer(name, value, 0), MAX_VERTICES)
 
 
 class IncomingEdges(NamedTuple):
