@@ -17,7 +17,8 @@ from ...kernels import bfs_by_level as bfs_by_level_kernels
 from ...kernels.bfs_by_level.ops import Queued, Visited
 from ...kernels.edges import Adjacency
 from ...runtime.communicator import Communicator
-from .ranges import FromSources, IncomingEdges, bitmap, transposed
+from .edges import IncomingEdges, transposed
+from .ranges import FromSources, bitmap
 
 #: The methods of `mgraph.bfs` that this program runs.
 METHODS = ("edge", "vertex", "mask", "privatized", "scan", "sequential")
@@ -60,46 +61,6 @@ class Levels:
 def lists(method: str, predecessors: bool) -> tuple[bool, bool]:
     """Return whether a method needs the edges by target, and whether by source."""
     return method == "edge" or predecessors, method != "edge"
-
-
-def device_bytes(n: int, own: int, edges: int, method: str, predecessors: bool, *, offset: int, shared: bool) -> int:
-    """Return the peak bytes of a shard on its device before predecessors are computed.
-
-    Parameters
-    ----------
-    n, own : int
-        Number of vertices of the graph, and of the shard.
-    edges : int
-        Number of edges into the shard's vertices.
-    method : str
-        One of `METHODS`.
-    predecessors : bool
-        Whether predecessors will be computed.
-    offset : int
-        Bytes of an element of ``indptr``.
-    shared : bool
-        Whether the edges by source and by target are the same arrays.
-    """
-    by_target, by_source = lists(method, predecessors)
-    held = by_target * (4 * edges + offset * (own + 1))
-    if by_source and not (by_target and shared):
-        held += 4 * edges + offset * (n + 1)
-    work = {
-        "edge": 4 * edges,
-        "vertex": 0,
-        "mask": 2 * own,
-        "privatized": 4 * n,
-        "scan": 4 * n + 4 * -(-own // 32) + 4 * edges,
-        "sequential": 4 * n,
-    }
-    return held + 4 * n + 4 * -(-n // 32) + work[method]
-
-
-def touches(n: int, edges: int, method: str, depth: int) -> int:
-    """Return how many vertices and edges a search of `depth` levels reads."""
-    each = {"edge": edges, "vertex": n, "mask": 2 * n}
-    once = {"edge": 0, "vertex": edges, "mask": edges, "scan": n + 3 * edges}
-    return depth * each.get(method, 0) + once.get(method, n + edges)
 
 
 class SearchByLevel(FromSources):

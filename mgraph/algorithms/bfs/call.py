@@ -31,9 +31,9 @@ from ...runtime.program import Progress, memory_errors
 from ...runtime.select import checked_memory_limit, checked_span, executor, specs_holding
 from . import plan as searches
 from .by_level import METHODS, SearchByLevel
+from .edges import IncomingEdges, piece, walking_aids
 from .plan import prepared_for
-from .ranges import IncomingEdges, piece
-from .search import Search, walking_aids
+from .search import Search
 
 
 @memory_errors("bfs")

@@ -13,8 +13,9 @@ from ...arrays import Array
 from ...kernels import bfs as bfs_kernels
 from ...kernels.bfs.ops import SearchArrays, SearchEdges
 from ...runtime.communicator import Communicator
+from .edges import IncomingEdges, transposed, walking_aids
 from .plan import prepared_for
-from .ranges import FromSources, IncomingEdges, transposed
+from .ranges import FromSources
 
 
 @dataclass
@@ -124,15 +125,3 @@ class Search(FromSources):
         length = lists.shape[1]
         comm.allgather(lists.reshape(-1), tuple((r * length, (r + 1) * length) for r in range(comm.size)))
         return int(devices.to_host(lists[:, 0]).max()) <= self.plan.detail.listed
-
-
-def walking_aids(
-    what: str | None, device: devices.Device, by_target: tuple[Array, Array], by_source: tuple[Array, Array]
-) -> tuple[Array, Array]:
-    """Return the heads and the quads; only the one named by `what` is not empty."""
-    xp, kernels = device.xp, bfs_kernels.on(device)
-    with device.active():
-        heads = xp.empty(len(by_target[0]) - 1 if what == "heads" else 0, np.int32)
-        if what == "heads":
-            kernels.heads(*by_target, by_source[0], heads)
-        return heads, kernels.quads(xp, *by_source) if what == "quads" else xp.empty((0, 4), np.int32)
