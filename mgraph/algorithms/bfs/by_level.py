@@ -20,9 +20,6 @@ from ...runtime.communicator import Communicator
 from .edges import IncomingEdges, transposed
 from .ranges import FromSources, bitmap
 
-#: The methods of `mgraph.bfs` that this program runs.
-METHODS = ("edge", "vertex", "mask", "privatized", "scan", "sequential")
-
 
 @dataclass
 class Levels:
@@ -58,26 +55,17 @@ class Levels:
         return tuple(devices.to_host(self.control).tolist())
 
 
-def lists(method: str, predecessors: bool) -> tuple[bool, bool]:
-    """Return whether a method needs the edges by target, and whether by source."""
-    return method == "edge" or predecessors, method != "edge"
-
-
 class SearchByLevel(FromSources):
-    """Breadth-first search by one of `METHODS` over ranges of vertices."""
-
-    @property
-    def needed(self) -> tuple[bool, bool]:
-        """Whether the program needs the edges by target, and whether by source."""
-        return lists(self.plan.method, self.plan.predecessors)
+    """Breadth-first search that launches each level by itself, over ranges of vertices."""
 
     def load(self, shard: int, piece: IncomingEdges, device: devices.Device) -> Levels:
         """Return the shard with the sources as its frontier."""
         xp, n = device.xp, self.plan.n
         first, last = self.plan.ranges[shard]
-        needs_target, needs_source = self.needed
-        by_source, by_target = piece.by_source if needs_source else None, piece.by_target if needs_target else None
-        if needs_source and by_source is None:
+        needed = self.plan.detail
+        by_source = piece.by_source if needed.by_source else None
+        by_target = piece.by_target if needed.by_target else None
+        if needed.by_source and by_source is None:
             assert piece.by_target is not None
             by_source = transposed(piece.by_target, n, first)
         kernels = bfs_by_level_kernels.on(device)

@@ -30,9 +30,8 @@ from ...results import Result
 from ...runtime.program import Progress, memory_errors
 from ...runtime.select import checked_memory_limit, checked_span, executor, specs_holding
 from . import plan as searches
-from .by_level import METHODS, SearchByLevel
+from .by_level import SearchByLevel
 from .edges import IncomingEdges, piece, walking_aids
-from .plan import prepared_for
 from .search import Search
 
 
@@ -120,10 +119,11 @@ def bfs(
         [target] = checked_vertices("target", [target], graph.n)
     predecessors, limit = checked_flag("predecessors", predecessors), checked_depth(limit, max_depth, graph.n)
     runner = executor(device, client, graph.device, worker_timeout)
-    quads = None
-    if runner.place is not None and prepared_for(method, graph.n, graph.m, 1) == "quads":
-        needed = bfs_kernels.on(runner.place).quads_needed
-        quads = graph.kept("quads needed", runner.place, lambda: needed(graph.adjacency("csr")[0]))
+
+    def quads_needed(place: devices.Device) -> int:
+        needed = bfs_kernels.on(place).quads_needed
+        return int(graph.kept("quads needed", place, lambda: needed(graph.adjacency("csr")[0])))
+
     plan = searches.planned(
         graph.n,
         graph.m,
@@ -133,16 +133,16 @@ def bfs(
         memory_limit=checked_memory_limit(memory_limit),
         span=checked_span(span, progress),
         directed=graph.directed,
-        quads=quads,
+        quads=None if runner.place is None else partial(quads_needed, runner.place),
         indptr=devices.to_host(graph.adjacency("csc")[0]) if len(runner.specs) > 1 else None,
         shape=shape_beside(graph, runner.specs),
     )
 
-    program = (SearchByLevel if plan.method in METHODS else Search)(plan, start, limit, target)
-    prepared = prepared_for(plan.method, graph.n, graph.m, len(plan.ranges))
+    program = (SearchByLevel if plan.method in searches.BY_LEVEL else Search)(plan, start, limit, target)
+    prepared = plan.detail.prepared
 
     def edges(shard: int) -> IncomingEdges:
-        taken = piece(graph, plan.ranges, shard, program.needed, runner.place)
+        taken = piece(graph, plan, shard, runner.place)
         if runner.place is None or prepared is None or len(plan.ranges) > 1:
             return taken
         both = (graph.adjacency(order, runner.place) for order in ("csc", "csr"))

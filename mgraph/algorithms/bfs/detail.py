@@ -16,11 +16,19 @@ class SearchDetail(Detail):
     ----------
     listed : int
         Vertices of a level up to which a shard sends a list of them, not a bitmap; 0 where it never does.
+    by_target, by_source : bool
+        Whether the program needs the edges by target, and by source.
+    prepared : str or None
+        What the search prepares once for a graph: ``"heads"``, ``"quads"`` or nothing. ``kernels/bfs.cu`` describes
+        both.
     """
 
     until: ClassVar[str] = "as many as the graph has levels"
 
     listed: int = 0
+    by_target: bool = True
+    by_source: bool = True
+    prepared: str | None = None
 
     def lines(self, plan: Plan) -> Iterator[str]:
         """Yield how levels are exchanged."""
@@ -40,6 +48,9 @@ class SearchesDetail(Detail):
     batch : int
         Sources searched from at the same time, a multiple of 64.
     """
+
+    by_target: ClassVar[bool] = True  # the program needs both
+    by_source: ClassVar[bool] = True
 
     sources: int
     batch: int

@@ -9,6 +9,8 @@ from ... import lazy
 from ...arrays import Array
 from ...graph import Graph
 from ...kernels import bfs as bfs_kernels
+from ...planning.plan import Plan
+from .detail import SearchDetail, SearchesDetail
 
 
 class IncomingEdges(NamedTuple):
@@ -23,19 +25,15 @@ class IncomingEdges(NamedTuple):
 
 
 def piece(
-    graph: Graph,
-    ranges: tuple[tuple[int, int], ...],
-    shard: int,
-    lists: tuple[bool, bool],
-    place: devices.Device | None,
+    graph: Graph, plan: Plan[SearchDetail] | Plan[SearchesDetail], shard: int, place: devices.Device | None
 ) -> IncomingEdges:
-    """Return the edges into a shard's vertices; for a single shard, in the orders that `lists` requests."""
-    if len(ranges) == 1:
-        by_target, by_source = lists
+    """Return the edges into a shard's vertices; for a single shard, in the orders that its program needs."""
+    if len(plan.ranges) == 1:
         return IncomingEdges(
-            graph.adjacency("csc", place) if by_target else None, graph.adjacency("csr", place) if by_source else None
+            graph.adjacency("csc", place) if plan.detail.by_target else None,
+            graph.adjacency("csr", place) if plan.detail.by_source else None,
         )
-    first, last = ranges[shard]
+    first, last = plan.ranges[shard]
     indptr, indices = graph.adjacency("csc")
     start, end = int(indptr[first]), int(indptr[last])
     return IncomingEdges((indptr[first : last + 1] - indptr[first], indices[start:end]))

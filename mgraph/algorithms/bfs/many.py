@@ -99,7 +99,7 @@ def bfs_many(
     )
 
     def edges(shard: int) -> IncomingEdges:
-        return piece(graph, plan.ranges, shard, (True, True), runner.place)
+        return piece(graph, plan, shard, runner.place)
 
     outcome = runner.run(SearchMany(plan, start, limit), edges, plan, progress)
     results = outcome.arrays

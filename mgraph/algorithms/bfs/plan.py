@@ -1,5 +1,6 @@
 """Plans of breadth-first searches, from one source or set of sources, and from many sources at a time."""
 
+from collections.abc import Callable
 from typing import Any
 
 from ...dtypes import offset_type
@@ -13,7 +14,6 @@ from ...planning.fit import fitted, shortfall
 from ...planning.plan import Plan
 from ...planning.rates import EXCHANGE, SHORT
 from ...planning.shape import Shape
-from . import by_level
 from .detail import SearchDetail, SearchesDetail
 
 #: Mean degree from which on a search reads each vertex's neighbour of highest degree first.
@@ -26,15 +26,18 @@ _LOOKS = {"cuda": 5.0, "cpu": 7.0}
 #: A list of vertices is sent instead of a bitmap if it is shorter by this factor.
 LISTS = 16
 
-#: The methods of `mgraph.bfs` that run many levels in a launch; `by_level` has the others.
-BFS_METHODS = ("hybrid", "frontier", "pull")
+#: The methods of `mgraph.bfs` that launch each level by itself, which the program `by_level` runs.
+BY_LEVEL = ("edge", "vertex", "mask", "privatized", "scan", "sequential")
+
+#: The methods of `mgraph.bfs`; those not in `BY_LEVEL` run many levels in a launch.
+METHODS = ("hybrid", "frontier", "pull", *BY_LEVEL)
 
 #: Assumed number of levels of a search; the real one depends on the graph.
 DEPTH = 20
 
 
-def prepared_for(method: str, n: int, m: int, shards: int) -> str | None:
-    """Return what a search prepares once for a graph: heads, quads or nothing. ``kernels/bfs.cu`` describes both.
+def _prepared_for(method: str, n: int, m: int, shards: int) -> str | None:
+    """Return what a search prepares once for a graph, as in `SearchDetail`.
 
     Heads speed up pulling in graphs of high degree. Quads speed up thin levels in graphs of low degree; they pay only
     if a launch runs many levels.
@@ -54,16 +57,19 @@ def planned(
     span: int | None = None,
     directed: bool = True,
     indptr: Any = None,
-    quads: int | None = None,
+    quads: int | Callable[[], int] | None = None,
     memory_limit: int | None = None,
     shape: Shape | None = None,
 ) -> Plan:
-    """Plan a search from one source, or from a set of them, level by level."""
+    """Plan a search from one source, or from a set of them, level by level.
+
+    `quads` is the graph's number of quads, or a function that counts them, which is called only if they are prepared.
+    """
     kind, shape = specs[0].kind, shape or Shape()
-    if method not in ("auto", *BFS_METHODS, *by_level.METHODS):
-        known = ", ".join(map(repr, (*BFS_METHODS, *by_level.METHODS)))
+    if method not in ("auto", *METHODS):
+        known = ", ".join(map(repr, METHODS))
         raise InputError(Given("method", method), f" is not known for bfs: use 'auto', {known}")
-    level_by_level = method in by_level.METHODS
+    level_by_level = method in BY_LEVEL
     if level_by_level and method not in bfs_by_level_kernels.of_kind(kind).METHODS:
         raise InputError(
             Given("method", method),
@@ -76,7 +82,11 @@ def planned(
     listed = 0 if level_by_level or method == "pull" else _listed(n, len(specs), kind)
     shared = len(specs) == 1 and not directed
     offset = offset_type(m).itemsize
-    kept = (n if kind == "cuda" else 0) if quads is None else quads
+    prepared = _prepared_for(method, n, m, len(specs))
+    if quads is None or prepared != "quads":
+        quads = n if kind == "cuda" else 0
+    kept = quads() if callable(quads) else quads
+    by_target, by_source = _lists(method, predecessors)
 
     def peak(own: int, own_edges: int) -> int:
         hubs = 4 * bfs_kernels.of_kind(kind).hub_capacity(own_edges)
@@ -89,7 +99,7 @@ def planned(
             lists += own_edges * 4 + (n + 1) * offset
         bitmaps = -(-n // 32) * 4 + 2 * -(-own // 32) * 4
         once = {"heads": 4 * own, "quads": 16 * kept, None: 0}
-        state = 8 * n + bitmaps + hubs + 4 * len(specs) * (1 + listed) + once[prepared_for(method, n, m, len(specs))]
+        state = 8 * n + bitmaps + hubs + 4 * len(specs) * (1 + listed) + once[prepared]
         return lists + state + found
 
     ranges, edges = shares(n, m, specs, memory_limit, indptr, peak)
@@ -122,9 +132,14 @@ def planned(
         span=span or span_of(level),
         peak_bytes=tuple(peak(last - first, own_edges) for (first, last), own_edges in zip(ranges, edges, strict=True)),
         seconds=seconds + depth * per_level,
-        detail=SearchDetail(listed),
+        detail=SearchDetail(listed, by_target, by_source, prepared),
     )
     return fitted(made, memory_limit)
+
+
+def _lists(method: str, predecessors: bool) -> tuple[bool, bool]:
+    """Return whether a method needs the edges by target, and whether by source."""
+    return method not in BY_LEVEL or method == "edge" or predecessors, method != "edge"
 
 
 def _bytes_by_level(n: int, own: int, edges: int, method: str, predecessors: bool, *, offset: int, shared: bool) -> int:
@@ -137,7 +152,7 @@ def _bytes_by_level(n: int, own: int, edges: int, method: str, predecessors: boo
     edges : int
         Number of edges into the shard's vertices.
     method : str
-        One of `by_level.METHODS`.
+        One of `BY_LEVEL`.
     predecessors : bool
         Whether predecessors will be computed.
     offset : int
@@ -145,7 +160,7 @@ def _bytes_by_level(n: int, own: int, edges: int, method: str, predecessors: boo
     shared : bool
         Whether the edges by source and by target are the same arrays.
     """
-    by_target, by_source = by_level.lists(method, predecessors)
+    by_target, by_source = _lists(method, predecessors)
     held = by_target * (4 * edges + offset * (own + 1))
     if by_source and not (by_target and shared):
         held += 4 * edges + offset * (n + 1)

@@ -10,6 +10,7 @@ from ...arrays import Array
 from ...kernels import bfs as bfs_kernels
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
+from .detail import SearchDetail
 
 
 class Searched(Protocol):
@@ -45,7 +46,11 @@ class FromSources:
     BATCH = 16
 
     def __init__(
-        self, plan: Plan, sources: tuple[int, ...], max_depth: int | None = None, target: int | None = None
+        self,
+        plan: Plan[SearchDetail],
+        sources: tuple[int, ...],
+        max_depth: int | None = None,
+        target: int | None = None,
     ) -> None:
         self.plan = plan
         self.sources = sources

@@ -14,7 +14,6 @@ from ...kernels import bfs as bfs_kernels
 from ...kernels.bfs.ops import SearchArrays, SearchEdges
 from ...runtime.communicator import Communicator
 from .edges import IncomingEdges, transposed, walking_aids
-from .plan import prepared_for
 from .ranges import FromSources
 
 
@@ -57,11 +56,6 @@ class Search(FromSources):
     #: exchange, so only a few launches may be wasted.
     LAUNCHES = 4
 
-    @property
-    def needed(self) -> tuple[bool, bool]:
-        """Whether the program needs the edges by target, and whether by source."""
-        return True, True
-
     def load(self, shard: int, piece: IncomingEdges, device: devices.Device) -> SearchShard:
         """Return the shard with the source as its frontier."""
         xp, n = device.xp, self.plan.n
@@ -75,8 +69,7 @@ class Search(FromSources):
         by_source = piece.by_source or transposed(piece.by_target, n, first)
         by_source = device.asarray(by_source[0]), device.asarray(by_source[1])
         by_target = device.asarray(piece.by_target[0]), device.asarray(piece.by_target[1])
-        wanted = prepared_for(self.plan.method, n, self.plan.m, len(self.plan.ranges))
-        heads, quads = piece.prepared or walking_aids(wanted, device, by_target, by_source)
+        heads, quads = piece.prepared or walking_aids(self.plan.detail.prepared, device, by_target, by_source)
         arrays = SearchArrays(
             first=first,
             last=last,

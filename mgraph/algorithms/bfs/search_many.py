@@ -18,6 +18,7 @@ from ...kernels.bfs_many.ops import SearchWords
 from ...kernels.edges import Adjacency, HubBuffers
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
+from .detail import SearchesDetail
 from .edges import IncomingEdges, transposed
 
 #: Pull if more than one in `_PULL_SHARE` vertices is in a frontier.
@@ -59,7 +60,7 @@ class BatchShard:
 class SearchMany:
     """Breadth-first searches from many sources over ranges of vertices."""
 
-    def __init__(self, plan: Plan, sources: tuple[int, ...], max_depth: int | None = None) -> None:
+    def __init__(self, plan: Plan[SearchesDetail], sources: tuple[int, ...], max_depth: int | None = None) -> None:
         self.plan = plan
         self.detail = plan.detail
         self.sources = sources
