@@ -14,7 +14,7 @@ import mgraph
 from mgraph import device as devices
 from mgraph.algorithms.apsp import candidates
 from mgraph.algorithms.apsp import plan as all_pairs
-from mgraph.algorithms.apsp.by_component import components
+from mgraph.algorithms.apsp.components import components
 from mgraph.algorithms.apsp.squaring import Squaring
 from mgraph.dtypes import band, exact_types, infinity
 from mgraph.graph import StoredMatrix
