@@ -1,7 +1,8 @@
 """The `Plan` of a call, and its description in words.
 
 A `Plan` has the fields that all algorithms share. Fields of one algorithm are in its `Detail`. Each algorithm derives a
-`Detail` in its own `plan` module, which also writes the algorithm's lines of `Plan.explain`.
+`Detail` in its own `plan` module, or in `detail` if its programs import it. It also writes the algorithm's lines of
+`Plan.explain`.
 """
 
 from collections.abc import Callable, Iterable, Iterator

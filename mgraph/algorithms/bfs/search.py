@@ -1,7 +1,18 @@
 """Direction-optimizing breadth-first search: the program over vertex ranges.
 
 Levels push from the frontier or pull into the unvisited vertices (Beamer, Asanović and Patterson, 2012); the kernels
-are described in ``kernels/bfs.cu``, the exchange between shards in `mgraph.algorithms.bfs.call`.
+are described in ``kernels/bfs.cu``.
+
+A shard owns a range of vertices and the edges into them. A superstep is a level: every shard has the whole frontier,
+finds which of its own vertices come next, and gathers the other shards' part of the new frontier. A single shard runs
+as many levels in one launch as the span allows.
+
+A frontier is exchanged as a bitmap of all vertices. Where the bitmap is long and the frontier thin, lists of fixed
+length are exchanged instead, which begin with their counts. A count above the length means that the list did not fit:
+then the bitmap follows, and the rest of the batch uses bitmaps without trying lists. The choice depends only on the
+counts, which all shards have, so they agree. The plan decides whether to try lists at all
+(`mgraph.algorithms.bfs.plan`): a short bitmap takes no longer than a list, and on GPUs the host, which otherwise reads
+nothing back within a batch, must wait for the counts.
 """
 
 from dataclasses import dataclass
