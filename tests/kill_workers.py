@@ -26,7 +26,17 @@ import numpy as np
 import psutil
 from distributed import Client, LocalCluster
 
-from mgraph import apsp, bfs, bfs_many, connected_components, generate, list_rank, sssp, transitive_closure
+from mgraph import (
+    apsp,
+    bfs,
+    bfs_many,
+    connected_components,
+    generate,
+    list_rank,
+    minimum_spanning_forest,
+    sssp,
+    transitive_closure,
+)
 from mgraph.errors import MgraphError, WorkerLostError
 from tests.present import present
 
@@ -68,6 +78,11 @@ def cases() -> list[Case]:
         ("components", lambda **on: connected_components(roads, span=1, **on), lambda r: r.labels),
         ("closure", lambda **on: transitive_closure(roads, span=1, **on), lambda r: r.words),
         ("list_rank", lambda **on: list_rank(successors, span=1, **on), lambda r: r.ranks),
+        (
+            "minimum_spanning_forest",
+            lambda **on: minimum_spanning_forest(roads, span=1, **on),
+            lambda r: [r.src, r.dst, r.weights],
+        ),
     ]
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mgraph
+from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.dtypes import NO_PREDECESSOR
 from mgraph.errors import InputError
 from mgraph.generate import grid, linked_list, random_matrix, rmat
@@ -156,6 +157,20 @@ def test_list_rank(peer):
     for succ in (lists, np.array([0]), np.array([1, 2, 2], np.int32)):
         found = answers(peer, "list_rank", succ)
         assert np.array_equal(found["ranks"], mgraph.list_rank(succ, device="cpu").ranks)
+
+
+@pytest.mark.parametrize("peer", [name for name in HERE if "minimum_spanning_forest" in PEERS[name].algorithms])
+@pytest.mark.parametrize("shift", [0, -40], ids=["", "negative and zero weights"])
+def test_minimum_spanning_forest(peer, graph, shift):
+    pytest.importorskip(PEERS[peer].module.partition(".")[0])
+    if shift and graph.weighted:
+        src, dst, weights = graph.coo()
+        once = slice(None) if graph.directed else src <= dst
+        graph = mgraph.Graph.from_edges(src[once], dst[once], weights[once] + shift, graph.n, graph.directed)
+    found = answers(peer, "minimum_spanning_forest", graph)
+    expected = mgraph.minimum_spanning_forest(graph, device="cpu").weights
+    assert np.array_equal(np.sort(found["weights"]), np.sort(expected))  # edges of equal weight may differ
+    assert ALGORITHMS["minimum_spanning_forest"].check(graph, found)
 
 
 NEGATIVE = mgraph.Graph.from_edges([0, 1, 2, 0], [1, 2, 0, 3], [4.0, -2.0, 1.0, 5.0], n=5)

@@ -1,8 +1,9 @@
-"""Every call and method on tiny graphs of extreme weights, in every form of input, against exact arithmetic.
+"""Every call on tiny graphs of extreme weights, in every form of input, against exact arithmetic; and on tiny lists.
 
 A call is right or ends in an error of mgraph's own. A longer run: ``python -m tests.test_differential SEED SECONDS``.
 """
 
+import itertools
 import sys
 import time
 from collections import Counter
@@ -14,6 +15,7 @@ from scipy import sparse
 
 import mgraph
 from mgraph import Graph
+from mgraph.algorithms.registry import ALGORITHMS
 
 FLOATS = [0.0, -0.0, 1, 2, 3, 0.5, -1, -2, np.inf, np.nan, -np.inf, 1e308, -1e308, 1.7e308, 9e307, 1e-320, 3.4e38]
 INTEGERS = [0, 1, 2, 3, -1, -2, 4095, 4096, 4097, -4095, -4096, 6143, 12286, 2**27 + 1, -(2**27) - 1]
@@ -95,6 +97,32 @@ def agrees(found, expected, size):
     return np.isfinite(found) and abs(Fraction(float(found)) - expected) <= rounding(dtype, size)
 
 
+def lightest(n, edges):
+    """The edges of the minimum spanning forest by Kruskal's algorithm, in the order of their ends."""
+    pairs = {}
+    for i, j, weight in edges:
+        if i != j:
+            ends = min(i, j), max(i, j)
+            pairs[ends] = min(Fraction(weight), pairs.get(ends, Fraction(weight)))
+    tree, found = list(range(n)), []
+    for i, j in sorted(pairs, key=lambda ends: (pairs[ends], ends)):
+        if tree[i] != tree[j]:
+            found.append((i, j, pairs[i, j]))
+            tree = [tree[j] if each == tree[i] else each for each in tree]
+    return sorted(found)
+
+
+def ranks_of(succ):
+    """The distances to the ends of lists, None if a list has none."""
+    n, ranks = len(succ), []
+    for start in range(n):
+        rank, at = 0, start
+        while succ[at] != at and rank < n:
+            rank, at = rank + 1, succ[at]
+        ranks.append(rank)
+    return None if any(rank == n for rank in ranks) else ranks
+
+
 def rounding(dtype, size):
     """The error that a sum of floats may have, for weights up to some size."""
     return size * Fraction(1, 10**4 if dtype == np.float32 else 10**11) + Fraction(1, 10**37)
@@ -141,12 +169,29 @@ def check(random):
                 steps = [k for v, k, _ in edges if v == i]  # of a walk of one edge or more
                 expected = hops[i][j] is not None if reflexive else any(hops[k][j] is not None for k in steps)
                 assert closure.reaches(i, j) == expected, (edges, i, j, reflexive)
-    call(mgraph.connected_components, connection=str(random.choice(["weak", "strong"])))
+    connection = str(random.choice(["weak", "strong"]))
+    components = call(mgraph.connected_components, connection=connection)
+    if components is not None and not bad:
+        both = edges if connection == "strong" else edges + [(j, i, w) for i, j, w in edges]
+        reach = exact(n, [(i, j, 1) for i, j, _ in both])
+        mutual = [[u for u in range(n) if reach[u][v] is not None and reach[v][u] is not None] for v in range(n)]
+        assert components.labels.tolist() == [min(each) for each in mutual], (edges, connection)
+    forest = call(mgraph.minimum_spanning_forest)
+    if forest is not None:
+        assert not bad, edges
+        weights = [Fraction(weight) for weight in forest.weights.tolist()]
+        found = list(zip(forest.src.tolist(), forest.dst.tolist(), weights, strict=True))
+        assert found == lightest(n, edges), (forest.weights.dtype, edges)
     if n:
         source = int(random.integers(0, n))
         levels = call(mgraph.bfs, source)
         if levels is not None and not bad:
             assert levels.distances.tolist() == [-1 if d is None else int(d) for d in hops[source]], edges
+        sources = random.integers(0, n, random.integers(1, 4)).tolist()
+        many = call(mgraph.bfs_many, sources, predecessors=labels)
+        if many is not None and not bad:
+            for row, start in zip(many.distances.tolist(), sources, strict=True):
+                assert row == [-1 if d is None else int(d) for d in hops[start]], (edges, sources)
         one = call(mgraph.sssp, source, method=str(random.choice(["auto", "bellman-ford"])))
         if one is not None:
             assert not bad, edges
@@ -160,6 +205,20 @@ def test_tiny_graphs_of_extreme_weights(seed):
     random = np.random.default_rng(seed)
     for _ in range(25):
         check(random)
+
+
+@pytest.mark.parametrize("method", ["auto", *ALGORITHMS["list_rank"].methods])
+def test_tiny_lists(method):
+    """Every array of at most four successors, among them those with a cycle."""
+    for n in range(5):
+        for succ in itertools.product(range(n), repeat=n):
+            expected = ranks_of(succ)
+            if expected is None:
+                with pytest.raises(mgraph.InputError, match="cycle"):
+                    mgraph.list_rank(succ, method=method, device="cpu")
+            else:
+                given = np.array(succ, np.int64)
+                assert mgraph.list_rank(given, method=method, device="cpu").ranks.tolist() == expected, succ
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ import pytest
 
 import mgraph
 from mgraph import limits
+from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.errors import MemoryLimitError
 from mgraph.matrices import floyd_warshall
 from mgraph.planning import fit
@@ -529,24 +530,14 @@ def test_an_allocation_that_fails_is_reported_with_the_plans_numbers(monkeypatch
         mgraph.apsp(TRIANGLE, method="blocked", device="cpu")
 
 
-CALLS = {
-    "apsp": mgraph.apsp,
-    "bfs": lambda graph: mgraph.bfs(graph, 0),
-    "bfs_many": lambda graph: mgraph.bfs_many(graph, [0]),
-    "connected_components": mgraph.connected_components,
-    "list_rank": lambda graph: mgraph.list_rank([1, 2, 2]),
-    "sssp": lambda graph: mgraph.sssp(graph, 0),
-    "transitive_closure": mgraph.transitive_closure,
-}
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_memory_that_runs_out_while_the_input_is_prepared(call, monkeypatch):
-    function = getattr(mgraph, call)
-    monkeypatch.setitem(function.__wrapped__.__globals__, "executor", out_of_memory)
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_memory_that_runs_out_while_the_input_is_prepared(name, monkeypatch):
+    entry = ALGORITHMS[name]
+    monkeypatch.setitem(entry.call.__wrapped__.__globals__, "executor", out_of_memory)
     words = (
-        rf"{call} ran out of memory while its input was prepared \(Unable to allocate 9.31 GiB\): [\d.]+ .iB of this"
+        rf"{entry.call.__name__} ran out of memory while its input was prepared \(Unable to allocate 9.31 GiB\): "
+        r"[\d.]+ .iB of this"
     )
     with pytest.raises(MemoryLimitError, match=words) as caught:
-        CALLS[call](TRIANGLE)
+        entry.run(next(entry.samples("auto")), "auto", "cpu")
     assert isinstance(caught.value.__cause__, MemoryError)

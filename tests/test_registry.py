@@ -2,6 +2,8 @@
 
 import dataclasses
 import inspect
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +12,10 @@ import mgraph
 from mgraph.algorithms.bellman import as_float
 from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.errors import InputError, WrongResultError
+from mgraph_bench import suite
+from tests import digests, kill_workers, test_differential, test_plan
 
+DOCS = Path(__file__).parents[1] / "docs"
 METHODS = [(name, method) for name, entry in ALGORITHMS.items() for method in ("auto", *entry.methods)]
 
 
@@ -136,3 +141,25 @@ def test_samples(name, method):
         result = entry.run(sample, method, "cpu")
         assert method in ("auto", result.plan.method)
         assert entry.check(sample.given, entry.arrays(result), sample.start)
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_every_algorithm_is_in_the_tests_of_all_calls(name):
+    """Tables that cannot be made from the registry, as their inputs suit each call."""
+    call = ALGORITHMS[name].call.__name__
+    assert any(case.startswith(f"{call}/") for case in digests.cases())
+    assert name in {case for case, *_ in kill_workers.cases()}
+    assert name in {algorithm for algorithm, *_ in test_plan.UNEQUAL.values()}
+    assert f"mgraph.{call}" in Path(test_differential.__file__).read_text()
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_every_algorithm_is_measured_by_a_suite(name):
+    assert name in {case.algorithm for each in suite.names() for case in suite.load(each).cases()}
+
+
+@pytest.mark.parametrize("page", ["calls.md", "plan.md", "memory.md"])
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_every_algorithm_is_in_the_documents(name, page):
+    call = ALGORITHMS[name].call.__name__
+    assert re.search(rf"`(mgraph\.)?{call}[`(]", (DOCS / page).read_text())

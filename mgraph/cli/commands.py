@@ -28,7 +28,7 @@ class Command(click.Command):
         debug = ctx.params.pop("debug")
         logged = logging.root.manager.disable
         if not debug:
-            logging.disable()  # our error replaces Dask's long log message
+            logging.disable()  # what Dask logs at length when a connection ends, an error says in a line
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = show_warning
@@ -60,7 +60,7 @@ COMMANDS = "mgraph.commands"
 
 
 class Commands(click.Group):
-    """The commands, including those of other packages. Errors before a command runs are one line."""
+    """The commands, those of other packages too; what goes wrong before one runs, as in its help, is one line too."""
 
     command_class = Command
 

@@ -41,7 +41,7 @@ def solver(peer: str, algorithm: str, graph: Any, **call: Any) -> Solver:
     ----------
     peer : str
         One of `PEERS`.
-    algorithm : {"apsp", "bfs", "sssp", "components", "list_rank"}
+    algorithm : {"apsp", "bfs", "sssp", "components", "list_rank", "minimum_spanning_forest"}
         What to solve.
     graph : Graph, sparse matrix, or array_like of shape (n, n)
         Read as `mgraph.apsp` does; for ``"list_rank"`` the successors, of shape (n,). Of parallel edges the shortest is

@@ -14,7 +14,7 @@ from mgraph import device as devices
 from mgraph.dtypes import infinity
 from mgraph.graph import Graph, in_memory
 
-from .conversion import depths, edges_of, has_negative, lengths_of, list_rank_by, smallest
+from .conversion import depths, edges_of, has_negative, lengths_of, list_rank_by, one_way, smallest
 from .solver import Array, Library, Peer, Solver
 
 
@@ -69,8 +69,35 @@ def components(csgraph: Library, graph: Graph, connection: str = "weak") -> Solv
     return Solver(solve, lambda raw: {"labels": smallest(raw[1])}, "scipy.sparse.csgraph.connected_components")
 
 
+def minimum_spanning_forest(csgraph: Library, graph: Graph) -> Solver:
+    """Return the call for a minimum spanning forest.
+
+    It reads a weight of zero as no edge, so it is given the ranks of the weights instead, from 1 on.
+    """
+    edges = one_way(graph)
+    distinct, ranks = np.unique(lengths_of(edges), return_inverse=True)
+    matrix = sparse.csr_array((ranks + 1.0, (edges.src, edges.dst)), shape=(graph.n, graph.n))
+
+    def arrays(raw: Any) -> dict[str, Array]:
+        tree = raw.tocoo()
+        low, high = np.minimum(tree.row, tree.col), np.maximum(tree.row, tree.col)
+        order = np.lexsort((high, low))
+        weights = distinct[tree.data.astype(np.int64) - 1]
+        return {"src": low[order], "dst": high[order], "weights": weights[order]}
+
+    solve = partial(csgraph.minimum_spanning_tree, matrix)
+    return Solver(solve, arrays, "scipy.sparse.csgraph.minimum_spanning_tree")
+
+
 PEER = Peer(
     "scipy.sparse.csgraph",
     "scipy",
-    {"apsp": apsp, "bfs": bfs, "sssp": sssp, "components": components, "list_rank": list_rank_by(bfs)},
+    {
+        "apsp": apsp,
+        "bfs": bfs,
+        "sssp": sssp,
+        "components": components,
+        "list_rank": list_rank_by(bfs),
+        "minimum_spanning_forest": minimum_spanning_forest,
+    },
 )

@@ -1,4 +1,4 @@
-"""The registry entry of all pairs of shortest paths."""
+"""All pairs of shortest paths, as the registry has them."""
 
 from collections.abc import Iterator
 from typing import Any

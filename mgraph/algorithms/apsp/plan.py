@@ -78,9 +78,9 @@ def planned(
     if request.intermediate and method in ("squaring", *SEARCHES):
         raise InputError(
             Given("intermediate", True),
-            " needs method 'blocked' or 'naive', got ",
+            " is what Floyd and Warshall's algorithm records: ",
             Given("method", method),
-            ": use one of these, or ",
+            " has none; use 'blocked' or 'naive', or ",
             Given("predecessors", True),
         )
     check_block(request.block, minplus_kernels.of_kind(request.kind).BLOCKS)
@@ -129,10 +129,10 @@ def planned(
         if shortfalls[name] or ways[name].seconds >= ways[chosen].seconds:
             return shortfalls[name] or "fits"
         if method != "auto":
-            return f"fits; method={method!r} was requested"
+            return f"fits, but method={method!r} was asked for"
         if name not in open_to_choice:
-            return f"fits; only used if method={name!r} is given"
-        return f"fits; chosen only if at least {ADVANTAGE.get(name, 1):g} times as fast and {WORTH * 1e3:g} ms shorter"
+            return f"fits, but is there to compare: only method={name!r} takes it"
+        return f"fits, but saves too little: taken from {ADVANTAGE.get(name, 1):g} times as fast and {WORTH:g} s on"
 
     alternatives = tuple(
         Alternative(name, way.seconds, max(way.peak_bytes), verdict(name))

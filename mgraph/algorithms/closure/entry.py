@@ -1,4 +1,4 @@
-"""The registry entry of the transitive closure."""
+"""The transitive closure, as the registry has it."""
 
 from collections.abc import Iterator
 from typing import Any

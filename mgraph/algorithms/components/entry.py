@@ -1,4 +1,4 @@
-"""The registry entry of connected components."""
+"""Connected components, as the registry has them."""
 
 from collections.abc import Iterator
 

@@ -22,7 +22,7 @@ METHODS = ("afforest", "shiloach-vishkin", "sequential")
 
 @dataclass(frozen=True)
 class ComponentsDetail(Detail):
-    """No fields; only the name of the result differs."""
+    """Components have nothing of their own but the name of their result."""
 
     values: ClassVar[str] = "labels"
 

@@ -1,6 +1,7 @@
 """Weak components: the program over vertex ranges; ``kernels/components.cu`` describes the algorithms."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,7 +10,13 @@ from ...arrays import Array
 from ...kernels import components as components_kernels
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
-from .edges import OutgoingEdges
+
+
+class OutgoingEdges(NamedTuple):
+    """The edges from a shard's vertices: row ``v - first`` holds the targets of ``v``'s edges."""
+
+    indptr: Array
+    indices: Array
 
 
 @dataclass

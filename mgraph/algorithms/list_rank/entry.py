@@ -1,4 +1,4 @@
-"""The registry entry of list ranking."""
+"""List ranking, as the registry has it."""
 
 import math
 from collections.abc import Iterator

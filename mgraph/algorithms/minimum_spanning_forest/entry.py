@@ -1,4 +1,4 @@
-"""The registry entry of minimum spanning forests."""
+"""Minimum spanning forests, as the registry has them."""
 
 from collections.abc import Iterator
 

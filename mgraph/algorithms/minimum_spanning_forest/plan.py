@@ -16,13 +16,13 @@ from ...planning.shape import Shape
 #: What `mgraph.minimum_spanning_forest` can do.
 METHODS = ("boruvka",)
 
-#: Assumed number of rounds; the real one depends on the graph.
+#: Rounds that a graph is taken to need, which only it can tell.
 ROUNDS = 6
 
 
 @dataclass(frozen=True)
 class ForestDetail(Detail):
-    """No fields; only the name of the result differs."""
+    """Forests have nothing of their own but the name of their result."""
 
     values: ClassVar[str] = "edges"
 

@@ -1,4 +1,4 @@
-"""The registry entry of shortest paths from one source."""
+"""Shortest paths from one source, as the registry has them."""
 
 from collections.abc import Iterator
 

@@ -87,8 +87,7 @@ def edge(sources, targets, frontier, level, distances):
 @njit(parallel=True, nogil=True, cache=True)
 def vertex(edges, frontier, level, distances):
     """Give unvisited neighbours of the frontier the distance `level`."""
-    out_indptr = edges[0]
-    out_indices = edges[1]
+    out_indptr, out_indices = edges
     for u in prange(len(distances)):
         if _in(frontier, u):
             for e in range(out_indptr[u], out_indptr[u + 1]):
@@ -115,8 +114,7 @@ def settle(first, last, level, distances, frontier, control):
 @njit(parallel=True, nogil=True, cache=True)
 def expand(edges, first, frontier, visited, level, updating, distances):
     """Give unvisited neighbours of the frontier the distance `level`, and mark them."""
-    out_indptr = edges[0]
-    out_indices = edges[1]
+    out_indptr, out_indices = edges
     for u in prange(len(distances)):
         if _in(frontier, u):
             for e in range(out_indptr[u], out_indptr[u + 1]):
@@ -147,8 +145,7 @@ def update(first, last, visited, updating, frontier, control):
 @njit(parallel=True, nogil=True, cache=True)
 def privatized(edges, queue, level, distances, following, control):
     """Give unvisited neighbours of the queue's vertices the distance `level`, and write them to `following`."""
-    out_indptr = edges[0]
-    out_indices = edges[1]
+    out_indptr, out_indices = edges
     for part in prange((len(queue) + _CHUNK - 1) // _CHUNK):
         held = np.empty(_HELD, np.int32)
         found = 0
@@ -171,8 +168,7 @@ def privatized(edges, queue, level, distances, following, control):
 @njit(parallel=True, nogil=True, cache=True)
 def gather(edges, queue, targets, control):
     """Copy the targets of the edges from the queue's vertices to `targets`."""
-    out_indptr = edges[0]
-    out_indices = edges[1]
+    out_indptr, out_indices = edges
     for part in prange((len(queue) + _CHUNK - 1) // _CHUNK):
         first, last = part * _CHUNK, min(len(queue), part * _CHUNK + _CHUNK)
         degrees = 0
@@ -188,8 +184,7 @@ def gather(edges, queue, targets, control):
 @njit(parallel=True, nogil=True, cache=True)
 def filter_edges(targets, visited, level, distances, following, control):
     """Give the unvisited among the gathered targets the distance `level`, and write them to `following`."""
-    first = visited.first
-    visited_bits = visited.bits
+    first, visited_bits = visited
     total = control[EDGES]
     for part in prange((total + _EDGES - 1) // _EDGES):
         kept = np.empty(_EDGES, np.int32)

@@ -60,10 +60,9 @@ def link(succ: Array, chain: Array) -> None:
 
 
 def jump(chain: Array, first: int, last: int, step: int, rounds: int, open_words: Array) -> None:
-    """Run `rounds` rounds of pointer jumping on words `first` to `last`, starting with round `step`.
+    """Let the words `first` to `last` of a chain add those they point to, in so many rounds from number `step` on.
 
-    ``open_words[1 + k]`` becomes nonzero if round k left a word that does not point to an end; ``open_words[0]`` is the
-    barrier of the blocks.
+    ``open_words[1 + k]`` says whether round k left one open; the word before them is what blocks wait by.
     """
     if last > first and rounds:
         resident = cuda_attribute("MaxThreadsPerMultiProcessor") // _JUMPERS * cuda_attribute("MultiProcessorCount")
