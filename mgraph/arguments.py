@@ -1,4 +1,4 @@
-"""Checks of a public call's arguments: vertices, truth values, integers, sizes of memory, arrays."""
+"""Checks of a public call's arguments: vertices, words, truth values, integers, sizes of memory, arrays."""
 
 import math
 import re
@@ -11,20 +11,46 @@ from .arrays import Array
 from .errors import Argument, Given, InputError
 
 
-def checked_vertices(name: str, values: Any, n: int) -> tuple[int, ...]:
-    """Return the vertices that an argument names, or raise InputError."""
+def checked_vertices(name: str, values: Any, n: int, *advice: str | Argument | Given) -> tuple[int, ...]:
+    """Return the vertices that an argument names, or raise InputError; with `advice` for a single vertex."""
     scalar = isinstance(values, str) or (isinstance(values, np.ndarray) and not values.ndim)
     if scalar or not isinstance(values, Sequence | np.ndarray):
-        advice = ": for one vertex give ", Given("source")
         raise InputError(*advice, argument=name, value=values, expected="a sequence of vertices")
     if not len(values):
-        raise InputError(Argument(name), " must have one vertex or more, got none")
+        raise InputError(argument=name, value=values, expected="a sequence of one vertex or more")
     if not n:
-        raise InputError(Argument(name), f" must be a vertex, and the graph has none: got {values[0]!r}")
+        raise InputError(argument=name, value=values[0], expected="a vertex, and the graph has none")
     return tuple(checked_integer(name, value, 0, n - 1) for value in values)
 
 
 _SIZE = re.compile(r"(\d{1,30}(?:\.\d{0,30})?(?:e\+?\d\d?)?) *(?:([kmgt])(i?))?b?", re.IGNORECASE)
+
+
+def one_of(words: Sequence[str]) -> str:
+    """Return words as a message lists them.
+
+    Examples
+    --------
+    >>> from mgraph.arguments import one_of
+    >>> one_of(["float32", "float64", "int32"])
+    'float32, float64 or int32'
+    """
+    *rest, last = words
+    return f"{', '.join(rest)} or {last}" if rest else last
+
+
+def checked_choice(name: str, value: Any, choices: Sequence[str]) -> str:
+    """Return an argument that is one of some words, or raise InputError.
+
+    Examples
+    --------
+    >>> from mgraph.arguments import checked_choice
+    >>> checked_choice("connection", "weak", ("weak", "strong"))
+    'weak'
+    """
+    if not isinstance(value, str) or value not in choices:
+        raise InputError(argument=name, value=value, expected=one_of([repr(choice) for choice in choices]))
+    return value
 
 
 def checked_flag(name: str, value: Any) -> bool:
@@ -50,7 +76,7 @@ def checked_integer(name: str, value: Any, least: int, most: int | None = None) 
     return int(value)
 
 
-def checked_bytes(name: str, value: Any) -> int:
+def checked_bytes(name: str, value: Any, least: int = 1) -> int:
     """Return an argument that is a size of memory, in bytes.
 
     Parameters
@@ -58,8 +84,10 @@ def checked_bytes(name: str, value: Any) -> int:
     name : str
         The argument's name.
     value : int, float or str
-        A whole number of bytes, at least 1, or a string such as ``"1.5e9"``, ``"800MB"`` or ``"1GiB"``, which is
-        rounded down to whole bytes.
+        A whole number of bytes, or a string such as ``"1.5e9"``, ``"800MB"`` or ``"1GiB"``, which is rounded down to
+        whole bytes.
+    least : int
+        The least number of bytes.
 
     Raises
     ------
@@ -79,17 +107,18 @@ def checked_bytes(name: str, value: Any) -> int:
     if isinstance(size, (float, np.floating)) and math.isfinite(size) and size == int(size):
         size = int(size)
     try:
-        return checked_integer(name, size, 1)
+        return checked_integer(name, size, least)
     except InputError:
-        wanted = "a number of bytes, 1 or more, such as 150000000000, '150GB' or '140GiB'"
+        wanted = f"a number of bytes, {least} or more, such as 150000000000, '150GB' or '140GiB'"
         raise InputError(argument=name, value=value, expected=wanted) from None
 
 
 def as_array(values: Any, name: str, xp: Any = np) -> Array:
     """Return an argument as an array, or raise InputError for masked elements and for rows of unequal lengths."""
     if np.ma.is_masked(values):
-        raise InputError(Argument(name), " must not have masked elements: fill them, or leave out what they belong to")
+        advice = ": fill masked elements, or leave out what they belong to"
+        raise InputError(advice, argument=name, value=np.ma.masked, expected="an array without masked elements")
     try:
         return xp.asarray(values)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} cannot be converted to an array: {error}") from error
+        raise InputError(f": {error}", argument=name, value=values, expected="convertible to an array") from error

@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from .errors import Argument, DistanceOverflowError, Given, InputError
+from .arguments import one_of
+from .errors import DistanceOverflowError, Given, InputError
 
 #: The most vertices. Vertex ids are int32; some values are kept free, so that a kernel may count past the last vertex.
 MAX_VERTICES = 2**31 - 2**20
@@ -100,14 +101,13 @@ def distance_dtype(
         For another type, or an integer type for weights that are floats.
     """
     if asked is not None:
-        *names, last = (dtype.name for dtype in types)
-        known = f"{', '.join(names)} or {last}"
+        known = one_of([dtype.name for dtype in types])
         try:
             dtype = np.dtype(asked).newbyteorder("=")
-        except TypeError as error:
-            raise InputError(argument="dtype", value=asked, expected=f"{known}") from error
+        except Exception as error:  # TypeError, for some texts also SyntaxError, UnicodeEncodeError and others
+            raise InputError(argument="dtype", value=asked, expected=known) from error
         if dtype not in types:
-            raise InputError(Argument("dtype"), f" must be {known}, got {dtype.name}")
+            raise InputError(argument="dtype", value=dtype.name, expected=known)
         if weights is not None and weights.kind == "f" and dtype.kind == "i":
             raise InputError(
                 Given("dtype", dtype.name),
@@ -162,7 +162,7 @@ def weight_dtype(dtype: np.dtype) -> np.dtype | None:
         return np.dtype(np.float64) if dtype.itemsize == 8 else np.dtype(np.float32)
     if dtype.kind in "iu":
         return np.dtype(np.int32) if np.can_cast(dtype, np.int32) else np.dtype(np.int64)
-    raise InputError(f"weights of type {dtype.name} are not supported: use floats or integers")
+    raise InputError(argument="weights", value=dtype.name, expected="floats of up to 64 bits, or integers")
 
 
 def out_of_range(dtype: np.dtype, nonnegative: bool) -> DistanceOverflowError:

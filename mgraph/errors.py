@@ -18,6 +18,19 @@ else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+#: The most characters of a value in a message.
+LONGEST = 300
+
+
+def shown(value: Any) -> str:
+    """Return a value as a message shows it: its `repr`, cut if it is long; its type if it cannot be shown."""
+    try:
+        text = repr(value)
+    except Exception:  # an integer of more digits than Python prints, or any other object
+        return f"a value of type {type(value).__name__}"
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
 class Argument(NamedTuple):
     """The name of a public call's argument, in a message."""
 
@@ -34,7 +47,7 @@ class Given(NamedTuple):
     value: Any = ...
 
     def __str__(self) -> str:
-        return f"{self.name}=" if self.value is ... else f"{self.name}={self.value!r}"
+        return f"{self.name}=" if self.value is ... else f"{self.name}={shown(self.value)}"
 
 
 #: The parts of a message.
@@ -90,7 +103,7 @@ class InputError(MgraphError, ValueError):
     argument : str, optional
         The name of the invalid argument.
     value : object
-        Its value.
+        Its value; of an array, the element, type or shape that is invalid.
     expected : str, optional
         What the value must be.
 
@@ -114,7 +127,7 @@ class InputError(MgraphError, ValueError):
         expected: str | None = None,
     ) -> None:
         self.argument, self.value, self.expected = argument, value, expected
-        head = () if argument is None else (Argument(argument), f" must be {expected}, got {value!r}")
+        head = () if argument is None else (Argument(argument), f" must be {expected}, got {shown(value)}")
         super().__init__(*head, *parts)
 
 

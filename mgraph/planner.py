@@ -8,14 +8,13 @@ the registry names, decides how it is cut and what it costs.
 
 import functools
 import inspect
-import reprlib
 from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
 from .algorithms.registry import ALGORITHMS
-from .arguments import checked_bytes, checked_flag, checked_integer
+from .arguments import checked_bytes, checked_choice, checked_flag, checked_integer
 from .dtypes import MAX_ELEMENTS, MAX_VERTICES
 from .errors import Given, InputError
 from .planning.devices import DeviceSpec, specs_of
@@ -146,13 +145,11 @@ def plan(
     >>> made.method, max(made.peak_bytes) < 140 << 30
     ('blocked', True)
     """
-    name = _BY_CALL.get(algorithm, algorithm) if isinstance(algorithm, str) else None
-    if name not in ALGORITHMS:
-        known = ", ".join(map(repr, ALGORITHMS))
-        raise InputError(f"algorithm {algorithm!r} is not known: use one of {known}")
+    called = _BY_CALL.get(algorithm) if isinstance(algorithm, str) else None
+    name = called or checked_choice("algorithm", algorithm, tuple(ALGORITHMS))
     entry = ALGORITHMS[name]
     n = checked_integer("n", n, 0, MAX_ELEMENTS if "list" in entry.takes else MAX_VERTICES)
-    m = None if m is None else checked_integer("m", m, 0)
+    m = None if m is None else checked_integer("m", m, 0, 2**62)
     span = None if span is None else checked_integer("span", span, 1)
     memory_limit = None if memory_limit is None else checked_bytes("memory_limit", memory_limit)
     taken = {}
@@ -192,7 +189,7 @@ def _checked(option: str, value: Any, n: int) -> Any:
         case "predecessors" | "intermediate" | "nonnegative" | "exact" | "directed" | "weighted":
             return checked_flag(option, value)
         case "block" | "gpus_per_node" | "quads" | "sources" | "splitters":
-            return checked_integer(option, value, _LEAST[option])
+            return checked_integer(option, value, _LEAST[option], 2**62)
         case "components":
             return _checked_sizes(value, n)
         case "indptr":
@@ -221,11 +218,8 @@ def _checked_sizes(components: Any, n: int) -> tuple[int, ...]:
     if sizes.shape == (0,) and sizes.dtype != object:
         return ()
     if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or sizes.min() < 1 or int(sizes.sum()) != n:
-        raise InputError(
-            "components must be a sequence of integers of 1 or more that add up to ",
-            Given("n", n),
-            f", got {reprlib.repr(components)}",
-        )
+        wanted = f"a sequence of integers of 1 or more that add up to n={n}"
+        raise InputError(argument="components", value=components, expected=wanted)
     return tuple(sizes.tolist())
 
 
@@ -236,5 +230,5 @@ def _checked_starts(indptr: Any, n: int) -> np.ndarray:
     except (ValueError, TypeError):
         starts = np.empty(0)
     if starts.shape != (n + 1,) or starts.dtype.kind not in "iu":
-        raise InputError(f"indptr must be n + 1 = {n + 1} integers, got {reprlib.repr(indptr)}")
+        raise InputError(argument="indptr", value=indptr, expected=f"n + 1 = {n + 1} integers")
     return starts

@@ -356,7 +356,7 @@ def test_several_sources_a_depth_and_a_target(method, device):
     [
         ({}, "either source"),
         ({"source": 0, "sources": [1]}, "either source"),
-        ({"sources": []}, "sources must have one vertex or more, got none"),
+        ({"sources": []}, "sources must be a sequence of one vertex or more, got"),
         ({"sources": [0, 9]}, "sources must be an integer in .* got 9"),
         ({"source": 0, "target": -1}, "target must be an integer in .* got -1"),
         ({"source": 0, "limit": -1}, "limit must be an integer of 0 or more, got -1"),

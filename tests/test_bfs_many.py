@@ -144,7 +144,7 @@ def test_progress_counts_levels_of_batches():
 @pytest.mark.parametrize(
     ("sources", "options", "message"),
     [
-        ([], {}, "sources must have one vertex or more"),
+        ([], {}, "sources must be a sequence of one vertex or more, got"),
         ([0, 9], {}, r"sources must be an integer in \[0, 3\), got 9"),
         ([0, 1.5], {}, r"sources must be an integer in \[0, 3\), got 1\.5"),
         ([0], {"limit": -1}, "limit must be an integer of 0 or more, got -1"),
@@ -179,7 +179,8 @@ def test_batches_are_as_wide_as_the_sources_and_the_memory_allow():
 
 
 @pytest.mark.parametrize(
-    ("options", "message"), [({"method": "scan"}, "'words'"), ({"sources": 0}, "1 or more, got 0")]
+    ("options", "message"),
+    [({"method": "scan"}, "'words'"), ({"sources": 0}, r"sources must be an integer in \[1, .*got 0")],
 )
 def test_invalid_plans(options, message):
     with pytest.raises(InputError, match=message):

@@ -2,6 +2,7 @@
 
 import copyreg
 import pickle
+from importlib import metadata
 
 import numpy as np
 import pytest
@@ -9,8 +10,10 @@ import tblib.pickling_support
 from click.testing import CliRunner
 
 import mgraph
-from mgraph.arguments import checked_bytes, checked_flag, checked_integer, checked_vertices
+from mgraph.algorithms.registry import ALGORITHMS
+from mgraph.arguments import checked_bytes, checked_choice, checked_flag, checked_integer, checked_vertices
 from mgraph.cli import main
+from mgraph.cli.commands import COMMANDS
 from mgraph.errors import (
     Argument,
     DeviceError,
@@ -30,6 +33,7 @@ from mgraph.errors import (
         (lambda name, value: checked_integer(name, value, 0, 2), 7, "an integer in [0, 3)"),
         (lambda name, value: checked_integer(name, value, 1), 0.5, "an integer of 1 or more"),
         (checked_flag, "yes", "True or False"),
+        (lambda name, value: checked_choice(name, value, ("weak", "strong")), "big", "'weak' or 'strong'"),
         (checked_bytes, "lots", "a number of bytes, 1 or more, such as 150000000000, '150GB' or '140GiB'"),
         (lambda name, value: checked_vertices(name, value, 3), "all", "a sequence of vertices"),
     ],
@@ -56,8 +60,8 @@ def test_the_library_and_the_command_line_say_it_each_in_its_way(tmp_path):
         (
             ["components", "--method", "bogus"],
             lambda: mgraph.connected_components(graph, method="bogus"),
-            "method='bogus' is not known for components",
-            "--method bogus is not known for components",
+            "method must be 'auto', 'afforest', 'shiloach-vishkin' or 'sequential', got 'bogus'",
+            "--method must be 'auto', 'afforest', 'shiloach-vishkin' or 'sequential', got 'bogus'",
         ),
         (
             ["apsp", "--predecessors", "--intermediate"],
@@ -122,7 +126,7 @@ def test_an_error_survives_pickling(sent):
     [
         ("0 1\n1 2\n", ["--n", "2"], "the vertex id 2 in '1 2' is not below --n 2"),
         ("0 5000000000\n", [], "--relabel numbers the ids in use from 0"),
-        ("0 1\n", ["--device", "gpu"], "--device gpu is not known: use 'cpu', 'cuda' or 'cuda:1'"),
+        ("0 1\n", ["--device", "gpu"], "--device must be 'cpu', 'cuda' or 'cuda:N', such as 'cuda:1', got 'gpu'"),
     ],
 )
 def test_errors_of_a_file_name_options_within_its_lines(text, options, printed, tmp_path):
@@ -130,3 +134,133 @@ def test_errors_of_a_file_name_options_within_its_lines(text, options, printed, 
     file.write_text(text)
     result = CliRunner().invoke(main, ["components", str(file), *options])
     assert result.exit_code and printed in " ".join(result.output.split())
+
+
+#: Values that are neither words nor types of distances; comparing, hashing, parsing or printing them raises errors.
+HOSTILE = (
+    np.array(["auto", "x"]),
+    [],
+    {},
+    {"auto"},
+    b"auto",
+    0,
+    10**5000,
+    float("nan"),
+    "\udc80",
+    "9" * 5000,
+    "cuda:\u00b2",
+    "cuda:" + "9" * 5000,
+)
+
+GRAPH = mgraph.Graph.from_edges([0, 1], [1, 2], [3, 4])
+
+#: Calls by the argument that they are given.
+CALLS = {
+    "method": (
+        lambda value: mgraph.apsp(GRAPH, method=value),
+        lambda value: mgraph.bfs(GRAPH, 0, method=value),
+        lambda value: mgraph.connected_components(GRAPH, method=value),
+        lambda value: mgraph.connected_components(GRAPH, method=value, connection="strong"),
+        lambda value: mgraph.list_rank([1, 2, 2], method=value),
+        lambda value: mgraph.minimum_spanning_forest(GRAPH, method=value),
+        lambda value: mgraph.sssp(GRAPH, 0, method=value),
+        *(lambda value, name=name: mgraph.plan(name, 9, 9, "cpu", method=value) for name in ALGORITHMS),
+    ),
+    "dtype": (
+        lambda value: mgraph.apsp(GRAPH, dtype=value),
+        lambda value: mgraph.sssp(GRAPH, 0, dtype=value),
+        lambda value: mgraph.plan("apsp", 9, 9, "cpu", dtype=value),
+        lambda value: mgraph.plan("sssp", 9, 9, "cpu", dtype=value),
+        lambda value: mgraph.generate.weighted(GRAPH, (1, 9), dtype=value),
+        lambda value: mgraph.generate.random_matrix(3, dtype=value),
+    ),
+    "device": (
+        lambda value: mgraph.bfs(GRAPH, 0, device=value),
+        lambda value: mgraph.apsp(GRAPH, device=value),
+        lambda value: mgraph.generate.rmat(3, device=value),
+        GRAPH.release,
+    ),
+    "devices": (
+        lambda value: mgraph.plan("apsp", 9, devices=value),
+        lambda value: mgraph.plan("apsp", 9, devices=[value]),
+    ),
+    "connection": (lambda value: mgraph.connected_components(GRAPH, connection=value),),
+    "algorithm": (lambda value: mgraph.plan(value, 9, 9),),
+    "client": (lambda value: mgraph.bfs(GRAPH, 0, client=value),),
+    "format": (lambda value: mgraph.read("graph.txt", format=value),),
+    "dense": (lambda value: mgraph.read("graph.npy", dense=value),),
+}
+
+
+@pytest.mark.parametrize("argument", CALLS)
+def test_hostile_values_of_words_are_refused_by_name(argument):
+    for call in CALLS[argument]:
+        for value in HOSTILE:
+            with pytest.raises(InputError) as caught:
+                call(value)
+            assert caught.value.argument == argument and caught.value.expected
+            assert len(str(caught.value)) < 800
+
+
+@pytest.mark.parametrize(
+    ("call", "argument"),
+    [
+        (lambda: mgraph.apsp(GRAPH, block=33), "block"),
+        (lambda: mgraph.apsp(GRAPH, dtype="int8"), "dtype"),
+        (lambda: mgraph.sssp(GRAPH, 0, dtype="int16"), "dtype"),
+        (lambda: mgraph.bfs(GRAPH, sources=[]), "sources"),
+        (lambda: mgraph.Graph.from_edges([0], [1], [float("nan")]), "weights"),
+        (lambda: mgraph.Graph.from_edges([0], [1], [1, 2]), "weights"),
+        (lambda: mgraph.Graph.from_edges([0], [1], ["a"]), "weights"),
+        (lambda: mgraph.Graph.from_edges([0], [-1]), "dst"),
+        (lambda: mgraph.Graph.from_edges([0.5], [1]), "src"),
+        (lambda: mgraph.Graph.from_edges([0], [5], n=5), "n"),
+        (lambda: mgraph.list_rank([5]), "succ"),
+        (lambda: mgraph.list_rank([0.5]), "succ"),
+        (lambda: mgraph.plan("apsp", 10, m=10**400), "m"),
+        (lambda: mgraph.plan("apsp", 10, devices=2**31), "devices"),
+        (lambda: mgraph.plan("apsp", 10, devices=2**63), "devices"),
+        (lambda: mgraph.plan("apsp", 10, devices=mgraph.DeviceSpec("cuda:0", "cuda", memory=None)), "memory"),
+        (lambda: mgraph.plan("apsp", 10, devices=mgraph.DeviceSpec("cuda:0", "cuda", memory=[1])), "memory"),
+        (lambda: mgraph.plan("apsp", 10, devices=mgraph.DeviceSpec("cuda:0", ["cuda"], 1 << 30)), "kind"),
+        (lambda: mgraph.plan("apsp", 10, devices=mgraph.DeviceSpec("x", "cpu", 1 << 30, model=["x"])), "model"),
+    ],
+)
+def test_errors_about_one_value_name_the_argument(call, argument):
+    with pytest.raises(InputError) as caught:
+        call()
+    assert caught.value.argument == argument and caught.value.expected
+    assert str(caught.value).startswith(f"{argument} must be {caught.value.expected}, got ")
+
+
+def test_the_memory_of_a_described_device_may_have_a_unit():
+    made = mgraph.plan("apsp", 10, devices=mgraph.DeviceSpec("cuda:0", "cuda", memory="16GiB"))
+    assert made.devices[0].memory == 16 << 30
+
+
+def test_advice_for_one_vertex_is_that_of_the_call():
+    with pytest.raises(InputError, match=r"sources must be .*, got 3: for one vertex give source=$"):
+        mgraph.bfs(GRAPH, sources=3)
+    with pytest.raises(InputError, match=r"sources must be .*, got 3: for one vertex give \[3\]$"):
+        mgraph.bfs_many(GRAPH, 3)
+
+
+def test_a_command_that_cannot_be_imported_breaks_no_other(monkeypatch):
+    point = metadata.EntryPoint("broken", "no_such_package.commands:broken", COMMANDS)
+    found = metadata.entry_points
+
+    def entry_points(**wanted):
+        if wanted.get("group") == COMMANDS:
+            return metadata.EntryPoints([point]).select(**wanted)
+        return found(**wanted)
+
+    monkeypatch.setattr(metadata, "entry_points", entry_points)
+    for options in (["--help"], ["-h"]):
+        shown = CliRunner().invoke(main, options)
+        assert shown.exit_code == 0 and "components" in shown.output
+        assert "(cannot be imported: No module named 'no_such_package')" in shown.output
+    mistyped = CliRunner().invoke(main, ["bfz"])
+    assert mistyped.exit_code == 2 and "No such command 'bfz'" in mistyped.output
+    run = CliRunner().invoke(main, ["broken", "x", "--any", "3"])
+    assert run.exit_code == 1 and len(run.output.splitlines()) == 1
+    assert "the command 'broken' cannot be imported: No module named 'no_such_package'" in run.output

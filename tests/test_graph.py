@@ -163,15 +163,15 @@ def test_types_of_weights(given_type, kept):
         (([0], [-3]), "-3"),
         (([0], [2**31]), f"{2**31}.*relabel"),
         (([0], [MAX_VERTICES]), "int32"),
-        (([0], [5], None, 5), "5 is not below n=5"),
+        (([0], [5], None, 5), "n must be greater than the largest vertex id, 5, got 5"),
         (([0], [1], None, -1), "n must be .* got -1"),
         (([0], [1], None, 2.0), r"n must be .* got 2\.0"),
         (([0], [1], None, 2**31), "n must be an integer in .* got 2"),
-        (([0], [1], [1, 2]), "for 1 edges"),
-        (([0, 1], [1, 0], [1, np.nan]), "edge 1 is nan"),
+        (([0], [1], [1, 2]), r"weights must be of shape \(1,\), one per edge, got \(2,\)"),
+        (([0, 1], [1, 0], [1, np.nan]), "got nan for edge 1"),
         (([0], [1], [-np.inf]), "-inf"),
         (([0], [1], [1j]), "complex"),
-        (([0], [1], ["far"]), "not supported"),
+        (([0], [1], ["far"]), "weights must be floats of up to 64 bits, or integers, got"),
         (([0], [1], np.array([2**63], np.uint64)), "int64"),
     ],
 )
@@ -222,7 +222,7 @@ def test_nan_is_refused_with_its_place(where):
         (np.zeros((2, 3)), "square"),
         (np.zeros(4), "square"),
         (np.zeros((2, 2), complex), "complex128"),
-        (np.array([["a"]]), "not supported"),
+        (np.array([["a"]]), "weights must be floats of up to 64 bits, or integers, got"),
     ],
 )
 def test_from_dense_refuses(matrix, part):
@@ -324,9 +324,9 @@ def test_a_stored_zero_is_an_edge_but_not_on_diagonals_or_in_blocks():
 def test_masked_elements_are_neither_edges_nor_weights():
     masked = np.ma.array([1, 2], mask=[False, True])
     for edges in (([0, 1], [1, 2], masked), (masked, [1, 2]), ([0, 1], masked)):
-        with pytest.raises(InputError, match="must not have masked elements"):
+        with pytest.raises(InputError, match="must be an array without masked elements"):
             Graph.from_edges(*edges)
-    with pytest.raises(InputError, match="succ must not have masked elements"):
+    with pytest.raises(InputError, match="succ must be an array without masked elements"):
         list_rank(np.ma.array([0, 0], mask=[False, True]), device="cpu")
     assert Graph.from_edges([0, 1], [1, 2], np.ma.array([1, 2])).m == 2
 
@@ -383,7 +383,7 @@ def test_a_graph_that_cannot_be_sorted_in_memory(monkeypatch):
     ],
 )
 def test_ragged_arrays(make, name):
-    with pytest.raises(InputError, match=f"{name} cannot be converted to an array"):
+    with pytest.raises(InputError, match=f"{name} must be convertible to an array"):
         make()
 
 
@@ -430,10 +430,10 @@ def test_other_weights_of_an_undirected_graph():
 @pytest.mark.parametrize(
     ("weights", "words"),
     [
-        ([1, 2], r"weights has shape \(2,\) for 3 edges"),
-        ([1, np.nan, 2], "the weight of edge 1 is nan"),
+        ([1, 2], r"weights must be of shape \(3,\), one per edge, got \(2,\)"),
+        ([1, np.nan, 2], "weights must be numbers, or inf for .no edge., got nan for edge 1"),
         ([True, False, True], "weights must be numbers, got truth values"),
-        (np.ma.masked_equal([1, 2, 3], 2), "must not have masked elements"),
+        (np.ma.masked_equal([1, 2, 3], 2), "must be an array without masked elements"),
     ],
 )
 def test_invalid_weights(weights, words):
@@ -527,7 +527,7 @@ def test_no_call_takes_another_graphs_weights(dtype):
 
 def test_weights_of_a_distance_matrix_beyond_int64_are_refused():
     matrix = np.array([[0, 2**63 + 5], [7, 2**64 - 1]], np.uint64)
-    with pytest.raises(InputError, match="the weight 9223372036854775813 is beyond int64"):
+    with pytest.raises(InputError, match="weights must be in the range of int64, got 9223372036854775813"):
         Graph.from_distances(matrix).coo()
     matrix[0, 1] = 2**64 - 1  # no edge
     assert Graph.from_distances(matrix).coo().weights.tolist() == [7]

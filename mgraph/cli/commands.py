@@ -11,7 +11,7 @@ import click
 
 import mgraph
 
-from ..errors import FormatError, InputError, MemoryLimitError, OutputExistsError, interrupted
+from ..errors import FormatError, InputError, MemoryLimitError, MissingPackageError, OutputExistsError, interrupted
 from .interrupts import Terminated
 from .messages import Failure, Misuse, one_line, show_warning
 
@@ -59,8 +59,26 @@ def _stop(ctx: click.Context, error: BaseException | None = None) -> NoReturn:
 COMMANDS = "mgraph.commands"
 
 
+def _loaded(point: metadata.EntryPoint) -> click.Command:
+    command = point.load()
+    if not isinstance(command, click.Command):
+        raise TypeError(f"{point.value} is not a click command")
+    return command
+
+
+def _without(name: str, error: Exception) -> click.Command:
+    """Return a command in place of one that cannot be imported: its help and its run say why in a line."""
+    why = " ".join(f"cannot be imported: {error}".split())
+
+    def fail() -> NoReturn:
+        raise MissingPackageError(f"the command {name!r} {why}; install its package again") from error
+
+    anything = {"ignore_unknown_options": True, "allow_extra_args": True}
+    return Command(name, callback=fail, short_help=f"({why})", add_help_option=False, context_settings=anything)
+
+
 class Commands(click.Group):
-    """The commands, those of other packages too; what goes wrong before one runs, as in its help, is one line too."""
+    """The commands, including those of other packages. Errors before a command runs, as in its help, are one line."""
 
     command_class = Command
 
@@ -70,9 +88,14 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of a name; None where there is none."""
-        own = super().get_command(ctx, cmd_name)
-        others = () if own is not None else metadata.entry_points(group=COMMANDS, name=cmd_name)
-        return next((point.load() for point in others), own)
+        found = super().get_command(ctx, cmd_name)
+        others = () if found is not None else metadata.entry_points(group=COMMANDS, name=cmd_name)
+        for point in others:
+            try:
+                return _loaded(point)
+            except Exception as error:  # importing another package's module may raise any
+                found = _without(cmd_name, error)
+        return found
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Parse the options before the command."""

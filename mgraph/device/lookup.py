@@ -1,5 +1,7 @@
 """The device of a name, and the device of an array."""
 
+import re
+
 from ..errors import DeviceError, Given, InputError
 from .base import Array, Device
 from .cuda import OLDEST, CudaDevice, cuda_device, cupy, gpu_count, is_cupy
@@ -7,14 +9,18 @@ from .host import HostDevice
 
 HOST = HostDevice()
 
+_GPU = re.compile(r"cuda(?::([0-9]{1,9}))?")
 
-def find(device: str | Device | None = None) -> Device:
+
+def find(device: str | Device | None = None, argument: str = "device") -> Device:
     """Return the device that `device` names.
 
     Parameters
     ----------
-    device : {"cpu", "cuda", "cuda:N"} or None
+    device : {"cpu", "cuda", "cuda:N"}, Device or None
         None is the first GPU if there is one, and otherwise the CPU.
+    argument : str
+        The argument of the public call that names it, for messages.
 
     Raises
     ------
@@ -27,20 +33,20 @@ def find(device: str | Device | None = None) -> Device:
         return device
     if device is None:
         return cuda_device(0) if gpu_count() else HOST
-    if device == "cpu":
+    if isinstance(device, str) and device == "cpu":
         return HOST
-    kind, _, index = str(device).partition(":")
-    if kind != "cuda" or not (index.isdigit() or device == "cuda"):
-        raise InputError(Given("device", device), " is not known: use 'cpu', 'cuda' or 'cuda:1'")
+    gpu = _GPU.fullmatch(device) if isinstance(device, str) else None
+    if gpu is None:
+        raise InputError(argument=argument, value=device, expected="'cpu', 'cuda' or 'cuda:N', such as 'cuda:1'")
     cupy()
-    count = gpu_count()
-    if int(index or 0) >= count:
+    count, index = gpu_count(), int(gpu[1] or 0)
+    if index >= count:
         there = f"this machine has {count}, numbered from 0" if count else "this machine has no usable GPU"
         there += (
             f" (of compute capability {OLDEST}.0 or more, and before any older: CUDA_VISIBLE_DEVICES can hide those)"
         )
-        raise DeviceError(Given("device", device), f" is not there: {there}; ", Given("device", "cpu"), " needs none")
-    return cuda_device(int(index or 0))
+        raise DeviceError(Given(argument, device), f" is not there: {there}; ", Given(argument, "cpu"), " needs none")
+    return cuda_device(index)
 
 
 def of(array: Array) -> Device:

@@ -6,9 +6,12 @@ from typing import Any
 import numpy as np
 
 from .. import device as devices
-from ..dtypes import distance_dtype
+from ..dtypes import DISTANCE_TYPES, distance_dtype
 from ..errors import InputError
 from ..graph import Compressed, Graph, as_graph
+
+#: The types of random weights.
+_TYPES = tuple(dtype for dtype in DISTANCE_TYPES if dtype.itemsize >= 4)
 
 
 def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "float32") -> Graph:
@@ -48,9 +51,7 @@ def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "float32") -> Gr
     low, high = checked_range(weights)
     if high - low >= 2**31:
         raise InputError(argument="weights", value=weights, expected="at most 2**31 - 1 apart")
-    kind = distance_dtype(None, dtype)
-    if kind == np.int16:
-        raise InputError(argument="dtype", value=dtype, expected="float32, float64 or int32")
+    kind = distance_dtype(None, dtype, _TYPES)
     graph = as_graph(graph)
     with devices.find(graph.device).active():
         src, dst, _ = graph.coo()

@@ -36,13 +36,13 @@ def checked_edge_ends(values: Any, name: str, xp: Any) -> Array:
     """Return one end of each edge, checked, or raise InputError."""
     values = as_array(values, name, xp)
     if values.ndim != 1:
-        raise InputError(f"{name} has shape {values.shape}: give one vertex id per edge")
+        raise InputError(argument=name, value=values.shape, expected="of shape (m,), one vertex id per edge")
     if not values.size:
         return values.astype(np.int64)
     if values.dtype.kind not in "iu":
-        raise InputError(f"{name} is of type {values.dtype}: vertex ids are integers, numbered from 0")
+        raise InputError(argument=name, value=values.dtype.name, expected="integers, vertex ids from 0")
     if int(values.min()) < 0:
-        raise InputError(f"{name} holds the vertex id {int(values.min())}: ids are numbered from 0")
+        raise InputError(argument=name, value=int(values.min()), expected="vertex ids of 0 or more")
     return values
 
 
@@ -67,14 +67,16 @@ def vertex_count(n: int | None, largest: int) -> int:
         return largest + 1
     n = checked_integer("n", n, 0, MAX_VERTICES)
     if largest >= n:
-        raise InputError(f"the vertex id {largest} is not below ", Given("n", n), ": ids are numbered from 0 to n-1")
+        wanted = f"greater than the largest vertex id, {largest}"
+        raise InputError(argument="n", value=n, expected=wanted)
     return n
 
 
 def checked_weights(weights: Array, edges: int) -> Array | None:
     """Return weights in the type in which a graph keeps them; None for truth values."""
     if weights.shape != (edges,):
-        raise InputError(f"weights has shape {tuple(weights.shape)} for {edges} edges: give one per edge")
+        wanted = f"of shape ({edges},), one per edge"
+        raise InputError(argument="weights", value=tuple(weights.shape), expected=wanted)
     dtype = weight_dtype(np.dtype(weights.dtype))
     if dtype is None:
         return None
@@ -82,9 +84,10 @@ def checked_weights(weights: Array, edges: int) -> Array | None:
         bad = ~(weights > -np.inf)
         if bool(bad.any()):
             edge = int(bad.nonzero()[0][0])
-            raise InputError(f"the weight of edge {edge} is {float(weights[edge])}: use a number, or inf for 'no edge'")
+            wanted, where = "numbers, or inf for 'no edge'", f" for edge {edge}"
+            raise InputError(where, argument="weights", value=float(weights[edge]), expected=wanted)
     elif weights.dtype.kind == "u" and weights.size and int(weights.max()) > np.iinfo(np.int64).max:
-        raise InputError(f"the weight {int(weights.max())} is beyond int64")
+        raise InputError(argument="weights", value=int(weights.max()), expected="in the range of int64")
     return weights.astype(dtype)
 
 

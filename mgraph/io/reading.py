@@ -11,7 +11,7 @@ from typing import IO
 
 import numpy as np
 
-from ..arguments import checked_flag, checked_integer
+from ..arguments import checked_choice, checked_flag, checked_integer
 from ..errors import AmbiguousZerosError, FormatError, Given, InputError, MemoryLimitError, Worded, parts_of
 from ..graph import Graph
 from .content import Content, Options
@@ -127,8 +127,8 @@ def read(
         raise InputError(argument="format", value=format, expected=f"one of {_formats()}")
     if n is not None:
         n = checked_integer("n", n, 0)
-    if dense is not None and not (isinstance(dense, str) and dense in _DENSE):
-        raise InputError(argument="dense", value=dense, expected="'adjacency' or 'distances'")
+    if dense is not None:
+        checked_choice("dense", dense, tuple(_DENSE))
     for name, value in (("directed", directed), ("weighted", weighted), ("relabel", relabel)):
         if value is not None or name == "relabel":
             checked_flag(name, value)

@@ -8,11 +8,14 @@ import numpy as np
 
 from .. import device as devices
 from .. import limits
-from ..arguments import checked_integer
+from ..arguments import checked_bytes, checked_choice, checked_integer
 from ..errors import InputError
 from . import rates as known
 from .probe import Speed
 from .rates import Rates
+
+#: The most devices that `plan` takes by their number.
+MAX_DEVICES = 1 << 16
 
 #: Share of a device's free memory that a plan may use.
 USABLE = 0.95
@@ -29,7 +32,7 @@ class DeviceSpec:
     kind : {"cpu", "cuda"}
         The kind of device.
     memory : int
-        Bytes that can be allocated.
+        Bytes that can be allocated; `mgraph.plan` also takes a string such as ``"16GiB"``.
     cores : int
         CPU cores that its kernels may use; 1 for a GPU.
     model : str
@@ -64,16 +67,24 @@ def spec_of(device: devices.Device) -> DeviceSpec:
 def specs_of(wanted: Any) -> tuple[DeviceSpec, ...]:
     """Return descriptions of devices, given as a number of them, their names, or descriptions."""
     if isinstance(wanted, (int, np.integer)) and not isinstance(wanted, bool):
-        return (spec_of(devices.find(None)),) * checked_integer("devices", wanted, 1)
+        return (spec_of(devices.find(None)),) * checked_integer("devices", wanted, 1, MAX_DEVICES)
     if wanted is None or isinstance(wanted, (str, DeviceSpec)):
         wanted = [wanted]
-    if not isinstance(wanted, Sequence) or not wanted:
+    if not isinstance(wanted, Sequence) or isinstance(wanted, (bytes, bytearray)) or not len(wanted):
         raise InputError(argument="devices", value=wanted, expected="a number, names or DeviceSpecs")
-    specs = tuple(w if isinstance(w, DeviceSpec) else spec_of(devices.find(w)) for w in wanted)
-    for spec in specs:
-        if spec.kind not in ("cpu", "cuda") or spec.memory < 0 or spec.cores < 1:
-            raise InputError(f"a device must be of kind 'cpu' or 'cuda', with memory >= 0 and cores >= 1, got {spec}")
-    return specs
+    return tuple(_checked(w) if isinstance(w, DeviceSpec) else spec_of(devices.find(w, "devices")) for w in wanted)
+
+
+def _checked(spec: DeviceSpec) -> DeviceSpec:
+    """Return a user's description of a device with its memory in bytes, or raise InputError."""
+    for name in ("name", "model"):
+        if not isinstance(getattr(spec, name), str):
+            raise InputError(argument=name, value=getattr(spec, name), expected="a string")
+    checked_choice("kind", spec.kind, ("cpu", "cuda"))
+    for name, least in (("cores", 1), ("processors", 1), ("held", 0)):
+        checked_integer(name, getattr(spec, name), least, 2**62)
+    memory = checked_bytes("memory", spec.memory, 0)
+    return replace(spec, memory=checked_integer("memory", memory, 0, 2**62))
 
 
 def rates_of(spec: DeviceSpec) -> Rates:

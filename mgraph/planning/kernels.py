@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from .. import device as devices
-from ..errors import Given, InputError
+from ..arguments import one_of
+from ..errors import InputError
 
 
 def check_block(block: int | None, legal: Sequence[int]) -> None:
     """Raise InputError for a block size that a kernel family is not compiled for."""
     if block is not None and block not in legal:
-        known = ", ".join(map(str, legal))
-        raise InputError(Given("block", block), f" is not supported: use one of {known}; by default the best is taken")
+        raise InputError(argument="block", value=block, expected=one_of([str(each) for each in legal]))
 
 
 def padded(columns: int, kind: str) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ... import device as devices
 from ... import errors
-from ...arguments import checked_flag, checked_integer, checked_vertices
+from ...arguments import checked_choice, checked_flag, checked_integer, checked_vertices
 from ...device.clock import clock
 from ...docstrings import with_common_parts
 from ...dtypes import NO_PREDECESSOR, distance_dtype, exact_types, infinity
@@ -33,7 +33,7 @@ from .by_component import ByComponent, components, groups
 from .by_source import FromEverySource, network
 from .naive import Naive
 from .out_of_core import OutOfCore
-from .plan import SEARCHES
+from .plan import METHODS, SEARCHES
 from .squaring import Squaring
 
 #: The most vertices of a dense matrix whose edges are listed to check whether a negative cycle is real.
@@ -144,6 +144,7 @@ def apsp(
         checked_flag("predecessors", predecessors),
         checked_flag("intermediate", intermediate),
     )
+    checked_choice("method", method, ("auto", *METHODS))
     block = None if block is None else checked_integer("block", block, 1)
     memory_limit = checked_memory_limit(memory_limit)
     span = checked_span(span, progress)

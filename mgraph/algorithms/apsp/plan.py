@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...arguments import checked_choice
 from ...dtypes import distance_dtype
 from ...errors import Given, InputError, MemoryLimitError
 from ...kernels import minplus as minplus_kernels
@@ -72,9 +73,7 @@ def planned(
         gpus_per_node=gpus_per_node,
         weighted=weighted,
     )
-    if method not in ("auto", *METHODS):
-        known = ", ".join(map(repr, METHODS))
-        raise InputError(Given("method", method), f" is not known for apsp: use 'auto', {known}")
+    checked_choice("method", method, ("auto", *METHODS))
     if request.intermediate and method in ("squaring", *SEARCHES):
         raise InputError(
             Given("intermediate", True),

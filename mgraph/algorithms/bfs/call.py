@@ -18,7 +18,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from ... import device as devices
-from ...arguments import checked_flag, checked_vertices
+from ...arguments import checked_choice, checked_flag, checked_vertices
 from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...errors import Given, InputError
@@ -115,10 +115,11 @@ def bfs(
     if (source is None) == (sources is None):
         raise InputError("give either source (one vertex) or sources (several), not both")
     name, several = ("source", [source]) if sources is None else ("sources", sources)
-    start = checked_vertices(name, several, graph.n)
+    start = checked_vertices(name, several, graph.n, ": for one vertex give ", Given("source"))
     if target is not None:
         [target] = checked_vertices("target", [target], graph.n)
     predecessors, limit = checked_flag("predecessors", predecessors), checked_depth(limit, max_depth)
+    checked_choice("method", method, ("auto", *searches.BFS_METHODS, *METHODS))
     runner = executor(device, client, graph.device, worker_timeout)
     quads = None
     if runner.place is not None and prepared_for(method, graph.n, graph.m, 1) == "quads":

@@ -16,7 +16,7 @@ from ... import device as devices
 from ...arguments import checked_flag, checked_vertices
 from ...arrays import Array
 from ...docstrings import with_common_parts
-from ...errors import Given, InputError
+from ...errors import Given, InputError, shown
 from ...graph import as_graph
 from ...kernels import bfs as bfs_kernels
 from ...kernels import bfs_many as bfs_many_kernels
@@ -97,7 +97,7 @@ def bfs_many(
     [[0, 1, 2], [-1, -1, 0]]
     """
     graph = as_graph(graph)
-    start = checked_vertices("sources", sources, graph.n)
+    start = checked_vertices("sources", sources, graph.n, f": for one vertex give [{shown(sources)}]")
     predecessors, limit = checked_flag("predecessors", predecessors), checked_depth(limit, max_depth)
     runner = executor(device, client, graph.device, worker_timeout)
     plan = searches.planned_for_many(

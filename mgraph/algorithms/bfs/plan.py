@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ...arguments import checked_choice
 from ...dtypes import offset_type
 from ...errors import Given, InputError
 from ...kernels import bfs as bfs_kernels
@@ -107,9 +108,7 @@ def planned(
 ) -> Plan:
     """Plan a search from one source, or from a set of them, level by level."""
     kind, shape = specs[0].kind, shape or Shape()
-    if method not in ("auto", *BFS_METHODS, *by_level.METHODS):
-        known = ", ".join(map(repr, (*BFS_METHODS, *by_level.METHODS)))
-        raise InputError(Given("method", method), f" is not known for bfs: use 'auto', {known}")
+    checked_choice("method", method, ("auto", *BFS_METHODS, *by_level.METHODS))
     level_by_level = method in by_level.METHODS
     if level_by_level and method not in bfs_by_level_kernels.of_kind(kind).METHODS:
         raise InputError(
@@ -201,8 +200,7 @@ def planned_for_many(
     shape: Shape | None = None,
 ) -> Plan:
     """Plan searches from many sources: as many words of 64 searches at a time as are needed, and fit."""
-    if method not in ("auto", "words"):
-        raise InputError(Given("method", method), " is not known for bfs_many: use 'auto' or 'words'")
+    checked_choice("method", method, ("auto", "words"))
     kind, shards, shape = specs[0].kind, len(specs), shape or Shape()
     r, offset, both = rates_of(specs[0]), offset_type(m).itemsize, directed or shards > 1
     per_level = EXCHANGE["solo" if shards == 1 else kind] + 3 * r.launch

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...arguments import checked_choice
 from ...arrays import chunk_rows
-from ...errors import Given, InputError
 from ...kernels import closure as closure_kernels
 from ...matrices.plan import MatrixDetail
 from ...planning.cut import Ranges, fitting_grid, grids, span_of
@@ -46,8 +46,7 @@ def planned(
     memory_limit: int | None = None,
 ) -> Plan:
     """Plan a transitive closure by the blocked algorithm, a bit a pair."""
-    if method not in ("auto", "blocked"):
-        raise InputError(Given("method", method), " is not known for closure: use 'auto' or 'blocked'")
+    checked_choice("method", method, ("auto", "blocked"))
     kind, shards = specs[0].kind, len(specs)
     kernels = closure_kernels.of_kind(kind)
     check_block(block, kernels.BLOCKS)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ... import device as devices
+from ...arguments import checked_choice
 from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...errors import Given, InputError
@@ -90,19 +91,17 @@ def connected_components(
     (2, [0, 0, 2, 2])
     """
     graph = as_graph(graph)
-    if connection not in ("weak", "strong"):
-        raise InputError(argument="connection", value=connection, expected="'weak' or 'strong'")
+    checked_choice("connection", connection, ("weak", "strong"))
+    checked_choice("method", method, ("auto", *components_plan.METHODS))
     strong = connection == "strong" and graph.directed
     if strong:
-        for name, value, fitting in (("method", method, ("auto", "sequential")), ("device", device, (None, "cpu"))):
-            if value not in fitting:
-                raise InputError(
-                    Given("connection", "strong"), " is computed on one core of a CPU: leave out ", Given(name, value)
-                )
+        on_one_core = Given("connection", "strong"), " is computed on one core of a CPU: leave out "
+        if method not in ("auto", "sequential"):
+            raise InputError(*on_one_core, Given("method", method))
+        if device is not None and not (isinstance(device, str) and device == "cpu"):
+            raise InputError(*on_one_core, Given("device", device))
         if client is not None:
-            raise InputError(
-                Given("connection", "strong"), " is computed on one core of a CPU: leave out ", Given("client")
-            )
+            raise InputError(*on_one_core, Given("client"))
         method, device = "sequential", "cpu"
     runner = executor(device, client, graph.device, worker_timeout)
     plan = components_plan.planned(

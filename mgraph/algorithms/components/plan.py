@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ...arguments import checked_choice
 from ...dtypes import offset_type
 from ...errors import Given, InputError
 from ...kernels import components as components_kernels
@@ -40,9 +41,7 @@ def planned(
     shape: Shape | None = None,
 ) -> Plan:
     """Plan connected components: the reads of vertices and edges by a method, and the forests that it keeps."""
-    if method not in ("auto", *METHODS):
-        known = ", ".join(map(repr, METHODS))
-        raise InputError(Given("method", method), f" is not known for components: use 'auto', {known}")
+    checked_choice("method", method, ("auto", *METHODS))
     kind, shards, shape = specs[0].kind, len(specs), shape or Shape()
     if method == "auto":
         method = "sequential" if kind == "cpu" and m <= FEW_EDGES else "afforest"

@@ -149,11 +149,11 @@ def _elements(succ: Any) -> Array:
     if devices.of(succ).kind == "cpu":
         succ = as_array(succ, "succ")
     if succ.ndim != 1:
-        raise InputError(f"succ has shape {succ.shape}: give one successor per element")
+        raise InputError(argument="succ", value=succ.shape, expected="of shape (n,), one successor per element")
     if not succ.size:
         return succ.astype(np.int32)
     if succ.dtype.kind not in "iu":
-        raise InputError(f"succ is of type {succ.dtype}: successors are integers, the numbers of elements from 0")
+        raise InputError(argument="succ", value=succ.dtype.name, expected="integers, the numbers of elements from 0")
     return succ
 
 
@@ -163,7 +163,8 @@ def _check_range(succ: Array) -> None:
     # As an unsigned integer a negative number is large, so one maximum finds both kinds.
     if n and int(succ.view(succ.dtype.str.replace("i", "u")).max()) >= n:
         where = int(((succ < 0) | (succ >= n)).argmax())
-        raise InputError(f"succ[{where}] is {int(succ[where])}, and the elements are 0 to {n - 1}")
+        place = f" at element {where}"
+        raise InputError(place, argument="succ", value=int(succ[where]), expected=f"integers in [0, {n})")
 
 
 def _one_by_one(succ: Array) -> np.ndarray:

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from ...arguments import checked_choice, checked_integer
 from ...dtypes import MAX_ELEMENTS
-from ...errors import Argument, Given, InputError, RenamedWarning, Words
+from ...errors import Given, InputError, RenamedWarning, Words
 from ...kernels import list_rank as list_rank_kernels
 from ...planning.cut import even_ranges, fitting_rows, span_of
 from ...planning.devices import DeviceSpec, rates_of, speed_of
@@ -87,17 +88,14 @@ def planned(
 
     `m` is not used, since an element has one link.
     """
-    if n > MAX_ELEMENTS:
-        raise InputError(Argument("n"), f" must be an integer in [0, {MAX_ELEMENTS}], got {n}")
+    checked_integer("n", n, 0, MAX_ELEMENTS)
     kind, shards = specs[0].kind, len(specs)
-    if method in FORMER_METHODS:
+    if isinstance(method, str) and method in FORMER_METHODS:
         former, method = method, FORMER_METHODS[method]
         names = Given("method", former), " of list_rank is now ", Given("method", method)
         message = RenamedWarning(*names, ": the former name ends with the next release")
         warnings.warn(message, stacklevel=4)  # the caller of the public function
-    if method not in ("auto", *METHODS):
-        known = ", ".join(map(repr, METHODS))
-        raise InputError(Given("method", method), f" is not known for list_rank: use 'auto', {known}")
+    checked_choice("method", method, ("auto", *METHODS))
     if method == "sequential" and kind == "cuda":
         raise InputError(
             Given("method", "sequential"),

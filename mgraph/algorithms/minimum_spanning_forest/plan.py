@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ...arguments import checked_choice
 from ...dtypes import offset_type
-from ...errors import Given, InputError
 from ...kernels import spanning_forest as spanning_forest_kernels
 from ...planning.cut import shares, span_of
 from ...planning.devices import DeviceSpec, rates_of
@@ -40,8 +40,7 @@ def planned(
     shape: Shape | None = None,
 ) -> Plan:
     """Plan a minimum spanning forest: rounds over all edges, by ranges of the vertices."""
-    if method not in ("auto", *METHODS):
-        raise InputError(Given("method", method), " is not known for minimum_spanning_forest: use 'auto' or 'boruvka'")
+    checked_choice("method", method, ("auto", *METHODS))
     kind, shards, shape = specs[0].kind, len(specs), shape or Shape()
     offset, lists = offset_type(m).itemsize, 2 if directed else 1
     kernels = spanning_forest_kernels.of_kind(kind)

@@ -18,7 +18,7 @@ import numpy as np
 
 from ... import device as devices
 from ... import lazy
-from ...arguments import checked_flag, checked_vertices
+from ...arguments import checked_choice, checked_flag, checked_vertices
 from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...dtypes import distance_dtype, infinity
@@ -31,7 +31,7 @@ from ...results import Result
 from ...runtime.program import Progress, memory_errors
 from ...runtime.select import checked_memory_limit, checked_span, executor, specs_holding
 from . import plan as single_source_plan
-from .plan import TYPES
+from .plan import METHODS, TYPES
 from .program import PATIENCE, FromOneSource, Request, WeightedEdges
 
 #: The window of distances that are relaxed together is `_WINDOW` times the mean weight over the mean degree wide, and
@@ -124,6 +124,7 @@ def sssp(
     [end] = [-1] if target is None else checked_vertices("target", [target], graph.n)
     computed = distance_dtype(graph.weights_dtype, dtype, TYPES)
     most = _checked_limit(limit, computed)
+    checked_choice("method", method, ("auto", *METHODS))
     least = 0 if graph.nonnegative else graph.extremes()[0]
     if least < 0 and method in ("nearfar", "mask"):
         raise InputError(

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from ...arguments import checked_choice
 from ...dtypes import DISTANCE_TYPES, distance_dtype
-from ...errors import Argument, Given, InputError
 from ...planning.cut import shares, span_of
 from ...planning.devices import DeviceSpec, rates_of
 from ...planning.fit import fitted
@@ -34,15 +34,10 @@ def planned(
     shape: Shape | None = None,
 ) -> Plan:
     """Plan shortest paths from one source, round by round."""
-    dtype, shape = distance_dtype(None, dtype), shape or Shape()
+    dtype, shape = distance_dtype(None, dtype, TYPES), shape or Shape()
+    checked_choice("method", method, ("auto", *METHODS))
     if method == "auto":
         method = "nearfar" if nonnegative else "bellman-ford"
-    if method not in METHODS:
-        known = ", ".join(map(repr, METHODS))
-        raise InputError(Given("method", method), f" is not known for sssp: use 'auto', {known}")
-    if dtype not in TYPES:
-        *names, last = (each.name for each in TYPES)
-        raise InputError(Argument("dtype"), f" must be {', '.join(names)} or {last} for sssp, got {dtype.name}")
     kind, shards = specs[0].kind, len(specs)
 
     def peak(own: int, own_edges: int) -> int:

@@ -108,7 +108,7 @@ def tls_security(ca_file: str | os.PathLike[str], cert: str | os.PathLike[str], 
 def _encrypts(security: Security | None) -> bool:
     """Return whether a user's security, or else that of Dask's configuration, has what TLS needs."""
     if security is not None and not isinstance(security, Security):
-        raise InputError(Given("security"), f" must be a distributed.Security, got {security!r}")
+        raise InputError(argument="security", value=security, expected="a distributed.Security")
     try:
         return (security or Security()).get_connection_args("client")["ssl_context"] is not None
     except OSError as error:  # a file that is missing, or none of TLS

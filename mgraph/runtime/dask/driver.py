@@ -100,19 +100,14 @@ class Cluster:
 
     def __init__(self, client: Client, device: str | None = None, worker_timeout: float | str | None = None) -> None:
         if not isinstance(client, Client):
-            raise InputError(
-                Argument("client"),
-                f" must be a distributed.Client, got {client!r}: use Client(cluster), or the client of "
-                f"'with mgraph.cluster.local_client(2) as client:'",
-            )
+            advice = ": use Client(cluster), or the client of 'with mgraph.cluster.local_client(2) as client:'"
+            raise InputError(advice, argument="client", value=client, expected="a distributed.Client")
         if client.asynchronous:
             raise InputError(Argument("client"), " must be synchronous: make it with asynchronous=False")
-        if device not in (None, "cpu", "cuda"):
-            raise InputError(
-                "with ",
-                Given("client"),
-                f", device must be 'cpu', 'cuda' or None, got {device!r}: each worker uses the GPU that it sees",
-            )
+        if device is not None and not (isinstance(device, str) and device in ("cpu", "cuda")):
+            advice = ": each worker uses the GPU that it sees"
+            wanted = "'cpu' or 'cuda' with workers"
+            raise InputError(advice, argument="device", value=device, expected=wanted)
         self._client = client
         self._timeout = checked_timeout(worker_timeout)
         _leave_threads()
