@@ -1,3 +1,5 @@
+"""All pairs on a distance matrix: against SciPy and the unblocked algorithm, in every type, and negative cycles."""
+
 import itertools
 
 import numpy as np

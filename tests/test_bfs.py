@@ -1,3 +1,5 @@
+"""Breadth-first search: every method against SciPy on graphs of many shapes, its paths, limits and plans."""
+
 import lzma
 from pathlib import Path
 

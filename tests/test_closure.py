@@ -1,3 +1,5 @@
+"""Transitive closure: against SciPy on every device and on Dask workers, with rows, pairs and spans."""
+
 import itertools
 from dataclasses import replace
 

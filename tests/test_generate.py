@@ -1,3 +1,5 @@
+"""Generated graphs, matrices and lists: their properties, and the same result for a seed."""
+
 import re
 import zlib
 from unittest import mock

@@ -1,3 +1,5 @@
+"""Graphs: what they are built from, the views that they keep, new weights, and invalid input."""
+
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor

@@ -1,3 +1,5 @@
+"""Files: reading and writing each format, compressed ones too, and errors that name the line."""
+
 import bz2
 import contextlib
 import errno

@@ -1,3 +1,5 @@
+"""All pairs by searches from every source (`sssp` and `johnson`): against SciPy, with potentials and memory."""
+
 import time
 
 import numpy as np

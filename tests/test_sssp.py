@@ -1,3 +1,5 @@
+"""Shortest paths from one source: every method against SciPy, negative weights, limits and targets."""
+
 import re
 from pathlib import Path
 

@@ -1,3 +1,5 @@
+"""The kernels for shortest paths from many sources: against SciPy's Dijkstra, hubs, plateaus and predecessors."""
+
 import numpy as np
 import pytest
 from hypothesis import given
