@@ -241,42 +241,32 @@ def test_spacings(method, spacing, device):
         verify(succ, ranks)
 
 
-def completions(monkeypatch, few):
-    """Set the share of unranked elements that counts as few; return a list of the branches that shards take."""
-    ways = []
-    monkeypatch.setattr(program, "FEW", few)
-
-    def note(name, complete):
-        def noted(*arguments):
-            ways.append(name)
-            complete(*arguments)
-
-        monkeypatch.setattr(Walking, f"_complete_{name}", noted)
-
-    note("few", Walking._complete_few)
-    note("many", Walking._complete_many)
-    return ways
+def ways_of(recorder):
+    """Return how elements that no walk passes were completed, in order, from the operations that ran."""
+    ways = {"enter": "few", "complete": "many"}
+    return [ways[name] for name, *_ in recorder.operations if name in ways]
 
 
 @pytest.mark.parametrize("method", SPLITTERS)
 @pytest.mark.parametrize(("few", "way"), [(1, "few"), (1 << 40, "many")])
 def test_few_or_many_elements_that_no_walk_passes(few, way, method, device, monkeypatch):
-    ways = completions(monkeypatch, few)
-    for lengths in ([30_000], [1] * 3000, [7] * 900, [1, 9_000, 20, 3_000], [2] * 5000 + [50_000]):
-        succ = lists(lengths)
-        for spacing in (4, 64):
-            ranks, failed = walked(succ, method, spacing, device)
-            assert not failed
-            verify(succ, ranks)
-    assert set(ways) == {way}
+    monkeypatch.setattr(program, "FEW", few)
+    with devices.Recorder(devices.find(device)) as recorder:
+        for lengths in ([30_000], [1] * 3000, [7] * 900, [1, 9_000, 20, 3_000], [2] * 5000 + [50_000]):
+            succ = lists(lengths)
+            for spacing in (4, 64):
+                ranks, failed = walked(succ, method, spacing, device)
+                assert not failed
+                verify(succ, ranks)
+    assert set(ways_of(recorder)) == {way}
 
 
-def test_the_limit_of_few_elements(device, monkeypatch):
-    ways = completions(monkeypatch, program.FEW)
+def test_the_limit_of_few_elements(device):
     n = 256 * 64
-    for singles in (100, 1000):  # half of them are not splitters
-        walked(lists([n - singles, *[1] * singles]), "splitter64", 2, device)
-    assert ways == ["few", "many"]
+    with devices.Recorder(devices.find(device)) as recorder:
+        for singles in (100, 1000):  # half of them are not splitters
+            walked(lists([n - singles, *[1] * singles]), "splitter64", 2, device)
+    assert ways_of(recorder) == ["few", "many"]
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
@@ -301,7 +291,7 @@ def test_elements_without_a_rank_are_listed(dtype, device):
 
 @pytest.mark.parametrize("few", [1, 1 << 40])
 def test_cycles_that_no_walk_passes(few, device, monkeypatch):
-    completions(monkeypatch, few)
+    monkeypatch.setattr(program, "FEW", few)
     check_cycle(rings(60_000, 20_000), "splitter64", device)
     check_cycle(rings(60_000, 30_000), "splitter48", device)
     succ = lists([40_000, 1, 500, 1])
@@ -454,7 +444,7 @@ def test_a_successor_that_is_no_element_is_named(method, dtype, device):
 @pytest.mark.parametrize("spacing", [4, 1024])
 def test_successors_out_of_range_are_never_followed(method, few, spacing, device, monkeypatch):
     """At a splitter, at an element that a walk passes, and at one that none passes."""
-    completions(monkeypatch, few)
+    monkeypatch.setattr(program, "FEW", few)
     for lengths in ([3000], [1, 2, 4000], [3] * 900):
         for where in range(0, sum(lengths), 601):
             for wrong in (-1, -(2**31), sum(lengths), 2**31 - 1):
