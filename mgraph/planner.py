@@ -127,6 +127,10 @@ def plan(
         What is known of the graph's form, from `mgraph.planning.shape.shape_of`. The time of searches and components
         on a CPU depends on it. By default that of a random graph.
 
+    Returns
+    -------
+    Plan
+
     Raises
     ------
     MemoryLimitError
@@ -141,8 +145,8 @@ def plan(
     Examples
     --------
     >>> import mgraph
-    >>> made = mgraph.plan("apsp", 100_000, devices=[mgraph.DeviceSpec("cuda:0", "cuda", 140 << 30)])
-    >>> made.method, max(made.peak_bytes) < 140 << 30
+    >>> plan = mgraph.plan("apsp", 100_000, devices=[mgraph.DeviceSpec("cuda:0", "cuda", 140 << 30)])
+    >>> plan.method, max(plan.peak_bytes) < 140 << 30
     ('blocked', True)
     """
     called = _BY_CALL.get(algorithm) if isinstance(algorithm, str) else None

@@ -501,6 +501,13 @@ def test_kept_arrays_are_listed_and_released(device):
     assert mgraph.sssp(other, 0, device=device).distances.tolist() == [0, 1, 1]
 
 
+def test_an_unknown_order_of_edges_is_refused():
+    graph = Graph.from_edges([0, 1], [1, 2])
+    with pytest.raises(InputError, match="order must be 'csr' or 'csc', got 'foo'"):
+        graph.adjacency("foo")
+    assert graph.cached() == []
+
+
 def test_a_plan_names_memory_in_use_already():
     graph = Graph.from_edges([0, 1, 2], [1, 2, 0])
     made = mgraph.bfs(graph, 0, device="cpu").plan

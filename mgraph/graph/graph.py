@@ -327,17 +327,58 @@ class Graph(Keeping):
         return self._home.name
 
     def csr(self) -> Compressed:
-        """Return the edges grouped by source: row ``v`` holds the targets of ``v``'s edges, ascending."""
+        """Return the edges grouped by source: row ``v`` holds the targets of ``v``'s edges, ascending.
+
+        Returns
+        -------
+        Compressed
+            `indptr` of shape (n + 1,), int32, or int64 for about 2^31 edges or more; `indices`, int32 of shape (m,);
+            and `weights` of shape (m,), or None for an unweighted graph.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> csr = mgraph.Graph.from_edges([0, 0, 1], [1, 2, 2], [5, 6, 7]).csr()
+        >>> csr.indptr.tolist(), csr.indices.tolist(), csr.weights.tolist()
+        ([0, 2, 3, 3], [1, 2, 2], [5, 6, 7])
+        """
         indptr, indices = self.adjacency("csr")
         return Compressed(indptr, indices, self._view("csr.weights", self._home))
 
     def csc(self) -> Compressed:
-        """Return the edges grouped by target: row ``v`` holds the sources of edges into ``v``, ascending."""
+        """Return the edges grouped by target: row ``v`` holds the sources of edges into ``v``, ascending.
+
+        Returns
+        -------
+        Compressed
+            Shapes and types as of `csr`. Of an undirected graph both are the same arrays.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> csc = mgraph.Graph.from_edges([0, 0, 1], [1, 2, 2], [5, 6, 7]).csc()
+        >>> csc.indptr.tolist(), csc.indices.tolist(), csc.weights.tolist()
+        ([0, 0, 1, 3], [0, 0, 1], [5, 6, 7])
+        """
         indptr, indices = self.adjacency("csc")
         return Compressed(indptr, indices, self._view("csc.weights", self._home))
 
     def coo(self) -> Edges:
-        """Return the edges one by one, sorted by source and target."""
+        """Return the edges one by one, sorted by source and target.
+
+        Returns
+        -------
+        Edges
+            `src` and `dst`, int32 of shape (m,), and `weights` of shape (m,), or None for an unweighted graph. An
+            undirected edge is listed in both directions.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> src, dst, weights = mgraph.Graph.from_edges([1, 0], [2, 1], [7, 5]).coo()
+        >>> src.tolist(), dst.tolist(), weights.tolist()
+        ([0, 1], [1, 2], [5, 7])
+        """
         indptr, indices, weights = self.csr()
         m = len(indices)
         # An edge's row is the number of rows, but the first, that begin at it or before.
@@ -353,12 +394,33 @@ class Graph(Keeping):
             Grouped by source or by target; of an undirected graph both are the same arrays.
         device : Device, optional
             The device of the returned arrays; by default the graph's own.
+
+        Returns
+        -------
+        indptr : array of int32 or int64, shape (n + 1,)
+            Where each row begins.
+        indices : array of int32, shape (m,)
+            The other end of each edge, ascending in a row.
+
+        Raises
+        ------
+        InputError
+            For another `order`.
         """
+        if order not in ("csr", "csc"):
+            raise InputError(argument="order", value=order, expected="'csr' or 'csc'")
         device = device or self._home
         return self._view(f"{order}.indptr", device), self._view(f"{order}.indices", device)
 
     def unweighted(self) -> "Graph":
-        """Return the same graph without its weights."""
+        """Return the same graph without its weights.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.Graph.from_edges([0], [1], [5]).unweighted().weights_dtype is None
+        True
+        """
         return self._with(None)
 
     def with_weights(self, weights: Array) -> "Graph":
