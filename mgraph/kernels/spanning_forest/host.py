@@ -36,9 +36,12 @@ def _lower(array, place, value):
 @unless(lambda edges, *_: is_small(edges[0]))
 def choose(edges, first, alone, components, choice, hubs):
     """Write each row's least edge that leaves its component, and lower the components' bounds."""
-    indptr, indices, keys = edges
-    comp, _, best, _ = components
-    _, total = hubs
+    indptr = edges.indptr
+    indices = edges.indices
+    keys = edges.keys
+    comp = components.comp
+    best = components.best
+    total = hubs[1]
     total[0] = 0  # the next chunk
     chunks = (len(choice) + _CHUNK - 1) // _CHUNK
     for _ in prange(chunks):
@@ -69,8 +72,11 @@ def choose(edges, first, alone, components, choice, hubs):
 @unless(lambda edges, first, components, choice: len(choice) <= VERTICES)
 def settle(edges, first, components, choice):
     """Find the least of the greater ends of the edges that attain their component's bound."""
-    indptr, indices, _ = edges
-    comp, _, best, ends = components
+    indptr = edges.indptr
+    indices = edges.indices
+    comp = components.comp
+    best = components.best
+    ends = components.ends
     for row in prange(len(choice)):
         found = choice[row]
         if found != _NONE:
@@ -84,47 +90,41 @@ def settle(edges, first, components, choice):
 @unless(lambda first, last, components, *_: len(components.comp) <= VERTICES)
 def hook(first, last, components, forest, counts):
     """Put each root below the component at the other end of its edge; add edges of own lesser ends to the forest."""
-    for c in prange(len(components.comp)):
-        _hook_root(np.int64(c), first, last, components, forest, counts)
+    comp = components.comp
+    parent = components.parent
+    best = components.best
+    ends = components.ends
+    low = forest.low
+    high = forest.high
+    keys = forest.keys
+    for c in prange(len(comp)):
+        if comp[c] == c and best[c] != _NONE:
+            u, v = np.int32(best[c] & _LOW), ends[c]
+            other = comp[v] if comp[u] == c else comp[u]
+            if c > other or best[other] != best[c] or ends[other] != v:
+                parent[c] = other
+                fetch_and_add(counts, 0, np.int32(1))
+                if first <= u < last:
+                    place = fetch_and_add(counts, 1, np.int32(1))
+                    low[place], high[place], keys[place] = u, v, np.int32(best[c] >> 32)
 
 
 @unless(lambda components: len(components.comp) <= VERTICES)
 def relabel(components):
     """Write every vertex's new root, and reset the bounds."""
-    for v in prange(len(components.comp)):
-        _relabel_vertex(np.int64(v), components)
-
-
-# Functions of their own: in the body of a parallel loop, Numba drops what is written at the loop's index to arrays that
-# were unpacked from a tuple, as it does not see that they are the caller's.
-
-
-@njit(nogil=True, cache=True)
-def _hook_root(c, first, last, components, forest, counts):
-    comp, parent, best, ends = components
-    low, high, keys = forest
-    if comp[c] == c and best[c] != _NONE:
-        u, v = np.int32(best[c] & _LOW), ends[c]
-        other = comp[v] if comp[u] == c else comp[u]
-        if c > other or best[other] != best[c] or ends[other] != v:
-            parent[c] = other
-            fetch_and_add(counts, 0, np.int32(1))
-            if first <= u < last:
-                place = fetch_and_add(counts, 1, np.int32(1))
-                low[place], high[place], keys[place] = u, v, np.int32(best[c] >> 32)
-
-
-@njit(nogil=True, cache=True)
-def _relabel_vertex(v, components):
-    comp, parent, best, ends = components
-    below = comp[v]
-    above = parent[below]
-    while True:
-        following = parent[above]
-        if following == above:
-            break
-        parent[below] = following
-        below, above = above, following
-    comp[v] = above
-    best[v] = _NONE
-    ends[v] = _NO_END
+    comp = components.comp
+    parent = components.parent
+    best = components.best
+    ends = components.ends
+    for v in prange(len(comp)):
+        below = comp[v]
+        above = parent[below]
+        while True:
+            following = parent[above]
+            if following == above:
+                break
+            parent[below] = following
+            below, above = above, following
+        comp[v] = above
+        best[v] = _NONE
+        ends[v] = _NO_END
