@@ -2,13 +2,14 @@
 
 import math
 import re
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .arrays import Array
-from .errors import Argument, Given, InputError
+from .errors import Argument, Given, InputError, RenamedWarning
 
 
 def checked_vertices(name: str, values: Any, n: int, *advice: str | Argument | Given) -> tuple[int, ...]:
@@ -74,6 +75,21 @@ def checked_integer(name: str, value: Any, least: int, most: int | None = None) 
         wanted = f"of {least} or more" if most is None else f"in [{least}, {most + 1})"
         raise InputError(argument=name, value=value, expected=f"an integer {wanted}")
     return int(value)
+
+
+def checked_depth(limit: Any, max_depth: Any, n: int) -> int | None:
+    """Return the greatest distance to search to in a graph of `n` vertices, or None.
+
+    Warn of ``max_depth=``, the former name of ``limit=``.
+    """
+    if max_depth is not None:
+        if limit is not None:
+            raise InputError("give ", Given("limit"), " only: ", Given("max_depth"), " is its former name")
+        names = Given("max_depth"), " is the former name of ", Given("limit")
+        message = RenamedWarning(*names, ", which replaces it in the next release")
+        warnings.warn(message, stacklevel=4)  # of the call, which is decorated once
+    name, value = ("limit", limit) if max_depth is None else ("max_depth", max_depth)
+    return None if value is None else min(checked_integer(name, value, 0), n)
 
 
 def checked_bytes(name: str, value: Any, least: int = 1) -> int:

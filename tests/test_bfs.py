@@ -310,9 +310,8 @@ def test_offsets_of_64_bits(method, device):
     graph = rmat(10, directed=True)
     indptr, indices, _ = graph.csr()
     wide = mgraph.Graph(graph.n, csr=Compressed(indptr.astype(np.int64), indices, None))
-    _, _, _ = wide.csc()
-    for part in ("csc.indptr", "csr.indptr"):
-        wide._views[part, "cpu"] = wide._views[part, "cpu"].astype(np.int64)
+    wide.kept("csc.indptr", devices.find("cpu"), lambda: graph.csc().indptr.astype(np.int64))
+    assert wide.csr().indptr.dtype == wide.csc().indptr.dtype == np.int64
     result = mgraph.bfs(wide, 5, method=method, device=device, predecessors=True)
     assert np.array_equal(result.distances, scipys(graph, 5))
     verify(graph, 5, result)

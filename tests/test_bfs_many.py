@@ -103,7 +103,7 @@ def shapes():
 
 @pytest.mark.parametrize("share", SHARES)
 def test_shapes(share, device, monkeypatch):
-    monkeypatch.setattr(importlib.import_module("mgraph.algorithms.bfs.many"), "_PULL_SHARE", SHARES[share])
+    monkeypatch.setattr(importlib.import_module("mgraph.algorithms.bfs.search_many"), "_PULL_SHARE", SHARES[share])
     sources = [*np.random.default_rng(5).integers(0, 1501, 70).tolist(), 0, 0, 1500]
     for number, (_, src, dst) in enumerate(shapes()):
         check(mgraph.Graph.from_edges(src, dst, n=1501, directed=bool(number % 2)), sources, device)
@@ -118,9 +118,8 @@ def test_offsets_of_64_bits(device):
     graph = rmat(9, directed=True)
     indptr, indices, _ = graph.csr()
     wide = mgraph.Graph(graph.n, csr=Compressed(indptr.astype(np.int64), indices, None))
-    _, _, _ = wide.csc()
-    for part in ("csc.indptr", "csr.indptr"):
-        wide._views[part, "cpu"] = wide._views[part, "cpu"].astype(np.int64)
+    wide.kept("csc.indptr", devices.find("cpu"), lambda: graph.csc().indptr.astype(np.int64))
+    assert wide.csr().indptr.dtype == wide.csc().indptr.dtype == np.int64
     check(wide, [5, 7, 5], device)
 
 

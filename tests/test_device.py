@@ -240,22 +240,23 @@ def test_a_gpu_is_idle_while_its_kernels_are_compiled(monkeypatch):
     """Otherwise the seconds of compiling would be subtracted from those of work done at the same time."""
     said = []
 
-    class Cupy:
-        class cuda:
-            class Device:
-                def __init__(self, index):
-                    self.index = index
+    class Gpu:
+        id = 3
 
-                def synchronize(self):
-                    said.append(f"waits for {self.index}")
+        def __init__(self, index=id):
+            self.index = index
+
+        def synchronize(self):
+            said.append(f"waits for {self.index}")
 
     class Module:
+        def __init__(self, **_):
+            pass
+
         def get_function(self, name):
             said.append(f"compiles {name}")
 
-    monkeypatch.setattr(compile, "cupy", lambda: Cupy)
-    monkeypatch.setattr(compile, "_module", lambda *_: Module())
+    monkeypatch.setattr(compile, "cupy", lambda: SimpleNamespace(RawModule=Module, cuda=SimpleNamespace(Device=Gpu)))
     for _ in range(2):
-        compile._function(3, "no.cu", "kernel", False, 0)
-    compile._function.cache_clear()
-    assert said == ["waits for 3", "compiles kernel"]
+        compile.cuda_function("minplus.cu", "kernel of this test")
+    assert said == ["waits for 3", "compiles kernel of this test"]

@@ -160,13 +160,13 @@ def test_every_thread_has_a_clock_of_its_own():
 
 def test_listeners_are_notified_of_the_first_and_the_last():
     said, heard, nested = Announcement(), [], []
-    with said.heard(heard.append):
-        with said, said, said.heard(nested.append):
+    with said.listening(heard.append):
+        with said, said, said.listening(nested.append):
             thread = threading.Thread(target=said.begin)
             thread.start()
             thread.join()
         assert heard == [True]
-        with said.heard(nested.append):
+        with said.listening(nested.append):
             said.end()
         assert heard == [True, False] and nested == [False]
         with said:
@@ -189,7 +189,7 @@ def test_listeners_are_notified_in_order():
         said.begin()
 
     thread = threading.Thread(target=begin)
-    with said.heard(hear):
+    with said.listening(hear):
         thread.start()
         with said:
             pass
@@ -204,13 +204,13 @@ def test_a_child_that_is_forked_while_kernels_are_compiled():
 import os, threading
 from mgraph.device.clock import COMPILING, clock
 heard, other = [], threading.Thread(target=COMPILING.begin)
-with COMPILING.heard(heard.append):
+with COMPILING.listening(heard.append):
     other.start()
     other.join()
     with COMPILING, clock():
         child = os.fork()
     if not child:
-        with COMPILING.heard(heard.append), COMPILING:
+        with COMPILING.listening(heard.append), COMPILING:
             pass
         before = clock().seconds()
         os._exit(0 if heard == [True, True, False] and before == clock().seconds() > 0 else 1)

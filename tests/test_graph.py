@@ -512,7 +512,7 @@ def test_a_plan_names_memory_in_use_already():
     graph = Graph.from_edges([0, 1, 2], [1, 2, 0])
     made = mgraph.bfs(graph, 0, device="cpu").plan
     held = graph.held(devices.find("cpu"), "csr.indptr", "csr.indices")
-    assert made.devices[0].held == held > 0 and f"({held} B of it there already)" in made.explain()
+    assert made.devices[0].held == held > 0 and f"({held} B already allocated)" in made.explain()
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float64])

@@ -12,8 +12,9 @@ from scipy.sparse.csgraph import floyd_warshall, johnson
 
 import mgraph
 from mgraph import device as devices
+from mgraph.algorithms.apsp import candidates
 from mgraph.algorithms.apsp import plan as all_pairs
-from mgraph.algorithms.apsp.by_component import components
+from mgraph.algorithms.apsp.components import components
 from mgraph.algorithms.apsp.squaring import Squaring
 from mgraph.dtypes import band, exact_types, infinity
 from mgraph.graph import StoredMatrix
@@ -359,7 +360,7 @@ def test_looking_ahead_changes_nothing(n, labels, monkeypatch):
     options = {labels: True} if labels else {}
     matrix = sprinkled(n, 0.1, 1, 30)
     plain = mgraph.apsp(matrix, device="cpu", method="blocked", block=32, **options)
-    monkeypatch.setattr(all_pairs, "_looks_ahead", lambda kind, block, rounds: rounds > 1)
+    monkeypatch.setattr(candidates, "looks_ahead", lambda kind, block, rounds: rounds > 1)
     limit = int(0.9 * n * n * (12 if labels else 8))
     for memory_limit in (None, limit):
         ahead = mgraph.apsp(matrix, device="cpu", method="blocked", block=32, memory_limit=memory_limit, **options)

@@ -234,7 +234,7 @@ def test_explain_prints_each_fact():
         "supersteps: 4,689, in spans of 12",
         "predicted time",
         "a grid of 2 x 2 shards",
-        "weighed:",
+        "alternatives:",
     ):
         assert part in text
     for spec, (first, last) in zip(made.devices, made.ranges, strict=True):
@@ -243,6 +243,22 @@ def test_explain_prints_each_fact():
     text = plan("bfs", 1000, 5000, cpus(1)).explain()
     assert "bfs, method 'hybrid'" in text and "as many as the graph has levels" in text
     assert "predecessors" not in text and "pivots" not in text
+
+
+@pytest.mark.parametrize(
+    ("m", "method", "name", "verdict"),
+    [
+        (6_000, "auto", "blocked", "chosen"),
+        (6_000, "auto", "naive", "fits"),
+        (6_000, "auto", "sssp", "fits; chosen only if at least 2 times as fast and 10 ms shorter"),
+        (6_000, "naive", "sssp", "fits; method='naive' was requested"),
+    ],
+)
+def test_explain_prints_the_verdict_on_each_alternative(m, method, name, verdict):
+    lines = plan("apsp", 1000, m, gpus(1), method=method).explain().splitlines()
+    alternatives = lines[lines.index("alternatives:") + 1 :]
+    (line,) = (line for line in alternatives if line.split()[0] == name)
+    assert line.endswith(f"  {verdict}")
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import dijkstra, johnson
 import mgraph
 from mgraph import device as devices
 from mgraph.algorithms.apsp import by_source as sources
+from mgraph.algorithms.apsp.candidates import batch_size, device_bytes
 from mgraph.algorithms.apsp.detail import SourcesDetail
 from mgraph.graph.potentials import potentials
 from mgraph.planning.devices import DeviceSpec
@@ -25,7 +26,7 @@ TYPES = [np.float32, np.float64, np.int32]
 NONE = np.iinfo(np.int32).max
 
 
-def planned(n, dtype, predecessors, ranges):
+def planned(n, dtype, predecessors, ranges, kind):
     return Plan(
         algorithm="apsp",
         method="sssp",
@@ -39,7 +40,7 @@ def planned(n, dtype, predecessors, ranges):
         span=2,
         peak_bytes=(0,) * len(ranges),
         seconds=0.0,
-        detail=SourcesDetail(batch=0, computed=np.dtype(dtype).name),
+        detail=SourcesDetail(batch=batch_size(n, np.dtype(dtype), kind), computed=np.dtype(dtype).name),
     )
 
 
@@ -47,7 +48,7 @@ def solved(graph, dtype, way=("cpu", "cpu"), predecessors=True):
     """Return the result of one shard, run by the engine; of a graph with negative weights, by Johnson's algorithm."""
     device, home = way
     h = None if graph.nonnegative else potentials(graph)
-    plan = planned(graph.n, dtype, predecessors, [(0, graph.n)])
+    plan = planned(graph.n, dtype, predecessors, [(0, graph.n)], device)
     program = sources.FromEverySource(plan, home)
     return Direct(devices.find(device)).run(program, lambda _: sources.network(graph, h), plan, None).arrays
 
@@ -175,7 +176,7 @@ def test_several_shards(way, small_batches):
     random = np.random.default_rng(3)
     n, device = 300, devices.find(way[0])
     graph = mgraph.Graph.from_edges(*random.integers(0, n, (2, 900)), random.integers(0, 9, 900), n=n)
-    plan = planned(n, np.int32, True, [(0, 200), (200, 200), (200, 300)])
+    plan = planned(n, np.int32, True, [(0, 200), (200, 200), (200, 300)], "cpu")
     program = sources.FromEverySource(plan, way[1])
 
     class Rank:
@@ -311,5 +312,5 @@ def test_the_device_bytes_are_what_is_used(dtype, home, predecessors):
 
     with Watch() as watch:
         solved(graph, dtype, ("cuda", home), predecessors)
-    said = sources.device_bytes(n, m, n, np.dtype(dtype), predecessors, kind="cuda", home=home)
+    said = device_bytes(n, m, n, np.dtype(dtype), predecessors, kind="cuda", home=home)
     assert abs(watch.peak / said - 1) < 0.05

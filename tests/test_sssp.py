@@ -15,7 +15,6 @@ from test_plan import measured
 
 import mgraph
 from mgraph import device as devices
-from mgraph.algorithms.sssp import call
 from mgraph.device.numba.small import is_small
 from mgraph.generate import random_degree, rmat
 from mgraph.graph import Compressed
@@ -209,14 +208,14 @@ def test_wide_rounds_after_thin_ones(device):
 
 
 @pytest.mark.parametrize("length", [60, 60_000])  # for one block, and for all
-def test_a_window_lost_in_rounding(length, device, monkeypatch):
+def test_a_window_lost_in_rounding(length, device):
     # From 2^40 on floats are 2^17 apart, and a bound of a window of 1 more is the same.
-    monkeypatch.setattr(call, "_window", lambda csr, n: 1.0)
     leaves = np.arange(2, length + 2)
     src = np.concatenate([[0], np.ones(length, int), leaves])
     dst = np.concatenate([[1], leaves, leaves + length])
     weights = np.concatenate([[2.0**40], np.tile([2.0**18, 2.0**19], length)]).astype(np.float32)
     graph = mgraph.Graph.from_edges(src, dst, weights)
+    assert graph.kept("window", devices.find("cpu"), lambda: 1.0, weights=True) == 1
     result = mgraph.sssp(graph, 0, method="nearfar", device=device, predecessors=True)
     verify(graph, 0, result)
     assert np.array_equal(in_doubles(result.distances), scipys(graph, 0))

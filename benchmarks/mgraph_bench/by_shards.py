@@ -17,7 +17,7 @@ import numpy as np
 from mgraph import device as devices
 from mgraph.algorithms import bellman
 from mgraph.algorithms.apsp.verify import ROUNDING
-from mgraph.algorithms.bfs.ranges import IncomingEdges
+from mgraph.algorithms.bfs.edges import IncomingEdges
 from mgraph.algorithms.bfs.search import Search
 from mgraph.algorithms.list_rank.program import Walking
 from mgraph.arrays import Array

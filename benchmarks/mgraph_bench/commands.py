@@ -47,10 +47,12 @@ class Measuring(Command):
 @bench.command("run", cls=Measuring, epilog="Example: mgraph bench bfs-size rank-scaling --quick --out here")
 @click.argument("suites", nargs=-1, metavar="[SUITE]...")
 @click.option("--device", metavar="NAME", help="Measure on this device only: cpu, cuda or cuda:N.")
-@click.option("--workers", type=int, metavar="N", help="Run what does not say it on N Dask workers of this machine.")
-@click.option("--scheduler", metavar="ADDRESS", help="Run what is for workers on those of this Dask scheduler.")
+@click.option(
+    "--workers", type=int, metavar="N", help="Run cases that name no workers on N Dask workers of this machine."
+)
+@click.option("--scheduler", metavar="ADDRESS", help="Run cases for workers on this Dask scheduler.")
 @click.option("--quick", is_flag=True, help="Shrink every sweep to seconds.")
-@click.option("--limit", type=float, metavar="SECONDS", help="Begin no row after so long; 0 begins none.")
+@click.option("--limit", type=float, metavar="SECONDS", help="Start no case after this many seconds; 0 starts none.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default="bench", show_default=True)
 @click.option("--data", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Where graphs' files are.")
 def bench_run(suites: tuple[str, ...], **options: Any) -> None:
@@ -91,7 +93,9 @@ def _print_row(row: dict[str, Any]) -> None:
 @bench.command("report", epilog="Example: mgraph bench report here --baseline before")
 @click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option(
-    "--baseline", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Tell what is slower than there."
+    "--baseline",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Show what is slower than in this folder.",
 )
 def bench_report(folder: Path, baseline: Path | None) -> None:
     """Write report.html and report.md into a folder of runs."""

@@ -34,7 +34,7 @@ class Sample(NamedTuple):
 
 
 def named(*names: str) -> Callable[[Any], dict[str, Any]]:
-    """Return what takes these attributes from a result."""
+    """Return a function that reads these attributes of a result as a dict."""
     return lambda result: {name: getattr(result, name) for name in names}
 
 

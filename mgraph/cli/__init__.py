@@ -1,8 +1,8 @@
 """The command line: ``mgraph COMMAND``, each command a call of the library.
 
-What a command finds goes to standard output, everything else to standard error. Exit codes: 0 if all went well, 2 for
-arguments that cannot be used, an output file that exists and too little memory, 130 after Ctrl-C, 143 after SIGTERM, 1
-for any other failure.
+Results go to standard output, everything else to standard error. Exit codes: 0 for success, 2 for arguments that
+cannot be used, an output file that exists and too little memory, 130 after Ctrl-C, 143 after SIGTERM, 1 for any other
+failure.
 """
 
 import sys

@@ -28,7 +28,7 @@ class Command(click.Command):
         debug = ctx.params.pop("debug")
         logged = logging.root.manager.disable
         if not debug:
-            logging.disable()  # what Dask logs at length when a connection ends, an error says in a line
+            logging.disable()  # our error replaces Dask's long log message
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = show_warning

@@ -19,10 +19,10 @@ class Terminated(KeyboardInterrupt):
 
 @contextlib.contextmanager
 def stoppable(by_workers: bool) -> Iterator[Callable[[], None]]:
-    """Have Ctrl-C end a call: one by workers at once, any other when the function that this yields is called.
+    """Handle Ctrl-C: interrupt a call with workers immediately, any other when the yielded function is next called.
 
-    At any other time the exception might leave one half an object. A second Ctrl-C ends any call at once: where it
-    finds compiled code at work, for which Python's handlers wait, it ends the process.
+    At any other time the exception might leave an object half built. A second Ctrl-C ends any call at once. If
+    compiled code is running, which delays Python's handlers, it ends the process.
     """
     pressed = False
 
@@ -48,7 +48,7 @@ def stoppable(by_workers: bool) -> Iterator[Callable[[], None]]:
 
 @contextlib.contextmanager
 def counted_interrupts(first: str) -> Iterator[None]:
-    """Say `first` when Ctrl-C comes, and end the process soon after a second one, whatever the main thread does.
+    """Print `first` on the first Ctrl-C; end the process soon after a second, whatever the main thread does.
 
     Python writes the number of each signal to a socket even while the main thread runs compiled code.
     """
@@ -78,7 +78,7 @@ def counted_interrupts(first: str) -> Iterator[None]:
         yield
     finally:
         signal.set_wakeup_fd(before)
-        pythons.close()  # by which the other end reads nothing
+        pythons.close()  # the other end then reads an end of file
         counting.join()
         ours.close()
 

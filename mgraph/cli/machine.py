@@ -71,7 +71,7 @@ def _version(*names: str) -> str | None:
 
 
 def _missing(versions: dict[str, str | None]) -> Iterator[str]:
-    """Say what GPUs need that is not there, and what adds it."""
+    """Yield what is missing to use GPUs, and how to install it."""
     if versions["cupy"] is None:
         yield "GPUs need CuPy: pip install 'dask-mgraph[cuda13]' (or 'dask-mgraph[cuda12]' for a driver of CUDA 12)"
         return

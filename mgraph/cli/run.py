@@ -1,4 +1,4 @@
-"""A call as the options ask for it: read the input, run, save and print."""
+"""Run a call with the options of the command line: read the input, run, save and print."""
 
 import sys
 import threading
@@ -109,7 +109,7 @@ def perform(
         with (
             tqdm(desc=name, unit=" steps", leave=False, disable=hidden) as bar,
             stoppable(by_workers=client is not None) as look,
-            COMPILING.heard(lambda begins: _compiling(bar, name, begins, look)),
+            COMPILING.listening(lambda begins: _compiling(bar, name, begins, look)),
         ):
 
             def progress(done: int, total: int | None) -> None:
@@ -156,7 +156,7 @@ def perform(
 
 
 def _compiling(bar: Any, name: str, begins: bool, look: Callable[[], None]) -> None:
-    """Let the progress line say that a kernel is compiled, or again what runs; after a kernel, look for Ctrl-C.
+    """Show in the progress bar whether a kernel is being compiled; after each kernel, check for Ctrl-C.
 
     A first call compiles several kernels before its first span ends.
     """
@@ -166,7 +166,7 @@ def _compiling(bar: Any, name: str, begins: bool, look: Callable[[], None]) -> N
 
 
 def _save(out: Path, result: Result, ids: np.ndarray | None, overwrite: bool) -> None:
-    """Save what was found: the main array (.npy), or all by name, with the ids (.npz)."""
+    """Save the result: the main array (.npy), or all arrays by name, with the ids (.npz)."""
     if out.suffix == ".npy":
         save(out, next(iter(result.arrays.values())), overwrite)
         return

@@ -114,7 +114,7 @@ class Announcement:
                     listener(by > 0)
 
     @contextlib.contextmanager
-    def heard(self, listener: Callable[[bool], None]) -> Iterator[None]:
+    def listening(self, listener: Callable[[bool], None]) -> Iterator[None]:
         """Within the block, call ``listener(True)`` when any thread begins to compile, ``listener(False)`` after."""
         with self._lock:
             self._listeners.append(listener)

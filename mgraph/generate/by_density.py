@@ -129,8 +129,8 @@ def random_graph(m: int, density: float, count: int, *, seed: int = 0, device: s
 
     Each graph is connected by a random tree: every vertex but the first is joined to an earlier one. The other edges
     are different pairs of vertices: the list of all remaining pairs is cut into as many ranges, and one pair is drawn
-    from each. A graph with too few edges for a tree has none, and is not connected; that happens if `density` and `m`
-    are small.
+    from each. A graph with too few edges for a spanning tree is not connected; that happens if `density` and `m` are
+    small.
 
     Parameters
     ----------

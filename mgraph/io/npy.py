@@ -116,7 +116,7 @@ def _fields(text: str) -> tuple[str, bool, tuple[int, ...]] | None:
     text = text.strip(" \t\r\n")
     if not (text.startswith("{") and text.endswith("}")):
         return None
-    text, place = text[1:-1].rstrip(" \t\r\n"), 0  # and no other blank, such as one of Latin-1: Python takes none
+    text, place = text[1:-1].rstrip(" \t\r\n"), 0  # only ASCII blanks, as in Python
     fields: dict[str, str] = {}
     while place < len(text):
         field = _FIELD.match(text, place)
@@ -133,7 +133,7 @@ def _fields(text: str) -> tuple[str, bool, tuple[int, ...]] | None:
 
 
 def _lengths(text: str) -> tuple[int, ...] | None:
-    """Return the numbers of a tuple written as text; None if the text is not one."""
+    """Parse the text of a tuple of integers; None if it is not well formed."""
     parts = text[1:-1].split(",")
     if not parts[-1].strip():
         parts.pop()

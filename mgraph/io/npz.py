@@ -155,7 +155,7 @@ def _order(path: Path, archive: _Archive) -> int:
 def _entries(path: Path, archive: _Archive, n: int) -> Entries:
     """Return rows, columns and values."""
     if "_is_array" in archive:
-        archive.small("_is_array", "b", 0)  # whether it was an array or a matrix in SciPy, which makes no difference
+        archive.small("_is_array", "b", 0)  # ignore SciPy's array/matrix flag
     name = archive.small("format", "SU", 0)
     format = name.item() if name.dtype.kind == "U" else name.item().decode("ascii")
     if format in ("csr", "csc"):

@@ -1,7 +1,8 @@
 """The `Plan` of a call, and its description in words.
 
 A `Plan` has the fields that all algorithms share. Fields of one algorithm are in its `Detail`. Each algorithm derives a
-`Detail` in its own `plan` module, which also writes the algorithm's lines of `Plan.explain`.
+`Detail` in its own `plan` module, or in `detail` if its programs import it. It also writes the algorithm's lines of
+`Plan.explain`.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -129,7 +130,7 @@ class Plan(Generic[DetailT]):
         lines = [what, self.detail.result(self), *self.detail.lines(self), *self._parts()]
         lines.append(f"predicted time of the solve: {duration_in_words(self.seconds)}")
         if self.alternatives:
-            lines.append("weighed:")
+            lines.append("alternatives:")
             width = max(len(way.name) for way in self.alternatives)
             lines += (
                 f"  {way.name:{width}} {duration_in_words(way.seconds):>10} {size_in_words(way.peak_bytes):>12}"
@@ -171,8 +172,8 @@ def duration_in_words(seconds: float) -> str:
 
 
 def peak_in_words(peak: int, spec: DeviceSpec) -> str:
-    """Return a device's peak in words, and how much of it is on the device already."""
-    return size_in_words(peak) + (f" ({size_in_words(spec.held)} of it there already)" if spec.held else "")
+    """Return a device's peak in words, and how much of it is already allocated on the device."""
+    return size_in_words(peak) + (f" ({size_in_words(spec.held)} already allocated)" if spec.held else "")
 
 
 def size_in_words(size: float) -> str:

@@ -1,4 +1,4 @@
-"""GraphBLAS: matrices and vectors over semirings, by SuiteSparse. It has operations, no algorithms.
+"""GraphBLAS: matrices and vectors over semirings, by SuiteSparse. The algorithms are written here.
 
 The search is that of its specification [1]_, the shortest paths are Bellman and Ford's from the vertices whose distance
 fell, as in graphblas-algorithms, and the components are FastSV [2]_, as in LAGraph [3]_.

@@ -19,7 +19,7 @@ import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
-from ...dtypes import kernel_infinity, offset_type
+from ...dtypes import kernel_infinity
 from ...graph import Compressed, Graph
 from ...graph.potentials import edge_lengths
 from ...graph.weights import decode
@@ -27,13 +27,10 @@ from ...kernels import sssp_many as sssp_many_kernels
 from ...kernels.edges import Adjacency, WeightedAdjacency
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
+from .detail import SLOTS, SourcesDetail
 
 #: Width of the window of distances that are settled together, in average weights; measured (benchmarks/NOTES.md).
 _WINDOW = 20
-
-
-#: Batches of rows copied from a device to the host at the same time.
-_SLOTS = 2
 
 
 class Network(NamedTuple):
@@ -59,51 +56,6 @@ def network(graph: Graph, potentials: Array | None = None) -> Network:
     return Network(graph.csc(), graph.adjacency("csr") if graph.directed else None, potentials)
 
 
-def batch_size(n: int, dtype: np.dtype, kind: str) -> int:
-    """Return the number of sources of a superstep on a kind of device."""
-    return int(sssp_many_kernels.of_kind(kind).batch_size(max(1, n), dtype.itemsize))
-
-
-def device_bytes(
-    n: int,
-    m: int,
-    rows: int,
-    dtype: np.dtype,
-    predecessors: bool,
-    *,
-    kind: str,
-    home: str,
-    directed: bool = True,
-    shifted: bool = False,
-) -> int:
-    """Return the peak bytes of a shard of `FromEverySource` on its device.
-
-    Parameters
-    ----------
-    n, m : int
-        Number of vertices, and of stored directed edges.
-    rows : int
-        Number of the shard's sources.
-    dtype : dtype
-        The type of the distances.
-    predecessors : bool
-        Whether predecessors are computed.
-    kind, home : {"cpu", "cuda"}
-        The kind of device that computes, and that holds the result.
-    directed : bool
-        Whether the edges are stored both by source and by target.
-    shifted : bool
-        Whether the search is in float64 whatever the result's type.
-    """
-    result, dtype = dtype.itemsize + 4 * predecessors, np.dtype(np.float64) if shifted else dtype
-    batch = min(rows, batch_size(n, dtype, kind))
-    offset = offset_type(m).itemsize
-    lists = (2 if directed else 1) * ((n + 1) * offset + 4 * m)
-    work = sssp_many_kernels.of_kind(kind).workspace_bytes(n, batch, dtype.itemsize)
-    kept = rows if home == kind else _SLOTS * batch
-    return lists + m * dtype.itemsize + work + kept * n * result + shifted * batch * n * 8
-
-
 class RowStream:
     """A matrix whose rows a device computes batch by batch; it lives on the device or on the host.
 
@@ -118,8 +70,8 @@ class RowStream:
         self.whole: Array = (device.xp if self.stays else np).empty(shape, dtype)
         if self.stays:
             return
-        self.buffers = [device.xp.empty((min(batch, rows), n), dtype) for _ in range(_SLOTS)]
-        self.carried: list[list[Future[None]]] = [[] for _ in range(_SLOTS)]
+        self.buffers = [device.xp.empty((min(batch, rows), n), dtype) for _ in range(SLOTS)]
+        self.carried: list[list[Future[None]]] = [[] for _ in range(SLOTS)]
         self.slot = 0
 
     def batch(self, first: int, last: int) -> Array:
@@ -136,7 +88,7 @@ class RowStream:
             return
         rows = self.buffers[self.slot][: last - first]
         self.carried[self.slot] = devices.carry_home(self.device, rows, self.whole[first:last])
-        self.slot = (self.slot + 1) % _SLOTS
+        self.slot = (self.slot + 1) % SLOTS
 
     def complete(self) -> Array:
         """Return the matrix once all rows that were sent have arrived."""
@@ -173,7 +125,7 @@ class FromEverySource:
         Where the shards' results are kept: on the host, or on the devices that compute them.
     """
 
-    def __init__(self, plan: Plan, home: str) -> None:
+    def __init__(self, plan: Plan[SourcesDetail], home: str) -> None:
         self.plan = plan
         self.detail = plan.detail
         self.home = home
@@ -187,7 +139,7 @@ class FromEverySource:
         out_indptr, out_indices = map(device.asarray, piece.outgoing or (indptr, indices))
         h = None if piece.potentials is None else device.asarray(piece.potentials)
         weights = edge_lengths(Compressed(indptr, indices, piece.incoming.weights), h, dtype, device)
-        batch = min(last - first, batch_size(n, dtype, device.kind))
+        batch = min(last - first, self.detail.batch)
         shape = (last - first, n)
         return SourcesShard(
             device=device,
@@ -204,7 +156,7 @@ class FromEverySource:
 
     def step(self, state: SourcesShard, first: int, limit: int, comm: Communicator) -> int:
         """Search from one batch of sources."""
-        batch = batch_size(self.plan.n, np.dtype(self.detail.computed), state.device.kind)
+        batch = self.detail.batch
         if first * batch >= max(last - first for first, last in self.plan.ranges):
             return 0
         start, end = self.plan.ranges[comm.rank]

@@ -29,8 +29,9 @@ from ...results import MatrixResult
 from ...runtime.program import Executor, Outcome, Program, Progress, memory_errors
 from ...runtime.select import checked_memory_limit, checked_span, executor
 from . import plan as all_pairs
-from .by_component import ByComponent, components, groups
+from .by_component import ByComponent
 from .by_source import FromEverySource, network
+from .components import components, groups
 from .naive import Naive
 from .out_of_core import OutOfCore
 from .plan import METHODS, SEARCHES

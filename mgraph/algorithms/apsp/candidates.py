@@ -10,13 +10,14 @@ import numpy as np
 
 from ... import device as devices
 from ...arrays import chunk_rows
+from ...dtypes import offset_type
 from ...kernels import minplus as minplus_kernels
+from ...kernels import sssp_many as sssp_many_kernels
 from ...planning.cut import Ranges, fitting_grid, fitting_rows, grids, grouped, span_of
 from ...planning.devices import USABLE, usable
 from ...planning.kernels import Shapes, padded
 from ...planning.plan import Detail, Plan
-from .by_source import batch_size, device_bytes
-from .detail import AllPairsDetail, SourcesDetail
+from .detail import SLOTS, AllPairsDetail, SourcesDetail
 from .request import Request
 
 #: Assumed size of a CPU's caches in bytes.
@@ -62,7 +63,7 @@ def blocked(request: Request, derived: bool) -> Plan:
     shards = len(request.specs)
     labelled = request.intermediate or (request.predecessors and not derived)
     rounds = -(-n // block)
-    look_ahead = _looks_ahead(request.kind, block, rounds)
+    look_ahead = looks_ahead(request.kind, block, rounds)
 
     def peak(rows: int, columns: int) -> int:
         edges = request.m * rows * columns // max(n, 1) ** 2
@@ -104,7 +105,7 @@ def blocked(request: Request, derived: bool) -> Plan:
     )
 
 
-def _looks_ahead(kind: str, block: int, rounds: int) -> bool:
+def looks_ahead(kind: str, block: int, rounds: int) -> bool:
     """Whether to look ahead: where launches overlap, and a block consists of whole tiles of every type.
 
     Then the next pivots are not written while they are read.
@@ -205,7 +206,7 @@ def out_of_core(request: Request) -> Plan:
     layout = next(layouts(), (request.pivots, request.pivots, 1))
     block, strip, buffers = layout
     count = -(-n // strip)
-    look_ahead = _looks_ahead(request.kind, block, strip // block)
+    look_ahead = looks_ahead(request.kind, block, strip // block)
     compute = request.product_seconds(n, n, n, labelled) + count * -(-n // block) * (
         r.strips if look_ahead else r.pivots
     )
@@ -272,6 +273,51 @@ def by_source(request: Request, method: str) -> Plan:
     )
 
 
+def batch_size(n: int, dtype: np.dtype, kind: str) -> int:
+    """Return the number of sources of a superstep on a kind of device."""
+    return int(sssp_many_kernels.of_kind(kind).batch_size(max(1, n), dtype.itemsize))
+
+
+def device_bytes(
+    n: int,
+    m: int,
+    rows: int,
+    dtype: np.dtype,
+    predecessors: bool,
+    *,
+    kind: str,
+    home: str,
+    directed: bool = True,
+    shifted: bool = False,
+) -> int:
+    """Return the peak bytes of a shard of `FromEverySource` on its device.
+
+    Parameters
+    ----------
+    n, m : int
+        Number of vertices, and of stored directed edges.
+    rows : int
+        Number of the shard's sources.
+    dtype : dtype
+        The type of the distances.
+    predecessors : bool
+        Whether predecessors are computed.
+    kind, home : {"cpu", "cuda"}
+        The kind of device that computes, and that holds the result.
+    directed : bool
+        Whether the edges are stored both by source and by target.
+    shifted : bool
+        Whether the search is in float64 whatever the result's type.
+    """
+    result, dtype = dtype.itemsize + 4 * predecessors, np.dtype(np.float64) if shifted else dtype
+    batch = min(rows, batch_size(n, dtype, kind))
+    offset = offset_type(m).itemsize
+    lists = (2 if directed else 1) * ((n + 1) * offset + 4 * m)
+    work = sssp_many_kernels.of_kind(kind).workspace_bytes(n, batch, dtype.itemsize)
+    kept = rows if home == kind else SLOTS * batch
+    return lists + m * dtype.itemsize + work + kept * n * result + shifted * batch * n * 8
+
+
 def _derivation(request: Request, rows: int) -> float:
     """Predict the seconds in which predecessors are derived from this number of finished rows of distances."""
     r, cores = request.rates, request.specs[0].cores
@@ -292,10 +338,11 @@ def squaring(request: Request) -> Plan:
 
     ranges = _rows(request, block, peak)
     high = max((last - first for first, last in ranges), default=0)
-    steps = products(n, request.nonnegative) * -(-n // block)
+    needed = products(n, request.nonnegative)
     _, R, _ = _panel_sizes(request, 0, n, labelled, block)
     exchange = request.exchange((len(request.specs), 1), R)
     step_seconds = request.product_seconds(high, n, min(block, n), labelled) + request.rates.pivots + exchange
+    steps = needed * -(-n // block)
     return _plan_of(
         request,
         "squaring",
@@ -304,7 +351,9 @@ def squaring(request: Request) -> Plan:
         step_seconds=step_seconds,
         peak_bytes=tuple(peak(last - first) for first, last in ranges),
         seconds=steps * step_seconds,
-        detail=_detail_of(request, grid=(len(ranges), 1), columns=((0, n),) * len(ranges), block=block),
+        detail=_detail_of(
+            request, grid=(len(ranges), 1), columns=((0, n),) * len(ranges), block=block, products=needed
+        ),
     )
 
 

@@ -8,6 +8,9 @@ from ...errors import Given, Words
 from ...matrices.plan import MatrixDetail
 from ...planning.plan import Detail, Plan, duration_in_words, size_in_words
 
+#: Batches of rows copied from a device to the host at the same time.
+SLOTS = 2
+
 
 @dataclass(frozen=True, kw_only=True)
 class AllPairsDetail(MatrixDetail):
@@ -15,6 +18,8 @@ class AllPairsDetail(MatrixDetail):
 
     Attributes
     ----------
+    products : int
+        Number of (min, +) products of ``"squaring"``; 0 where there are none.
     groups : tuple of int
         Number of vertices of each group of components that is solved separately; empty where the graph is solved whole.
     strip : int
@@ -26,6 +31,7 @@ class AllPairsDetail(MatrixDetail):
         0 where there are no such rounds, or only one shard.
     """
 
+    products: int = 0
     groups: tuple[int, ...] = ()
     strip: int = 0
     buffers: int = 0

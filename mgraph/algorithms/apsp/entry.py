@@ -1,4 +1,4 @@
-"""All pairs of shortest paths, as the registry has them."""
+"""The registry entry of all pairs of shortest paths."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -77,9 +77,9 @@ def planned(
     if request.intermediate and method in ("squaring", *SEARCHES):
         raise InputError(
             Given("intermediate", True),
-            " is what Floyd and Warshall's algorithm records: ",
+            " needs method 'blocked' or 'naive', got ",
             Given("method", method),
-            " has none; use 'blocked' or 'naive', or ",
+            ": use one of these, or ",
             Given("predecessors", True),
         )
     check_block(request.block, minplus_kernels.of_kind(request.kind).BLOCKS)
@@ -128,10 +128,10 @@ def planned(
         if shortfalls[name] or ways[name].seconds >= ways[chosen].seconds:
             return shortfalls[name] or "fits"
         if method != "auto":
-            return f"fits, but method={method!r} was asked for"
+            return f"fits; method={method!r} was requested"
         if name not in open_to_choice:
-            return f"fits, but is there to compare: only method={name!r} takes it"
-        return f"fits, but saves too little: taken from {ADVANTAGE.get(name, 1):g} times as fast and {WORTH:g} s on"
+            return f"fits; only used if method={name!r} is given"
+        return f"fits; chosen only if at least {ADVANTAGE.get(name, 1):g} times as fast and {WORTH * 1e3:g} ms shorter"
 
     alternatives = tuple(
         Alternative(name, way.seconds, max(way.peak_bytes), verdict(name))

@@ -25,7 +25,6 @@ from ...matrices.distance_matrix import NO_CYCLE, Part, empty, fill, finished, o
 from ...matrices.floyd_warshall import panels
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
-from .candidates import products
 from .detail import AllPairsDetail
 
 
@@ -50,7 +49,7 @@ class Squaring:
         self.plan = plan
         self.detail = plan.detail
         self.nonnegative = nonnegative
-        self.products = products(plan.n, nonnegative)
+        self.products = plan.detail.products
 
     def load(self, shard: int, piece: Part, device: devices.Device) -> SquaringShard:
         """Return the shard with its rows of the matrix filled in and copied to the square."""

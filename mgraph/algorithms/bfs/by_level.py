@@ -17,10 +17,8 @@ from ...kernels import bfs_by_level as bfs_by_level_kernels
 from ...kernels.bfs_by_level.ops import Queued, Visited
 from ...kernels.edges import Adjacency
 from ...runtime.communicator import Communicator
-from .ranges import FromSources, IncomingEdges, bitmap, transposed
-
-#: The methods of `mgraph.bfs` that this program runs.
-METHODS = ("edge", "vertex", "mask", "privatized", "scan", "sequential")
+from .edges import IncomingEdges, transposed
+from .ranges import FromSources, bitmap
 
 
 @dataclass
@@ -57,66 +55,17 @@ class Levels:
         return tuple(devices.to_host(self.control).tolist())
 
 
-def lists(method: str, predecessors: bool) -> tuple[bool, bool]:
-    """Return whether a method needs the edges by target, and whether by source."""
-    return method == "edge" or predecessors, method != "edge"
-
-
-def device_bytes(n: int, own: int, edges: int, method: str, predecessors: bool, *, offset: int, shared: bool) -> int:
-    """Return the peak bytes of a shard on its device before predecessors are computed.
-
-    Parameters
-    ----------
-    n, own : int
-        Number of vertices of the graph, and of the shard.
-    edges : int
-        Number of edges into the shard's vertices.
-    method : str
-        One of `METHODS`.
-    predecessors : bool
-        Whether predecessors will be computed.
-    offset : int
-        Bytes of an element of ``indptr``.
-    shared : bool
-        Whether the edges by source and by target are the same arrays.
-    """
-    by_target, by_source = lists(method, predecessors)
-    held = by_target * (4 * edges + offset * (own + 1))
-    if by_source and not (by_target and shared):
-        held += 4 * edges + offset * (n + 1)
-    work = {
-        "edge": 4 * edges,
-        "vertex": 0,
-        "mask": 2 * own,
-        "privatized": 4 * n,
-        "scan": 4 * n + 4 * -(-own // 32) + 4 * edges,
-        "sequential": 4 * n,
-    }
-    return held + 4 * n + 4 * -(-n // 32) + work[method]
-
-
-def touches(n: int, edges: int, method: str, depth: int) -> int:
-    """Return how many vertices and edges a search of `depth` levels reads."""
-    each = {"edge": edges, "vertex": n, "mask": 2 * n}
-    once = {"edge": 0, "vertex": edges, "mask": edges, "scan": n + 3 * edges}
-    return depth * each.get(method, 0) + once.get(method, n + edges)
-
-
 class SearchByLevel(FromSources):
-    """Breadth-first search by one of `METHODS` over ranges of vertices."""
-
-    @property
-    def needed(self) -> tuple[bool, bool]:
-        """Whether the program needs the edges by target, and whether by source."""
-        return lists(self.plan.method, self.plan.predecessors)
+    """Breadth-first search that launches each level by itself, over ranges of vertices."""
 
     def load(self, shard: int, piece: IncomingEdges, device: devices.Device) -> Levels:
         """Return the shard with the sources as its frontier."""
         xp, n = device.xp, self.plan.n
         first, last = self.plan.ranges[shard]
-        needs_target, needs_source = self.needed
-        by_source, by_target = piece.by_source if needs_source else None, piece.by_target if needs_target else None
-        if needs_source and by_source is None:
+        needed = self.plan.detail
+        by_source = piece.by_source if needed.by_source else None
+        by_target = piece.by_target if needed.by_target else None
+        if needed.by_source and by_source is None:
             assert piece.by_target is not None
             by_source = transposed(piece.by_target, n, first)
         kernels = bfs_by_level_kernels.on(device)

@@ -1,16 +1,4 @@
-"""Breadth-first search: the public call and its result.
-
-The algorithm and its sources are described in ``kernels/bfs.cu``. A shard owns a range of vertices and the edges into
-them. A superstep is a level: every shard has the whole frontier, finds which of its own vertices come next, and gathers
-the other shards' part of the new frontier. A single shard runs as many levels in one launch as the span allows.
-
-A frontier is exchanged as a bitmap of all vertices. Where the bitmap is long and the frontier thin, lists of fixed
-length are exchanged instead, which begin with their counts. A count above the length means that the list did not fit:
-then the bitmap follows, and the rest of the batch uses bitmaps without trying lists. The choice depends only on the
-counts, which all shards have, so they agree. The plan decides whether to try lists at all
-(`mgraph.algorithms.bfs.plan`): a short bitmap takes no longer than a list, and on GPUs the host, which otherwise reads
-nothing back within a batch, must wait for the counts.
-"""
+"""Breadth-first search: the public call and its result; `search` and `by_level` have the programs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +6,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from ... import device as devices
-from ...arguments import checked_choice, checked_flag, checked_vertices
+from ...arguments import checked_choice, checked_depth, checked_flag, checked_vertices
 from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...errors import Given, InputError
@@ -30,10 +18,9 @@ from ...results import Result
 from ...runtime.program import Progress, memory_errors
 from ...runtime.select import checked_memory_limit, checked_span, executor, specs_holding
 from . import plan as searches
-from .by_level import METHODS, SearchByLevel
-from .plan import prepared_for
-from .ranges import IncomingEdges, checked_depth, piece
-from .search import Search, walking_aids
+from .by_level import SearchByLevel
+from .edges import IncomingEdges, piece, walking_aids
+from .search import Search
 
 
 @memory_errors("bfs")
@@ -118,13 +105,14 @@ def bfs(
     start = checked_vertices(name, several, graph.n, ": for one vertex give ", Given("source"))
     if target is not None:
         [target] = checked_vertices("target", [target], graph.n)
-    predecessors, limit = checked_flag("predecessors", predecessors), checked_depth(limit, max_depth)
-    checked_choice("method", method, ("auto", *searches.BFS_METHODS, *METHODS))
+    predecessors, limit = checked_flag("predecessors", predecessors), checked_depth(limit, max_depth, graph.n)
+    checked_choice("method", method, ("auto", *searches.METHODS))
     runner = executor(device, client, graph.device, worker_timeout)
-    quads = None
-    if runner.place is not None and prepared_for(method, graph.n, graph.m, 1) == "quads":
-        needed = bfs_kernels.on(runner.place).quads_needed
-        quads = graph.kept("quads needed", runner.place, lambda: needed(graph.adjacency("csr")[0]))
+
+    def quads_needed(place: devices.Device) -> int:
+        needed = bfs_kernels.on(place).quads_needed
+        return int(graph.kept("quads needed", place, lambda: needed(graph.adjacency("csr")[0])))
+
     plan = searches.planned(
         graph.n,
         graph.m,
@@ -134,16 +122,16 @@ def bfs(
         memory_limit=checked_memory_limit(memory_limit),
         span=checked_span(span, progress),
         directed=graph.directed,
-        quads=quads,
+        quads=None if runner.place is None else partial(quads_needed, runner.place),
         indptr=devices.to_host(graph.adjacency("csc")[0]) if len(runner.specs) > 1 else None,
         shape=shape_beside(graph, runner.specs),
     )
 
-    program = (SearchByLevel if plan.method in METHODS else Search)(plan, start, limit, target)
-    prepared = prepared_for(plan.method, graph.n, graph.m, len(plan.ranges))
+    program = (SearchByLevel if plan.method in searches.BY_LEVEL else Search)(plan, start, limit, target)
+    prepared = plan.detail.prepared
 
     def edges(shard: int) -> IncomingEdges:
-        taken = piece(graph, plan.ranges, shard, program.needed, runner.place)
+        taken = piece(graph, plan, shard, runner.place)
         if runner.place is None or prepared is None or len(plan.ranges) > 1:
             return taken
         both = (graph.adjacency(order, runner.place) for order in ("csc", "csr"))

@@ -1,4 +1,4 @@
-"""Breadth-first searches, from one source or set of sources and from many at a time, as the registry has them."""
+"""The registry entries of breadth-first search, and of many searches at a time."""
 
 from collections.abc import Iterator
 
@@ -6,10 +6,10 @@ from ..command import LIMIT, PREDECESSORS, SOURCE, TARGET, Command, Option
 from ..entry import Algorithm, Sample, named
 from ..samples import graphs
 from ..work import of_search, of_searches
-from . import by_level, verify
+from . import verify
 from .call import bfs
 from .many import bfs_many
-from .plan import BFS_METHODS, planned, planned_for_many
+from .plan import BY_LEVEL, METHODS, planned, planned_for_many
 from .summary import summary
 from .summary_of_many import summary_of_many
 
@@ -17,7 +17,7 @@ from .summary_of_many import summary_of_many
 def samples(method: str) -> Iterator[Sample]:
     """Yield searches of every graph from one source and from two; by level, of small graphs only with predecessors."""
     for graph in graphs():
-        predecessors = method not in by_level.METHODS or graph.n < 600
+        predecessors = method not in BY_LEVEL or graph.n < 600
         yield Sample(graph, {"source": 1, "predecessors": predecessors})
         yield Sample(graph, {"sources": [1, 2], "predecessors": predecessors})
 
@@ -35,7 +35,7 @@ BFS = Algorithm(
     call=bfs,
     planner=planned,
     needs_edges=True,
-    methods=(*BFS_METHODS, *by_level.METHODS),
+    methods=METHODS,
     cpu_only=("sequential",),
     start="source",
     checks={"distances": verify.distances},

@@ -1,10 +1,4 @@
-"""Breadth-first searches from many sources: the public call, its result, and its program over vertex ranges.
-
-The algorithm and its sources are described in ``kernels/bfs_many.cu``. Sources are searched in batches; each search of
-a batch has a bit in every vertex's words. A shard owns a range of vertices, the edges into them, and their columns of
-the distances. A superstep is a level of a batch: every shard has the frontier words of all vertices, computes those of
-its own, and gathers the others'.
-"""
+"""Breadth-first searches from many sources: the public call and its result; `search_many` has the program."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,27 +7,18 @@ from typing import Any
 import numpy as np
 
 from ... import device as devices
-from ...arguments import checked_flag, checked_vertices
-from ...arrays import Array
+from ...arguments import checked_depth, checked_flag, checked_vertices
 from ...docstrings import with_common_parts
 from ...errors import Given, InputError, shown
 from ...graph import as_graph
-from ...kernels import bfs as bfs_kernels
-from ...kernels import bfs_many as bfs_many_kernels
-from ...kernels.bfs_many.ops import SearchWords
-from ...kernels.edges import Adjacency, HubBuffers
 from ...paths import walked_back
-from ...planning.plan import Plan
 from ...planning.shape import shape_beside
 from ...results import MatrixResult
-from ...runtime.communicator import Communicator
 from ...runtime.program import Progress, memory_errors
 from ...runtime.select import checked_memory_limit, checked_span, executor, specs_holding
 from . import plan as searches
-from .ranges import IncomingEdges, checked_depth, piece, transposed
-
-#: Pull if more than one in `_PULL_SHARE` vertices is in a frontier.
-_PULL_SHARE = 16
+from .edges import IncomingEdges, piece
+from .search_many import SearchMany
 
 
 @memory_errors("bfs_many")
@@ -98,7 +83,7 @@ def bfs_many(
     """
     graph = as_graph(graph)
     start = checked_vertices("sources", sources, graph.n, f": for one vertex give [{shown(sources)}]")
-    predecessors, limit = checked_flag("predecessors", predecessors), checked_depth(limit, max_depth)
+    predecessors, limit = checked_flag("predecessors", predecessors), checked_depth(limit, max_depth, graph.n)
     runner = executor(device, client, graph.device, worker_timeout)
     plan = searches.planned_for_many(
         graph.n,
@@ -114,7 +99,7 @@ def bfs_many(
     )
 
     def edges(shard: int) -> IncomingEdges:
-        return piece(graph, plan.ranges, shard, (True, True), runner.place)
+        return piece(graph, plan, shard, runner.place)
 
     outcome = runner.run(SearchMany(plan, start, limit), edges, plan, progress)
     results = outcome.arrays
@@ -172,125 +157,3 @@ class BfsManyResult(MatrixResult):
 
     def _connected(self, first: int, last: int) -> np.ndarray:
         return devices.to_host(self.distances[first:last]) >= 0
-
-
-@dataclass
-class BatchShard:
-    """A shard's state; ``kernels/bfs_many.cu`` describes the other arrays.
-
-    Attributes
-    ----------
-    active : array of int64, shape (1,)
-        Number of vertices in a frontier.
-    row : int
-        Row of the batch's first source; -1 before the first batch.
-    level : int
-        Distance of the vertices in the frontiers.
-    size : int
-        Number of these vertices; 0 when the batch is done.
-    """
-
-    device: devices.Device
-    kernels: bfs_many_kernels.Operations
-    first: int
-    last: int
-    by_source: Adjacency
-    by_target: Adjacency
-    sources: Array
-    distances: Array
-    words: SearchWords
-    active: Array
-    hubs: HubBuffers
-    row: int = -1
-    level: int = 0
-    size: int = 0
-
-
-class SearchMany:
-    """Breadth-first searches from many sources over ranges of vertices."""
-
-    def __init__(self, plan: Plan, sources: tuple[int, ...], max_depth: int | None = None) -> None:
-        self.plan = plan
-        self.detail = plan.detail
-        self.sources = sources
-        self.max_depth = max_depth
-
-    def load(self, shard: int, piece: IncomingEdges, device: devices.Device) -> BatchShard:
-        """Return the shard before the first batch."""
-        xp, n, words = device.xp, self.plan.n, self.detail.batch // 64
-        first, last = self.plan.ranges[shard]
-        assert piece.by_target is not None
-        by_source = piece.by_source or transposed(piece.by_target, n, first)
-        return BatchShard(
-            device=device,
-            kernels=bfs_many_kernels.on(device),
-            first=first,
-            last=last,
-            by_source=(device.asarray(by_source[0]), device.asarray(by_source[1])),
-            by_target=(device.asarray(piece.by_target[0]), device.asarray(piece.by_target[1])),
-            sources=xp.asarray(self.sources, np.int32),
-            distances=xp.full((len(self.sources), last - first), -1, np.int32),
-            words=SearchWords(
-                frontier=xp.empty((n, words), np.uint64),
-                seen=xp.empty((last - first, words), np.uint64),
-                following=xp.zeros((last - first, words), np.uint64),
-            ),
-            active=xp.zeros(1, np.int64),
-            hubs=(
-                xp.empty(bfs_kernels.on(device).hub_capacity(len(piece.by_target[1])), np.int32),
-                xp.empty(1, np.uint64),
-            ),
-        )
-
-    def step(self, state: BatchShard, first: int, limit: int, comm: Communicator) -> int:
-        """Run up to `limit` levels of this batch and the next ones."""
-        ran = 0
-        while ran < limit:
-            if state.size and state.level != self.max_depth:
-                self._level(state, comm)
-                ran += 1
-            elif not self._begin(state):
-                break
-        return ran
-
-    def collect(self, state: BatchShard, comm: Communicator) -> dict[str, Array]:
-        """Return the shard's columns of the distances and predecessors."""
-        results = {"distances": state.distances}
-        if self.plan.predecessors:
-            xp, own = state.device.xp, slice(state.first, state.last)
-            row, results["predecessors"] = xp.empty(self.plan.n, np.int32), xp.empty_like(state.distances)
-            kernels = bfs_kernels.on(state.device)
-            for source, distances, before in zip(self.sources, state.distances, results["predecessors"], strict=True):
-                row[own] = distances
-                comm.allgather(row, self.plan.ranges)
-                kernels.parents(state.by_target, state.first, state.last, row, source, before, state.hubs)
-        return results
-
-    def _begin(self, state: BatchShard) -> bool:
-        """Start the next batch; return whether there was one."""
-        row = 0 if state.row < 0 else state.row + self.detail.batch
-        batch = self.sources[row : row + self.detail.batch]
-        if not batch:
-            return False
-        searches = [min(64, max(0, len(batch) - bit)) for bit in range(0, self.detail.batch, 64)]
-        # Bits without a search count as seen.
-        state.words.seen[:] = state.device.xp.asarray([2**64 - 2**count for count in searches], np.uint64)
-        state.words.frontier.fill(0)
-        sources = state.sources[row : row + len(batch)]
-        state.kernels.plant(sources, state.first, state.last, state.words, row, state.distances)
-        state.row, state.level, state.size = row, 0, len(set(batch))
-        return True
-
-    def _level(self, state: BatchShard, comm: Communicator) -> None:
-        """Run a level of a batch: push if few vertices are in a frontier, else pull."""
-        s, k = state, state.kernels
-        if s.size * _PULL_SHARE < self.plan.n:
-            k.push(s.by_source, s.first, s.words, s.hubs)
-        else:
-            k.pull(s.by_target, s.words, s.hubs)
-        s.level += 1
-        s.active.fill(0)
-        k.settle(s.first, s.last, s.words, s.level, s.row, s.distances, s.active)
-        comm.allgather(s.words.frontier, self.plan.ranges)
-        comm.allreduce(s.active, "sum")
-        s.size = int(s.active[0])

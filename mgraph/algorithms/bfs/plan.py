@@ -1,8 +1,7 @@
 """Plans of breadth-first searches, from one source or set of sources, and from many sources at a time."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any
 
 from ...arguments import checked_choice
 from ...dtypes import offset_type
@@ -10,13 +9,13 @@ from ...errors import Given, InputError
 from ...kernels import bfs as bfs_kernels
 from ...kernels import bfs_by_level as bfs_by_level_kernels
 from ...kernels import bfs_many as bfs_many_kernels
-from ...planning.cut import Ranges, shares, span_of
+from ...planning.cut import shares, span_of
 from ...planning.devices import DeviceSpec, rates_of
 from ...planning.fit import fitted, shortfall
-from ...planning.plan import Detail, Plan
+from ...planning.plan import Plan
 from ...planning.rates import EXCHANGE, SHORT
 from ...planning.shape import Shape
-from . import by_level
+from .detail import SearchDetail, SearchesDetail
 
 #: Mean degree from which on a search reads each vertex's neighbour of highest degree first.
 _HEADS_FROM = 8
@@ -28,61 +27,18 @@ _LOOKS = {"cuda": 5.0, "cpu": 7.0}
 #: A list of vertices is sent instead of a bitmap if it is shorter by this factor.
 LISTS = 16
 
-#: The methods of `mgraph.bfs` that run many levels in a launch; `by_level` has the others.
-BFS_METHODS = ("hybrid", "frontier", "pull")
+#: The methods of `mgraph.bfs` that launch each level by itself, which the program `by_level` runs.
+BY_LEVEL = ("edge", "vertex", "mask", "privatized", "scan", "sequential")
+
+#: The methods of `mgraph.bfs`; those not in `BY_LEVEL` run many levels in a launch.
+METHODS = ("hybrid", "frontier", "pull", *BY_LEVEL)
 
 #: Assumed number of levels of a search; the real one depends on the graph.
 DEPTH = 20
 
 
-@dataclass(frozen=True)
-class SearchDetail(Detail):
-    """A search from one source, or from a set of them.
-
-    Attributes
-    ----------
-    listed : int
-        Vertices of a level up to which a shard sends a list of them, not a bitmap; 0 where it never does.
-    """
-
-    until: ClassVar[str] = "as many as the graph has levels"
-
-    listed: int = 0
-
-    def lines(self, plan: Plan) -> Iterator[str]:
-        """Yield how levels are exchanged."""
-        if self.listed:
-            yield f"exchanged: up to {self.listed:,} vertices of a shard as a list, more as a bitmap"
-        yield from super().lines(plan)
-
-
-@dataclass(frozen=True)
-class SearchesDetail(Detail):
-    """Searches from many sources.
-
-    Attributes
-    ----------
-    sources : int
-        Number of sources.
-    batch : int
-        Sources searched from at the same time, a multiple of 64.
-    """
-
-    sources: int
-    batch: int
-
-    def lines(self, plan: Plan) -> Iterator[str]:
-        """Yield the sources."""
-        yield f"sources: {self.batch:,} at a time, of {self.sources:,}"
-        yield from super().lines(plan)
-
-    def layout(self, plan: Plan) -> tuple[Ranges, Ranges]:
-        """Return one range of rows, the sources, and the vertices of each shard as columns."""
-        return ((0, self.sources),), plan.ranges
-
-
-def prepared_for(method: str, n: int, m: int, shards: int) -> str | None:
-    """Return what a search prepares once for a graph: heads, quads or nothing. ``kernels/bfs.cu`` describes both.
+def _prepared_for(method: str, n: int, m: int, shards: int) -> str | None:
+    """Return what a search prepares once for a graph, as in `SearchDetail`.
 
     Heads speed up pulling in graphs of high degree. Quads speed up thin levels in graphs of low degree; they pay only
     if a launch runs many levels.
@@ -102,14 +58,17 @@ def planned(
     span: int | None = None,
     directed: bool = True,
     indptr: Any = None,
-    quads: int | None = None,
+    quads: int | Callable[[], int] | None = None,
     memory_limit: int | None = None,
     shape: Shape | None = None,
 ) -> Plan:
-    """Plan a search from one source, or from a set of them, level by level."""
+    """Plan a search from one source, or from a set of them, level by level.
+
+    `quads` is the graph's number of quads, or a function that counts them, which is called only if they are prepared.
+    """
     kind, shape = specs[0].kind, shape or Shape()
-    checked_choice("method", method, ("auto", *BFS_METHODS, *by_level.METHODS))
-    level_by_level = method in by_level.METHODS
+    checked_choice("method", method, ("auto", *METHODS))
+    level_by_level = method in BY_LEVEL
     if level_by_level and method not in bfs_by_level_kernels.of_kind(kind).METHODS:
         raise InputError(
             Given("method", method),
@@ -122,20 +81,24 @@ def planned(
     listed = 0 if level_by_level or method == "pull" else _listed(n, len(specs), kind)
     shared = len(specs) == 1 and not directed
     offset = offset_type(m).itemsize
-    kept = (n if kind == "cuda" else 0) if quads is None else quads
+    prepared = _prepared_for(method, n, m, len(specs))
+    if quads is None or prepared != "quads":
+        quads = n if kind == "cuda" else 0
+    kept = quads() if callable(quads) else quads
+    by_target, by_source = _lists(method, predecessors)
 
     def peak(own: int, own_edges: int) -> int:
         hubs = 4 * bfs_kernels.of_kind(kind).hub_capacity(own_edges)
         found = predecessors * (4 * own + hubs)
         if level_by_level:
             what = n, own, own_edges, method, predecessors
-            return by_level.device_bytes(*what, offset=offset, shared=shared) + found
+            return _bytes_by_level(*what, offset=offset, shared=shared) + found
         lists = own_edges * 4 + (own + 1) * offset
         if not shared:
             lists += own_edges * 4 + (n + 1) * offset
         bitmaps = -(-n // 32) * 4 + 2 * -(-own // 32) * 4
         once = {"heads": 4 * own, "quads": 16 * kept, None: 0}
-        state = 8 * n + bitmaps + hubs + 4 * len(specs) * (1 + listed) + once[prepared_for(method, n, m, len(specs))]
+        state = 8 * n + bitmaps + hubs + 4 * len(specs) * (1 + listed) + once[prepared]
         return lists + state + found
 
     ranges, edges = shares(n, m, specs, memory_limit, indptr, peak)
@@ -150,9 +113,9 @@ def planned(
     if level_by_level:  # two launches, and the host reads the size of the level
         per_level += (3 if kind == "cuda" else 1) * rates_of(specs[0]).launch * (method not in ("sequential", "scan"))
         cores = 1 if method == "sequential" else specs[0].cores
-        seconds = by_level.touches(n, max(edges), method, int(depth)) / (search * cores)
+        seconds = _touches_by_level(n, max(edges), method, int(depth)) / (search * cores)
         if kind == "cpu":  # sequential reads take less than half of the time of random ones
-            whole, first = (by_level.touches(n, max(edges), method, levels) for levels in (int(depth), 0))
+            whole, first = (_touches_by_level(n, max(edges), method, levels) for levels in (int(depth), 0))
             seconds = (0.4 * (whole - first) + shape.reads(n, 1.6) * first) / (search * cores)
         level = per_level + seconds / depth
     made = Plan(
@@ -168,9 +131,54 @@ def planned(
         span=span or span_of(level),
         peak_bytes=tuple(peak(last - first, own_edges) for (first, last), own_edges in zip(ranges, edges, strict=True)),
         seconds=seconds + depth * per_level,
-        detail=SearchDetail(listed),
+        detail=SearchDetail(listed, by_target, by_source, prepared),
     )
     return fitted(made, memory_limit)
+
+
+def _lists(method: str, predecessors: bool) -> tuple[bool, bool]:
+    """Return whether a method needs the edges by target, and whether by source."""
+    return method not in BY_LEVEL or method == "edge" or predecessors, method != "edge"
+
+
+def _bytes_by_level(n: int, own: int, edges: int, method: str, predecessors: bool, *, offset: int, shared: bool) -> int:
+    """Return the peak bytes of a shard on its device before predecessors are computed.
+
+    Parameters
+    ----------
+    n, own : int
+        Number of vertices of the graph, and of the shard.
+    edges : int
+        Number of edges into the shard's vertices.
+    method : str
+        One of `BY_LEVEL`.
+    predecessors : bool
+        Whether predecessors will be computed.
+    offset : int
+        Bytes of an element of ``indptr``.
+    shared : bool
+        Whether the edges by source and by target are the same arrays.
+    """
+    by_target, by_source = _lists(method, predecessors)
+    held = by_target * (4 * edges + offset * (own + 1))
+    if by_source and not (by_target and shared):
+        held += 4 * edges + offset * (n + 1)
+    work = {
+        "edge": 4 * edges,
+        "vertex": 0,
+        "mask": 2 * own,
+        "privatized": 4 * n,
+        "scan": 4 * n + 4 * -(-own // 32) + 4 * edges,
+        "sequential": 4 * n,
+    }
+    return held + 4 * n + 4 * -(-n // 32) + work[method]
+
+
+def _touches_by_level(n: int, edges: int, method: str, depth: int) -> int:
+    """Return how many vertices and edges a search of `depth` levels reads."""
+    each = {"edge": edges, "vertex": n, "mask": 2 * n}
+    once = {"edge": 0, "vertex": edges, "mask": edges, "scan": n + 3 * edges}
+    return depth * each.get(method, 0) + once.get(method, n + edges)
 
 
 def _listed(n: int, shards: int, kind: str) -> int:

@@ -1,63 +1,16 @@
-"""Vertex ranges of searches: the edges into a shard's vertices, and the base of searches over ranges."""
+"""The base of the programs of breadth-first searches over ranges of vertices."""
 
-import warnings
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from ... import device as devices
-from ... import lazy
-from ...arguments import checked_integer
 from ...arrays import Array
-from ...dtypes import MAX_VERTICES
-from ...errors import Given, InputError, RenamedWarning
-from ...graph import Graph
 from ...kernels import bfs as bfs_kernels
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
-
-
-def checked_depth(limit: Any, max_depth: Any) -> int | None:
-    """Return the greatest distance to search to, or None; warn of ``max_depth=``, the former name of ``limit=``."""
-    if max_depth is not None:
-        if limit is not None:
-            raise InputError("give ", Given("limit"), " only: ", Given("max_depth"), " is its former name")
-        names = Given("max_depth"), " is the former name of ", Given("limit")
-        message = RenamedWarning(*names, ", which replaces it in the next release")
-        warnings.warn(message, stacklevel=4)  # of the call, which is decorated once
-    name, value = ("limit", limit) if max_depth is None else ("max_depth", max_depth)
-    return None if value is None else min(checked_integer(name, value, 0), MAX_VERTICES)
-
-
-class IncomingEdges(NamedTuple):
-    """The edges into a shard's vertices, by target and by source, as far as they are needed and already exist.
-
-    A shard derives missing edges by source from those by target, and missing `prepared` arrays from both.
-    """
-
-    by_target: tuple[Array, Array] | None
-    by_source: tuple[Array, Array] | None = None
-    prepared: tuple[Array, Array] | None = None
-
-
-def piece(
-    graph: Graph,
-    ranges: tuple[tuple[int, int], ...],
-    shard: int,
-    lists: tuple[bool, bool],
-    place: devices.Device | None,
-) -> IncomingEdges:
-    """Return the edges into a shard's vertices; for a single shard, in the orders that `lists` requests."""
-    if len(ranges) == 1:
-        by_target, by_source = lists
-        return IncomingEdges(
-            graph.adjacency("csc", place) if by_target else None, graph.adjacency("csr", place) if by_source else None
-        )
-    first, last = ranges[shard]
-    indptr, indices = graph.adjacency("csc")
-    start, end = int(indptr[first]), int(indptr[last])
-    return IncomingEdges((indptr[first : last + 1] - indptr[first], indices[start:end]))
+from .detail import SearchDetail
 
 
 class Searched(Protocol):
@@ -93,7 +46,11 @@ class FromSources:
     BATCH = 16
 
     def __init__(
-        self, plan: Plan, sources: tuple[int, ...], max_depth: int | None = None, target: int | None = None
+        self,
+        plan: Plan[SearchDetail],
+        sources: tuple[int, ...],
+        max_depth: int | None = None,
+        target: int | None = None,
     ) -> None:
         self.plan = plan
         self.sources = sources
@@ -134,11 +91,3 @@ def bitmap(vertices: Sequence[int]) -> dict[int, int]:
     for vertex in vertices:
         words[vertex // 32] = words.get(vertex // 32, 0) | 1 << vertex % 32
     return words
-
-
-def transposed(by_target: tuple[Array, Array], n: int, first: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the same edges by source: rows are all n vertices, ``indices`` are targets."""
-    indptr, indices = devices.to_host(by_target[0]), devices.to_host(by_target[1])
-    rows = len(indptr) - 1
-    marks = lazy.sparse().csr_matrix((np.ones(len(indices), np.int8), indices, indptr), shape=(rows, n)).tocsc()
-    return marks.indptr.astype(indptr.dtype), (marks.indices + first).astype(np.int32)

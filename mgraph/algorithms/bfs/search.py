@@ -1,7 +1,18 @@
 """Direction-optimizing breadth-first search: the program over vertex ranges.
 
 Levels push from the frontier or pull into the unvisited vertices (Beamer, Asanović and Patterson, 2012); the kernels
-are described in ``kernels/bfs.cu``, the exchange between shards in `mgraph.algorithms.bfs.call`.
+are described in ``kernels/bfs.cu``.
+
+A shard owns a range of vertices and the edges into them. A superstep is a level: every shard has the whole frontier,
+finds which of its own vertices come next, and gathers the other shards' part of the new frontier. A single shard runs
+as many levels in one launch as the span allows.
+
+A frontier is exchanged as a bitmap of all vertices. Where the bitmap is long and the frontier thin, lists of fixed
+length are exchanged instead, which begin with their counts. A count above the length means that the list did not fit:
+then the bitmap follows, and the rest of the batch uses bitmaps without trying lists. The choice depends only on the
+counts, which all shards have, so they agree. The plan decides whether to try lists at all
+(`mgraph.algorithms.bfs.plan`): a short bitmap takes no longer than a list, and on GPUs the host, which otherwise reads
+nothing back within a batch, must wait for the counts.
 """
 
 from dataclasses import dataclass
@@ -13,8 +24,8 @@ from ...arrays import Array
 from ...kernels import bfs as bfs_kernels
 from ...kernels.bfs.ops import SearchArrays, SearchEdges
 from ...runtime.communicator import Communicator
-from .plan import prepared_for
-from .ranges import FromSources, IncomingEdges, transposed
+from .edges import IncomingEdges, transposed, walking_aids
+from .ranges import FromSources
 
 
 @dataclass
@@ -56,11 +67,6 @@ class Search(FromSources):
     #: exchange, so only a few launches may be wasted.
     LAUNCHES = 4
 
-    @property
-    def needed(self) -> tuple[bool, bool]:
-        """Whether the program needs the edges by target, and whether by source."""
-        return True, True
-
     def load(self, shard: int, piece: IncomingEdges, device: devices.Device) -> SearchShard:
         """Return the shard with the source as its frontier."""
         xp, n = device.xp, self.plan.n
@@ -74,8 +80,7 @@ class Search(FromSources):
         by_source = piece.by_source or transposed(piece.by_target, n, first)
         by_source = device.asarray(by_source[0]), device.asarray(by_source[1])
         by_target = device.asarray(piece.by_target[0]), device.asarray(piece.by_target[1])
-        wanted = prepared_for(self.plan.method, n, self.plan.m, len(self.plan.ranges))
-        heads, quads = piece.prepared or walking_aids(wanted, device, by_target, by_source)
+        heads, quads = piece.prepared or walking_aids(self.plan.detail.prepared, device, by_target, by_source)
         arrays = SearchArrays(
             first=first,
             last=last,
@@ -124,15 +129,3 @@ class Search(FromSources):
         length = lists.shape[1]
         comm.allgather(lists.reshape(-1), tuple((r * length, (r + 1) * length) for r in range(comm.size)))
         return int(devices.to_host(lists[:, 0]).max()) <= self.plan.detail.listed
-
-
-def walking_aids(
-    what: str | None, device: devices.Device, by_target: tuple[Array, Array], by_source: tuple[Array, Array]
-) -> tuple[Array, Array]:
-    """Return the heads and the quads; only the one named by `what` is not empty."""
-    xp, kernels = device.xp, bfs_kernels.on(device)
-    with device.active():
-        heads = xp.empty(len(by_target[0]) - 1 if what == "heads" else 0, np.int32)
-        if what == "heads":
-            kernels.heads(*by_target, by_source[0], heads)
-        return heads, kernels.quads(xp, *by_source) if what == "quads" else xp.empty((0, 4), np.int32)

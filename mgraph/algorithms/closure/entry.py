@@ -1,4 +1,4 @@
-"""The transitive closure, as the registry has it."""
+"""The registry entry of the transitive closure."""
 
 from collections.abc import Iterator
 from typing import Any

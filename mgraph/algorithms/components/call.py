@@ -25,7 +25,8 @@ from ...results import Result
 from ...runtime.program import Progress, memory_errors
 from ...runtime.select import checked_memory_limit, checked_span, executor, specs_holding
 from . import plan as components_plan
-from .program import Components, OutgoingEdges
+from .edges import OutgoingEdges
+from .program import Components
 from .strong import Strong
 
 

@@ -1,4 +1,4 @@
-"""Connected components, as the registry has them."""
+"""The registry entry of connected components."""
 
 from collections.abc import Iterator
 

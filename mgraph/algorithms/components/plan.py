@@ -23,7 +23,7 @@ METHODS = ("afforest", "shiloach-vishkin", "sequential")
 
 @dataclass(frozen=True)
 class ComponentsDetail(Detail):
-    """Components have nothing of their own but the name of their result."""
+    """No fields; only the name of the result differs."""
 
     values: ClassVar[str] = "labels"
 

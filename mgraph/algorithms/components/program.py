@@ -1,7 +1,6 @@
 """Weak components: the program over vertex ranges; ``kernels/components.cu`` describes the algorithms."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -10,13 +9,7 @@ from ...arrays import Array
 from ...kernels import components as components_kernels
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
-
-
-class OutgoingEdges(NamedTuple):
-    """The edges from a shard's vertices: row ``v - first`` holds the targets of ``v``'s edges."""
-
-    indptr: Array
-    indices: Array
+from .edges import OutgoingEdges
 
 
 @dataclass

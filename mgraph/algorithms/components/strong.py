@@ -10,7 +10,7 @@ from ... import lazy
 from ...arrays import Array
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
-from .program import OutgoingEdges
+from .edges import OutgoingEdges
 
 
 class Strong:

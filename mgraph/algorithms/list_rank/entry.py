@@ -1,4 +1,4 @@
-"""List ranking, as the registry has it."""
+"""The registry entry of list ranking."""
 
 import math
 from collections.abc import Iterator

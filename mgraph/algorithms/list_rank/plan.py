@@ -16,6 +16,7 @@ from ...planning.devices import DeviceSpec, rates_of, speed_of
 from ...planning.fit import fitted
 from ...planning.plan import Detail, Plan
 from ...planning.rates import EXCHANGE
+from .rounds import rounds
 
 #: Elements ranked a second by a GPU, of lists of many millions, and by a CPU's core; by Wyllie's method, elements a
 #: second in each round.
@@ -164,8 +165,3 @@ def planned(
         detail=ListDetail(spacing),
     )
     return fitted(made, memory_limit)
-
-
-def rounds(links: int) -> int:
-    """Return the number of rounds of pointer jumping that reach the end of any chain, or prove a cycle."""
-    return max(1, (links - 1).bit_length()) if links > 0 else 0

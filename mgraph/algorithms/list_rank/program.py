@@ -14,7 +14,7 @@ from ...kernels import list_rank as list_rank_kernels
 from ...planning.cut import even_ranges
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
-from .plan import rounds
+from .rounds import rounds
 
 #: At most one unranked element in `FEW` counts as few: listing and ranking them apart takes little time and memory.
 FEW = 256

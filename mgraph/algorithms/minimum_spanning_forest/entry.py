@@ -1,4 +1,4 @@
-"""Minimum spanning forests, as the registry has them."""
+"""The registry entry of minimum spanning forests."""
 
 from collections.abc import Iterator
 

@@ -16,13 +16,13 @@ from ...planning.shape import Shape
 #: What `mgraph.minimum_spanning_forest` can do.
 METHODS = ("boruvka",)
 
-#: Rounds that a graph is taken to need, which only it can tell.
+#: Assumed number of rounds; the real one depends on the graph.
 ROUNDS = 6
 
 
 @dataclass(frozen=True)
 class ForestDetail(Detail):
-    """Forests have nothing of their own but the name of their result."""
+    """No fields; only the name of the result differs."""
 
     values: ClassVar[str] = "edges"
 

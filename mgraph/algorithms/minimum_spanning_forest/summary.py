@@ -13,4 +13,5 @@ def summary(graph: Graph, result: SpanningForestResult, options: dict[str, Any])
     edges, trees, total = len(result.src), result.trees, result.total
     facts = {"edges": edges, "trees": trees, "total_weight": total if math.isfinite(total) else None}
     weight = f"{total:,}" if isinstance(total, int) else f"{total:.6g}"
-    return Summary(facts, f"forest: {edges:,} edges in {trees:,} trees, total weight {weight}")
+    sizes = f"{edges:,} {'edge' if edges == 1 else 'edges'}, {trees:,} {'tree' if trees == 1 else 'trees'}"
+    return Summary(facts, f"{sizes}, total weight {weight}")

@@ -1,13 +1,4 @@
-"""Shortest paths from one source: the public call and its result.
-
-The algorithms and their sources are described in ``kernels/sssp.cu``. A shard owns a range of vertices and the edges
-into them. A superstep is a round: every shard has all distances and a mask of the vertices to relax, relaxes the edges
-into its own vertices, and gathers the other shards' part of both. With several shards every method runs over masks, as
-worklists would have to be sent and merged. A single shard runs as many rounds in one launch as the span allows, each
-method as its paper describes it.
-
-Predecessors are computed from the finished distances, so they are the same for every method and number of shards.
-"""
+"""Shortest paths from one source: the public call and its result; `program` has the program."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Shortest paths from one source, as the registry has them."""
+"""The registry entry of shortest paths from one source."""
 
 from collections.abc import Iterator
 

@@ -2,15 +2,17 @@
 
 from typing import Any
 
+import numpy as np
+
 from ...arguments import checked_choice
-from ...dtypes import DISTANCE_TYPES, distance_dtype
+from ...dtypes import DISTANCE_TYPES, distance_dtype, offset_type
+from ...kernels import sssp as sssp_kernels
 from ...planning.cut import shares, span_of
 from ...planning.devices import DeviceSpec, rates_of
 from ...planning.fit import fitted
 from ...planning.plan import Detail, Plan
 from ...planning.rates import EXCHANGE
 from ...planning.shape import CACHED, Shape
-from .program import device_bytes
 
 #: What `sssp` can do.
 METHODS = ("nearfar", "bellman-ford", "mask")
@@ -62,6 +64,38 @@ def planned(
         detail=Detail(),
     )
     return fitted(made, memory_limit)
+
+
+def device_bytes(n: int, m: int, own: int, dtype: np.dtype, predecessors: bool, *, kind: str, masked: bool) -> int:
+    """Return the peak bytes of a shard of `FromOneSource` on its device.
+
+    Parameters
+    ----------
+    n, m : int
+        Number of vertices of the graph, and of stored directed edges into the shard's vertices.
+    own : int
+        Number of vertices of the shard.
+    dtype : dtype
+        The type of the distances.
+    predecessors : bool
+        Whether predecessors are computed, with a second search where edges have weight zero.
+    kind : {"cpu", "cuda"}
+        The kind of device.
+    masked : bool
+        Whether the search runs over masks.
+    """
+    words = -(-n // 32) * 4
+    pieces = 8 * sssp_kernels.of_kind(kind).piece_capacity(m)
+
+    def search(itemsize: int) -> int:
+        state = own * itemsize if masked else 20 * n
+        return n * itemsize + m * itemsize + state + words + pieces
+
+    lists = 4 * m + (n + 1) * offset_type(m).itemsize
+    encoding = m * (dtype.itemsize + 1)  # all weights are compared with the graph's own
+    # In addition to the second search: the first results, and the vertices that the second one starts from.
+    more = 4 * own + 4 * n + search(4) if predecessors else 0
+    return lists + max(encoding, search(dtype.itemsize) + more)
 
 
 def _passed(n: int, m: int, method: str, kind: str, shape: Shape) -> float:

@@ -1,6 +1,12 @@
 """Shortest paths from one source: the program over vertex ranges.
 
-``kernels/sssp.cu`` describes the algorithms; `mgraph.algorithms.sssp.call` describes what the shards exchange.
+The algorithms and their sources are described in ``kernels/sssp.cu``. A shard owns a range of vertices and the edges
+into them. A superstep is a round: every shard has all distances and a mask of the vertices to relax, relaxes the edges
+into its own vertices, and gathers the other shards' part of both. With several shards every method runs over masks, as
+worklists would have to be sent and merged. A single shard runs as many rounds in one launch as the span allows, each
+method as its paper describes it.
+
+Predecessors are computed from the finished distances, so they are the same for every method and number of shards.
 """
 
 from dataclasses import dataclass
@@ -11,7 +17,7 @@ import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
-from ...dtypes import NO_PREDECESSOR, distance_range, infinity, kernel_infinity, offset_type
+from ...dtypes import NO_PREDECESSOR, distance_range, infinity, kernel_infinity
 from ...graph import Compressed
 from ...graph.potentials import edge_lengths
 from ...graph.weights import decode
@@ -253,38 +259,6 @@ class FromOneSource:
             kernels.parents(tight, first, hops, parent, second.pieces, second.control)
             parent[parent == kernels.OPEN] = NO_PREDECESSOR
         return parent
-
-
-def device_bytes(n: int, m: int, own: int, dtype: np.dtype, predecessors: bool, *, kind: str, masked: bool) -> int:
-    """Return the peak bytes of a shard of `FromOneSource` on its device.
-
-    Parameters
-    ----------
-    n, m : int
-        Number of vertices of the graph, and of stored directed edges into the shard's vertices.
-    own : int
-        Number of vertices of the shard.
-    dtype : dtype
-        The type of the distances.
-    predecessors : bool
-        Whether predecessors are computed, with a second search where edges have weight zero.
-    kind : {"cpu", "cuda"}
-        The kind of device.
-    masked : bool
-        Whether the search runs over masks.
-    """
-    words = -(-n // 32) * 4
-    pieces = 8 * sssp_kernels.of_kind(kind).piece_capacity(m)
-
-    def search(itemsize: int) -> int:
-        state = own * itemsize if masked else 20 * n
-        return n * itemsize + m * itemsize + state + words + pieces
-
-    lists = 4 * m + (n + 1) * offset_type(m).itemsize
-    encoding = m * (dtype.itemsize + 1)  # all weights are compared with the graph's own
-    # In addition to the second search: the first results, and the vertices that the second one starts from.
-    more = 4 * own + 4 * n + search(4) if predecessors else 0
-    return lists + max(encoding, search(dtype.itemsize) + more)
 
 
 def _cut(distances: Array, request: Request, unreached: float) -> None:

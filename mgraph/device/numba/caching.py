@@ -108,6 +108,9 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Any], Any]:
     """Return Numba's decorator of that name, which also enters the kernel in `KERNELS`.
 
     With `cache`, compiled versions are kept on disk by `KernelCache`.
+
+    A kernel with a parallel loop must not unpack a tuple of arrays, as in ``a, b = pair``. Numba does not see then that
+    `a` is an argument's array: it removes a loop that only writes to `a` as dead code. It does see ``a = pair[0]``.
     """
 
     def compiled(function: Any) -> Any:

@@ -255,7 +255,8 @@ def parents(edges, first, last, distances, root, parent, hubs):
 
     `root` is the only source, or -1.
     """
-    in_indptr, in_indices = edges
+    in_indptr = edges[0]
+    in_indices = edges[1]
     for own in prange(last - first):
         parent[own] = -9999
         wanted = distances[first + own] - 1

@@ -87,7 +87,8 @@ def edge(sources, targets, frontier, level, distances):
 @njit(parallel=True, nogil=True, cache=True)
 def vertex(edges, frontier, level, distances):
     """Give unvisited neighbours of the frontier the distance `level`."""
-    out_indptr, out_indices = edges
+    out_indptr = edges[0]
+    out_indices = edges[1]
     for u in prange(len(distances)):
         if _in(frontier, u):
             for e in range(out_indptr[u], out_indptr[u + 1]):
@@ -114,7 +115,8 @@ def settle(first, last, level, distances, frontier, control):
 @njit(parallel=True, nogil=True, cache=True)
 def expand(edges, first, frontier, visited, level, updating, distances):
     """Give unvisited neighbours of the frontier the distance `level`, and mark them."""
-    out_indptr, out_indices = edges
+    out_indptr = edges[0]
+    out_indices = edges[1]
     for u in prange(len(distances)):
         if _in(frontier, u):
             for e in range(out_indptr[u], out_indptr[u + 1]):
@@ -145,7 +147,8 @@ def update(first, last, visited, updating, frontier, control):
 @njit(parallel=True, nogil=True, cache=True)
 def privatized(edges, queue, level, distances, following, control):
     """Give unvisited neighbours of the queue's vertices the distance `level`, and write them to `following`."""
-    out_indptr, out_indices = edges
+    out_indptr = edges[0]
+    out_indices = edges[1]
     for part in prange((len(queue) + _CHUNK - 1) // _CHUNK):
         held = np.empty(_HELD, np.int32)
         found = 0
@@ -168,7 +171,8 @@ def privatized(edges, queue, level, distances, following, control):
 @njit(parallel=True, nogil=True, cache=True)
 def gather(edges, queue, targets, control):
     """Copy the targets of the edges from the queue's vertices to `targets`."""
-    out_indptr, out_indices = edges
+    out_indptr = edges[0]
+    out_indices = edges[1]
     for part in prange((len(queue) + _CHUNK - 1) // _CHUNK):
         first, last = part * _CHUNK, min(len(queue), part * _CHUNK + _CHUNK)
         degrees = 0
@@ -184,7 +188,8 @@ def gather(edges, queue, targets, control):
 @njit(parallel=True, nogil=True, cache=True)
 def filter_edges(targets, visited, level, distances, following, control):
     """Give the unvisited among the gathered targets the distance `level`, and write them to `following`."""
-    first, visited_bits = visited
+    first = visited.first
+    visited_bits = visited.bits
     total = control[EDGES]
     for part in prange((total + _EDGES - 1) // _EDGES):
         kept = np.empty(_EDGES, np.int32)

@@ -35,8 +35,11 @@ def plant(sources, first, last, words, row, distances):
 @njit(parallel=True, nogil=True, cache=True)
 def pull(edges, words, hubs):
     """Write to `following` which searches have an in-neighbour of each vertex in their frontiers."""
-    in_indptr, in_indices = edges
-    frontier, seen, following = words
+    in_indptr = edges[0]
+    in_indices = edges[1]
+    frontier = words.frontier
+    seen = words.seen
+    following = words.following
     for own in prange(len(seen)):
         begin, end = np.uint64(in_indptr[own]), np.uint64(in_indptr[own + 1])
         for w in range(frontier.shape[1]):
@@ -52,8 +55,11 @@ def pull(edges, words, hubs):
 @njit(parallel=True, nogil=True, cache=True)
 def push(edges, first, words, hubs):
     """Add to `following`, zero before, the searches that reach each vertex from their frontiers."""
-    out_indptr, out_indices = edges
-    frontier, seen, following = words
+    out_indptr = edges[0]
+    out_indices = edges[1]
+    frontier = words.frontier
+    seen = words.seen
+    following = words.following
     count = frontier.shape[1]
     flat = following.reshape(-1)
     for u in prange(len(frontier)):
@@ -69,7 +75,9 @@ def push(edges, first, words, hubs):
 @njit(parallel=True, nogil=True, cache=True)
 def settle(first, last, words, level, row, distances, active):
     """Make `following` the frontiers, without seen vertices, at distance `level`; add their number to `active`."""
-    frontier, seen, following = words
+    frontier = words.frontier
+    seen = words.seen
+    following = words.following
     own_frontier, own_distances = frontier[first:last], distances[row:]
     for part in prange((last - first + _CHUNK - 1) // _CHUNK):
         begin, end = part * _CHUNK, min(last - first, part * _CHUNK + _CHUNK)

@@ -155,7 +155,7 @@ def shortcut_and_mark(parent, after, marks, number):
 @njit(nogil=True, cache=True)
 def _hook(parent, after, marks, number, i, j):
     x, y = after[i], after[j]
-    if y < x and x == parent[i] and after[x] == x:  # who comes second marks none: its tree has not grown
+    if y < x and x == parent[i] and after[x] == x:  # only the first hook marks the root
         after[x] = y
         marks[y] = number
 

@@ -60,9 +60,10 @@ def link(succ: Array, chain: Array) -> None:
 
 
 def jump(chain: Array, first: int, last: int, step: int, rounds: int, open_words: Array) -> None:
-    """Let the words `first` to `last` of a chain add those they point to, in so many rounds from number `step` on.
+    """Run `rounds` rounds of pointer jumping on words `first` to `last`, starting with round `step`.
 
-    ``open_words[1 + k]`` says whether round k left one open; the word before them is what blocks wait by.
+    ``open_words[1 + k]`` becomes nonzero if round k left a word that does not point to an end; ``open_words[0]`` is the
+    barrier of the blocks.
     """
     if last > first and rounds:
         resident = cuda_attribute("MaxThreadsPerMultiProcessor") // _JUMPERS * cuda_attribute("MultiProcessorCount")

@@ -94,7 +94,7 @@ def walk(succ, shift, first, last, owners, steps, chain, control):
 
 @njit(nogil=True, cache=True)
 def _walk_together(succ, shift, first, last, owners, steps, chain):
-    """Walk from some splitters, several at a time; return the steps of all, and how many walks gave up."""
+    """Walk from some splitters, several at a time; return the steps of all, and the number of abandoned walks."""
     n = len(succ)
     longest = _PATIENCE << shift
     packed = len(steps) == 0
@@ -108,7 +108,7 @@ def _walk_together(succ, shift, first, last, owners, steps, chain):
     coming = first + active
     walked, lost = 0, 0
     while active > 0:
-        for k in range(active):  # without signs, or Numba has each index asked whether it counts from the end
+        for k in range(active):  # unsigned, so that Numba does not check for negative indices
             following[k] = succ[np.uint64(at[k])]
         if packed:
             for k in range(active):
@@ -153,9 +153,9 @@ def link(succ, chain):
 
 
 def jump(chain, first, last, step, rounds, open_words):
-    """Let the words `first` to `last` of a chain add those they point to, in so many rounds from number `step` on.
+    """Run `rounds` rounds of pointer jumping on words `first` to `last`, starting with round `step`.
 
-    ``open_words[1 + k]`` says whether round k left one open.
+    ``open_words[1 + k]`` is nonzero if round k left a word that does not point to an end.
     """
     jump_them = _jump_some if last - first <= _ALONE else _jump_together
     for number in range(step, step + rounds):

@@ -18,7 +18,7 @@ class Operations(Protocol):
     `control` is uint64 of shape (`CONTROL_WORDS`,), zero before the first operation.
     """
 
-    #: Places in the control words: walks that gave up, elements walked, elements without a rank.
+    #: Places in the control words: abandoned walks, elements walked, elements without a rank.
     TANGLED: int
     WALKED: int
     UNRANKED: int
