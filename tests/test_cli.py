@@ -313,7 +313,7 @@ def test_calls_that_click_refuses(cycle, arguments, says):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["apsp", "FILE", "--block", "33"], "--block 33 is"),
+        (["apsp", "FILE", "--block", "33"], "--block must be 32, 64, 96 or 128, got 33"),
         (["apsp", "FILE", "--method", "magic"], "magic"),
         (["bfs", "FILE", "--method", "magic"], "magic"),
         (["bfs", "FILE", "--source", "3"], "--source must be an integer in [0, 3), got 3"),
@@ -321,7 +321,7 @@ def test_calls_that_click_refuses(cycle, arguments, says):
         (["bfs", "FILE", "--source", "0", "--source", "7"], "--source must be an integer in [0, 3), got 7"),
         (["sssp", "FILE", "--source", "7"], "--source must be an integer in [0, 3), got 7"),
         (["apsp", "FILE", "--intermediate", "--predecessors"], "--predecessors and --intermediate exclude"),
-        (["bfs", "FILE", "--method", "magic"], "--method magic is"),
+        (["bfs", "FILE", "--method", "magic"], "got 'magic'"),
         (["bfs", "FILE", "--span", "0"], "--span must be an integer of 1 or more, got 0"),
         (["bfs", "FILE", "--device", "tpu"], "tpu"),
         (["apsp", "FILE", "--workers", "0"], "--workers must be an integer of 1 or more, got 0"),
@@ -329,7 +329,7 @@ def test_calls_that_click_refuses(cycle, arguments, says):
         (["apsp", "--rmat", "31"], "--rmat must be an integer in [0, 31), got 31"),
         (["plan", "sssp", "--n", "8"], "sssp"),
         (["plan", "bfs", "--n", "8"], "--m, the"),
-        (["plan", "apsp", "--n", "8", "--block", "7"], "--block 7 is"),
+        (["plan", "apsp", "--n", "8", "--block", "7"], "--block must be 32, 64, 96 or 128, got 7"),
         (["plan", "bfs", "-n", "8", "--m", "9", "--gpus", "2", "--network", "25e9"], "is for apsp"),
     ],
 )

@@ -483,7 +483,7 @@ def test_weights_for_any_graph_on_a_gpu():
         (None, "float32", "weights must be two int32 integers, .* got None"),
         ((5, 1), "float32", r"weights must be two int32 integers, .* got \(5, 1\)"),
         ((-1, 2**31 - 1), "float64", r"weights must be at most 2\*\*31 - 1 apart, got \(-1, 2147483647\)"),
-        ((1, 2), "int8", "dtype must be .* got int8"),
+        ((1, 2), "int8", "dtype must be .* got 'int8'"),
         ((1, 2), "int16", "dtype must be .* got 'int16'"),
     ],
 )

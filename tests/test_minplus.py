@@ -417,7 +417,7 @@ def test_encoding_integers(source, dtype, device):
 
 def test_the_type_of_distances():
     assert distance_dtype(np.dtype(np.int32), "int16") == np.int16
-    with pytest.raises(InputError, match="int16, got int8"):
+    with pytest.raises(InputError, match="int16, got 'int8'"):
         distance_dtype(None, "int8")
     with pytest.raises(InputError, match="fractions"):
         distance_dtype(np.dtype(np.float64), np.int16)
