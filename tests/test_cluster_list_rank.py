@@ -9,10 +9,11 @@ import pytest
 from exhaustive import exhaustive
 from present import present
 from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens Dask's warnings here too)
-from test_list_rank import METHODS, PARALLEL, SPLITTERS, check_cycle, completions, lists, rings, verify
+from test_list_rank import METHODS, PARALLEL, SPLITTERS, check_cycle, lists, rings, verify, ways_of
 
 import mgraph
 from mgraph import InputError
+from mgraph import device as devices
 from mgraph.algorithms.list_rank import program
 from mgraph.algorithms.list_rank.plan import ListDetail
 from mgraph.algorithms.list_rank.program import Walking
@@ -91,37 +92,40 @@ def walked(client, succ, method, spacing):
 @pytest.mark.parametrize("method", SPLITTERS)
 @pytest.mark.parametrize(("few", "way"), [(1, "few"), (1 << 40, "many")])
 def test_every_shard_has_elements_that_no_walk_passes(client, few, way, method, monkeypatch):
-    ways = completions(monkeypatch, few)
+    monkeypatch.setattr(program, "FEW", few)
     shards = len(present(client))
     random = np.random.default_rng(3)
     tree = np.maximum(np.arange(9000) - random.integers(0, 4, 9000), 0)
     bush = np.where(np.arange(9000) < 3000, 0, np.arange(9000) % 3000)  # a root, 3000 below it, twice as many below
     inputs = [lists(lengths) for lengths in ([1] * 3000, [2] * 2000, [7] * 900, [9_000, *[3] * 300])]
-    for succ in (*inputs, tree, bush):
-        for spacing in (8, 64):
-            ranks, failed = walked(client, succ, method, spacing)
-            if failed:  # walks that meet, with the steps apart
-                assert method == "splitter48" and (succ is tree or succ is bush)
-            else:
-                verify(succ, ranks)
+    with devices.Recorder(devices.find("cpu")) as recorder:
+        for succ in (*inputs, tree, bush):
+            for spacing in (8, 64):
+                ranks, failed = walked(client, succ, method, spacing)
+                if failed:  # walks that meet, with the steps apart
+                    assert method == "splitter48" and (succ is tree or succ is bush)
+                else:
+                    verify(succ, ranks)
+    ways = ways_of(recorder)
     assert set(ways) == {way} and len(ways) % shards == 0  # all shards take the same branch
 
 
 def test_few_and_many_elements_in_turn(client, monkeypatch):
-    ways = completions(monkeypatch, 256)
+    monkeypatch.setattr(program, "FEW", 256)
     n, shards = 256 * 64, len(present(client))
-    for singles in (100, 1000):  # half of them are not splitters
-        succ = lists([n - singles, *[1] * singles])
-        ranks, failed = walked(client, succ, "splitter64", 2)
-        assert not failed
-        verify(succ, ranks)
-    assert ways == ["few"] * shards + ["many"] * shards
+    with devices.Recorder(devices.find("cpu")) as recorder:
+        for singles in (100, 1000):  # half of them are not splitters
+            succ = lists([n - singles, *[1] * singles])
+            ranks, failed = walked(client, succ, "splitter64", 2)
+            assert not failed
+            verify(succ, ranks)
+    assert ways_of(recorder) == ["few"] * shards + ["many"] * shards
 
 
 @pytest.mark.parametrize("method", SPLITTERS)
 @pytest.mark.parametrize("few", [1, 1 << 40])
 def test_cycles_across_shards(client, few, method, monkeypatch):
-    completions(monkeypatch, few)
+    monkeypatch.setattr(program, "FEW", few)
     for succ, spacing in (
         (rings(3000, 1), 64),  # with splitters
         (rings(128, 1), 128),  # with one, whose walk returns to it

@@ -10,10 +10,11 @@ from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens D
 
 import mgraph
 from mgraph import device as devices
+from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.cluster import local_client
 from mgraph.device import gpu_count
 from mgraph.device.numba.small import VERTICES
-from mgraph.errors import MemoryLimitError
+from mgraph.errors import MemoryLimitError, WrongResultError
 from mgraph.generate import grid, random_degree, rmat
 from mgraph.planning.devices import DeviceSpec
 
@@ -186,3 +187,16 @@ def test_the_same_as_direct_on_gpus(workers):
         pytest.skip(f"needs {workers} GPUs")
     with local_client(workers, "cuda") as client:
         check_workers(client, "cuda")
+
+
+@pytest.mark.parametrize("weights", [[1, 2, 3, -1e9], [-1e20, 1, 5, 2], [0, -0.0, 1e-300, 2], [7, 7, 8, 7]])
+def test_the_verifier_tells_a_heavier_forest(weights):
+    """A triangle, and an edge to a fourth vertex that every forest has."""
+    graph = mgraph.Graph.from_edges([0, 1, 0, 2], [1, 2, 2, 3], np.array(weights), directed=False)
+    check = ALGORITHMS["minimum_spanning_forest"].checks["weight"]
+    found = mgraph.minimum_spanning_forest(graph, device="cpu").weights
+    assert check(graph, {"weights": found}, None)
+    heavier = np.sort(weights)[[0, 1, 3]]
+    heavier = heavier if sum(heavier > np.sort(found)) else np.sort(weights)[1:]
+    with pytest.raises(WrongResultError, match="the forest weighs"):
+        check(graph, {"weights": heavier}, None)

@@ -1,4 +1,8 @@
-"""The `Graph`: its edges, and views of them (CSR, CSC), computed once and kept on each device that needs them."""
+"""The `Graph`: its edges, and views of them (CSR, CSC), computed once and kept on each device that needs them.
+
+The file is long because it has the whole public class with its documentation. What the methods do stands in the modules
+beside it.
+"""
 
 import logging
 from collections.abc import Iterable, Iterator
