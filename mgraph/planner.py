@@ -100,8 +100,8 @@ def plan(
     components : sequence of int
         Number of vertices of each weakly connected component, if known.
     directed : bool
-        Whether the graph is directed. Searches then keep its edges both by source and by target; of an undirected
-        graph one list is enough, and components do not read all of it.
+        Whether the graph is directed. Searches, and all pairs by searches, then keep its edges both by source and by
+        target; of an undirected graph one list is enough, and components do not read all of it.
     indptr : array of int, shape (n + 1,), optional
         Where each vertex's edges begin, to give shards equal numbers of edges. By default the edges count as evenly
         spread.
@@ -141,6 +141,11 @@ def plan(
         For an option that no algorithm takes.
     DeviceError
         If a named device is not in this machine.
+
+    See Also
+    --------
+    Plan : What is returned: its fields and `explain`.
+    DeviceSpec : A device to plan for.
 
     Examples
     --------

@@ -103,7 +103,7 @@ def shapes():
 
 @pytest.mark.parametrize("share", SHARES)
 def test_shapes(share, device, monkeypatch):
-    monkeypatch.setattr(importlib.import_module("mgraph.algorithms.bfs.search_many"), "_PULL_SHARE", SHARES[share])
+    monkeypatch.setattr(importlib.import_module("mgraph.algorithms.bfs.search_many"), "PULL_SHARE", SHARES[share])
     sources = [*np.random.default_rng(5).integers(0, 1501, 70).tolist(), 0, 0, 1500]
     for number, (_, src, dst) in enumerate(shapes()):
         check(mgraph.Graph.from_edges(src, dst, n=1501, directed=bool(number % 2)), sources, device)

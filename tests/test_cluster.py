@@ -668,7 +668,7 @@ def test_a_scheduler_that_falls_silent(monkeypatch, capfd):
     async def knock(*_):
         pass
 
-    monkeypatch.setattr(sys.modules["mgraph.runtime.dask.connect"], "_knock", knock)
+    monkeypatch.setattr(sys.modules["mgraph.runtime.dask.connect"], "knock", knock)
     with port_that_says(b"") as port:
         started = time.monotonic()
         with pytest.raises(SchedulerError, match="within 2 s"):

@@ -75,7 +75,7 @@ def test_several_sources_a_depth_and_a_target(client):
 
 def always_listed(monkeypatch, vertices):
     """Let shards send lists of at most this many vertices, also for small graphs."""
-    monkeypatch.setattr(searches, "_listed", lambda n, shards, kind: vertices if shards > 1 else 0)
+    monkeypatch.setattr(searches, "list_capacity", lambda n, shards, kind: vertices if shards > 1 else 0)
 
 
 def thin_wide_thin():

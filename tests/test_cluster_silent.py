@@ -188,7 +188,7 @@ def test_ctrl_c_ends_a_call_when_no_worker_answers(client, monkeypatch):
         monkeypatch.setattr(Client, "_cancel", hang)
         monkeypatch.setattr(Client, "_run", hang)
         monkeypatch.setattr(Client, "_run_on_scheduler", hang)
-        monkeypatch.setattr(driver, "_released", hang)
+        monkeypatch.setattr(driver, "released", hang)
         raise KeyboardInterrupt
 
     def act(state, k, comm):
@@ -226,27 +226,27 @@ def test_a_broken_connection_between_two_workers(client):
 
 def test_a_scheduler_that_is_slow_to_register_tasks(client, monkeypatch):
     """As while it registers another user's large graph, in the one thread that registers all graphs."""
-    opened = driver._Session.open
+    opened = driver.CallSession.open
 
     def open_late(session):
         _offload_executor.submit(time.sleep, 3)  # the scheduler is in this process
         opened(session)
 
-    monkeypatch.setattr(driver._Session, "open", open_late)
+    monkeypatch.setattr(driver.CallSession, "open", open_late)
     found = run(client, lambda *_: np.ones(1), steps=1)
     assert found.arrays["seen"].tolist() == [1, 1, 1]
 
 
 def test_a_scheduler_that_is_slow_to_answer_the_first_request(client, monkeypatch):
     monkeypatch.setattr(watch, "LOOK", 0.05)
-    ask, asked = Watch._ask, []
+    ask, asked = Watch.ask, []
 
     async def ask_late(self):
         asked.append(self)
         await asyncio.sleep(0.5)
         return await ask(self)
 
-    monkeypatch.setattr(Watch, "_ask", ask_late)
+    monkeypatch.setattr(Watch, "ask", ask_late)
     addresses = client.run(os.getpid)
     looking = Watch(client, addresses)
     looking.check()

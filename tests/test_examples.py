@@ -10,6 +10,8 @@ import mgraph
 DOCUMENTED = {name: found for name in mgraph.__all__ if inspect.isfunction(found := getattr(mgraph, name))} | {
     "mgraph": mgraph,
     **{name: found for name in mgraph.generate.__all__ if inspect.isfunction(found := getattr(mgraph.generate, name))},
+    "connect": mgraph.cluster.connect,
+    "local_client": mgraph.cluster.local_client,
     "Graph": mgraph.Graph,
     "Keeping": mgraph.graph.views.Keeping,
     "Result": mgraph.Result,

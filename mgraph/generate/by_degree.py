@@ -34,6 +34,10 @@ def random_degree(
     device : {"cpu", "cuda", "cuda:N"}, optional
         The device on which the graph lives; by default the CPU.
 
+    Returns
+    -------
+    Graph
+
     See Also
     --------
     mgraph.generate.scale_free : The same with a few hubs.
@@ -87,6 +91,10 @@ def scale_free(
         The same arguments give the same graph, on every device.
     device : {"cpu", "cuda", "cuda:N"}, optional
         The device on which the graph lives; by default the CPU.
+
+    Returns
+    -------
+    Graph
 
     See Also
     --------

@@ -38,6 +38,10 @@ def random_density(
     device : {"cpu", "cuda", "cuda:N"}, optional
         The device on which the graph lives; by default the CPU.
 
+    Returns
+    -------
+    Graph
+
     Raises
     ------
     InputError
@@ -145,6 +149,10 @@ def random_graph(m: int, density: float, count: int, *, seed: int = 0, device: s
         The same arguments give the same graph, on every device.
     device : {"cpu", "cuda", "cuda:N"}, optional
         The device on which the graph lives; by default the CPU.
+
+    Returns
+    -------
+    Graph
 
     See Also
     --------

@@ -41,6 +41,10 @@ def rmat(
     device : {"cpu", "cuda", "cuda:N"}, optional
         The device on which the graph is generated and lives; by default the CPU.
 
+    Returns
+    -------
+    Graph
+
     See Also
     --------
     mgraph.generate.weighted : The same graph with random weights.
@@ -88,7 +92,20 @@ def rmat(
 def rmat_edges(xp: Any, scale: int, first: int, count: int, seed: int) -> tuple[Array, Array]:
     """Return edges `first` to ``first + count - 1`` of `rmat`, as sources and targets of uint64.
 
-    `first` is a multiple of 4; `xp` is NumPy or CuPy.
+    Parameters
+    ----------
+    xp : module
+        NumPy or CuPy, which makes the arrays.
+    scale : int
+        The graph has 2 to the power of `scale` vertices.
+    first, count : int
+        The first edge, a multiple of 4, and the number of edges.
+    seed : int
+        The seed of the graph.
+
+    Returns
+    -------
+    src, dst : array of uint64, shape (count,)
 
     See Also
     --------

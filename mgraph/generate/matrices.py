@@ -38,6 +38,10 @@ def random_matrix(
     seed : int
         The same arguments give the same matrix.
 
+    Returns
+    -------
+    array of `dtype`, shape (n, n)
+
     See Also
     --------
     mgraph.apsp : Shortest paths, which read such a matrix.

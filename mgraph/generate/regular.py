@@ -32,6 +32,10 @@ def grid(
     device : {"cpu", "cuda", "cuda:N"}, optional
         The device on which the graph lives; by default the CPU.
 
+    Returns
+    -------
+    Graph
+
     See Also
     --------
     mgraph.generate.rmat : A graph of few levels and unequal degrees.
@@ -62,6 +66,21 @@ def list_graph(n: int, count: int, *, seed: int = 0, device: str | None = None) 
     """Return an undirected graph of `count` lists with `n` vertices in all: components of the greatest diameter.
 
     The same as `tree_graph` with one child per vertex.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    count : int
+        Number of lists, at most `n`.
+    seed : int
+        The same arguments give the same graph.
+    device : {"cpu", "cuda", "cuda:N"}, optional
+        Where the graph is made; by default the CPU.
+
+    Returns
+    -------
+    Graph
 
     See Also
     --------
@@ -96,6 +115,10 @@ def tree_graph(n: int, count: int, k: int, *, seed: int = 0, device: str | None 
         The same arguments give the same graph, on every device.
     device : {"cpu", "cuda", "cuda:N"}, optional
         The device on which the graph lives; by default the CPU.
+
+    Returns
+    -------
+    Graph
 
     See Also
     --------

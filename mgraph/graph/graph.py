@@ -104,6 +104,10 @@ class Graph(Keeping):
         ids : array_like of int, shape (n,), optional
             Original ids to keep with the graph, as int64.
 
+        Returns
+        -------
+        Graph
+
         Raises
         ------
         InputError
@@ -146,6 +150,17 @@ class Graph(Keeping):
         Stored zeros are edges of weight zero, except in the formats DIA and BSR, where a stored zero may only be fill.
         A boolean matrix gives an unweighted graph. Entries stored twice are parallel edges.
 
+        Parameters
+        ----------
+        matrix : sparse matrix or array, shape (n, n)
+            Entry (i, j) is the edge from i to j.
+        directed : bool
+            False stores every entry in both directions, as `from_edges` does: give one triangle of a symmetric matrix.
+
+        Returns
+        -------
+        Graph
+
         Raises
         ------
         InputError
@@ -185,6 +200,10 @@ class Graph(Keeping):
         matrix : array_like, shape (n, n)
             Numbers or truth values; in memory, on a GPU, in a file (Zarr, HDF5) or on a cluster.
 
+        Returns
+        -------
+        Graph
+
         Raises
         ------
         InputError
@@ -223,6 +242,10 @@ class Graph(Keeping):
         matrix : array_like, shape (n, n)
             Numbers.
 
+        Returns
+        -------
+        Graph
+
         Raises
         ------
         InputError
@@ -255,6 +278,10 @@ class Graph(Keeping):
         ----------
         matrix : array_like, shape (n, n)
             Numbers or truth values.
+
+        Returns
+        -------
+        Graph
 
         Raises
         ------
@@ -419,6 +446,10 @@ class Graph(Keeping):
     def unweighted(self) -> "Graph":
         """Return the same graph without its weights.
 
+        Returns
+        -------
+        Graph
+
         Examples
         --------
         >>> import mgraph
@@ -437,6 +468,10 @@ class Graph(Keeping):
         weights : array_like, shape (m,)
             Floats or integers, in the order of `coo`. An undirected graph lists both directions of an edge, which must
             have the same weight. NaN is an error; an edge of weight ``inf`` is left out, as in `from_edges`.
+
+        Returns
+        -------
+        Graph
 
         Raises
         ------

@@ -177,7 +177,13 @@ def apsp(
     else:
         types = [distance_dtype(graph.weights_dtype, dtype)]
     m = graph.m if graph.dense is None else n * n if method in SEARCHES else 0
-    alike = partial(planned, nonnegative=graph.nonnegative, weighted=graph.weighted, components=sizes)
+    alike = partial(
+        planned,
+        nonnegative=graph.nonnegative,
+        weighted=graph.weighted,
+        directed=graph.directed,
+        components=sizes,
+    )
     plans: list[Plan] = []
     refusal: MemoryLimitError | None = None
     for each in types:

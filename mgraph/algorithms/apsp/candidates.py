@@ -243,7 +243,9 @@ def by_source(request: Request, method: str) -> Plan:
 
     def peak(rows: int) -> int:
         kept = request.dtype, request.predecessors
-        return device_bytes(n, request.m, rows, *kept, kind=request.kind, home="cpu", shifted=shifted)
+        return device_bytes(
+            n, request.m, rows, *kept, kind=request.kind, home="cpu", directed=request.directed, shifted=shifted
+        )
 
     ranges = _rows(request, 1, peak)
     computed = np.dtype(np.float64) if shifted else request.dtype

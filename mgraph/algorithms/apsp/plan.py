@@ -47,6 +47,7 @@ def planned(
     network: float | None = None,
     gpus_per_node: int = 8,
     weighted: bool = True,
+    directed: bool = True,
 ) -> Plan:
     """Compare the candidates for all pairs, and return the best that fits."""
     if predecessors and intermediate:
@@ -72,6 +73,7 @@ def planned(
         network=network,
         gpus_per_node=gpus_per_node,
         weighted=weighted,
+        directed=directed,
     )
     checked_choice("method", method, ("auto", *METHODS))
     if request.intermediate and method in ("squaring", *SEARCHES):

@@ -32,6 +32,7 @@ class Request:
     network: float | None
     gpus_per_node: int
     weighted: bool = True
+    directed: bool = True
 
     @property
     def kind(self) -> str:

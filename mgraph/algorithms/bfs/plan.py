@@ -78,7 +78,7 @@ def planned(
             Given("method", "auto"),
         )
     per_level = EXCHANGE["solo" if len(specs) == 1 else kind] + (5e-6 if kind == "cuda" else 1e-6)
-    listed = 0 if level_by_level or method == "pull" else _listed(n, len(specs), kind)
+    listed = 0 if level_by_level or method == "pull" else list_capacity(n, len(specs), kind)
     shared = len(specs) == 1 and not directed
     offset = offset_type(m).itemsize
     prepared = _prepared_for(method, n, m, len(specs))
@@ -181,7 +181,7 @@ def _touches_by_level(n: int, edges: int, method: str, depth: int) -> int:
     return depth * each.get(method, 0) + once.get(method, n + edges)
 
 
-def _listed(n: int, shards: int, kind: str) -> int:
+def list_capacity(n: int, shards: int, kind: str) -> int:
     """Return the most vertices of a level that a shard sends as a list; 0 where lists do not pay.
 
     They do not pay where a shard's part of the bitmap is short itself. A list is always sent in full length, and in

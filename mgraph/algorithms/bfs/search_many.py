@@ -21,8 +21,8 @@ from ...runtime.communicator import Communicator
 from .detail import SearchesDetail
 from .edges import IncomingEdges, transposed
 
-#: Pull if more than one in `_PULL_SHARE` vertices is in a frontier.
-_PULL_SHARE = 16
+#: Pull if more than one in `PULL_SHARE` vertices is in a frontier.
+PULL_SHARE = 16
 
 
 @dataclass
@@ -135,7 +135,7 @@ class SearchMany:
     def _level(self, state: BatchShard, comm: Communicator) -> None:
         """Run a level of a batch: push if few vertices are in a frontier, else pull."""
         s, k = state, state.kernels
-        if s.size * _PULL_SHARE < self.plan.n:
+        if s.size * PULL_SHARE < self.plan.n:
             k.push(s.by_source, s.first, s.words, s.hubs)
         else:
             k.pull(s.by_target, s.words, s.hubs)

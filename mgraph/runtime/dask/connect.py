@@ -57,6 +57,10 @@ def connect(
         configuration names (``distributed.comm.tls``), if any. With it, an address without ``tcp://`` or ``tls://``
         is taken to be one of TLS.
 
+    Returns
+    -------
+    distributed.Client
+
     Raises
     ------
     SchedulerError
@@ -65,6 +69,18 @@ def connect(
     InputError
         If there is neither an address nor a readable file, if `timeout` is not a valid duration, or if `security` is
         not a ``Security`` or names files that cannot be used.
+
+    See Also
+    --------
+    mgraph.cluster.local_client : Workers of this machine.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> with mgraph.cluster.local_client(2, device="cpu") as started:
+    ...     with mgraph.cluster.connect(started.scheduler.address) as client:
+    ...         mgraph.bfs(mgraph.generate.grid(3, 4), 0, client=client, device="cpu").distances.max()
+    np.int32(5)
     """
     seconds = min(checked_seconds("timeout", timeout, LEAST), MOST)
     encrypted = _encrypts(security)
@@ -119,7 +135,7 @@ def _open(opening: Future[Client], address: str, timeout: float, security: Secur
     """In a thread: make the client; if `opening` was cancelled in the meantime, close it."""
     try:
         # A client that cannot connect would leave its thread behind.
-        asyncio.run(asyncio.wait_for(_knock(address, timeout, security or Security()), timeout))
+        asyncio.run(asyncio.wait_for(knock(address, timeout, security or Security()), timeout))
         client = Client(address, timeout=timeout, set_as_default=False, security=security)
     except Exception as error:
         if opening.set_running_or_notify_cancel():
@@ -131,7 +147,7 @@ def _open(opening: Future[Client], address: str, timeout: float, security: Secur
         client.close()
 
 
-async def _knock(address: str, timeout: float, security: Security) -> None:
+async def knock(address: str, timeout: float, security: Security) -> None:
     """Raise an exception, OSError if nothing answers, unless a Dask server answers at `address`."""
     comm = await comms.connect(address, timeout=timeout, **security.get_connection_args("client"))
     await comm.close()
@@ -213,12 +229,27 @@ def local_client(workers: int, device: str | None = None) -> contextlib.Abstract
     device : {"cpu", "cuda"}, optional
         By default GPUs if there are any.
 
+    Returns
+    -------
+    context manager of a distributed.Client
+
     Raises
     ------
     InputError
         If `workers` is not an integer of 1 or more.
     DeviceError
         If there are fewer GPUs than workers, or no ``dask-cuda``.
+
+    See Also
+    --------
+    mgraph.cluster.connect : Workers of a running scheduler.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> with mgraph.cluster.local_client(2, device="cpu") as client:
+    ...     mgraph.bfs(mgraph.generate.grid(3, 4), 0, client=client).distances.max()
+    np.int32(5)
     """
     return _started(checked_integer("workers", workers, 1), device)
 

@@ -129,7 +129,7 @@ class Cluster:
         log_plan(plan)
         with memory_errors(plan.algorithm, plan), _open(client), _exclusive(Watch(client, addresses, self._timeout)):
             started = time.perf_counter()
-            with _Session(client, addresses, self._timeout, plan) as session:
+            with CallSession(client, addresses, self._timeout, plan) as session:
                 session.open()
                 session.load(program, self.specs[0].kind, piece)
                 loaded = time.perf_counter()
@@ -163,7 +163,7 @@ def _open(client: Client) -> Iterator[None]:
         raise SchedulerError(f"{connection(client)}, in the middle of the call") from error
 
 
-class _Session:
+class CallSession:
     """One call on the workers. As a context: leaves nothing of it there, and raises what went wrong."""
 
     def __init__(self, client: Client, addresses: Sequence[str], timeout: float, plan: Plan) -> None:
@@ -176,7 +176,7 @@ class _Session:
         self._leases: dict[str, Future] = {}
         self._tasks: dict[str, Future] = {}
 
-    def __enter__(self) -> "_Session":
+    def __enter__(self) -> "CallSession":
         return self
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
@@ -467,7 +467,7 @@ def _exclusive(watch: Watch) -> Iterator[None]:
         finally:
             # Without a scheduler there is no lock. A silent scheduler frees it when the next call waits for it.
             if client.status == "running":
-                watch.attempt(_released(lock), PARTING)
+                watch.attempt(released(lock), PARTING)
     finally:
         _held.discard(lock.id)
 
@@ -476,7 +476,8 @@ async def _acquired(lock: MultiLock) -> bool:
     return bool(await lock.acquire(timeout=LOCK_LOOK))
 
 
-async def _released(lock: MultiLock) -> None:
+async def released(lock: MultiLock) -> None:
+    """Let other calls have the workers."""
     await lock.release()
 
 

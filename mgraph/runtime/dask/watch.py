@@ -208,7 +208,7 @@ class Watch:
         scheduler = scheduler_address(self.client)
         now = time.monotonic()
         passed, self._looked = min(now - self._looked, MOST), now
-        asked = self._pending or self._start(self._ask())
+        asked = self._pending or self._start(self.ask())
         self._pending = asked
         self.answered = bool(concurrent.futures.wait([asked], LOOK).done)
         if not self.answered:
@@ -225,7 +225,7 @@ class Watch:
         self._note(signs, passed)
         return True
 
-    async def _ask(self) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    async def ask(self) -> tuple[dict[str, Any], Mapping[str, Any]]:
         """Return the last sign of life of each worker, which differs from the one before, and the beats."""
         scheduler: Any = self.client.scheduler
         if self._session is None:
