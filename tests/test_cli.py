@@ -598,7 +598,7 @@ def test_rank(tmp_path):
     ("content", "code", "says"),
     [
         (b"1\n2\n0\n", 2, "on a cycle"),
-        (b"1\n7\n", 2, "succ[1] is 7"),
+        (b"1\n7\n", 2, "succ must be integers in [0, 2), got 7 at element 1"),
         (b"0 1\n1 1\n", 1, "2 columns of numbers, not 1"),
         (b"1\ntwo\n", 1, "line 2: expected an integer successor, got 'two'"),
         (b"\x93NUMPY\x01", 1, "lists"),
