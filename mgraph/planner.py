@@ -197,7 +197,7 @@ def _checked(option: str, value: Any, n: int) -> Any:
     match option:
         case "predecessors" | "intermediate" | "nonnegative" | "exact" | "directed" | "weighted":
             return checked_flag(option, value)
-        case "block" | "gpus_per_node" | "quads" | "sources" | "splitters":
+        case _ if option in _LEAST:
             return checked_integer(option, value, _LEAST[option], 2**62)
         case "components":
             return _checked_sizes(value, n)

@@ -1,4 +1,4 @@
-"""Properties of kernels for the planner: legal block sizes, padding, and the sizes of their buffers."""
+"""Properties of kernels for the planner: legal block sizes and methods, padding, and the sizes of their buffers."""
 
 import math
 from collections.abc import Sequence
@@ -8,13 +8,25 @@ import numpy as np
 
 from .. import device as devices
 from ..arguments import one_of
-from ..errors import InputError
+from ..errors import Given, InputError
 
 
 def check_block(block: int | None, legal: Sequence[int]) -> None:
     """Raise InputError for a block size that a kernel family is not compiled for."""
     if block is not None and block not in legal:
         raise InputError(argument="block", value=block, expected=one_of([str(each) for each in legal]))
+
+
+def check_method(method: str, there: Sequence[str]) -> None:
+    """Raise InputError for a method that runs on one core of a CPU, where a device has only the methods `there`."""
+    if method not in there:
+        raise InputError(
+            Given("method", method),
+            " runs on one core of a CPU: add ",
+            Given("device", "cpu"),
+            ", or use ",
+            Given("method", "auto"),
+        )
 
 
 def padded(columns: int, kind: str) -> int:

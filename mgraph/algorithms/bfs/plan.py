@@ -5,13 +5,13 @@ from typing import Any
 
 from ...arguments import checked_choice
 from ...dtypes import offset_type
-from ...errors import Given, InputError
 from ...kernels import bfs as bfs_kernels
 from ...kernels import bfs_by_level as bfs_by_level_kernels
 from ...kernels import bfs_many as bfs_many_kernels
 from ...planning.cut import shares, span_of
 from ...planning.devices import DeviceSpec, rates_of
 from ...planning.fit import fitted, shortfall
+from ...planning.kernels import check_method
 from ...planning.plan import Plan
 from ...planning.rates import EXCHANGE, SHORT
 from ...planning.shape import Shape
@@ -69,14 +69,8 @@ def planned(
     kind, shape = specs[0].kind, shape or Shape()
     checked_choice("method", method, ("auto", *METHODS))
     level_by_level = method in BY_LEVEL
-    if level_by_level and method not in bfs_by_level_kernels.of_kind(kind).METHODS:
-        raise InputError(
-            Given("method", method),
-            " runs on one core of a CPU: add ",
-            Given("device", "cpu"),
-            ", or use ",
-            Given("method", "auto"),
-        )
+    if level_by_level:
+        check_method(method, bfs_by_level_kernels.of_kind(kind).METHODS)
     per_level = EXCHANGE["solo" if len(specs) == 1 else kind] + (5e-6 if kind == "cuda" else 1e-6)
     listed = 0 if level_by_level or method == "pull" else list_capacity(n, len(specs), kind)
     shared = len(specs) == 1 and not directed

@@ -5,11 +5,11 @@ from typing import Any, ClassVar
 
 from ...arguments import checked_choice
 from ...dtypes import offset_type
-from ...errors import Given, InputError
 from ...kernels import components as components_kernels
 from ...planning.cut import shares, span_of
 from ...planning.devices import DeviceSpec, rates_of
 from ...planning.fit import fitted
+from ...planning.kernels import check_method
 from ...planning.plan import Detail, Plan
 from ...planning.rates import EXCHANGE
 from ...planning.shape import Shape
@@ -45,14 +45,7 @@ def planned(
     kind, shards, shape = specs[0].kind, len(specs), shape or Shape()
     if method == "auto":
         method = "sequential" if kind == "cpu" and m <= FEW_EDGES else "afforest"
-    if method not in components_kernels.of_kind(kind).METHODS:
-        raise InputError(
-            Given("method", method),
-            " runs on one core of a CPU: add ",
-            Given("device", "cpu"),
-            ", or use ",
-            Given("method", "auto"),
-        )
+    check_method(method, components_kernels.of_kind(kind).METHODS)
     rounds = method == "shiloach-vishkin"
     offset = offset_type(m).itemsize
     forests = 3 if rounds else 1 + (shards > 1)
