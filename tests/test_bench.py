@@ -62,7 +62,7 @@ class TestRows:
         assert found["unit"] == "TEPS" and found["rate"] > 0 and found["iterations"] > 1
         assert found["transfers"].keys() == {"load", "collect"} and found["phases"]
         assert found["peak_bytes"] > 0 and found["predicted_bytes"] > 0 and found["predicted_seconds"] > 0
-        assert found["checked"] == "Bellman's equations"
+        assert found["checked"] == "Bellman's equations and paths"
         assert json.dumps(found, allow_nan=False)
 
     def test_a_graph_without_edges_has_no_sources(self):
@@ -72,7 +72,7 @@ class TestRows:
     def test_a_later_method_is_compared_with_the_verified_one(self):
         shared = Bench()
         graph = {"make": "rmat", "scale": 7}
-        assert cpu_row("bfs", graph, {"method": "hybrid"}, bench=shared)["checked"] == "Bellman's equations"
+        assert cpu_row("bfs", graph, {"method": "hybrid"}, bench=shared)["checked"] == "Bellman's equations and paths"
         assert cpu_row("bfs", graph, {"method": "scan"}, bench=shared)["checked"] == "equal to hybrid"
 
     def test_another_library_may_be_the_first(self):

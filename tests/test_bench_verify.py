@@ -38,7 +38,7 @@ class TestChecks:
     def test_levels(self, change):
         graph = rmat(8)
         distances = mgraph.bfs(graph, 5, device="cpu").distances.copy()
-        assert check("bfs", graph, {"distances": distances}, 5) == "Bellman's equations"
+        assert check("bfs", graph, {"distances": distances}, 5) == "Bellman's equations and paths"
         farthest = int(distances.argmax())
         distances[farthest] += change
         with pytest.raises(WrongResultError, match=f"vertex {farthest}|from vertex 5"):
@@ -101,7 +101,10 @@ class TestChecks:
         graph, sources = rmat(6), [*range(0, 60, 2)]
         distances = mgraph.bfs_many(graph, sources, device="cpu").distances.copy()
         rows = "all" if sums > 1 else "4"
-        assert check("bfs_many", graph, {"distances": distances}, sources) == f"Bellman's equations of {rows} rows"
+        assert (
+            check("bfs_many", graph, {"distances": distances}, sources)
+            == f"Bellman's equations and paths of {rows} rows"
+        )
         distances[-1, 7] += 1
         with pytest.raises(WrongResultError, match="from vertex 58 the distance of vertex 7"):
             check("bfs_many", graph, {"distances": distances}, sources)
@@ -173,12 +176,12 @@ class TestChecks:
     @pytest.mark.parametrize("dense", [False, True])
     def test_of_large_matrices_sampled_rows_and_the_diagonal_are_verified(self, monkeypatch, dense):
         data, distances = pairs(dense)
-        assert "Bellman's equations of all rows" in check("apsp", data, {"distances": distances})
+        assert "Bellman's equations and paths of all rows" in check("apsp", data, {"distances": distances})
         each = 512**2 if dense else 512 + data.m
         monkeypatch.setattr(bellman, "SUMS", 9 * each)
         monkeypatch.setattr(apsp, "TILE", 100)
         monkeypatch.setattr(apsp, "ELEMENTS", 2048)
-        assert "Bellman's equations of 9 rows" in check("apsp", data, {"distances": distances})
+        assert "Bellman's equations and paths of 9 rows" in check("apsp", data, {"distances": distances})
         for i in (0, 301, 511):
             wrong = distances.copy()
             wrong[i, i] = 1e-3
@@ -200,13 +203,16 @@ class TestChecks:
         matrix = np.where(random.random((70, 70)) < 0.2, random.integers(1, 9, (70, 70)), np.inf).astype(np.float32)
         np.fill_diagonal(matrix, np.inf)
         rows = random.integers(0, 40, (3, 70)).astype(float)
-        here, there = np.full((2, 3, 70), np.inf)
-        bellman.through_matrix(matrix, rows, here)
+        here, there = np.full((2, 2, 3, 70), np.inf)
+        bellman.through_matrix(matrix, rows, *here)
         monkeypatch.setattr(bellman, "AT_A_TIME", 70 * 16)
         monkeypatch.setattr(devices, "of", lambda array: Elsewhere())
-        bellman.through_matrix(matrix, rows, there)
+        bellman.through_matrix(matrix, rows, *there)
         assert np.array_equal(here, there)
-        assert np.array_equal(here, (rows[:, :, None] + matrix).min(axis=1))
+        sums = rows[:, :, None] + matrix
+        assert np.array_equal(here[0], sums.min(axis=1))
+        sums[rows[:, :, None] >= rows[:, None, :]] = np.inf
+        assert np.array_equal(here[1], sums.min(axis=1))
 
     def test_only_requested_checks_run(self):
         graph = rmat(5)
@@ -251,3 +257,92 @@ class TestChecks:
         for wrong in ({"labels": labels, "count": 1}, {"labels": labels - (labels > 0), "count": 2}):
             with pytest.raises(WrongResultError):
                 shared.prove(case, path, "c", wrong, None)
+
+
+#: An unreachable vertex in int32.
+NOT = 2**31 - 1
+
+
+class TestEveryDistanceNeedsAPath:
+    """Vertices that explain each other's distances by edges of length zero are not accepted."""
+
+    @pytest.mark.parametrize(
+        ("edges", "right", "wrong"),
+        [
+            pytest.param([(0, 3, 1), (1, 2, 0), (2, 1, 0)], [0, NOT, NOT, 1], [0, 5, 5, 1], id="unreached cycle"),
+            pytest.param([(0, 1, 1), (2, 2, 0)], [0, 1, NOT], [0, 1, 7], id="unreached self-loop"),
+            pytest.param([(0, 1, 5), (1, 2, 0), (2, 1, 0)], [0, 5, 5], [0, 3, 3], id="reached cycle"),
+            pytest.param([(0, 1, 5), (1, 1, 0)], [0, 5], [0, 4], id="reached self-loop"),
+            pytest.param([(0, 1, 2), (1, 2, 3), (2, 1, -3)], [0, 2, 5], [0, 1, 4], id="negative weight"),
+            pytest.param([(0, 1, 1), (2, 3, -4), (3, 2, 4)], [0, 1, NOT, NOT], [0, 1, 9, 5], id="unreached, negative"),
+            pytest.param([(0, 1, 3), (1, 0, -3)], [0, 3], [0, 2], id="through the source"),
+        ],
+    )
+    @pytest.mark.parametrize("at_a_time", [1 << 26, 1])
+    def test_cycles_of_length_zero(self, monkeypatch, edges, right, wrong, at_a_time):
+        monkeypatch.setattr(bellman, "AT_A_TIME", at_a_time)
+        graph = mgraph.Graph.from_edges(*np.array(edges, np.int32).T, n=len(right))
+        check("sssp", graph, {"distances": np.array(right, np.int32)}, 0)
+        with pytest.raises(WrongResultError, match="from vertex 0"):
+            check("sssp", graph, {"distances": np.array(wrong, np.int32)}, 0)
+
+    def test_floats_hide_no_short_cycle_far_away(self):
+        graph = mgraph.Graph.from_edges([0, 1, 2], [3, 2, 1], np.float32([1, 1e-3, 1e-3]))
+        check("sssp", graph, {"distances": np.float32([0, np.inf, np.inf, 1])}, 0)
+        with pytest.raises(WrongResultError, match=r"the distance of vertex 1 is 1.*, but no path is that long"):
+            check("sssp", graph, {"distances": np.float32([0, 1e8, 1e8, 1])}, 0)
+
+    def test_a_negative_cycle_through_the_source(self):
+        graph = mgraph.Graph.from_edges([0, 1], [1, 0], np.int32([1, -2]))
+        for wrong in ([0, 1], [-1, 0]):
+            with pytest.raises(WrongResultError, match=r"the distance of vertex 0 is .* by way of its neighbours"):
+                check("sssp", graph, {"distances": np.array(wrong, np.int32)}, 0)
+
+    def test_large_integers_are_compared_exactly(self):
+        graph = mgraph.Graph.from_edges([0], [1], np.int32([2**28 - 1]))
+        check("sssp", graph, {"distances": np.int32([0, 2**28 - 1])}, 0)
+        with pytest.raises(WrongResultError, match="from vertex 0 the distance of vertex 1"):
+            check("sssp", graph, {"distances": np.int32([0, 2**28 - 2])}, 0)
+
+    def test_a_search_with_a_huge_distance_for_an_unreached_vertex(self):
+        graph = mgraph.Graph.from_edges([0], [1], n=3)
+        with pytest.raises(WrongResultError, match="from vertex 0 the distance of vertex 2"):
+            check("bfs", graph, {"distances": np.int32([0, 1, NOT])}, 0)
+
+    @given(st.data())
+    @settings(deadline=None, max_examples=150)
+    def test_exactly_the_right_distances_are_accepted(self, data):
+        n = data.draw(st.integers(1, 5))
+        vertex, weight = st.integers(0, n - 1), st.integers(-1, 2)
+        edges = data.draw(st.lists(st.tuples(vertex, vertex, weight), min_size=1, max_size=9))
+        right = [0, *[np.inf] * (n - 1)]
+        for _ in range(n):
+            for u, v, length in edges:
+                right[v] = min(right[v], right[u] + length)
+        negative = any(right[u] + length < right[v] for u, v, length in edges)
+        near = st.sampled_from([-1, 0, 0, 0, 1, np.inf])
+        claimed = [v + data.draw(near) if np.isfinite(v) else data.draw(st.sampled_from([np.inf, 0, 2])) for v in right]
+        graph = mgraph.Graph.from_edges(*np.array(edges).T, n=n)
+        given = {"distances": np.float32(claimed)}
+        if claimed == right and not negative:
+            check("sssp", graph, given, 0)
+        else:
+            with pytest.raises(WrongResultError):
+                check("sssp", graph, given, 0)
+
+    @pytest.mark.parametrize("dense", [False, True])
+    @pytest.mark.parametrize("at_a_time", [1 << 26, 10])
+    def test_rows_of_all_pairs(self, monkeypatch, dense, at_a_time):
+        monkeypatch.setattr(bellman, "AT_A_TIME", at_a_time)
+        monkeypatch.setattr(bellman, "SUMS", 1)  # the first, the last and two rows between
+        matrix = np.full((8, 8), np.inf, np.float32)
+        matrix[[0, 1, 2, 4, 5, 7], [1, 2, 1, 5, 4, 4]] = [1, 0, 0, -2, 2, 3]
+        given = matrix if dense else mgraph.Graph.from_distances(matrix).to_scipy()
+        distances = mgraph.apsp(given, device="cpu").distances
+        data = matrix if dense else mgraph.Graph.from_scipy(given)
+        check("apsp", data, {"distances": distances})
+        for row, columns, values in ((0, [1, 2], [0.5, 0.5]), (0, [4, 5], [6, 4]), (7, [4, 5], [2, 0])):
+            wrong = distances.copy()
+            wrong[row, columns] = values
+            with pytest.raises(WrongResultError, match=f"from vertex {row} .* but no path is that long"):
+                check("apsp", data, {"distances": wrong}, names=["rows"])

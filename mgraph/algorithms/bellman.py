@@ -1,10 +1,22 @@
-"""Bellman's equations, by which distances are verified.
+"""Distances are verified by Bellman's equations, and by paths that are as long as the distances say.
 
-A row of distances d from a source is right if d[source] is 0 and every other d[v] is the least d[u] + length(u, v).
-The solution is unique where every cycle has positive length. Edges and rows are checked in parts, so that the check
-takes little memory; a matrix is checked on its own device.
+A row of distances d from a source is accepted if
 
-S. Beamer, K. Asanović and D. Patterson, "The GAP benchmark suite", 2015, uses the same check.
+1. d[source] is 0, and every other d[v] is the least d[u] + length(u, v) over the edges into v;
+2. a path of tight edges leads from the source to every reached vertex. An edge (u, v) is tight if
+   d[u] + length(u, v) = d[v].
+
+Together these two are a proof, whatever the signs of the lengths: by 1 no path is shorter than d[v], and by 2 one path
+is as long. 1 alone accepts wrong distances on cycles of length zero, whose vertices explain each other. No edge into
+the source may lower its distance, so that a negative cycle is refused as well.
+
+A vertex with a tight edge from a vertex of lesser distance needs no search for 2 if all others have one too: such
+edges lead back to the source. Only rows where a vertex has none, because of lengths of zero or less, are searched.
+
+Integers are compared exactly, floats up to a `margin`. Edges and rows are checked in parts, so that the check takes
+little memory; a matrix is checked on its own device. Only a search reads all edges of a graph at once.
+
+S. Beamer, K. Asanović and D. Patterson, "The GAP benchmark suite", 2015, checks shortest paths by the first rule.
 """
 
 import itertools
@@ -28,23 +40,50 @@ SUMS = 1 << 30
 
 
 def check_rows(
-    graph: Any, sources: Sequence[int | Sequence[int]], distances: np.ndarray, rounding: float = 0.0, unit: bool = False
+    graph: Any, sources: Sequence[int | Sequence[int]], distances: Array, rounding: float = 0.0, unit: bool = False
 ) -> None:
-    """Raise unless distances, a row from each source or set of sources, obey Bellman's equations."""
-    least = np.full(distances.shape, np.inf)
+    """Raise unless distances, a row from each source or set of sources, are those of the shortest paths.
+
+    Parameters
+    ----------
+    graph : Graph, or array of shape (n, n)
+        The graph, or the matrix of lengths.
+    sources : sequence of int or of sequences of int
+        The source of each row, or the set of sources of which the nearest counts.
+    distances : array of shape (rows, n)
+        The type's infinity where there is no path.
+    rounding : float
+        The relative error that sums of floats in any order may have.
+    unit : bool
+        Whether every edge has length 1, whatever its weight.
+    """
+    found, margins = as_float(distances), margin(distances, rounding)
+    least, nearer = np.full((2, *found.shape), np.inf)
     if isinstance(graph, Graph):
-        through_edges(graph, distances, unit, least)
+        through_edges(graph, found, unit, least, nearer)
     else:
-        through_matrix(graph, distances, least)
-    for row, source in zip(least, sources, strict=True):
-        row[np.asarray(source)] = 0
-    right = close(distances, least, rounding)
-    if not right.all():
-        i, v = map(int, np.unravel_index((~right).argmax(), right.shape))
-        raise WrongResultError(
-            f"from vertex {sources[i]} the distance of vertex {v} is {distances[i, v]}, by way of its neighbours "
-            f"{least[i, v]}"
-        )
+        through_matrix(graph, found, least, nearer)
+    starts = np.zeros(found.shape, bool)
+    for row, source in zip(starts, sources, strict=True):
+        row[np.asarray(source)] = True
+    longest = np.where(np.isfinite(found), np.abs(found), 0).max(axis=1).astype(distances.dtype)
+    cycles = starts & (least < -margin(longest, rounding)[:, None])
+    least[starts & ~cycles] = 0
+    _refuse(cycles | ~close(found, least, margins), sources, found, least)
+    reached = starts | (found == np.inf)
+    unsure = np.flatnonzero(~(reached | close(found, nearer, margins)).all(axis=1))
+    if len(unsure):
+        some = (found[unsure], margins[unsure], starts[unsure])
+        tight = reach_by_edges(graph, unit, *some) if isinstance(graph, Graph) else reach_in_matrix(graph, *some)
+        _refuse(~(reached[unsure] | tight), [sources[i] for i in unsure.tolist()], found[unsure], None)
+
+
+def _refuse(wrong: np.ndarray, sources: Sequence[Any], found: np.ndarray, least: np.ndarray | None) -> None:
+    """Raise for the first distance that is wrong, if there is one."""
+    if wrong.any():
+        i, v = map(int, np.unravel_index(wrong.argmax(), wrong.shape))
+        why = "but no path is that long" if least is None else f"by way of its neighbours {least[i, v]}"
+        raise WrongResultError(f"from vertex {sources[i]} the distance of vertex {v} is {found[i, v]}, {why}")
 
 
 def sampled(n: int, count: int) -> list[int]:
@@ -66,20 +105,33 @@ def as_float(distances: Array) -> np.ndarray:
     return floats
 
 
-def close(found: np.ndarray, expected: np.ndarray, rounding: float) -> np.ndarray:
-    """Return where numbers are equal up to half a unit in the last place of float32, or up to a relative error.
+def margin(distances: Array, rounding: float) -> np.ndarray:
+    """Return the error to accept of each distance, on the host.
 
-    A relative error would hide a wrong edge, which is often short beside a long path. So searches, which add edge by
-    edge, are checked with `rounding` 0.
+    It is zero for integers. For floats it is half a unit in the last place of float32, or `rounding` times the
+    distance if that is more. A relative error would hide a wrong edge, which is often short beside a long path. So
+    searches, which add edge by edge, are checked with `rounding` 0.
     """
+    if np.dtype(distances.dtype).kind == "i":
+        return np.zeros(distances.shape)
+    sizes = np.abs(as_float(distances))
+    with np.errstate(invalid="ignore", over="ignore"):
+        margins = np.fmax(np.spacing(sizes.astype(np.float32)) / 2, rounding * sizes)
+    return np.where(np.isfinite(sizes), margins, 0)
+
+
+def close(found: np.ndarray, expected: np.ndarray, margins: np.ndarray) -> np.ndarray:
+    """Return where numbers are equal up to a margin."""
     with np.errstate(invalid="ignore"):  # of infinities
-        within = np.maximum(np.spacing(np.abs(expected).astype(np.float32)) / 2, rounding * np.abs(expected))
-        equal: np.ndarray = (found == expected) | (np.abs(found - expected) <= within)
+        equal: np.ndarray = (found == expected) | (np.abs(found - expected) <= margins)
     return equal & ~(np.isinf(found) ^ np.isinf(expected))
 
 
-def through_edges(graph: Graph, distances: np.ndarray, unit: bool, least: np.ndarray) -> None:
-    """Lower `least` to the sum of a neighbour's distance and the edge from there, for every vertex in every row."""
+def through_edges(graph: Graph, distances: np.ndarray, unit: bool, least: np.ndarray, nearer: np.ndarray) -> None:
+    """Lower `least` to the sum of a neighbour's distance and the edge from there, for every vertex in every row.
+
+    Lower `nearer` likewise, but only by neighbours of lesser distance.
+    """
     indptr, indices, weights = graph.csr()
     offsets = devices.to_host(indptr)
     for first, last in cuts(offsets):
@@ -87,26 +139,61 @@ def through_edges(graph: Graph, distances: np.ndarray, unit: bool, least: np.nda
         ends = devices.to_host(indices[some])
         lengths = np.ones(len(ends), np.int8) if unit or weights is None else devices.to_host(weights[some])
         bellman_kernels.on(devices.find("cpu")).lower_by_edges(
-            distances[:, first:last], offsets[first : last + 1] - offsets[first], ends, lengths, least
+            distances, first, offsets[first : last + 1] - offsets[first], ends, lengths, least, nearer
         )
 
 
-def through_matrix(matrix: Array, distances: np.ndarray, least: np.ndarray) -> None:
-    """Lower `least` in the same way by a matrix, where it lives."""
+def through_matrix(matrix: Array, distances: np.ndarray, least: np.ndarray, nearer: np.ndarray) -> None:
+    """Lower `least` and `nearer` in the same way by a matrix, where it lives."""
     place = devices.of(matrix)
     if place.kind == "cpu":
         for first, part in parts(matrix, place):
-            bellman_kernels.on(devices.find("cpu")).lower_by_matrix(
-                distances[:, first : first + len(part)], part, least
-            )
+            bellman_kernels.on(devices.find("cpu")).lower_by_matrix(distances, first, part, least, nearer)
         return
     with place.active():
-        there, found = place.asarray(distances), place.asarray(least)
+        there, found, below = place.asarray(distances), place.asarray(least), place.asarray(nearer)
         for first, part in parts(matrix, place):
             for i in range(len(distances)):
-                sums = part + there[i, first : first + len(part), None]
+                own = there[i, first : first + len(part), None]
+                sums = part + own
                 found[i] = place.xp.minimum(found[i], sums.min(axis=0))
-        least[:] = devices.to_host(found)
+                sums[own >= there[i]] = np.inf
+                below[i] = place.xp.minimum(below[i], sums.min(axis=0))
+        least[:], nearer[:] = devices.to_host(found), devices.to_host(below)
+
+
+def reach_by_edges(
+    graph: Graph, unit: bool, distances: np.ndarray, margins: np.ndarray, starts: np.ndarray
+) -> np.ndarray:
+    """Return which vertices a search over tight edges reaches in every row, from the vertices where it starts."""
+    indptr, indices, weights = graph.csr()
+    offsets, ends = devices.to_host(indptr), devices.to_host(indices)
+    lengths = np.ones(len(ends), np.int8) if unit or weights is None else devices.to_host(weights)
+    reached = starts.copy()
+    bellman_kernels.on(devices.find("cpu")).reach_by_edges(distances, offsets, ends, lengths, margins, reached)
+    return reached
+
+
+def reach_in_matrix(matrix: Array, distances: np.ndarray, margins: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Return the same for a matrix, which is searched level by level where it lives."""
+    place, reached = devices.of(matrix), starts.copy()
+    at_a_time = max(1, AT_A_TIME // max(1, len(matrix)))
+    with place.active(), np.errstate(invalid="ignore"):  # of infinities
+        for row, *given in zip(reached, distances, margins, strict=True):
+            there, within = map(place.asarray, given)
+            seen = place.asarray(row)
+            level = place.xp.flatnonzero(seen)
+            while len(level):
+                tight = place.xp.zeros(len(row), bool)
+                for first in range(0, len(level), at_a_time):
+                    some = level[first : first + at_a_time]
+                    sums = infinite(place.asarray(matrix[some])) + there[some, None]
+                    tight |= (abs(sums - there) <= within).any(axis=0)
+                tight &= ~seen
+                seen = seen | tight
+                level = place.xp.flatnonzero(tight)
+            row[:] = devices.to_host(seen)
+    return reached
 
 
 def cuts(offsets: np.ndarray) -> Iterator[tuple[int, int]]:

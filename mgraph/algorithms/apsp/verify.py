@@ -1,4 +1,4 @@
-"""Distances of all pairs: the diagonal, Bellman's equations of many rows, and of a few elements of every row."""
+"""Distances of all pairs: the diagonal, a proof of many rows, and the equations of a few elements of every row."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from ...arrays import Array
 from ...errors import WrongResultError
 from ...graph import Graph
 from .. import bellman
-from ..bellman import as_float, close, cuts, infinite, parts, sampled
+from ..bellman import as_float, close, cuts, infinite, margin, parts, sampled
 
 #: The least number of rows to check, and the number of elements to check in every row.
 ROWS = 4
@@ -34,7 +34,7 @@ def diagonal(graph: Any, arrays: dict[str, Any], source: object) -> str:
 
 
 def rows(graph: Any, arrays: dict[str, Any], source: object) -> str:
-    """Raise unless rows are right: as many as `bellman.SUMS` allows, evenly spaced."""
+    """Raise unless rows are right, each by a proof: as many as `bellman.SUMS` allows, evenly spaced."""
     distances, n = arrays["distances"], len(arrays["distances"])
     each = n + graph.m if isinstance(graph, Graph) and graph.dense is None else n * n
     count = min(n, bellman.SUMS // max(1, each))
@@ -45,32 +45,33 @@ def rows(graph: Any, arrays: dict[str, Any], source: object) -> str:
     for start in range(0, len(rows), at_a_time):
         some = rows[start : start + at_a_time]
         if len(some) == some[-1] + 1 - some[0]:
-            found = as_float(distances[some[0] : some[-1] + 1])
+            found = devices.to_host(distances[some[0] : some[-1] + 1])
         else:
-            found = np.stack([as_float(distances[i]) for i in some])
+            found = np.stack([devices.to_host(distances[i]) for i in some])
         bellman.check_rows(graph, some, found, ROUNDING)
-    return f"Bellman's equations of {'all' if len(rows) == n else len(rows)} rows"
+    return f"Bellman's equations and paths of {'all' if len(rows) == n else len(rows)} rows"
 
 
 def elements(graph: Any, arrays: dict[str, Any], source: object) -> str:
-    """Raise unless a few elements of every row are right."""
+    """Raise unless a few elements of every row obey Bellman's equations, which right ones do and few wrong ones."""
     distances = arrays["distances"]
     if not hasattr(distances, "strides"):
         return ""  # it is distributed, and its elements are far apart
     for columns in np.random.default_rng(1).permuted(np.tile(np.arange(len(distances)), (ROWS, 1)), axis=1):
         _check_elements(graph, distances, columns)
-    return f"and of {ROWS} elements of each"
+    return f"the equations of {ROWS} elements of each row"
 
 
 def _check_elements(graph: Any, distances: Array, columns: np.ndarray) -> None:
     """Raise unless one element of every row is the least sum of an edge from there and the distance beyond it."""
-    found = as_float(gathered(distances, np.arange(len(columns)), columns))
+    picked = gathered(distances, np.arange(len(columns)), columns)
+    found = as_float(picked)
     if isinstance(graph, Graph):
         least = _over_edges(graph, distances, columns)
     else:
         least = _over_matrix(graph, distances, columns)
     least[columns == np.arange(len(columns))] = 0
-    right = close(found, least, ROUNDING)
+    right = close(found, least, margin(picked, ROUNDING))
     if not right.all():
         i = int((~right).argmax())
         raise WrongResultError(

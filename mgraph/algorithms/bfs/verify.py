@@ -1,10 +1,12 @@
-"""Distances of breadth-first searches: Bellman's equations, with every edge of length 1."""
+"""Distances of breadth-first searches, as of shortest paths where every edge has length 1: see `bellman`."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ... import device as devices
+from ...dtypes import infinity
 from .. import bellman
 
 #: The least number of rows to check of searches from many vertices.
@@ -14,7 +16,7 @@ ROWS = 4
 def distances(graph: Any, arrays: dict[str, Any], source: int | Sequence[int]) -> str:
     """Raise unless the distances in edges from a vertex, or the nearest of several, are right."""
     _check(graph, arrays["distances"], source)
-    return "Bellman's equations"
+    return "Bellman's equations and paths"
 
 
 def rows(graph: Any, arrays: dict[str, Any], sources: Sequence[int]) -> str:
@@ -22,10 +24,10 @@ def rows(graph: Any, arrays: dict[str, Any], sources: Sequence[int]) -> str:
     picked = bellman.rows_within(len(sources), graph.n + graph.m, ROWS)
     for i in picked:
         _check(graph, arrays["distances"][i], sources[i])
-    return f"Bellman's equations of {'all' if len(picked) == len(sources) else len(picked)} rows"
+    return f"Bellman's equations and paths of {'all' if len(picked) == len(sources) else len(picked)} rows"
 
 
 def _check(graph: Any, distances: Any, source: int | Sequence[int]) -> None:
-    found = bellman.as_float(distances)
-    found[found == -1] = np.inf
+    found = devices.to_host(distances).astype(np.int64)
+    found[found == -1] = infinity(found.dtype)
     bellman.check_rows(graph, [source], found[None], unit=True)

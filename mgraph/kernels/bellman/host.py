@@ -1,28 +1,59 @@
 """For every vertex in every row, the least sum of a neighbour's distance and the weight of the edge from it.
 
-Rows are independent and each is handled by one core, so no two threads write the same element of `least`.
+And searches over tight edges, where this sum is the vertex's own distance. Rows are independent and each is handled by
+one core, so no two threads write the same element.
 """
+
+import numpy as np
 
 from ...device.numba import prange
 from ...device.numba.caching import njit
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def lower_by_edges(distances, offsets, ends, lengths, least):
-    """Lower `least` along the edges from some consecutive vertices."""
+def lower_by_edges(distances, first, offsets, ends, lengths, least, nearer):
+    """Lower `least` and `nearer` along the edges from some consecutive vertices."""
     for i in prange(len(distances)):
-        for u in range(distances.shape[1]):
-            for e in range(offsets[u], offsets[u + 1]):
-                through = distances[i, u] + lengths[e]
-                if through < least[i, ends[e]]:
-                    least[i, ends[e]] = through
+        for k in range(len(offsets) - 1):
+            own = distances[i, first + k]
+            for e in range(offsets[k], offsets[k + 1]):
+                v = ends[e]
+                through = own + lengths[e]
+                if through < least[i, v]:
+                    least[i, v] = through
+                if own < distances[i, v] and through < nearer[i, v]:
+                    nearer[i, v] = through
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def lower_by_matrix(distances, part, least):
-    """Lower `least` along the edges in some consecutive rows of a matrix of lengths."""
+def lower_by_matrix(distances, first, part, least, nearer):
+    """Lower `least` and `nearer` along the edges in some consecutive rows of a matrix of lengths."""
     for i in prange(len(distances)):
-        for u in range(distances.shape[1]):
+        for k in range(len(part)):
+            own = distances[i, first + k]
             for v in range(part.shape[1]):
-                through = distances[i, u] + part[u, v]
+                through = own + part[k, v]
                 least[i, v] = through if through < least[i, v] else least[i, v]
+                through = through if own < distances[i, v] else np.inf
+                nearer[i, v] = through if through < nearer[i, v] else nearer[i, v]
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def reach_by_edges(distances, offsets, ends, lengths, margins, reached):
+    """Mark in `reached` what tight edges lead to from the vertices that are marked."""
+    for i in prange(len(distances)):
+        waiting = np.empty(reached.shape[1], np.int64)
+        count = 0
+        for v in range(reached.shape[1]):
+            if reached[i, v]:
+                waiting[count] = v
+                count += 1
+        while count:
+            count -= 1
+            u = waiting[count]
+            for e in range(offsets[u], offsets[u + 1]):
+                v = ends[e]
+                if not reached[i, v] and abs(distances[i, u] + lengths[e] - distances[i, v]) <= margins[i, v]:
+                    reached[i, v] = True
+                    waiting[count] = v
+                    count += 1
