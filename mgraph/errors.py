@@ -72,11 +72,25 @@ class Worded(Exception):
 
     @property
     def names_arguments(self) -> bool:
-        """Whether the message names arguments."""
+        """Whether the message names arguments.
+
+        Examples
+        --------
+        >>> from mgraph.errors import Argument, MgraphError
+        >>> MgraphError(Argument("n"), " is too large").names_arguments
+        True
+        """
         return any(isinstance(part, (Argument, Given)) for part in self.parts)
 
     def sentence(self, spelled: Callable[[Argument | Given], str]) -> str:
-        """Return the message, with arguments written by `spelled`."""
+        """Return the message, with arguments written by `spelled`.
+
+        Examples
+        --------
+        >>> from mgraph.errors import Argument, MgraphError
+        >>> MgraphError(Argument("n"), " is too large").sentence(lambda part: f"--{part}")
+        '--n is too large'
+        """
         return "".join(spelled(part) if isinstance(part, (Argument, Given)) else str(part) for part in self.parts)
 
 
@@ -86,7 +100,17 @@ def parts_of(error: BaseException) -> tuple[Any, ...]:
 
 
 class MgraphError(Worded):
-    """The base of every error that mgraph raises on purpose."""
+    """The base of every error that mgraph raises on purpose.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> try:
+    ...     mgraph.bfs(mgraph.generate.grid(2, 2), 7, device="cpu")
+    ... except mgraph.MgraphError as error:
+    ...     print(error)
+    source must be an integer in [0, 4), got 7
+    """
 
 
 class RenamedWarning(Worded, FutureWarning):
@@ -132,23 +156,72 @@ class InputError(MgraphError, ValueError):
 
 
 class AmbiguousZerosError(InputError):
-    """A dense matrix whose zeros may mean edges of weight zero or no edges."""
+    """A dense matrix whose zeros may mean edges of weight zero or no edges.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> mgraph.Graph.from_dense([[0, 0], [3, 0]])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    mgraph.errors.AmbiguousZerosError: the matrix has zeros off its diagonal and no infinity: ...
+    """
 
 
 class FormatError(InputError):
-    """A file that does not hold a graph in its format; the message names the line if there is one."""
+    r"""A file that does not hold a graph in its format; the message names the line if there is one.
+
+    Examples
+    --------
+    >>> import io
+    >>> import mgraph
+    >>> mgraph.read(io.BytesIO(b"0 1\n1 x\n"))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    mgraph.errors.FormatError: <file>, line 2: expected an integer vertex id, got 'x' in '1 x'; ...
+    """
 
 
 class MissingFileError(MgraphError, FileNotFoundError):
-    """The file to read does not exist; `errno` and `filename` are set as in any FileNotFoundError."""
+    """The file to read does not exist; `errno` and `filename` are set as in any FileNotFoundError.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> mgraph.read("no-such-file.gr")
+    Traceback (most recent call last):
+        ...
+    mgraph.errors.MissingFileError: [Errno 2] there is no such file: 'no-such-file.gr'
+    """
 
 
 class RoundingError(MgraphError, ArithmeticError):
-    """A method cannot compute the distances, because rounding makes a cycle look negative that is not."""
+    """A method cannot compute the distances, because rounding makes a cycle look negative that is not.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 1], [0.1, -0.5, 0.5])
+    >>> result = mgraph.apsp(graph, method="blocked", predecessors=True, device="cpu")
+    >>> try:
+    ...     result.path(0, 1)
+    ... except mgraph.RoundingError:
+    ...     mgraph.apsp(graph, method="johnson", predecessors=True, device="cpu").path(0, 1)
+    [0, 1]
+    """
 
 
 class DistanceOverflowError(MgraphError, OverflowError):
-    """A weight or distance is out of range for its type; `mgraph.apsp` lists the ranges."""
+    """A weight or distance is out of range for its type; `mgraph.apsp` lists the ranges.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> mgraph.apsp(mgraph.Graph.from_edges([0], [1], [2**30]), device="cpu")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    mgraph.errors.DistanceOverflowError: the weight 1073741824 is too large for int32 distances ...
+    """
 
 
 class WrongResultError(MgraphError):
@@ -156,11 +229,29 @@ class WrongResultError(MgraphError):
 
 
 class MemoryLimitError(MgraphError, MemoryError):
-    """No plan fits the free memory, raised before anything is allocated; or memory ran out during a call."""
+    """No plan fits the free memory, raised before anything is allocated; or memory ran out during a call.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> mgraph.apsp(mgraph.generate.grid(8, 8), device="cpu", memory_limit="1KiB")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    mgraph.errors.MemoryLimitError: apsp of 64 vertices needs 64 KiB on cpu, which may take 1 KiB ...
+    """
 
 
 class DeviceError(MgraphError, RuntimeError):
-    """A requested device does not exist or cannot be used."""
+    """A requested device does not exist or cannot be used.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> mgraph.bfs(mgraph.generate.grid(2, 2), 0, device="cuda:99")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    mgraph.errors.DeviceError: ...
+    """
 
 
 class WorkerLostError(MgraphError, RuntimeError):
@@ -168,7 +259,16 @@ class WorkerLostError(MgraphError, RuntimeError):
 
 
 class SchedulerError(MgraphError, TimeoutError):
-    """A Dask scheduler did not answer, or has no workers."""
+    """A Dask scheduler did not answer, or has no workers.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> mgraph.cluster.connect("tcp://127.0.0.1:1", timeout=0.1)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    mgraph.errors.SchedulerError: no scheduler answers at tcp://127.0.0.1:1 within 0.1 s: ...
+    """
 
 
 class VersionError(MgraphError, ImportError):
@@ -180,7 +280,21 @@ class MissingPackageError(MgraphError, ImportError):
 
 
 class OutputExistsError(MgraphError, FileExistsError):
-    """The output file exists, and `overwrite` is False."""
+    """The output file exists, and `overwrite` is False.
+
+    Examples
+    --------
+    >>> from distributed import Client
+    >>> import mgraph
+    >>> import tempfile
+    >>> with Client(processes=False, dashboard_address=None) as client:
+    ...     distances = mgraph.apsp([[0, 3], [2, 0]], client=client, device="cpu").distances
+    ...     with tempfile.NamedTemporaryFile(suffix=".npy") as file:
+    ...         distances.save(file.name)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    mgraph.errors.OutputExistsError: ... exists: overwrite=True replaces it
+    """
 
 
 def interrupted(error: BaseException | None) -> bool:

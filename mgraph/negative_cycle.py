@@ -18,6 +18,15 @@ class NegativeCycleError(MgraphError, _ScipyNegativeCycleError):
         A vertex on such a cycle.
     rounded : bool
         Whether the cycle's weight is a rounded sum that was not checked: it may be zero or positive then.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> try:
+    ...     mgraph.apsp([[0, -2], [1, 0]], device="cpu")
+    ... except mgraph.NegativeCycleError as error:
+    ...     print(error.vertex, error.rounded)
+    0 False
     """
 
     def __init__(self, vertex: int, rounded: bool = False) -> None:

@@ -64,7 +64,15 @@ class Result:
 
     @property
     def arrays(self) -> dict[str, Array]:
-        """The computed arrays by name, the main one first."""
+        """The computed arrays by name, the main one first.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> result = mgraph.bfs(mgraph.generate.grid(2, 3), 0, predecessors=True, device="cpu")
+        >>> {name: array.shape for name, array in result.arrays.items()}
+        {'distances': (6,), 'predecessors': (6,)}
+        """
         named = {name: getattr(self, name) for name in self.ARRAYS}
         return {name: array for name, array in named.items() if array is not None}
 

@@ -197,6 +197,12 @@ def gpu_count() -> int:
 
     The kernels need compute capability 8.0. The first older device, and all after it, are not used: CUDA numbers
     the fastest first, unless CUDA_DEVICE_ORDER says otherwise.
+
+    Examples
+    --------
+    >>> from mgraph import device
+    >>> device.gpu_count() >= 0
+    True
     """
     try:
         runtime = cupy().cuda.runtime

@@ -28,6 +28,12 @@ def find(device: str | Device | None = None, argument: str = "device") -> Device
         If `device` is not the name of a device.
     DeviceError
         If it names a GPU that this machine does not have.
+
+    Examples
+    --------
+    >>> from mgraph import device
+    >>> device.find("cpu").name
+    'cpu'
     """
     if isinstance(device, (HostDevice, CudaDevice)):
         return device

@@ -51,6 +51,13 @@ class Graph(Keeping):
         The vertices' original ids where the graph was relabelled: vertex ``v`` was ``ids[v]``.
     nonnegative : bool
         True if no weight is negative.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], [5, 6], directed=False)
+    >>> graph.n, graph.m, graph.directed, graph.nonnegative
+    (3, 4, False, True)
     """
 
     def __init__(
@@ -305,31 +312,68 @@ class Graph(Keeping):
 
     @property
     def m(self) -> int:
-        """Number of stored directed edges."""
+        """Number of stored directed edges.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.Graph.from_edges([0, 1], [1, 1], directed=False).m
+        3
+        """
         return len(self.adjacency("csr")[1])
 
     @property
     def weighted(self) -> bool:
-        """Whether the edges have weights."""
+        """Whether the edges have weights.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.Graph.from_edges([0], [1]).weighted, mgraph.Graph.from_edges([0], [1], [5]).weighted
+        (False, True)
+        """
         return self.weights_dtype is not None
 
     @property
     def weights_dtype(self) -> np.dtype | None:
-        """The type of the weights; None for an unweighted graph."""
+        """The type of the weights; None for an unweighted graph.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.Graph.from_edges([0], [1], [0.5]).weights_dtype
+        dtype('float64')
+        """
         if self.dense is not None:
             return weight_dtype(np.dtype(self.dense.dtype))
         weights = self._weight_views.get(("csr.weights", self._home.name))
         return None if weights is None else np.dtype(weights.dtype)
 
     def extremes(self) -> tuple[float, float, bool]:
-        """Return the least and the greatest weight, and whether all are whole numbers; 0 and 0 without edges."""
+        """Return the least and the greatest weight, and whether all are whole numbers; 0 and 0 without edges.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 0, 1], [1, 2, 2], [5, 6, 7])
+        >>> graph.extremes()
+        (5, 7, True)
+        """
         extremes: tuple[float, float, bool] = self.kept(
             "extremes", self._home, lambda: _extremes(self._weights()), weights=True
         )
         return extremes
 
     def largest_sums(self, count: int) -> tuple[float, float]:
-        """Return the largest magnitudes below and above zero that a sum of up to `count` weights may have."""
+        """Return the largest magnitudes below and above zero that a sum of up to `count` weights may have.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 0, 1], [1, 2, 2], [5, 6, 7])
+        >>> graph.largest_sums(2)
+        (0.0, 13.0)
+        """
         largest = [np.zeros(0), np.zeros(0)]
         for weights in self._weights():
             lengths = devices.to_host(weights).astype(np.float64)
@@ -354,7 +398,14 @@ class Graph(Keeping):
 
     @property
     def device(self) -> str:
-        """The name of the device on which the graph was created, and on which results are returned."""
+        """The name of the device on which the graph was created, and on which results are returned.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.Graph.from_edges([0], [1]).device
+        'cpu'
+        """
         return self._home.name
 
     def csr(self) -> Compressed:
@@ -437,6 +488,14 @@ class Graph(Keeping):
         ------
         InputError
             For another `order`.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 0, 1], [1, 2, 2], [5, 6, 7])
+        >>> indptr, indices = graph.adjacency("csc")
+        >>> indptr.tolist(), indices.tolist()
+        ([0, 0, 1, 3], [0, 0, 1])
         """
         if order not in ("csr", "csc"):
             raise InputError(argument="order", value=order, expected="'csr' or 'csc'")

@@ -74,6 +74,15 @@ class Keeping:
 
         A value that depends on `weights` belongs to this graph. Others are shared with the graphs that `with_weights`
         and `unweighted` return.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 0, 1], [1, 2, 2], [5, 6, 7])
+        >>> cpu = mgraph.device.find("cpu")
+        >>> degrees = graph.kept("degrees", cpu, lambda: graph.csr().indptr[1:] - graph.csr().indptr[:-1])
+        >>> degrees.tolist(), [kept.name for kept in graph.cached()]
+        ([2, 1, 0], ['degrees'])
         """
 
         def logged() -> Any:
@@ -84,7 +93,15 @@ class Keeping:
         return (self._weight_views if weights else self._views).kept(name, device, logged)
 
     def held(self, device: devices.Device, *names: str) -> int:
-        """Return the bytes of the arrays kept under these names on a device."""
+        """Return the bytes of the arrays kept under these names on a device.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 0, 1], [1, 2, 2], [5, 6, 7])
+        >>> graph.held(mgraph.device.find("cpu"), "csr.indptr", "csr.indices")
+        28
+        """
         return sum(views.nbytes(name, device.name) for views in (self._views, self._weight_views) for name in names)
 
     def cached(self) -> list[Kept]:

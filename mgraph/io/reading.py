@@ -51,7 +51,21 @@ _DENSE = {"adjacency": Graph.from_adjacency, "distances": Graph.from_distances}
 
 
 class SparseIdsWarning(Worded, UserWarning):
-    """A file's vertex ids are a small part of their range: most vertices of the graph have no edge."""
+    r"""A file's vertex ids are a small part of their range: most vertices of the graph have no edge.
+
+    Examples
+    --------
+    >>> import io
+    >>> import warnings
+    >>> import mgraph
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", mgraph.SparseIdsWarning)
+    ...     try:
+    ...         mgraph.read(io.BytesIO(b"0 1000000\n"))
+    ...     except mgraph.SparseIdsWarning:
+    ...         print(mgraph.read(io.BytesIO(b"0 1000000\n"), relabel=True))
+    Graph(n=2, m=1, directed, unweighted)
+    """
 
 
 def read(

@@ -43,6 +43,13 @@ class DeviceSpec:
     held : int
         Bytes of a graph that are on the device already. `memory` does not include them. They are part of a plan's peak,
         and count as usable by it.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> gpu = mgraph.DeviceSpec("cuda:0", "cuda", 16 << 30)
+    >>> mgraph.plan("apsp", n=10_000, devices=[gpu]).method
+    'blocked'
     """
 
     name: str

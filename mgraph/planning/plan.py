@@ -103,6 +103,13 @@ class Plan(Generic[DetailT]):
         Bytes of a matrix in host memory and in a temporary file, in addition to the devices.
     alternatives : tuple of Alternative
         The alternatives that were considered, fastest first.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> plan = mgraph.bfs(mgraph.generate.grid(2, 3), 0, device="cpu").plan
+    >>> plan.algorithm, plan.n, plan.m, plan.ranges
+    ('bfs', 6, 14, ((0, 6),))
     """
 
     algorithm: str
@@ -123,7 +130,23 @@ class Plan(Generic[DetailT]):
     alternatives: tuple[Alternative, ...] = ()
 
     def explain(self) -> str:
-        """Return the plan in words, one fact per line, and the alternatives."""
+        """Return the plan in words, one fact per line, and the alternatives.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> gpu = mgraph.DeviceSpec("cuda:0", "cuda", 16 << 30)
+        >>> print(mgraph.plan("apsp", n=10_000, devices=[gpu]).explain())  # doctest: +ELLIPSIS
+        apsp, method 'blocked': 10,000 vertices
+        distances float32
+        blocks of 128 pivots, looking ahead
+        supersteps: 237, in spans of ...
+        cuda:0: vertices 0 to 9,999, peak 401 MiB of 16.00 GiB
+        predicted time of the solve: ...
+        alternatives:
+          blocked ... chosen
+        ...
+        """
         what = f"{self.algorithm}, method {self.method!r}: {self.n:,} {self.detail.noun}"
         if self.m:
             what += f", {self.m:,} directed edges"

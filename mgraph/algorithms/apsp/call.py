@@ -310,6 +310,13 @@ class ApspResult(MatrixResult):
     {common attributes}
     intermediate : array of int32, shape (n, n), DistributedMatrix or None
         The highest intermediate vertex of the path from ``i`` to ``j``; -9999 if the path has none or does not exist.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> result = mgraph.apsp([[0, 3, 9], [2, 0, 5], [1, 6, 0]], predecessors=True, device="cpu")
+    >>> result.distances.tolist(), result.predecessors.tolist()
+    ([[0, 3, 8], [2, 0, 5], [1, 4, 0]], [[-9999, 0, 1], [1, -9999, 1], [2, 0, -9999]])
     """
 
     ARRAYS = ("distances", "predecessors", "intermediate")
@@ -329,6 +336,12 @@ class ApspResult(MatrixResult):
             If neither predecessors nor intermediate vertices were requested, or a vertex is not in [0, n).
         RoundingError
             If rounding makes a cycle on the path look negative, so that the path does not end.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.apsp([[0, 3, 9], [2, 0, 5], [1, 4, 0]], predecessors=True, device="cpu").path(0, 2)
+        [0, 1, 2]
         """
         if self.predecessors is None and self.intermediate is None:
             raise InputError("path() needs the predecessors: call apsp(..., ", Given("predecessors", True), ")")

@@ -158,6 +158,13 @@ class BfsResult(Result):
     predecessors : array of int32, shape (n,), or None
         The vertex before the last on such a path; -9999 where there is none and for the source.
     {common attributes}
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> result = mgraph.bfs(mgraph.generate.grid(2, 3), 0, predecessors=True, device="cpu")
+    >>> result.distances.tolist(), result.predecessors[0]
+    ([0, 1, 2, 1, 2, 3], np.int32(-9999))
     """
 
     ARRAYS = ("distances", "predecessors")
@@ -169,12 +176,26 @@ class BfsResult(Result):
 
     @property
     def source(self) -> int | None:
-        """The vertex that the search started from; None if it started from several."""
+        """The vertex that the search started from; None if it started from several.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.bfs(mgraph.generate.grid(2, 3), 4, device="cpu").source
+        4
+        """
         return self.sources[0] if len(self.sources) == 1 else None
 
     @cached_property
     def levels(self) -> Array:
-        """Number of vertices at each distance, from 0 on."""
+        """Number of vertices at each distance, from 0 on.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.bfs(mgraph.generate.grid(2, 3), 0, device="cpu").levels
+        array([1, 2, 2, 1])
+        """
         reached = self.distances[self.distances >= 0]
         return devices.of(reached).xp.bincount(reached)
 
@@ -187,6 +208,14 @@ class BfsResult(Result):
         ------
         InputError
             If predecessors were not requested, or `vertex` is not in [0, n).
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], n=4)
+        >>> result = mgraph.bfs(graph, 0, predecessors=True, device="cpu")
+        >>> result.path(2), result.path(3)
+        ([0, 1, 2], [])
         """
         if self.predecessors is None:
             raise InputError("path() needs the predecessors: call bfs(..., ", Given("predecessors", True), ")")

@@ -123,6 +123,13 @@ class BfsManyResult(MatrixResult):
     predecessors : array or DistributedMatrix of int32, shape (len(sources), n), or None
         The vertex before the last on a shortest path; -9999 where there is none and for the source.
     {common attributes}
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> result = mgraph.bfs_many(mgraph.generate.grid(1, 4), [0, 2], device="cpu")
+    >>> result.sources, result.distances.tolist()
+    ((0, 2), [[0, 1, 2, 3], [2, 1, 0, 1]])
     """
 
     ARRAYS = ("distances", "predecessors")
@@ -141,6 +148,12 @@ class BfsManyResult(MatrixResult):
         ------
         InputError
             If predecessors were not requested, `source` is not among the sources, or `vertex` is not in [0, n).
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.bfs_many(mgraph.generate.grid(1, 4), [0, 2], predecessors=True, device="cpu").path(2, 0)
+        [2, 1, 0]
         """
         if self.predecessors is None:
             raise InputError("path() needs the predecessors: call bfs_many(..., ", Given("predecessors", True), ")")

@@ -110,6 +110,13 @@ class ClosureResult(MatrixResult):
     count : int
         Number of pairs ``(i, j)`` where ``i`` reaches ``j``.
     {common attributes}
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> result = mgraph.transitive_closure(mgraph.Graph.from_edges([0, 1], [1, 2]), device="cpu")
+    >>> result.count, [f"{word:03b}" for word in result.words[:, 0]]
+    (6, ['111', '110', '100'])
     """
 
     ARRAYS = ("words",)
@@ -125,12 +132,27 @@ class ClosureResult(MatrixResult):
         ------
         InputError
             If a vertex is not in [0, n).
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> result = mgraph.transitive_closure(mgraph.Graph.from_edges([0, 1], [1, 2]), device="cpu")
+        >>> result.reaches(0, 2), result.reaches(2, 0)
+        (True, False)
         """
         [i], [j] = checked_vertices("i", [i], self.plan.n), checked_vertices("j", [j], self.plan.n)
         return bool(int(self.words[i, j // 32]) >> j % 32 & 1)
 
     def rows(self, first: int, last: int) -> Array:
-        """Return rows `first` to `last` - 1 as a Boolean array on the device of the bits; in NumPy if distributed."""
+        """Return rows `first` to `last` - 1 as a Boolean array on the device of the bits; in NumPy if distributed.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> result = mgraph.transitive_closure(mgraph.Graph.from_edges([0, 1], [1, 2]), device="cpu")
+        >>> result.rows(1, 3).tolist()
+        [[False, True, True], [False, False, True]]
+        """
         words = self.words[first:last]
         device = devices.of(words)
         with device.active():
@@ -139,7 +161,15 @@ class ClosureResult(MatrixResult):
         return reachable
 
     def to_dense(self) -> Array:
-        """Return the whole matrix as a Boolean array, eight times the size of the bits."""
+        """Return the whole matrix as a Boolean array, eight times the size of the bits.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> result = mgraph.transitive_closure(mgraph.Graph.from_edges([0, 1], [1, 2]), device="cpu")
+        >>> result.to_dense().astype(int).tolist()
+        [[1, 1, 1], [0, 1, 1], [0, 0, 1]]
+        """
         return self.rows(0, self.plan.n)
 
     def _by_pair(self) -> dict[str, Array]:

@@ -149,6 +149,13 @@ class ComponentsResult(Result):
         Number of rounds of ``"shiloach-vishkin"``, including the last one, in which nothing changed; 1 for the other
         methods.
     {common attributes}
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> count, labels = mgraph.connected_components(mgraph.Graph.from_edges([0, 3], [2, 1]), device="cpu")
+    >>> count, labels.tolist()
+    (2, [0, 1, 0, 1])
     """
 
     ARRAYS = ("labels",)

@@ -130,6 +130,13 @@ class ListRankResult(Result):
     ranks : array of int32, shape (n,)
         Number of steps from each element to the last of its list, which has rank 0; int64 from 2**31 elements on.
     {common attributes}
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> result = mgraph.list_rank([2, 1, 1], device="cpu")
+    >>> result.ranks.tolist(), len(result), int(result[0])
+    ([2, 0, 1], 3, 2)
     """
 
     ARRAYS = ("ranks",)

@@ -114,6 +114,14 @@ class SpanningForestResult(Result):
     weights : array, shape (edges,)
         Their weights, in the type that the graph keeps; ones of int32 where it has none.
     {common attributes}
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> graph = mgraph.Graph.from_edges([0, 1, 0], [1, 2, 2], [4, 3, 9], n=4)
+    >>> result = mgraph.minimum_spanning_forest(graph, device="cpu")
+    >>> result.src.tolist(), result.dst.tolist(), result.weights.tolist()
+    ([0, 1], [1, 2], [4, 3])
     """
 
     ARRAYS = ("weights", "src", "dst")
@@ -126,7 +134,15 @@ class SpanningForestResult(Result):
 
     @cached_property
     def total(self) -> int | float:
-        """Sum of the weights: of integers exact, of floats in float64, infinite if it is beyond that."""
+        """Sum of the weights: of integers exact, of floats in float64, infinite if it is beyond that.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 1, 0], [1, 2, 2], [4, 3, 9], n=4)
+        >>> mgraph.minimum_spanning_forest(graph, device="cpu").total
+        7
+        """
         weights = devices.to_host(self.weights)
         if weights.dtype.kind == "f":
             with np.errstate(over="ignore"):
@@ -135,7 +151,15 @@ class SpanningForestResult(Result):
 
     @property
     def trees(self) -> int:
-        """Number of trees, isolated vertices included."""
+        """Number of trees, isolated vertices included.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 1, 0], [1, 2, 2], [4, 3, 9], n=4)
+        >>> mgraph.minimum_spanning_forest(graph, device="cpu").trees
+        2
+        """
         return self.plan.n - len(self.src)
 
 

@@ -188,6 +188,14 @@ class SsspResult(Result):
     source : int
         The source of the distances.
     {common attributes}
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> graph = mgraph.Graph.from_edges([0, 0, 1], [1, 2, 2], [4, 9, 3])
+    >>> result = mgraph.sssp(graph, 0, predecessors=True, device="cpu")
+    >>> result.source, result.distances.tolist(), result.predecessors.tolist()
+    (0, [0, 4, 7], [-9999, 0, 1])
     """
 
     ARRAYS = ("distances", "predecessors")
@@ -207,6 +215,13 @@ class SsspResult(Result):
         ------
         InputError
             If predecessors were not requested, or `vertex` is not in [0, n).
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 0, 1], [1, 2, 2], [4, 9, 3])
+        >>> mgraph.sssp(graph, 0, predecessors=True, device="cpu").path(2)
+        [0, 1, 2]
         """
         if self.predecessors is None:
             raise InputError("path() needs the predecessors: call sssp(..., ", Given("predecessors", True), ")")

@@ -94,6 +94,14 @@ class Cluster:
         If GPUs are asked for and a worker has none, or two workers share one.
     VersionError
         If a worker has no mgraph, or another version of it.
+
+    Examples
+    --------
+    >>> from distributed import Client
+    >>> import mgraph
+    >>> with Client(processes=False, dashboard_address=None) as client:
+    ...     [spec.kind for spec in mgraph.cluster.Cluster(client, "cpu").specs]
+    ['cpu']
     """
 
     place: devices.Device | None = None

@@ -65,6 +65,15 @@ class DistributedMatrix:
         The type of the elements.
     ranges, columns : tuple of (int, int)
         The rows of each row of blocks, and the columns of each column of blocks.
+
+    Examples
+    --------
+    >>> from distributed import Client
+    >>> import mgraph
+    >>> with Client(processes=False, dashboard_address=None) as client:
+    ...     distances = mgraph.apsp([[0, 3, 8], [2, 0, 5], [1, 4, 0]], client=client, device="cpu").distances
+    ...     print(distances.shape, distances.ranges, distances[0, 2], distances[1:, 0])
+    (3, 3) ((0, 3),) 8 [2 1]
     """
 
     ndim = 2
@@ -88,7 +97,17 @@ class DistributedMatrix:
 
     @property
     def nbytes(self) -> int:
-        """The bytes of all blocks."""
+        """The bytes of all blocks.
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=None) as client:
+        ...     distances = mgraph.apsp([[0, 3, 8], [2, 0, 5], [1, 4, 0]], client=client, device="cpu").distances
+        ...     print(distances.nbytes)
+        36
+        """
         return self.shape[0] * self.shape[1] * self.dtype.itemsize
 
     def __len__(self) -> int:
@@ -119,11 +138,31 @@ class DistributedMatrix:
         return self.to_numpy().astype(self.dtype if dtype is None else dtype, copy=False)
 
     def row(self, i: int) -> np.ndarray:
-        """Return row `i`, of shape (columns,)."""
+        """Return row `i`, of shape (columns,).
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=None) as client:
+        ...     distances = mgraph.apsp([[0, 3, 8], [2, 0, 5], [1, 4, 0]], client=client, device="cpu").distances
+        ...     print(distances.row(1))
+        [2 0 5]
+        """
         return self[i, :]
 
     def to_numpy(self) -> np.ndarray:
-        """Return the whole matrix as one NumPy array in this process."""
+        """Return the whole matrix as one NumPy array in this process.
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=None) as client:
+        ...     distances = mgraph.apsp([[0, 3, 8], [2, 0, 5], [1, 4, 0]], client=client, device="cpu").distances
+        ...     print(distances.to_numpy().tolist())
+        [[0, 3, 8], [2, 0, 5], [1, 4, 0]]
+        """
         whole = np.empty(self.shape, self.dtype)
         first = 0
         for chunk in self.chunks():
@@ -140,6 +179,15 @@ class DistributedMatrix:
         Computing with it needs the matrix's client. Either it is Dask's current client, as those of
         ``mgraph.cluster.connect`` and ``local_client`` are until they are closed or a later client is created; or pass
         it: ``array.sum().compute(scheduler=client)``.
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=None) as client:
+        ...     distances = mgraph.apsp([[0, 3, 8], [2, 0, 5], [1, 4, 0]], client=client, device="cpu").distances
+        ...     print(distances.to_dask_array().sum().compute())
+        23
         """
         import dask.array as da
 
@@ -156,7 +204,17 @@ class DistributedMatrix:
         return da.concatenate(rows) if rows else da.zeros(self.shape, self.dtype)
 
     def chunks(self) -> Iterator[np.ndarray]:
-        """Yield consecutive blocks of rows, each of at most 64 MiB unless one row is larger."""
+        """Yield consecutive blocks of rows, each of at most 64 MiB unless one row is larger.
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=None) as client:
+        ...     distances = mgraph.apsp([[0, 3, 8], [2, 0, 5], [1, 4, 0]], client=client, device="cpu").distances
+        ...     print([chunk.shape for chunk in distances.chunks()])
+        [(3, 3)]
+        """
         step = max(1, CHUNK // max(1, self.shape[1] * self.dtype.itemsize))
         # The next chunk is fetched while the caller uses this one.
         ahead: list[Callable[[], np.ndarray]] = []
@@ -177,6 +235,19 @@ class DistributedMatrix:
             Ends with ``.npy``.
         overwrite : bool
             Whether to replace an existing file.
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import numpy as np
+        >>> with Client(processes=False, dashboard_address=None) as client, tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder, "distances.npy")
+        ...     mgraph.apsp([[0, 3], [2, 0]], client=client, device="cpu").distances.save(path)
+        ...     print(np.load(path).tolist())
+        [[0, 3], [2, 0]]
         """
         io.save(path, self, overwrite)
 
