@@ -39,6 +39,18 @@ def test_methods_are_those_that_plans_know(name):
         mgraph.plan(name, 1000, 5000, "cpu", method="no such")
 
 
+@pytest.mark.parametrize(
+    ("name", "method"), [(name, each) for name, entry in ALGORITHMS.items() for each in entry.skipping]
+)
+def test_methods_that_skip_edges_have_no_bound_of_traffic(name, method):
+    entry = ALGORITHMS[name]
+    sample = next(entry.samples(method))
+    result = entry.run(sample, method, "cpu")
+    found = entry.measured(sample.given, result.plan, entry.arrays(result))
+    others = entry.measured(sample.given, None, entry.arrays(result))
+    assert method in entry.methods and found.bytes is None and others.bytes > 0 and found.amount == others.amount
+
+
 @pytest.mark.parametrize("name", [name for name, entry in ALGORITHMS.items() if entry.needs_edges])
 def test_a_plan_that_needs_edges(name):
     with pytest.raises(InputError, match="needs m=, the number of edges"):

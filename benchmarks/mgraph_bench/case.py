@@ -14,7 +14,7 @@ import numpy as np
 
 from mgraph import device as devices
 from mgraph.algorithms.registry import ALGORITHMS
-from mgraph.algorithms.work import LEAVE_OUT, Work
+from mgraph.algorithms.work import Work
 from mgraph.graph import Graph
 from mgraph.measuring import Times, repeated, spread
 from mgraph.planning.devices import spec_of
@@ -179,7 +179,7 @@ def _own_row(
         arrays = algorithm.arrays(result)
         proof = bench.prove(case, graph, result.plan.method, arrays, start, suite.checks)
         times.append(taken)
-        amounts.append(algorithm.work(graph, result.plan, arrays))
+        amounts.append(algorithm.measured(graph, result.plan, arrays))
         del arrays
     made, rounds = result.plan, algorithm.rounds(result)
     peak: int | None = None
@@ -188,7 +188,7 @@ def _own_row(
         del result
         peak, phases = _inside(from_here, graph, place)
     ceiling, of_device = None, CEILINGS.get(case.algorithm)
-    bounded = amounts[-1].unit != "pairs/s" and made.method not in ("sequential", *LEAVE_OUT)
+    bounded = amounts[-1].unit != "pairs/s" and made.method not in ("sequential", *algorithm.skipping)
     if bounded and of_device is not None and place.model() in bench.ceilings:
         nonnegative = graph.nonnegative if isinstance(graph, Graph) else not bool((graph < 0).any())
         ceiling = of_device(bench.ceilings[place.model()], made.dtype, nonnegative, made.n)
@@ -230,7 +230,7 @@ def _peer_row(case: Case, suite: Suite, graph: Any, repeats: int, bench: Bench) 
             found.setdefault("count", len(np.unique(found["labels"])))  # not every library counts them
         proof = bench.prove(case, graph, name, found, start, suite.checks)
         times.append(taken)
-        amounts.append(algorithm.work(graph, None, found))
+        amounts.append(algorithm.measured(graph, None, found))
     return {
         "method": name,
         **_timed(times),

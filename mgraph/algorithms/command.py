@@ -50,6 +50,8 @@ class Option(NamedTuple):
         Whether the option may be given several times.
     hidden : bool
         Whether ``--help`` leaves it out.
+    array : bool
+        Whether it adds an array to the result: ``--out`` then takes a ``.npz`` file.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Option(NamedTuple):
     spelled: str = ""
     several: bool = False
     hidden: bool = False
+    array: bool = False
 
 
 class Command(NamedTuple):
@@ -89,7 +92,7 @@ class Command(NamedTuple):
     together: bool = False
 
 
-PREDECESSORS = Option("predecessors", bool, "Find the predecessors too.")
+PREDECESSORS = Option("predecessors", bool, "Find the predecessors too.", array=True)
 
 #: The help of an option that names where a search starts.
 SOURCE = "The vertex to start from: 0 to n-1 as mgraph numbers them, after --relabel and from 0 in every format."

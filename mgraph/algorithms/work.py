@@ -10,9 +10,6 @@ from ..arrays import Array
 from ..graph import Graph
 from ..planning.plan import Plan
 
-#: Methods that skip edges once a vertex or a component is found, so that reading all edges is no lower bound.
-LEAVE_OUT = ("pull", "hybrid", "afforest")
-
 #: Bytes that memory moves for one random access: a sector.
 SECTOR = 32
 
@@ -50,8 +47,7 @@ def of_search(bytes_an_edge: int) -> Measure:
 
     def work(graph: Graph, plan: Plan | None, arrays: dict[str, Any]) -> Work:
         edges = _reached(graph, arrays["distances"])
-        size = bytes_an_edge * edges + 8 * graph.n if _all_edges(plan) else None
-        return Work(edges / (1 if graph.directed else 2), "TEPS", size)
+        return Work(edges / (1 if graph.directed else 2), "TEPS", bytes_an_edge * edges + 8 * graph.n)
 
     return work
 
@@ -64,12 +60,7 @@ def of_searches(graph: Graph, plan: Plan | None, arrays: dict[str, Any]) -> Work
 
 def of_edges(graph: Graph, plan: Plan | None, arrays: dict[str, Any]) -> Work:
     """Return the work of components: the edges."""
-    size = 4 * graph.m + 8 * graph.n if _all_edges(plan) else None
-    return Work(graph.m / (1 if graph.directed else 2), "edges/s", size)
-
-
-def _all_edges(plan: Plan | None) -> bool:
-    return plan is None or plan.method not in LEAVE_OUT
+    return Work(graph.m / (1 if graph.directed else 2), "edges/s", 4 * graph.m + 8 * graph.n)
 
 
 def _reached(graph: Graph, distances: Array) -> int:

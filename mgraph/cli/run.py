@@ -92,15 +92,15 @@ def perform(
             raise click.UsageError("--tls-ca-file, --tls-cert and --tls-key go with --scheduler or --scheduler-file")
         if tls_ca_file is None or tls_cert is None:
             raise click.UsageError("give --tls-ca-file and --tls-cert together")
+    added = {each.name: bool(options[each.name]) for each in offered.options if each.array}
     if out is not None:
         check_output(out, overwrite)
         if offered.together and out.suffix == ".npy":
             raise click.UsageError(
                 f"a .npy file holds one array, the result of {offered.name} has several: give a .npz file"
             )
-        for label in ("predecessors", "intermediate"):
-            if options.get(label) and out.suffix == ".npy":
-                raise click.UsageError(f"a .npy file holds the distances only: with --{label}, give a .npz file")
+        for name in (name for name, wanted in added.items() if wanted and out.suffix == ".npy"):
+            raise click.UsageError(f"a .npy file holds the distances only: with --{name}, give a .npz file")
     name, started = entry.call.__name__, time.perf_counter()
     given = read_input()
     seconds = {"read": time.perf_counter() - started}
@@ -135,7 +135,7 @@ def perform(
             **known,
             "dtype": plan.dtype,
             "predecessors": plan.predecessors,
-            "intermediate": getattr(result, "intermediate", None) is not None,
+            **added,
             "devices": [spec.name for spec in plan.devices],
             "workers": None if client is None else len(plan.devices),
             "peak_bytes": plan.peak_bytes,

@@ -75,7 +75,7 @@ APSP = Algorithm(
                 (*(dtype.name for dtype in DISTANCE_TYPES), "auto"),
                 "The type to compute in; by default that of the weights; auto: the narrowest that is exact.",
             ),
-            Option("intermediate", bool, "Find the highest intermediate vertices, not predecessors."),
+            Option("intermediate", bool, "Find the highest intermediate vertices, not predecessors.", array=True),
             Option("block", int, "Pivots eliminated at a time: 32, 64, 96 or 128.", metavar="N"),
             PREDECESSORS,
         ),

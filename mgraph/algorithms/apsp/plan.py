@@ -25,6 +25,9 @@ WORTH = 0.01
 #: The methods of `mgraph.apsp`.
 METHODS = ("blocked", "naive", "squaring", "sssp", "johnson")
 
+#: The methods that are there to compare: they are used only if the caller names them.
+ONLY_IF_NAMED = ("naive", "squaring")
+
 #: The methods that search from every source; they do not compute in int16.
 SEARCHES = ("sssp", "johnson")
 
@@ -110,7 +113,7 @@ def planned(
     fitting = [name for name, why in shortfalls.items() if not why]
 
     if method == "auto":
-        open_to_choice = [name for name in fitting if name in ADVANTAGE or name.startswith("blocked")]
+        open_to_choice = [name for name in fitting if name not in ONLY_IF_NAMED]
         open_to_choice.sort(key=lambda name: _handicapped(name, ways[name].seconds))
     elif method == "blocked":
         open_to_choice = [name for name in ("blocked", "blocked, out of core") if name in fitting]
@@ -131,7 +134,7 @@ def planned(
             return shortfalls[name] or "fits"
         if method != "auto":
             return f"fits; method={method!r} was requested"
-        if name not in open_to_choice:
+        if name in ONLY_IF_NAMED:
             return f"fits; only used if method={name!r} is given"
         return f"fits; chosen only if at least {ADVANTAGE.get(name, 1):g} times as fast and {WORTH * 1e3:g} ms shorter"
 

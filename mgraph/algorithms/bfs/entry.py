@@ -37,6 +37,7 @@ BFS = Algorithm(
     needs_edges=True,
     methods=METHODS,
     cpu_only=("sequential",),
+    skipping=("pull", "hybrid"),
     start="source",
     checks={"distances": verify.distances},
     arrays=named("distances"),

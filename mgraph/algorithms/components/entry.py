@@ -25,6 +25,7 @@ COMPONENTS = Algorithm(
     needs_edges=True,
     methods=METHODS,
     cpu_only=("sequential",),
+    skipping=("afforest",),
     checks={"labels": verify.labels, "count": verify.count},
     arrays=named("labels", "count"),
     unique=("labels", "count"),
