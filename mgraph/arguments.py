@@ -129,6 +129,18 @@ def checked_bytes(name: str, value: Any, least: int = 1) -> int:
         raise InputError(argument=name, value=value, expected=wanted) from None
 
 
+def size_in_words(size: float) -> str:
+    """Return a number of bytes in words."""
+    if size < 1024:
+        return f"{int(size)} B"
+    for unit in ("KiB", "MiB"):
+        size /= 1024
+        if size < 999.5:  # with more than three digits, use the next unit
+            return f"{size:.3g} {unit}"
+    size /= 1024
+    return f"{size:,.2f} GiB"
+
+
 def as_array(values: Any, name: str, xp: Any = np) -> Array:
     """Return an argument as an array, or raise InputError for masked elements and for rows of unequal lengths."""
     if np.ma.is_masked(values):

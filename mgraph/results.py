@@ -14,10 +14,11 @@ import numpy as np
 
 from . import device as devices
 from . import lazy
+from .arguments import size_in_words
 from .arrays import Array
 from .docstrings import with_common_parts
 from .errors import InputError
-from .planning.plan import Plan, size_in_words
+from .planning.plan import Plan
 
 #: The most bytes that are fetched from workers, or put into a DataFrame, by an implicit conversion.
 MOST_BYTES = 1 << 30

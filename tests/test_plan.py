@@ -23,12 +23,12 @@ from mgraph import DeviceSpec, InputError, MemoryLimitError, plan
 from mgraph.algorithms.apsp.candidates import products
 from mgraph.algorithms.bfs.search import Search
 from mgraph.algorithms.registry import ALGORITHMS
+from mgraph.arguments import size_in_words
 from mgraph.device import HostDevice
 from mgraph.generate import random_matrix, rmat
 from mgraph.matrices.floyd_warshall import FloydWarshall
 from mgraph.planning.cut import balanced_ranges, even_ranges, fitting, grids, grouped, shares
 from mgraph.planning.devices import USABLE
-from mgraph.planning.plan import size_in_words
 from mgraph.planning.rates import DEFAULT, EXCHANGE, PUBLISHED
 from mgraph.planning.shape import Shape
 

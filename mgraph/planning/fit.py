@@ -8,9 +8,10 @@ import tempfile
 
 from .. import device as devices
 from .. import limits
+from ..arguments import size_in_words
 from ..errors import Given, MemoryLimitError, Words
 from .devices import USABLE, usable
-from .plan import Plan, peak_in_words, size_in_words
+from .plan import Plan, peak_in_words
 
 
 def shortfall(plan: Plan, memory_limit: int | None) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Generic, NamedTuple, TypeVar
 
+from ..arguments import size_in_words
 from ..errors import Words
 from .cut import Range, Ranges
 from .devices import DeviceSpec
@@ -197,15 +198,3 @@ def duration_in_words(seconds: float) -> str:
 def peak_in_words(peak: int, spec: DeviceSpec) -> str:
     """Return a device's peak in words, and how much of it is already allocated on the device."""
     return size_in_words(peak) + (f" ({size_in_words(spec.held)} already allocated)" if spec.held else "")
-
-
-def size_in_words(size: float) -> str:
-    """Return a number of bytes in words."""
-    if size < 1024:
-        return f"{int(size)} B"
-    for unit in ("KiB", "MiB"):
-        size /= 1024
-        if size < 999.5:  # with more than three digits, use the next unit
-            return f"{size:.3g} {unit}"
-    size /= 1024
-    return f"{size:,.2f} GiB"

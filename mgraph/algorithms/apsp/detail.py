@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ...arguments import size_in_words
 from ...errors import Given, Words
 from ...matrices.plan import MatrixDetail
-from ...planning.plan import Detail, Plan, duration_in_words, size_in_words
+from ...planning.plan import Detail, Plan, duration_in_words
 
 #: Batches of rows copied from a device to the host at the same time.
 SLOTS = 2
