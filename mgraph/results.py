@@ -97,6 +97,8 @@ class Result:
         ------
         MissingPackageError
             If pandas is not installed.
+        MemoryLimitError
+            If the DataFrame does not fit the free memory.
 
         Examples
         --------
@@ -107,9 +109,11 @@ class Result:
         ({'distances': 11, 'predecessors': 1}, 'vertex')
         """
         pandas = lazy.optional("pandas", "to_dataframe()")
-        columns = {name: devices.to_host(array) for name, array in self.arrays.items()}
-        length = len(next(iter(columns.values())))
-        return pandas.DataFrame(columns, index=pandas.RangeIndex(length, name=self.INDEX))
+        needed = 2 * sum(array.nbytes for array in self.arrays.values())  # pandas may copy each, and group them by type
+        with devices.allocating("to_dataframe()", needed, devices.find("cpu")):
+            columns = {name: devices.to_host(array) for name, array in self.arrays.items()}
+            length = len(next(iter(columns.values())))
+            return pandas.DataFrame(columns, index=pandas.RangeIndex(length, name=self.INDEX))
 
     def __repr__(self) -> str:
         facts = [f"{name} {reprlib.repr(getattr(self, name))}" for name in self.FACTS]
@@ -156,6 +160,8 @@ class MatrixResult(Result):
             vertices on.
         MissingPackageError
             If pandas is not installed.
+        MemoryLimitError
+            If twice as much, for the rows and their pieces, does not fit the free memory.
 
         Examples
         --------
@@ -177,15 +183,18 @@ class MatrixResult(Result):
                 f"{size_in_words(MOST_BYTES)}: use the arrays, some rows at a time"
             )
         rows = max(1, _PAIRS_AT_A_TIME // max(n, 1))
-        frames = []
-        for first in range(0, max(len(sources), 1), rows):
-            last = min(first + rows, len(sources))
-            row, target = np.nonzero(self._connected(first, last))
-            columns = {"source": sources[first:last][row], "target": target.astype(np.int32)}
-            for name, array in self._by_pair().items():
-                columns[name] = devices.to_host(array[first:last])[row, target]
-            frames.append(pandas.DataFrame(columns))
-        return pandas.concat(frames, ignore_index=True)
+        # Once in pieces and once together; and the temporary arrays of a piece, of 40 bytes a pair.
+        most = 2 * needed + 40 * min(len(sources), rows) * n
+        with devices.allocating(f"to_dataframe() of {len(sources):,} x {n:,} pairs", most, devices.find("cpu")):
+            frames = []
+            for first in range(0, max(len(sources), 1), rows):
+                last = min(first + rows, len(sources))
+                row, target = np.nonzero(self._connected(first, last))
+                columns = {"source": sources[first:last][row], "target": target.astype(np.int32)}
+                for name, array in self._by_pair().items():
+                    columns[name] = devices.to_host(array[first:last])[row, target]
+                frames.append(pandas.DataFrame(columns))
+            return pandas.concat(frames, ignore_index=True)
 
     def _row_sources(self) -> Sequence[int]:
         """Return the source that each row belongs to."""

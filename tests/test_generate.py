@@ -629,8 +629,8 @@ def test_seeds_of_numpy(name, dtype):
         (lambda: rmat(30, 2**31), "4,611,686,018,427,387,904 edges needs"),
         (lambda: random_degree(10**9, 2**20), "1,048,576,000,000,000 edges needs"),
         (lambda: scale_free(10**9, 0, 1, 2**20), "1,048,576,000,000,000 edges needs"),
-        (lambda: random_density(2**30, 50), "576,460,752,303,423,488 edges takes"),
-        (lambda: random_matrix(2**30), "1,073,741,824 vertices takes"),
+        (lambda: random_density(2**30, 50), "576,460,752,303,423,488 edges needs"),
+        (lambda: random_matrix(2**30), "1,073,741,824 vertices needs"),
     ],
 )
 def test_graphs_beyond_the_memory_are_refused_before_they_are_generated(make, words):
@@ -659,7 +659,7 @@ def test_both_directions_count_against_the_memory(make, monkeypatch):
 
 def test_a_list_beyond_the_memory_is_refused_before_it_is_generated(monkeypatch):
     monkeypatch.setattr(devices.HostDevice, "available_memory", lambda self: 3999)
-    with pytest.raises(MemoryLimitError, match="1,000 elements takes"):
+    with pytest.raises(MemoryLimitError, match="1,000 elements needs"):
         linked_list(1000)
 
 

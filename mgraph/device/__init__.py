@@ -9,6 +9,7 @@ from .compile import KERNELS, compile_ahead, cuda_attribute, cuda_function
 from .cuda import OLDEST, CudaDevice, current_stream, gpu_count, launched_blocks, nccl
 from .host import HostDevice
 from .lookup import find, of
+from .memory import allocating, check_free_memory
 from .profile import Recorder
 from .transfer import CARRIERS, carry_home, to_host, zeroed
 
@@ -24,7 +25,9 @@ __all__ = [
     "Mark",
     "Peak",
     "Recorder",
+    "allocating",
     "carry_home",
+    "check_free_memory",
     "compile_ahead",
     "cuda_attribute",
     "cuda_function",

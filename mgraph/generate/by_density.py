@@ -10,7 +10,7 @@ from ..arrays import Array
 from ..dtypes import MAX_VERTICES, offset_type
 from ..errors import InputError
 from ..graph import Compressed, Graph
-from .checks import check_free_memory, checked_number, checked_place, host_random
+from .checks import checked_number, checked_place, host_random
 from .parts import PAIRS_AT_A_TIME, first_of, part_of, scaled
 
 
@@ -75,7 +75,8 @@ def random_density(
     most = max(int(_percent(max_degree) * n), -(-m // max(n, 1)))
     random = host_random(seed)
     place = devices.find("cpu" if device is None else device)
-    check_free_memory(f"a graph of {n:,} vertices and {m:,} edges", 64 * n + 4 * m, place)
+    what = f"a graph of {n:,} vertices and {m:,} edges"
+    devices.check_free_memory(what, 64 * n + 4 * m, place, "make a smaller one")
     cycle = random.permutation(n)
     strides = np.arange(1, max(n, 2))
     strides = random.choice(strides[np.gcd(strides, n) == 1], n) if n else strides  # they reach all vertices

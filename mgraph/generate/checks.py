@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import device as devices
 from ..arguments import checked_integer
-from ..errors import InputError, MemoryLimitError
+from ..errors import InputError
 from ..graph import check_memory
 
 
@@ -29,11 +29,3 @@ def checked_place(device: str | None, n: int, edges: int) -> devices.Device:
     place = devices.find("cpu" if device is None else device)
     check_memory(n, edges, place)
     return place
-
-
-def check_free_memory(what: str, needed: int, place: devices.Device) -> None:
-    """Raise MemoryLimitError unless a device has `needed` bytes free for `what`."""
-    there = place.available_memory()
-    if needed > there:
-        has = f"{place.name} has {there / 2**30:.1f} GiB free"
-        raise MemoryLimitError(f"{what} takes {needed / 2**30:.1f} GiB, and {has}: make a smaller one")

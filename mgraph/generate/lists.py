@@ -8,7 +8,6 @@ from .. import device as devices
 from ..arguments import checked_integer
 from ..arrays import Array
 from ..dtypes import MAX_ELEMENTS
-from .checks import check_free_memory
 from .parts import EDGES_AT_A_TIME
 
 
@@ -53,7 +52,7 @@ def linked_list(n: int, *, seed: int = 0, device: str | None = None) -> Array:
     dtype = np.dtype(np.int32 if n < 2**31 else np.int64)
     seed = checked_integer("seed", seed, 0)
     place = devices.find("cpu" if device is None else device)
-    check_free_memory(f"a list of {n:,} elements", n * dtype.itemsize, place)
+    devices.check_free_memory(f"a list of {n:,} elements", n * dtype.itemsize, place, "make a smaller one")
     at_a_time = EDGES_AT_A_TIME[place.kind]
     with place.active():
         xp = place.xp

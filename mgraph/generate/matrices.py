@@ -8,7 +8,7 @@ from .. import device as devices
 from ..arguments import checked_integer
 from ..dtypes import MAX_VERTICES, distance_dtype, infinity
 from ..errors import InputError
-from .checks import check_free_memory, checked_number, host_random
+from .checks import checked_number, host_random
 
 #: Elements of a random matrix drawn at a time. The numbers drawn depend on it.
 ELEMENTS_AT_A_TIME = 1 << 22
@@ -68,7 +68,8 @@ def random_matrix(
     if not fit:
         raise InputError(f"low and high must be numbers that {kind.name} can hold, got {low} and {high}")
     random = host_random(seed)
-    check_free_memory(f"a matrix of {n:,} vertices", n * n * kind.itemsize, devices.find("cpu"))
+    what, needed = f"a matrix of {n:,} vertices", n * n * kind.itemsize
+    devices.check_free_memory(what, needed, devices.find("cpu"), "make a smaller one")
     matrix = np.empty((n, n), kind)
     rows = max(1, ELEMENTS_AT_A_TIME // max(1, n))
     for first in range(0, n, rows):

@@ -6,12 +6,16 @@ from typing import Any
 import numpy as np
 
 from .. import device as devices
+from ..arrays import Array
 from ..dtypes import DISTANCE_TYPES, distance_dtype
 from ..errors import InputError
 from ..graph import Compressed, Graph, as_graph
 
 #: The types of random weights.
 _TYPES = tuple(dtype for dtype in DISTANCE_TYPES if dtype.itemsize >= 4)
+
+#: Edges whose weights are computed at a time.
+_EDGES_AT_A_TIME = 1 << 20
 
 
 def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "float32") -> Graph:
@@ -37,6 +41,8 @@ def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "float32") -> Gr
     ------
     InputError
         For an invalid range, type or graph.
+    MemoryLimitError
+        If the weights do not fit the free memory.
 
     See Also
     --------
@@ -55,15 +61,24 @@ def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "float32") -> Gr
     graph = as_graph(graph)
     with devices.find(graph.device).active():
         src, dst, _ = graph.coo()
-        a, b = np.minimum(src, dst).astype(np.uint64), np.maximum(src, dst).astype(np.uint64)
-        mixed = (a * np.uint64(0x9E3779B97F4A7C15)) ^ (b * np.uint64(0xC2B2AE3D27D4EB4F))
-        mixed ^= mixed >> np.uint64(29)
-        mixed *= np.uint64(0xBF58476D1CE4E5B9)
-        lengths = (mixed >> np.uint64(33)) % np.uint64(high - low + 1)
-        lengths = (lengths.astype(np.int64) + low).astype(kind)
+        needed = graph.m * kind.itemsize + 48 * min(graph.m, _EDGES_AT_A_TIME)
+        with devices.allocating(f"weights of {graph.m:,} edges", needed, devices.find(graph.device)):
+            lengths = devices.of(src).xp.empty(graph.m, kind)
+            for first in range(0, graph.m, _EDGES_AT_A_TIME):
+                some = slice(first, first + _EDGES_AT_A_TIME)
+                lengths[some] = _hashed(src[some], dst[some], high - low + 1) + low
         indptr, indices, _ = graph.csr()
         csr = Compressed(indptr, indices, lengths)
         return Graph(graph.n, csr=csr, directed=graph.directed, ids=graph.ids, nonnegative=low >= 0)
+
+
+def _hashed(src: Array, dst: Array, count: int) -> Array:
+    """Return an int64 integer in [0, count) for each edge: a hash of its pair of vertices."""
+    a, b = np.minimum(src, dst).astype(np.uint64), np.maximum(src, dst).astype(np.uint64)
+    mixed = (a * np.uint64(0x9E3779B97F4A7C15)) ^ (b * np.uint64(0xC2B2AE3D27D4EB4F))
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    return ((mixed >> np.uint64(33)) % np.uint64(count)).astype(np.int64)
 
 
 def checked_weights(weights: Any) -> tuple[int, int] | None:

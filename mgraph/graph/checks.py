@@ -8,7 +8,7 @@ from .. import device as devices
 from ..arguments import as_array, checked_integer
 from ..arrays import Array
 from ..dtypes import MAX_VERTICES, weight_dtype
-from ..errors import Given, InputError, MemoryLimitError
+from ..errors import Given, InputError
 from .compressed import Edges
 
 
@@ -22,14 +22,9 @@ def check_square(shape: tuple[int, ...]) -> None:
 
 def check_memory(n: int, edges: int, home: devices.Device) -> None:
     """Raise MemoryLimitError if sorting a graph does not fit: three arrays of offsets, and copies of the edges."""
-    needed, there = 12 * n + 40 * edges, home.available_memory()
-    if needed > there:
-        raise MemoryLimitError(
-            f"a graph of {n:,} vertices and {edges:,} edges needs about {needed / 2**30:.1f} GiB to be sorted, and "
-            f"{home.name} has {there / 2**30:.1f} GiB free: take fewer, or, if a file's ids are sparse, number those "
-            "in use by ",
-            Given("relabel", True),
-        )
+    what = f"sorting a graph of {n:,} vertices and {edges:,} edges"
+    advice = "take fewer, or, if a file's ids are sparse, number those in use by "
+    devices.check_free_memory(what, 12 * n + 40 * edges, home, advice, Given("relabel", True))
 
 
 def checked_edge_ends(values: Any, name: str, xp: Any) -> Array:

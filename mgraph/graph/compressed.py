@@ -48,6 +48,27 @@ def compress(rows: Array, columns: Array, weights: Array | None, n: int, xp: Any
     return Compressed(indptr.astype(offsets, copy=False), indices.astype(np.int32, copy=False), weights)
 
 
+def copied_bytes(edges: Compressed, wider: int) -> int:
+    """Return the bytes that SciPy takes to copy compressed edges; `wider` more an edge if `indptr` is of 64 bits.
+
+    For unweighted edges, SciPy needs truth values and their copy.
+    """
+    m = len(edges.indices)
+    more = wider * m if edges.indptr.dtype.itemsize > 4 else 0
+    return int(
+        edges.indptr.nbytes + edges.indices.nbytes + more + (2 * m if edges.weights is None else edges.weights.nbytes)
+    )
+
+
+def rows_of(indptr: Array, m: int, xp: Any) -> Array:
+    """Return the row of each of m compressed edges, int32; NumPy allocates 20 bytes a row besides."""
+    if xp is np:
+        return np.repeat(np.arange(len(indptr) - 1, dtype=np.int32), np.diff(indptr))
+    # CuPy's `repeat` takes no array of counts. A row's number is how many rows, but the first, begin at it or before.
+    starts = xp.bincount(indptr[1:-1], minlength=m + 1)[:m] if m else xp.zeros(0, np.int32)
+    return xp.cumsum(starts, out=starts).astype(np.int32)
+
+
 def transposed(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None, n: int) -> Compressed:
     """Group edges by their other end: SciPy's counting sort, which leaves every row sorted."""
     data = np.zeros(len(indices), bool) if weights is None else weights

@@ -122,5 +122,9 @@ def present(block: Array, first: int) -> Array:
 
 def dense_edges(matrix: Array) -> Edges:
     """Return the edges of a distance matrix, a negative diagonal entry as a self-loop."""
-    src, dst = present(matrix, 0).nonzero()
+    n, home = len(matrix), devices.of(matrix)
+    with devices.allocating(f"the edges of a matrix of {n:,} vertices", n * n, home):
+        there = present(matrix, 0)
+    check_memory(n, int(there.sum()), home)
+    src, dst = there.nonzero()
     return Edges(src.astype(np.int32), dst.astype(np.int32), checked_weights(matrix[src, dst], len(src)))

@@ -25,7 +25,7 @@ from .checks import (
     checked_weights,
     vertex_count,
 )
-from .compressed import Compressed, Edges, compress, selected, transposed
+from .compressed import Compressed, Edges, compress, copied_bytes, rows_of, selected, transposed
 from .conversion import networkx_graph
 from .dense import adjacent, dense, dense_edges, looked_through, present
 from .stored import in_memory
@@ -120,6 +120,8 @@ class Graph(Keeping):
         InputError
             For edge ends that are not integers in [0, n) or exceed int32, for arrays of different lengths, and for a
             NaN weight.
+        MemoryLimitError
+            If sorting the edges does not fit the free memory.
 
         Examples
         --------
@@ -172,6 +174,8 @@ class Graph(Keeping):
         ------
         InputError
             If the matrix is not square, and as `from_edges` does.
+        MemoryLimitError
+            If sorting the edges does not fit the free memory.
 
         See Also
         --------
@@ -187,7 +191,8 @@ class Graph(Keeping):
         if not hasattr(matrix, "tocoo"):
             raise InputError(f"from_scipy takes a sparse matrix, not {type(matrix).__name__}")
         check_square(matrix.shape)
-        coo = matrix.tocoo()
+        check_memory(matrix.shape[0], matrix.nnz, devices.of(getattr(matrix, "data", None)))
+        coo = matrix.tocoo(copy=False)
         row, column, weights = coo.row, coo.col, coo.data
         if getattr(matrix, "format", None) == "bsr":
             stored = weights != 0
@@ -435,6 +440,11 @@ class Graph(Keeping):
         Compressed
             Shapes and types as of `csr`. Of an undirected graph both are the same arrays.
 
+        Raises
+        ------
+        MemoryLimitError
+            If the edges by target do not fit the free memory.
+
         Examples
         --------
         >>> import mgraph
@@ -454,6 +464,11 @@ class Graph(Keeping):
             `src` and `dst`, int32 of shape (m,), and `weights` of shape (m,), or None for an unweighted graph. An
             undirected edge is listed in both directions.
 
+        Raises
+        ------
+        MemoryLimitError
+            If the sources do not fit the free memory.
+
         Examples
         --------
         >>> import mgraph
@@ -462,10 +477,9 @@ class Graph(Keeping):
         ([0, 1], [1, 2], [5, 7])
         """
         indptr, indices, weights = self.csr()
-        m = len(indices)
-        # An edge's row is the number of rows, but the first, that begin at it or before.
-        starts = self._home.xp.bincount(indptr[1:-1], minlength=m + 1)[:m] if m else indices
-        return Edges(starts.cumsum().astype(np.int32), indices, weights)
+        m, home = len(indices), self._home
+        with devices.allocating(f"coo() of {m:,} edges", 4 * m + (20 * self.n if home.kind == "cpu" else 8 * m), home):
+            return Edges(rows_of(indptr, m, home.xp), indices, weights)
 
     def adjacency(self, order: str, device: devices.Device | None = None) -> tuple[Array, Array]:
         """Return ``(indptr, indices)`` of ``"csr"`` or ``"csc"`` on a device, kept for the next call.
@@ -536,6 +550,8 @@ class Graph(Keeping):
         ------
         InputError
             For another shape, truth values or NaN, and if the two directions of an undirected edge differ.
+        MemoryLimitError
+            If the weights, and what their check takes, do not fit the free memory.
 
         See Also
         --------
@@ -555,21 +571,32 @@ class Graph(Keeping):
         given = as_array(devices.to_host(weights) if to_host else weights, "weights", xp)
         if given.dtype.kind == "b":
             raise InputError("weights must be numbers, got truth values: Graph.unweighted() drops weights")
-        lengths = checked_weights(given, self.m)
-        assert lengths is not None
-        made = self._with(lengths)
-        if not self.directed:
-            check_both_directions(made.coo(), made._made("csc").weights)
-        if lengths.dtype.kind == "f" and bool(xp.isinf(lengths).any()):
-            csr = selected(made.coo(), ~xp.isinf(lengths), self.n, xp)
-            return Graph(self.n, csr=csr, directed=self.directed, ids=self.ids, nonnegative=made.nonnegative)
-        return made
+        # The weights as they are kept, of up to 8 bytes, and marks of some of them. To compare both directions: the
+        # edges by target, and their sources.
+        needed = 10 * self.m + (0 if self.directed else 16 * self.m + 28 * self.n)
+        what = f"with_weights() of {self.m:,} edges"
+        with devices.allocating(what, needed, self._home):
+            lengths = checked_weights(given, self.m)
+            assert lengths is not None
+            made = self._with(lengths)
+            if not self.directed:
+                check_both_directions(made.coo(), made._made("csc").weights)
+            if lengths.dtype.kind == "f" and bool(xp.isinf(lengths).any()):
+                with devices.allocating(what, 22 * self.m + 28 * self.n, self._home):
+                    csr = selected(made.coo(), ~xp.isinf(lengths), self.n, xp)
+                return Graph(self.n, csr=csr, directed=self.directed, ids=self.ids, nonnegative=made.nonnegative)
+            return made
 
     def to_scipy(self) -> Any:
         """Return the edges as a ``scipy.sparse.csr_array``, a copy in the host's memory.
 
         An undirected graph gives a symmetric matrix. Edges of weight zero are stored entries, parallel edges are
         entries stored twice, which SciPy may add up. An unweighted graph gives truth values.
+
+        Raises
+        ------
+        MemoryLimitError
+            If the copy does not fit the free memory.
 
         See Also
         --------
@@ -581,9 +608,13 @@ class Graph(Keeping):
         >>> mgraph.Graph.from_edges([0, 1], [1, 2], [5, 6]).to_scipy().toarray().tolist()
         [[0, 5, 0], [0, 0, 6], [0, 0, 0]]
         """
-        indptr, indices, weights = (None if part is None else devices.to_host(part) for part in self.csr())
-        data = np.ones(self.m, bool) if weights is None else weights
-        return lazy.sparse().csr_array((data, indices, indptr), shape=(self.n, self.n), copy=True)
+        csr = self.csr()
+        needed = copied_bytes(csr, 4)  # SciPy keeps indptr and indices in one type
+        with devices.allocating(f"to_scipy() of {self.m:,} edges", needed, devices.find("cpu")):
+            indptr, indices, weights = (None if part is None else devices.to_host(part) for part in csr)
+            data = np.ones(self.m, bool) if weights is None else weights
+            shared = self._home.kind == "cpu"
+            return lazy.sparse().csr_array((data, indices, indptr), shape=(self.n, self.n), copy=shared)
 
     def to_networkx(self) -> Any:
         """Return the graph as a NetworkX graph, with `weight` as an attribute of its edges.
@@ -595,6 +626,8 @@ class Graph(Keeping):
         ------
         MissingPackageError
             If NetworkX is not installed.
+        MemoryLimitError
+            If the NetworkX graph, of about 250 to 650 bytes an edge, does not fit the free memory.
 
         Examples
         --------
@@ -644,7 +677,10 @@ class Graph(Keeping):
             src, dst, weights = dense_edges(in_memory(self.dense))
             return compress(src, dst, weights, self.n, self._home.xp)
         if self._home.kind == "cpu":
-            return transposed(*self.csr(), self.n)
+            csr = self.csr()
+            needed = copied_bytes(csr, 12)  # SciPy converts the indices to 64 bits, and returns such
+            with devices.allocating(f"csc() of {self.m:,} edges", needed, self._home):
+                return transposed(*csr, self.n)
         check_memory(self.n, self.m, self._home)
         src, dst, weights = self.coo()
         return compress(dst, src, weights, self.n, self._home.xp)

@@ -163,6 +163,11 @@ class ClosureResult(MatrixResult):
     def to_dense(self) -> Array:
         """Return the whole matrix as a Boolean array, eight times the size of the bits.
 
+        Raises
+        ------
+        MemoryLimitError
+            If it does not fit the free memory.
+
         Examples
         --------
         >>> import mgraph
@@ -170,7 +175,9 @@ class ClosureResult(MatrixResult):
         >>> result.to_dense().astype(int).tolist()
         [[1, 1, 1], [0, 1, 1], [0, 0, 1]]
         """
-        return self.rows(0, self.plan.n)
+        n = self.plan.n
+        with devices.allocating(f"to_dense() of {n:,} vertices", n * n, devices.of(self.words)):
+            return self.rows(0, n)
 
     def _by_pair(self) -> dict[str, Array]:
         return {}  # a word belongs to 32 pairs

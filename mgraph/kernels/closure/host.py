@@ -11,6 +11,7 @@ C have a set of pivots per row. R has the pivots' rows, closed over the block, i
 
 import numpy as np
 
+from ...arrays import chunk_rows
 from ...device.numba import prange
 from ...device.numba.caching import njit
 from ...device.numba.small import is_few, unless
@@ -138,8 +139,11 @@ def pack(present, D):
 
 def unpack(D, present):
     """Write the bits of D to a Boolean matrix."""
-    packed = np.ascontiguousarray(D, "<u4").view(np.uint8)
-    present[:] = np.unpackbits(packed, axis=1, count=present.shape[1], bitorder="little")
+    columns = present.shape[1]
+    rows = chunk_rows(columns)
+    for first in range(0, len(D), rows):
+        packed = np.ascontiguousarray(D[first : first + rows], "<u4").view(np.uint8)
+        present[first : first + rows] = np.unpackbits(packed, axis=1, count=columns, bitorder="little")
 
 
 def count(D, counts):

@@ -1,0 +1,84 @@
+"""Calls outside of plans: what they say they need is what they allocate, and they ask before they do."""
+
+import networkx
+import numpy as np
+import pandas
+import pytest
+from scipy import sparse
+from test_plan import measured
+
+import mgraph
+from mgraph import device as devices
+from mgraph.errors import MemoryLimitError
+from mgraph.generate import rmat, weighted
+
+assert networkx and pandas  # imported here, not in a measured call
+
+BOTH = weighted(rmat(11, 32), (1, 99), "float64")
+ONE = weighted(rmat(11, 32, directed=True), (1, 99), "float64")
+SEARCH = mgraph.bfs(rmat(17, 1), 0, predecessors=True, device="cpu")
+MANY = mgraph.bfs_many(rmat(12, 16), range(64), device="cpu")
+CLOSURE = mgraph.transitive_closure(rmat(11, 4), device="cpu")
+MATRIX = mgraph.generate.random_matrix(500, density=0.2)
+
+
+def with_infinity(graph):
+    weights = graph.coo().weights.copy()
+    weights[weights > 50] = np.inf
+    return weights
+
+
+LENGTHS = np.ones(ONE.m)
+INFINITE = with_infinity(BOTH)
+
+#: Calls by what the message begins with, or names.
+CALLS = {
+    r"coo\(\) of": lambda: BOTH.coo(),
+    r"csc\(\) of": lambda: ONE.csc(),
+    r"csc\(\) of .*": lambda: ONE.unweighted().csc(),
+    r"with_weights\(\) of": lambda: ONE.with_weights(LENGTHS),
+    r"(with_weights|coo|csc)\(\) of": lambda: BOTH.with_weights(BOTH.csr().weights),
+    r"(with_weights|coo|csc)\(\) of .*": lambda: BOTH.with_weights(INFINITE),
+    r"to_scipy\(\) of": lambda: ONE.to_scipy(),
+    r"to_scipy\(\) of .*": lambda: ONE.unweighted().to_scipy(),
+    r"to_networkx\(\) of": lambda: BOTH.to_networkx(),
+    r"to_networkx\(\) of .*": lambda: ONE.unweighted().to_networkx(),
+    r"(weights|coo\(\)) of": lambda: weighted(BOTH, (1, 9), "float64"),
+    r"sorting a graph": lambda: mgraph.Graph.from_scipy(SPARSE),
+    r"(the edges of a matrix|sorting a graph) of": lambda: mgraph.Graph.from_distances(MATRIX).csr(),
+    r"to_dataframe\(\)": lambda: SEARCH.to_dataframe(),
+    r"to_dataframe\(\) of": lambda: MANY.to_dataframe(),
+    r"to_dense\(\) of": lambda: CLOSURE.to_dense(),
+}
+
+SPARSE = sparse.random_array((2000, 2000), density=0.05, rng=np.random.default_rng(0)).tocsr()
+
+
+@pytest.mark.parametrize("message", CALLS)
+def test_memory_is_compared_with_what_is_free(message, monkeypatch):
+    call = CALLS[message]
+    call()
+    ONE.release()
+    _, peak = measured(call)
+    ONE.release()
+    free = 0
+    monkeypatch.setattr(devices.HostDevice, "available_memory", lambda self: free)
+    free = int(0.9 * peak)
+    with pytest.raises(MemoryLimitError, match=f"^{message}.* needs .* of memory, and cpu has .* free"):
+        call()
+    free = 3 * peak
+    call()
+
+
+def test_memory_that_runs_out_nevertheless(monkeypatch):
+    def full(*_):
+        raise MemoryError("no more")
+
+    monkeypatch.setattr(np, "repeat", full)
+    with pytest.raises(MemoryLimitError, match=r"^coo\(\) of 3 edges ran out of memory \(no more\): it needs 72 B"):
+        mgraph.Graph.from_edges([0, 1, 2], [0, 1, 2]).coo()
+
+
+def test_rows_of_edges_are_listed_in_their_own_memory():
+    coo, peak = measured(BOTH.coo)
+    assert peak < coo.src.nbytes + 24 * BOTH.n
