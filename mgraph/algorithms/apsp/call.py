@@ -163,7 +163,8 @@ def apsp(
     )
     narrowest = isinstance(dtype, str) and dtype == "auto"
     narrow = narrowest and not predecessors and not intermediate and method not in SEARCHES
-    # Refuse a call that does not fit before its edges are sorted.
+    # Refuse a call that does not fit before its edges are sorted. This plan cannot be the final one: the sign of the
+    # weights, the components and the types to choose from are known only afterwards.
     planned(m=getattr(given, "nnz", None) or 0, dtype=dtype if not narrowest else "int16" if narrow else None)
     graph = as_graph(given)
     _check_weights(graph, method)
@@ -274,6 +275,7 @@ def _solved(graph: Graph, plan: Plan, order: Any, runner: Executor, progress: Pr
     if plan.method in SEARCHES:
         started, compiled = time.perf_counter(), clock().seconds()
         shifts = plan.method == "johnson" and not graph.nonnegative
+        # Every shard needs the same edges and potentials, so they are prepared once, before the engine loads shards.
         searched = network(graph, potentials(graph) if shifts else None)
         prepared, compiled = time.perf_counter() - started, clock().seconds() - compiled
         outcome = runner.run(FromEverySource(plan, "cpu"), lambda _: searched, plan, progress)
