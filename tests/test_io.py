@@ -1161,3 +1161,19 @@ def test_malformed_files_are_refused_without_harm():
     result = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
     assert result.stdout.count("refused") == 1 and "accepted" in result.stdout
+
+
+def test_a_corrupt_npz_is_not_quoted_at_length(tmp_path):
+    sparse.save_npz(tmp_path / "m.npz", sparse.eye_array(300, format="csr"), compressed=False)
+    content = bytearray((tmp_path / "m.npz").read_bytes())
+    content[27] = 8  # the name in the first local header is now of 2 KiB
+    (tmp_path / "m.npz").write_bytes(content)
+    with pytest.raises(FormatError, match="save_npz wrote: ") as error:
+        mgraph.read(tmp_path / "m.npz")
+    assert len(str(error.value)) < len(str(tmp_path)) + 300
+
+
+def test_truth_values_are_no_distances(tmp_path):
+    np.save(tmp_path / "m.npy", np.eye(3, dtype=bool))
+    with pytest.raises(InputError, match=r"pass dense='adjacency'"):
+        mgraph.read(tmp_path / "m.npy", dense="distances")

@@ -27,6 +27,9 @@ _RATIO = 1040
 #: The most bytes of the arrays `format` and `shape`.
 _SMALL = 1 << 10
 
+#: The most characters that are repeated of what `zipfile` says, which may quote names of 64 KiB.
+_LONGEST = 200
+
 #: Bytes per entry, in addition to the arrays of the file, until the graph is built.
 _BYTES_AN_ENTRY = 24
 
@@ -60,7 +63,8 @@ def read_npz(path: Path, stream: BufferedReader, options: Options) -> Content:
 
 
 def _no_matrix(path: Path, why: str) -> FormatError:
-    return FormatError(f"{path} must hold a matrix that scipy.sparse.save_npz wrote: {why}")
+    shown = why if len(why) <= _LONGEST else f"{why[: _LONGEST - 3]}..."
+    return FormatError(f"{path} must hold a matrix that scipy.sparse.save_npz wrote: {shown}")
 
 
 class _Archive(contextlib.AbstractContextManager["_Archive"]):

@@ -280,6 +280,8 @@ def _read_dense(path: Path, stream: BufferedReader, options: Options, dense: str
         option = Given("relabel", True) if options.relabel else Given("directed", False)
         raise InputError(option, f" does not go with {path}, a dense matrix: it has an entry for each direction")
     matrix = read_array(path, stream)
+    if dense == "distances" and matrix.dtype.kind == "b":
+        raise InputError(f"{path} holds truth values, no distances: pass ", Given("dense", "adjacency"))
     try:
         graph = _DENSE.get(dense or "", Graph.from_dense)(matrix)
     except AmbiguousZerosError as error:
