@@ -9,6 +9,7 @@ from test_plan import measured
 
 import mgraph
 from mgraph import device as devices
+from mgraph.algorithms.minimum_spanning_forest.keys import keys_of
 from mgraph.errors import MemoryLimitError
 from mgraph.generate import rmat, weighted
 
@@ -28,6 +29,7 @@ def with_infinity(graph):
     return weights
 
 
+FRACTIONS = keys_of(ONE.csr().weights, (0.5, 9, False))
 LENGTHS = np.ones(ONE.m)
 INFINITE = with_infinity(BOTH)
 
@@ -39,6 +41,8 @@ CALLS = {
     r"with_weights\(\) of": lambda: ONE.with_weights(LENGTHS),
     r"(with_weights|coo|csc)\(\) of": lambda: BOTH.with_weights(BOTH.csr().weights),
     r"(with_weights|coo|csc)\(\) of .*": lambda: BOTH.with_weights(INFINITE),
+    r"sorting [0-9,]* weights": lambda: keys_of(ONE.csr().weights, (0.5, 9, False)),
+    r"keys of": lambda: FRACTIONS.of(ONE.csr().weights, ONE.m, devices.find("cpu")),
     r"to_scipy\(\) of": lambda: ONE.to_scipy(),
     r"to_scipy\(\) of .*": lambda: ONE.unweighted().to_scipy(),
     r"to_networkx\(\) of": lambda: BOTH.to_networkx(),

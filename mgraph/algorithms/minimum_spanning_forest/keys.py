@@ -7,6 +7,9 @@ import numpy as np
 from ... import device as devices
 from ...arrays import Array
 
+#: Weights whose keys are looked up at a time.
+_WEIGHTS_AT_A_TIME = 1 << 20
+
 
 @dataclass(frozen=True)
 class Keys:
@@ -28,7 +31,13 @@ class Keys:
         if weights is None:
             return device.xp.zeros(m, np.int32)
         if self.table is not None:
-            return device.xp.searchsorted(self.table, weights).astype(np.int32)
+            what = f"keys of {m:,} weights"
+            with devices.allocating(what, 4 * m + 8 * min(m, _WEIGHTS_AT_A_TIME), device):
+                keys = device.xp.empty(m, np.int32)
+                for first in range(0, m, _WEIGHTS_AT_A_TIME):
+                    some = slice(first, first + _WEIGHTS_AT_A_TIME)
+                    keys[some] = device.xp.searchsorted(self.table, weights[some])
+            return keys
         if self.dtype == np.float32:
             bits = (weights + np.float32(0)).view(np.int32)  # -0.0 becomes 0.0
             return device.xp.where(bits < 0, bits ^ np.int32(0x7FFFFFFF), bits)
@@ -54,4 +63,7 @@ def keys_of(weights: Array | None, extremes: tuple[float, float, bool]) -> Keys:
     narrow = whole and -(2**31) <= least and most < 2**31
     if dtype.itemsize == 4 or narrow:
         return Keys(dtype)
-    return Keys(dtype, devices.of(weights).xp.unique(weights))
+    device = devices.of(weights)
+    # A sorted copy, marks of the distinct weights, and these.
+    with devices.allocating(f"sorting {len(weights):,} weights", 17 * len(weights), device):
+        return Keys(dtype, device.xp.unique(weights))
