@@ -85,6 +85,15 @@ class Worded(Exception):
     def sentence(self, spelled: Callable[[Argument | Given], str]) -> str:
         """Return the message, with arguments written by `spelled`.
 
+        Parameters
+        ----------
+        spelled : callable
+            Takes an `Argument` or a `Given` and returns it as a str.
+
+        Returns
+        -------
+        str
+
         Examples
         --------
         >>> from mgraph.errors import Argument, MgraphError

@@ -93,6 +93,11 @@ class Result:
     def to_dataframe(self) -> Any:
         """Return the arrays as a pandas DataFrame, a row per vertex and a column per array.
 
+        Returns
+        -------
+        pandas.DataFrame
+            The index is named ``"vertex"``, ``"element"`` or ``"edge"``, by what the arrays' entries belong to.
+
         Raises
         ------
         MissingPackageError
@@ -152,6 +157,11 @@ class MatrixResult(Result):
         """Return the connected pairs of vertices as a pandas DataFrame, a row for each pair.
 
         Its columns are ``source``, ``target`` and the arrays. Pairs without a path are left out.
+
+        Returns
+        -------
+        pandas.DataFrame
+            `source` and `target` are int32, the arrays' columns as in the result.
 
         Raises
         ------

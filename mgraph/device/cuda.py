@@ -198,6 +198,10 @@ def gpu_count() -> int:
     The kernels need compute capability 8.0. The first older device, and all after it, are not used: CUDA numbers
     the fastest first, unless CUDA_DEVICE_ORDER says otherwise.
 
+    Returns
+    -------
+    int
+
     Examples
     --------
     >>> from mgraph import device

@@ -22,6 +22,10 @@ def find(device: str | Device | None = None, argument: str = "device") -> Device
     argument : str
         The argument of the public call that names it, for messages.
 
+    Returns
+    -------
+    Device
+
     Raises
     ------
     InputError

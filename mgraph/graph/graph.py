@@ -357,6 +357,10 @@ class Graph(Keeping):
     def extremes(self) -> tuple[float, float, bool]:
         """Return the least and the greatest weight, and whether all are whole numbers; 0 and 0 without edges.
 
+        Returns
+        -------
+        tuple of (int or float, int or float, bool)
+
         Examples
         --------
         >>> import mgraph
@@ -371,6 +375,15 @@ class Graph(Keeping):
 
     def largest_sums(self, count: int) -> tuple[float, float]:
         """Return the largest magnitudes below and above zero that a sum of up to `count` weights may have.
+
+        Parameters
+        ----------
+        count : int
+            The most weights in a sum.
+
+        Returns
+        -------
+        tuple of (float, float)
 
         Examples
         --------
@@ -593,6 +606,11 @@ class Graph(Keeping):
         An undirected graph gives a symmetric matrix. Edges of weight zero are stored entries, parallel edges are
         entries stored twice, which SciPy may add up. An unweighted graph gives truth values.
 
+        Returns
+        -------
+        scipy.sparse.csr_array, shape (n, n)
+            Of the weights' type, or bool for an unweighted graph.
+
         Raises
         ------
         MemoryLimitError
@@ -621,6 +639,10 @@ class Graph(Keeping):
 
         Its nodes are 0 to n-1, with the attribute `id` if the graph has ids. It is a ``networkx.Graph`` or
         ``networkx.DiGraph``, or with parallel edges a ``networkx.MultiGraph`` or ``networkx.MultiDiGraph``.
+
+        Returns
+        -------
+        networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
 
         Raises
         ------

@@ -75,6 +75,22 @@ class Keeping:
         A value that depends on `weights` belongs to this graph. Others are shared with the graphs that `with_weights`
         and `unweighted` return.
 
+        Parameters
+        ----------
+        name : str
+            The name of the value.
+        device : Device
+            The device that the value is on.
+        make : callable
+            Takes no argument and returns the value; called only if the value is missing.
+        weights : bool
+            Whether the value depends on the weights.
+
+        Returns
+        -------
+        object
+            The value that `make` returned, now or earlier.
+
         Examples
         --------
         >>> import mgraph
@@ -95,6 +111,17 @@ class Keeping:
     def held(self, device: devices.Device, *names: str) -> int:
         """Return the bytes of the arrays kept under these names on a device.
 
+        Parameters
+        ----------
+        device : Device
+            The device.
+        *names : str
+            The names under which `kept` keeps the arrays.
+
+        Returns
+        -------
+        int
+
         Examples
         --------
         >>> import mgraph
@@ -108,6 +135,11 @@ class Keeping:
         """Return the arrays that calls have derived from the graph and keep with it: names, devices and bytes.
 
         The graph's own edges, on the device where it was created, are not listed.
+
+        Returns
+        -------
+        list of Kept
+            Sorted by device and name; sizes in bytes.
 
         See Also
         --------

@@ -106,6 +106,10 @@ def read(
         Whether zeros of a dense matrix mean no edge (`Graph.from_adjacency`) or edges of weight zero
         (`Graph.from_distances`). By default the matrix must be unambiguous, as for `Graph.from_dense`.
 
+    Returns
+    -------
+    Graph
+
     Raises
     ------
     MissingFileError

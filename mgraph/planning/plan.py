@@ -133,6 +133,10 @@ class Plan(Generic[DetailT]):
     def explain(self) -> str:
         """Return the plan in words, one fact per line, and the alternatives.
 
+        Returns
+        -------
+        str
+
         Examples
         --------
         >>> import mgraph

@@ -332,6 +332,16 @@ class ApspResult(MatrixResult):
 
         Takes time linear in its length. Empty where there is no path.
 
+        Parameters
+        ----------
+        i, j : int
+            The first and the last vertex, in [0, n).
+
+        Returns
+        -------
+        list of int
+            The vertices; empty where there is no path.
+
         Raises
         ------
         InputError

@@ -144,6 +144,18 @@ class BfsManyResult(MatrixResult):
 
         Takes time linear in its length; on a GPU, plus copying a row. Empty where there is no path.
 
+        Parameters
+        ----------
+        source : int
+            One of the sources.
+        vertex : int
+            The last vertex, in [0, n).
+
+        Returns
+        -------
+        list of int
+            The vertices; empty where there is no path.
+
         Raises
         ------
         InputError

@@ -128,6 +128,15 @@ class ClosureResult(MatrixResult):
     def reaches(self, i: int, j: int) -> bool:
         """Return whether there is a path from `i` to `j`.
 
+        Parameters
+        ----------
+        i, j : int
+            The first and the last vertex, in [0, n).
+
+        Returns
+        -------
+        bool
+
         Raises
         ------
         InputError
@@ -146,6 +155,15 @@ class ClosureResult(MatrixResult):
     def rows(self, first: int, last: int) -> Array:
         """Return rows `first` to `last` - 1 as a Boolean array on the device of the bits; in NumPy if distributed.
 
+        Parameters
+        ----------
+        first, last : int
+            The first row, and the one after the last, as in a slice.
+
+        Returns
+        -------
+        array of bool, shape (last - first, n)
+
         Examples
         --------
         >>> import mgraph
@@ -162,6 +180,10 @@ class ClosureResult(MatrixResult):
 
     def to_dense(self) -> Array:
         """Return the whole matrix as a Boolean array, eight times the size of the bits.
+
+        Returns
+        -------
+        array of bool, shape (n, n)
 
         Raises
         ------

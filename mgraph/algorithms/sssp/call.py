@@ -211,6 +211,16 @@ class SsspResult(Result):
 
         Takes time linear in its length; on a GPU, plus copying the predecessors. Empty where there is no path.
 
+        Parameters
+        ----------
+        vertex : int
+            The last vertex, in [0, n).
+
+        Returns
+        -------
+        list of int
+            The vertices; empty where there is no path.
+
         Raises
         ------
         InputError

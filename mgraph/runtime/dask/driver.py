@@ -126,6 +126,22 @@ class Cluster:
     def run(self, program: Program, piece: Callable[[int], Any], plan: Plan, progress: Progress | None) -> Outcome:
         """Run `program` on the workers; matrices stay there, vectors come as NumPy arrays.
 
+        Parameters
+        ----------
+        program : Program
+            The algorithm as supersteps.
+        piece : callable
+            Returns a shard's part of the input, given its number.
+        plan : Plan
+            How the call is cut among the workers.
+        progress : callable or None
+            Called between spans with the number of supersteps done and their total.
+
+        Returns
+        -------
+        Outcome
+            The results by name, and the seconds of the parts.
+
         Raises
         ------
         WorkerLostError

@@ -140,6 +140,15 @@ class DistributedMatrix:
     def row(self, i: int) -> np.ndarray:
         """Return row `i`, of shape (columns,).
 
+        Parameters
+        ----------
+        i : int
+            The row's number.
+
+        Returns
+        -------
+        ndarray of dtype `dtype`, shape (columns,)
+
         Examples
         --------
         >>> from distributed import Client
@@ -153,6 +162,10 @@ class DistributedMatrix:
 
     def to_numpy(self) -> np.ndarray:
         """Return the whole matrix as one NumPy array in this process.
+
+        Returns
+        -------
+        ndarray of dtype `dtype`, shape `shape`
 
         Examples
         --------
@@ -180,6 +193,10 @@ class DistributedMatrix:
         ``mgraph.cluster.connect`` and ``local_client`` are until they are closed or a later client is created; or pass
         it: ``array.sum().compute(scheduler=client)``.
 
+        Returns
+        -------
+        dask.array.Array of dtype `dtype`, shape `shape`
+
         Examples
         --------
         >>> from distributed import Client
@@ -205,6 +222,11 @@ class DistributedMatrix:
 
     def chunks(self) -> Iterator[np.ndarray]:
         """Yield consecutive blocks of rows, each of at most 64 MiB unless one row is larger.
+
+        Yields
+        ------
+        ndarray of dtype `dtype`, shape (rows, columns)
+            The next rows.
 
         Examples
         --------
