@@ -11,11 +11,11 @@ from typing import Any
 
 def cache_folder() -> Path | None:
     """Return the folder of mgraph's figures; None if the user has no home directory and names no folder."""
-    return _folder(os.environ.get("XDG_CACHE_HOME"), os.environ.get("HOME"))
+    return folder_of(os.environ.get("XDG_CACHE_HOME"), os.environ.get("HOME"))
 
 
 @functools.cache
-def _folder(named: str | None, _home: str | None) -> Path | None:
+def folder_of(named: str | None, _home: str | None) -> Path | None:
     """Return the folder for these variables of the environment; cached, as making a path takes as long as a plan."""
     try:
         return (Path(named) if named else Path.home() / ".cache") / "mgraph"

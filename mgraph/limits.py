@@ -55,7 +55,7 @@ def shared_memory(root: str = ROOT) -> int:
     """Return the bytes that this process and others can still allocate together, within machine and containers."""
     free = _field(f"{root}/proc/meminfo", "MemAvailable:")
     left = [int(lazy.psutil().virtual_memory().available) if free is None else free << 10]
-    left += (_left_by(group) for group in _groups("memory", root))
+    left += (left_by(group) for group in groups("memory", root))
     return max(0, min(left))
 
 
@@ -63,7 +63,7 @@ def own_memory(root: str = ROOT) -> int:
     """Return the bytes that the resource limits of this process leave, less what Numba will take."""
     least = NO_LIMIT
     if limit := _resource_limit("Max data size", root):
-        least = limit - _used("VmData:", root) - numba_pages()
+        least = limit - bytes_used("VmData:", root) - numba_pages()
     if _resource_limit("Max address space", root):
         least = min(least, address_space(root) - _numba_addresses(root))
     return max(0, least)
@@ -72,7 +72,7 @@ def own_memory(root: str = ROOT) -> int:
 def address_space(root: str = ROOT) -> int:
     """Return the bytes that this process can still map, files included."""
     limit = _resource_limit("Max address space", root)
-    return max(0, limit - _used("VmSize:", root)) if limit else NO_LIMIT
+    return max(0, limit - bytes_used("VmSize:", root)) if limit else NO_LIMIT
 
 
 def numba_pages() -> int:
@@ -95,7 +95,7 @@ def cores(root: str = ROOT) -> int:
 
     The quota is rounded up: one and a half cores count as two.
     """
-    return max(1, math.ceil(min([cores_allowed(), *(_quota(group) for group in _groups("cpu", root))])))
+    return max(1, math.ceil(min([cores_allowed(), *(_quota(group) for group in groups("cpu", root))])))
 
 
 def cores_allowed() -> int:
@@ -151,15 +151,15 @@ _FILES = {
 }
 
 
-def _groups(controller: str, root: str) -> tuple[Group, ...]:
+def groups(controller: str, root: str) -> tuple[Group, ...]:
     """Return the control groups that limit this process: its own, and all visible ones above it."""
-    found = _groups_of(_text(f"{root}/proc/self/cgroup"), controller, root)
+    found = groups_of(_text(f"{root}/proc/self/cgroup"), controller, root)
     # Looked up each time, as a controller may be enabled for a group later.
     return tuple(group for group in found if os.path.exists(f"{group.folder}/{_FILES[controller, group.version]}"))
 
 
 @functools.lru_cache(64)
-def _groups_of(memberships: str, controller: str, root: str) -> tuple[Group, ...]:
+def groups_of(memberships: str, controller: str, root: str) -> tuple[Group, ...]:
     """Return the groups of a process by its memberships, with limits or not.
 
     The result is cached, as mounts are not expected to change.
@@ -186,7 +186,7 @@ def _groups_of(memberships: str, controller: str, root: str) -> tuple[Group, ...
     return tuple(found)
 
 
-def _left_by(group: Group) -> int:
+def left_by(group: Group) -> int:
     """Return the bytes that a control group leaves to its processes; `NO_LIMIT` if it has no limit."""
     folder, version = group
     limit = _number(f"{folder}/{_FILES['memory', version]}")
@@ -219,7 +219,7 @@ def _resource_limit(name: str, root: str) -> int:
     return 0 if line is None else int(line[1])
 
 
-def _used(what: str, root: str) -> int:
+def bytes_used(what: str, root: str) -> int:
     """Return the bytes that ``/proc/self/status`` says this process uses."""
     return (_field(f"{root}/proc/self/status", what) or 0) << 10
 

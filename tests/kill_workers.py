@@ -129,7 +129,7 @@ class Disturber:
 def sessions(dask_worker: Any) -> int:
     """Return how many sessions a worker has; for `Client.run`."""
     plugin = dask_worker.plugins.get("mgraph")
-    return 0 if plugin is None else len(plugin._sessions)
+    return 0 if plugin is None else len(plugin.sessions)
 
 
 def wait_until(holds: Callable[[], bool], what: str) -> None:

@@ -197,13 +197,13 @@ def keys_on_workers(client):
 
 def sessions(client):
     """The number of calls that each worker holds state of."""
-    found = client.run(lambda dask_worker: len(getattr(dask_worker.plugins.get("mgraph"), "_sessions", ())))
+    found = client.run(lambda dask_worker: len(getattr(dask_worker.plugins.get("mgraph"), "sessions", ())))
     return list(found.values())
 
 
 def test_no_state_stays_on_the_workers(client):
     found = apsp(matrix(100), client=client, device="cpu", block=32)
-    held = {future.key for _, future in found.distances._blocks if future is not None}
+    held = {future.key for _, future in found.distances.blocks if future is not None}
     wait_until(lambda: keys_on_workers(client) == held and not any(sessions(client)))
 
 
@@ -456,7 +456,7 @@ def test_an_interrupt_leaves_nothing(client):
     with pytest.raises(KeyboardInterrupt):
         run(client, collectives, progress=interrupt)
     check_apsp(client, 70, np.float32, False)
-    assert not any(client.run(lambda dask_worker: len(dask_worker.plugins["mgraph"]._sessions)).values())
+    assert not any(client.run(lambda dask_worker: len(dask_worker.plugins["mgraph"].sessions)).values())
 
 
 def slow(state, k, comm):

@@ -116,7 +116,7 @@ def test_a_worker_that_joins_between_calls(client):
     check_apsp(client, 70, np.float32, False)
     with worker_process(client, "import mgraph") as address:
         found = apsp(matrix(200), client=client, device="cpu", block=32)
-        assert address in {where for where, _ in found.distances._blocks}
+        assert address in {where for where, _ in found.distances.blocks}
         check_apsp(client, 70, np.float32, False)
     check_apsp(client, 70, np.float32, False)
 
@@ -143,7 +143,7 @@ def test_the_blocks_of_a_retired_worker_are_read_where_dask_moved_them():
     with cluster(2, processes=False) as client:
         found = apsp(matrix(200), client=client, device="cpu", block=32).distances
         whole = found.to_numpy()
-        address, _ = found._blocks[0]
+        address, _ = found.blocks[0]
         client.retire_workers([address])
         wait_until(lambda: address not in present(client))
         np.testing.assert_array_equal(found.to_numpy(), whole)
@@ -188,7 +188,7 @@ def test_a_dropped_session_is_freed_at_once():
         try:
             held = client.submit(worker.lease, "0" * 32, client.id, 60, key=lease)
             held.result()
-            session = weakref.ref(there.plugins[NAME]._sessions["0" * 32])
+            session = weakref.ref(there.plugins[NAME].sessions["0" * 32])
             assert session() is not None
             held.release()
             wait_until(lambda: session() is None)
@@ -232,7 +232,7 @@ def check_nothing_is_left(client):
         wait_until(lambda: client.run_on_scheduler(left) == [])
     except AssertionError:
         pytest.fail(f"the scheduler still has {client.run_on_scheduler(left)}")
-    wait_until(lambda: set(client.run(lambda dask_worker: len(dask_worker.plugins[NAME]._sessions)).values()) == {0})
+    wait_until(lambda: set(client.run(lambda dask_worker: len(dask_worker.plugins[NAME].sessions)).values()) == {0})
 
 
 def test_callers_at_once_leave_nothing(client):

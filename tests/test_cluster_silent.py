@@ -72,7 +72,7 @@ def stopped(client):
 
 def state(client):
     """Return the sessions and the tasks of each worker."""
-    return client.run(lambda dask_worker: (len(dask_worker.plugins["mgraph"]._sessions), len(dask_worker.state.tasks)))
+    return client.run(lambda dask_worker: (len(dask_worker.plugins["mgraph"].sessions), len(dask_worker.state.tasks)))
 
 
 def left_on_scheduler(client):
@@ -356,9 +356,9 @@ def test_a_scheduler_that_is_stopped_in_a_call(tmp_path):
 def test_a_start_that_hangs_is_abandoned_when_a_session_is_aborted():
     """As NCCL's start does while another worker is stopped."""
     mailbox, begun, go_on, discarded = Mailbox(), threading.Event(), threading.Event(), []
-    assert worker._unless_aborted(mailbox, lambda: 3, discarded.append) == 3
+    assert worker.unless_aborted(mailbox, lambda: 3, discarded.append) == 3
     with pytest.raises(ZeroDivisionError):
-        worker._unless_aborted(mailbox, lambda: 1 / 0, discarded.append)
+        worker.unless_aborted(mailbox, lambda: 1 / 0, discarded.append)
 
     def make():
         begun.set()
@@ -366,7 +366,7 @@ def test_a_start_that_hangs_is_abandoned_when_a_session_is_aborted():
         return 7
 
     with ThreadPoolExecutor(1) as task:
-        waiting = task.submit(worker._unless_aborted, mailbox, make, discarded.append)
+        waiting = task.submit(worker.unless_aborted, mailbox, make, discarded.append)
         begun.wait()
         mailbox.abort()
         with pytest.raises(Aborted):

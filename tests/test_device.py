@@ -25,9 +25,9 @@ def small_buffers(monkeypatch):
     """Copy a matrix of some kilobytes as large ones are copied, with rows that do not fit a buffer."""
     for name, size in (("_STAGED", 1024), ("_LEAST", 512), ("_LARGE", 4096)):
         monkeypatch.setattr(transfer, name, size)
-    transfer._staging.cache_clear()
+    transfer.staging.cache_clear()
     yield
-    transfer._staging.cache_clear()
+    transfer.staging.cache_clear()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int16, np.uint32])
@@ -58,7 +58,7 @@ def test_who_carries_keeps_its_buffer():
     for _ in range(3):
         for carried in devices.carry_home(cpu, source, np.empty_like(source)):
             carried.result()
-    assert 1 <= transfer._staging.cache_info().currsize <= devices.CARRIERS
+    assert 1 <= transfer.staging.cache_info().currsize <= devices.CARRIERS
 
 
 @pytest.mark.parametrize(("majors", "count"), [([9, 9], 2), ([9, 8, 7], 2), ([7, 9], 0), ([], 0)])
@@ -114,9 +114,9 @@ def test_every_part_of_a_matrix_comes_home(dtype):
 def test_arrays_that_are_copied_row_by_row():
     whole = np.zeros((30, 40), np.int32)
     assert all(
-        map(transfer._rows_can_be_copied, (whole, whole[:, :39], whole[3:9, 8:10], whole[::2], np.zeros((2, 2000))))
+        map(transfer.rows_can_be_copied, (whole, whole[:, :39], whole[3:9, 8:10], whole[::2], np.zeros((2, 2000))))
     )
-    assert not any(map(transfer._rows_can_be_copied, (whole.T, whole[::-1], whole[:, ::2])))
+    assert not any(map(transfer.rows_can_be_copied, (whole.T, whole[::-1], whole[:, ::2])))
 
 
 # Limited blocks

@@ -75,4 +75,4 @@ def calls_wide(n):
 
 @pytest.mark.parametrize(("kernel", "all_cores"), [(even, False), (odd, False), (wide, True), (calls_wide, True)])
 def test_kernels_may_call_themselves_and_one_another(kernel, all_cores):
-    assert forks._takes_all_cores(kernel) is all_cores
+    assert forks.takes_all_cores(kernel) is all_cores

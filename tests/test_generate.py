@@ -73,7 +73,7 @@ def test_rmat_has_the_degrees_of_a_kronecker_graph():
 
 
 def test_rmat_draws_the_quadrants_with_their_probabilities():
-    src, dst = kronecker._quadrants(np, 2, 0, 1 << 18, seed=5)
+    src, dst = kronecker.quadrants(np, 2, 0, 1 << 18, seed=5)
     for level in (0, 1):
         quadrants = (src >> np.uint64(level) & np.uint64(1)) * 2 + (dst >> np.uint64(level) & np.uint64(1))
         shares = np.bincount(quadrants.astype(int), minlength=4) / len(src)
@@ -83,7 +83,7 @@ def test_rmat_draws_the_quadrants_with_their_probabilities():
 @hypothesis.given(st.integers(0, 14), st.integers(-(2**70), 2**70))
 @hypothesis.settings(deadline=None, max_examples=30)
 def test_renaming_is_a_permutation(scale, seed):
-    renamed = kronecker._renamed(np.arange(2**scale, dtype=np.uint64), scale, seed)
+    renamed = kronecker.renamed(np.arange(2**scale, dtype=np.uint64), scale, seed)
     assert np.array_equal(np.sort(renamed), np.arange(2**scale, dtype=np.uint64))
 
 
@@ -220,7 +220,7 @@ def test_random_density_has_all_its_edges(n, density, max_degree, m):
 def test_unequal_degrees(n, share, above):
     m = n + round(share * (n * n - n))
     most = -(-m // n) + round(above * (n - -(-m // n)))
-    degrees = by_density._unequal_degrees(n, m, most)
+    degrees = by_density.unequal_degrees(n, m, most)
     assert len(degrees) == n and degrees.sum() == m and degrees.min() >= 1 and degrees.max() <= most
 
 
@@ -322,10 +322,10 @@ def test_linked_lists_are_in_random_order(n):
 
 def test_the_longest_list_is_a_permutation_where_it_is_looked_at():
     n = 2**32 - 1
-    rounds = lists._rounds(n, 5)
+    rounds = lists.drawn_rounds(n, 5)
     random = np.random.default_rng(5)
     places = np.unique(np.r_[random.integers(0, n, 100_000, np.uint32), np.arange(n - 1000, n, dtype=np.uint32)])
-    permuted = lists._permuted(places, n, rounds)
+    permuted = lists.permuted(places, n, rounds)
     assert permuted.dtype == np.uint32 and permuted.max() < n and len(np.unique(permuted)) == len(places)
     assert np.bincount(permuted >> np.uint32(28), minlength=16).min() > 5500
 
@@ -664,7 +664,7 @@ def test_a_list_beyond_the_memory_is_refused_before_it_is_generated(monkeypatch)
 
 
 def test_degrees_of_many_edges_do_not_wrap():
-    degrees = by_degree._degrees(10**5, 2**48)  # whose product is beyond 64 bits
+    degrees = by_degree.even_degrees(10**5, 2**48)  # whose product is beyond 64 bits
     assert degrees.sum() == 2**48 and degrees.min() == 2**48 // 10**5 and degrees.max() - degrees.min() == 1
 
 

@@ -181,7 +181,7 @@ def test_a_mount_point_of_any_bytes(recorded, tmp_path, name):
     line = b"50 23 8:1 / /mnt/%b rw - ext4 /dev/sdb rw\n" % name
     (tmp_path / "proc/self/mountinfo").write_bytes(line + UNIFIED.encode())
     assert limits.available_memory(root) == GIB
-    limits._groups_of.cache_clear()
+    limits.groups_of.cache_clear()
     moved = UNIFIED.encode().replace(b"/sys/fs/cgroup", b"/sys/fs/" + name)
     (tmp_path / "proc/self/mountinfo").write_bytes(moved)
     os.rename(tmp_path / "sys/fs/cgroup", os.fsencode(tmp_path) + b"/sys/fs/" + name)
@@ -373,7 +373,7 @@ limits.cores = lambda: {cores}
 from mgraph.runtime.dask import worker
 worker.get_worker = lambda: SimpleNamespace(state=SimpleNamespace(nthreads=4))
 for task in range(2):
-    with worker._at_work(worker.Session(), device.find("cpu"), "solve"):
+    with worker.at_work(worker.Session(), device.find("cpu"), "solve"):
         import mgraph.device.numba, numba
         print(numba.get_num_threads(), numba.config.NUMBA_NUM_THREADS)
 """
@@ -413,7 +413,7 @@ def run(script, environment=None, *, group=None):
 @pytest.fixture(scope="module")
 def group():
     """A control group of memory below that of this process, which a script can enter."""
-    above = next((limits.Group(*g) for g in limits._groups("memory", limits.ROOT)), None)
+    above = next((limits.Group(*g) for g in limits.groups("memory", limits.ROOT)), None)
     if above is None or importlib.util.find_spec("resource") is None:
         pytest.skip("no control group of memory to be seen")
     made = Path(above.folder) / f"mgraph-{uuid.uuid4().hex}"
@@ -439,12 +439,12 @@ HALF = """
 
     def leave(size):
         if {how!r} == "address space":
-            used = limits._used("VmSize:", limits.ROOT)
+            used = limits.bytes_used("VmSize:", limits.ROOT)
             return resource.setrlimit(resource.RLIMIT_AS, (used + int(size), resource.RLIM_INFINITY))
-        group = limits._groups("memory", limits.ROOT)[0]
+        group = limits.groups("memory", limits.ROOT)[0]
         path = f"{{group.folder}}/{{limits._FILES['memory', group.version]}}"
         open(path, "w").write(str(1 << 40))
-        open(path, "w").write(str((1 << 40) - limits._left_by(group) + int(size)))
+        open(path, "w").write(str((1 << 40) - limits.left_by(group) + int(size)))
 
     def made(n, m):
         rng = np.random.default_rng(0)
@@ -497,11 +497,11 @@ WORKERS = """
     from mgraph import limits
     from mgraph.cluster import Cluster, local_client
     if __name__ == "__main__":
-        group = limits._groups("memory", limits.ROOT)[0]
+        group = limits.groups("memory", limits.ROOT)[0]
         with open(f"{group.folder}/{limits._FILES['memory', group.version]}", "w") as file:
             file.write(str(1536 << 20))
         with local_client(2, "cpu") as client:
-            print(json.dumps([limits._left_by(group), *(spec.memory for spec in Cluster(client, "cpu").specs)]))
+            print(json.dumps([limits.left_by(group), *(spec.memory for spec in Cluster(client, "cpu").specs)]))
 """
 
 

@@ -20,7 +20,7 @@ from mgraph.algorithms.list_rank.plan import SHORT_LIST, SPACING, WALKS
 from mgraph.algorithms.list_rank.program import Walking
 from mgraph.generate import linked_list
 from mgraph.kernels import list_rank as list_rank_kernels
-from mgraph.kernels.list_rank.host import _splitter
+from mgraph.kernels.list_rank.host import splitter
 from mgraph.planner import plan
 from mgraph.runtime.direct import Direct
 
@@ -217,7 +217,7 @@ def test_plans_cover_the_elements(n, shards, method):
 @pytest.mark.parametrize("n", [1, 17, 1024, 5000])
 def test_each_stratum_has_a_splitter(n, shift):
     strata = -(-n // (1 << shift))
-    places = [_splitter.py_func(stratum, shift, n) for stratum in range(strata)]
+    places = [splitter.py_func(stratum, shift, n) for stratum in range(strata)]
     assert [place >> shift for place in places] == list(range(len(places)))
     assert all(0 <= place < n for place in places)
 
@@ -309,7 +309,7 @@ def test_one_splitter_on_a_cycle_of_all(method, device):
 def test_a_walk_that_is_too_long_gives_up_and_the_result_is_right(method, device):
     # All elements that are not splitters in one run: a list, but not a random one.
     n, spacing = 20_000, 4
-    splitters = {_splitter.py_func(stratum, 2, n) for stratum in range(n // spacing)}
+    splitters = {splitter.py_func(stratum, 2, n) for stratum in range(n // spacing)}
     order = np.array([i for i in range(n) if i not in splitters] + sorted(splitters))
     order = np.concatenate([order[-1:], order[:-1]])
     succ = np.empty(n, np.int32)

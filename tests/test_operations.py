@@ -19,8 +19,8 @@ FAMILIES = sorted(info.name for info in pkgutil.iter_modules(mgraph.kernels.__pa
 #: Each family's twins; one has none for GPUs.
 TWINS = [(family, kind) for family in FAMILIES for kind in ("host", "cuda") if family != "bellman" or kind == "host"]
 
-#: Other public names of `cuda` modules: the compiler's input, and a setting for measurements.
-BESIDE = {"SOURCE", "INSTANCES", "tiled"}
+#: Other public names of twins: the compiler's input, a setting for measurements, and the hash that picks splitters.
+BESIDE = {"cuda": {"SOURCE", "INSTANCES", "tiled"}, "host": {"splitter"}}
 
 
 def module(family, name):
@@ -65,7 +65,7 @@ def test_a_twin_has_the_declared_operations(family, kind):
     found = own(twin)
     assert expected <= set(found)
     helpers = {name for name in set(found) - expected if inspect.isclass(found[name])}
-    assert set(found) - expected - helpers <= (BESIDE if kind == "cuda" else set())
+    assert set(found) - expected - helpers <= BESIDE[kind]
     for name in expected:
         assert parameters(found[name]) == parameters(operations[name], 1), f"{family}.{name}"
 

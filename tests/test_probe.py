@@ -39,7 +39,7 @@ def measurements(monkeypatch):
 def test_a_machine_is_measured_once_for_each_number_of_cores(folder, measurements):
     cores = os.cpu_count()
     assert probe.speed("a CPU", 1) == probe.speed("a CPU", 1) == Speed(0.5, 0.5, 0.5)
-    probe._speed.cache_clear()  # as in another process
+    probe.speed_in.cache_clear()  # as in another process
     assert probe.speed("a CPU", 1) == Speed(0.5, 0.5, 0.5) and measurements == [1]
     probe.speed("another CPU", 1)
     assert probe.speed("a CPU", cores) == probe.speed("a CPU", cores + 100)  # than there are
@@ -72,7 +72,7 @@ def test_a_machine_is_measured_once_for_each_number_of_cores(folder, measurement
 def test_a_broken_file_is_measured_again(folder, measurements, content):
     folder.mkdir()
     (folder / "probe.json").write_text(content.replace("NOW", str(time.time())))
-    probe._speed.cache_clear()
+    probe.speed_in.cache_clear()
     assert probe.speed("a CPU", 1) == Speed(0.5, 0.5, 0.5) and measurements == [1]
     [own] = json.loads((folder / "probe.json").read_text()).values()
     assert own["speed"] == [0.5, 0.5, 0.5] and 0 <= time.time() - own["measured"] < 60
@@ -83,7 +83,7 @@ def test_a_measurement_counts_for_a_day(folder, measurements, monkeypatch):
     now = time.time()
     for hours, count in ((0, 1), (23, 1), (25, 2), (47, 2)):
         monkeypatch.setattr(time, "time", lambda hours=hours: now + 3600 * hours)
-        probe._speed.cache_clear()
+        probe.speed_in.cache_clear()
         probe.speed("a CPU", 1)
         assert len(measurements) == count
 
@@ -94,8 +94,8 @@ def no_home(monkeypatch):
 
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setattr(Path, "home", fail)
-    kept._folder.cache_clear()
-    probe._speed.cache_clear()
+    kept.folder_of.cache_clear()
+    probe.speed_in.cache_clear()
 
 
 def test_without_a_home_nothing_is_kept(measurements, monkeypatch):
@@ -107,7 +107,7 @@ def test_without_a_home_nothing_is_kept(measurements, monkeypatch):
             keep("a CPU", DEFAULT["cpu"])
         with pytest.raises(InputError, match="no home directory"):
             calibrate("cpu")  # immediately, not after the whole measurement
-    kept._folder.cache_clear()
+    kept.folder_of.cache_clear()
 
 
 def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypatch):
@@ -130,18 +130,18 @@ def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypat
 
 def test_a_folder_that_cannot_be_written_to(folder, measurements):
     folder.write_text("a file")
-    probe._speed.cache_clear()
+    probe.speed_in.cache_clear()
     assert probe.speed("a CPU", 1) == probe.speed("a CPU", 1) == Speed(0.5, 0.5, 0.5) and measurements == [1]
 
 
 def test_disturbances_of_a_measurement_are_bounded(folder, monkeypatch):
     monkeypatch.setattr(probe, "measured", lambda cores: Speed(1.0, 1e30, probe.REFERENCE.reads))
-    probe._speed.cache_clear()
+    probe.speed_in.cache_clear()
     assert probe.speed("a CPU", 1) == Speed(0.1, 10.0, 1.0)
 
 
 def test_rates_of_this_machine_are_scaled(folder, measurements):
-    probe._speed.cache_clear()
+    probe.speed_in.cache_clear()
     own, builtin = rates("cpu", MODEL), DEFAULT["cpu"]
     for name in ("minplus", "labelled"):
         assert getattr(own, name) == {kind: rate / 2 for kind, rate in getattr(builtin, name).items()}

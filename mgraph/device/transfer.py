@@ -17,7 +17,7 @@ def to_host(array: Array) -> np.ndarray:
     """Return `array` as a NumPy array; without a copy if it is one already."""
     if not is_cupy(array):
         return np.asarray(array)
-    if array.ndim == 2 and _LARGE < array.nbytes and _rows_can_be_copied(array):
+    if array.ndim == 2 and _LARGE < array.nbytes and rows_can_be_copied(array):
         result = np.empty(array.shape, array.dtype)
         for carried in carry_home(cuda_device(array.device.id), array, result):
             carried.result()
@@ -32,7 +32,7 @@ def to_host(array: Array) -> np.ndarray:
     return result
 
 
-def _rows_can_be_copied(array: Array) -> bool:
+def rows_can_be_copied(array: Array) -> bool:
     """Return whether each row of a matrix is contiguous, and rows do not overlap."""
     return bool(array.strides[1] == array.itemsize and array.shape[1] * array.itemsize <= array.strides[0])
 
@@ -68,7 +68,7 @@ def carry_home(device: Device, source: Array, target: np.ndarray) -> list[Future
 def _carry(device: Device, ready: Any, source: Array, target: np.ndarray) -> None:
     """Copy rows to the host once they are `ready`, piece by piece through this thread's own stream and buffer."""
     ready.synchronize()
-    stream, buffer = _staging(device, threading.get_ident())
+    stream, buffer = staging(device, threading.get_ident())
     room = len(buffer) // source.itemsize
     columns = max(1, min(room, source.shape[1]))
     rows = room // columns
@@ -96,7 +96,7 @@ _STAGED, _LEAST, _LARGE = 1 << 22, 1 << 18, 1 << 25
 
 
 @functools.cache
-def _staging(device: Device, thread: int) -> tuple[Any, np.ndarray]:
+def staging(device: Device, thread: int) -> tuple[Any, np.ndarray]:
     """Return the stream and the page-locked buffer of a copying thread; made once for each thread and device."""
     with device.active():
         return device.stream(), device.pinned((_STAGED,), np.uint8)

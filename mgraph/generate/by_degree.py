@@ -58,7 +58,7 @@ def random_degree(
     weights = checked_weights(weights)
     random = host_random(seed)
     place = checked_place(device, n, m)
-    return _to_random_targets(_degrees(n, m), weights, random, place)
+    return _to_random_targets(even_degrees(n, m), weights, random, place)
 
 
 def scale_free(
@@ -121,7 +121,7 @@ def scale_free(
     random = host_random(seed)
     hubs = round(float(hub_fraction) * n)
     place = checked_place(device, n, round((n - hubs) * float(degree)) + hubs * hub_degree)
-    degrees = _degrees(n, m)
+    degrees = even_degrees(n, m)
     degrees[random.permutation(n)[:hubs]] = hub_degree
     return _to_random_targets(degrees, weights, random, place)
 
@@ -132,7 +132,7 @@ def _checked_degree(degree: Any) -> float:
     return float(degree)
 
 
-def _degrees(n: int, m: int) -> np.ndarray:
+def even_degrees(n: int, m: int) -> np.ndarray:
     """Return degrees of `n` vertices with `m` edges that differ by at most one."""
     return np.diff(scaled(np.arange(n + 1), max(n, 1), m))
 

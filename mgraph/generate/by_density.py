@@ -80,7 +80,7 @@ def random_density(
     cycle = random.permutation(n)
     strides = np.arange(1, max(n, 2))
     strides = random.choice(strides[np.gcd(strides, n) == 1], n) if n else strides  # they reach all vertices
-    degrees = random.permutation(_unequal_degrees(n, m, most))
+    degrees = random.permutation(unequal_degrees(n, m, most))
     indptr = np.concatenate([[0], degrees.cumsum()])
     with place.active():
         offsets = place.asarray(indptr.astype(offset_type(int(indptr[-1]))))
@@ -93,7 +93,7 @@ def _percent(value: float) -> Fraction:
     return Fraction(str(value)) / 100
 
 
-def _unequal_degrees(n: int, m: int, most: int) -> np.ndarray:
+def unequal_degrees(n: int, m: int, most: int) -> np.ndarray:
     """Return the degrees, from 1 to `most`, of `n` vertices with `m` edges: 1 + (most - 1) u^k, ascending.
 
     Their cumulative sums are the rounded integral, so the last one is `m`.

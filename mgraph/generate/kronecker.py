@@ -119,11 +119,11 @@ def rmat_edges(xp: Any, scale: int, first: int, count: int, seed: int) -> tuple[
     >>> src.tolist(), dst.tolist()
     ([46, 32, 46, 58], [54, 44, 31, 62])
     """
-    src, dst = _quadrants(xp, scale, first, count, seed)
-    return _renamed(src, scale, seed), _renamed(dst, scale, seed)
+    src, dst = quadrants(xp, scale, first, count, seed)
+    return renamed(src, scale, seed), renamed(dst, scale, seed)
 
 
-def _quadrants(xp: Any, scale: int, first: int, count: int, seed: int) -> tuple[Array, Array]:
+def quadrants(xp: Any, scale: int, first: int, count: int, seed: int) -> tuple[Array, Array]:
     """Draw edges `first` to ``first + count - 1``: a bit of the source and of the target per level.
 
     The random number of an edge at a level depends on the edge, the level and the seed alone, so edges can be
@@ -162,7 +162,7 @@ def _mixed(number: int) -> int:
     return x ^ x >> 31
 
 
-def _renamed(ids: Array, scale: int, seed: int) -> Array:
+def renamed(ids: Array, scale: int, seed: int) -> Array:
     """Permute the `scale`-bit ids; each round of addition, odd multiplication and shift has an inverse."""
     mask = np.uint64((1 << scale) - 1)
     shift = np.uint64((scale + 1) // 2)

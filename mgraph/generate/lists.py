@@ -56,16 +56,16 @@ def linked_list(n: int, *, seed: int = 0, device: str | None = None) -> Array:
     at_a_time = EDGES_AT_A_TIME[place.kind]
     with place.active():
         xp = place.xp
-        rounds = [(place.asarray(of_high), place.asarray(of_low)) for of_high, of_low in _rounds(n, seed)]
+        rounds = [(place.asarray(of_high), place.asarray(of_low)) for of_high, of_low in drawn_rounds(n, seed)]
         succ = xp.empty(n, dtype)
         for first in range(0, n, at_a_time):
             places = xp.arange(first, min(n, first + at_a_time) + 1, dtype=np.uint32)
-            order = _permuted(xp.minimum(places, np.uint32(n - 1)), n, rounds)
+            order = permuted(xp.minimum(places, np.uint32(n - 1)), n, rounds)
             xp.put(succ, order[:-1], order[1:], mode="wrap")  # CuPy assigns to 2**31 elements in no other way
         return succ
 
 
-def _rounds(n: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+def drawn_rounds(n: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """Draw the round functions of a permutation of the numbers below `n`: two for each digit."""
     base = math.isqrt(max(n - 1, 0)) + 1  # of the low digit: the square root, rounded up
     rest = max(1, -(-n // base))  # values of the high digit
@@ -73,7 +73,7 @@ def _rounds(n: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
     return [(random.integers(0, base, rest, np.uint32), random.integers(0, rest, base, np.uint32)) for _ in range(2)]
 
 
-def _permuted(numbers: Array, n: int, rounds: list[tuple[Array, Array]]) -> Array:
+def permuted(numbers: Array, n: int, rounds: list[tuple[Array, Array]]) -> Array:
     """Permute numbers of uint32 below `n`; a result of `n` or more is permuted again until it is below `n`."""
     permuted = _two_digits_permuted(numbers, rounds)
     beyond = (permuted >= np.uint32(n)).nonzero()[0]

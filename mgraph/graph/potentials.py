@@ -39,13 +39,13 @@ def potentials(graph: Graph) -> np.ndarray:
         cycle = [vertex]
         while parents[cycle[-1]] != vertex:
             cycle.append(int(parents[cycle[-1]]))
-        if _negative_in_all(weights[edges[cycle]]):
+        if negative_in_all(weights[edges[cycle]]):
             raise errors.NegativeCycleError(vertex)
         parents[vertex] = edges[vertex] = -1  # the cycle only looked negative, by rounding
     return h
 
 
-def _negative_in_all(weights: np.ndarray) -> bool:
+def negative_in_all(weights: np.ndarray) -> bool:
     """Return whether the exact sum of some weights is negative, even if it overflows."""
     try:
         return math.fsum(weights) < 0

@@ -69,11 +69,12 @@ SAME = Speed(1.0, 1.0, 1.0)
 
 def speed(model: str, cores: int) -> Speed:
     """Return the speed of a core of this machine's CPU relative to the reference, if `cores` cores are busy."""
-    return _speed(model, min(cores, os.cpu_count() or 1), cache_folder())
+    return speed_in(model, min(cores, os.cpu_count() or 1), cache_folder())
 
 
 @functools.cache
-def _speed(model: str, cores: int, folder: Path | None) -> Speed:
+def speed_in(model: str, cores: int, folder: Path | None) -> Speed:
+    """Return the relative speed as kept in a folder, measured and kept there if it is missing; cached."""
     if folder is None:
         return _relative(measured(cores))
     known, name = kept(folder), f"{model}, {cores} cores"

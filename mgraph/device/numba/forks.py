@@ -26,7 +26,7 @@ def _run_on_one_core():
     if not parallel._is_initialized or parallel.threading_layer() != "omp":
         return
     # All are found before the first is changed.
-    for kernel in [kernel for kernel in KERNELS if _takes_all_cores(kernel)]:
+    for kernel in [kernel for kernel in KERNELS if takes_all_cores(kernel)]:
         kernel.targetoptions["parallel"] = False
         kernel._reset_overloads()
         if isinstance(kernel._cache, KernelCache):
@@ -38,7 +38,7 @@ def _kernels(values):
     return [kernel for value in values if isinstance(kernel := getattr(value, "together", value), Dispatcher)]
 
 
-def _takes_all_cores(kernel):
+def takes_all_cores(kernel):
     """Return whether a kernel, or any kernel that it calls directly or indirectly, runs on all cores."""
     found, waiting = {id(kernel)}, [kernel]
     while waiting:

@@ -70,7 +70,7 @@ def _word(number, distance):
 
 
 @njit(inline="always")
-def _splitter(stratum, shift, n):
+def splitter(stratum, shift, n):
     """Return the element of a stratum that is its splitter."""
     x = np.uint64(stratum)
     x = (x ^ x >> np.uint64(16)) * np.uint64(0x85EBCA6B) & _WORD
@@ -104,7 +104,7 @@ def _walk_together(succ, shift, first, last, owners, steps, chain):
     following = np.empty(WALKERS, np.int64)
     active = min(WALKERS, last - first)
     for k in range(active):
-        own[k], at[k], distance[k] = first + k, _splitter(first + k, shift, n), 0
+        own[k], at[k], distance[k] = first + k, splitter(first + k, shift, n), 0
     coming = first + active
     walked, lost = 0, 0
     while active > 0:
@@ -122,7 +122,7 @@ def _walk_together(succ, shift, first, last, owners, steps, chain):
             distance[k] += 1
             ends = coming_to == at[k]
             out = not 0 <= coming_to < n
-            arrives = not out and coming_to == _splitter(coming_to >> shift, shift, n)
+            arrives = not out and coming_to == splitter(coming_to >> shift, shift, n)
             if not (ends or arrives or out or distance[k] == longest):
                 at[k] = coming_to
                 continue
@@ -134,7 +134,7 @@ def _walk_together(succ, shift, first, last, owners, steps, chain):
                 lost += 1
             walked += distance[k]
             if coming < last:
-                own[k], at[k], distance[k] = coming, _splitter(coming, shift, n), 0
+                own[k], at[k], distance[k] = coming, splitter(coming, shift, n), 0
                 coming += 1
             else:  # the last of the active ones, which has made its hop, moves up
                 active -= 1

@@ -65,6 +65,8 @@ class DistributedMatrix:
         The type of the elements.
     ranges, columns : tuple of (int, int)
         The rows of each row of blocks, and the columns of each column of blocks.
+    blocks : tuple of (str, Future or None)
+        Each block's worker and future, row by row of the grid; None if the block is empty.
 
     Examples
     --------
@@ -92,7 +94,7 @@ class DistributedMatrix:
         self.ranges = tuple(ranges)
         self.columns = tuple(columns)
         self._client = client
-        self._blocks = tuple(blocks)
+        self.blocks = tuple(blocks)
         self._timeout = timeout
 
     @property
@@ -114,7 +116,7 @@ class DistributedMatrix:
         return self.shape[0]
 
     def __repr__(self) -> str:
-        workers = sum(block is not None for _, block in self._blocks)
+        workers = sum(block is not None for _, block in self.blocks)
         return f"<DistributedMatrix of shape {self.shape}, {self.dtype}, on {workers} workers>"
 
     def __reduce__(self) -> Any:
@@ -299,7 +301,7 @@ class DistributedMatrix:
         """Return the blocks, each with a worker that has it: Dask moves the blocks of a retired worker elsewhere."""
         if self._client.status != "running":
             raise SchedulerError(f"{connection(self._client)}: the blocks of {self!r} are gone")
-        keys = [block.key for _, block in self._blocks if block is not None]
+        keys = [block.key for _, block in self.blocks if block is not None]
         scheduler: Any = self._client.scheduler
         holders = Watch(self._client, timeout=self._timeout).wait(scheduler.who_has(keys=keys))
 
@@ -307,7 +309,7 @@ class DistributedMatrix:
             there = () if block is None else holders.get(block.key, ())
             return address if address in there else min(there, default=address)
 
-        return [(place(address, block), block) for address, block in self._blocks]
+        return [(place(address, block), block) for address, block in self.blocks]
 
     def _ask(self, address: str, block: Future | None, rows: slice, columns: slice) -> Callable[[], np.ndarray]:
         """Request a part of a block from a worker; return a function that waits for it."""

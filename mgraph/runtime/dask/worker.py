@@ -129,14 +129,14 @@ class Sessions(WorkerPlugin):
     def setup(self, worker: Worker) -> None:
         """Start without sessions, ready for messages."""
         self._worker = worker
-        self._sessions: dict[str, Session] = {}
+        self.sessions: dict[str, Session] = {}
         self._kept: tuple[tuple[str, ...], Nccl] | None = None
         worker.handlers[OPERATION] = self.receive
 
     def teardown(self, worker: Worker) -> None:
         """Drop all sessions."""
         worker.handlers.pop(OPERATION, None)
-        for name in list(self._sessions):
+        for name in list(self.sessions):
             self.drop(name)
 
     def transition(self, key: Any, start: str, finish: str, **kwargs: Any) -> None:
@@ -146,15 +146,15 @@ class Sessions(WorkerPlugin):
 
     async def receive(self, session: str, source: int, number: int, payload: Any) -> None:
         """Take a message from another shard."""
-        found = self._sessions.get(session)
+        found = self.sessions.get(session)
         if found is not None:
             await found.mailbox.deliver(source, number, payload)
 
     async def open(self, session: str, client: str, timeout: float) -> None:
         """Open a session of a client, and drop any that a driver left behind."""
-        for name in list(self._sessions):
+        for name in list(self.sessions):
             self.drop(name)
-        self._sessions[session] = opened = Session()
+        self.sessions[session] = opened = Session()
         _log.debug("opened session %s of %s", session, client)
 
         def end() -> None:
@@ -166,12 +166,12 @@ class Sessions(WorkerPlugin):
 
     def abort(self, session: str) -> None:
         """Abort a session's exchanges."""
-        if session in self._sessions:
-            self._sessions[session].abort()
+        if session in self.sessions:
+            self.sessions[session].abort()
 
     def drop(self, session: str) -> None:
         """Forget a session and wake any thread that waits in it."""
-        found = self._sessions.pop(session, None)
+        found = self.sessions.pop(session, None)
         if found is not None:
             _log.debug("closed session %s", session)
             # Session and pulse refer to each other: break the cycle, which only garbage collection would free.
@@ -205,13 +205,14 @@ class Sessions(WorkerPlugin):
         Aborted
             If there is none: the worker was restarted, or the driver gave up.
         """
-        found = self._sessions.get(session)
+        found = self.sessions.get(session)
         if found is None:
             raise Aborted("the session is gone from the worker")
         return found
 
 
-def _sessions(worker: Worker) -> Sessions:
+def sessions(worker: Worker) -> Sessions:
+    """Return the sessions of a worker."""
     return cast(Sessions, worker.plugins[NAME])
 
 
@@ -221,17 +222,17 @@ def lease(session: str, client: str, timeout: float) -> None:
     A task, so that the scheduler knows the lease before the session can look for it.
     """
     worker = get_worker()
-    _on_loop(worker, _sessions(worker).open(session, client, timeout))
+    _on_loop(worker, sessions(worker).open(session, client, timeout))
 
 
 def abort_session(session: str, dask_worker: Worker) -> None:
     """Abort a session on a worker; for `Client.run`."""
-    _sessions(dask_worker).abort(session)
+    sessions(dask_worker).abort(session)
 
 
 def drop_session(session: str, dask_worker: Worker) -> None:
     """Drop a session on a worker; for `Client.run`."""
-    _sessions(dask_worker).drop(session)
+    sessions(dask_worker).drop(session)
 
 
 def forget_beats(client: str, session: str, dask_scheduler: Scheduler) -> None:
@@ -358,7 +359,7 @@ def _on_loop(worker: Worker, work: Coroutine[Any, Any, None]) -> None:
 
 
 @contextlib.contextmanager
-def _at_work(session: Session, device: devices.Device, part: str) -> Iterator[None]:
+def at_work(session: Session, device: devices.Device, part: str) -> Iterator[None]:
     """Run the block on `device`, with the worker's share of the cores, until the device is done.
 
     The time for compiling and loading kernels is counted for this part of the call. An error that follows from an abort
@@ -403,9 +404,9 @@ def _take_share() -> None:
 def load(session: str, rank: int, addresses: Sequence[str], kind: str, program: Any, piece: Any) -> None:
     """Task: load a shard and connect it with the others."""
     worker = get_worker()
-    s = _sessions(worker).find(session)
+    s = sessions(worker).find(session)
     s.rank, s.program, s.device = rank, program, devices.find(kind)
-    with _at_work(s, s.device, "load"):
+    with at_work(s, s.device, "load"):
         s.state = program.load(rank, piece, s.device)
         s.device.synchronize()
         if len(addresses) == 1:
@@ -413,7 +414,7 @@ def load(session: str, rank: int, addresses: Sequence[str], kind: str, program: 
             return
         s.comm = comm = DaskComm(worker, session, addresses, rank, s.mailbox)
         if s.device.kind == "cuda":
-            s.comm = _sessions(worker).nccl(s, comm, addresses)
+            s.comm = sessions(worker).nccl(s, comm, addresses)
 
 
 def _new_nccl(session: Session, comm: DaskComm) -> Nccl:
@@ -431,10 +432,10 @@ def _new_nccl(session: Session, comm: DaskComm) -> Nccl:
         with session.device.active():
             return Nccl(identity, comm.rank, comm.size)
 
-    return _unless_aborted(session.mailbox, make, Nccl.abort)
+    return unless_aborted(session.mailbox, make, Nccl.abort)
 
 
-def _unless_aborted(mailbox: Mailbox, make: Callable[[], T], discard: Callable[[T], object]) -> T:
+def unless_aborted(mailbox: Mailbox, make: Callable[[], T], discard: Callable[[T], object]) -> T:
     """Call `make` in a thread and return its result; raise Aborted as soon as the session is aborted.
 
     Starting NCCL waits for all shards, and nothing can end it while one of them is stopped. On an abort the task leaves
@@ -460,16 +461,16 @@ def _unless_aborted(mailbox: Mailbox, make: Callable[[], T], discard: Callable[[
 @reported
 def advance(session: str, first: int, span: int) -> tuple[int, bool]:
     """Task: run a span of supersteps, as `mgraph.runtime.program.advance`."""
-    s = _sessions(get_worker()).find(session)
-    with _at_work(s, s.device, "solve"):
+    s = sessions(get_worker()).find(session)
+    with at_work(s, s.device, "solve"):
         return engine.advance(s.program, s.state, first, span, s.connected(), s.begin)
 
 
 @reported
 def collect(session: str) -> tuple[dict[str, np.ndarray], dict[str, np.dtype], dict[str, float]]:
     """Task: end the program; return the vectors, each matrix's type, and each part's seconds of compiling kernels."""
-    s = _sessions(get_worker()).find(session)
-    with _at_work(s, s.device, "collect"):
+    s = sessions(get_worker()).find(session)
+    with at_work(s, s.device, "collect"):
         arrays = s.program.collect(s.state, s.connected())
         s.device.synchronize()
         s.close()
@@ -482,5 +483,5 @@ def collect(session: str) -> tuple[dict[str, np.ndarray], dict[str, np.dtype], d
 @reported
 def take(session: str, name: str) -> Any:
     """Task: return a matrix, which Dask keeps on this worker."""
-    array = _sessions(get_worker()).find(session).matrices.pop(name)
+    array = sessions(get_worker()).find(session).matrices.pop(name)
     return array if isinstance(array, np.ndarray) else OnDevice(array)
