@@ -143,7 +143,7 @@ class Group(NamedTuple):
 
 
 #: The file of a limit, by controller and version; a group without the file has no limit.
-_FILES = {
+FILES = {
     ("memory", 1): "memory.limit_in_bytes",
     ("memory", 2): "memory.max",
     ("cpu", 1): "cpu.cfs_quota_us",
@@ -155,7 +155,7 @@ def groups(controller: str, root: str) -> tuple[Group, ...]:
     """Return the control groups that limit this process: its own, and all visible ones above it."""
     found = groups_of(_text(f"{root}/proc/self/cgroup"), controller, root)
     # Looked up each time, as a controller may be enabled for a group later.
-    return tuple(group for group in found if os.path.exists(f"{group.folder}/{_FILES[controller, group.version]}"))
+    return tuple(group for group in found if os.path.exists(f"{group.folder}/{FILES[controller, group.version]}"))
 
 
 @functools.lru_cache(64)
@@ -189,7 +189,7 @@ def groups_of(memberships: str, controller: str, root: str) -> tuple[Group, ...]
 def left_by(group: Group) -> int:
     """Return the bytes that a control group leaves to its processes; `NO_LIMIT` if it has no limit."""
     folder, version = group
-    limit = _number(f"{folder}/{_FILES['memory', version]}")
+    limit = _number(f"{folder}/{FILES['memory', version]}")
     if version == 2:
         limit = min(limit, _number(f"{folder}/memory.high"))  # above it, the kernel throttles the group's processes
     if limit >= NO_LIMIT:

@@ -24,7 +24,7 @@ from .planning.plan import Plan
 MOST_BYTES = 1 << 30
 
 #: Pairs of a matrix that are converted to rows of a DataFrame at a time.
-_PAIRS_AT_A_TIME = 1 << 22
+PAIRS_AT_A_TIME = 1 << 22
 
 
 @with_common_parts
@@ -192,7 +192,7 @@ class MatrixResult(Result):
                 f"a DataFrame of {len(sources):,} x {n:,} pairs may take {size_in_words(needed)}, and the most is "
                 f"{size_in_words(MOST_BYTES)}: use the arrays, some rows at a time"
             )
-        rows = max(1, _PAIRS_AT_A_TIME // max(n, 1))
+        rows = max(1, PAIRS_AT_A_TIME // max(n, 1))
         # Once in pieces and once together; and the temporary arrays of a piece, of 40 bytes a pair.
         most = 2 * needed + 40 * min(len(sources), rows) * n
         with devices.allocating(f"to_dataframe() of {len(sources):,} x {n:,} pairs", most, devices.find("cpu")):

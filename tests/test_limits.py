@@ -422,7 +422,7 @@ def group():
     except OSError as error:
         pytest.skip(f"no control group can be made in {above.folder}: {error.strerror}")
     try:
-        if not (made / limits._FILES["memory", above.version]).exists():
+        if not (made / limits.FILES["memory", above.version]).exists():
             pytest.skip(f"{above.folder} gives its groups no controller of memory")
         yield made
     finally:
@@ -442,7 +442,7 @@ HALF = """
             used = limits.bytes_used("VmSize:", limits.ROOT)
             return resource.setrlimit(resource.RLIMIT_AS, (used + int(size), resource.RLIM_INFINITY))
         group = limits.groups("memory", limits.ROOT)[0]
-        path = f"{{group.folder}}/{{limits._FILES['memory', group.version]}}"
+        path = f"{{group.folder}}/{{limits.FILES['memory', group.version]}}"
         open(path, "w").write(str(1 << 40))
         open(path, "w").write(str((1 << 40) - limits.left_by(group) + int(size)))
 
@@ -498,7 +498,7 @@ WORKERS = """
     from mgraph.cluster import Cluster, local_client
     if __name__ == "__main__":
         group = limits.groups("memory", limits.ROOT)[0]
-        with open(f"{group.folder}/{limits._FILES['memory', group.version]}", "w") as file:
+        with open(f"{group.folder}/{limits.FILES['memory', group.version]}", "w") as file:
             file.write(str(1536 << 20))
         with local_client(2, "cpu") as client:
             print(json.dumps([limits.left_by(group), *(spec.memory for spec in Cluster(client, "cpu").specs)]))

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 
 #: A private attribute of another object, or one that a test replaces. The methods of Dask's client are not mgraph's.
 USED = re.compile(
-    r"""(?<!\bself)(?<!\bcls)\.(_[a-z]\w*)|(?:setattr|getattr)\((?!Client\b)[^"']+,\s*["'](_[a-z]\w*)["']"""
+    r"""(?<!\bself)(?<!\bcls)\.(_[A-Za-z]\w*)|(?:setattr|getattr)\((?!Client\b)[^"']+,\s*["'](_[A-Za-z]\w*)["']"""
 )
 
 
@@ -27,7 +27,7 @@ def private(path):
 @pytest.fixture(scope="module")
 def private_names():
     found = {name for path in ROOT.glob("mgraph/**/*.py") for name in private(path)}
-    return {name for name in found if re.fullmatch(r"_[a-z].*(?<!_)", name)}
+    return {name for name in found if re.fullmatch(r"_[A-Za-z].*(?<!_)", name)}
 
 
 def used(text):

@@ -118,7 +118,7 @@ def test_vectors_as_data_frames(name):
 
 @pytest.mark.parametrize("rows_at_a_time", [1, 1 << 22])
 def test_matrices_as_data_frames(rows_at_a_time, monkeypatch):
-    monkeypatch.setattr("mgraph.results._PAIRS_AT_A_TIME", rows_at_a_time)
+    monkeypatch.setattr("mgraph.results.PAIRS_AT_A_TIME", rows_at_a_time)
     pairs = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2), (3, 3), (3, 4), (4, 4)]
     apsp = found("apsp", predecessors=True)
     frame = apsp.to_dataframe()

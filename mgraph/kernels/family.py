@@ -24,13 +24,13 @@ from ..device.clock import clock
 Operations = TypeVar("Operations")
 
 #: Numba's portable threading layer aborts the process when two Python threads enter it at once.
-_HOST_KERNELS = threading.RLock()
+HOST_KERNELS = threading.RLock()
 
 
 def _renew_lock() -> None:
     """In a forked child: replace the lock, which another thread of the parent may have held."""
-    global _HOST_KERNELS
-    _HOST_KERNELS = threading.RLock()
+    global HOST_KERNELS
+    HOST_KERNELS = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):
@@ -85,7 +85,7 @@ class _Guarded:
             return attribute
 
         def call(*arguments: Any) -> Any:
-            with _HOST_KERNELS:
+            with HOST_KERNELS:
                 return attribute(*arguments)
 
         setattr(self, name, call)
