@@ -17,7 +17,6 @@ import numpy as np
 from mgraph import device as devices
 from mgraph.algorithms import bellman
 from mgraph.algorithms.apsp.verify import ROUNDING
-from mgraph.algorithms.bfs.edges import IncomingEdges
 from mgraph.algorithms.bfs.search import Search
 from mgraph.algorithms.list_rank.program import Walking
 from mgraph.arrays import Array
@@ -26,6 +25,8 @@ from mgraph.cluster import Cluster, local_client
 from mgraph.dtypes import offset_type
 from mgraph.errors import WrongResultError
 from mgraph.generate import EDGES_AT_A_TIME, rmat_edges
+from mgraph.graph import Compressed
+from mgraph.graph.vertex_range import VertexRange
 from mgraph.matrices.distance_matrix import Part
 from mgraph.matrices.floyd_warshall import FloydWarshall
 from mgraph.planner import plan
@@ -113,7 +114,9 @@ class KroneckerSearch(Timed, Search):
         key.sort()
         by_source = rows(xp, key, scale, 1 << scale)
         del key
-        return super().load(shard, IncomingEdges(by_target, by_source), device)
+        part = VertexRange(1 << scale, first, last, Compressed(*by_target, None), directed=False)
+        part.kept("csr", device, lambda: Compressed(*by_source, None), weights=True)  # it would sort them again
+        return super().load(shard, part, device)
 
     def collect(self, state: Any, comm: Any) -> dict[str, Any]:
         """Return the time, the number of edges into reached vertices, and how many vertices and edges fail the checks.

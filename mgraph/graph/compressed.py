@@ -70,14 +70,21 @@ def rows_of(indptr: Array, m: int, xp: Any) -> Array:
 
 
 def transposed(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None, n: int) -> Compressed:
-    """Group edges by their other end: SciPy's counting sort, which leaves every row sorted."""
+    """Group edges by their other end, one of n: SciPy's counting sort, which leaves every row sorted."""
     data = np.zeros(len(indices), bool) if weights is None else weights
-    matrix = lazy.sparse().csr_array((data, indices, indptr), shape=(n, n)).tocsc()
+    matrix = lazy.sparse().csr_array((data, indices, indptr), shape=(len(indptr) - 1, n)).tocsc()
     return Compressed(
         matrix.indptr.astype(indptr.dtype, copy=False),
         matrix.indices.astype(np.int32, copy=False),
         None if weights is None else matrix.data,
     )
+
+
+def rows_of(indptr: Array, m: int, xp: Any) -> Array:
+    """Return the row of each of the `m` edges, int32."""
+    # It is the number of rows, but the first, that begin at the edge or before it.
+    begun = xp.bincount(indptr[1:-1], minlength=m + 1)[:m] if m else xp.empty(0, np.int64)
+    return begun.cumsum().astype(np.int32)
 
 
 def selected(edges: Edges, chosen: Array, n: int, xp: Any) -> Compressed:

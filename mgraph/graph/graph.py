@@ -529,6 +529,10 @@ class Graph(Keeping):
         device = device or self._home
         return self._view(f"{order}.indptr", device), self._view(f"{order}.indices", device)
 
+    def incident(self, device: devices.Device | None = None) -> tuple[Array, Array]:
+        """Return ``(indptr, indices)`` on a device: each row holds neighbours of one vertex, by edges from it."""
+        return self.adjacency("csr", device)
+
     def unweighted(self) -> "Graph":
         """Return the same graph without its weights.
 

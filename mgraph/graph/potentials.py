@@ -10,6 +10,7 @@ from ..arrays import Array
 from ..dtypes import distance_range, out_of_range
 from ..kernels import sssp_many as sssp_many_kernels
 from . import Compressed, Graph
+from .compressed import rows_of
 from .weights import encode
 
 
@@ -65,9 +66,7 @@ def edge_lengths(incoming: Compressed, h: Array | None, dtype: np.dtype, device:
         return lengths
     if dtype.kind == "i" and len(h) and float(h.min()) < distance_range(dtype, nonnegative=False)[0]:
         raise out_of_range(dtype, nonnegative=False)
-    # An edge's target is the number of rows after the first that begin at the edge or before it.
-    m = len(indices)
-    target = xp.bincount(indptr[1:-1], minlength=m + 1)[:m].cumsum() if m else indices
+    target = rows_of(indptr, len(indices), xp)
     shifted = xp.maximum(lengths + (h[indices] - h[target]), 0)
     if dtype.kind == "f":
         encode(shifted, lengths, device)

@@ -1,13 +1,18 @@
 """Selection of the executor by a call's arguments, and checks of the arguments that all calls share."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from .. import device as devices
 from ..arguments import checked_bytes, checked_integer
 from ..errors import Argument, Given, InputError
 from ..graph import Graph
+from ..graph.vertex_range import Part, incoming, range_of
 from ..planning.devices import DeviceSpec
+from ..planning.plan import Plan
 from .direct import Direct
 from .program import Executor
 
@@ -44,6 +49,20 @@ def specs_holding(runner: Executor, graph: Graph, *kept: str) -> tuple[DeviceSpe
         return runner.specs
     held = graph.held(runner.place, "csr.indptr", "csr.indices", "csc.indptr", "csc.indices", *kept)
     return tuple(replace(spec, held=held) for spec in runner.specs)
+
+
+def offsets_for(runner: Executor, graph: Graph) -> np.ndarray | None:
+    """Return where each vertex's incoming edges begin, by which several shards are balanced; None for one shard."""
+    return incoming(graph) if len(runner.specs) > 1 else None
+
+
+def parts(runner: Executor, graph: Graph, plan: Plan) -> Callable[[int], Part]:
+    """Return a function of the shard that returns its part of the graph."""
+
+    def part(shard: int) -> Part:
+        return range_of(graph, *plan.ranges[shard]) if runner.place is None else graph
+
+    return part
 
 
 def checked_span(span: Any, progress: Any) -> int | None:

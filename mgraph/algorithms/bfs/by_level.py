@@ -13,11 +13,11 @@ import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
+from ...graph.vertex_range import Part
 from ...kernels import bfs_by_level as bfs_by_level_kernels
 from ...kernels.bfs_by_level.ops import Queued, Visited
 from ...kernels.edges import Adjacency
 from ...runtime.communicator import Communicator
-from .edges import IncomingEdges, transposed
 from .ranges import FromSources, bitmap
 
 
@@ -58,24 +58,19 @@ class Levels:
 class SearchByLevel(FromSources):
     """Breadth-first search that launches each level by itself, over ranges of vertices."""
 
-    def load(self, shard: int, piece: IncomingEdges, device: devices.Device) -> Levels:
+    def load(self, shard: int, piece: Part, device: devices.Device) -> Levels:
         """Return the shard with the sources as its frontier."""
         xp, n = device.xp, self.plan.n
         first, last = self.plan.ranges[shard]
         needed = self.plan.detail
-        by_source = piece.by_source if needed.by_source else None
-        by_target = piece.by_target if needed.by_target else None
-        if needed.by_source and by_source is None:
-            assert piece.by_target is not None
-            by_source = transposed(piece.by_target, n, first)
         kernels = bfs_by_level_kernels.on(device)
         state = Levels(
             device=device,
             kernels=kernels,
             first=first,
             last=last,
-            by_source=None if by_source is None else (device.asarray(by_source[0]), device.asarray(by_source[1])),
-            by_target=None if by_target is None else (device.asarray(by_target[0]), device.asarray(by_target[1])),
+            by_source=piece.adjacency("csr", device) if needed.by_source else None,
+            by_target=piece.adjacency("csc", device) if needed.by_target else None,
             distances=xp.full(n, -1, np.int32),
             frontier=xp.zeros(-(-n // 32), np.uint32),
             control=xp.zeros(kernels.CONTROL_WORDS, np.int64),

@@ -16,10 +16,9 @@ from ...paths import walked_back
 from ...planning.shape import shape_beside
 from ...results import Result
 from ...runtime.program import Progress, memory_errors
-from ...runtime.select import checked_memory_limit, checked_span, executor, specs_holding
+from ...runtime.select import checked_memory_limit, checked_span, executor, offsets_for, parts, specs_holding
 from . import plan as searches
 from .by_level import SearchByLevel
-from .edges import IncomingEdges, piece, walking_aids
 from .search import Search
 
 
@@ -123,22 +122,12 @@ def bfs(
         span=checked_span(span, progress),
         directed=graph.directed,
         quads=None if runner.place is None else partial(quads_needed, runner.place),
-        indptr=devices.to_host(graph.adjacency("csc")[0]) if len(runner.specs) > 1 else None,
+        indptr=offsets_for(runner, graph),
         shape=shape_beside(graph, runner.specs),
     )
 
     program = (SearchByLevel if plan.method in searches.BY_LEVEL else Search)(plan, start, limit, target)
-    prepared = plan.detail.prepared
-
-    def edges(shard: int) -> IncomingEdges:
-        taken = piece(graph, plan, shard, runner.place)
-        if runner.place is None or prepared is None or len(plan.ranges) > 1:
-            return taken
-        both = (graph.adjacency(order, runner.place) for order in ("csc", "csr"))
-        make = partial(walking_aids, prepared, runner.place, *both)
-        return taken._replace(prepared=graph.kept(prepared, runner.place, make))
-
-    outcome = runner.run(program, edges, plan, progress)
+    outcome = runner.run(program, parts(runner, graph, plan), plan, progress)
     home = devices.find(graph.device)
     results = {name: home.asarray(value) for name, value in outcome.arrays.items()}
     return BfsResult(**results, sources=start, plan=plan, timings=outcome.timings)

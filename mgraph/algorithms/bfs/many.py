@@ -15,9 +15,8 @@ from ...paths import walked_back
 from ...planning.shape import shape_beside
 from ...results import MatrixResult
 from ...runtime.program import Progress, memory_errors
-from ...runtime.select import checked_memory_limit, checked_span, executor, specs_holding
+from ...runtime.select import checked_memory_limit, checked_span, executor, offsets_for, parts, specs_holding
 from . import plan as searches
-from .edges import IncomingEdges, piece
 from .search_many import SearchMany
 
 
@@ -94,14 +93,10 @@ def bfs_many(
         memory_limit=checked_memory_limit(memory_limit),
         span=checked_span(span, progress),
         directed=graph.directed,
-        indptr=devices.to_host(graph.adjacency("csc")[0]) if len(runner.specs) > 1 else None,
+        indptr=offsets_for(runner, graph),
         shape=shape_beside(graph, runner.specs),
     )
-
-    def edges(shard: int) -> IncomingEdges:
-        return piece(graph, plan, shard, runner.place)
-
-    outcome = runner.run(SearchMany(plan, start, limit), edges, plan, progress)
+    outcome = runner.run(SearchMany(plan, start, limit), parts(runner, graph, plan), plan, progress)
     results = outcome.arrays
     if client is None:
         home = devices.find(graph.device)

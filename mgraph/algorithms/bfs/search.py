@@ -16,15 +16,17 @@ nothing back within a batch, must wait for the counts.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
+from ...graph.vertex_range import Part
 from ...kernels import bfs as bfs_kernels
 from ...kernels.bfs.ops import SearchArrays, SearchEdges
 from ...runtime.communicator import Communicator
-from .edges import IncomingEdges, transposed, walking_aids
+from .aids import walking_aids
 from .ranges import FromSources
 
 
@@ -67,7 +69,7 @@ class Search(FromSources):
     #: exchange, so only a few launches may be wasted.
     LAUNCHES = 4
 
-    def load(self, shard: int, piece: IncomingEdges, device: devices.Device) -> SearchShard:
+    def load(self, shard: int, piece: Part, device: devices.Device) -> SearchShard:
         """Return the shard with the source as its frontier."""
         xp, n = device.xp, self.plan.n
         kernels = bfs_kernels.on(device)
@@ -75,12 +77,11 @@ class Search(FromSources):
         shards, listed = len(self.plan.ranges), 1 + self.plan.detail.listed
         words, own_words = -(-n // 32), -(-(last - first) // 32)
         control, lists, visited, frontier = devices.zeroed(xp, kernels.CONTROL_WORDS, shards * listed, own_words, words)
-        assert piece.by_target is not None
-        kernels.compile_ahead(piece.by_target[0])
-        by_source = piece.by_source or transposed(piece.by_target, n, first)
-        by_source = device.asarray(by_source[0]), device.asarray(by_source[1])
-        by_target = device.asarray(piece.by_target[0]), device.asarray(piece.by_target[1])
-        heads, quads = piece.prepared or walking_aids(self.plan.detail.prepared, device, by_target, by_source)
+        by_target = piece.adjacency("csc", device)
+        kernels.compile_ahead(by_target[0])
+        by_source, what = piece.adjacency("csr", device), self.plan.detail.prepared
+        make = partial(walking_aids, what, device, by_target, by_source)
+        heads, quads = make() if what is None else piece.kept(what, device, make)
         arrays = SearchArrays(
             first=first,
             last=last,

@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
+from ...graph.vertex_range import Part
 from ...kernels import bfs as bfs_kernels
 from ...kernels import bfs_many as bfs_many_kernels
 from ...kernels.bfs_many.ops import SearchWords
@@ -19,7 +20,6 @@ from ...kernels.edges import Adjacency, HubBuffers
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 from .detail import SearchesDetail
-from .edges import IncomingEdges, transposed
 
 #: Pull if more than one in `PULL_SHARE` vertices is in a frontier.
 PULL_SHARE = 16
@@ -66,19 +66,18 @@ class SearchMany:
         self.sources = sources
         self.max_depth = max_depth
 
-    def load(self, shard: int, piece: IncomingEdges, device: devices.Device) -> BatchShard:
+    def load(self, shard: int, piece: Part, device: devices.Device) -> BatchShard:
         """Return the shard before the first batch."""
         xp, n, words = device.xp, self.plan.n, self.detail.batch // 64
         first, last = self.plan.ranges[shard]
-        assert piece.by_target is not None
-        by_source = piece.by_source or transposed(piece.by_target, n, first)
+        by_target = piece.adjacency("csc", device)
         return BatchShard(
             device=device,
             kernels=bfs_many_kernels.on(device),
             first=first,
             last=last,
-            by_source=(device.asarray(by_source[0]), device.asarray(by_source[1])),
-            by_target=(device.asarray(piece.by_target[0]), device.asarray(piece.by_target[1])),
+            by_source=piece.adjacency("csr", device),
+            by_target=by_target,
             sources=xp.asarray(self.sources, np.int32),
             distances=xp.full((len(self.sources), last - first), -1, np.int32),
             words=SearchWords(
@@ -88,7 +87,7 @@ class SearchMany:
             ),
             active=xp.zeros(1, np.int64),
             hubs=(
-                xp.empty(bfs_kernels.on(device).hub_capacity(len(piece.by_target[1])), np.int32),
+                xp.empty(bfs_kernels.on(device).hub_capacity(len(by_target[1])), np.int32),
                 xp.empty(1, np.uint64),
             ),
         )

@@ -23,9 +23,8 @@ from ...graph import as_graph
 from ...planning.shape import shape_beside
 from ...results import Result
 from ...runtime.program import Progress, memory_errors
-from ...runtime.select import checked_memory_limit, checked_span, executor, specs_holding
+from ...runtime.select import checked_memory_limit, checked_span, executor, offsets_for, parts, specs_holding
 from . import plan as components_plan
-from .edges import OutgoingEdges
 from .program import Components
 from .strong import Strong
 
@@ -113,20 +112,12 @@ def connected_components(
         memory_limit=checked_memory_limit(memory_limit),
         span=checked_span(span, progress),
         directed=graph.directed,
-        indptr=devices.to_host(graph.adjacency("csr")[0]) if len(runner.specs) > 1 else None,
+        indptr=offsets_for(runner, graph),
         shape=shape_beside(graph, runner.specs),
     )
 
-    def edges(shard: int) -> OutgoingEdges:
-        if len(plan.ranges) == 1:
-            return OutgoingEdges(*graph.adjacency("csr", runner.place))
-        first, last = plan.ranges[shard]
-        indptr, indices = graph.adjacency("csr")
-        start, end = int(indptr[first]), int(indptr[last])
-        return OutgoingEdges(indptr[first : last + 1] - indptr[first], indices[start:end])
-
     program = Strong(plan) if strong else Components(plan, graph.directed)
-    outcome = runner.run(program, edges, plan, progress)
+    outcome = runner.run(program, parts(runner, graph, plan), plan, progress)
     labels = devices.find(graph.device).asarray(outcome.arrays["labels"])
     count, iterations = outcome.arrays["count"].sum(), outcome.arrays["iterations"].max()
     return ComponentsResult(

@@ -6,10 +6,11 @@ import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
+from ...graph.vertex_range import Part
 from ...kernels import components as components_kernels
+from ...kernels.edges import Adjacency
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
-from .edges import OutgoingEdges
 
 
 @dataclass
@@ -32,7 +33,7 @@ class ComponentsShard:
     kernels: components_kernels.Operations
     first: int
     last: int
-    edges: OutgoingEdges
+    edges: Adjacency
     parent: Array
     other: Array | None
     marks: Array | None
@@ -63,7 +64,7 @@ class Components:
         self.plan = plan
         self.directed = directed
 
-    def load(self, shard: int, piece: OutgoingEdges, device: devices.Device) -> ComponentsShard:
+    def load(self, shard: int, piece: Part, device: devices.Device) -> ComponentsShard:
         """Return the shard with a buffer for its forest, which the first kernel of a method initialises."""
         xp, n = device.xp, self.plan.n
         rounds = self.plan.method == "shiloach-vishkin"
@@ -74,7 +75,7 @@ class Components:
             kernels=components_kernels.on(device),
             first=first,
             last=last,
-            edges=OutgoingEdges(device.asarray(piece.indptr), device.asarray(piece.indices)),
+            edges=piece.incident(device),
             parent=xp.empty(n, np.int32),
             other=xp.empty(n, np.int32) if rounds or len(self.plan.ranges) > 1 else None,
             marks=xp.empty(n, np.int32) if rounds else None,

@@ -8,9 +8,9 @@ import numpy as np
 from ... import device as devices
 from ... import lazy
 from ...arrays import Array
+from ...graph.vertex_range import Part
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
-from .edges import OutgoingEdges
 
 
 class Strong:
@@ -19,9 +19,9 @@ class Strong:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
 
-    def load(self, shard: int, piece: OutgoingEdges, device: devices.Device) -> dict[str, Array]:
+    def load(self, shard: int, piece: Part, device: devices.Device) -> dict[str, Array]:
         """Return the state: the edges, to which `step` adds the labels."""
-        n, indptr, indices = self.plan.n, *map(devices.to_host, piece)
+        n, (indptr, indices) = self.plan.n, piece.adjacency("csr", device)
         marks = lazy.sparse().csr_array((np.ones(len(indices), bool), indices, indptr), shape=(n, n), copy=True)
         marks.sum_duplicates()  # SciPy's search does not end with repeated edges
         return {"marks": marks}

@@ -15,15 +15,15 @@ from ...docstrings import with_common_parts
 from ...dtypes import distance_dtype, infinity
 from ...errors import Given, InputError
 from ...graph import Compressed, Graph, as_graph, check_sums
-from ...graph.potentials import edge_lengths, potentials
+from ...graph.potentials import potentials
 from ...paths import walked_back
 from ...planning.shape import shape_beside
 from ...results import Result
 from ...runtime.program import Progress, memory_errors
-from ...runtime.select import checked_memory_limit, checked_span, executor, specs_holding
+from ...runtime.select import checked_memory_limit, checked_span, executor, offsets_for, parts, specs_holding
 from . import plan as single_source_plan
 from .plan import METHODS, TYPES
-from .program import PATIENCE, FromOneSource, Request, WeightedEdges
+from .program import PATIENCE, FromOneSource, Request
 
 #: The window of distances that are relaxed together is `_WINDOW` times the mean weight over the mean degree wide, and
 #: wider below the degree `_SPARSE`; both from counted work, see benchmarks/NOTES.md.
@@ -137,7 +137,7 @@ def sssp(
         nonnegative=least >= 0,
         memory_limit=checked_memory_limit(memory_limit),
         span=checked_span(span, progress),
-        indptr=_incoming(csr) if len(runner.specs) > 1 else None,
+        indptr=offsets_for(runner, graph),
         shape=shape_beside(graph, runner.specs),
     )
     home = devices.find(graph.device)
@@ -146,20 +146,11 @@ def sssp(
         width = graph.kept("window", home, partial(_window, csr, graph.n), weights=True)
     request = Request(source, most, end, width, negative=least < 0)
 
-    def edges(shard: int) -> WeightedEdges:
-        if len(plan.ranges) > 1:
-            return WeightedEdges(_into(csr, *plan.ranges[shard]))
-        if runner.place is None:
-            return WeightedEdges(csr)
-        make = partial(_lengths, csr, computed, runner.place)
-        lengths = graph.kept(f"lengths.{computed}", runner.place, make, weights=True)
-        indptr, indices = graph.adjacency("csr", runner.place)
-        return WeightedEdges(Compressed(indptr, indices, lengths), encoded=True)
-
-    outcome = runner.run(FromOneSource(plan, request, PATIENCE if request.negative else None), edges, plan, progress)
+    pieces = parts(runner, graph, plan)
+    outcome = runner.run(FromOneSource(plan, request, PATIENCE if request.negative else None), pieces, plan, progress)
     if outcome.arrays["doubt"][0]:
         _refuse_negative_cycles(graph, source)
-        outcome = runner.run(FromOneSource(plan, request, None), edges, plan, progress)
+        outcome = runner.run(FromOneSource(plan, request, None), pieces, plan, progress)
     parents = outcome.arrays.get("predecessors")
     return SsspResult(
         source=source,
@@ -275,34 +266,6 @@ def _window(csr: Compressed, n: int) -> float:
         width = max(1.0, width)
     least, most = (float(end) for end in (np.finfo(np.float32).tiny, np.finfo(np.float32).max))
     return width if least < width < most else float("inf")
-
-
-def _lengths(csr: Compressed, dtype: np.dtype, device: devices.Device) -> Array:
-    """Return the encoded weights; the graph's own array if encoding changes nothing, as is usual."""
-    with device.active():
-        lengths = edge_lengths(csr, None, dtype, device)
-        own = csr.weights
-        if own is None or own.dtype != dtype or devices.of(own) is not device:
-            return lengths
-        bits = f"i{dtype.itemsize}"
-        return own if bool((own.view(bits) == lengths.view(bits)).all()) else lengths
-
-
-def _incoming(csr: Compressed) -> np.ndarray:
-    """Return ``indptr`` of the edges grouped by target, without grouping them."""
-    n = len(csr.indptr) - 1
-    degrees = np.bincount(devices.to_host(csr.indices), minlength=n)
-    return np.concatenate([np.zeros(1, np.int64), degrees.cumsum()])
-
-
-def _into(csr: Compressed, first: int, last: int) -> Compressed:
-    """Return the edges into the vertices from `first` to `last`, by source."""
-    indptr, indices = devices.to_host(csr.indptr), devices.to_host(csr.indices)
-    kept = (indices >= first) & (indices < last)
-    before = np.zeros(len(kept) + 1, indptr.dtype)
-    np.cumsum(kept, out=before[1:])
-    weights = None if csr.weights is None else devices.to_host(csr.weights)[kept]
-    return Compressed(before[indptr], indices[kept], weights)
 
 
 def _refuse_negative_cycles(graph: Graph, source: int) -> None:

@@ -11,7 +11,6 @@ Predecessors are computed from the finished distances, so they are the same for 
 
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from ...arrays import Array
 from ...dtypes import NO_PREDECESSOR, distance_range, infinity, kernel_infinity
 from ...graph import Compressed
 from ...graph.potentials import edge_lengths
+from ...graph.vertex_range import Part
 from ...graph.weights import decode
 from ...kernels import bfs as bfs_kernels
 from ...kernels import sssp as sssp_kernels
@@ -29,13 +29,6 @@ from ...runtime.communicator import Communicator
 
 #: Rounds after which a graph with negative weights is checked for a negative cycle, with which rounds would never end.
 PATIENCE = 1024
-
-
-class WeightedEdges(NamedTuple):
-    """A shard's edges by source, and whether their weights are encoded for the kernels."""
-
-    edges: Compressed
-    encoded: bool = False
 
 
 @dataclass(frozen=True)
@@ -180,14 +173,14 @@ class FromOneSource:
         #: The most rounds to run: no path of least weight has more edges than there are vertices.
         self.most = min(patience or plan.n + 1, plan.n + 1) if request.negative else None
 
-    def load(self, shard: int, piece: WeightedEdges, device: devices.Device) -> OneSourceShard:
+    def load(self, shard: int, piece: Part, device: devices.Device) -> OneSourceShard:
         """Return the shard with only the source reached."""
         xp, dtype, request = device.xp, np.dtype(self.plan.dtype), self.request
-        edges, masked = piece.edges, self.plan.method == "mask"
-        sssp_kernels.on(device).compile_ahead(edges.indptr, dtype, masked)
-        if not piece.encoded:
-            weights = edge_lengths(edges, None, dtype, device)
-            edges = Compressed(device.asarray(edges.indptr), device.asarray(edges.indices), weights)
+        masked = self.plan.method == "mask"
+        indptr, indices = piece.adjacency("csr", device)
+        sssp_kernels.on(device).compile_ahead(indptr, dtype, masked)
+        make = partial(_lengths, piece, dtype, device)
+        edges = Compressed(indptr, indices, piece.kept(f"lengths.{dtype}", device, make, weights=True))
         distances = xp.full(self.plan.n, kernel_infinity(dtype), dtype)
         search = Relaxation(
             *(device, edges, distances, xp.full(1, request.source, np.int32), self.plan.ranges, shard),
@@ -259,6 +252,18 @@ class FromOneSource:
             kernels.parents(tight, first, hops, parent, second.pieces, second.control)
             parent[parent == kernels.OPEN] = NO_PREDECESSOR
         return parent
+
+
+def _lengths(part: Part, dtype: np.dtype, device: devices.Device) -> Array:
+    """Return the encoded weights; the graph's own array if encoding changes nothing, as is usual."""
+    csr = part.csr()
+    with device.active():
+        lengths = edge_lengths(csr, None, dtype, device)
+        own = csr.weights
+        if own is None or own.dtype != dtype or devices.of(own) is not device:
+            return lengths
+        bits = f"i{dtype.itemsize}"
+        return own if bool((own.view(bits) == lengths.view(bits)).all()) else lengths
 
 
 def _cut(distances: Array, request: Request, unreached: float) -> None:

@@ -32,6 +32,7 @@ from ...errors import (
     VersionError,
     WorkerLostError,
 )
+from ...graph.vertex_range import VertexRange
 from ...planning.devices import DeviceSpec
 from ...planning.plan import Plan
 from ...version import __version__
@@ -342,7 +343,9 @@ async def _scattered(client: Client, address: str, part: Any) -> Future:
 
 
 def _on_host(piece: Any) -> Any:
-    """Return a piece, arrays in (named) tuples, with all its arrays in NumPy, as they can be sent."""
+    """Return a piece, a part of a graph or arrays in (named) tuples, with all its arrays in NumPy, to be sent."""
+    if isinstance(piece, VertexRange):
+        return piece.on_host()
     if isinstance(piece, tuple):
         parts = [_on_host(part) for part in piece]
         return type(piece)(*parts) if hasattr(piece, "_fields") else tuple(parts)

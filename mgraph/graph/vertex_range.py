@@ -1,0 +1,114 @@
+"""The edges into a range of vertices: what a shard holds of a graph, in the forms that programs ask for."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from .. import device as devices
+from ..arrays import Array
+from .compressed import Compressed, compress, rows_of, transposed
+from .graph import Graph
+from .views import Keeping, Views
+
+
+class Part(Protocol):
+    """The edges of a graph that a shard works on: a `Graph`, with all of them, or a `VertexRange`."""
+
+    def adjacency(self, order: str, device: devices.Device | None = None) -> tuple[Array, Array]:
+        """Return ``(indptr, indices)`` on a device.
+
+        In ``"csc"`` a row for each of the shard's vertices holds sources. In ``"csr"`` a row for each vertex of the
+        graph holds those targets that are the shard's.
+        """
+        ...
+
+    def csr(self) -> Compressed:
+        """Return the edges by source with their weights, where the part lives."""
+        ...
+
+    def incident(self, device: devices.Device | None = None) -> tuple[Array, Array]:
+        """Return ``(indptr, indices)`` on a device: a row for each of the shard's vertices, in either direction."""
+        ...
+
+    def kept(self, name: str, device: devices.Device, make: Callable[[], Any], *, weights: bool = False) -> Any:
+        """Return what `make` derives from the part on a device, kept under a name for the next call."""
+        ...
+
+
+class VertexRange(Keeping):
+    """The edges into the vertices from `first` to `last`, on one device.
+
+    Edges by source are derived when they are first needed, and kept.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices of the whole graph.
+    first, last : int
+        The range.
+    csc : Compressed
+        The edges by target: a row for each vertex of the range.
+    directed : bool
+        As of the graph.
+    """
+
+    def __init__(self, n: int, first: int, last: int, csc: Compressed, directed: bool) -> None:
+        super().__init__()
+        self.n, self.first, self.last, self.directed = n, first, last, directed
+        self._csc = csc
+        self._home = devices.of(csc.indptr)
+
+    def adjacency(self, order: str, device: devices.Device | None = None) -> tuple[Array, Array]:
+        """Return ``(indptr, indices)`` on a device, as `Part` says."""
+        indptr, indices, _ = self._csc if order == "csc" else self.csr()
+        return (indptr, indices) if device is None else (device.asarray(indptr), device.asarray(indices))
+
+    def csr(self) -> Compressed:
+        """Return the edges by source: a row for each vertex of the graph."""
+        if not self.directed and (self.first, self.last) == (0, self.n):
+            return self._csc
+        found: Compressed = self.kept("csr", self._home, self._by_source, weights=True)
+        return found
+
+    def csc(self) -> Compressed:
+        """Return the edges by target: a row for each vertex of the range."""
+        return self._csc
+
+    def incident(self, device: devices.Device | None = None) -> tuple[Array, Array]:
+        """Return the edges by target, which are at the range's vertices."""
+        return self.adjacency("csc", device)
+
+    def on_host(self) -> "VertexRange":
+        """Return the same edges in the host's memory."""
+        csc = Compressed(*(None if part is None else devices.to_host(part) for part in self._csc))
+        return VertexRange(self.n, self.first, self.last, csc, self.directed)
+
+    def _by_source(self) -> Compressed:
+        indptr, indices, weights = self._csc
+        if self._home.kind == "cpu":
+            found = transposed(indptr, indices, weights, self.n)
+            return found._replace(indices=found.indices + np.int32(self.first))
+        targets = rows_of(indptr, len(indices), self._home.xp) + np.int32(self.first)
+        return compress(indices, targets, weights, self.n, self._home.xp)
+
+    def _own(self) -> Views:
+        return Views()
+
+
+def range_of(graph: Graph, first: int, last: int) -> VertexRange:
+    """Return the edges into a range of a graph's vertices, as views of the graph's arrays."""
+    indptr, indices, weights = graph.csc()
+    start, end = int(indptr[first]), int(indptr[last])
+    own = None if weights is None else weights[start:end]
+    csc = Compressed(indptr[first : last + 1] - indptr[first], indices[start:end], own)
+    return VertexRange(graph.n, first, last, csc, graph.directed)
+
+
+def incoming(graph: Graph) -> np.ndarray:
+    """Return where each vertex's edges begin if a graph's edges are grouped by target, without grouping them."""
+    indptr, indices = graph.adjacency("csr")
+    if not graph.directed:
+        return devices.to_host(indptr)
+    degrees = np.bincount(devices.to_host(indices), minlength=graph.n)
+    return np.concatenate([np.zeros(1, np.int64), degrees.cumsum()])
