@@ -22,6 +22,7 @@ from mgraph.errors import NegativeCycleError, VersionError
 from mgraph.generate import rmat
 from mgraph.runtime.dask import worker
 from mgraph.runtime.dask.pulse import PLACE
+from mgraph.runtime.dask.turns import turns_on
 from mgraph.runtime.dask.worker import NAME
 
 
@@ -96,12 +97,10 @@ def test_nothing_stays_with_the_scheduler(client):
 
 def leave_beats(dask_scheduler):
     dask_scheduler.task_metadata[PLACE] = {"Client-killed": {"session": {"tcp://127.0.0.1:1": {"number": 2}}}}
-    dask_scheduler.extensions["multi_locks"].locks[f"{worker.LOCK}tcp://127.0.0.1:1"]  # makes an empty list
 
 
 def has_left_beats(dask_scheduler):
-    locks = dask_scheduler.extensions["multi_locks"].locks
-    return PLACE in dask_scheduler.task_metadata or f"{worker.LOCK}tcp://127.0.0.1:1" in locks
+    return PLACE in dask_scheduler.task_metadata
 
 
 def test_the_next_call_forgets_what_a_killed_client_left():
@@ -201,11 +200,9 @@ def resident():
 
 
 def left(dask_scheduler):
-    """State of calls that a scheduler still has: tasks, requests of locks and their queues, and beats."""
-    locks = dask_scheduler.extensions["multi_locks"]
-    queues = [user for users in locks.locks.values() for user in users]
-    beats = dask_scheduler.task_metadata.get(PLACE, {})
-    return [*dask_scheduler.tasks, *locks.requests, *locks.events, *queues, *beats]
+    """State of calls that a scheduler still has: tasks, the number of calls in line if there are any, and beats."""
+    line, beats = len(turns_on(dask_scheduler)), dask_scheduler.task_metadata.get(PLACE, {})
+    return [*dask_scheduler.tasks, *([line] if line else []), *beats]
 
 
 def check_callers(clients):

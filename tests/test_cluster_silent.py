@@ -24,6 +24,7 @@ from mgraph.errors import InputError, SchedulerError, WorkerLostError
 from mgraph.planner import plan
 from mgraph.runtime.dask import Cluster, connect, driver, pulse, watch, worker
 from mgraph.runtime.dask.comm import OPERATION, Aborted, Mailbox
+from mgraph.runtime.dask.turns import turns_on
 from mgraph.runtime.dask.watch import Watch
 
 pytestmark = [
@@ -77,7 +78,7 @@ def state(client):
 
 def left_on_scheduler(client):
     def look(dask_scheduler):
-        return pulse.PLACE in dask_scheduler.task_metadata, len(dask_scheduler.extensions["multi_locks"].requests)
+        return pulse.PLACE in dask_scheduler.task_metadata, len(turns_on(dask_scheduler))
 
     return client.run_on_scheduler(look)
 
@@ -188,7 +189,6 @@ def test_ctrl_c_ends_a_call_when_no_worker_answers(client, monkeypatch):
         monkeypatch.setattr(Client, "_cancel", hang)
         monkeypatch.setattr(Client, "_run", hang)
         monkeypatch.setattr(Client, "_run_on_scheduler", hang)
-        monkeypatch.setattr(driver, "released", hang)
         raise KeyboardInterrupt
 
     def act(state, k, comm):

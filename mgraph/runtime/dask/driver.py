@@ -12,12 +12,12 @@ import time
 import uuid
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
-from distributed import CancelledError, Client, Future, KilledWorker, MultiLock, secede
+from distributed import CancelledError, Client, Future, KilledWorker, secede
 from distributed.client import ClosedClientError
 from distributed.worker import thread_state
 
@@ -37,9 +37,10 @@ from ...planning.devices import DeviceSpec
 from ...planning.plan import Plan
 from ...version import __version__
 from ..program import Outcome, Program, Progress, log_plan, log_span, memory_errors
-from . import pulse, tasks, worker
+from . import tasks, worker
 from .comm import Aborted, Unreachable
 from .matrix import DistributedMatrix
+from .turns import PARTING, turn
 from .watch import MOST, NOTICE, SILENT, Watch, checked_timeout, connection, lost
 
 _log = logging.getLogger(__name__)
@@ -51,16 +52,6 @@ INTERRUPTED = 1.5
 
 #: Bytes of free memory below which a worker is left out: Python itself varies by as much.
 SPARE = 16 << 20
-
-#: Seconds that a parting message may take, which need not arrive. After Ctrl-C there are four of them, and the wait for
-#: tasks to end, so a call ends within INTERRUPTED + 4 * PARTING = 4.3 seconds.
-PARTING = 0.7
-
-#: The locks that calls of this process hold or wait for.
-_held: set[str] = set()
-
-#: Seconds after which a waiting call checks whether the client of the other call is still there.
-LOCK_LOOK = 1.0
 
 
 class Cluster:
@@ -150,11 +141,11 @@ class Cluster:
         SchedulerError
             If the scheduler does.
         """
-        client, addresses = self._client, list(self._workers)
+        client, addresses, name = self._client, list(self._workers), uuid.uuid4().hex
         log_plan(plan)
-        with memory_errors(plan.algorithm, plan), _open(client), _exclusive(Watch(client, addresses, self._timeout)):
+        with memory_errors(plan.algorithm, plan), _open(client), turn(Watch(client, addresses, self._timeout), name):
             started = time.perf_counter()
-            with CallSession(client, addresses, self._timeout, plan) as session:
+            with CallSession(client, addresses, self._timeout, plan, name) as session:
                 session.open()
                 session.load(program, self.specs[0].kind, piece)
                 loaded = time.perf_counter()
@@ -191,13 +182,12 @@ def _open(client: Client) -> Iterator[None]:
 class CallSession:
     """One call on the workers. As a context: leaves nothing of it there, and raises what went wrong."""
 
-    def __init__(self, client: Client, addresses: Sequence[str], timeout: float, plan: Plan) -> None:
+    def __init__(self, client: Client, addresses: Sequence[str], timeout: float, plan: Plan, name: str) -> None:
         self._client = client
         self._addresses = addresses
         self._plan = plan
-        self._name = uuid.uuid4().hex
-        self._watch = Watch(client, addresses, timeout, (client.id, self._name), plan.seconds)
-        self._opened = time.monotonic()
+        self._name = name
+        self._watch = Watch(client, addresses, timeout, (client.id, name), plan.seconds)
         self._leases: dict[str, Future] = {}
         self._tasks: dict[str, Future] = {}
 
@@ -213,12 +203,6 @@ class CallSession:
             self._leases.clear()
             self._tasks.clear()
             _log.debug("closed session %s", self._name)
-            # A worker may send a first beat before it learns that the call has ended.
-            beaten = time.monotonic() - self._opened >= pulse.interval(self._watch.timeout) / 2
-            if self._client.status == "running":
-                # The client can be closed meanwhile.
-                with contextlib.suppress(SchedulerError):
-                    self._watch.attempt(_forgotten(self._client, self._name, beaten), PARTING)
 
     def open(self) -> None:
         """Open the session on all workers, so that each is ready for messages before the first task runs."""
@@ -327,13 +311,6 @@ class CallSession:
 def _follows(error: BaseException) -> bool:
     """Whether an error of a task only shows that another shard or a worker failed."""
     return isinstance(error, Aborted | KilledWorker | CancelledError) or type(error).__name__ == "NcclError"
-
-
-async def _forgotten(client: Client, session: str, beaten: bool) -> None:
-    """Have the scheduler forget the beats of a session, if it has `beaten`, and those of killed clients."""
-    scheduler: Any = client.scheduler
-    if beaten or await scheduler.get_metadata(keys=[pulse.PLACE], default={}):
-        await client.run_on_scheduler(worker.forget_beats, client.id, session, asynchronous=True)
 
 
 async def _scattered(client: Client, address: str, part: Any) -> Future:
@@ -467,57 +444,3 @@ def _acquainted(answers: dict[str, worker.Sight | tuple[str, str]]) -> dict[str,
         + (f", under Python {here}" if any(python != here for _, python in strangers.values()) else "")
         + "; install that version for every worker"
     )
-
-
-@contextlib.contextmanager
-def _exclusive(watch: Watch) -> Iterator[None]:
-    """Hold the workers of the watch for the block; wait while another call has one of them.
-
-    The holder's name begins with its client, so that a waiting call can free the locks of a dead client.
-    """
-    client = watch.client
-    lock = MultiLock([f"{worker.LOCK}{address}" for address in watch.addresses], client=client)
-    lock.id = f"{client.id}/{lock.id}"
-    _held.add(lock.id)
-    try:
-        try:
-            while not watch.wait(_acquired(lock)):
-                watch.wait(client.run_on_scheduler(_free_orphans, client.id, frozenset(_held), asynchronous=True))
-        except BaseException:
-            # After an interrupt, the lock may still be granted until the scheduler has dropped the request.
-            time.sleep(1.5 * LOCK_LOOK)
-            if client.status == "running":
-                watch.attempt(client.run_on_scheduler(_free, lock.id, asynchronous=True), PARTING)
-            raise
-        try:
-            yield
-        finally:
-            # Without a scheduler there is no lock. A silent scheduler frees it when the next call waits for it.
-            if client.status == "running":
-                watch.attempt(released(lock), PARTING)
-    finally:
-        _held.discard(lock.id)
-
-
-async def _acquired(lock: MultiLock) -> bool:
-    return bool(await lock.acquire(timeout=LOCK_LOOK))
-
-
-async def released(lock: MultiLock) -> None:
-    """Let other calls have the workers."""
-    await lock.release()
-
-
-def _free(user: str, dask_scheduler: Any) -> None:
-    """Free what `user` holds; runs on the scheduler."""
-    locks = dask_scheduler.extensions["multi_locks"]
-    if user in locks.requests:
-        locks.release(id=user)
-
-
-def _free_orphans(client: str, held: Collection[str], dask_scheduler: Any) -> None:
-    """Free the locks of clients that are gone, and those of `client` that are not `held`; runs on the scheduler."""
-    for user in list(dask_scheduler.extensions["multi_locks"].requests):
-        holder, named, _ = user.partition("/")
-        if named and (holder not in dask_scheduler.clients or (holder == client and user not in held)):
-            _free(user, dask_scheduler)

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 import psutil
-from distributed import Scheduler, get_worker
+from distributed import get_worker
 from distributed.diagnostics.plugin import WorkerPlugin
 from distributed.worker import Worker
 
@@ -40,7 +40,7 @@ from .. import program as engine
 from ..communicator import Communicator, Nccl, Solo
 from .comm import OPERATION, Aborted, DaskComm, Mailbox, Wait
 from .matrix import OnDevice
-from .pulse import BEAT, PLACE, Pulse
+from .pulse import Pulse
 from .tasks import reported
 
 _log = logging.getLogger(__name__)
@@ -48,9 +48,6 @@ _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 NAME = "mgraph"
-
-#: The prefix of the name of a worker's lock; the worker's address follows.
-LOCK = "mgraph on "
 
 _LEASE = "mgraph-lease"
 
@@ -233,26 +230,6 @@ def abort_session(session: str, dask_worker: Worker) -> None:
 def drop_session(session: str, dask_worker: Worker) -> None:
     """Drop a session on a worker; for `Client.run`."""
     sessions(dask_worker).drop(session)
-
-
-def forget_beats(client: str, session: str, dask_scheduler: Scheduler) -> None:
-    """Forget the beats of a session and of clients that are gone, and free locks; for `Client.run_on_scheduler`."""
-
-    def forget() -> None:
-        beats = dask_scheduler.task_metadata.get(PLACE, {})
-        beats.get(client, {}).pop(session, None)
-        for name in [name for name in beats if not beats[name] or name not in dask_scheduler.clients]:
-            del beats[name]
-        if not beats:
-            dask_scheduler.task_metadata.pop(PLACE, None)
-        # Dask keeps an empty list for each lock that was ever used, also for workers that are gone.
-        locks = dask_scheduler.extensions["multi_locks"].locks
-        for name in [name for name, users in locks.items() if not users and str(name).startswith(LOCK)]:
-            del locks[name]
-
-    forget()
-    # Again later, as a beat may be under way.
-    dask_scheduler.loop.call_later(3 * BEAT, forget)
 
 
 class Sight(NamedTuple):

@@ -1,0 +1,115 @@
+"""Turns: calls that share a worker run one after the other, in the order in which they reached the scheduler.
+
+The scheduler keeps the line, because it sees the calls of all clients. A call takes its turn on all of its workers at
+once, so calls cannot wait for each other in a circle. It leaves the line when it ends. The scheduler removes the calls
+of a client that is gone.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Collection, Iterator
+from typing import Any, cast
+
+from distributed import Scheduler
+from distributed.diagnostics.plugin import SchedulerPlugin
+
+from .pulse import BEAT, PLACE
+from .watch import Watch
+
+NAME = "mgraph-turns"
+
+#: Seconds that a parting message may take, which need not arrive. After Ctrl-C a call sends three of them and waits for
+#: its tasks to end.
+PARTING = 0.7
+
+#: Calls of this process that have ended, but perhaps not left the line, as their message was lost.
+_ended: set[str] = set()
+
+
+class Turns(SchedulerPlugin):
+    """The line of calls. Invariant: a call's turn has begun if no earlier call in the line has one of its workers."""
+
+    name = NAME
+
+    def __init__(self) -> None:
+        #: By call, in the order of arrival: its client, its workers, and an event that is set when its turn begins.
+        self._line: dict[str, tuple[str, frozenset[str], asyncio.Event]] = {}
+
+    def __len__(self) -> int:
+        return len(self._line)
+
+    async def take(self, call: str, client: str, addresses: Collection[str]) -> None:
+        """Join the line and wait until the call's turn begins, or until the call is removed from the line."""
+        begun = asyncio.Event()
+        self._line[call] = client, frozenset(addresses), begun
+        self._advance()
+        await begun.wait()
+
+    def leave(self, call: str) -> None:
+        """Remove a call from the line, whether its turn has begun or not."""
+        found = self._line.pop(call, None)
+        if found is not None:
+            found[2].set()
+            self._advance()
+
+    def remove_client(self, scheduler: Scheduler, client: str) -> None:
+        """Remove the calls of a client that is gone."""
+        for call in [call for call, (owner, _, _) in self._line.items() if owner == client]:
+            self.leave(call)
+
+    def _advance(self) -> None:
+        taken: set[str] = set()
+        for _, addresses, begun in self._line.values():
+            if taken.isdisjoint(addresses):
+                begun.set()
+            taken |= addresses
+
+
+def turns_on(scheduler: Scheduler) -> Turns:
+    """Return the line of a scheduler, which the first call creates."""
+    if NAME not in scheduler.plugins:
+        scheduler.add_plugin(Turns(), name=NAME)
+    return cast(Turns, scheduler.plugins[NAME])
+
+
+@contextlib.contextmanager
+def turn(watch: Watch, call: str) -> Iterator[None]:
+    """Hold the workers of the watch for the block; wait while an earlier call has one of them."""
+    client, ended = watch.client, frozenset(_ended)
+    try:
+        watch.wait(client.run_on_scheduler(_taken, call, client.id, watch.addresses, ended, asynchronous=True))
+        _ended.difference_update(ended)
+        yield
+    finally:
+        # A scheduler that is gone has no line.
+        if client.status == "running":
+            left = client.run_on_scheduler(_left, call, client.id, asynchronous=True)
+            if not watch.attempt(left, PARTING):
+                _ended.add(call)
+
+
+async def _taken(
+    call: str, client: str, addresses: Collection[str], ended: Collection[str], dask_scheduler: Scheduler
+) -> None:
+    """Take a turn; runs on the scheduler."""
+    line = turns_on(dask_scheduler)
+    for lost in ended:
+        line.leave(lost)
+    await line.take(call, client, addresses)
+
+
+def _left(call: str, client: str, dask_scheduler: Scheduler) -> None:
+    """Leave the line, and forget the beats of the call and of clients that are gone; runs on the scheduler."""
+    turns_on(dask_scheduler).leave(call)
+
+    def forget() -> None:
+        beats: dict[str, Any] = dask_scheduler.task_metadata.get(PLACE, {})
+        beats.get(client, {}).pop(call, None)
+        for name in [name for name in beats if not beats[name] or name not in dask_scheduler.clients]:
+            del beats[name]
+        if not beats:
+            dask_scheduler.task_metadata.pop(PLACE, None)
+
+    forget()
+    # Again later, as a beat may be under way.
+    dask_scheduler.loop.call_later(3 * BEAT, forget)
