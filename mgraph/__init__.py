@@ -57,6 +57,7 @@ __all__ = [
     "DeviceError",
     "DeviceSpec",
     "DistanceOverflowError",
+    "DistributedGraph",
     "FormatError",
     "Graph",
     "InputError",
@@ -96,15 +97,18 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 if TYPE_CHECKING:
     from . import cluster as cluster
+    from .cluster import DistributedGraph as DistributedGraph
     from .errors import NegativeCycleError as NegativeCycleError
 else:
 
     def __getattr__(name: str) -> Any:
         if name == "cluster":  # which imports Dask
             return importlib.import_module(".cluster", __name__)
+        if name == "DistributedGraph":  # which imports Dask, too
+            return importlib.import_module(".cluster", __name__).DistributedGraph
         if name == "NegativeCycleError":  # which imports SciPy
             return errors.NegativeCycleError
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), "NegativeCycleError", "cluster"})
+        return sorted({*globals(), "DistributedGraph", "NegativeCycleError", "cluster"})

@@ -1,4 +1,4 @@
-"""Arrays, and parts of matrices: how many rows to take at a time, and where a diagonal lies."""
+"""Arrays and parts of them: how many rows to take at a time, where a diagonal lies, how ranges meet."""
 
 from typing import Any
 
@@ -17,3 +17,8 @@ def places_on(diagonal: int, shape: tuple[int, int], xp: Any = np) -> tuple[Arra
     first = max(0, -diagonal)
     rows = xp.arange(first, max(first, min(shape[0], shape[1] - diagonal)))
     return rows, rows + diagonal
+
+
+def position(ordered: range, value: int) -> int:
+    """Return how many members of the ascending `ordered` lie below `value`."""
+    return min(len(ordered), max(0, -(-(value - ordered.start) // ordered.step)))

@@ -81,14 +81,14 @@ class Result:
         name, array = next(iter(self.arrays.items()))
         if isinstance(array, np.ndarray):
             return np.array(array, dtype, copy=copy)
-        if _on_workers(array) and array.nbytes > MOST_BYTES:
+        if on_workers(array) and array.nbytes > MOST_BYTES:
             raise InputError(
                 f"{name} has {size_in_words(array.nbytes)} on workers, too much for an implicit copy: take some of "
                 f"its rows, {name}[first:last], write it to a file by {name}.save(path), or call {name}.to_numpy()"
             )
         if copy is False:
             raise ValueError(f"{name} is not in this process's memory: as a NumPy array it is a copy")
-        return np.asarray(array.to_numpy() if _on_workers(array) else devices.to_host(array), dtype)
+        return np.asarray(array.to_numpy() if on_workers(array) else devices.to_host(array), dtype)
 
     def to_dataframe(self) -> Any:
         """Return the arrays as a pandas DataFrame, a row per vertex and a column per array.
@@ -145,7 +145,7 @@ class Result:
     def _table(self) -> Iterator[tuple[Any, ...]]:
         """Yield a row for each array: its name, type, shape, size and location."""
         for name, array in self.arrays.items():
-            where = "workers" if _on_workers(array) else devices.of(array).name
+            where = "workers" if on_workers(array) else devices.of(array).name
             yield name, array.dtype, array.shape, size_in_words(array.nbytes), where
 
 
@@ -219,6 +219,6 @@ class MatrixResult(Result):
         raise NotImplementedError
 
 
-def _on_workers(array: Array) -> bool:
-    """Return whether a matrix is a DistributedMatrix, without importing Dask."""
+def on_workers(array: Array) -> bool:
+    """Return whether an array is a DistributedMatrix or a DistributedVector, without importing Dask."""
     return hasattr(array, "to_dask_array")

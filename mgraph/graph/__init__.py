@@ -7,8 +7,9 @@ with the graph.
 
 from .checks import check_memory
 from .compressed import Compressed, Edges
-from .given import as_graph, outline
+from .given import as_any_graph, as_graph, outline
 from .graph import Graph
+from .placed import PlacedGraph
 from .stored import StoredMatrix, in_memory
 from .sums import check_sums
 
@@ -16,7 +17,9 @@ __all__ = [
     "Compressed",
     "Edges",
     "Graph",
+    "PlacedGraph",
     "StoredMatrix",
+    "as_any_graph",
     "as_graph",
     "check_memory",
     "check_sums",

@@ -80,13 +80,6 @@ def transposed(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | No
     )
 
 
-def rows_of(indptr: Array, m: int, xp: Any) -> Array:
-    """Return the row of each of the `m` edges, int32."""
-    # It is the number of rows, but the first, that begin at the edge or before it.
-    begun = xp.bincount(indptr[1:-1], minlength=m + 1)[:m] if m else xp.empty(0, np.int64)
-    return begun.cumsum().astype(np.int32)
-
-
 def selected(edges: Edges, chosen: Array, n: int, xp: Any) -> Compressed:
     """Return the chosen edges grouped by source; they keep their order, so nothing is sorted."""
     src, dst, weights = edges

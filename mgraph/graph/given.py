@@ -8,6 +8,7 @@ from .. import device as devices
 from ..errors import InputError
 from .checks import check_square
 from .graph import Graph
+from .placed import PlacedGraph
 
 
 def outline(value: Any) -> tuple[int, str]:
@@ -18,7 +19,7 @@ def outline(value: Any) -> tuple[int, str]:
     InputError
         If the matrix is not square.
     """
-    if isinstance(value, Graph):
+    if isinstance(value, (Graph, PlacedGraph)):
         return value.n, value.device
     check_square(value.shape)
     return int(value.shape[0]), devices.of(getattr(value, "data", None)).name
@@ -34,6 +35,8 @@ def as_graph(value: Any) -> Graph:
     """
     if isinstance(value, Graph):
         return value
+    if isinstance(value, PlacedGraph):
+        raise InputError(f"this call does not take {value!r}: it needs the Graph")
     if hasattr(value, "tocoo"):
         return Graph.from_scipy(value)
     advice = ""
@@ -44,3 +47,8 @@ def as_graph(value: Any) -> Graph:
     elif hasattr(value, "shape") or hasattr(value, "__array__") or isinstance(value, Sequence):
         return Graph.from_dense(value)
     raise InputError(f"expected a Graph, a sparse or dense matrix, got {type(value).__name__}{advice}")
+
+
+def as_any_graph(value: Any) -> Graph | PlacedGraph:
+    """Return `value` as `as_graph` does, and a graph that lies on workers as it is."""
+    return value if isinstance(value, PlacedGraph) else as_graph(value)

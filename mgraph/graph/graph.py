@@ -373,6 +373,12 @@ class Graph(Keeping):
         )
         return extremes
 
+    def total(self) -> float:
+        """Return the sum of the weights; the number of edges of an unweighted graph."""
+        weights = self.csr().weights
+        with np.errstate(over="ignore"):
+            return float(self.m if weights is None else weights.sum())
+
     def largest_sums(self, count: int) -> tuple[float, float]:
         """Return the largest magnitudes below and above zero that a sum of up to `count` weights may have.
 

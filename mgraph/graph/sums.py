@@ -4,9 +4,10 @@ import numpy as np
 
 from ..errors import DistanceOverflowError, Given
 from .graph import Graph
+from .placed import PlacedGraph
 
 
-def check_sums(graph: Graph, dtype: np.dtype, shifted: bool = False) -> None:
+def check_sums(graph: Graph | PlacedGraph, dtype: np.dtype, shifted: bool = False) -> None:
     """Raise if a sum of weights along a path may overflow the floats `dtype`, and weights may be negative.
 
     Without negative weights such a sum only grows, so infinity is right. With them the true sum may become finite
@@ -14,7 +15,7 @@ def check_sums(graph: Graph, dtype: np.dtype, shifted: bool = False) -> None:
 
     Parameters
     ----------
-    graph : Graph
+    graph : Graph or PlacedGraph
         The graph.
     dtype : dtype
         The type to compute in.

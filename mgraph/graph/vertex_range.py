@@ -79,10 +79,22 @@ class VertexRange(Keeping):
         """Return the edges by target, which are at the range's vertices."""
         return self.adjacency("csc", device)
 
-    def on_host(self) -> "VertexRange":
-        """Return the same edges in the host's memory."""
-        csc = Compressed(*(None if part is None else devices.to_host(part) for part in self._csc))
+    def on(self, device: devices.Device) -> "VertexRange":
+        """Return the same edges on a device."""
+        csc = Compressed(*(None if part is None else device.asarray(part) for part in self._csc))
         return VertexRange(self.n, self.first, self.last, csc, self.directed)
+
+    def with_weights(self, weights: Array | None) -> "VertexRange":
+        """Return the same edges with other weights, in the order of `csc`; both share what depends on edges alone."""
+        found = VertexRange(self.n, self.first, self.last, self._csc._replace(weights=weights), self.directed)
+        found._views = self._views
+        return found
+
+    def sizes(self) -> dict[str, int]:
+        """Return the bytes of the edges, and of all that is kept on the part's device, by name."""
+        own = sum(part.nbytes for part in self._csc[:2])
+        kept = {name: views.nbytes(name, place) for views in (self._views, self._weight_views) for name, place in views}
+        return {"csc": own, "weights": 0 if self._csc.weights is None else self._csc.weights.nbytes, **kept}
 
     def _by_source(self) -> Compressed:
         indptr, indices, weights = self._csc

@@ -9,6 +9,7 @@ import bisect
 import functools
 import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from .. import device as devices
@@ -19,6 +20,15 @@ Range = tuple[int, int]
 
 #: Consecutive ranges, one for each shard, or for each row or column of a grid of shards.
 Ranges = tuple[Range, ...]
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A cut that was made before: each shard's range of vertices, and the number of edges into it."""
+
+    ranges: Ranges
+    edges: tuple[int, ...]
+
 
 #: The target time of a span of supersteps, in seconds: between spans lie the progress report and Dask's barrier.
 SPAN_SECONDS = 1.0
@@ -163,9 +173,11 @@ def shares(
 ) -> tuple[Ranges, list[int]]:
     """Return the vertices of each device and the number of edges into them, which are balanced if that fits.
 
-    If the edges of each vertex are not known, `indptr` is None, and all vertices count as having the same number.
-    ``peak(vertices, edges)`` is the peak bytes on a device.
+    If the edges of each vertex are not known, `indptr` is None, and all vertices count as having the same number. It is
+    a `Placed` if the graph was cut before. ``peak(vertices, edges)`` is the peak bytes on a device.
     """
+    if isinstance(indptr, Placed):
+        return indptr.ranges, list(indptr.edges)
     if len(specs) == 1:
         return ((0, n),), [m]
     offsets = None if indptr is None else devices.to_host(indptr)

@@ -9,8 +9,9 @@ import numpy as np
 from .. import device as devices
 from ..arguments import checked_bytes, checked_integer
 from ..errors import Argument, Given, InputError
-from ..graph import Graph
+from ..graph import Graph, PlacedGraph
 from ..graph.vertex_range import Part, incoming, range_of
+from ..planning.cut import Placed
 from ..planning.devices import DeviceSpec
 from ..planning.plan import Plan
 from .direct import Direct
@@ -40,26 +41,50 @@ def executor(device: str | None, client: Any, home: str, worker_timeout: Any = N
     return Direct(devices.find(home if device is None and home != "cpu" else device))
 
 
-def specs_holding(runner: Executor, graph: Graph, *kept: str) -> tuple[DeviceSpec, ...]:
-    """Return an executor's devices; for a device in this process, with the bytes that it already holds of the graph.
+def runner_of(graph: Graph | PlacedGraph, device: str | None, client: Any, worker_timeout: Any) -> Executor:
+    """Return where to run a call on a graph: where it lies if that is on workers, else as `executor` chooses."""
+    if not isinstance(graph, PlacedGraph):
+        return executor(device, client, graph.device, worker_timeout)
+    for name, value in (("device", device), ("client", client), ("worker_timeout", worker_timeout)):
+        if value is not None:
+            raise InputError(f"{graph!r} runs where it lies: leave out ", Given(name))
+    found: Executor = graph.executor()
+    return found
+
+
+def at_home(graph: Graph | PlacedGraph, array: Any) -> Any:
+    """Return a result where the graph is; one that stays on workers as it is."""
+    return array if isinstance(graph, PlacedGraph) else devices.find(graph.device).asarray(array)
+
+
+def specs_holding(runner: Executor, graph: Graph | PlacedGraph, *kept: str) -> tuple[DeviceSpec, ...]:
+    """Return an executor's devices with the bytes that they already hold of the graph.
 
     These are the edges and the arrays that the graph keeps under the names `kept`, which a plan's peak includes.
     """
+    if isinstance(graph, PlacedGraph):
+        sizes = graph.held(("csc", "csr", *kept))
+        return tuple(replace(spec, held=size) for spec, size in zip(runner.specs, sizes, strict=True))
     if runner.place is None:
         return runner.specs
     held = graph.held(runner.place, "csr.indptr", "csr.indices", "csc.indptr", "csc.indices", *kept)
     return tuple(replace(spec, held=held) for spec in runner.specs)
 
 
-def offsets_for(runner: Executor, graph: Graph) -> np.ndarray | None:
-    """Return where each vertex's incoming edges begin, by which several shards are balanced; None for one shard."""
+def cut_of(runner: Executor, graph: Graph | PlacedGraph) -> np.ndarray | Placed | None:
+    """Return how a graph was cut, or where each vertex's incoming edges begin, to balance them; None for one shard."""
+    if isinstance(graph, PlacedGraph):
+        placed: Placed = graph.placed
+        return placed
     return incoming(graph) if len(runner.specs) > 1 else None
 
 
-def parts(runner: Executor, graph: Graph, plan: Plan) -> Callable[[int], Part]:
-    """Return a function of the shard that returns its part of the graph."""
+def parts(runner: Executor, graph: Graph | PlacedGraph, plan: Plan) -> Callable[[int], Part | None]:
+    """Return a function of the shard that returns its part of the graph; None where it lies on its worker."""
 
-    def part(shard: int) -> Part:
+    def part(shard: int) -> Part | None:
+        if isinstance(graph, PlacedGraph):
+            return None
         return range_of(graph, *plan.ranges[shard]) if runner.place is None else graph
 
     return part

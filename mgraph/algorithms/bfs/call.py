@@ -10,13 +10,13 @@ from ...arguments import checked_choice, checked_depth, checked_flag, checked_ve
 from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...errors import Given, InputError
-from ...graph import as_graph
+from ...graph import as_any_graph
 from ...kernels import bfs as bfs_kernels
 from ...paths import walked_back
 from ...planning.shape import shape_beside
-from ...results import Result
+from ...results import Result, on_workers
 from ...runtime.program import Progress, memory_errors
-from ...runtime.select import checked_memory_limit, checked_span, executor, offsets_for, parts, specs_holding
+from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
 from . import plan as searches
 from .by_level import SearchByLevel
 from .search import Search
@@ -97,7 +97,7 @@ def bfs(
     >>> result.distances.tolist(), result.path(2)
     ([0, 1, 2], [0, 1, 2])
     """
-    graph = as_graph(graph)
+    graph = as_any_graph(graph)
     if (source is None) == (sources is None):
         raise InputError("give either source (one vertex) or sources (several), not both")
     name, several = ("source", [source]) if sources is None else ("sources", sources)
@@ -106,7 +106,7 @@ def bfs(
         [target] = checked_vertices("target", [target], graph.n)
     predecessors, limit = checked_flag("predecessors", predecessors), checked_depth(limit, max_depth, graph.n)
     checked_choice("method", method, ("auto", *searches.METHODS))
-    runner = executor(device, client, graph.device, worker_timeout)
+    runner = runner_of(graph, device, client, worker_timeout)
 
     def quads_needed(place: devices.Device) -> int:
         needed = bfs_kernels.on(place).quads_needed
@@ -122,14 +122,13 @@ def bfs(
         span=checked_span(span, progress),
         directed=graph.directed,
         quads=None if runner.place is None else partial(quads_needed, runner.place),
-        indptr=offsets_for(runner, graph),
+        indptr=cut_of(runner, graph),
         shape=shape_beside(graph, runner.specs),
     )
 
     program = (SearchByLevel if plan.method in searches.BY_LEVEL else Search)(plan, start, limit, target)
     outcome = runner.run(program, parts(runner, graph, plan), plan, progress)
-    home = devices.find(graph.device)
-    results = {name: home.asarray(value) for name, value in outcome.arrays.items()}
+    results = {name: at_home(graph, value) for name, value in outcome.arrays.items()}
     return BfsResult(**results, sources=start, plan=plan, timings=outcome.timings)
 
 
@@ -185,6 +184,8 @@ class BfsResult(Result):
         >>> mgraph.bfs(mgraph.generate.grid(2, 3), 0, device="cpu").levels
         array([1, 2, 2, 1])
         """
+        if on_workers(self.distances):
+            return self.distances.bincount()
         reached = self.distances[self.distances >= 0]
         return devices.of(reached).xp.bincount(reached)
 

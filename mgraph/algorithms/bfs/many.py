@@ -15,7 +15,7 @@ from ...paths import walked_back
 from ...planning.shape import shape_beside
 from ...results import MatrixResult
 from ...runtime.program import Progress, memory_errors
-from ...runtime.select import checked_memory_limit, checked_span, executor, offsets_for, parts, specs_holding
+from ...runtime.select import checked_memory_limit, checked_span, cut_of, executor, parts, specs_holding
 from . import plan as searches
 from .search_many import SearchMany
 
@@ -93,7 +93,7 @@ def bfs_many(
         memory_limit=checked_memory_limit(memory_limit),
         span=checked_span(span, progress),
         directed=graph.directed,
-        indptr=offsets_for(runner, graph),
+        indptr=cut_of(runner, graph),
         shape=shape_beside(graph, runner.specs),
     )
     outcome = runner.run(SearchMany(plan, start, limit), parts(runner, graph, plan), plan, progress)

@@ -1,7 +1,7 @@
 """The base of the programs of breadth-first searches over ranges of vertices."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -41,6 +41,8 @@ class Searched(Protocol):
 
 class FromSources:
     """Base of searches over ranges of vertices: sources, target and depth limit, and collecting the result."""
+
+    facts: ClassVar[tuple[str, ...]] = ()
 
     #: Levels on one device between two checks of the host for the target.
     BATCH = 16

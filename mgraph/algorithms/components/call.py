@@ -14,16 +14,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ... import device as devices
 from ...arguments import checked_choice
 from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...errors import Given, InputError
-from ...graph import as_graph
+from ...graph import as_any_graph, as_graph
 from ...planning.shape import shape_beside
 from ...results import Result
 from ...runtime.program import Progress, memory_errors
-from ...runtime.select import checked_memory_limit, checked_span, executor, offsets_for, parts, specs_holding
+from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
 from . import plan as components_plan
 from .program import Components
 from .strong import Strong
@@ -90,11 +89,12 @@ def connected_components(
     >>> result.count, result.labels.tolist()
     (2, [0, 0, 2, 2])
     """
-    graph = as_graph(graph)
+    graph = as_any_graph(graph)
     checked_choice("connection", connection, ("weak", "strong"))
     checked_choice("method", method, ("auto", *components_plan.METHODS))
     strong = connection == "strong" and graph.directed
     if strong:
+        graph = as_graph(graph)  # one that lies on workers is refused
         on_one_core = Given("connection", "strong"), " is computed on one core of a CPU: leave out "
         if method not in ("auto", "sequential"):
             raise InputError(*on_one_core, Given("method", method))
@@ -103,7 +103,7 @@ def connected_components(
         if client is not None:
             raise InputError(*on_one_core, Given("client"))
         method, device = "sequential", "cpu"
-    runner = executor(device, client, graph.device, worker_timeout)
+    runner = runner_of(graph, device, client, worker_timeout)
     plan = components_plan.planned(
         graph.n,
         graph.m,
@@ -112,13 +112,13 @@ def connected_components(
         memory_limit=checked_memory_limit(memory_limit),
         span=checked_span(span, progress),
         directed=graph.directed,
-        indptr=offsets_for(runner, graph),
+        indptr=cut_of(runner, graph),
         shape=shape_beside(graph, runner.specs),
     )
 
     program = Strong(plan) if strong else Components(plan, graph.directed)
     outcome = runner.run(program, parts(runner, graph, plan), plan, progress)
-    labels = devices.find(graph.device).asarray(outcome.arrays["labels"])
+    labels = at_home(graph, outcome.arrays["labels"])
     count, iterations = outcome.arrays["count"].sum(), outcome.arrays["iterations"].max()
     return ComponentsResult(
         count=int(count), labels=labels, iterations=int(iterations), plan=plan, timings=outcome.timings

@@ -1,6 +1,7 @@
 """Weak components: the program over vertex ranges; ``kernels/components.cu`` describes the algorithms."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -59,6 +60,8 @@ class Components:
     directed : bool
         Whether an edge is stored at one end only: then no edge may be skipped.
     """
+
+    facts: ClassVar[tuple[str, ...]] = ("count", "iterations")
 
     def __init__(self, plan: Plan, directed: bool) -> None:
         self.plan = plan

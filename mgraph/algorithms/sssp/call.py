@@ -14,13 +14,13 @@ from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...dtypes import distance_dtype, infinity
 from ...errors import Given, InputError
-from ...graph import Compressed, Graph, as_graph, check_sums
+from ...graph import Graph, PlacedGraph, as_any_graph, check_sums
 from ...graph.potentials import potentials
 from ...paths import walked_back
 from ...planning.shape import shape_beside
 from ...results import Result
 from ...runtime.program import Progress, memory_errors
-from ...runtime.select import checked_memory_limit, checked_span, executor, offsets_for, parts, specs_holding
+from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
 from . import plan as single_source_plan
 from .plan import METHODS, TYPES
 from .program import PATIENCE, FromOneSource, Request
@@ -109,7 +109,7 @@ def sssp(
     >>> result.distances.tolist(), result.path(2)
     ([0, 4, 7], [0, 1, 2])
     """
-    graph = as_graph(graph)
+    graph = as_any_graph(graph)
     [source] = checked_vertices("source", [source], graph.n)
     predecessors = checked_flag("predecessors", predecessors)
     [end] = [-1] if target is None else checked_vertices("target", [target], graph.n)
@@ -125,8 +125,7 @@ def sssp(
             Given("method", "bellman-ford"),
         )
     check_sums(graph, computed)
-    runner = executor(device, client, graph.device, worker_timeout)
-    csr = graph.csr()
+    runner = runner_of(graph, device, client, worker_timeout)
     plan = single_source_plan.planned(
         graph.n,
         graph.m,
@@ -137,25 +136,24 @@ def sssp(
         nonnegative=least >= 0,
         memory_limit=checked_memory_limit(memory_limit),
         span=checked_span(span, progress),
-        indptr=offsets_for(runner, graph),
+        indptr=cut_of(runner, graph),
         shape=shape_beside(graph, runner.specs),
     )
-    home = devices.find(graph.device)
     width = float("inf")
     if plan.method == "nearfar":
-        width = graph.kept("window", home, partial(_window, csr, graph.n), weights=True)
+        width = graph.kept("window", devices.find("cpu"), partial(_window, graph), weights=True)
     request = Request(source, most, end, width, negative=least < 0)
 
     pieces = parts(runner, graph, plan)
     outcome = runner.run(FromOneSource(plan, request, PATIENCE if request.negative else None), pieces, plan, progress)
     if outcome.arrays["doubt"][0]:
-        _refuse_negative_cycles(graph, source)
+        _refuse_negative_cycles(graph if isinstance(graph, Graph) else graph.to_graph(), source)
         outcome = runner.run(FromOneSource(plan, request, None), pieces, plan, progress)
     parents = outcome.arrays.get("predecessors")
     return SsspResult(
         source=source,
-        distances=home.asarray(outcome.arrays["distances"]),
-        predecessors=None if parents is None else home.asarray(parents),
+        distances=at_home(graph, outcome.arrays["distances"]),
+        predecessors=None if parents is None else at_home(graph, parents),
         iterations=int(outcome.arrays["rounds"][0]),
         plan=plan,
         timings=outcome.timings,
@@ -248,24 +246,22 @@ def _checked_limit(limit: Any, dtype: np.dtype) -> float:
     return float(np.nextafter(rounded, dtype.type(0)) if float(rounded) > exact else rounded)
 
 
-def _window(csr: Compressed, n: int) -> float:
+def _window(graph: Graph | PlacedGraph) -> float:
     """Return the best width of the window of distances that are relaxed together.
 
     In a graph without hubs, distances lie about the mean weight over the mean degree apart. A wider window repeats more
     work, a narrower one takes more rounds. A graph of low degree has many rounds, so there a wider window pays. Where
     all weights are equal, no distance falls twice, and the window is infinite.
     """
-    m = len(csr.indices)
-    if not m or csr.weights is None or csr.weights.min() == csr.weights.max():
+    n, m, dtype, (least, most, _) = graph.n, graph.m, graph.weights_dtype, graph.extremes()
+    if not m or dtype is None or least == most:
         return float("inf")
-    with np.errstate(over="ignore"):
-        mean = float(csr.weights.sum()) / m
-    degree = max(1.0, m / n)
+    mean, degree = graph.total() / m, max(1.0, m / n)
     width = mean * _WINDOW / degree * max(1.0, _SPARSE / degree)
-    if csr.weights.dtype.kind == "i":
+    if dtype.kind == "i":
         width = max(1.0, width)
-    least, most = (float(end) for end in (np.finfo(np.float32).tiny, np.finfo(np.float32).max))
-    return width if least < width < most else float("inf")
+    tiny, largest = (float(end) for end in (np.finfo(np.float32).tiny, np.finfo(np.float32).max))
+    return width if tiny < width < largest else float("inf")
 
 
 def _refuse_negative_cycles(graph: Graph, source: int) -> None:

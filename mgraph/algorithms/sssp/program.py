@@ -11,6 +11,7 @@ Predecessors are computed from the finished distances, so they are the same for 
 
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
@@ -165,6 +166,8 @@ class FromOneSource:
         Rounds after which to stop and report `doubt`: there may be a negative cycle. By default there are at most n + 1
         rounds, which only rounding of floats exceeds, and no doubt.
     """
+
+    facts: ClassVar[tuple[str, ...]] = ("rounds", "doubt")
 
     def __init__(self, plan: Plan, request: Request, patience: int | None) -> None:
         self.plan = plan

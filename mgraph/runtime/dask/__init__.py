@@ -2,6 +2,8 @@
 
 from .connect import connect, local_client
 from .driver import Cluster
+from .graph import DistributedGraph
 from .matrix import DistributedMatrix
+from .vector import DistributedVector
 
-__all__ = ["Cluster", "DistributedMatrix", "connect", "local_client"]
+__all__ = ["Cluster", "DistributedGraph", "DistributedMatrix", "DistributedVector", "connect", "local_client"]

@@ -108,12 +108,13 @@ class Cluster:
             advice = ": each worker uses the GPU that it sees"
             wanted = "'cpu' or 'cuda' with workers"
             raise InputError(advice, argument="device", value=device, expected=wanted)
-        self._client = client
-        self._timeout = checked_timeout(worker_timeout)
+        self.client = client
+        self.timeout = checked_timeout(worker_timeout)
         _leave_threads()
-        with _open(client):
-            self._workers: dict[str, DeviceSpec] = _survey(client, device, self._timeout)
+        with opened(client):
+            self._workers: dict[str, DeviceSpec] = _survey(client, device, self.timeout)
         self.specs = tuple(self._workers.values())
+        self.addresses = tuple(self._workers)
 
     def run(self, program: Program, piece: Callable[[int], Any], plan: Plan, progress: Progress | None) -> Outcome:
         """Run `program` on the workers; matrices stay there, vectors come as NumPy arrays.
@@ -141,11 +142,11 @@ class Cluster:
         SchedulerError
             If the scheduler does.
         """
-        client, addresses, name = self._client, list(self._workers), uuid.uuid4().hex
+        client, addresses, name = self.client, list(self._workers), uuid.uuid4().hex
         log_plan(plan)
-        with memory_errors(plan.algorithm, plan), _open(client), turn(Watch(client, addresses, self._timeout), name):
+        with memory_errors(plan.algorithm, plan), opened(client), turn(Watch(client, addresses, self.timeout), name):
             started = time.perf_counter()
-            with CallSession(client, addresses, self._timeout, plan, name) as session:
+            with CallSession(client, addresses, self.timeout, plan, name) as session:
                 session.open()
                 session.load(program, self.specs[0].kind, piece)
                 loaded = time.perf_counter()
@@ -169,7 +170,7 @@ class Cluster:
 
 
 @contextlib.contextmanager
-def _open(client: Client) -> Iterator[None]:
+def opened(client: Client) -> Iterator[None]:
     """Raise SchedulerError where another thread closes the client in the block, which Dask shows in many ways."""
     try:
         yield
@@ -183,7 +184,7 @@ class CallSession:
     """One call on the workers. As a context: leaves nothing of it there, and raises what went wrong."""
 
     def __init__(self, client: Client, addresses: Sequence[str], timeout: float, plan: Plan, name: str) -> None:
-        self._client = client
+        self.client = client
         self._addresses = addresses
         self._plan = plan
         self._name = name
@@ -208,10 +209,10 @@ class CallSession:
         """Open the session on all workers, so that each is ready for messages before the first task runs."""
         timeout = self._watch.timeout
         # There are no beats before the session is open.
-        watch = Watch(self._client, self._addresses, timeout)
+        watch = Watch(self.client, self._addresses, timeout)
         for address in self._addresses:
-            key, given = worker.lease_key(self._name, address), (self._name, self._client.id, timeout)
-            self._leases[address] = tasks.submit(self._client, address, worker.lease, *given, key=key)
+            key, given = worker.lease_key(self._name, address), (self._name, self.client.id, timeout)
+            self._leases[address] = tasks.submit(self.client, address, worker.lease, *given, key=key)
         tasks.settle(watch, self._leases)
         _log.debug("opened session %s on %d workers", self._name, len(self._addresses))
 
@@ -219,7 +220,7 @@ class CallSession:
         """Send each worker its piece, load the shards and connect them."""
         for rank, address in enumerate(self._addresses):
             self._tasks[address] = tasks.submit(
-                self._client,
+                self.client,
                 address,
                 worker.load,
                 self._name,
@@ -228,15 +229,14 @@ class CallSession:
                 kind,
                 program,
                 # Not by a name, by which an error's traceback would keep the piece on its worker.
-                self._watch.wait(_scattered(self._client, address, _on_host(piece(rank)))),
+                self._watch.wait(scattered(self.client, address, _on_host(piece(rank)))),
             )
         tasks.results(self._watch, self._tasks)
 
     def each(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Run a task on each worker; return the results once all have ended: Dask's barrier."""
         self._tasks = {
-            address: tasks.submit(self._client, address, function, self._name, *arguments)
-            for address in self._addresses
+            address: tasks.submit(self.client, address, function, self._name, *arguments) for address in self._addresses
         }
         return tasks.results(self._watch, self._tasks)
 
@@ -254,13 +254,13 @@ class CallSession:
         sizes = [(bottom - top) * (right - left) for top, bottom in rows for left, right in columns]
         for name, dtype in collected[0][1].items():
             self._tasks = {
-                address: tasks.submit(self._client, address, worker.take, self._name, name)
+                address: tasks.submit(self.client, address, worker.take, self._name, name)
                 for size, address in zip(sizes, self._addresses, strict=True)
                 if size
             }
             tasks.settle(self._watch, self._tasks)
             blocks = [(address, self._tasks.get(address)) for address in self._addresses]
-            arrays[name] = DistributedMatrix(self._client, blocks, rows, columns, dtype, self._watch.timeout)
+            arrays[name] = DistributedMatrix(self.client, blocks, rows, columns, dtype, self._watch.timeout)
         compiled = [seconds for _, _, seconds in collected]
         return arrays, {part: max(seconds[part] for seconds in compiled) for part in compiled[0]}
 
@@ -270,9 +270,9 @@ class CallSession:
         verdict = self._verdict(error)
         if isinstance(verdict, WorkerLostError):
             _log.warning("%s", verdict)
-        if self._client.status == "running":
+        if self.client.status == "running":
             futures = [*self._leases.values(), *self._tasks.values()]
-            self._watch.attempt(self._client.cancel(futures, force=True, asynchronous=True), PARTING)
+            self._watch.attempt(self.client.cancel(futures, force=True, asynchronous=True), PARTING)
         if verdict is not error:
             raise verdict from error
 
@@ -281,7 +281,7 @@ class CallSession:
         watch, end = self._watch, time.monotonic() + seconds
         with contextlib.suppress(SchedulerError, WorkerLostError):
             watch.look()
-        if self._client.status != "running" or not watch.answered:
+        if self.client.status != "running" or not watch.answered:
             return
         there = sorted(watch.there.intersection(self._addresses).difference(watch.silent(MOST + 1)))
         tasks.tell(watch, there, worker.abort_session, self._name, within=PARTING)
@@ -295,7 +295,7 @@ class CallSession:
         if not isinstance(error, Exception) or isinstance(error, WorkerLostError | SchedulerError):
             return error
         raised = {a: tasks.error_of(self._watch, task) for a, task in self._tasks.items() if tasks.failed(task)}
-        genuine = next((e for e in raised.values() if not _follows(e)), None)
+        genuine = next((e for e in raised.values() if not follows(e)), None)
         unclear = raised or isinstance(error, OSError | KeyError | CancelledError)
         try:
             self._watch.check(NOTICE if unclear and genuine is None else 0)
@@ -308,12 +308,12 @@ class CallSession:
         return error if genuine is None or repr(genuine) == repr(error) else genuine
 
 
-def _follows(error: BaseException) -> bool:
+def follows(error: BaseException) -> bool:
     """Whether an error of a task only shows that another shard or a worker failed."""
     return isinstance(error, Aborted | KilledWorker | CancelledError) or type(error).__name__ == "NcclError"
 
 
-async def _scattered(client: Client, address: str, part: Any) -> Future:
+async def scattered(client: Client, address: str, part: Any) -> Future:
     """Return a shard's piece on its worker."""
     [sent] = await client.scatter([part], workers=[address], hash=False, timeout=NOTICE, asynchronous=True)
     return sent
@@ -322,7 +322,7 @@ async def _scattered(client: Client, address: str, part: Any) -> Future:
 def _on_host(piece: Any) -> Any:
     """Return a piece, a part of a graph or arrays in (named) tuples, with all its arrays in NumPy, to be sent."""
     if isinstance(piece, VertexRange):
-        return piece.on_host()
+        return piece.on(devices.find("cpu"))
     if isinstance(piece, tuple):
         parts = [_on_host(part) for part in piece]
         return type(piece)(*parts) if hasattr(piece, "_fields") else tuple(parts)
@@ -380,10 +380,10 @@ def _survey(client: Client, device: str | None, timeout: float) -> dict[str, Dev
             RuntimeWarning,
             stacklevel=2,
         )
-    return _spare(_devices_of(_acquainted(dict(zip(addresses, answers, strict=True))), device))
+    return _spare(devices_of(_acquainted(dict(zip(addresses, answers, strict=True))), device))
 
 
-def _devices_of(found: Mapping[str, worker.Sight], device: str | None) -> dict[str, DeviceSpec]:
+def devices_of(found: Mapping[str, worker.Sight], device: str | None) -> dict[str, DeviceSpec]:
     """Return the device that each worker will use, by address: GPUs if all have one, unless `device` says otherwise."""
     gpus = {address: sight.gpu for address, sight in found.items() if sight.gpu is not None}
     without = sorted(found.keys() - gpus.keys())

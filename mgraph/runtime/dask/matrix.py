@@ -14,6 +14,7 @@ from distributed import Client, Future
 
 from ... import device as devices
 from ... import io
+from ...arrays import position
 from ...errors import InputError, SchedulerError
 from . import tasks
 from .watch import Watch, connection
@@ -337,10 +338,5 @@ def _indices(key: Any, length: int, axis: int) -> range:
 def _local(wanted: range, own: tuple[int, int]) -> slice | None:
     """Return the part of a block's rows (or columns) that is among the ascending `wanted`; None if empty."""
     first, last = own
-    part = wanted[_position(wanted, first) : _position(wanted, last)]
+    part = wanted[position(wanted, first) : position(wanted, last)]
     return slice(part[0] - first, part[-1] - first + 1, part.step) if len(part) else None
-
-
-def _position(ordered: range, value: int) -> int:
-    """Return how many members of the ascending `ordered` lie below `value`."""
-    return min(len(ordered), max(0, -(-(value - ordered.start) // ordered.step)))

@@ -99,8 +99,13 @@ async def _taken(
 
 
 def _left(call: str, client: str, dask_scheduler: Scheduler) -> None:
-    """Leave the line, and forget the beats of the call and of clients that are gone; runs on the scheduler."""
+    """Leave the line; runs on the scheduler."""
     turns_on(dask_scheduler).leave(call)
+    forget_beats(client, call, dask_scheduler)
+
+
+def forget_beats(client: str, call: str, dask_scheduler: Scheduler) -> None:
+    """Forget the beats of a call, and of clients that are gone; runs on the scheduler."""
 
     def forget() -> None:
         beats: dict[str, Any] = dask_scheduler.task_metadata.get(PLACE, {})

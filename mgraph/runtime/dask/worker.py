@@ -5,7 +5,9 @@ moves it. Invariants:
 
 - A session lives as long as its lease, the task that opened it: when the driver releases the task, or is gone, Dask
   releases it and the plugin drops the session. If that goes unnoticed, its pulse (`mgraph.runtime.dask.pulse`) ends it.
-- A worker has one session at a time (the driver holds the workers' lock); opening one drops any session left behind.
+- A worker runs one call at a time (`mgraph.runtime.dask.turns`). Opening a session drops those that calls left behind,
+  but not those that stay: the sessions of groups of workers, which hold graphs and results
+  (`mgraph.runtime.dask.residents`).
 - A message for a session that is not open is discarded: all sessions are open before the first task runs.
 - NCCL's communicator of the last group of workers is kept for the next call on the same workers, as creating one takes
   longer than many calls. All shards use the kept one, or none does.
@@ -58,13 +60,18 @@ def lease_key(session: str, address: str) -> str:
 
 
 class Session:
-    """One call's shard on this worker."""
+    """One call's shard on this worker, or what stays between the calls of a group of workers."""
 
-    def __init__(self) -> None:
+    def __init__(self, stays: bool = False) -> None:
+        self.stays = stays
+        #: What calls have left here for later ones, by name: parts of graphs, and vectors by their own names.
+        self.kept: dict[str, Any] = {}
         self.rank = 0
         self.superstep: int | None = None
         self.working_since: float | None = None
+        self.addresses: tuple[str, ...] = ()
         self.compiled = {"load": 0.0, "solve": 0.0, "collect": 0.0}
+        self.seconds: dict[str, float] = {}
         self.pulse: Pulse | None = None
         self.mailbox = Mailbox()
         self.program: Any = None
@@ -101,6 +108,13 @@ class Session:
         if self.mailbox.aborted:
             raise Aborted("aborted")
         self.superstep = superstep
+
+    def rest(self) -> None:
+        """End a call, but keep what stays."""
+        pulse, self.pulse = self.pulse, None
+        if pulse is not None:
+            pulse.stop()
+        self.program = self.state = self.superstep = None
 
     def close(self) -> None:
         """Free the communicator."""
@@ -147,19 +161,25 @@ class Sessions(WorkerPlugin):
         if found is not None:
             await found.mailbox.deliver(source, number, payload)
 
-    async def open(self, session: str, client: str, timeout: float) -> None:
+    async def open(self, session: str, client: str, timeout: float, stays: bool) -> None:
         """Open a session of a client, and drop any that a driver left behind."""
-        for name in list(self.sessions):
+        for name in [name for name, there in self.sessions.items() if not there.stays]:
             self.drop(name)
-        self.sessions[session] = opened = Session()
+        self.sessions[session] = Session(stays)
         _log.debug("opened session %s of %s", session, client)
+        if not stays:
+            self.beat(session, client, session, timeout)
+
+    def beat(self, session: str, client: str, call: str, timeout: float) -> None:
+        """Let a session beat for a call of a client."""
+        opened = self.sessions[session]
 
         def end() -> None:
             opened.abort()
             self._worker.loop.add_callback(self.drop, session)
 
         lease = lease_key(session, self._worker.address)
-        opened.pulse = Pulse(self._worker, (client, session), lease, timeout, opened.where, end)
+        opened.pulse = Pulse(self._worker, (client, call), lease, timeout, opened.where, end)
 
     def abort(self, session: str) -> None:
         """Abort a session's exchanges."""
@@ -190,7 +210,7 @@ class Sessions(WorkerPlugin):
             old, self._kept = self._kept, None
             if old is not None:
                 old[1].abort()  # unlike close, it does not wait for the others
-            self._kept = group, _new_nccl(session, comm)
+            self._kept = group, new_nccl(session, comm)
         assert self._kept is not None
         return self._kept[1]
 
@@ -213,13 +233,13 @@ def sessions(worker: Worker) -> Sessions:
     return cast(Sessions, worker.plugins[NAME])
 
 
-def lease(session: str, client: str, timeout: float) -> None:
+def lease(session: str, client: str, timeout: float, stays: bool = False) -> None:
     """Task: open a session on this worker; it lives as long as the task's result is kept.
 
     A task, so that the scheduler knows the lease before the session can look for it.
     """
     worker = get_worker()
-    _on_loop(worker, sessions(worker).open(session, client, timeout))
+    on_loop(worker, sessions(worker).open(session, client, timeout, stays))
 
 
 def abort_session(session: str, dask_worker: Worker) -> None:
@@ -302,7 +322,12 @@ def meeting(device: str | None) -> tuple[Any, ...]:
 def look(device: str | None) -> Sight:
     """Return this worker's devices (GPUs only if `device` is not the CPU) and prepare it for sessions."""
     worker = get_worker()
-    _on_loop(worker, _join(worker))
+    on_loop(worker, _join(worker))
+    return sight_of(worker, device)
+
+
+def sight_of(worker: Worker, device: str | None) -> Sight:
+    """Return a worker's devices, GPUs only if `device` is not the CPU, and the memory that they have now."""
     limit = limits.own_memory()
     manager = worker.memory_manager
     if manager.memory_limit:
@@ -329,23 +354,23 @@ async def _join(worker: Worker) -> None:
         await worker.plugin_add(Sessions(), NAME, catch_errors=False)
 
 
-def _on_loop(worker: Worker, work: Coroutine[Any, Any, None]) -> None:
+def on_loop(worker: Worker, work: Coroutine[Any, Any, None]) -> None:
     """Run a coroutine on the worker's event loop from a task's thread, and wait for it."""
     loop: Any = worker.loop
     asyncio.run_coroutine_threadsafe(work, loop.asyncio_loop).result()
 
 
 @contextlib.contextmanager
-def at_work(session: Session, device: devices.Device, part: str) -> Iterator[None]:
-    """Run the block on `device`, with the worker's share of the cores, until the device is done.
+def at_work(worker: Worker, session: Session, part: str) -> Iterator[None]:
+    """Run the block on the session's device, with the worker's share of the cores, until the device is done.
 
     The time for compiling and loading kernels is counted for this part of the call. An error that follows from an abort
     becomes `Aborted`.
     """
-    compiled = clock().seconds()
+    compiled, device = clock().seconds(), session.device
     if device.kind == "cpu":
-        _take_share()
-    session.working_since = time.monotonic()
+        _take_share(worker)
+    session.working_since = begun = time.monotonic()
     try:
         with device.active():
             yield
@@ -356,14 +381,15 @@ def at_work(session: Session, device: devices.Device, part: str) -> Iterator[Non
         raise
     finally:
         session.working_since = None
-        session.compiled[part] += clock().seconds() - compiled
+        passed, compiled = time.monotonic() - begun, clock().seconds() - compiled
+        session.compiled[part] += compiled
+        session.seconds[part] = session.seconds.get(part, 0.0) + max(0.0, passed - compiled)
     if session.mailbox.aborted:
         raise Aborted("aborted")
 
 
-def _take_share() -> None:
-    """Give Numba this worker's share of the cores."""
-    worker = get_worker()
+def _take_share(worker: Worker) -> None:
+    """Give Numba a worker's share of the cores."""
     try:
         with clock():
             # Before Numba itself, which reads its number of threads only once.
@@ -383,7 +409,7 @@ def load(session: str, rank: int, addresses: Sequence[str], kind: str, program: 
     worker = get_worker()
     s = sessions(worker).find(session)
     s.rank, s.program, s.device = rank, program, devices.find(kind)
-    with at_work(s, s.device, "load"):
+    with at_work(worker, s, "load"):
         s.state = program.load(rank, piece, s.device)
         s.device.synchronize()
         if len(addresses) == 1:
@@ -394,7 +420,7 @@ def load(session: str, rank: int, addresses: Sequence[str], kind: str, program: 
             s.comm = sessions(worker).nccl(s, comm, addresses)
 
 
-def _new_nccl(session: Session, comm: DaskComm) -> Nccl:
+def new_nccl(session: Session, comm: DaskComm) -> Nccl:
     """Create NCCL's communicator of the shards that `comm` connects, once all of them are loaded."""
     # Pickled, as the identity is a tuple of numbers in CuPy 13 and bytes in CuPy 14.
     pickled = np.zeros(2048, np.int32)
@@ -438,16 +464,18 @@ def unless_aborted(mailbox: Mailbox, make: Callable[[], T], discard: Callable[[T
 @reported
 def advance(session: str, first: int, span: int) -> tuple[int, bool]:
     """Task: run a span of supersteps, as `mgraph.runtime.program.advance`."""
-    s = sessions(get_worker()).find(session)
-    with at_work(s, s.device, "solve"):
+    worker = get_worker()
+    s = sessions(worker).find(session)
+    with at_work(worker, s, "solve"):
         return engine.advance(s.program, s.state, first, span, s.connected(), s.begin)
 
 
 @reported
 def collect(session: str) -> tuple[dict[str, np.ndarray], dict[str, np.dtype], dict[str, float]]:
     """Task: end the program; return the vectors, each matrix's type, and each part's seconds of compiling kernels."""
-    s = sessions(get_worker()).find(session)
-    with at_work(s, s.device, "collect"):
+    worker = get_worker()
+    s = sessions(worker).find(session)
+    with at_work(worker, s, "collect"):
         arrays = s.program.collect(s.state, s.connected())
         s.device.synchronize()
         s.close()

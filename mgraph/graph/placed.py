@@ -1,0 +1,81 @@
+"""A graph whose edges lie on Dask workers, as calls see it: `mgraph.DistributedGraph` without Dask."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import device as devices
+from .graph import Graph
+from .views import Views
+
+
+class PlacedGraph(ABC):
+    """A graph whose edges lie on workers: the facts that calls ask for, kept where the calls are made.
+
+    Attributes
+    ----------
+    n, m : int
+        Numbers of vertices and of stored directed edges, as of a `Graph`.
+    directed, nonnegative : bool
+        As of a `Graph`.
+    weights_dtype : dtype or None
+        The type of the weights; None for an unweighted graph.
+    """
+
+    #: The name of the device that results are returned on.
+    device = "workers"
+
+    def __init__(
+        self,
+        n: int,
+        m: int,
+        directed: bool,
+        weights_dtype: np.dtype | None,
+        extremes: tuple[float, float, bool],
+        total: float,
+    ) -> None:
+        self.n, self.m, self.directed, self.weights_dtype = n, m, directed, weights_dtype
+        self.nonnegative = weights_dtype is None or extremes[0] >= 0
+        self._extremes, self._total = extremes, total
+        self._numbers = Views()
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the edges have weights."""
+        return self.weights_dtype is not None
+
+    def extremes(self) -> tuple[float, float, bool]:
+        """Return the least and the greatest weight, and whether all are whole numbers; 0 and 0 without edges."""
+        return self._extremes
+
+    def total(self) -> float:
+        """Return the sum of the weights."""
+        return self._total
+
+    def largest_sums(self, count: int) -> tuple[float, float]:
+        """Return bounds of the magnitudes below and above zero that a sum of up to `count` weights may have."""
+        least, most, _ = self._extremes
+        return float(count) * max(-least, 0), float(count) * max(most, 0)
+
+    def kept(self, name: str, device: devices.Device, make: Callable[[], Any], *, weights: bool = False) -> Any:
+        """Return a number that `make` computes, kept under a name for the next call."""
+        return self._numbers.kept(name, devices.find("cpu"), make)
+
+    @property
+    @abstractmethod
+    def placed(self) -> Any:
+        """The ranges of vertices of the workers, and the number of edges into each: `mgraph.planning.cut.Placed`."""
+
+    @abstractmethod
+    def executor(self) -> Any:
+        """Return the executor that runs programs where the edges lie."""
+
+    @abstractmethod
+    def to_graph(self) -> Graph:
+        """Return the graph with all edges in this process's memory."""
+
+    @abstractmethod
+    def held(self, names: Sequence[str]) -> tuple[int, ...]:
+        """Return the bytes that each worker's device keeps of the graph under some names."""

@@ -1,0 +1,306 @@
+"""The workers' side of what stays there between calls: parts of graphs, and vectors that calls have computed.
+
+A group of workers has a session that stays (`mgraph.runtime.dask.worker`), with one communicator. Graphs placed on the
+group, and results, lie in it by name until they are dropped, or until the session's lease ends. A call is one message
+to each worker and one answer back; its program runs in a thread of its own, so that the worker's event loop can carry
+the messages between the shards. The scheduler passes the messages on, in turn (`mgraph.runtime.dask.turns`).
+"""
+
+import asyncio
+import contextlib
+import gc
+import logging
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from distributed import Scheduler, get_worker
+from distributed.diagnostics.plugin import WorkerPlugin
+from distributed.protocol.pickle import dumps, loads
+from distributed.worker import Worker
+
+from ... import device as devices
+from ...arrays import Array
+from ...graph import Compressed
+from ...graph.vertex_range import VertexRange
+from ..communicator import Communicator, Solo
+from ..program import Program, advance
+from .comm import DaskComm
+from .tasks import Failure, reported
+from .turns import forget_beats, turns_on
+from .worker import Session, Sight, at_work, new_nccl, on_loop, sessions, sight_of
+
+_log = logging.getLogger(__name__)
+
+NAME = "mgraph-residents"
+
+#: The operations of workers that this module adds to Dask's.
+RUN, ABORT = "mgraph_run", "mgraph_abort"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a call asks of each worker.
+
+    Attributes
+    ----------
+    session, client, call : str
+        The group's session, and the client and the name of the call.
+    timeout : float
+        Seconds that a worker may be silent.
+    graph : str
+        The name of the graph.
+    program : Program or None
+        What to run; None to go on with the call's program.
+    first, span : int, int or None
+        The number of the next superstep, and the most to run; None runs all.
+    look : bool
+        Whether to answer with the worker's memory too.
+    """
+
+    session: str
+    client: str
+    call: str
+    timeout: float
+    graph: str
+    program: Program | None
+    first: int
+    span: int | None
+    look: bool
+
+
+class Answer(NamedTuple):
+    """What a worker answers.
+
+    Attributes
+    ----------
+    reached : int
+        The number of the next superstep.
+    finished : bool
+        Whether the program has ended; the other fields but `sight` are empty before.
+    facts : mapping
+        The program's facts: small arrays by name.
+    vectors : mapping
+        The length and the type of each vector that stays on the worker, by name.
+    timings : mapping
+        Seconds of each part of the call, and of compiling and loading kernels.
+    held : mapping
+        Bytes of what the worker keeps of the graph, by name.
+    sight : Sight or None
+        The worker's devices and memory.
+    """
+
+    reached: int
+    finished: bool
+    facts: Mapping[str, np.ndarray]
+    vectors: Mapping[str, tuple[int, np.dtype]]
+    timings: Mapping[str, float]
+    held: Mapping[str, int]
+    sight: Sight | None
+
+
+class Residents(WorkerPlugin):
+    """Runs calls on what a worker's sessions keep."""
+
+    name = NAME
+
+    def setup(self, worker: Worker) -> None:
+        """Become ready for calls."""
+        self._worker = worker
+        # One thread: calls have turns.
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="mgraph-call")
+        worker.handlers[RUN] = self.run
+        worker.handlers[ABORT] = self.abort
+
+    def teardown(self, worker: Worker) -> None:
+        """Take no more calls."""
+        for operation in (RUN, ABORT):
+            worker.handlers.pop(operation, None)
+        self._thread.shutdown(wait=False)
+
+    async def run(self, request: bytes) -> dict[str, Any]:
+        """Run a call, or a span of it; return a pickled `Answer` or `Failure`, and whether it is an answer."""
+        asked: Request = loads(request)
+        answer: Answer | Failure
+        session = None
+        try:
+            there = sessions(self._worker)
+            session = there.find(asked.session)
+            if session.pulse is None:
+                there.beat(asked.session, asked.client, asked.call, asked.timeout)
+            answer = await asyncio.get_running_loop().run_in_executor(self._thread, self._run, session, asked)
+        except Exception as error:
+            answer = Failure(error, traceback.format_exc())
+            error.__cause__ = error.__context__ = None
+            error.with_traceback(None)
+        failed = isinstance(answer, Failure)
+        if session is not None and (isinstance(answer, Failure) or answer.finished):
+            session.rest()
+        if failed:
+            gc.collect()  # of the frames that refer to the shard's arrays
+        return {"answered": not failed, "answer": dumps(answer)}
+
+    async def abort(self, session: str) -> None:
+        """End what a session's shard waits for."""
+        sessions(self._worker).abort(session)
+
+    def _run(self, s: Session, asked: Request) -> Answer:
+        worker, part = self._worker, s.kept[asked.graph]
+        if asked.program is not None:
+            s.program, s.compiled, s.seconds = asked.program, dict.fromkeys(s.compiled, 0.0), {}
+            with at_work(worker, s, "load"):
+                s.state = s.program.load(s.rank, part, s.device)
+        with at_work(worker, s, "solve"):
+            comm = s.comm = s.comm or connected(worker, s, asked.session)
+            k, finished = asked.first, False
+            while not finished:
+                k, finished = advance(s.program, s.state, k, asked.span or 1 << 20, comm, s.begin)
+                if asked.span is not None:
+                    break
+        facts: dict[str, np.ndarray] = {}
+        vectors: dict[str, Array] = {}
+        if finished:
+            with at_work(worker, s, "collect"):
+                named = s.program.facts
+                for name, array in s.program.collect(s.state, comm).items():
+                    if name in named:
+                        facts[name] = devices.to_host(array)
+                    else:  # a view would keep the larger array that it is of
+                        vectors[name] = array.copy() if getattr(array.base, "nbytes", 0) > array.nbytes else array
+            s.state = s.program = None
+            s.kept[asked.call] = vectors
+        sight = sight_of(worker, s.device.kind) if asked.look else None
+        shapes = {name: (len(array), np.dtype(array.dtype)) for name, array in vectors.items()}
+        timings = {**s.seconds, "compile": sum(s.compiled.values())}
+        return Answer(k, finished, facts, shapes, timings, part.sizes(), sight)
+
+
+def connected(worker: Worker, session: Session, name: str) -> Communicator:
+    """Return a communicator of a group; all of its workers call this at the same time."""
+    if len(session.addresses) == 1:
+        return Solo()
+    comm = DaskComm(worker, name, session.addresses, session.rank, session.mailbox)
+    return new_nccl(session, comm) if session.device.kind == "cuda" else comm
+
+
+@reported
+def join(session: str, rank: int, addresses: Sequence[str], kind: str) -> None:
+    """Task: make a session that stays that of a shard of a group."""
+    worker = get_worker()
+    if NAME not in worker.plugins:
+        on_loop(worker, _add(worker))
+    s = sessions(worker).find(session)
+    s.rank, s.addresses, s.device = rank, tuple(addresses), devices.find(kind)
+
+
+async def _add(worker: Worker) -> None:
+    if NAME not in worker.plugins:
+        await worker.plugin_add(Residents(), NAME, catch_errors=False)
+
+
+@reported
+def place(session: str, name: str, part: VertexRange) -> Mapping[str, int]:
+    """Task: keep a part of a graph on the session's device; return its bytes by name."""
+    s = sessions(get_worker()).find(session)
+    with s.device.active():
+        s.kept[name] = part.on(s.device)
+        s.device.synchronize()
+    return s.kept[name].sizes()
+
+
+@reported
+def read(session: str, name: str, vector: str, where: slice) -> np.ndarray:
+    """Task: return a part of a vector."""
+    s = sessions(get_worker()).find(session)
+    with s.device.active():
+        part = s.kept[name][vector][where]
+        return np.array(part) if s.device.kind == "cpu" else devices.to_host(part)
+
+
+@reported
+def reduced(session: str, name: str, vector: str, function: Callable[[Array], Any]) -> Any:
+    """Task: return what a function makes of a worker's part of a vector."""
+    s = sessions(get_worker()).find(session)
+    with s.device.active():
+        return function(s.kept[name][vector])
+
+
+@reported
+def edges(session: str, name: str) -> Compressed:
+    """Task: return the edges of a part of a graph, by target."""
+    s = sessions(get_worker()).find(session)
+    csc = s.kept[name].csc()
+    return Compressed(*(None if part is None else devices.to_host(part) for part in csc))
+
+
+def adopt(old: str, new: str, dask_worker: Worker) -> None:
+    """Give a session what another one keeps; for `Client.run`."""
+    there = sessions(dask_worker)
+    with contextlib.suppress(Exception):
+        before, after = there.find(old), there.find(new)
+        after.kept = before.kept
+        there.drop(old)
+
+
+def drop(session: str, name: str, dask_worker: Worker) -> None:
+    """Forget a graph or the vectors of a call; for `Client.run`."""
+    with contextlib.suppress(Exception):
+        sessions(dask_worker).find(session).kept.pop(name, None)
+
+
+async def in_turn(
+    client: str, call: str, addresses: Sequence[str], session: str, request: bytes, dask_scheduler: Scheduler
+) -> dict[str, dict[str, Any]]:
+    """Pass a call on to the workers in its turn, and their answers back; runs on the scheduler."""
+    line = turns_on(dask_scheduler)
+    try:
+        await line.take(call, client, addresses)
+        return await passed_on(addresses, session, request, dask_scheduler)
+    finally:
+        line.leave(call)
+        forget_beats(client, call, dask_scheduler)
+
+
+async def passed_on(
+    addresses: Sequence[str], session: str, request: bytes, dask_scheduler: Scheduler
+) -> dict[str, dict[str, Any]]:
+    """Pass a request on to the workers, and their answers back; if one fails, end the others' waits."""
+
+    async def ask(address: str) -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = await getattr(dask_scheduler.rpc(address), RUN)(request=request)
+            return found
+        except OSError as error:
+            return {"answered": False, "answer": dumps(Failure(error, ""))}
+
+    asked = {address: asyncio.ensure_future(ask(address)) for address in addresses}
+    pending, aborted = set(asked.values()), False
+    while pending:
+        done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+        if pending and not aborted and not all(task.result()["answered"] for task in done):
+            aborted = True
+            there = [address for address, task in asked.items() if not task.done()]
+            aborts = (getattr(dask_scheduler.rpc(address), ABORT)(session=session) for address in there)
+            await asyncio.gather(*aborts, return_exceptions=True)
+    return {address: task.result() for address, task in asked.items()}
+
+
+async def passed(
+    client: str, call: str, addresses: Sequence[str], session: str, request: bytes, dask_scheduler: Scheduler
+) -> dict[str, dict[str, Any]]:
+    """Pass a span of a call on to the workers, whose turn it is; runs on the scheduler."""
+    return await passed_on(addresses, session, request, dask_scheduler)
+
+
+@reported
+def walked(session: str, name: str, vector: str, first: int, vertex: int) -> list[int]:
+    """Task: walk back along predecessors; return the vertices, the last of which lies on another worker or is none."""
+    s = sessions(get_worker()).find(session)
+    before = devices.to_host(s.kept[name][vector])
+    path = [vertex]
+    while 0 <= path[-1] - first < len(before) and len(path) <= len(before) + 1:
+        path.append(int(before[path[-1] - first]))
+    return path

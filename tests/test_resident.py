@@ -1,0 +1,398 @@
+"""Graphs that lie on workers: calls on them give what direct calls give, carry nothing of them, and free them."""
+
+import gc
+import os
+import pickle
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import psutil
+import pytest
+from distributed import Client
+from distributed.comm import tcp
+from test_cluster import cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
+
+import mgraph
+from mgraph import DistributedGraph, Graph, device
+from mgraph.errors import InputError, MemoryLimitError, NegativeCycleError, SchedulerError, WorkerLostError
+from mgraph.generate import grid, rmat, weighted
+from mgraph.runtime.dask.worker import NAME
+
+
+@pytest.fixture(scope="module", params=[1, 2, 3, 5])
+def client(request):
+    """Workers in this process."""
+    with cluster(request.param, processes=False) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def processes():
+    """Two worker processes."""
+    with cluster(2, processes=True) as made:
+        yield made
+
+
+@pytest.fixture
+def carried(monkeypatch):
+    """The bytes of the messages that this process sends and receives."""
+    sizes = []
+    write, from_frames = tcp.TCP.write, tcp.from_frames
+
+    async def counted_write(*args, **kwargs):
+        size = await write(*args, **kwargs)
+        sizes.append(size)
+        return size
+
+    def counted_frames(frames, *args, **kwargs):
+        sizes.append(sum(memoryview(frame).nbytes for frame in frames))
+        return from_frames(frames, *args, **kwargs)
+
+    monkeypatch.setattr(tcp.TCP, "write", counted_write)
+    monkeypatch.setattr(tcp, "from_frames", counted_frames)
+    return sizes
+
+
+def directed(n=300, m=1500, seed=3, low=0, high=9):
+    rng = np.random.default_rng(seed)
+    src, dst = rng.integers(0, n, (2, m))
+    return Graph.from_edges(src, dst, rng.integers(low, high, m), n=n)
+
+
+def halves(graph):
+    return graph.with_weights(graph.coo().weights / 2)
+
+
+GRAPHS = {
+    "Kronecker": lambda: weighted(rmat(8), (1, 255)),
+    "floats": lambda: halves(weighted(grid(9, 31), (1, 9))),
+    "directed with zeros and loops": directed,
+    "negative": lambda: Graph.from_edges([0, 1, 0, 2, 3], [1, 2, 2, 3, 4], [4, -3, 2, -1, 5], n=70),
+    "unweighted": lambda: directed().unweighted(),
+    "fewer vertices than workers": lambda: Graph.from_edges([0, 1], [1, 0], [2, 3]),
+    "no edges": lambda: Graph.from_edges([], [], n=40),
+}
+
+
+def check_calls(placed, graph):
+    """Compare all calls on a graph that lies on workers with those on the same graph here."""
+    for source in {0, graph.n // 2, graph.n - 1}:
+        for predecessors in (False, True):
+            found = mgraph.bfs(placed, source, predecessors=predecessors)
+            same(found, mgraph.bfs(graph, source, predecessors=predecessors, device="cpu"))
+            found = mgraph.sssp(placed, source, predecessors=predecessors)
+            same(found, mgraph.sssp(graph, source, predecessors=predecessors, device="cpu"))
+    found, expected = mgraph.connected_components(placed), mgraph.connected_components(graph, device="cpu")
+    assert found.count == expected.count
+    same(found, expected)
+
+
+def same(found, expected):
+    assert list(found.arrays) == list(expected.arrays)
+    for name, array in expected.arrays.items():
+        vector = found.arrays[name]
+        assert vector.dtype == array.dtype and vector.shape == array.shape
+        np.testing.assert_array_equal(vector.to_numpy(), device.to_host(array))
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_calls_give_what_direct_calls_give(client, name):
+    graph = GRAPHS[name]()
+    with DistributedGraph.from_graph(graph, client, device="cpu") as placed:
+        assert (placed.n, placed.m, placed.directed, placed.weighted) == (
+            graph.n,
+            graph.m,
+            graph.directed,
+            graph.weighted,
+        )
+        check_calls(placed, graph)
+        back = placed.to_graph()
+        for ours, theirs in zip(back.csr(), graph.csr(), strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.gpu
+def test_calls_on_gpus_give_what_direct_calls_give():
+    with mgraph.cluster.local_client(device="cuda") as client:
+        for make in GRAPHS.values():
+            graph = make()
+            with DistributedGraph.from_graph(graph, client, device="cuda") as placed:
+                check_calls(placed, graph)
+                check_calls(placed, graph)  # with what the first calls keep
+
+
+@pytest.mark.parametrize("method", ["hybrid", "frontier", "pull", "edge", "vertex", "mask", "privatized", "scan"])
+def test_methods_of_searches(client, method):
+    graph = GRAPHS["Kronecker"]()
+    with DistributedGraph.from_graph(graph, client, device="cpu") as placed:
+        same(mgraph.bfs(placed, 5, method=method), mgraph.bfs(graph, 5, method=method, device="cpu"))
+
+
+def test_limits_targets_and_several_sources(client):
+    graph = GRAPHS["floats"]()
+    with DistributedGraph.from_graph(graph, client, device="cpu") as placed:
+        for given in ({"limit": 3}, {"target": 200}):
+            same(mgraph.bfs(placed, 4, **given), mgraph.bfs(graph, 4, **given, device="cpu"))
+            same(mgraph.sssp(placed, 4, **given), mgraph.sssp(graph, 4, **given, device="cpu"))
+        same(mgraph.bfs(placed, sources=[1, 90]), mgraph.bfs(graph, sources=[1, 90], device="cpu"))
+
+
+def test_vectors_are_read_where_they_lie(client):
+    graph = GRAPHS["floats"]()
+    with DistributedGraph.from_graph(graph, client, device="cpu") as placed:
+        found = mgraph.bfs(placed, 4, predecessors=True)
+        expected = mgraph.bfs(graph, 4, predecessors=True, device="cpu")
+        vector, array = found.distances, expected.distances
+        assert vector[0] == array[0] and vector[-1] == array[-1] and isinstance(vector[7], int)
+        for part in (slice(None), slice(5, 200), slice(200, 5, -3), slice(None, None, 7), slice(9, 9)):
+            np.testing.assert_array_equal(vector[part], array[part])
+        assert vector.max() == array.max() and len(vector) == graph.n and vector.nbytes == array.nbytes
+        np.testing.assert_array_equal(found.levels, expected.levels)
+        np.testing.assert_array_equal(np.asarray(found), array)
+        np.testing.assert_array_equal(vector.to_dask_array().compute(scheduler=client), array)
+        for vertex in (0, 4, 250):
+            assert found.path(vertex) == expected.path(vertex)
+        for wrong in (graph.n, -graph.n - 1, 1.5, "x", [1, 2]):
+            with pytest.raises(IndexError):
+                vector[wrong]
+        with pytest.raises(InputError, match="cannot be pickled"):
+            pickle.dumps(vector)
+        assert f"on {len(placed.ranges)} workers" in repr(vector) and "workers" in found._repr_html_()
+        np.testing.assert_array_equal(found.to_dataframe()["distances"], array)
+
+
+def test_a_vector_is_saved(client, tmp_path):
+    with DistributedGraph.from_graph(grid(5, 5), client, device="cpu") as placed:
+        vector = mgraph.bfs(placed, 0).distances
+        vector.save(tmp_path / "distances.npy")
+        np.testing.assert_array_equal(np.load(tmp_path / "distances.npy"), vector.to_numpy())
+
+
+def test_progress_is_reported_between_spans(client):
+    graph, seen = grid(4, 40), []
+    with DistributedGraph.from_graph(graph, client, device="cpu") as placed:
+        found = mgraph.bfs(placed, 0, span=10, progress=lambda done, total: seen.append(done))
+        same(found, mgraph.bfs(graph, 0, device="cpu"))
+    assert len(seen) >= 4 and seen == sorted(seen)
+
+
+def test_negative_cycles_are_found(client):
+    graph = Graph.from_edges([0, 1, 2, 3], [1, 2, 1, 4], [1, -5, 2, 1])
+    with DistributedGraph.from_graph(graph, client, device="cpu") as placed:
+        with pytest.raises(NegativeCycleError):
+            mgraph.sssp(placed, 0)
+        same(mgraph.sssp(placed, 3), mgraph.sssp(graph, 3, device="cpu"))
+
+
+def test_what_does_not_go_with_a_placed_graph(client):
+    with DistributedGraph.from_graph(directed(), client, device="cpu") as placed:
+        for name, value in (("device", "cpu"), ("client", client), ("worker_timeout", 5)):
+            with pytest.raises(InputError, match=f"leave out {name}"):
+                mgraph.bfs(placed, 0, **{name: value})
+        for call in (
+            lambda: mgraph.connected_components(placed, connection="strong"),
+            lambda: mgraph.apsp(placed),
+            lambda: mgraph.transitive_closure(placed),
+            lambda: mgraph.minimum_spanning_forest(placed),
+            lambda: mgraph.bfs_many(placed, [0]),
+        ):
+            with pytest.raises(InputError, match="DistributedGraph"):
+                call()
+        with pytest.raises(InputError, match="source must be an integer"):
+            mgraph.bfs(placed, 300)
+        with pytest.raises(InputError, match="cannot be pickled"):
+            pickle.dumps(placed)
+    with pytest.raises(InputError, match="has been closed"):
+        mgraph.bfs(placed, 0)
+    with pytest.raises(InputError, match=r"graph must be a Graph"):
+        DistributedGraph.from_graph([[0]], client)
+
+
+def names_kept(client):
+    """The names of what all sessions keep."""
+
+    def look(dask_worker):
+        there = dask_worker.plugins[NAME].sessions.values()
+        return [name for session in there for name in session.kept]
+
+    return [name for names in client.run(look).values() for name in names]
+
+
+def test_what_nothing_refers_to_is_freed(client):
+    workers = len(client.scheduler_info()["workers"])
+    placed = DistributedGraph.from_graph(grid(5, 5), client, device="cpu")
+    other = DistributedGraph.from_graph(grid(5, 5), client, device="cpu")
+    vector = mgraph.bfs(placed, 0, predecessors=True).distances
+    mgraph.bfs(placed, 1)
+    wait_until(lambda: len(names_kept(client)) == 3 * workers)
+    del placed
+    gc.collect()
+    wait_until(lambda: len(names_kept(client)) == 2 * workers)
+    assert vector[1] == 1  # it outlives its graph
+    other.close()
+    wait_until(lambda: len(names_kept(client)) == workers)
+    del vector
+    gc.collect()
+    wait_until(lambda: names_kept(client) == [])
+    del other
+    gc.collect()
+    wait_until(lambda: set(client.run(lambda dask_worker: len(dask_worker.plugins[NAME].sessions)).values()) == {0})
+
+
+def test_graphs_and_plain_calls_side_by_side(client):
+    """Calls with client= drop what other calls left behind, but nothing of a graph."""
+    one, two = GRAPHS["Kronecker"](), directed()
+    with (
+        DistributedGraph.from_graph(one, client, device="cpu") as first,
+        DistributedGraph.from_graph(two, client, device="cpu") as second,
+    ):
+        kept = mgraph.bfs(first, 0)
+        same(mgraph.bfs(second, 0), mgraph.bfs(two, 0, device="cpu"))
+        mgraph.apsp(two, client=client, device="cpu")
+        np.testing.assert_array_equal(
+            mgraph.bfs(two, 0, client=client, device="cpu").distances, mgraph.bfs(two, 0, device="cpu").distances
+        )
+        same(mgraph.bfs(first, 1), mgraph.bfs(one, 1, device="cpu"))
+        same(kept, mgraph.bfs(one, 0, device="cpu"))
+
+
+def test_threads_and_clients_at_once(client):
+    graph = GRAPHS["Kronecker"]()
+    expected = [mgraph.bfs(graph, source, device="cpu").distances for source in range(8)]
+    with Client(client.scheduler.address, set_as_default=False) as other:
+        placed = [DistributedGraph.from_graph(graph, each, device="cpu") for each in (client, other)]
+        start = threading.Barrier(4)
+
+        def search(number):
+            start.wait()
+            for source in range(8):
+                found = mgraph.bfs(placed[number % 2], source).distances
+                np.testing.assert_array_equal(found.to_numpy(), expected[source])
+            mgraph.connected_components(graph, client=(client, other)[number % 2], device="cpu")
+
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(search, range(4)))
+        for each in placed:
+            each.close()
+
+
+def test_a_failed_call_leaves_the_graph_usable(client, monkeypatch):
+    graph = GRAPHS["Kronecker"]()
+    with DistributedGraph.from_graph(graph, client, device="cpu") as placed:
+        kept = mgraph.bfs(placed, 0)
+
+        def interrupt(done, total):
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            mgraph.sssp(placed, 0, span=1, progress=interrupt)
+        same(mgraph.sssp(placed, 0), mgraph.sssp(graph, 0, device="cpu"))
+        with pytest.raises(InputError, match="a test"):
+            placed.executor().run(Failing(), lambda shard: None, kept.plan, None)
+        with pytest.raises(MemoryLimitError):
+            placed.executor().run(Failing(MemoryError("a test")), lambda shard: None, kept.plan, None)
+        same(mgraph.bfs(placed, 3), mgraph.bfs(graph, 3, device="cpu"))
+        same(kept, mgraph.bfs(graph, 0, device="cpu"))
+
+
+class Failing:
+    """A program in which the last shard fails while the others wait for it."""
+
+    facts = ()
+
+    def __init__(self, error=None):
+        self.error = error or InputError("a test")
+
+    def load(self, shard, piece, device):
+        return shard
+
+    def step(self, state, first, limit, comm):
+        if state == comm.size - 1:
+            raise self.error
+        comm.allreduce(np.ones(1), "sum")
+        return 1
+
+    def collect(self, state, comm):
+        return {}
+
+
+def test_a_plan_that_does_not_fit_is_refused(client):
+    with DistributedGraph.from_graph(GRAPHS["Kronecker"](), client, device="cpu") as placed:
+        with pytest.raises(MemoryLimitError, match="memory limit"):
+            mgraph.bfs(placed, 0, memory_limit=100)
+
+
+class TestProcesses:
+    def test_a_call_carries_nothing_of_the_graph(self, processes, carried):
+        """A graph of some MB, and one of some KB."""
+        for scale in (8, 14):
+            with DistributedGraph.from_graph(rmat(scale), processes, device="cpu") as placed:
+                assert sum(carried) > 10_000  # the edges themselves
+                mgraph.bfs(placed, 0)
+                carried.clear()
+                mgraph.bfs(placed, 1, predecessors=True)
+                mgraph.sssp(placed, 1)
+                mgraph.connected_components(placed)
+                assert 0 < sum(carried) < 3 * 100_000
+
+    def test_many_calls_keep_no_memory(self, processes):
+        graph = rmat(10)
+        with DistributedGraph.from_graph(graph, processes, device="cpu") as placed:
+            for source in range(20):
+                mgraph.bfs(placed, source, predecessors=True)
+            before = [psutil.Process().memory_info().rss, *processes.run(resident_memory).values()]
+            for source in range(100):
+                mgraph.bfs(placed, source, predecessors=True)
+            gc.collect()
+            after = [psutil.Process().memory_info().rss, *processes.run(resident_memory).values()]
+            assert all(now - then < 20 << 20 for now, then in zip(after, before, strict=True))
+            wait_until(lambda: len(names_kept(processes)) <= 4)
+
+    def test_a_closed_client(self, processes):
+        graph = grid(5, 5)
+        with Client(processes.scheduler.address, set_as_default=False) as other:
+            placed = DistributedGraph.from_graph(graph, other, device="cpu")
+            vector = mgraph.bfs(placed, 0).distances
+        with pytest.raises(SchedulerError):
+            mgraph.bfs(placed, 0)
+        with pytest.raises(SchedulerError):
+            vector.to_numpy()
+        placed.close()
+        del placed, vector
+        gc.collect()
+        wait_until(lambda: names_kept(processes) == [])
+
+
+def resident_memory():
+    gc.collect()
+    return psutil.Process().memory_info().rss
+
+
+def test_a_lost_worker_takes_the_graph_with_it():
+    graph = rmat(8)
+    with cluster(2, processes=True) as client:
+        placed = DistributedGraph.from_graph(graph, client, device="cpu")
+        vector = mgraph.bfs(placed, 0).distances
+        address, pid = next(iter(client.run(os.getpid).items()))
+        os.kill(pid, signal.SIGKILL)
+        for use in (lambda: mgraph.bfs(placed, 1), lambda: mgraph.bfs(placed, 1), vector.to_numpy):
+            with pytest.raises(WorkerLostError, match=address):
+                use()
+        wait_until(lambda: len(client.scheduler_info()["workers"]) == 2)  # its nanny starts another one
+        with DistributedGraph.from_graph(graph, client, device="cpu") as again:
+            same(mgraph.bfs(again, 1), mgraph.bfs(graph, 1, device="cpu"))
+
+
+def test_a_stopped_worker_is_noticed():
+    graph = rmat(8)
+    with cluster(2, processes=True) as client:
+        placed = DistributedGraph.from_graph(graph, client, device="cpu", worker_timeout=2)
+        address, pid = next(iter(client.run(os.getpid).items()))
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            with pytest.raises(WorkerLostError, match=address):
+                mgraph.bfs(placed, 1)
+        finally:
+            os.kill(pid, signal.SIGCONT)
