@@ -115,7 +115,7 @@ def test_calls_give_what_direct_calls_give(client, name):
 
 @pytest.mark.gpu
 def test_calls_on_gpus_give_what_direct_calls_give():
-    with mgraph.cluster.local_client(device="cuda") as client:
+    with mgraph.cluster.local_client(min(2, device.gpu_count()), device="cuda") as client:
         for make in GRAPHS.values():
             graph = make()
             with DistributedGraph.from_graph(graph, client, device="cuda") as placed:
