@@ -371,9 +371,10 @@ from mgraph import device, limits
 limits.cores_allowed = lambda: 64
 limits.cores = lambda: {cores}
 from mgraph.runtime.dask import worker
-worker.get_worker = lambda: SimpleNamespace(state=SimpleNamespace(nthreads=4))
+session = worker.Session()
+session.device = device.find("cpu")
 for task in range(2):
-    with worker.at_work(worker.Session(), device.find("cpu"), "solve"):
+    with worker.at_work(SimpleNamespace(state=SimpleNamespace(nthreads=4)), session, "solve"):
         import mgraph.device.numba, numba
         print(numba.get_num_threads(), numba.config.NUMBA_NUM_THREADS)
 """

@@ -101,11 +101,11 @@ def same(found, expected):
 def test_calls_give_what_direct_calls_give(client, name):
     graph = GRAPHS[name]()
     with DistributedGraph.from_graph(graph, client, device="cpu") as placed:
-        assert (placed.n, placed.m, placed.directed, placed.weighted) == (
+        assert (placed.n, placed.m, placed.directed, placed.weights_dtype) == (
             graph.n,
             graph.m,
             graph.directed,
-            graph.weighted,
+            graph.weights_dtype,
         )
         check_calls(placed, graph)
         back = placed.to_graph()
@@ -290,9 +290,9 @@ def test_a_failed_call_leaves_the_graph_usable(client, monkeypatch):
             mgraph.sssp(placed, 0, span=1, progress=interrupt)
         same(mgraph.sssp(placed, 0), mgraph.sssp(graph, 0, device="cpu"))
         with pytest.raises(InputError, match="a test"):
-            placed.executor().run(Failing(), lambda shard: None, kept.plan, None)
+            placed.placement.executor().run(Failing(), lambda shard: None, kept.plan, None)
         with pytest.raises(MemoryLimitError):
-            placed.executor().run(Failing(MemoryError("a test")), lambda shard: None, kept.plan, None)
+            placed.placement.executor().run(Failing(MemoryError("a test")), lambda shard: None, kept.plan, None)
         same(mgraph.bfs(placed, 3), mgraph.bfs(graph, 3, device="cpu"))
         same(kept, mgraph.bfs(graph, 0, device="cpu"))
 

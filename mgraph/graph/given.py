@@ -19,7 +19,7 @@ def outline(value: Any) -> tuple[int, str]:
     InputError
         If the matrix is not square.
     """
-    if isinstance(value, (Graph, PlacedGraph)):
+    if isinstance(value, Graph):
         return value.n, value.device
     check_square(value.shape)
     return int(value.shape[0]), devices.of(getattr(value, "data", None)).name
@@ -35,7 +35,7 @@ def as_graph(value: Any) -> Graph:
     """
     if isinstance(value, Graph):
         return value
-    if isinstance(value, PlacedGraph):
+    if hasattr(value, "placement"):
         raise InputError(f"this call does not take {value!r}: it needs the Graph")
     if hasattr(value, "tocoo"):
         return Graph.from_scipy(value)
@@ -50,5 +50,6 @@ def as_graph(value: Any) -> Graph:
 
 
 def as_any_graph(value: Any) -> Graph | PlacedGraph:
-    """Return `value` as `as_graph` does, and a graph that lies on workers as it is."""
-    return value if isinstance(value, PlacedGraph) else as_graph(value)
+    """Return `value` as `as_graph` does; of a `mgraph.DistributedGraph` its placement."""
+    placed: PlacedGraph | None = getattr(value, "placement", None)
+    return as_graph(value) if placed is None else placed

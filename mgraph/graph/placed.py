@@ -1,4 +1,4 @@
-"""A graph whose edges lie on Dask workers, as calls see it: `mgraph.DistributedGraph` without Dask."""
+"""A graph whose edges lie on workers, as calls see it: the placement of a `mgraph.DistributedGraph`, without Dask."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence

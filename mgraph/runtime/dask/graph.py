@@ -1,5 +1,6 @@
 """Graphs that lie on Dask workers: a range of vertices on each, kept until it is released."""
 
+import html
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,25 +8,76 @@ from typing import Any
 import numpy as np
 from distributed import Client
 
+from ...arguments import size_in_words
 from ...errors import InputError, MemoryLimitError
 from ...graph import Compressed, Graph, PlacedGraph
 from ...graph.vertex_range import incoming, range_of
 from ...planning.cut import Placed, shares
 from ...planning.devices import usable
-from ...planning.plan import size_in_words
 from . import residents
-from .driver import Cluster, scattered
+from .driver import Cluster
 from .resident import Group, Kept, Resident, group_of
 
 
-class DistributedGraph(PlacedGraph):
+class Placement(PlacedGraph):
+    """The edges of a `DistributedGraph` in a group's sessions, until the object goes or is closed."""
+
+    def __init__(self, group: Group, facts: Graph, cut: Placed, name: str, held: list[Mapping[str, int]]) -> None:
+        super().__init__(facts.n, facts.m, facts.directed, facts.weights_dtype, facts.extremes(), facts.total())
+        self.ids = facts.ids
+        self.group, self.cut, self.name, self.sizes = group, cut, name, held
+        self.kept_there = Kept(group, name)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the edges have been released."""
+        return not self.kept_there.close.alive
+
+    @property
+    def placed(self) -> Placed:
+        """The ranges of vertices of the workers, and the number of edges into each."""
+        return self.cut
+
+    def executor(self) -> Resident:
+        """Return the executor that runs programs where the edges lie."""
+        self.check()
+        return Resident(self.group, self.name, self.sizes)
+
+    def held(self, names: Sequence[str]) -> tuple[int, ...]:
+        """Return the bytes that each worker's device keeps of the graph under some names."""
+        return tuple(sum(sizes.get(name, 0) for name in names) for sizes in self.sizes)
+
+    def check(self) -> None:
+        """Raise InputError if the edges have been released."""
+        if self.closed:
+            raise InputError(f"{self!r} has been closed")
+
+    def to_graph(self) -> Graph:
+        """Return the graph with all edges in this process's memory."""
+        self.check()
+        self.group.ready()
+        parts: list[Compressed] = self.group.each(residents.edges, [()] * len(self.cut.ranges), self.name)
+        degrees = np.concatenate([np.diff(part.indptr) for part in parts])
+        sources, targets = np.concatenate([part.indices for part in parts]), np.repeat(np.arange(self.n), degrees)
+        weights = np.concatenate([part.weights for part in parts]) if self.weighted else None
+        csr = Graph.from_edges(sources, targets, weights, n=self.n).csr()
+        return Graph(self.n, csr=csr, directed=self.directed, ids=self.ids, nonnegative=self.nonnegative)
+
+    def __repr__(self) -> str:
+        kind = "directed" if self.directed else "undirected"
+        where = "closed" if self.closed else f"on {len(self.cut.ranges)} workers"
+        return f"DistributedGraph(n={self.n}, m={self.m}, {kind}, {self.weights_dtype or 'unweighted'}, {where})"
+
+
+class DistributedGraph:
     """A graph whose edges lie on Dask workers, so that calls carry nothing of it.
 
     Each worker's device holds the edges into a range of vertices; the ranges are balanced by edges. Calls take it in
     place of a `Graph`, without `client`: `mgraph.bfs`, `mgraph.sssp` and weak `mgraph.connected_components`. Their
-    vectors stay on the workers too, as `DistributedVector`.
+    vectors stay on the workers too, as `mgraph.cluster.DistributedVector`.
 
-    The edges stay until `close`, the end of a ``with`` block, or until nothing refers to the graph any more.
+    The edges stay until `close`, the end of a ``with`` block, or until nothing refers to the graph any more. If one of
+    its workers is lost, every later use of the graph raises WorkerLostError.
 
     Attributes
     ----------
@@ -35,23 +87,25 @@ class DistributedGraph(PlacedGraph):
         False if each edge is stored in both directions.
     weights_dtype : dtype or None
         The type of the weights; None for an unweighted graph.
+    ids : array of int64 or None
+        The vertices' original ids where the graph was relabelled.
     ranges : tuple of (int, int)
         The vertices of each worker.
 
     Examples
     --------
+    >>> from distributed import Client
     >>> import mgraph
-    >>> with mgraph.cluster.local_client(2, device="cpu") as client:
+    >>> with Client(processes=False, dashboard_address=None) as client:
     ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(3, 4), client, device="cpu")
-    ...     mgraph.bfs(graph, 0).distances.max()
-    5
+    ...     print(graph, mgraph.bfs(graph, 0).distances.max())
+    DistributedGraph(n=12, m=34, undirected, unweighted, on 1 workers) 5
     """
 
-    def __init__(self, group: Group, facts: Graph, cut: Placed, name: str, held: list[Mapping[str, int]]) -> None:
-        super().__init__(facts.n, facts.m, facts.directed, facts.weights_dtype, facts.extremes(), facts.total())
-        self.ids = facts.ids
-        self._group, self._cut, self._name, self._held = group, cut, name, held
-        self._kept: Kept | None = Kept(group, name)
+    def __init__(self, placement: Placement) -> None:
+        self.n, self.m, self.directed = placement.n, placement.m, placement.directed
+        self.weights_dtype, self.ids, self.ranges = placement.weights_dtype, placement.ids, placement.cut.ranges
+        self._placement = placement
 
     @classmethod
     def from_graph(
@@ -68,7 +122,7 @@ class DistributedGraph(PlacedGraph):
         device : {"cpu", "cuda"}, optional
             The kind of device to hold it. By default GPUs if all workers have one, else CPUs.
         worker_timeout : float or str, optional
-            Seconds that a worker may be silent before a call ends.
+            Seconds that a worker may be silent before a call ends, as of calls with ``client=``.
 
         Returns
         -------
@@ -80,49 +134,61 @@ class DistributedGraph(PlacedGraph):
             If `graph` is not a `Graph`.
         MemoryLimitError
             If the edges do not fit the workers' devices.
-        WorkerLostError, SchedulerError, DeviceError, VersionError
-            As of calls with ``client=``.
+        WorkerLostError
+            If a worker is lost meanwhile.
+        SchedulerError
+            If the scheduler does not answer or has no workers.
 
-        See Also
+        Examples
         --------
-        mgraph.Graph.from_edges : A graph in this process's memory.
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=None) as client:
+        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(3, 4), client, device="cpu")
+        ...     mgraph.connected_components(graph).count
+        1
         """
         if not isinstance(graph, Graph):
             raise InputError(argument="graph", value=graph, expected="a Graph")
         group = group_of(Cluster(client, device, worker_timeout))
         cut = _cut(graph, group)
         name = uuid.uuid4().hex
-        held = []
-        for rank, address in enumerate(group.addresses):
-            part = range_of(graph, *cut.ranges[rank])
-            sent = group.wait(scattered(group.client, address, part))
-            held += group.one(rank, residents.place, name, sent)
-        return cls(group, graph, cut, name, held)
+        held: list[Mapping[str, int]] = []
+        for rank, (first, last) in enumerate(cut.ranges):
+            held += group.one(rank, residents.place, name, group.sent(rank, range_of(graph, first, last)))
+        return cls(Placement(group, graph, cut, name, held))
 
     @property
-    def ranges(self) -> tuple[tuple[int, int], ...]:
-        """The vertices of each worker."""
-        return self._cut.ranges
+    def placement(self) -> Placement:
+        """What calls ask for: how the graph is cut, what is held of it, and the executor that runs programs on it.
 
-    @property
-    def placed(self) -> Placed:
-        """How the vertices are cut into ranges."""
-        return self._cut
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=None) as client:
+        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(3, 4), client, device="cpu")
+        ...     graph.placement.held(["csc"])
+        (188,)
+        """
+        return self._placement
 
     @property
     def closed(self) -> bool:
-        """Whether the edges have been released."""
-        return self._kept is None
+        """Whether the edges have been released.
 
-    def executor(self) -> Resident:
-        """Return the executor that runs programs where the edges lie."""
-        if self.closed:
-            raise InputError(f"{self!r} has been closed")
-        return Resident(self._group, self._name, self._held)
-
-    def held(self, names: Sequence[str]) -> tuple[int, ...]:
-        """Return the bytes that each worker's device keeps of the graph under some names."""
-        return tuple(sum(sizes.get(name, 0) for name in names) for sizes in self._held)
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=None) as client:
+        ...     with mgraph.DistributedGraph.from_graph(mgraph.generate.grid(3, 4), client, device="cpu") as graph:
+        ...         graph.closed
+        ...     graph.closed
+        False
+        True
+        """
+        return self._placement.closed
 
     def to_graph(self) -> Graph:
         """Return the graph with all edges in this process's memory.
@@ -130,23 +196,40 @@ class DistributedGraph(PlacedGraph):
         Returns
         -------
         Graph
+
+        Raises
+        ------
+        InputError
+            If the graph has been closed.
+        WorkerLostError
+            If a worker with a part of it has been lost.
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=None) as client:
+        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(3, 4), client, device="cpu")
+        ...     graph.to_graph()
+        Graph(n=12, m=34, undirected, unweighted)
         """
-        if self.closed:
-            raise InputError(f"{self!r} has been closed")
-        self._group.ready()
-        own: list[tuple[Any, ...]] = [() for _ in self._group.addresses]
-        parts: list[Compressed] = self._group.each(residents.edges, own, self._name)
-        degrees = np.concatenate([np.diff(part.indptr) for part in parts])
-        sources, targets = np.concatenate([part.indices for part in parts]), np.repeat(np.arange(self.n), degrees)
-        weights = np.concatenate([part.weights for part in parts]) if self.weighted else None
-        csr = Graph.from_edges(sources, targets, weights, n=self.n).csr()
-        return Graph(self.n, csr=csr, directed=self.directed, ids=self.ids, nonnegative=self.nonnegative)
+        return self._placement.to_graph()
 
     def close(self) -> None:
-        """Release the edges on the workers; results that were computed stay."""
-        kept, self._kept = self._kept, None
-        if kept is not None:
-            kept.close()
+        """Release the edges on the workers; vectors that calls have computed stay.
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=None) as client:
+        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(3, 4), client, device="cpu")
+        ...     found = mgraph.bfs(graph, 0)
+        ...     graph.close()
+        ...     found.distances.max()
+        5
+        """
+        self._placement.kept_there.close()
 
     def __enter__(self) -> "DistributedGraph":
         return self
@@ -158,20 +241,19 @@ class DistributedGraph(PlacedGraph):
         raise InputError(f"{self!r} stays there and cannot be pickled")
 
     def __repr__(self) -> str:
-        kind = "directed" if self.directed else "undirected"
-        where = "closed" if self.closed else f"on {len(self.ranges)} workers"
-        return f"DistributedGraph(n={self.n}, m={self.m}, {kind}, {self.weights_dtype or 'unweighted'}, {where})"
+        return repr(self._placement)
 
     def _repr_html_(self) -> str:
+        there = self._placement
+        cells = zip(there.group.specs, there.cut.ranges, there.cut.edges, there.sizes, strict=True)
         rows = "".join(
-            f"<tr><td>{spec.name}</td><td>{first:,} to {last - 1:,}</td><td>{edges:,}</td>"
+            f"<tr><td>{html.escape(spec.name)}</td><td>{first:,} to {last:,}</td><td>{edges:,}</td>"
             f"<td>{size_in_words(sum(sizes.values()))}</td></tr>"
-            for spec, (first, last), edges, sizes in zip(
-                self._group.specs, self._cut.ranges, self._cut.edges, self._held, strict=True
-            )
+            for spec, (first, last), edges, sizes in cells
         )
         head = "".join(f"<th>{name}</th>" for name in ("device", "vertices", "edges", "held"))
-        return f"<div><b>{self!r}</b><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+        line = html.escape(repr(self))
+        return f"<div><b>{line}</b><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
 
 
 def _cut(graph: Graph, group: Group) -> Placed:

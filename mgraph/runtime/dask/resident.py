@@ -21,12 +21,13 @@ from distributed.protocol.pickle import dumps, loads
 
 from ... import device as devices
 from ...errors import MgraphError, SchedulerError, WorkerLostError
+from ...graph.vertex_range import VertexRange
 from ...planning.devices import DeviceSpec
 from ...planning.plan import Plan
 from ..program import Outcome, Program, Progress, log_plan, log_span, memory_errors
 from . import residents, tasks, worker
 from .comm import Unreachable
-from .driver import Cluster, devices_of, follows, opened
+from .driver import Cluster, devices_of, follows, opened, scattered
 from .turns import PARTING, turn
 from .vector import DistributedVector
 from .watch import NOTICE, Watch, connection, lost
@@ -101,6 +102,11 @@ class Group:
             for address, own in zip(self.addresses, arguments, strict=True)
         }
         return self.wait_for(lambda watch: tasks.results(watch, tasked))
+
+    def sent(self, rank: int, part: VertexRange) -> Future:
+        """Send a part of a graph to a worker; return the future of it there."""
+        found: Future = self.wait(scattered(self.client, self.addresses[rank], part.on(devices.find("cpu"))))
+        return found
 
     def one(self, rank: int, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Run a task on one worker, of the session's name and the arguments; return a list of its result."""

@@ -32,6 +32,16 @@ class DistributedVector:
         The type of the elements.
     ranges : tuple of (int, int)
         The elements of each worker.
+
+    Examples
+    --------
+    >>> from distributed import Client
+    >>> import mgraph
+    >>> with Client(processes=False, dashboard_address=None) as client:
+    ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+    ...     distances = mgraph.bfs(graph, 0).distances
+    ...     print(distances, distances[5], distances[1:4])
+    <DistributedVector of 6 int32 on 1 workers> 3 [1 2 1]
     """
 
     ndim = 1
@@ -46,12 +56,34 @@ class DistributedVector:
 
     @property
     def size(self) -> int:
-        """The number of elements."""
+        """The number of elements.
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=None) as client:
+        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+        ...     distances = mgraph.bfs(graph, 0, predecessors=True).distances
+        ...     distances.size
+        6
+        """
         return self.shape[0]
 
     @property
     def nbytes(self) -> int:
-        """The bytes of all parts."""
+        """The bytes of all parts.
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=None) as client:
+        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+        ...     distances = mgraph.bfs(graph, 0, predecessors=True).distances
+        ...     distances.nbytes
+        24
+        """
         return self.size * self.dtype.itemsize
 
     def __len__(self) -> int:
@@ -89,6 +121,16 @@ class DistributedVector:
         Returns
         -------
         array of `dtype`, shape (size,)
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=None) as client:
+        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+        ...     distances = mgraph.bfs(graph, 0, predecessors=True).distances
+        ...     distances.to_numpy().tolist()
+        [0, 1, 2, 1, 2, 3]
         """
         return self._read(range(self.size))
 
@@ -96,6 +138,16 @@ class DistributedVector:
         """Return the vector as a ``dask.array`` of NumPy arrays, a chunk for each worker that has elements.
 
         Computing with it needs the vector's client: ``array.sum().compute(scheduler=client)``.
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=None) as client:
+        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+        ...     distances = mgraph.bfs(graph, 0, predecessors=True).distances
+        ...     int(distances.to_dask_array().sum().compute(scheduler=client))
+        9
         """
         import dask.array as da
 
@@ -118,11 +170,36 @@ class DistributedVector:
             Ends with ``.npy``.
         overwrite : bool
             Whether to replace an existing file.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=None) as client:
+        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+        ...     distances = mgraph.bfs(graph, 0, predecessors=True).distances
+        ...     with tempfile.TemporaryDirectory() as folder:
+        ...         distances.save(f"{folder}/distances.npy")
+        ...         np.load(f"{folder}/distances.npy").tolist()
+        [0, 1, 2, 1, 2, 3]
         """
         io.save(path, self.to_numpy(), overwrite)
 
     def max(self) -> Any:
-        """Return the greatest element."""
+        """Return the greatest element.
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=None) as client:
+        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+        ...     distances = mgraph.bfs(graph, 0, predecessors=True).distances
+        ...     distances.max()
+        3
+        """
         return max(self._reduced(_greatest)).item()
 
     def bincount(self) -> np.ndarray:
@@ -131,6 +208,16 @@ class DistributedVector:
         Returns
         -------
         array of int64, shape (greatest + 1,)
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=None) as client:
+        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+        ...     distances = mgraph.bfs(graph, 0, predecessors=True).distances
+        ...     distances.bincount().tolist()
+        [1, 2, 2, 1]
         """
         parts = self._reduced(_counts)
         counts = np.zeros(max(len(part) for part in parts), np.int64)
@@ -145,6 +232,16 @@ class DistributedVector:
         ------
         RoundingError
             If the predecessors form a cycle.
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=None) as client:
+        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+        ...     distances = mgraph.bfs(graph, 0, predecessors=True).distances
+        ...     mgraph.bfs(graph, 0, predecessors=True).predecessors.walked_back(5)
+        [0, 1, 2, 5]
         """
         path: list[int] = []
         while vertex != NO_PREDECESSOR:
