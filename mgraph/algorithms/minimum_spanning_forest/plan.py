@@ -16,8 +16,24 @@ from ...planning.shape import Shape
 #: What `mgraph.minimum_spanning_forest` can do.
 METHODS = ("boruvka",)
 
-#: Assumed number of rounds; the real one depends on the graph.
+#: Number of rounds, as measured for Kronecker graphs of 2^20 to 2^24 vertices on an H200 (benchmarks/NOTES.md,
+#: kernels/spanning_forest.cu); of other graphs assumed.
 ROUNDS = 6
+
+#: Bytes of an edge's key, of which a round on a GPU reads each once.
+KEY_BYTES = 4
+
+#: Reads from anywhere in memory in a round on a GPU: per edge, whose end is looked up, and per vertex. Assumed.
+EDGE_READS, VERTEX_READS = 0.3, 4
+
+#: The same on a CPU, and in addition per vertex if all edges lead far: `Shape.far`. Assumed.
+CPU_EDGE_READS, CPU_VERTEX_READS, CPU_FAR_READS = 0.25, 2, 4
+
+#: Launches of kernels and copies in a round. Assumed.
+LAUNCHES = 7
+
+#: Bytes that shards exchange per vertex in a round: `best` and `ends` of the kernels' `Components`.
+EXCHANGED = 12
 
 
 @dataclass(frozen=True)
@@ -54,12 +70,13 @@ def planned(
     ranges, edges = shares(n, m, specs, memory_limit, indptr, peak)
     able, most = rates_of(specs[0]), lists * max(edges)
     if kind == "cuda":
-        each = 4 * most / able.memory + (0.3 * most + 4 * n) / able.search
+        each = KEY_BYTES * most / able.memory + (EDGE_READS * most + VERTEX_READS * n) / able.search
     else:
-        each = (0.25 * most + (2 + 4 * shape.far) * n) / (able.search * specs[0].cores)
-    exchange = 0 if shards == 1 else 2 * EXCHANGE[kind] + 12 * n / able.link
-    seconds = ROUNDS * (each + 7 * able.launch + exchange)
-    made = Plan(
+        reads = CPU_EDGE_READS * most + (CPU_VERTEX_READS + CPU_FAR_READS * shape.far) * n
+        each = reads / (able.search * specs[0].cores)
+    exchange = 0 if shards == 1 else 2 * EXCHANGE[kind] + EXCHANGED * n / able.link
+    seconds = ROUNDS * (each + LAUNCHES * able.launch + exchange)
+    plan = Plan(
         algorithm="minimum_spanning_forest",
         method="boruvka",
         n=n,
@@ -73,4 +90,4 @@ def planned(
         seconds=seconds,
         detail=ForestDetail(),
     )
-    return fitted(made, memory_limit)
+    return fitted(plan, memory_limit)
