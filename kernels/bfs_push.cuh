@@ -7,7 +7,7 @@
 // which the next level's direction is chosen.
 //
 // Races. A look at a visited bit may be stale, and then costs the atomic. The queue's count is raised before its
-// vertices are written: whoever reads them waits for a barrier.
+// vertices are written, so a barrier stands before they are read.
 //
 // All lanes of a warp call these together. Needs warp.cuh. sssp.cu appends to its piles in the same way, by code of
 // its own: a shared class, of which either search uses a part, changes the machine code of both.

@@ -296,7 +296,7 @@ class OutputExistsError(MgraphError, FileExistsError):
     >>> from distributed import Client
     >>> import mgraph
     >>> import tempfile
-    >>> with Client(processes=False, dashboard_address=None) as client:
+    >>> with Client(processes=False, dashboard_address=":0") as client:
     ...     distances = mgraph.apsp([[0, 3], [2, 0]], client=client, device="cpu").distances
     ...     with tempfile.NamedTemporaryFile(suffix=".npy") as file:
     ...         distances.save(file.name)  # doctest: +ELLIPSIS

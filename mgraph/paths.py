@@ -3,7 +3,7 @@
 from . import device as devices
 from .arrays import Array
 from .dtypes import NO_PREDECESSOR
-from .errors import Given, RoundingError
+from .errors import Given, InputError, RoundingError
 
 
 def endless() -> RoundingError:
@@ -11,6 +11,13 @@ def endless() -> RoundingError:
     return RoundingError(
         "the path goes round a cycle whose weight rounding makes negative: use ", Given("method", "johnson")
     )
+
+
+def needed_for_paths(predecessors: Array | None, call: str) -> Array:
+    """Return the predecessors of a call's result, or raise InputError if they were not requested."""
+    if predecessors is None:
+        raise InputError(f"path() needs the predecessors: call {call}(..., ", Given("predecessors", True), ")")
+    return predecessors
 
 
 def walked_back(predecessors: Array, vertex: int) -> list[int]:

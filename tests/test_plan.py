@@ -107,7 +107,7 @@ def test_a_search_is_cut_by_edges():
 def test_a_cut_takes_no_memory_of_the_graphs_size():
     n = 10**15
     for parts in (2, 3):
-        ranges, edges = shares(n, 5 * n, gpus(parts), None, None, lambda vertices, edges: 0)
+        ranges, edges, _ = shares(n, 5 * n, gpus(parts), None, None, lambda vertices, edges: 0)
         check_cover(ranges, n, parts, 32)
         assert sum(edges) == 5 * n and max(edges) - min(edges) <= 2 * 5 * 32
 

@@ -47,5 +47,5 @@ def test_a_test_uses_public_names_alone(name, private_names):
     "line", ["from mgraph.results import {}", "results.{}(3)", "monkeypatch.setattr(results, '{}', None)"]
 )
 def test_a_private_name_is_seen(line, private_names):
-    assert "_on_workers" in private_names
-    assert list(used(line.format("_on_workers"))) == ["_on_workers"]
+    assert "_row_sources" in private_names
+    assert list(used(line.format("_row_sources"))) == ["_row_sources"]

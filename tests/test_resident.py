@@ -159,7 +159,7 @@ def test_vectors_are_read_where_they_lie(client):
                 vector[wrong]
         with pytest.raises(InputError, match="cannot be pickled"):
             pickle.dumps(vector)
-        assert f"on {len(placed.ranges)} workers" in repr(vector) and "workers" in found._repr_html_()
+        assert f"on {len(placed.ranges)} worker" in repr(vector) and "workers" in found._repr_html_()
         np.testing.assert_array_equal(found.to_dataframe()["distances"], array)
 
 

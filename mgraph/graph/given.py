@@ -35,7 +35,7 @@ def as_graph(value: Any) -> Graph:
     """
     if isinstance(value, Graph):
         return value
-    if hasattr(value, "placement"):
+    if isinstance(value, PlacedGraph) or hasattr(value, "placement"):
         raise InputError(f"this call does not take {value!r}: it needs the Graph")
     if hasattr(value, "tocoo"):
         return Graph.from_scipy(value)

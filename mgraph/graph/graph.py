@@ -374,7 +374,18 @@ class Graph(Keeping):
         return extremes
 
     def total(self) -> float:
-        """Return the sum of the weights; the number of edges of an unweighted graph."""
+        """Return the sum of the weights; the number of edges of an unweighted graph.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.Graph.from_edges([0, 0, 1], [1, 2, 2], [5, 6, 7]).total()
+        18.0
+        """
         weights = self.csr().weights
         with np.errstate(over="ignore"):
             return float(self.m if weights is None else weights.sum())
@@ -536,7 +547,25 @@ class Graph(Keeping):
         return self._view(f"{order}.indptr", device), self._view(f"{order}.indices", device)
 
     def incident(self, device: devices.Device | None = None) -> tuple[Array, Array]:
-        """Return ``(indptr, indices)`` on a device: each row holds neighbours of one vertex, by edges from it."""
+        """Return ``(indptr, indices)`` on a device: each row holds neighbours of one vertex, by edges from it.
+
+        Parameters
+        ----------
+        device : Device, optional
+            The device of the returned arrays; by default the graph's own.
+
+        Returns
+        -------
+        indptr, indices : arrays
+            As of ``adjacency("csr")``.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> indptr, indices = mgraph.Graph.from_edges([0, 0, 1], [1, 2, 2]).incident()
+        >>> indptr.tolist(), indices.tolist()
+        ([0, 2, 3, 3], [1, 2, 2])
+        """
         return self.adjacency("csr", device)
 
     def unweighted(self) -> "Graph":

@@ -170,16 +170,16 @@ def shares(
     memory_limit: int | None,
     indptr: Any,
     peak: Callable[[int, int], int],
-) -> tuple[Ranges, list[int]]:
-    """Return the vertices of each device and the number of edges into them, which are balanced if that fits.
+) -> tuple[Ranges, list[int], tuple[int, ...]]:
+    """Return the vertices of each device, the number of edges into them, which are balanced if that fits, and peaks.
 
     If the edges of each vertex are not known, `indptr` is None, and all vertices count as having the same number. It is
     a `Placed` if the graph was cut before. ``peak(vertices, edges)`` is the peak bytes on a device.
     """
     if isinstance(indptr, Placed):
-        return indptr.ranges, list(indptr.edges)
+        return indptr.ranges, list(indptr.edges), _peaks(indptr.ranges, indptr.edges, peak)
     if len(specs) == 1:
-        return ((0, n),), [m]
+        return ((0, n),), [m], (peak(n, m),)
     offsets = None if indptr is None else devices.to_host(indptr)
 
     def before(vertex: int) -> int:
@@ -190,7 +190,12 @@ def shares(
 
     balanced = balanced_ranges(n, before, len(specs))
     ranges = fitting(balanced, 32, lambda vertex: before(vertex) + vertex, fits)
-    return ranges, [before(last) - before(first) for first, last in ranges]
+    edges = [before(last) - before(first) for first, last in ranges]
+    return ranges, edges, _peaks(ranges, edges, peak)
+
+
+def _peaks(ranges: Ranges, edges: Sequence[int], peak: Callable[[int, int], int]) -> tuple[int, ...]:
+    return tuple(peak(last - first, own) for (first, last), own in zip(ranges, edges, strict=True))
 
 
 def grids(shards: int) -> list[tuple[int, int]]:

@@ -22,7 +22,7 @@ from ...graph import Graph, as_graph, check_sums, outline
 from ...graph.potentials import potentials
 from ...matrices.distance_matrix import parts
 from ...matrices.floyd_warshall import FloydWarshall
-from ...paths import endless, walked_back
+from ...paths import endless, needed_for_paths, walked_back
 from ...planning.cut import GROUP
 from ...planning.plan import Plan
 from ...results import MatrixResult
@@ -355,8 +355,8 @@ class ApspResult(MatrixResult):
         >>> mgraph.apsp([[0, 3, 9], [2, 0, 5], [1, 4, 0]], predecessors=True, device="cpu").path(0, 2)
         [0, 1, 2]
         """
-        if self.predecessors is None and self.intermediate is None:
-            raise InputError("path() needs the predecessors: call apsp(..., ", Given("predecessors", True), ")")
+        if self.intermediate is None:
+            needed_for_paths(self.predecessors, "apsp")
         [i], [j] = checked_vertices("i", [i], self.plan.n), checked_vertices("j", [j], self.plan.n)
         if i == j:
             return [i]

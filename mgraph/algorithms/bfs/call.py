@@ -12,7 +12,7 @@ from ...docstrings import with_common_parts
 from ...errors import Given, InputError
 from ...graph import as_any_graph
 from ...kernels import bfs as bfs_kernels
-from ...paths import walked_back
+from ...paths import needed_for_paths, walked_back
 from ...planning.shape import shape_beside
 from ...results import Result, on_workers
 from ...runtime.program import Progress, memory_errors
@@ -217,7 +217,6 @@ class BfsResult(Result):
         >>> result.path(2), result.path(3)
         ([0, 1, 2], [])
         """
-        if self.predecessors is None:
-            raise InputError("path() needs the predecessors: call bfs(..., ", Given("predecessors", True), ")")
+        predecessors = needed_for_paths(self.predecessors, "bfs")
         [vertex] = checked_vertices("vertex", [vertex], self.plan.n)
-        return walked_back(self.predecessors, vertex) if self.distances[vertex] >= 0 else []
+        return walked_back(predecessors, vertex) if self.distances[vertex] >= 0 else []

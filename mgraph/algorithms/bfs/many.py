@@ -11,7 +11,7 @@ from ...arguments import checked_depth, checked_flag, checked_vertices
 from ...docstrings import with_common_parts
 from ...errors import Given, InputError, shown
 from ...graph import as_graph
-from ...paths import walked_back
+from ...paths import needed_for_paths, walked_back
 from ...planning.shape import shape_beside
 from ...results import MatrixResult
 from ...runtime.program import Progress, memory_errors
@@ -162,14 +162,13 @@ class BfsManyResult(MatrixResult):
         >>> mgraph.bfs_many(mgraph.generate.grid(1, 4), [0, 2], predecessors=True, device="cpu").path(2, 0)
         [2, 1, 0]
         """
-        if self.predecessors is None:
-            raise InputError("path() needs the predecessors: call bfs_many(..., ", Given("predecessors", True), ")")
+        predecessors = needed_for_paths(self.predecessors, "bfs_many")
         [source], [vertex] = (
             checked_vertices(name, [value], self.plan.n) for name, value in (("source", source), ("vertex", vertex))
         )
         if source not in self.sources:
             raise InputError(Given("source", source), f" is not among the {len(self.sources)} sources of the searches")
-        vertices = walked_back(self.predecessors[self.sources.index(source)], vertex)
+        vertices = walked_back(predecessors[self.sources.index(source)], vertex)
         return vertices if vertices[0] == source else []
 
     def _row_sources(self) -> Sequence[int]:

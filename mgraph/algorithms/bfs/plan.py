@@ -95,7 +95,7 @@ def planned(
         state = 8 * n + bitmaps + hubs + 4 * len(specs) * (1 + listed) + once[prepared]
         return lists + state + found
 
-    ranges, edges = shares(n, m, specs, memory_limit, indptr, peak)
+    ranges, edges, peaks = shares(n, m, specs, memory_limit, indptr, peak)
     search, depth = rates_of(specs[0]).search, shape.levels if kind == "cpu" else DEPTH
     few = method in ("auto", "hybrid") and m >= _HEADS_FROM * n
     looked = _LOOKS[kind] * n if few else m
@@ -123,7 +123,7 @@ def planned(
         devices=specs,
         steps=None,
         span=span or span_of(level),
-        peak_bytes=tuple(peak(last - first, own_edges) for (first, last), own_edges in zip(ranges, edges, strict=True)),
+        peak_bytes=peaks,
         seconds=seconds + depth * per_level,
         detail=SearchDetail(listed, by_target, by_source, prepared),
     )
@@ -216,7 +216,7 @@ def planned_for_many(
             found = 4 * own * sources * (1 + predecessors) + predecessors * 4 * n
             return lists + 8 * words * (n + 2 * own) + hubs + found
 
-        ranges, edges = shares(n, m, specs, memory_limit, indptr, peak)
+        ranges, edges, peaks = shares(n, m, specs, memory_limit, indptr, peak)
         # An edge is read in some levels, the words of a vertex in all; a distance is written once.
         passes = DEPTH * 24 * words * n / (r.memory * shards) + DEPTH * per_level
         seconds = batches * (3 * max(edges) / (r.search * specs[0].cores) + passes)
@@ -234,9 +234,7 @@ def planned_for_many(
             devices=specs,
             steps=None,
             span=span or span_of(seconds / (DEPTH * batches)),
-            peak_bytes=tuple(
-                peak(last - first, own_edges) for (first, last), own_edges in zip(ranges, edges, strict=True)
-            ),
+            peak_bytes=peaks,
             seconds=seconds + 8 * sources * n / (r.memory * shards),
             detail=SearchesDetail(sources, 64 * words),
         )

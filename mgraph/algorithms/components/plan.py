@@ -53,7 +53,7 @@ def planned(
     def peak(own: int, own_edges: int) -> int:
         return 4 * own_edges + offset * (own + 1) + forests * 4 * n
 
-    ranges, edges = shares(n, m, specs, memory_limit, indptr, peak)
+    ranges, edges, peaks = shares(n, m, specs, memory_limit, indptr, peak)
     most = max(edges)
     touches: float
     if method == "sequential":
@@ -78,7 +78,7 @@ def planned(
         devices=specs,
         steps={"sequential": 1, "afforest": 2}.get(method),
         span=span or span_of(seconds / (10 if rounds else 1)),
-        peak_bytes=tuple(peak(last - first, own_edges) for (first, last), own_edges in zip(ranges, edges, strict=True)),
+        peak_bytes=peaks,
         seconds=seconds,
         detail=ComponentsDetail(),
     )

@@ -67,7 +67,7 @@ def planned(
         # forest 12 bytes, and to sort them 41 more.
         return incident + 12 * n + max(20 * n + 8 * lists * own, 41 * n)
 
-    ranges, edges = shares(n, m, specs, memory_limit, indptr, peak)
+    ranges, edges, peaks = shares(n, m, specs, memory_limit, indptr, peak)
     able, most = rates_of(specs[0]), lists * max(edges)
     if kind == "cuda":
         each = KEY_BYTES * most / able.memory + (EDGE_READS * most + VERTEX_READS * n) / able.search
@@ -86,7 +86,7 @@ def planned(
         devices=specs,
         steps=None,
         span=span or span_of(seconds / ROUNDS),
-        peak_bytes=tuple(peak(last - first, own_edges) for (first, last), own_edges in zip(ranges, edges, strict=True)),
+        peak_bytes=peaks,
         seconds=seconds,
         detail=ForestDetail(),
     )

@@ -16,7 +16,7 @@ from ...dtypes import distance_dtype, infinity
 from ...errors import Given, InputError
 from ...graph import Graph, PlacedGraph, as_any_graph, check_sums
 from ...graph.potentials import potentials
-from ...paths import walked_back
+from ...paths import needed_for_paths, walked_back
 from ...planning.shape import shape_beside
 from ...results import Result
 from ...runtime.program import Progress, memory_errors
@@ -222,12 +222,11 @@ class SsspResult(Result):
         >>> mgraph.sssp(graph, 0, predecessors=True, device="cpu").path(2)
         [0, 1, 2]
         """
-        if self.predecessors is None:
-            raise InputError("path() needs the predecessors: call sssp(..., ", Given("predecessors", True), ")")
+        predecessors = needed_for_paths(self.predecessors, "sssp")
         [vertex] = checked_vertices("vertex", [vertex], self.plan.n)
         if self.distances[vertex] == infinity(np.dtype(self.distances.dtype)):
             return []
-        vertices = walked_back(self.predecessors, vertex)
+        vertices = walked_back(predecessors, vertex)
         return vertices if vertices[0] == self.source else []  # a cycle of weight zero that rounding made negative
 
 

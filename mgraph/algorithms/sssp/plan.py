@@ -46,7 +46,7 @@ def planned(
         masked = shards > 1 or method == "mask"
         return device_bytes(n, own_edges, own, dtype, predecessors, kind=kind, masked=masked)
 
-    ranges, edges = shares(n, m, specs, memory_limit, indptr, peak)
+    ranges, _, peaks = shares(n, m, specs, memory_limit, indptr, peak)
     per_round = EXCHANGE["solo" if shards == 1 else kind] + (5e-6 if kind == "cuda" else 1e-6)
     made = Plan(
         algorithm="sssp",
@@ -59,7 +59,7 @@ def planned(
         devices=specs,
         steps=None,
         span=span or span_of(per_round),
-        peak_bytes=tuple(peak(last - first, own_edges) for (first, last), own_edges in zip(ranges, edges, strict=True)),
+        peak_bytes=peaks,
         seconds=_passed(n, m, method, kind, shape) / (rates_of(specs[0]).search * shards) + 60 * per_round,
         detail=Detail(),
     )

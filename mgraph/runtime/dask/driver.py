@@ -91,7 +91,7 @@ class Cluster:
     --------
     >>> from distributed import Client
     >>> import mgraph
-    >>> with Client(processes=False, dashboard_address=None) as client:
+    >>> with Client(processes=False, dashboard_address=":0") as client:
     ...     [spec.kind for spec in mgraph.cluster.Cluster(client, "cpu").specs]
     ['cpu']
     """

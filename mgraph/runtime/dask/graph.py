@@ -65,7 +65,8 @@ class Placement(PlacedGraph):
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
-        where = "closed" if self.closed else f"on {len(self.cut.ranges)} workers"
+        count = len(self.cut.ranges)
+        where = "closed" if self.closed else f"on {count} worker{'s' * (count > 1)}"
         return f"DistributedGraph(n={self.n}, m={self.m}, {kind}, {self.weights_dtype or 'unweighted'}, {where})"
 
 
@@ -96,10 +97,10 @@ class DistributedGraph:
     --------
     >>> from distributed import Client
     >>> import mgraph
-    >>> with Client(processes=False, dashboard_address=None) as client:
+    >>> with Client(processes=False, dashboard_address=":0") as client:
     ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(3, 4), client, device="cpu")
     ...     print(graph, mgraph.bfs(graph, 0).distances.max())
-    DistributedGraph(n=12, m=34, undirected, unweighted, on 1 workers) 5
+    DistributedGraph(n=12, m=34, undirected, int32, on 1 worker) 5
     """
 
     def __init__(self, placement: Placement) -> None:
@@ -143,7 +144,7 @@ class DistributedGraph:
         --------
         >>> from distributed import Client
         >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=None) as client:
+        >>> with Client(processes=False, dashboard_address=":0") as client:
         ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(3, 4), client, device="cpu")
         ...     mgraph.connected_components(graph).count
         1
@@ -166,7 +167,7 @@ class DistributedGraph:
         --------
         >>> from distributed import Client
         >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=None) as client:
+        >>> with Client(processes=False, dashboard_address=":0") as client:
         ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(3, 4), client, device="cpu")
         ...     graph.placement.held(["csc"])
         (188,)
@@ -181,7 +182,7 @@ class DistributedGraph:
         --------
         >>> from distributed import Client
         >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=None) as client:
+        >>> with Client(processes=False, dashboard_address=":0") as client:
         ...     with mgraph.DistributedGraph.from_graph(mgraph.generate.grid(3, 4), client, device="cpu") as graph:
         ...         graph.closed
         ...     graph.closed
@@ -208,10 +209,10 @@ class DistributedGraph:
         --------
         >>> from distributed import Client
         >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=None) as client:
+        >>> with Client(processes=False, dashboard_address=":0") as client:
         ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(3, 4), client, device="cpu")
         ...     graph.to_graph()
-        Graph(n=12, m=34, undirected, unweighted)
+        Graph(n=12, m=34, undirected, int32)
         """
         return self._placement.to_graph()
 
@@ -222,7 +223,7 @@ class DistributedGraph:
         --------
         >>> from distributed import Client
         >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=None) as client:
+        >>> with Client(processes=False, dashboard_address=":0") as client:
         ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(3, 4), client, device="cpu")
         ...     found = mgraph.bfs(graph, 0)
         ...     graph.close()
@@ -264,9 +265,8 @@ def _cut(graph: Graph, group: Group) -> Placed:
     def peak(own: int, edges: int) -> int:
         return an_edge * edges + offset * (own + 1)
 
-    ranges, edges = shares(graph.n, graph.m, group.specs, None, incoming(graph), peak)
-    for spec, (first, last), own in zip(group.specs, ranges, edges, strict=True):
-        needed = peak(last - first, own)
+    ranges, edges, peaks = shares(graph.n, graph.m, group.specs, None, incoming(graph), peak)
+    for spec, needed in zip(group.specs, peaks, strict=True):
         if needed > usable(spec, None):
             raise MemoryLimitError(
                 f"the edges need {size_in_words(needed)} on {spec.name}, which has {size_in_words(spec.memory)} free: "

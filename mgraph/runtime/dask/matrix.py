@@ -73,7 +73,7 @@ class DistributedMatrix:
     --------
     >>> from distributed import Client
     >>> import mgraph
-    >>> with Client(processes=False, dashboard_address=None) as client:
+    >>> with Client(processes=False, dashboard_address=":0") as client:
     ...     distances = mgraph.apsp([[0, 3, 8], [2, 0, 5], [1, 4, 0]], client=client, device="cpu").distances
     ...     print(distances.shape, distances.ranges, distances[0, 2], distances[1:, 0])
     (3, 3) ((0, 3),) 8 [2 1]
@@ -106,7 +106,7 @@ class DistributedMatrix:
         --------
         >>> from distributed import Client
         >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=None) as client:
+        >>> with Client(processes=False, dashboard_address=":0") as client:
         ...     distances = mgraph.apsp([[0, 3, 8], [2, 0, 5], [1, 4, 0]], client=client, device="cpu").distances
         ...     print(distances.nbytes)
         36
@@ -156,7 +156,7 @@ class DistributedMatrix:
         --------
         >>> from distributed import Client
         >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=None) as client:
+        >>> with Client(processes=False, dashboard_address=":0") as client:
         ...     distances = mgraph.apsp([[0, 3, 8], [2, 0, 5], [1, 4, 0]], client=client, device="cpu").distances
         ...     print(distances.row(1))
         [2 0 5]
@@ -174,7 +174,7 @@ class DistributedMatrix:
         --------
         >>> from distributed import Client
         >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=None) as client:
+        >>> with Client(processes=False, dashboard_address=":0") as client:
         ...     distances = mgraph.apsp([[0, 3, 8], [2, 0, 5], [1, 4, 0]], client=client, device="cpu").distances
         ...     print(distances.to_numpy().tolist())
         [[0, 3, 8], [2, 0, 5], [1, 4, 0]]
@@ -204,7 +204,7 @@ class DistributedMatrix:
         --------
         >>> from distributed import Client
         >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=None) as client:
+        >>> with Client(processes=False, dashboard_address=":0") as client:
         ...     distances = mgraph.apsp([[0, 3, 8], [2, 0, 5], [1, 4, 0]], client=client, device="cpu").distances
         ...     print(distances.to_dask_array().sum().compute())
         23
@@ -235,7 +235,7 @@ class DistributedMatrix:
         --------
         >>> from distributed import Client
         >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=None) as client:
+        >>> with Client(processes=False, dashboard_address=":0") as client:
         ...     distances = mgraph.apsp([[0, 3, 8], [2, 0, 5], [1, 4, 0]], client=client, device="cpu").distances
         ...     print([chunk.shape for chunk in distances.chunks()])
         [(3, 3)]
@@ -268,7 +268,7 @@ class DistributedMatrix:
         >>> import tempfile
         >>> from pathlib import Path
         >>> import numpy as np
-        >>> with Client(processes=False, dashboard_address=None) as client, tempfile.TemporaryDirectory() as folder:
+        >>> with Client(processes=False, dashboard_address=":0") as client, tempfile.TemporaryDirectory() as folder:
         ...     path = Path(folder, "distances.npy")
         ...     mgraph.apsp([[0, 3], [2, 0]], client=client, device="cpu").distances.save(path)
         ...     print(np.load(path).tolist())

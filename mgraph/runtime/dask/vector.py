@@ -37,11 +37,11 @@ class DistributedVector:
     --------
     >>> from distributed import Client
     >>> import mgraph
-    >>> with Client(processes=False, dashboard_address=None) as client:
+    >>> with Client(processes=False, dashboard_address=":0") as client:
     ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
     ...     distances = mgraph.bfs(graph, 0).distances
     ...     print(distances, distances[5], distances[1:4])
-    <DistributedVector of 6 int32 on 1 workers> 3 [1 2 1]
+    <DistributedVector of 6 int32 on 1 worker> 3 [1 2 1]
     """
 
     ndim = 1
@@ -62,7 +62,7 @@ class DistributedVector:
         --------
         >>> from distributed import Client
         >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=None) as client:
+        >>> with Client(processes=False, dashboard_address=":0") as client:
         ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
         ...     distances = mgraph.bfs(graph, 0, predecessors=True).distances
         ...     distances.size
@@ -78,7 +78,7 @@ class DistributedVector:
         --------
         >>> from distributed import Client
         >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=None) as client:
+        >>> with Client(processes=False, dashboard_address=":0") as client:
         ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
         ...     distances = mgraph.bfs(graph, 0, predecessors=True).distances
         ...     distances.nbytes
@@ -90,7 +90,8 @@ class DistributedVector:
         return self.size
 
     def __repr__(self) -> str:
-        return f"<DistributedVector of {self.size:,} {self.dtype} on {len(self.ranges)} workers>"
+        count = len(self.ranges)
+        return f"<DistributedVector of {self.size:,} {self.dtype} on {count} worker{'s' * (count > 1)}>"
 
     def __reduce__(self) -> Any:
         raise InputError(f"{self!r} stays there and cannot be pickled: take its .to_numpy(), or .save() it to a file")
@@ -126,7 +127,7 @@ class DistributedVector:
         --------
         >>> from distributed import Client
         >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=None) as client:
+        >>> with Client(processes=False, dashboard_address=":0") as client:
         ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
         ...     distances = mgraph.bfs(graph, 0, predecessors=True).distances
         ...     distances.to_numpy().tolist()
@@ -143,7 +144,7 @@ class DistributedVector:
         --------
         >>> from distributed import Client
         >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=None) as client:
+        >>> with Client(processes=False, dashboard_address=":0") as client:
         ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
         ...     distances = mgraph.bfs(graph, 0, predecessors=True).distances
         ...     int(distances.to_dask_array().sum().compute(scheduler=client))
@@ -177,7 +178,7 @@ class DistributedVector:
         >>> import numpy as np
         >>> from distributed import Client
         >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=None) as client:
+        >>> with Client(processes=False, dashboard_address=":0") as client:
         ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
         ...     distances = mgraph.bfs(graph, 0, predecessors=True).distances
         ...     with tempfile.TemporaryDirectory() as folder:
@@ -194,7 +195,7 @@ class DistributedVector:
         --------
         >>> from distributed import Client
         >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=None) as client:
+        >>> with Client(processes=False, dashboard_address=":0") as client:
         ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
         ...     distances = mgraph.bfs(graph, 0, predecessors=True).distances
         ...     distances.max()
@@ -213,7 +214,7 @@ class DistributedVector:
         --------
         >>> from distributed import Client
         >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=None) as client:
+        >>> with Client(processes=False, dashboard_address=":0") as client:
         ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
         ...     distances = mgraph.bfs(graph, 0, predecessors=True).distances
         ...     distances.bincount().tolist()
@@ -237,7 +238,7 @@ class DistributedVector:
         --------
         >>> from distributed import Client
         >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=None) as client:
+        >>> with Client(processes=False, dashboard_address=":0") as client:
         ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
         ...     distances = mgraph.bfs(graph, 0, predecessors=True).distances
         ...     mgraph.bfs(graph, 0, predecessors=True).predecessors.walked_back(5)
