@@ -8,10 +8,12 @@ workers free everything.
 passes it on to each worker in the call's turn and returns the answers; nothing of the graph travels.
 """
 
+import contextlib
 import logging
 import time
 import uuid
 import weakref
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -37,8 +39,8 @@ _log = logging.getLogger(__name__)
 #: Seconds after which what is known of the workers' memory is asked for again.
 FRESH = 1.0
 
-#: Seconds that workers may take to stop a call that failed.
-WIND_DOWN = 10.0
+#: Seconds after which workers forget what was released, if no call comes before.
+FREED = 0.5
 
 _groups: "weakref.WeakValueDictionary[tuple[str, tuple[str, ...], str], Group]" = weakref.WeakValueDictionary()
 
@@ -68,6 +70,7 @@ class Group:
         self.broken = False
         self.asked = time.monotonic()
         self._leases: dict[str, Future] = {}
+        self._freed: deque[str] = deque()
         self.session = ""
         self._open()
 
@@ -128,12 +131,28 @@ class Group:
             raise
 
     def drop(self, name: str) -> None:
-        """Have the workers forget a graph or vectors, without waiting; may be called while garbage is collected."""
-        client = self.client
-        if client.status == "running" and self.gone is None:
-            arguments = residents.drop, self.session, name
-            loop: Any = client.loop
-            loop.add_callback(_ignored, client, arguments, self.addresses)
+        """Have the workers forget a graph or vectors, by the next call or soon; may run while garbage is collected."""
+        self._freed.append(name)
+        if self.client.status == "running" and self.gone is None:
+            loop: Any = self.client.loop
+            loop.add_callback(loop.call_later, FREED, self._forget)
+
+    def freed(self) -> tuple[str, ...]:
+        """Return the names to forget that no worker has been sent yet, for a message that will be sent now."""
+        names = []
+        with contextlib.suppress(IndexError):
+            while True:
+                names.append(self._freed.popleft())
+        return tuple(names)
+
+    async def _forget(self) -> None:
+        names, client = self.freed(), self.client
+        if names and client.status == "running" and self.gone is None:
+            given = residents.drop, self.session, names
+            try:
+                await client.run(*given, workers=list(self.addresses), on_error="ignore", asynchronous=True)
+            except Exception as error:
+                _log.debug("the workers were not told what was released: %s", error)
 
     def _open(self) -> None:
         session = uuid.uuid4().hex
@@ -155,13 +174,6 @@ def group_of(cluster: Cluster) -> Group:
     if found is None or found.gone is not None:
         found = _groups[key] = Group(cluster)
     return found
-
-
-async def _ignored(client: Client, arguments: Sequence[Any], addresses: Sequence[str]) -> None:
-    try:
-        await client.run(*arguments, workers=list(addresses), on_error="ignore", asynchronous=True)
-    except Exception as error:
-        _log.debug("the workers did not hear that something was released: %s", error)
 
 
 class Resident:
@@ -207,7 +219,7 @@ class Resident:
         group = self._group
         look = time.monotonic() - group.asked > FRESH
         named = group.session, group.client.id, call, group.timeout, self._graph
-        request = dumps(residents.Request(*named, program, first, span, look))
+        request = dumps(residents.Request(*named, program, first, span, look, group.freed()))
         given = group.client.id, call, group.addresses, group.session, request
         found = watch.wait(group.client.run_on_scheduler(way, *given, asynchronous=True))
         answers = [loads(found[address]["answer"]) for address in group.addresses]

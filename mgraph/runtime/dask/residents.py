@@ -28,7 +28,7 @@ from ...graph import Compressed
 from ...graph.vertex_range import VertexRange
 from ..communicator import Communicator, Solo
 from ..program import Program, advance
-from .comm import DaskComm
+from .comm import Aborted, DaskComm
 from .tasks import Failure, reported
 from .turns import forget_beats, turns_on
 from .worker import Session, Sight, at_work, new_nccl, on_loop, sessions, sight_of
@@ -59,6 +59,8 @@ class Request:
         The number of the next superstep, and the most to run; None runs all.
     look : bool
         Whether to answer with the worker's memory too.
+    freed : tuple of str
+        What to forget first, by name.
     """
 
     session: str
@@ -70,6 +72,7 @@ class Request:
     first: int
     span: int | None
     look: bool
+    freed: tuple[str, ...]
 
 
 class Answer(NamedTuple):
@@ -129,6 +132,7 @@ class Residents(WorkerPlugin):
         try:
             there = sessions(self._worker)
             session = there.find(asked.session)
+            session.forget(asked.freed)
             if session.pulse is None:
                 there.beat(asked.session, asked.client, asked.call, asked.timeout)
             answer = await asyncio.get_running_loop().run_in_executor(self._thread, self._run, session, asked)
@@ -239,16 +243,16 @@ def edges(session: str, name: str) -> Compressed:
 def adopt(old: str, new: str, dask_worker: Worker) -> None:
     """Give a session what another one keeps; for `Client.run`."""
     there = sessions(dask_worker)
-    with contextlib.suppress(Exception):
+    with contextlib.suppress(Aborted):
         before, after = there.find(old), there.find(new)
         after.kept = before.kept
         there.drop(old)
 
 
-def drop(session: str, name: str, dask_worker: Worker) -> None:
-    """Forget a graph or the vectors of a call; for `Client.run`."""
-    with contextlib.suppress(Exception):
-        sessions(dask_worker).find(session).kept.pop(name, None)
+def drop(session: str, names: Sequence[str], dask_worker: Worker) -> None:
+    """Forget graphs, and the vectors of calls; for `Client.run`."""
+    with contextlib.suppress(Aborted):  # the session has ended, and took them along
+        sessions(dask_worker).find(session).forget(names)
 
 
 async def in_turn(

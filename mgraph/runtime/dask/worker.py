@@ -116,6 +116,11 @@ class Session:
             pulse.stop()
         self.program = self.state = self.superstep = None
 
+    def forget(self, names: Sequence[str]) -> None:
+        """Free what is kept under some names."""
+        for name in names:
+            self.kept.pop(name, None)
+
     def close(self) -> None:
         """Free the communicator."""
         self._end("close")
