@@ -139,6 +139,27 @@ def test_limits_targets_and_several_sources(client):
         same(mgraph.bfs(placed, sources=[1, 90]), mgraph.bfs(graph, sources=[1, 90], device="cpu"))
 
 
+def test_many_searches(client):
+    for name in ("Kronecker", "directed with zeros and loops", "fewer vertices than workers"):
+        graph, sources = GRAPHS[name](), [1, 0, 1]
+        with DistributedGraph.from_graph(graph, client, device="cpu") as placed:
+            found = mgraph.bfs_many(placed, sources, predecessors=True)
+            again = mgraph.bfs_many(placed, sources)
+            expected = mgraph.bfs_many(graph, sources, predecessors=True, device="cpu")
+            same(found, expected)
+            np.testing.assert_array_equal(again.distances.to_numpy(), expected.distances)
+        same(found, expected)  # its matrices outlive the graph
+        assert found.path(1, 0) == expected.path(1, 0)
+
+
+def test_a_graph_that_is_sent_again_and_again(client, caplog):
+    graph = directed()
+    with caplog.at_level("INFO", "mgraph"):
+        for calls, hints in ((1, 0), (2, 1), (3, 1)):
+            mgraph.bfs(graph, 0, client=client, device="cpu")
+            assert caplog.text.count("mgraph.DistributedGraph.from_graph") == hints, calls
+
+
 def test_vectors_are_read_where_they_lie(client):
     graph = GRAPHS["floats"]()
     with DistributedGraph.from_graph(graph, client, device="cpu") as placed:
@@ -196,7 +217,6 @@ def test_what_does_not_go_with_a_placed_graph(client):
             lambda: mgraph.apsp(placed),
             lambda: mgraph.transitive_closure(placed),
             lambda: mgraph.minimum_spanning_forest(placed),
-            lambda: mgraph.bfs_many(placed, [0]),
         ):
             with pytest.raises(InputError, match="DistributedGraph"):
                 call()

@@ -1,5 +1,7 @@
 """Selection of the executor by a call's arguments, and checks of the arguments that all calls share."""
 
+import itertools
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -16,6 +18,11 @@ from ..planning.devices import DeviceSpec
 from ..planning.plan import Plan
 from .direct import Direct
 from .program import Executor
+
+_log = logging.getLogger(__name__)
+
+#: The call with client= on one graph at which a hint is logged.
+REPEATED = 2
 
 
 def executor(device: str | None, client: Any, home: str, worker_timeout: Any = None) -> Executor:
@@ -44,12 +51,21 @@ def executor(device: str | None, client: Any, home: str, worker_timeout: Any = N
 def runner_of(graph: Graph | PlacedGraph, device: str | None, client: Any, worker_timeout: Any) -> Executor:
     """Return where to run a call on a graph: where it lies if that is on workers, else as `executor` chooses."""
     if not isinstance(graph, PlacedGraph):
+        if client is not None:
+            _hint(graph)
         return executor(device, client, graph.device, worker_timeout)
     for name, value in (("device", device), ("client", client), ("worker_timeout", worker_timeout)):
         if value is not None:
             raise InputError(f"{graph!r} runs where it lies: leave out ", Given(name))
     found: Executor = graph.executor()
     return found
+
+
+def _hint(graph: Graph) -> None:
+    """Log from the second call on that a graph is sent to the workers again and again."""
+    calls = graph.kept("calls with client=", devices.find("cpu"), lambda: itertools.count(1))
+    if next(calls) == REPEATED:
+        _log.info("%r is sent to the workers by every call: mgraph.DistributedGraph.from_graph sends it once", graph)
 
 
 def at_home(graph: Graph | PlacedGraph, array: Any) -> Any:

@@ -10,12 +10,12 @@ from ... import device as devices
 from ...arguments import checked_depth, checked_flag, checked_vertices
 from ...docstrings import with_common_parts
 from ...errors import Given, InputError, shown
-from ...graph import as_graph
+from ...graph import as_any_graph
 from ...paths import needed_for_paths, walked_back
 from ...planning.shape import shape_beside
 from ...results import MatrixResult
 from ...runtime.program import Progress, memory_errors
-from ...runtime.select import checked_memory_limit, checked_span, cut_of, executor, parts, specs_holding
+from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
 from . import plan as searches
 from .search_many import SearchMany
 
@@ -80,10 +80,10 @@ def bfs_many(
     >>> mgraph.bfs_many(mgraph.Graph.from_edges([0, 1], [1, 2]), [0, 2], device="cpu").distances.tolist()
     [[0, 1, 2], [-1, -1, 0]]
     """
-    graph = as_graph(graph)
+    graph = as_any_graph(graph)
     start = checked_vertices("sources", sources, graph.n, f": for one vertex give [{shown(sources)}]")
     predecessors, limit = checked_flag("predecessors", predecessors), checked_depth(limit, max_depth, graph.n)
-    runner = executor(device, client, graph.device, worker_timeout)
+    runner = runner_of(graph, device, client, worker_timeout)
     plan = searches.planned_for_many(
         graph.n,
         graph.m,
@@ -99,8 +99,7 @@ def bfs_many(
     outcome = runner.run(SearchMany(plan, start, limit), parts(runner, graph, plan), plan, progress)
     results = outcome.arrays
     if client is None:
-        home = devices.find(graph.device)
-        results = {name: home.asarray(value) for name, value in results.items()}
+        results = {name: at_home(graph, value) for name, value in results.items()}
     return BfsManyResult(**results, sources=start, plan=plan, timings=outcome.timings)
 
 

@@ -7,6 +7,7 @@ its own, and gathers the others'.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -59,6 +60,8 @@ class BatchShard:
 
 class SearchMany:
     """Breadth-first searches from many sources over ranges of vertices."""
+
+    facts: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, plan: Plan[SearchesDetail], sources: tuple[int, ...], max_depth: int | None = None) -> None:
         self.plan = plan

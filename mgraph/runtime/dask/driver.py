@@ -250,17 +250,10 @@ class CallSession:
         arrays: dict[str, Any] = {
             name: np.concatenate([vectors[name] for vectors, _, _ in collected]) for name in collected[0][0]
         }
-        rows, columns = plan.detail.layout(plan)
-        sizes = [(bottom - top) * (right - left) for top, bottom in rows for left, right in columns]
         for name, dtype in collected[0][1].items():
-            self._tasks = {
-                address: tasks.submit(self.client, address, worker.take, self._name, name)
-                for size, address in zip(sizes, self._addresses, strict=True)
-                if size
-            }
+            self._tasks = takers(self.client, self._addresses, self._name, plan, name)
             tasks.settle(self._watch, self._tasks)
-            blocks = [(address, self._tasks.get(address)) for address in self._addresses]
-            arrays[name] = DistributedMatrix(self.client, blocks, rows, columns, dtype, self._watch.timeout)
+            arrays[name] = matrix_of(self.client, self._addresses, self._tasks, plan, dtype, self._watch.timeout)
         compiled = [seconds for _, _, seconds in collected]
         return arrays, {part: max(seconds[part] for seconds in compiled) for part in compiled[0]}
 
@@ -306,6 +299,26 @@ class CallSession:
             return lost([address], str(first))
         # Fetched again, an error is another object.
         return error if genuine is None or repr(genuine) == repr(error) else genuine
+
+
+def takers(client: Client, addresses: Sequence[str], session: str, plan: Plan, name: str) -> dict[str, Future]:
+    """Submit the tasks that return a matrix's parts, which Dask keeps where they are; of workers that have a part."""
+    rows, columns = plan.detail.layout(plan)
+    sizes = [(bottom - top) * (right - left) for top, bottom in rows for left, right in columns]
+    return {
+        address: tasks.submit(client, address, worker.take, session, name)
+        for size, address in zip(sizes, addresses, strict=True)
+        if size
+    }
+
+
+def matrix_of(
+    client: Client, addresses: Sequence[str], taken: Mapping[str, Future], plan: Plan, dtype: Any, timeout: float
+) -> DistributedMatrix:
+    """Return the matrix of the parts that tasks have `taken`."""
+    rows, columns = plan.detail.layout(plan)
+    blocks = [(address, taken.get(address)) for address in addresses]
+    return DistributedMatrix(client, blocks, rows, columns, dtype, timeout)
 
 
 def follows(error: BaseException) -> bool:

@@ -74,8 +74,8 @@ class DistributedGraph:
     """A graph whose edges lie on Dask workers, so that calls carry nothing of it.
 
     Each worker's device holds the edges into a range of vertices; the ranges are balanced by edges. Calls take it in
-    place of a `Graph`, without `client`: `mgraph.bfs`, `mgraph.sssp` and weak `mgraph.connected_components`. Their
-    vectors stay on the workers too, as `mgraph.cluster.DistributedVector`.
+    place of a `Graph`, without `client`: `mgraph.bfs`, `mgraph.bfs_many`, `mgraph.sssp` and weak
+    `mgraph.connected_components`. Their vectors stay on the workers too, as `mgraph.cluster.DistributedVector`.
 
     The edges stay until `close`, the end of a ``with`` block, or until nothing refers to the graph any more. If one of
     its workers is lost, every later use of the graph raises WorkerLostError.

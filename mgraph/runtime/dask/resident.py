@@ -29,7 +29,8 @@ from ...planning.plan import Plan
 from ..program import Outcome, Program, Progress, log_plan, log_span, memory_errors
 from . import residents, tasks, worker
 from .comm import Unreachable
-from .driver import Cluster, devices_of, follows, opened, scattered
+from .driver import Cluster, devices_of, follows, matrix_of, opened, scattered, takers
+from .matrix import DistributedMatrix
 from .turns import PARTING, turn
 from .vector import DistributedVector
 from .watch import NOTICE, Watch, connection, lost
@@ -129,6 +130,12 @@ class Group:
         except WorkerLostError as error:
             self.gone = error
             raise
+
+    def matrix(self, plan: Plan, name: str, dtype: np.dtype) -> DistributedMatrix:
+        """Return a matrix that a call by `plan` has computed, from its parts."""
+        taken = takers(self.client, self.addresses, self.session, plan, name)
+        self.wait_for(lambda watch: tasks.settle(watch, taken))
+        return matrix_of(self.client, self.addresses, taken, plan, dtype, self.timeout)
 
     def drop(self, name: str) -> None:
         """Have the workers forget a graph or vectors, by the next call or soon; may run while garbage is collected."""
@@ -264,6 +271,8 @@ class Resident:
             owner = Kept(self._group, call)
             for vector in kept:
                 vector.owner = owner
+        for name, dtype in answers[0].matrices.items():
+            arrays[name] = self._group.matrix(plan, name, dtype)
         timings = {part: max(answer.timings[part] for answer in answers) for part in answers[0].timings}
         return Outcome(arrays, {**timings, "call": seconds})
 

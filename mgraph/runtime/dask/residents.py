@@ -88,6 +88,8 @@ class Answer(NamedTuple):
         The program's facts: small arrays by name.
     vectors : mapping
         The length and the type of each vector that stays on the worker, by name.
+    matrices : mapping
+        The type of each matrix, by name; its parts wait to be taken.
     timings : mapping
         Seconds of each part of the call, and of compiling and loading kernels.
     held : mapping
@@ -100,6 +102,7 @@ class Answer(NamedTuple):
     finished: bool
     facts: Mapping[str, np.ndarray]
     vectors: Mapping[str, tuple[int, np.dtype]]
+    matrices: Mapping[str, np.dtype]
     timings: Mapping[str, float]
     held: Mapping[str, int]
     sight: Sight | None
@@ -164,6 +167,7 @@ class Residents(WorkerPlugin):
                 k, finished = advance(s.program, s.state, k, asked.span or 1 << 20, comm, s.begin)
                 if asked.span is not None:
                     break
+        s.matrices.clear()
         facts: dict[str, np.ndarray] = {}
         vectors: dict[str, Array] = {}
         if finished:
@@ -172,14 +176,17 @@ class Residents(WorkerPlugin):
                 for name, array in s.program.collect(s.state, comm).items():
                     if name in named:
                         facts[name] = devices.to_host(array)
+                    elif array.ndim == 2:
+                        s.matrices[name] = array
                     else:  # a view would keep the larger array that it is of
                         vectors[name] = array.copy() if getattr(array.base, "nbytes", 0) > array.nbytes else array
             s.state = s.program = None
             s.kept[asked.call] = vectors
         sight = sight_of(worker, s.device.kind) if asked.look else None
         shapes = {name: (len(array), np.dtype(array.dtype)) for name, array in vectors.items()}
+        types = {name: np.dtype(array.dtype) for name, array in s.matrices.items()}
         timings = {**s.seconds, "compile": sum(s.compiled.values())}
-        return Answer(k, finished, facts, shapes, timings, part.sizes(), sight)
+        return Answer(k, finished, facts, shapes, types, timings, part.sizes(), sight)
 
 
 def connected(worker: Worker, session: Session, name: str) -> Communicator:
