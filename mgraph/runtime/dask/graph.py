@@ -2,72 +2,21 @@
 
 import html
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from distributed import Client
 
 from ...arguments import size_in_words
 from ...errors import InputError, MemoryLimitError
-from ...graph import Compressed, Graph, PlacedGraph
+from ...graph import Graph
 from ...graph.vertex_range import incoming, range_of
 from ...planning.cut import Placed, shares
 from ...planning.devices import usable
 from . import residents
 from .driver import Cluster
-from .resident import Group, Kept, Resident, group_of
-
-
-class Placement(PlacedGraph):
-    """The edges of a `DistributedGraph` in a group's sessions, until the object goes or is closed."""
-
-    def __init__(self, group: Group, facts: Graph, cut: Placed, name: str, held: list[Mapping[str, int]]) -> None:
-        super().__init__(facts.n, facts.m, facts.directed, facts.weights_dtype, facts.extremes(), facts.total())
-        self.ids = facts.ids
-        self.group, self.cut, self.name, self.sizes = group, cut, name, held
-        self.kept_there = Kept(group, name)
-
-    @property
-    def closed(self) -> bool:
-        """Whether the edges have been released."""
-        return not self.kept_there.close.alive
-
-    @property
-    def placed(self) -> Placed:
-        """The ranges of vertices of the workers, and the number of edges into each."""
-        return self.cut
-
-    def executor(self) -> Resident:
-        """Return the executor that runs programs where the edges lie."""
-        self.check()
-        return Resident(self.group, self.name, self.sizes)
-
-    def held(self, names: Sequence[str]) -> tuple[int, ...]:
-        """Return the bytes that each worker's device keeps of the graph under some names."""
-        return tuple(sum(sizes.get(name, 0) for name in names) for sizes in self.sizes)
-
-    def check(self) -> None:
-        """Raise InputError if the edges have been released."""
-        if self.closed:
-            raise InputError(f"{self!r} has been closed")
-
-    def to_graph(self) -> Graph:
-        """Return the graph with all edges in this process's memory."""
-        self.check()
-        self.group.ready()
-        parts: list[Compressed] = self.group.each(residents.edges, [()] * len(self.cut.ranges), self.name)
-        degrees = np.concatenate([np.diff(part.indptr) for part in parts])
-        sources, targets = np.concatenate([part.indices for part in parts]), np.repeat(np.arange(self.n), degrees)
-        weights = np.concatenate([part.weights for part in parts]) if self.weighted else None
-        csr = Graph.from_edges(sources, targets, weights, n=self.n).csr()
-        return Graph(self.n, csr=csr, directed=self.directed, ids=self.ids, nonnegative=self.nonnegative)
-
-    def __repr__(self) -> str:
-        kind = "directed" if self.directed else "undirected"
-        count = len(self.cut.ranges)
-        where = "closed" if self.closed else f"on {count} worker{'s' * (count > 1)}"
-        return f"DistributedGraph(n={self.n}, m={self.m}, {kind}, {self.weights_dtype or 'unweighted'}, {where})"
+from .placement import Placement
+from .resident import Group, group_of
 
 
 class DistributedGraph:
