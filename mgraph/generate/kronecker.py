@@ -1,14 +1,23 @@
 """Kronecker (R-MAT) graphs: generated on the device on which they live, from a hash of the number of each edge."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 
+from .. import device as devices
 from ..arguments import checked_flag, checked_integer
 from ..arrays import Array
 from ..graph import Graph
+from ..graph.compressed import Edges
 from .checks import checked_place
-from .parts import EDGES_AT_A_TIME
+from .parts import EDGES_AT_A_TIME, chunk_of
+from .workers import built
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from ..runtime.dask import DistributedGraph
 
 #: The probabilities of R-MAT's quadrants A, B and C in the Graph500 and GAP benchmarks; D has the rest.
 A, B, C = 0.57, 0.19, 0.19
@@ -19,9 +28,39 @@ MAX_SCALE = 30
 _WORD = 2**64 - 1
 
 
+@overload
 def rmat(
-    scale: int, edge_factor: int = 16, *, seed: int = 0, directed: bool = False, device: str | None = None
-) -> Graph:
+    scale: int,
+    edge_factor: int = 16,
+    *,
+    seed: int = 0,
+    directed: bool = False,
+    device: str | None = None,
+    client: None = None,
+) -> Graph: ...
+
+
+@overload
+def rmat(
+    scale: int,
+    edge_factor: int = 16,
+    *,
+    seed: int = 0,
+    directed: bool = False,
+    device: str | None = None,
+    client: "Client",
+) -> "DistributedGraph": ...
+
+
+def rmat(
+    scale: int,
+    edge_factor: int = 16,
+    *,
+    seed: int = 0,
+    directed: bool = False,
+    device: str | None = None,
+    client: "Client | None" = None,
+) -> "Graph | DistributedGraph":
     """Return a Kronecker (R-MAT) graph: few vertices have very many neighbours, as in a social network.
 
     An edge picks one of the four quadrants of the adjacency matrix, then one of the quadrant's quadrants,
@@ -39,11 +78,15 @@ def rmat(
     directed : bool
         False keeps every edge in both directions, and drops an edge that was drawn in both.
     device : {"cpu", "cuda", "cuda:N"}, optional
-        The device on which the graph is generated and lives; by default the CPU.
+        The device on which the graph is generated and lives; by default the CPU. With `client`, the kind of its
+        workers' devices.
+    client : distributed.Client, optional
+        Generate the graph on the workers of this client, each its share of the edges, as a `mgraph.DistributedGraph`.
 
     Returns
     -------
-    Graph
+    Graph or DistributedGraph
+        The same graph either way.
 
     See Also
     --------
@@ -61,11 +104,20 @@ def rmat(
     >>> import mgraph
     >>> mgraph.generate.rmat(6)
     Graph(n=64, m=780, undirected, unweighted)
+
+    On the workers of a Dask client:
+
+    >>> from distributed import Client
+    >>> with Client(processes=False, dashboard_address=None) as client:
+    ...     mgraph.generate.rmat(6, client=client, device="cpu")
+    DistributedGraph(n=64, m=780, undirected, unweighted, on 1 workers)
     """
     scale = checked_integer("scale", scale, 0, MAX_SCALE)
     edges = checked_integer("edge_factor", edge_factor, 0, 2**31) << scale
     seed = checked_integer("seed", seed, 0)
     directed = checked_flag("directed", directed)
+    if client is not None:
+        return built(Kronecker(scale, edges, seed, directed), client, device)
     place = checked_place(device, 1 << scale, edges if directed else 2 * edges)
     at_a_time = EDGES_AT_A_TIME[place.kind]
     with place.active():
@@ -87,6 +139,45 @@ def rmat(
         dst = (keys & np.uint64((1 << scale) - 1)).astype(np.int32)
         del keys
         return Graph.from_edges(src, dst, n=1 << scale, directed=directed)
+
+
+@dataclass(frozen=True)
+class Kronecker:
+    """The edges of `rmat` as a source of chunks."""
+
+    scale: int
+    edges: int
+    seed: int
+    directed: bool
+    weights_dtype: ClassVar[np.dtype | None] = None
+    unique: ClassVar[bool] = True
+
+    @property
+    def n(self) -> int:
+        """The number of vertices."""
+        return 1 << self.scale
+
+    @property
+    def chunks(self) -> int:
+        """The number of chunks."""
+        return -(-self.edges // chunk_of(self.edges))
+
+    def chunk(self, number: int, device: devices.Device) -> Edges:
+        """Draw the edges of a chunk, but self-loops."""
+        first = number * chunk_of(self.edges)
+        last = min(self.edges, first + chunk_of(self.edges))
+        xp, at_a_time = device.xp, EDGES_AT_A_TIME[device.kind]
+        ends: list[tuple[Array, Array]] = []
+        for start in range(first, last, at_a_time):
+            src, dst = rmat_edges(xp, self.scale, start, min(at_a_time, last - start), self.seed)
+            there = src != dst
+            ends.append((src[there].astype(np.int32), dst[there].astype(np.int32)))
+        src, dst = ends[0] if len(ends) == 1 else (xp.concatenate(side) for side in zip(*ends, strict=True))
+        return Edges(src, dst, None)
+
+    def sizes(self) -> dict[str, int]:
+        """Return nothing: no edge is kept."""
+        return {}
 
 
 def rmat_edges(xp: Any, scale: int, first: int, count: int, seed: int) -> tuple[Array, Array]:

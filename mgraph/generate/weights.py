@@ -1,7 +1,8 @@
 """Random weights: for the edges of a given graph, and for those that a generator draws."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -9,7 +10,11 @@ from .. import device as devices
 from ..arrays import Array
 from ..dtypes import DISTANCE_TYPES, distance_dtype
 from ..errors import InputError
-from ..graph import Compressed, Graph, as_graph
+from ..graph import Compressed, Graph, PlacedGraph, as_graph
+from .workers import weighed as weighed_there
+
+if TYPE_CHECKING:
+    from ..runtime.dask import DistributedGraph
 
 #: The types of random weights.
 _TYPES = tuple(dtype for dtype in DISTANCE_TYPES if dtype.itemsize >= 4)
@@ -18,14 +23,22 @@ _TYPES = tuple(dtype for dtype in DISTANCE_TYPES if dtype.itemsize >= 4)
 _EDGES_AT_A_TIME = 1 << 20
 
 
-def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "float32") -> Graph:
+@overload
+def weighted(graph: "DistributedGraph", weights: tuple[int, int], dtype: Any = "float32") -> "DistributedGraph": ...
+
+
+@overload
+def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "float32") -> Graph: ...
+
+
+def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "float32") -> "Graph | DistributedGraph":
     """Return a graph with the edges of another and uniform integer weights.
 
     The weight depends on the pair of vertices, so both directions of an edge, and parallel edges, have the same.
 
     Parameters
     ----------
-    graph : Graph, or what `mgraph.apsp` reads as one
+    graph : Graph, DistributedGraph, or what `mgraph.apsp` reads as one
         The edges. Its own weights are ignored.
     weights : tuple of (int, int)
         The least and the greatest weight, less than 2**31 apart.
@@ -34,8 +47,8 @@ def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "float32") -> Gr
 
     Returns
     -------
-    Graph
-        On the device of `graph`; the weights are the same on every device.
+    Graph, or a DistributedGraph of one
+        On the device of `graph`, or on its workers; the weights are the same everywhere.
 
     Raises
     ------
@@ -58,6 +71,9 @@ def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "float32") -> Gr
     if high - low >= 2**31:
         raise InputError(argument="weights", value=weights, expected="at most 2**31 - 1 apart")
     kind = distance_dtype(None, dtype, _TYPES)
+    weights_of = Hashed(low, high, kind)
+    if isinstance(getattr(graph, "placement", None), PlacedGraph):
+        return weighed_there(graph, weights_of)
     graph = as_graph(graph)
     with devices.find(graph.device).active():
         src, dst, _ = graph.coo()
@@ -66,10 +82,23 @@ def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "float32") -> Gr
             lengths = devices.of(src).xp.empty(graph.m, kind)
             for first in range(0, graph.m, _EDGES_AT_A_TIME):
                 some = slice(first, first + _EDGES_AT_A_TIME)
-                lengths[some] = _hashed(src[some], dst[some], high - low + 1) + low
+                lengths[some] = weights_of(src[some], dst[some])
         indptr, indices, _ = graph.csr()
         csr = Compressed(indptr, indices, lengths)
         return Graph(graph.n, csr=csr, directed=graph.directed, ids=graph.ids, nonnegative=low >= 0)
+
+
+@dataclass(frozen=True)
+class Hashed:
+    """The weights of edges from `low` to `high`: a hash of each pair of vertices."""
+
+    low: int
+    high: int
+    dtype: np.dtype
+
+    def __call__(self, src: Array, dst: Array) -> Array:
+        """Return the weights of some edges."""
+        return (_hashed(src, dst, self.high - self.low + 1) + self.low).astype(self.dtype)
 
 
 def _hashed(src: Array, dst: Array, count: int) -> Array:

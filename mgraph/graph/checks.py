@@ -67,8 +67,11 @@ def vertex_count(n: int | None, largest: int) -> int:
     return n
 
 
-def checked_weights(weights: Array, edges: int) -> Array | None:
-    """Return weights in the type in which a graph keeps them; None for truth values."""
+def checked_weights(weights: Array, edges: int, part: str = "") -> Array | None:
+    """Return weights in the type in which a graph keeps them; None for truth values.
+
+    `part` says in messages of which part of the input they are: ``" of partition 3"``.
+    """
     if weights.shape != (edges,):
         wanted = f"of shape ({edges},), one per edge"
         raise InputError(argument="weights", value=tuple(weights.shape), expected=wanted)
@@ -79,7 +82,7 @@ def checked_weights(weights: Array, edges: int) -> Array | None:
         bad = ~(weights > -np.inf)
         if bool(bad.any()):
             edge = int(bad.nonzero()[0][0])
-            wanted, where = "numbers, or inf for 'no edge'", f" for edge {edge}"
+            wanted, where = "numbers, or inf for 'no edge'", f" for edge {edge}{part}"
             raise InputError(where, argument="weights", value=float(weights[edge]), expected=wanted)
     elif weights.dtype.kind == "u" and weights.size and int(weights.max()) > np.iinfo(np.int64).max:
         raise InputError(argument="weights", value=int(weights.max()), expected="in the range of int64")

@@ -11,6 +11,21 @@ from .compressed import Compressed, compress, rows_of, transposed
 from .graph import Graph
 from .views import Keeping, Views
 
+#: Edges whose weights are computed at a time.
+_EDGES_AT_A_TIME = 1 << 20
+
+
+class Weigh(Protocol):
+    """The weights of edges, as a function of their ends."""
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of the weights."""
+
+    def __call__(self, src: Array, dst: Array) -> Array:
+        """Return the weights of some edges."""
+        ...
+
 
 class Part(Protocol):
     """The edges of a graph that a shard works on: a `Graph`, with all of them, or a `VertexRange`."""
@@ -88,6 +103,19 @@ class VertexRange(Keeping):
         """Return the same edges with other weights, in the order of `csc`; both share what depends on edges alone."""
         found = VertexRange(self.n, self.first, self.last, self._csc._replace(weights=weights), self.directed)
         found._views = self._views
+        return found
+
+    def weights_of(self, weigh: Weigh) -> Array:
+        """Return a weight for each edge, in the order of `csc`, computed some at a time."""
+        indptr, indices, _ = self._csc
+        m, xp = len(indices), self._home.xp
+        needed = m * weigh.dtype.itemsize + 80 * min(m, _EDGES_AT_A_TIME)
+        with devices.allocating(f"weights of {m:,} edges", needed, self._home):
+            found = xp.empty(m, weigh.dtype)
+            for start in range(0, m, _EDGES_AT_A_TIME):
+                edges = xp.arange(start, min(m, start + _EDGES_AT_A_TIME), dtype=indptr.dtype)
+                targets = (xp.searchsorted(indptr, edges, side="right") + (self.first - 1)).astype(np.int32)
+                found[start : start + len(edges)] = weigh(indices[start : start + len(edges)], targets)
         return found
 
     def sizes(self) -> dict[str, int]:

@@ -47,6 +47,14 @@ class Communicator(Protocol):
         """
         ...
 
+    def exchange(self, arrays: Sequence[Array], counts: np.ndarray) -> list[Array]:
+        """Send every shard its part of some arrays; return the parts that were sent here, in the order of the shards.
+
+        The arrays are of one length and grouped by receiver: ``counts[r]`` elements of each are for shard ``r``. All
+        shards give as many arrays, of the same types.
+        """
+        ...
+
     def close(self) -> None:
         """Free the communicator's resources, after the last call of all shards."""
         ...
@@ -78,11 +86,24 @@ class Solo:
     def reduce_scatter(self, whole: Array, parts: tuple[tuple[int, int], ...], op: str) -> None:
         """Do nothing: there is one operand."""
 
+    def exchange(self, arrays: Sequence[Array], counts: np.ndarray) -> list[Array]:
+        """Return the arrays: all of them are for the only shard."""
+        return list(arrays)
+
     def close(self) -> None:
         """Do nothing."""
 
     def abort(self) -> None:
         """Do nothing: no call ever waits."""
+
+
+def exchanged(lengths: np.ndarray, rank: int) -> tuple[list[int], list[int]]:
+    """Return where the parts of an exchange begin in what a shard sends, and in what it receives, and the ends.
+
+    ``lengths[s * size + r]`` elements go from shard ``s`` to shard ``r``.
+    """
+    matrix = lengths.reshape(-1, int(len(lengths) ** 0.5))
+    return ([0, *matrix[rank].cumsum().tolist()], [0, *matrix[:, rank].cumsum().tolist()])
 
 
 class Nccl:
@@ -163,6 +184,29 @@ class Nccl:
                 pointer, count, kind = self._describe(whole[first:last])
                 self._comm.reduce(pointer, pointer, count, kind, code, root, stream)
         self._nccl.groupEnd()
+
+    def exchange(self, arrays: Sequence[Array], counts: np.ndarray) -> list[Array]:
+        """Exchange parts of arrays in stream order, once the host knows how long they are."""
+        xp, own = devices.of(arrays[0]).xp, slice(self.rank * self.size, (self.rank + 1) * self.size)
+        lengths = xp.zeros(self.size**2, np.int64)
+        lengths[own] = xp.asarray(counts, np.int64)
+        self.allgather(lengths, tuple((first, first + self.size) for first in range(0, self.size**2, self.size)))
+        sent, taken = exchanged(devices.to_host(lengths), self.rank)
+        received = [xp.empty(taken[-1], array.dtype) for array in arrays]
+        stream, kind = devices.current_stream(), self._nccl.NCCL_INT8
+        for array, into in zip(arrays, received, strict=True):
+            self._nccl.groupStart()
+            for other in range(self.size):
+                outgoing, incoming = array[sent[other] : sent[other + 1]], into[taken[other] : taken[other + 1]]
+                if other == self.rank:
+                    incoming[...] = outgoing
+                    continue
+                if outgoing.size:
+                    self._comm.send(outgoing.data.ptr, outgoing.nbytes, kind, other, stream)
+                if incoming.size:
+                    self._comm.recv(incoming.data.ptr, incoming.nbytes, kind, other, stream)
+            self._nccl.groupEnd()
+        return received
 
     def _operation(self, op: str) -> int:
         return int(getattr(self._nccl, f"NCCL_{op.upper()}"))

@@ -1,9 +1,19 @@
 """Running programs on Dask workers, one shard each: Dask controls, NCCL or messages carry the data."""
 
+from .building import built, weighed
 from .connect import connect, local_client
 from .driver import Cluster
 from .graph import DistributedGraph
 from .matrix import DistributedMatrix
 from .vector import DistributedVector
 
-__all__ = ["Cluster", "DistributedGraph", "DistributedMatrix", "DistributedVector", "connect", "local_client"]
+__all__ = [
+    "Cluster",
+    "DistributedGraph",
+    "DistributedMatrix",
+    "DistributedVector",
+    "built",
+    "connect",
+    "local_client",
+    "weighed",
+]

@@ -24,6 +24,7 @@ from distributed.worker import Worker
 
 from ...errors import MgraphError
 from ...planning import rates
+from ..communicator import exchanged
 
 #: Bytes up to which a message is copied and sent without waiting for an answer.
 SHORT = rates.SHORT["cpu"]
@@ -200,6 +201,23 @@ class DaskComm:
                     if source != self.rank:
                         self._take(source, received)
                         _REDUCTIONS[op](own, received, out=own)
+
+    def exchange(self, arrays: Sequence[np.ndarray], counts: np.ndarray) -> list[np.ndarray]:
+        """Exchange parts of arrays, one array after the other, once all know how long the parts are."""
+        lengths = np.zeros((self.size, self.size), np.int64)
+        lengths[self.rank] = counts
+        self.allgather(lengths, tuple((shard, shard + 1) for shard in self._everyone))
+        sent, taken = exchanged(lengths.ravel(), self.rank)
+        received = [np.empty(taken[-1], array.dtype) for array in arrays]
+        for array, into in zip(arrays, received, strict=True):
+            outgoing = {other: array[sent[other] : sent[other + 1]] for other in self._everyone}
+            incoming = {other: into[taken[other] : taken[other + 1]] for other in self._everyone}
+            incoming.pop(self.rank)[...] = outgoing.pop(self.rank)
+            with self._sending_out({other: part for other, part in outgoing.items() if part.size}):
+                for source, part in incoming.items():
+                    if part.size:
+                        self._take(source, part)
+        return received
 
     def close(self) -> None:
         """Do nothing: the connections are the worker's."""

@@ -5,17 +5,19 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from distributed import Client
+from distributed import Client, default_client
 
-from ...arguments import size_in_words
+from ...arguments import checked_flag, checked_integer, size_in_words
+from ...dtypes import MAX_VERTICES
 from ...errors import InputError, MemoryLimitError
 from ...graph import Graph
 from ...graph.vertex_range import incoming, range_of
 from ...planning.cut import Placed, shares
 from ...planning.devices import usable
 from . import residents
+from .building import collected
 from .driver import Cluster
-from .placement import Placement
+from .placement import Facts, Placement
 from .resident import Group, group_of
 
 
@@ -106,7 +108,76 @@ class DistributedGraph:
         held: list[Mapping[str, int]] = []
         for rank, (first, last) in enumerate(cut.ranges):
             held += group.one(rank, residents.place, name, group.sent(rank, range_of(graph, first, last)))
-        return cls(Placement(group, graph, cut, name, held))
+        return cls(Placement(group, Facts.of(graph), cut, name, held))
+
+    @classmethod
+    def from_dask(
+        cls,
+        src: Any,
+        dst: Any,
+        weights: Any = None,
+        *,
+        n: int | None = None,
+        directed: bool = True,
+        client: Client | None = None,
+        device: str | None = None,
+        worker_timeout: float | str | None = None,
+    ) -> "DistributedGraph":
+        """Return the graph of edges that Dask has; they go from worker to worker.
+
+        Parameters
+        ----------
+        src, dst : dask.array.Array of int, shape (edges,), or columns of a Dask dataframe
+            The edges' ends, numbered from 0. Self-loops and repeated edges are kept.
+        weights : the same, of floats or integers, optional
+            NaN is an error; an edge of weight ``inf`` is left out.
+        n : int, optional
+            Number of vertices; by default one more than the largest id.
+        directed : bool
+            False stores every edge in both directions.
+        client : distributed.Client, optional
+            The client whose workers are to hold the graph; by default Dask's current one.
+        device : {"cpu", "cuda"}, optional
+            The kind of device to hold it, as of `from_graph`.
+        worker_timeout : float or str, optional
+            Seconds that a worker may be silent before a call ends, as of calls with ``client=``.
+
+        Returns
+        -------
+        DistributedGraph
+            The same graph as `mgraph.Graph.from_edges` makes of these edges.
+
+        Raises
+        ------
+        InputError
+            As `mgraph.Graph.from_edges` does, and if there is no client.
+        MemoryLimitError
+            If the edges do not fit the workers' devices.
+        WorkerLostError
+            If a worker is lost meanwhile.
+        SchedulerError
+            If the scheduler does not answer or has no workers.
+
+        Examples
+        --------
+        >>> import dask.array
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=None) as client:
+        ...     src, dst = dask.array.arange(9, chunks=3), dask.array.arange(1, 10, chunks=3)
+        ...     graph = mgraph.DistributedGraph.from_dask(src, dst, client=client, device="cpu")
+        ...     mgraph.bfs(graph, 0).distances[9]
+        9
+        """
+        directed = checked_flag("directed", directed)
+        n = None if n is None else checked_integer("n", n, 0, MAX_VERTICES)
+        if client is None:
+            try:
+                client = default_client()
+            except ValueError as error:
+                wanted = "a distributed.Client, as Dask has none of its own here"
+                raise InputError(argument="client", value=None, expected=wanted) from error
+        return cls(collected(src, dst, weights, n, directed, Cluster(client, device, worker_timeout)))
 
     @property
     def placement(self) -> Placement:

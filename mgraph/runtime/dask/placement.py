@@ -1,6 +1,7 @@
 """What calls ask of a graph on workers, on the client's side: facts, the cut, and the executor."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,11 +12,30 @@ from . import residents
 from .resident import Group, Kept, Resident
 
 
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a graph on the client while its edges are elsewhere; the fields are those of `PlacedGraph`."""
+
+    n: int
+    m: int
+    directed: bool
+    weights_dtype: np.dtype | None
+    extremes: tuple[float, float, bool]
+    total: float
+    ids: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, graph: Graph) -> "Facts":
+        """Return the facts of a graph."""
+        extremes, total = graph.extremes(), graph.total()
+        return cls(graph.n, graph.m, graph.directed, graph.weights_dtype, extremes, total, graph.ids)
+
+
 class Placement(PlacedGraph):
     """The edges of a `DistributedGraph` in a group's sessions, until the object goes or is closed."""
 
-    def __init__(self, group: Group, facts: Graph, cut: Placed, name: str, held: list[Mapping[str, int]]) -> None:
-        super().__init__(facts.n, facts.m, facts.directed, facts.weights_dtype, facts.extremes(), facts.total())
+    def __init__(self, group: Group, facts: Facts, cut: Placed, name: str, held: list[Mapping[str, int]]) -> None:
+        super().__init__(facts.n, facts.m, facts.directed, facts.weights_dtype, facts.extremes, facts.total)
         self.ids = facts.ids
         self.group, self.cut, self.name, self.sizes = group, cut, name, held
         self.kept_there = Kept(group, name)

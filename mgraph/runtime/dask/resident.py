@@ -281,5 +281,6 @@ class Kept:
     """What keeps a graph, or the vectors of a call, on the workers: it is dropped there when this object goes."""
 
     def __init__(self, group: Group, name: str) -> None:
+        self.name = name
         self.close = weakref.finalize(self, group.drop, name)
         self.close.atexit = False  # Dask releases the leases

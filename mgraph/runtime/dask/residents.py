@@ -13,7 +13,7 @@ import logging
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +25,8 @@ from distributed.worker import Worker
 from ... import device as devices
 from ...arrays import Array
 from ...graph import Compressed
-from ...graph.vertex_range import VertexRange
+from ...graph.source import Chunks, EdgeSource, checked_edges
+from ...graph.vertex_range import VertexRange, Weigh
 from ..communicator import Communicator, Solo
 from ..program import Program, advance
 from .comm import Aborted, DaskComm
@@ -220,6 +221,65 @@ def place(session: str, name: str, part: VertexRange) -> Mapping[str, int]:
         s.kept[name] = part.on(s.device)
         s.device.synchronize()
     return s.kept[name].sizes()
+
+
+@reported
+def keep(session: str, name: str, source: EdgeSource) -> None:
+    """Task: keep a source of edges until they have been placed."""
+    sessions(get_worker()).find(session).kept[name] = source
+
+
+@reported
+def keep_chunks(
+    session: str,
+    name: str,
+    source: Chunks,
+    numbers: Sequence[int],
+    src: Sequence[Any],
+    dst: Sequence[Any],
+    weights: Sequence[Any],
+) -> None:
+    """Task: check the chunks of a source that have been sent here, by their numbers, and keep them."""
+    held = {
+        number: checked_edges(tails, heads, lengths, source.weights_dtype, source.n, f"partition {number}")
+        for number, tails, heads, lengths in zip(numbers, src, dst, weights, strict=True)
+    }
+    sessions(get_worker()).find(session).kept[name] = replace(source, held=held)
+
+
+@reported
+def ranged(session: str, call: str, name: str, n: int, first: int, last: int, directed: bool) -> Mapping[str, int]:
+    """Task: make the part of a graph of the arrays that a call has left; return its bytes by name."""
+    kept = sessions(get_worker()).find(session).kept
+    arrays = kept.pop(call)
+    csc = Compressed(arrays["indptr"], arrays["indices"], arrays.get("weights"))
+    kept[name] = VertexRange(n, first, last, csc, directed)
+    return kept[name].sizes()
+
+
+class Known(NamedTuple):
+    """What is known of the weights of a part: the least and the greatest, or None; if all are whole; and their sum."""
+
+    dtype: np.dtype
+    least: float | None
+    most: float | None
+    whole: bool
+    total: float
+
+
+@reported
+def weighed(session: str, graph: str, name: str, weights_of: Weigh) -> tuple[Mapping[str, int], Known]:
+    """Task: give a part of a graph new weights, under a new name; return its bytes, and what is known of them."""
+    s = sessions(get_worker()).find(session)
+    part: VertexRange = s.kept[graph]
+    with s.device.active():
+        weights = part.weights_of(weights_of)
+        s.kept[name] = part.with_weights(weights)
+        least, most = (weights.min().item(), weights.max().item()) if len(weights) else (None, None)
+        whole = weights.dtype.kind in "iu" or bool((weights % 1 == 0).all())
+        known = Known(np.dtype(weights.dtype), least, most, whole, float(weights.sum()))
+        s.device.synchronize()
+    return s.kept[name].sizes(), known
 
 
 @reported

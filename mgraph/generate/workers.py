@@ -1,0 +1,23 @@
+"""Generating graphs on workers: the way to Dask, which is imported only when it is needed."""
+
+from typing import TYPE_CHECKING, Any
+
+from ..graph.source import EdgeSource
+from ..graph.vertex_range import Weigh
+
+if TYPE_CHECKING:
+    from ..runtime.dask import DistributedGraph
+
+
+def built(source: EdgeSource, client: Any, device: str | None) -> "DistributedGraph":
+    """Return the graph of a source of edges on the workers of a client."""
+    from ..runtime import dask
+
+    return dask.DistributedGraph(dask.built(source, dask.Cluster(client, device)))
+
+
+def weighed(graph: "DistributedGraph", weights_of: Weigh) -> "DistributedGraph":
+    """Return a graph with the weights of a function of the edges' ends."""
+    from ..runtime import dask
+
+    return dask.DistributedGraph(dask.weighed(graph.placement, weights_of))

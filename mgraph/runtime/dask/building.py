@@ -1,0 +1,129 @@
+"""Graphs built on Dask workers from sources of edges: the client sends the sources, and learns the facts."""
+
+import itertools
+import uuid
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import weight_dtype
+from ...errors import InputError
+from ...graph.source import Chunks, EdgeSource
+from ...graph.vertex_range import Weigh
+from ...planning.cut import Placed
+from ...planning.plan import Detail, Plan
+from ..placing import Placing
+from . import residents
+from .driver import Cluster
+from .placement import Facts, Placement
+from .resident import Group, Kept, Resident, group_of
+
+
+def built(source: EdgeSource, cluster: Cluster) -> Placement:
+    """Return the graph of a source of edges, of which each worker makes its share of the chunks."""
+    group = group_of(cluster)
+    return placed(group, residents.keep, [(source,)] * len(group.specs))
+
+
+def collected(src: Any, dst: Any, weights: Any, n: int | None, directed: bool, cluster: Cluster) -> Placement:
+    """Return the graph of the edges in Dask's collections, whose partitions are dealt to the workers in turn."""
+    arrays = _aligned(src, dst, weights)
+    dtype = None if weights is None else weight_dtype(np.dtype(arrays[2].dtype))
+    if dtype is None:
+        arrays = arrays[:2]
+    group = group_of(cluster)
+    shards, blocks = len(group.specs), arrays[0].numblocks[0]
+    source = Chunks({}, blocks, n, dtype, directed)
+    futures = iter(group.client.compute([block for array in arrays for block in array.to_delayed().ravel()]))
+    columns: list[list[Any]] = [list(itertools.islice(futures, blocks)) for _ in arrays]
+    if dtype is None:
+        columns.append([None] * blocks)
+    dealt = [
+        (source, list(range(shard, blocks, shards)), *(column[shard::shards] for column in columns))
+        for shard in range(shards)
+    ]
+    return placed(group, residents.keep_chunks, dealt)
+
+
+def _aligned(src: Any, dst: Any, weights: Any) -> list[Any]:
+    """Return the edges as Dask arrays cut in the same way, or raise InputError."""
+    found = []
+    for name, values in (("src", src), ("dst", dst), ("weights", weights)):
+        if values is None and name == "weights":
+            continue
+        array = values.to_dask_array() if hasattr(values, "to_dask_array") else values
+        if not hasattr(array, "to_delayed") or getattr(array, "ndim", 0) != 1:
+            wanted = "a Dask array of one dimension, or a column of a Dask dataframe"
+            raise InputError(argument=name, value=values, expected=wanted)
+        found.append(array)
+    first, *others = found
+    aligned = [first]
+    for name, other in zip(("dst", "weights"), others, strict=False):
+        known = not np.isnan(first.shape[0] + other.shape[0])  # the lengths of a dataframe's partitions are not
+        ours, theirs = ((each.shape if known else each.numblocks)[0] for each in (first, other))
+        if ours != theirs:
+            noun = "entries" if known else "partitions"
+            raise InputError(f"src has {ours} {noun} and {name} has {theirs}: give one of each per edge")
+        aligned.append(other.rechunk(first.chunks) if known and other.chunks != first.chunks else other)
+    return aligned
+
+
+def placed(group: Group, keep: Callable[..., Any], sources: Sequence[Sequence[Any]]) -> Placement:
+    """Return the graph of the edges of each worker's source, which the task `keep` makes of its arguments."""
+    group.ready()
+    name = uuid.uuid4().hex
+    there = Kept(group, name)
+    try:
+        group.each(keep, sources, name)
+        arrays = Resident(group, name, []).run(Placing(), lambda shard: None, _plan(group), None).arrays
+    finally:
+        there.close()
+    rows, weights = arrays["indptr"], arrays.get("weights")
+    ends = arrays["range"].reshape(-1, 2).tolist()
+    cut = Placed(tuple((first, last) for first, last in ends), tuple(arrays["m"].tolist()))
+    n, directed = int(arrays["n"][0]), bool(arrays["directed"][0])
+    extremes = (
+        min(arrays["least"].tolist(), default=0),
+        max(arrays["most"].tolist(), default=0),
+        bool(arrays["whole"].all()),
+    )
+    dtype = None if weights is None else weights.dtype
+    facts = Facts(n, sum(cut.edges), directed, dtype, extremes, float(arrays["total"].sum()))
+    graph = uuid.uuid4().hex
+    given = [(n, first, last, directed) for first, last in cut.ranges]
+    held = group.each(residents.ranged, given, rows.owner.name, graph)
+    return Placement(group, facts, cut, graph, held)
+
+
+def weighed(old: Placement, weights_of: Weigh) -> Placement:
+    """Return the graph of the same edges, each with the weight that a function gives it on its worker."""
+    old.check()
+    old.group.ready()
+    name = uuid.uuid4().hex
+    found = old.group.each(residents.weighed, [()] * len(old.cut.ranges), old.name, name, weights_of)
+    held, known = [sizes for sizes, _ in found], [facts for _, facts in found]
+    least = min((ends.least for ends in known if ends.least is not None), default=0)
+    most = max((ends.most for ends in known if ends.most is not None), default=0)
+    extremes = least, most, all(ends.whole for ends in known)
+    total = float(sum(ends.total for ends in known))
+    facts = Facts(old.n, old.m, old.directed, weights_of.dtype, extremes, total, old.ids)
+    return Placement(old.group, facts, old.cut, name, held)
+
+
+def _plan(group: Group) -> Plan[Detail]:
+    """Return a plan of building; what it needs is known when the edges have been counted."""
+    shards = len(group.specs)
+    return Plan(
+        algorithm="building a graph",
+        method="count and place",
+        n=0,
+        dtype="int32",
+        ranges=((0, 0),) * shards,
+        devices=group.specs,
+        steps=None,
+        span=1,
+        peak_bytes=(0,) * shards,
+        seconds=0.0,
+        detail=Detail(),
+    )

@@ -1,0 +1,248 @@
+"""Placing the edges of a source on shards: each gets the edges into a range of vertices, sorted.
+
+The chunks of the source are dealt to the shards in turn. In two passes over them, edges are counted and placed:
+
+1. Each shard counts the edges into every vertex. By the sums of all shards, all cut the vertices into the same ranges,
+   balanced by edges, and each knows where every row of its own begins.
+2. A chunk of each shard at a time, edges go to the shards of their targets (`Communicator.exchange`), which write each
+   into the next free place of its row.
+
+At last each shard sorts its rows, some at a time. So a shard never has more than its own edges, those of some chunks,
+and a counter for each vertex. Chunks arrive in their order, and sorting is stable, so parallel edges are in the order
+of the source, as in `Graph.from_edges`: this is a counting sort followed by a sort of the rows.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .. import device as devices
+from ..arrays import Array
+from ..dtypes import offset_type
+from ..graph.checks import vertex_count
+from ..graph.compressed import Edges, rows_of
+from ..graph.source import EdgeSource
+from ..planning.cut import Range, Ranges, balanced_ranges
+from .communicator import Communicator
+
+#: Edges that are sorted at a time.
+SORTED_AT_A_TIME = {"cpu": 1 << 22, "cuda": 1 << 26}
+
+#: Bytes that placing an edge of a chunk takes at most, besides the edge itself: orders, places and copies.
+WORK_BYTES = 64
+
+
+@dataclass
+class State:
+    """A shard's state.
+
+    Attributes
+    ----------
+    device : Device
+        Where the shard works.
+    source : EdgeSource
+        The edges.
+    ranges : tuple of (int, int)
+        The vertices of each shard.
+    indptr, indices, weights : array
+        The edges into the shard's vertices, a row for each.
+    free : list of array
+        The next free place in each row, for each of the directions in which an edge is placed.
+    """
+
+    device: devices.Device
+    source: EdgeSource
+    n: int = 0
+    ranges: Ranges = ()
+    indptr: Any = None
+    indices: Any = None
+    weights: Any = None
+    free: list[Array] = field(default_factory=list)
+
+
+class Placing:
+    """Places the edges of a source, the piece of every shard.
+
+    Supersteps: counting, one for each round of chunks, and sorting.
+    """
+
+    #: What is sent to the caller: the range of vertices, the edges in it, and what is known of the weights.
+    facts = ("n", "directed", "range", "m", "least", "most", "whole", "total")
+
+    def load(self, shard: int, piece: EdgeSource, device: devices.Device) -> State:
+        """Return the state of a shard; nothing is allocated yet."""
+        return State(device, piece)
+
+    def step(self, s: State, first: int, limit: int, comm: Communicator) -> int:
+        """Count, place a round of chunks, or sort."""
+        rounds = -(-s.source.chunks // comm.size)
+        if first == 0:
+            _count(s, comm)
+        elif first <= rounds:
+            _place(s, first - 1, comm)
+        elif first == rounds + 1:
+            s.free = []
+            _sort(s)
+        else:
+            return 0
+        return 1
+
+    def collect(self, s: State, comm: Communicator) -> dict[str, Array]:
+        """Return the rows of the shard and the facts about them."""
+        xp, weights = s.device.xp, s.weights
+        lengths = xp.ones(min(len(s.indices), 1), np.int32) if weights is None else weights
+        some = len(lengths) > 0
+        found = {
+            "n": [s.n],
+            "directed": [s.source.directed],
+            "range": s.ranges[comm.rank],
+            "m": [len(s.indices)],
+            "least": lengths.min()[None] if some else lengths,
+            "most": lengths.max()[None] if some else lengths,
+            "whole": [lengths.dtype.kind in "iu" or bool((lengths % 1 == 0).all())],
+            "total": [float(len(s.indices) if weights is None else weights.sum())],
+        }
+        arrays = {name: xp.asarray(value) for name, value in found.items()}
+        arrays |= {"indptr": s.indptr, "indices": s.indices}
+        return arrays if weights is None else {**arrays, "weights": weights}
+
+
+def _sides(s: State, edges: Edges) -> list[tuple[Array, ...]]:
+    """Return edges as rows, columns and weights, for each direction in which they are placed.
+
+    An undirected edge is placed in both directions. Parallel edges are in the order of `Graph.from_edges`: all of the
+    first direction come before all of the second. Without weights they are equal, and both directions are one list.
+    """
+    src, dst, weights = edges
+    extra = () if weights is None else (weights,)
+    if s.source.directed:
+        return [(dst, src, *extra)]
+    both = src != dst
+    there = (src, dst, *extra)
+    back = (dst[both], src[both], *(array[both] for array in extra))
+    if extra:
+        return [there, back]
+    return [tuple(s.device.xp.concatenate(pair) for pair in zip(there, back, strict=True))]
+
+
+def _count(s: State, comm: Communicator) -> None:
+    """Count the edges into each vertex, and cut the vertices into ranges with about equal numbers of edges."""
+    xp, source = s.device.xp, s.source
+    several = not source.directed and source.weights_dtype is not None
+    counts = xp.zeros((1 + several, source.n or 0), np.uint64)
+    largest = -1
+    for number in range(comm.rank, source.chunks, comm.size):
+        edges = source.chunk(number, s.device)
+        if not len(edges.src):
+            continue
+        largest = max(largest, int(edges.src.max()), int(edges.dst.max()))
+        if source.n is None and largest >= counts.shape[1]:
+            wider = xp.zeros((len(counts), max(largest + 1, 2 * counts.shape[1])), np.uint64)
+            wider[:, : counts.shape[1]] = counts
+            counts = wider
+        for side, (rows, *_) in enumerate(_sides(s, edges)):
+            xp.add.at(counts[side], rows.astype(np.int64), np.uint64(1))
+    most = xp.array([largest], np.int64)
+    comm.allreduce(most, "max")
+    s.n = vertex_count(source.n, int(most[0]))
+    if counts.shape[1] != s.n:
+        exact = xp.zeros((len(counts), s.n), np.uint64)
+        width = min(s.n, counts.shape[1])
+        exact[:, :width] = counts[:, :width]
+        counts = exact
+    flat = counts.reshape(-1)
+    comm.allreduce(flat, "sum")
+    counts = flat.reshape(counts.shape).astype(np.int64)
+    total = counts.sum(axis=0)
+    before = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(total)])
+    s.ranges = balanced_ranges(s.n, lambda vertex: int(before[vertex]), comm.size)
+    _allocate(s, s.ranges[comm.rank], counts, total)
+
+
+def _allocate(s: State, own: Range, counts: Array, total: Array) -> None:
+    """Allocate the shard's rows, or raise MemoryLimitError before anything is placed."""
+    xp, (first, last) = s.device.xp, own
+    dtype = s.source.weights_dtype
+    m = int(total[first:last].sum())
+    an_edge = 4 + (0 if dtype is None else dtype.itemsize)
+    offsets = offset_type(m)
+    sorting = WORK_BYTES * min(m, SORTED_AT_A_TIME[s.device.kind])
+    needed = an_edge * m * (2 if s.source.unique else 1) + (8 + 2 * offsets.itemsize) * (last - first + 1) + sorting
+    with devices.allocating(f"placing {m:,} edges into {last - first:,} vertices", needed, s.device):
+        s.indptr = xp.zeros(last - first + 1, offsets)
+        xp.cumsum(total[first:last], out=s.indptr[1:])
+        s.indices = xp.empty(m, np.int32)
+        s.weights = None if dtype is None else xp.empty(m, dtype)
+        s.free = [s.indptr[:-1].astype(np.int64)]
+        if len(counts) > 1:
+            s.free.append(s.free[0] + counts[0, first:last])
+
+
+def _place(s: State, turn: int, comm: Communicator) -> None:
+    """Send the edges of a round of chunks to the shards of their rows, and write those that arrive into their rows."""
+    xp, source = s.device.xp, s.source
+    number = turn * comm.size + comm.rank
+    edges = source.chunk(number, s.device) if number < source.chunks else _no_edges(xp, source.weights_dtype)
+    first, _ = s.ranges[comm.rank]
+    bounds = xp.asarray([start for start, _ in s.ranges[1:]], np.int32)
+    for side, arrays in enumerate(_sides(s, edges)):
+        counts = np.full(1, len(arrays[0]))
+        if comm.size > 1:
+            owners = xp.searchsorted(bounds, arrays[0], side="right").astype(np.int16)
+            order = owners.argsort(kind="stable")
+            arrays = tuple(array[order] for array in arrays)
+            counts = devices.to_host(xp.bincount(owners, minlength=comm.size))
+        rows, columns, *weights = comm.exchange(arrays, counts)
+        if not len(rows):
+            continue
+        order = rows.argsort(kind="stable")
+        rows = rows[order] - np.int32(first)
+        new = xp.ones(len(rows), bool)
+        new[1:] = rows[1:] != rows[:-1]
+        starts = new.nonzero()[0]
+        group = xp.cumsum(new) - 1
+        places = s.free[side][rows] + (xp.arange(len(rows)) - starts[group])
+        s.free[side][rows[starts]] += xp.diff(xp.concatenate([starts, xp.full(1, len(rows), starts.dtype)]))
+        s.indices[places] = columns[order]
+        if weights:
+            s.weights[places] = weights[0][order]
+
+
+def _no_edges(xp: Any, dtype: np.dtype | None) -> Edges:
+    none = xp.zeros(0, np.int32)
+    return Edges(none, none, None if dtype is None else xp.zeros(0, dtype))
+
+
+def _sort(s: State) -> None:
+    """Sort each row by column, some rows at a time; drop repeated edges if the source says so."""
+    xp, at_a_time = s.device.xp, SORTED_AT_A_TIME[s.device.kind]
+    count, m = len(s.indptr) - 1, len(s.indices)
+    degrees, first, kept = [], 0, 0
+    while first < count:
+        start = int(s.indptr[first])
+        goal = xp.asarray([min(start + at_a_time, m)], s.indptr.dtype)
+        last = min(count, max(first + 1, int(xp.searchsorted(s.indptr, goal, side="right")[0]) - 1))
+        end = int(s.indptr[last])
+        rows = rows_of(s.indptr[first : last + 1] - start, end - start, xp)
+        keys = rows.astype(np.int64) << 32 | s.indices[start:end]
+        if s.weights is None:
+            keys.sort()
+        else:
+            order = keys.argsort(kind="stable")
+            keys = keys[order]
+            s.weights[start:end] = s.weights[start:end][order]
+        if s.source.unique:
+            new = xp.ones(len(keys), bool)
+            new[1:] = keys[1:] != keys[:-1]
+            keys = keys[new]
+            degrees.append(xp.bincount(keys >> 32, minlength=last - first))
+        s.indices[kept : kept + len(keys)] = keys & 0xFFFFFFFF
+        kept += len(keys)
+        first = last
+    if s.source.unique:
+        s.indices = s.indices[:kept].copy()
+        indptr = xp.zeros(count + 1, offset_type(kept))
+        if degrees:
+            xp.cumsum(xp.concatenate(degrees), out=indptr[1:])
+        s.indptr = indptr

@@ -1,0 +1,162 @@
+"""Graphs built on workers are those built here, bit for bit, whatever the number of workers."""
+
+import dask.array
+import numpy as np
+import pytest
+from test_cluster import cluster, pytestmark  # noqa: F401  (the mark works here too)
+from test_resident import names_kept, same, wait_until
+
+import mgraph
+from mgraph import DistributedGraph, Graph, device
+from mgraph.errors import InputError, MemoryLimitError
+from mgraph.generate import rmat, weighted
+
+
+@pytest.fixture(scope="module", params=[1, 2, 3, 5])
+def client(request):
+    """Workers in this process."""
+    with cluster(request.param, processes=False) as made:
+        yield made
+
+
+def check(found, expected, client):
+    """Compare a graph built on workers with one that was built here and sent there."""
+    with DistributedGraph.from_graph(expected, client, device="cpu") as sent, found:
+        for name in ("n", "m", "directed", "weights_dtype"):
+            assert getattr(found, name) == getattr(expected, name)
+        for ours, theirs in zip(found.to_graph().csr(), sent.to_graph().csr(), strict=True):
+            assert getattr(ours, "dtype", None) == getattr(theirs, "dtype", None)
+            np.testing.assert_array_equal(ours, theirs)
+        placement = found.placement
+        assert placement.nonnegative == expected.nonnegative
+        assert placement.extremes() == expected.extremes() and placement.total() == expected.total()
+        names = ["csc", "weights"]
+        assert sum(placement.held(names)) == sum(sent.placement.held(names))
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("scale", [0, 1, 6, 11])
+def test_kronecker_graphs(client, scale, directed):
+    given = {"seed": 3, "directed": directed}
+    with rmat(scale, **given, client=client, device="cpu") as graph:
+        expected = rmat(scale, **given)
+        same(mgraph.bfs(graph, 0, predecessors=True), mgraph.bfs(expected, 0, predecessors=True, device="cpu"))
+    check(rmat(scale, **given, client=client, device="cpu"), rmat(scale, **given), client)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+def test_weights_of_a_graph_on_workers(client, dtype):
+    with rmat(9, client=client, device="cpu") as edges:
+        check(weighted(edges, (1, 255), dtype), weighted(rmat(9), (1, 255), dtype), client)
+        check(weighted(edges, (0, 0), dtype), weighted(rmat(9), (0, 0), dtype), client)
+    with rmat(0, client=client, device="cpu") as none:
+        check(weighted(none, (1, 9), dtype), weighted(rmat(0), (1, 9), dtype), client)
+    with pytest.raises(InputError, match="has been closed"):
+        weighted(edges, (1, 9))
+
+
+def drawn(n, m, kind, seed=5):
+    """Random edges with loops and parallel ones, and weights of a type; some floats are infinite."""
+    rng = np.random.default_rng(seed)
+    src, dst = rng.integers(0, n, (2, m)) if n else np.zeros((2, 0), np.int64)
+    weights = None if kind is None else rng.integers(0, 50, m).astype(kind)
+    if m and weights is not None and weights.dtype.kind == "f":
+        weights[::7] = np.inf
+    return src, dst, weights
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("kind", [None, bool, "uint8", "int64", "float32"])
+def test_edges_of_dask(client, kind, directed):
+    for n, m, chunk in ((0, 0, 1), (2, 1, 1), (40, 900, 130), (300, 900, 900)):
+        edges = drawn(n, m, kind)
+        lazy = [None if array is None else dask.array.from_array(array, chunks=chunk) for array in edges]
+        found = DistributedGraph.from_dask(*lazy, n=n + 40, directed=directed, client=client, device="cpu")
+        check(found, Graph.from_edges(*edges, n=n + 40, directed=directed), client)
+
+
+def test_edges_of_dask_in_unequal_chunks_without_n(client):
+    src, dst, weights = drawn(70, 200, "float64")
+    lazy = (dask.array.from_array(array, chunks=size) for array, size in ((src, 30), (dst, 7), (weights, 200)))
+    with client.as_current():
+        check(DistributedGraph.from_dask(*lazy, device="cpu"), Graph.from_edges(src, dst, weights), client)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"src": [0, -1]}, "src must be vertex ids of 0 or more, got -1"),
+        ({"dst": [0.5, 1]}, "dst must be integers"),
+        ({"src": [0, 2**31]}, "the vertex id 2147483648 is beyond int32"),
+        ({"weights": [1, np.nan]}, "got nan for edge 0 of partition 1"),
+        ({"weights": [1j, 2]}, "weights must be floats of up to 64 bits, or integers"),
+        ({"src": [0, 1, 1]}, "src has 3 entries and dst has 2"),
+        ({"n": 1}, "n must be greater than the largest vertex id, 1"),
+    ],
+)
+def test_wrong_edges_leave_nothing_behind(client, wrong, message):
+    given = {"src": [0, 1], "dst": [1, 0], "weights": [1.0, 2.0], **wrong}
+    n = given.pop("n", None)
+    lazy = {name: dask.array.from_array(np.array(values), chunks=1) for name, values in given.items()}
+    with pytest.raises(InputError, match=message):
+        DistributedGraph.from_dask(**lazy, n=n, client=client, device="cpu")
+    wait_until(lambda: names_kept(client) == [])
+    check(rmat(5, client=client, device="cpu"), rmat(5), client)
+
+
+def test_what_is_no_collection_of_dask(client):
+    some = dask.array.ones((2, 2), dtype=int)
+    for wrong in ([0, 1], some, None):
+        with pytest.raises(InputError, match="src must be a Dask array of one dimension, or a column"):
+            DistributedGraph.from_dask(wrong, some[0], client=client, device="cpu")
+
+
+def test_an_error_in_the_partitions_is_the_users(client):
+    def fail(block):
+        raise ZeroDivisionError("a test")
+
+    wrong = dask.array.ones(4, chunks=2, dtype=int).map_blocks(fail, dtype=int, meta=np.ones(0, int))
+    with pytest.raises(ZeroDivisionError, match="a test"):
+        DistributedGraph.from_dask(wrong, wrong, client=client, device="cpu")
+    wait_until(lambda: names_kept(client) == [])
+
+
+def test_edges_that_do_not_fit_are_refused_before_they_are_placed(client, monkeypatch):
+    with rmat(6, client=client, device="cpu"):  # the workers have been asked for their memory
+        monkeypatch.setattr(device.HostDevice, "available_memory", lambda self: 1000)
+        with pytest.raises(MemoryLimitError, match=r"placing [\d,]+ edges into [\d,]+ vertices needs"):
+            rmat(8, client=client, device="cpu")
+    monkeypatch.undo()
+    wait_until(lambda: names_kept(client) == [])
+    check(rmat(6, client=client, device="cpu"), rmat(6), client)
+
+
+def test_many_graphs_leave_nothing_behind(client):
+    for seed in range(5):
+        with rmat(6, seed=seed, client=client, device="cpu") as graph:
+            assert graph.n == 64
+    wait_until(lambda: names_kept(client) == [])
+
+
+@pytest.mark.gpu
+def test_graphs_built_on_gpus():
+    with mgraph.cluster.local_client(min(2, device.gpu_count()), device="cuda") as client:
+        for directed in (False, True):
+            found, expected = rmat(12, directed=directed, client=client, device="cuda"), rmat(12, directed=directed)
+            for ours, theirs in zip(found.to_graph().csr(), expected.csr(), strict=True):
+                np.testing.assert_array_equal(ours, theirs)
+            lengths = weighted(found, (1, 255)).to_graph().csr().weights
+            np.testing.assert_array_equal(lengths, weighted(expected, (1, 255)).csr().weights)
+            edges = drawn(300, 5000, "float32")
+            lazy = (dask.array.from_array(array, chunks=700) for array in edges)
+            found = DistributedGraph.from_dask(*lazy, directed=directed, client=client, device="cuda")
+            with DistributedGraph.from_graph(
+                Graph.from_edges(*edges, directed=directed), client, device="cuda"
+            ) as sent:
+                for ours, theirs in zip(found.to_graph().csr(), sent.to_graph().csr(), strict=True):
+                    np.testing.assert_array_equal(ours, theirs)
+
+
+def test_without_a_client():
+    with pytest.raises(InputError, match=r"client must be a distributed\.Client"):
+        DistributedGraph.from_dask(dask.array.ones(1, dtype=int), dask.array.ones(1, dtype=int))
