@@ -108,9 +108,9 @@ def rmat(
     On the workers of a Dask client:
 
     >>> from distributed import Client
-    >>> with Client(processes=False, dashboard_address=None) as client:
+    >>> with Client(processes=False, dashboard_address=":0") as client:
     ...     mgraph.generate.rmat(6, client=client, device="cpu")
-    DistributedGraph(n=64, m=780, undirected, unweighted, on 1 workers)
+    DistributedGraph(n=64, m=780, undirected, unweighted, on 1 worker)
     """
     scale = checked_integer("scale", scale, 0, MAX_SCALE)
     edges = checked_integer("edge_factor", edge_factor, 0, 2**31) << scale

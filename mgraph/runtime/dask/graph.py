@@ -163,7 +163,7 @@ class DistributedGraph:
         >>> import dask.array
         >>> from distributed import Client
         >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=None) as client:
+        >>> with Client(processes=False, dashboard_address=":0") as client:
         ...     src, dst = dask.array.arange(9, chunks=3), dask.array.arange(1, 10, chunks=3)
         ...     graph = mgraph.DistributedGraph.from_dask(src, dst, client=client, device="cpu")
         ...     mgraph.bfs(graph, 0).distances[9]
