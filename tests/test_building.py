@@ -9,7 +9,7 @@ from test_resident import names_kept, same, wait_until
 import mgraph
 from mgraph import DistributedGraph, Graph, device
 from mgraph.errors import InputError, MemoryLimitError
-from mgraph.generate import rmat, weighted
+from mgraph.generate import grid, rmat, weighted
 
 
 @pytest.fixture(scope="module", params=[1, 2, 3, 5])
@@ -42,6 +42,13 @@ def test_kronecker_graphs(client, scale, directed):
         expected = rmat(scale, **given)
         same(mgraph.bfs(graph, 0, predecessors=True), mgraph.bfs(expected, 0, predecessors=True, device="cpu"))
     check(rmat(scale, **given, client=client, device="cpu"), rmat(scale, **given), client)
+
+
+@pytest.mark.parametrize("weights", [None, (1, 255), (-9, 0)])
+@pytest.mark.parametrize(("rows", "columns"), [(0, 0), (0, 5), (1, 1), (1, 9), (9, 1), (57, 41)])
+def test_grids(client, rows, columns, weights):
+    given = {"weights": weights, "seed": 2}
+    check(grid(rows, columns, **given, client=client, device="cpu"), grid(rows, columns, **given), client)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])

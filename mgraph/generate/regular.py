@@ -1,14 +1,48 @@
 """Regular undirected graphs: grids of streets, trees and lists."""
 
+from typing import TYPE_CHECKING, overload
+
 import numpy as np
 
+from .. import device as devices
 from ..arguments import checked_integer
 from ..dtypes import MAX_VERTICES
 from ..errors import InputError
 from ..graph import Graph
+from ..graph.compressed import Edges
 from .checks import checked_place, host_random
-from .parts import first_of, part_of
+from .parts import EDGES_AT_A_TIME, chunk_of, first_of, part_of
 from .weights import checked_weights, drawn_weights
+from .workers import built
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from ..runtime.dask import DistributedGraph
+
+
+@overload
+def grid(
+    rows: int,
+    columns: int,
+    *,
+    weights: tuple[int, int] | None = (1, 255),
+    seed: int = 0,
+    device: str | None = None,
+    client: None = None,
+) -> Graph: ...
+
+
+@overload
+def grid(
+    rows: int,
+    columns: int,
+    *,
+    weights: tuple[int, int] | None = (1, 255),
+    seed: int = 0,
+    device: str | None = None,
+    client: "Client",
+) -> "DistributedGraph": ...
 
 
 def grid(
@@ -18,7 +52,8 @@ def grid(
     weights: tuple[int, int] | None = (1, 255),
     seed: int = 0,
     device: str | None = None,
-) -> Graph:
+    client: "Client | None" = None,
+) -> "Graph | DistributedGraph":
     """Return an undirected grid of streets. Like a road network, it has small degrees and many levels.
 
     Parameters
@@ -30,11 +65,14 @@ def grid(
     seed : int
         The same arguments give the same graph, on every device.
     device : {"cpu", "cuda", "cuda:N"}, optional
-        The device on which the graph lives; by default the CPU.
+        The device on which the graph lives; by default the CPU. With `client`, the kind of its workers' devices.
+    client : distributed.Client, optional
+        Generate the graph on the workers of this client, each its share of the streets, as a `mgraph.DistributedGraph`.
 
     Returns
     -------
-    Graph
+    Graph or DistributedGraph
+        The same graph either way.
 
     See Also
     --------
@@ -45,12 +83,21 @@ def grid(
     >>> import mgraph
     >>> mgraph.generate.grid(3, 4)
     Graph(n=12, m=34, undirected, int32)
+
+    On the workers of a Dask client:
+
+    >>> from distributed import Client
+    >>> with Client(processes=False, dashboard_address=":0") as client:
+    ...     mgraph.generate.grid(3, 4, client=client, device="cpu")
+    DistributedGraph(n=12, m=34, undirected, int32, on 1 worker)
     """
     rows, columns = checked_integer("rows", rows, 0, MAX_VERTICES), checked_integer("columns", columns, 0, MAX_VERTICES)
     if rows * columns > MAX_VERTICES:
         raise InputError(f"rows={rows} and columns={columns} make {rows * columns} vertices: at most {MAX_VERTICES}")
     weights = checked_weights(weights)
     random = host_random(seed)
+    if client is not None:
+        return built(Streets(rows, columns, weights, int(seed)), client, device)
     m = rows * max(0, columns - 1) + max(0, rows - 1) * columns
     place = checked_place(device, rows * columns, 2 * m)
     lengths = drawn_weights(m, weights, random)
@@ -60,6 +107,67 @@ def grid(
         src = xp.concatenate([cell[:, :-1].ravel(), cell[:-1].ravel()])
         dst = xp.concatenate([cell[:, 1:].ravel(), cell[1:].ravel()])
         return Graph.from_edges(src, dst, lengths, n=rows * columns, directed=False)
+
+
+class Streets:
+    """The edges of `grid` as a source of chunks: those along the rows, then those between them.
+
+    Parameters
+    ----------
+    rows, columns : int
+        The crossings.
+    weights : tuple of (int, int) or None
+        The least and the greatest length of a street.
+    seed : int
+        The seed of the lengths. They are drawn one after the other, so a worker draws those before its chunks, too.
+    """
+
+    directed = False
+    unique = False
+
+    def __init__(self, rows: int, columns: int, weights: tuple[int, int] | None, seed: int) -> None:
+        self.rows, self.columns, self.weights, self.seed = rows, columns, weights, seed
+        self.n = rows * columns
+        self.along = rows * max(0, columns - 1)
+        self.edges = self.along + max(0, rows - 1) * columns
+        self.weights_dtype = None if weights is None else np.dtype(np.int32)
+        self._drawn = 0
+        self._random = host_random(seed)
+
+    @property
+    def chunks(self) -> int:
+        """The number of chunks."""
+        return -(-self.edges // chunk_of(self.edges))
+
+    def chunk(self, number: int, device: devices.Device) -> Edges:
+        """Return the streets of a chunk."""
+        first = number * chunk_of(self.edges)
+        last = min(self.edges, first + chunk_of(self.edges))
+        lengths, xp = self._lengths(first, last), device.xp
+        street = xp.arange(first, last)
+        place = street[: max(0, self.along - first)]
+        src = xp.concatenate([place + place // max(1, self.columns - 1), street[len(place) :] - self.along])
+        step = xp.ones(len(street), src.dtype)
+        step[len(place) :] = self.columns
+        dst = (src + step).astype(np.int32)
+        return Edges(src.astype(np.int32), dst, None if lengths is None else device.asarray(lengths))
+
+    def sizes(self) -> dict[str, int]:
+        """Return nothing: no edge is kept."""
+        return {}
+
+    def _lengths(self, first: int, last: int) -> np.ndarray | None:
+        """Draw the lengths of some streets, after those before them."""
+        if self.weights is None:
+            return None
+        if first < self._drawn:
+            self._drawn, self._random = 0, host_random(self.seed)
+        while self._drawn < first:
+            some = min(first - self._drawn, EDGES_AT_A_TIME["cpu"])
+            drawn_weights(some, self.weights, self._random)
+            self._drawn += some
+        self._drawn = last
+        return drawn_weights(last - first, self.weights, self._random)
 
 
 def list_graph(n: int, count: int, *, seed: int = 0, device: str | None = None) -> Graph:
