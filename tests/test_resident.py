@@ -246,6 +246,7 @@ def test_what_nothing_refers_to_is_freed(client):
     other = DistributedGraph.from_graph(grid(5, 5), client, device="cpu")
     vector = mgraph.bfs(placed, 0, predecessors=True).distances
     mgraph.bfs(placed, 1)
+    gc.collect()
     wait_until(lambda: len(names_kept(client)) == 3 * workers)
     del placed
     gc.collect()
