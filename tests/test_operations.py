@@ -16,8 +16,13 @@ from mgraph.kernels import bfs, ceilings
 
 FAMILIES = sorted(info.name for info in pkgutil.iter_modules(mgraph.kernels.__path__) if info.ispkg)
 
-#: Each family's twins; one has none for GPUs.
-TWINS = [(family, kind) for family in FAMILIES for kind in ("host", "cuda") if family != "bellman" or kind == "host"]
+#: Families that have no twin for GPUs.
+ONLY_HOST = ("bellman", "grouping")
+
+#: Each family's twins.
+TWINS = [
+    (family, kind) for family in FAMILIES for kind in ("host", "cuda") if family not in ONLY_HOST or kind == "host"
+]
 
 #: Other public names of twins: the compiler's input, a setting for measurements, and the hash that picks splitters.
 BESIDE = {"cuda": {"SOURCE", "INSTANCES", "tiled"}, "host": {"splitter"}}

@@ -10,6 +10,7 @@ from ..arrays import Array
 from ..dtypes import MAX_VERTICES, weight_dtype
 from ..errors import Given, InputError
 from .compressed import Edges
+from .grouping import extremes
 
 
 def check_square(shape: tuple[int, ...]) -> None:
@@ -27,18 +28,19 @@ def check_memory(n: int, edges: int, home: devices.Device) -> None:
     devices.check_free_memory(what, 12 * n + 40 * edges, home, advice, Given("relabel", True))
 
 
-def checked_edge_ends(values: Any, name: str, xp: Any) -> Array:
-    """Return one end of each edge, checked, or raise InputError."""
+def checked_edge_ends(values: Any, name: str, xp: Any) -> tuple[Array, int]:
+    """Return one end of each edge, checked, and the largest, -1 without edges; or raise InputError."""
     values = as_array(values, name, xp)
     if values.ndim != 1:
         raise InputError(argument=name, value=values.shape, expected="of shape (m,), one vertex id per edge")
     if not values.size:
-        return values.astype(np.int64)
+        return values.astype(np.int64), -1
     if values.dtype.kind not in "iu":
         raise InputError(argument=name, value=values.dtype.name, expected="integers, vertex ids from 0")
-    if int(values.min()) < 0:
-        raise InputError(argument=name, value=int(values.min()), expected="vertex ids of 0 or more")
-    return values
+    least, largest = extremes(values)
+    if least < 0:
+        raise InputError(argument=name, value=least, expected="vertex ids of 0 or more")
+    return values, largest
 
 
 def checked_ids(ids: Any, n: int) -> np.ndarray:
@@ -67,10 +69,11 @@ def vertex_count(n: int | None, largest: int) -> int:
     return n
 
 
-def checked_weights(weights: Array, edges: int, part: str = "") -> Array | None:
+def checked_weights(weights: Array, edges: int, part: str = "", copy: bool = True) -> Array | None:
     """Return weights in the type in which a graph keeps them; None for truth values.
 
-    `part` says in messages of which part of the input they are: ``" of partition 3"``.
+    `part` says in messages of which part of the input they are: ``" of partition 3"``. Without `copy`, weights of that
+    type are returned as they are.
     """
     if weights.shape != (edges,):
         wanted = f"of shape ({edges},), one per edge"
@@ -79,14 +82,13 @@ def checked_weights(weights: Array, edges: int, part: str = "") -> Array | None:
     if dtype is None:
         return None
     if dtype.kind == "f":
-        bad = ~(weights > -np.inf)
-        if bool(bad.any()):
-            edge = int(bad.nonzero()[0][0])
+        if weights.size and not extremes(weights)[0] > -np.inf:  # NaN, if a number is
+            edge = int((~(weights > -np.inf)).nonzero()[0][0])
             wanted, where = "numbers, or inf for 'no edge'", f" for edge {edge}{part}"
             raise InputError(where, argument="weights", value=float(weights[edge]), expected=wanted)
     elif weights.dtype.kind == "u" and weights.size and int(weights.max()) > np.iinfo(np.int64).max:
         raise InputError(argument="weights", value=int(weights.max()), expected="in the range of int64")
-    return weights.astype(dtype)
+    return weights.astype(dtype, copy=copy)
 
 
 def check_both_directions(edges: Edges, back: Array) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 from .. import lazy
 from ..arrays import Array
 from ..dtypes import offset_type
+from . import grouping
 
 
 class Compressed(NamedTuple):
@@ -29,8 +30,18 @@ class Edges(NamedTuple):
     weights: Array | None
 
 
-def compress(rows: Array, columns: Array, weights: Array | None, n: int, xp: Any) -> Compressed:
-    """Group edges by row, columns ascending; repeated edges stay."""
+def compress(rows: Array, columns: Array, weights: Array | None, n: int, xp: Any, both: bool = False) -> Compressed:
+    """Group edges by row, columns ascending; repeated edges stay.
+
+    If `both`, add the other direction of each edge between two vertices.
+    """
+    if xp is np and len(rows) << both >= grouping.MANY:
+        return Compressed(*grouping.grouped(rows, columns, weights, n, both))
+    rows, columns = (ends.astype(np.int32, copy=False) for ends in (rows, columns))
+    if both:
+        distinct = rows != columns
+        rows, columns = xp.concatenate([rows, columns[distinct]]), xp.concatenate([columns, rows[distinct]])
+        weights = None if weights is None else xp.concatenate([weights, weights[distinct]])
     offsets = offset_type(len(rows))
     if xp is np:
         # SciPy's conversions are counting sorts: two transpositions leave every row sorted, in O(m).
@@ -70,7 +81,9 @@ def rows_of(indptr: Array, m: int, xp: Any) -> Array:
 
 
 def transposed(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None, n: int) -> Compressed:
-    """Group edges by their other end, one of n: SciPy's counting sort, which leaves every row sorted."""
+    """Group edges by their other end, one of n: a counting sort, which leaves every row sorted."""
+    if len(indices) >= grouping.MANY:
+        return Compressed(*grouping.transposed(indptr, indices, weights, n))
     data = np.zeros(len(indices), bool) if weights is None else weights
     matrix = lazy.sparse().csr_array((data, indices, indptr), shape=(len(indptr) - 1, n)).tocsc()
     return Compressed(

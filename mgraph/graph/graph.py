@@ -28,6 +28,8 @@ from .checks import (
 from .compressed import Compressed, Edges, compress, copied_bytes, rows_of, selected, transposed
 from .conversion import networkx_graph
 from .dense import adjacent, dense, dense_edges, looked_through, present
+from .grouping import extremes
+from .sparse import entries, stored_rows
 from .stored import in_memory
 from .views import Keeping, Views
 
@@ -131,26 +133,21 @@ class Graph(Keeping):
         """
         directed = checked_flag("directed", directed)
         xp = next((devices.of(a).xp for a in (src, dst, weights) if devices.of(a).kind == "cuda"), np)
-        src, dst = checked_edge_ends(src, "src", xp), checked_edge_ends(dst, "dst", xp)
+        src, largest_source = checked_edge_ends(src, "src", xp)
+        dst, largest_target = checked_edge_ends(dst, "dst", xp)
         if len(src) != len(dst):
             raise InputError(f"src has {len(src)} entries and dst has {len(dst)}: give one of each per edge")
-        largest = max(int(src.max()), int(dst.max())) if len(src) else -1
-        n = vertex_count(n, largest)
+        n = vertex_count(n, max(largest_source, largest_target))
         ids = None if ids is None else checked_ids(ids, n)
         check_memory(n, len(src) if directed else 2 * len(src), devices.of(src))
         if weights is not None:
-            weights = checked_weights(as_array(weights, "weights", xp), len(src))
-        src, dst = src.astype(np.int32), dst.astype(np.int32)
-        if weights is not None and weights.dtype.kind == "f" and bool(xp.isinf(weights).any()):
+            weights = checked_weights(as_array(weights, "weights", xp), len(src), copy=False)
+        least, greatest = (0, 0) if weights is None or not len(weights) else extremes(weights)
+        if weights is not None and greatest == np.inf:
             there = ~xp.isinf(weights)
             src, dst, weights = src[there], dst[there], weights[there]
-        if not directed:
-            both = src != dst
-            src, dst = xp.concatenate([src, dst[both]]), xp.concatenate([dst, src[both]])
-            if weights is not None:
-                weights = xp.concatenate([weights, weights[both]])
-        compressed = compress(src, dst, weights, n, xp)
-        return cls(n, csr=compressed, directed=directed, ids=ids, nonnegative=_nonnegative(weights))
+        compressed = compress(src, dst, weights, n, xp, both=not directed)
+        return cls(n, csr=compressed, directed=directed, ids=ids, nonnegative=least >= 0)
 
     @classmethod
     def from_scipy(cls, matrix: Any, directed: bool = True) -> "Graph":
@@ -158,6 +155,10 @@ class Graph(Keeping):
 
         Stored zeros are edges of weight zero, except in the formats DIA and BSR, where a stored zero may only be fill.
         A boolean matrix gives an unweighted graph. Entries stored twice are parallel edges.
+
+        A matrix in CSR whose rows are sorted is kept, not copied, as far as its arrays have the types that a graph
+        keeps: int32 indices, and weights of int32, int64, float32 or float64. Do not change it while the graph is in
+        use.
 
         Parameters
         ----------
@@ -191,13 +192,12 @@ class Graph(Keeping):
         if not hasattr(matrix, "tocoo"):
             raise InputError(f"from_scipy takes a sparse matrix, not {type(matrix).__name__}")
         check_square(matrix.shape)
+        directed = checked_flag("directed", directed)
+        csr, nonnegative = stored_rows(matrix) if directed else (None, False)
+        if csr is not None:
+            return cls(int(matrix.shape[0]), csr=csr, nonnegative=nonnegative)
         check_memory(matrix.shape[0], matrix.nnz, devices.of(getattr(matrix, "data", None)))
-        coo = matrix.tocoo(copy=False)
-        row, column, weights = coo.row, coo.col, coo.data
-        if getattr(matrix, "format", None) == "bsr":
-            stored = weights != 0
-            row, column, weights = row[stored], column[stored], weights[stored]
-        return cls.from_edges(row, column, weights, n=matrix.shape[0], directed=directed)
+        return cls.from_edges(*entries(matrix), n=matrix.shape[0], directed=directed)
 
     @classmethod
     def from_dense(cls, matrix: Array) -> "Graph":
@@ -759,7 +759,7 @@ class Graph(Keeping):
 
 
 def _nonnegative(weights: Array | None) -> bool:
-    return weights is None or not len(weights) or bool(weights.min() >= 0)
+    return weights is None or not len(weights) or bool(extremes(weights)[0] >= 0)
 
 
 def _extremes(pieces: Iterable[Array]) -> tuple[float, float, bool]:

@@ -85,10 +85,11 @@ def checked_edges(src: Any, dst: Any, weights: Any, dtype: np.dtype | None, n: i
     where : str
         Where the edges are, for the message: ``"partition 3"``.
     """
-    src, dst = checked_edge_ends(src, "src", np), checked_edge_ends(dst, "dst", np)
+    src, largest_source = checked_edge_ends(src, "src", np)
+    dst, largest_target = checked_edge_ends(dst, "dst", np)
     if len(src) != len(dst):
         raise InputError(f"{where}: src has {len(src)} entries and dst has {len(dst)}: give one of each per edge")
-    vertex_count(n, max(int(src.max()), int(dst.max())) if len(src) else -1)
+    vertex_count(n, max(largest_source, largest_target))
     src, dst = src.astype(np.int32), dst.astype(np.int32)
     if dtype is None:
         return Edges(src, dst, None)

@@ -1,0 +1,179 @@
+"""Long lists of edges on a CPU: looked through, and grouped by one end, on all cores.
+
+`mgraph.kernels.grouping` has the algorithm. Here the tables between its steps are made: which rows a bucket has, and
+where each core puts its edges. All memory is allocated here: beside the result, 2 bytes for each edge, the tables, and
+room in which each core sorts a bucket.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import device as devices
+from ..dtypes import offset_type
+from ..kernels import grouping as grouping_kernels
+from ..kernels.grouping.ops import Placed, Ranges
+
+#: The fewest edges for which all cores are used. SciPy groups fewer on one core, in less time than Numba takes to load.
+MANY = 1 << 23
+
+#: Ranges of rows are 2 to the power of one of these: few, so that their counters fit the first cache. For many edges
+#: there are more, so that a bucket of one range fits the second.
+_FEWEST_RANGES, _MOST_RANGES = 10, 13
+
+#: The most edges of a bucket of several ranges, by its power of 2; and the buckets for each thread, if edges suffice.
+_BUCKET, _BUCKETS_A_THREAD = 17, 8
+
+#: The rows of a bucket, as a power of 2: 16 bits number them.
+_ROWS = 16
+
+#: Chunks of edges for each thread.
+_CHUNKS = 2
+
+_WORD, _LONG = np.dtype(np.int32), np.dtype(np.int64)
+
+
+class Grouped(NamedTuple):
+    """Edges grouped by row: `indptr`, `indices` and `weights` as in `Compressed`."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    weights: np.ndarray | None
+
+
+def extremes(numbers: Any) -> tuple[Any, Any]:
+    """Return the least and the greatest number of an array that is not empty; two NaN if one number is NaN."""
+    dtype = np.dtype(numbers.dtype).newbyteorder("=")
+    if len(numbers) < MANY or dtype.kind not in "if" or dtype.itemsize < 4 or devices.of(numbers).kind != "cpu":
+        return numbers.min().item(), numbers.max().item()
+    words = _WORD if dtype.itemsize == 4 else _LONG
+    least, greatest = np.empty((2, _CHUNKS * _threads()), words)
+    grouping_kernels.on(devices.find("cpu")).extremes(
+        usable(numbers, dtype).view(words), dtype.kind == "f", least, greatest
+    )
+    ends = np.array([least.min(), greatest.max()])
+    if dtype.kind == "f":
+        ends = (ends ^ (ends >> (8 * dtype.itemsize - 1) & np.iinfo(words.name).max)).view(dtype)
+        if np.isnan(ends).any():
+            ends[:] = np.nan
+    low, high = ends.tolist()
+    return low, high
+
+
+def ascending(indptr: np.ndarray, indices: np.ndarray, n: int) -> bool:
+    """Return whether the columns of each row ascend, or repeat, and are in [0, n); `indptr` is right."""
+    if len(indices) < MANY:
+        falls = np.flatnonzero(indices[1:] < indices[:-1]) + 1
+        begins = np.zeros(len(indices) + 1, bool)
+        begins[indptr] = True
+        in_range = not len(indices) or (int(indices.min()) >= 0 and int(indices.max()) < n)
+        return in_range and bool(begins[falls].all())
+    fault = np.zeros(1, np.int32)
+    words = np.promote_types(indptr.dtype, indices.dtype)
+    grouping_kernels.on(devices.find("cpu")).ascending(usable(indptr, words), usable(indices, words), n, fault)
+    return not fault[0]
+
+
+def usable(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Return an array of this type in a form for which kernels are compiled once: itself, or a copy."""
+    array = np.asarray(array)
+    return array if array.dtype == dtype and array.flags.carray else array.astype(dtype, order="C")
+
+
+def grouped(rows: np.ndarray, columns: np.ndarray, weights: np.ndarray | None, n: int, both: bool) -> Grouped:
+    """Group edges by row, columns ascending; repeated edges keep their order.
+
+    If `both`, add the other direction of each edge between two vertices; among repeated edges these come last.
+    """
+    kernels = grouping_kernels.on(devices.find("cpu"))
+    wide = rows.dtype == columns.dtype == np.int64
+    rows, columns = (usable(ends, _LONG if wide else _WORD) for ends in (rows, columns))
+    values = _bits(weights)
+    width = _range_width(n, len(rows) << both)
+    counts = np.zeros((_CHUNKS * _threads() << both, _range_count(n, width)), np.int64)
+    kernels.count(rows, columns, both, width, counts)
+    buckets, ranges = _cut(counts, n, width, _threads())
+    edges = _room(int(buckets[-1, 3]), values)
+    kernels.place(rows, columns, values, both, ranges, edges)
+    passes = -(-max(1, (n - 1).bit_length()) // 12)  # counters of 12 bits fit the first cache
+    return _ordered(buckets, passes, n, edges, weights)
+
+
+def transposed(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None, n: int) -> Grouped:
+    """Group edges, which are grouped by row, by column; rows ascend, and repeated edges keep their order."""
+    kernels = grouping_kernels.on(devices.find("cpu"))
+    indptr, indices, values = usable(indptr, indptr.dtype), usable(indices, indices.dtype), _bits(weights)
+    width = _range_width(n, len(indices))
+    counts = np.zeros((_CHUNKS * _threads(), _range_count(n, width)), np.int64)
+    kernels.count(indices, indices, False, width, counts)
+    buckets, ranges = _cut(counts, n, width, _threads())
+    edges = _room(len(indices), values)
+    kernels.place_reversed(indptr, indices, values, ranges, edges)
+    return _ordered(buckets, 0, n, edges, weights)
+
+
+def _threads() -> int:
+    return grouping_kernels.of_kind("cpu").threads()
+
+
+def _bits(weights: np.ndarray | None) -> np.ndarray:
+    """Return weights as words of their size, so that kernels that only move them are compiled for two types."""
+    if weights is None:
+        return np.empty(0, np.uint32)
+    return usable(weights, weights.dtype).view(f"u{weights.dtype.itemsize}")
+
+
+def _room(edges: int, values: np.ndarray) -> Placed:
+    """Return room for edges with values like these."""
+    return Placed(
+        np.empty(edges, np.uint16), np.empty(edges, np.int32), np.empty(edges * bool(len(values)), values.dtype)
+    )
+
+
+def _range_width(n: int, edges: int) -> int:
+    """Return the power of 2 that is the number of rows in a range."""
+    ranges = min(max(_FEWEST_RANGES, edges.bit_length() - _BUCKET), _MOST_RANGES)
+    return min(max(0, (n - 1).bit_length() - ranges), _ROWS)
+
+
+def _range_count(n: int, width: int) -> int:
+    return ((n - 1) >> width) + 1
+
+
+def _cut(counts: np.ndarray, n: int, width: int, threads: int) -> tuple[np.ndarray, Ranges]:
+    """Return the buckets that ranges are joined to, in their order, and where edges go; from each chunk's `counts`."""
+    total = counts.sum(0)
+    before = total.cumsum() - total
+    most = min(1 << _BUCKET, int(total.sum()) // (_BUCKETS_A_THREAD * threads) + 1)
+    first = np.arange(len(total)) << width
+    group = np.stack([before // most, first >> _ROWS])
+    new = np.append(True, (group[:, 1:] != group[:, :-1]).any(0))
+    begins = new.nonzero()[0]
+    inside = np.add.reduceat(counts, begins, axis=1)  # by chunk and bucket
+    after = inside.T.cumsum().reshape(len(begins), -1).T
+    ends = after[-1]
+    starts = np.append(0, ends[:-1])
+    buckets = np.stack([first[begins], np.append(first[begins[1:]], n), starts, ends], 1)
+    table = (new.cumsum() - 1).astype(np.uint16)
+    return buckets, Ranges(width, table, np.ascontiguousarray(after - inside))
+
+
+def _ordered(buckets: np.ndarray, passes: int, n: int, edges: Placed, weights: np.ndarray | None) -> Grouped:
+    """Return the edges with each bucket sorted, the largest first; columns in so many passes."""
+    kernels = grouping_kernels.on(devices.find("cpu"))
+    threads = _threads()
+    sizes = buckets[:, 3] - buckets[:, 2]
+    turns = np.argsort(-sizes, kind="stable")
+    buckets, sizes = buckets[turns], sizes[turns]
+    # Each thread has room for a bucket of usual size. The few larger ones, of hubs, have rooms of their own.
+    large = sizes > 4 << _BUCKET
+    usual = int(sizes[~large].max(initial=1))
+    own = np.where(large, sizes, 0)
+    rooms = np.where(large, threads * usual + own.cumsum() - own, -usual)
+    spare = _room(threads * usual + int(own.sum()), edges.values)
+    bits = -(-max(1, (n - 1).bit_length()) // passes) if passes else 0
+    indptr = np.zeros(n + 1, offset_type(len(edges.indices)))
+    counters = np.empty((threads, int((buckets[:, 1] - buckets[:, 0]).max()) + (1 << bits)), np.int64)
+    turn = np.zeros(1, np.int64)
+    kernels.order(np.column_stack([buckets, rooms]), passes, bits, edges, indptr, spare, counters, turn)
+    return Grouped(indptr, edges.indices, None if weights is None else edges.values.view(weights.dtype))

@@ -1,0 +1,50 @@
+"""Sparse matrices of SciPy and CuPy as graphs: their entries, or their rows as they are stored."""
+
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..dtypes import offset_type
+from ..errors import InputError
+from .checks import checked_weights
+from .compressed import Compressed
+from .grouping import ascending, extremes, usable
+
+
+def stored_rows(matrix: Any) -> tuple[Compressed | None, bool]:
+    """Return the edges of a matrix in CSR as it has them, and whether none is negative.
+
+    They are None if the edges have to be sorted, or some left out, or if it is in another format or on a GPU. Arrays of
+    the types of a graph are not copied.
+
+    Raises
+    ------
+    InputError
+        If the rows do not follow one another, and for weights as `checked_weights`.
+    """
+    indptr, n = getattr(matrix, "indptr", None), matrix.shape[0]
+    if getattr(matrix, "format", None) != "csr" or not isinstance(indptr, np.ndarray):
+        return None, False
+    m = int(indptr[-1])
+    if indptr[0] != 0 or m > min(len(matrix.indices), len(matrix.data)) or bool((indptr[1:] < indptr[:-1]).any()):
+        raise InputError("indptr of the matrix must ascend from 0 to at most the number of its entries")
+    indices, data = matrix.indices[:m], matrix.data[:m]
+    if not ascending(indptr, indices, n):
+        return None, False
+    weights = checked_weights(data, m, copy=False)
+    least, greatest = (0, 0) if weights is None or not m else extremes(weights)
+    if greatest == np.inf:
+        return None, False
+    weights = None if weights is None else usable(weights, weights.dtype)
+    return Compressed(usable(indptr, offset_type(m)), usable(indices, np.dtype(np.int32)), weights), least >= 0
+
+
+def entries(matrix: Any) -> tuple[Array, Array, Array]:
+    """Return the row, the column and the value of each stored entry, but of zeros in the blocks of a BSR matrix."""
+    coo = matrix.tocoo(copy=False)
+    row, column, values = coo.row, coo.col, coo.data
+    if getattr(matrix, "format", None) == "bsr":
+        stored = values != 0
+        row, column, values = row[stored], column[stored], values[stored]
+    return row, column, values
