@@ -20,7 +20,7 @@ from mgraph.algorithms.work import Work
 from mgraph.errors import WrongResultError
 from mgraph.generate import linked_list, random_matrix, rmat
 from mgraph.measuring import spread
-from mgraph_bench import by_shards, resident
+from mgraph_bench import building, by_shards, resident
 from mgraph_bench.case import Bench, Unfit
 from mgraph_bench.commands import bench as main
 from mgraph_bench.rows import read
@@ -406,3 +406,15 @@ def test_calls_on_workers_are_measured_beside_direct_ones(monkeypatch):
         monkeypatch.setattr(resident, "CALLS", wrong)
         with pytest.raises(WrongResultError, match="differ from those of one device"):
             resident.measured(7, client, "cpu")
+
+
+def test_building_is_measured_and_verified(monkeypatch):
+    ran = CliRunner().invoke(building.main, ["--scale", "8"])
+    rows = [json.loads(line) for line in ran.output.splitlines()]
+    assert [row["case"] for row in rows] == list(building.CASES)
+    assert len({row["stored"] for row in rows}) == 1
+    assert all(row["seconds"] > 0 and row["peak_bytes"] > 0 for row in rows)
+    right = mgraph.Graph.csr
+    monkeypatch.setattr(mgraph.Graph, "csr", lambda graph: right(graph)._replace(indices=right(graph).indices[::-1]))
+    with pytest.raises(WrongResultError, match="directed: the arrays are not those of SciPy"):
+        building.measured(*building.kronecker(4), 16, "directed")
