@@ -47,10 +47,11 @@ def _extremes(numbers, floats):
     sign, most = 8 * numbers.itemsize - 1, np.iinfo(numbers.dtype).max
     low, high = numbers.dtype.type(most), numbers.dtype.type(~most)
     rest = numbers.dtype.type(most if floats else 0)
-    for x in numbers:
-        ordered = numbers.dtype.type(x ^ (x >> sign & rest))
-        low = min(low, ordered)
-        high = max(high, ordered)
+    for e in range(len(numbers)):  # which LLVM makes vector instructions of, unlike a loop over the numbers
+        x = numbers[e]
+        ordered = numbers.dtype.type(x ^ (numbers.dtype.type(x >> sign) & rest))
+        low = ordered if ordered < low else low
+        high = ordered if ordered > high else high
     return low, high
 
 
@@ -182,7 +183,8 @@ def order(buckets, passes, bits, edges, indptr, spare, counters, turn):
                 break
             bucket = buckets[own]
             rows = counters[slot, : bucket[1] - bucket[0]]
-            if not _begin_rows(bucket, passes > 0, low, indices, rows, indptr):
+            _begin_rows(bucket, low, rows, indptr)
+            if not _are_in_order(bucket, passes > 0, low, indices):
                 room = bucket[4] if bucket[4] >= 0 else -bucket[4] * slot
                 digits = counters[slot, counters.shape[1] - (1 << bits) :]
                 _sort(bucket, room, passes, bits, low, indices, values, spare_low, spare_indices, spare_values, digits)
@@ -190,24 +192,31 @@ def order(buckets, passes, bits, edges, indptr, spare, counters, turn):
 
 
 @njit(nogil=True, cache=True)
-def _begin_rows(bucket, by_column, low, indices, rows, indptr):
-    """Write where a bucket's rows begin, to `rows` too; return whether its edges are in order already."""
+def _begin_rows(bucket, low, rows, indptr):
+    """Write where a bucket's rows begin, to `rows` too."""
     first = np.uint16(bucket[0])
     rows[:] = 0
-    in_order = True
-    row_before, column_before = np.uint16(0), np.int32(0)
     for e in range(np.uint64(bucket[2]), np.uint64(bucket[3])):
-        row, column = np.uint16(low[e] - first), indices[e]
-        rows[np.uint64(row)] += 1
-        in_order &= row > row_before or (row == row_before and (column >= column_before or not by_column))
-        row_before, column_before = row, column
+        rows[np.uint64(np.uint16(low[e] - first))] += 1
     at = bucket[2]
     for row in range(len(rows)):
         following = at + rows[row]
         rows[row] = at
         at = following
         indptr[bucket[0] + row + 1] = at
-    return in_order
+
+
+@njit(nogil=True, cache=True)
+def _are_in_order(bucket, by_column, low, indices):
+    """Return whether a bucket's edges are in the order of rows, and if `by_column` in that of columns in each row."""
+    first = np.uint16(bucket[0])
+    row_before, column_before = np.uint16(0), np.int32(0)
+    for e in range(np.uint64(bucket[2]), np.uint64(bucket[3])):
+        row, column = np.uint16(low[e] - first), indices[e]
+        if row < row_before or (by_column and row == row_before and column < column_before):
+            return False
+        row_before, column_before = row, column
+    return True
 
 
 @njit(nogil=True, cache=True)
