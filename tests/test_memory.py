@@ -48,7 +48,8 @@ CALLS = {
     r"to_networkx\(\) of": lambda: BOTH.to_networkx(),
     r"to_networkx\(\) of .*": lambda: ONE.unweighted().to_networkx(),
     r"(weights|coo\(\)) of": lambda: weighted(BOTH, (1, 9), "float64"),
-    r"sorting a graph": lambda: mgraph.Graph.from_scipy(SPARSE),
+    r"sorting a graph": lambda: mgraph.Graph.from_scipy(SPARSE.tocsc()),
+    r"a copy of a matrix": lambda: mgraph.Graph.from_scipy(LONG),
     r"(the edges of a matrix|sorting a graph) of": lambda: mgraph.Graph.from_distances(MATRIX).csr(),
     r"to_dataframe\(\)": lambda: SEARCH.to_dataframe(),
     r"to_dataframe\(\) of": lambda: MANY.to_dataframe(),
@@ -56,6 +57,10 @@ CALLS = {
 }
 
 SPARSE = sparse.random_array((2000, 2000), density=0.05, rng=np.random.default_rng(0)).tocsr()
+
+#: A matrix in CSR that has to be copied.
+LONG = SPARSE.astype(np.int16)
+LONG.indices, LONG.indptr = LONG.indices.astype(np.int64), LONG.indptr.astype(np.int64)
 
 
 @pytest.mark.parametrize("message", CALLS)

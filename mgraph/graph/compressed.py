@@ -71,6 +71,13 @@ def copied_bytes(edges: Compressed, wider: int) -> int:
     )
 
 
+def transposed_bytes(edges: Compressed) -> int:
+    """Return the bytes that `transposed` allocates for most graphs; more if many edges have one of a few targets."""
+    if len(edges.indices) >= grouping.MANY:
+        return copied_bytes(edges, 0) + (0 if edges.weights is None else 2 * len(edges.indices))
+    return copied_bytes(edges, 12)  # SciPy converts the indices to 64 bits, and returns such
+
+
 def rows_of(indptr: Array, m: int, xp: Any) -> Array:
     """Return the row of each of m compressed edges, int32; NumPy allocates 20 bytes a row besides."""
     if xp is np:

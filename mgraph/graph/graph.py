@@ -25,7 +25,7 @@ from .checks import (
     checked_weights,
     vertex_count,
 )
-from .compressed import Compressed, Edges, compress, copied_bytes, rows_of, selected, transposed
+from .compressed import Compressed, Edges, compress, copied_bytes, rows_of, selected, transposed, transposed_bytes
 from .conversion import networkx_graph
 from .dense import adjacent, dense, dense_edges, looked_through, present
 from .grouping import extremes
@@ -739,7 +739,7 @@ class Graph(Keeping):
             return compress(src, dst, weights, self.n, self._home.xp)
         if self._home.kind == "cpu":
             csr = self.csr()
-            needed = copied_bytes(csr, 12)  # SciPy converts the indices to 64 bits, and returns such
+            needed = transposed_bytes(csr)
             with devices.allocating(f"csc() of {self.m:,} edges", needed, self._home):
                 return transposed(*csr, self.n)
         check_memory(self.n, self.m, self._home)

@@ -77,7 +77,13 @@ def ascending(indptr: np.ndarray, indices: np.ndarray, n: int) -> bool:
 def usable(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Return an array of this type in a form for which kernels are compiled once: itself, or a copy."""
     array = np.asarray(array)
-    return array if array.dtype == dtype and array.flags.carray else array.astype(dtype, order="C")
+    return array.astype(dtype, order="C") if copied_bytes(array, dtype) else array
+
+
+def copied_bytes(array: np.ndarray, dtype: np.dtype) -> int:
+    """Return the bytes of the copy that `usable` makes; 0 for none."""
+    array = np.asarray(array)
+    return 0 if array.dtype == dtype and array.flags.carray else array.size * dtype.itemsize
 
 
 def grouped(rows: np.ndarray, columns: np.ndarray, weights: np.ndarray | None, n: int, both: bool) -> Grouped:

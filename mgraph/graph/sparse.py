@@ -4,12 +4,15 @@ from typing import Any
 
 import numpy as np
 
+from .. import device as devices
 from ..arrays import Array
-from ..dtypes import offset_type
+from ..dtypes import offset_type, weight_dtype
 from ..errors import InputError
 from .checks import checked_weights
 from .compressed import Compressed
-from .grouping import ascending, extremes, usable
+from .grouping import ascending, copied_bytes, extremes, usable
+
+_INDEX = np.dtype(np.int32)
 
 
 def stored_rows(matrix: Any) -> tuple[Compressed | None, bool]:
@@ -22,6 +25,8 @@ def stored_rows(matrix: Any) -> tuple[Compressed | None, bool]:
     ------
     InputError
         If the rows do not follow one another, and for weights as `checked_weights`.
+    MemoryLimitError
+        If arrays have to be copied, and do not fit the free memory.
     """
     indptr, n = getattr(matrix, "indptr", None), matrix.shape[0]
     if getattr(matrix, "format", None) != "csr" or not isinstance(indptr, np.ndarray):
@@ -32,12 +37,16 @@ def stored_rows(matrix: Any) -> tuple[Compressed | None, bool]:
     indices, data = matrix.indices[:m], matrix.data[:m]
     if not ascending(indptr, indices, n):
         return None, False
+    wanted, offsets = weight_dtype(np.dtype(data.dtype)), offset_type(m)
+    copied = copied_bytes(indptr, offsets) + copied_bytes(indices, _INDEX)
+    copied += 0 if wanted is None else copied_bytes(data, wanted)
+    devices.check_free_memory(f"a copy of a matrix of {m:,} entries", copied, devices.of(data))
     weights = checked_weights(data, m, copy=False)
     least, greatest = (0, 0) if weights is None or not m else extremes(weights)
     if greatest == np.inf:
         return None, False
     weights = None if weights is None else usable(weights, weights.dtype)
-    return Compressed(usable(indptr, offset_type(m)), usable(indices, np.dtype(np.int32)), weights), least >= 0
+    return Compressed(usable(indptr, offsets), usable(indices, _INDEX), weights), least >= 0
 
 
 def entries(matrix: Any) -> tuple[Array, Array, Array]:
