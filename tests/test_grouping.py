@@ -27,9 +27,9 @@ def all_cores(monkeypatch):
 @pytest.fixture
 def small_buckets(monkeypatch):
     """Cut buckets so that graphs of a test have many, and some have rooms of their own."""
-    monkeypatch.setattr(grouping, "_FEWEST_RANGES", 5)
-    monkeypatch.setattr(grouping, "_MOST_RANGES", 6)
-    monkeypatch.setattr(grouping, "_BUCKET", 4)
+    monkeypatch.setattr(grouping, "FEWEST_RANGES", 5)
+    monkeypatch.setattr(grouping, "MOST_RANGES", 6)
+    monkeypatch.setattr(grouping, "BUCKET", 4)
 
 
 def plain(call, *arguments, **named):
@@ -110,7 +110,7 @@ def test_any_number_of_threads_returns_the_same(threads, scale, monkeypatch):
     random = np.random.default_rng(threads)
     src, dst = random.integers(0, 1 << scale, (2, 50_000)) * random.integers(0, 2, 50_000)
     weights = random.random(50_000)
-    monkeypatch.setattr(grouping, "_threads", lambda: threads)
+    monkeypatch.setattr(grouping, "thread_count", lambda: threads)
     found = compress(src, dst, weights, 1 << scale, np, True)
     same(found, plain(compress, src, dst, weights, 1 << scale, np, True))
     same(transposed(*found, 1 << scale), plain(transposed, *found, 1 << scale))
@@ -231,7 +231,7 @@ def test_memory_of_both_ways(weights, monkeypatch):
     lengths = None if weights is None else np.ones(graph.m, weights)
     place, most = devices.find("cpu"), 12 * graph.n + 40 * graph.m
     Graph.from_edges(src, dst, lengths).csc()  # loads the kernels
-    monkeypatch.setattr(grouping, "_BUCKET", 10)
+    monkeypatch.setattr(grouping, "BUCKET", 10)
     with place.peak_memory() as peak:
         made = Graph.from_edges(src, dst, lengths)
     kept = sum(part.nbytes for part in made.csr() if part is not None)

@@ -19,18 +19,18 @@ MANY = 1 << 23
 
 #: Ranges of rows are 2 to the power of one of these: few, so that their counters fit the first cache. For many edges
 #: there are more, so that a bucket of one range fits the second.
-_FEWEST_RANGES, _MOST_RANGES = 10, 13
+FEWEST_RANGES, MOST_RANGES = 10, 13
 
 #: The most edges of a bucket of several ranges, by its power of 2; and the buckets for each thread, if edges suffice.
-_BUCKET, _BUCKETS_A_THREAD = 17, 8
+BUCKET, BUCKETS_A_THREAD = 17, 8
 
 #: The rows of a bucket, as a power of 2: 16 bits number them.
-_ROWS = 16
+ROWS = 16
 
 #: Chunks of edges for each thread.
-_CHUNKS = 2
+CHUNKS = 2
 
-_WORD, _LONG = np.dtype(np.int32), np.dtype(np.int64)
+WORD, LONG = np.dtype(np.int32), np.dtype(np.int64)
 
 
 class Grouped(NamedTuple):
@@ -46,8 +46,8 @@ def extremes(numbers: Any) -> tuple[Any, Any]:
     dtype = np.dtype(numbers.dtype).newbyteorder("=")
     if len(numbers) < MANY or dtype.kind not in "if" or dtype.itemsize < 4 or devices.of(numbers).kind != "cpu":
         return numbers.min().item(), numbers.max().item()
-    words = _WORD if dtype.itemsize == 4 else _LONG
-    least, greatest = np.empty((2, _CHUNKS * _threads()), words)
+    words = WORD if dtype.itemsize == 4 else LONG
+    least, greatest = np.empty((2, CHUNKS * thread_count()), words)
     grouping_kernels.on(devices.find("cpu")).extremes(
         usable(numbers, dtype).view(words), dtype.kind == "f", least, greatest
     )
@@ -93,12 +93,12 @@ def grouped(rows: np.ndarray, columns: np.ndarray, weights: np.ndarray | None, n
     """
     kernels = grouping_kernels.on(devices.find("cpu"))
     wide = rows.dtype == columns.dtype == np.int64
-    rows, columns = (usable(ends, _LONG if wide else _WORD) for ends in (rows, columns))
+    rows, columns = (usable(ends, LONG if wide else WORD) for ends in (rows, columns))
     values = _bits(weights)
     width = _range_width(n, len(rows) << both)
-    counts = np.zeros((_CHUNKS * _threads() << both, _range_count(n, width)), np.int64)
+    counts = np.zeros((CHUNKS * thread_count() << both, _range_count(n, width)), np.int64)
     kernels.count(rows, columns, both, width, counts)
-    buckets, ranges = _cut(counts, n, width, _threads())
+    buckets, ranges = _cut(counts, n, width, thread_count())
     edges = _room(int(buckets[-1, 3]), values)
     kernels.place(rows, columns, values, both, ranges, edges)
     passes = -(-max(1, (n - 1).bit_length()) // 12)  # counters of 12 bits fit the first cache
@@ -110,15 +110,16 @@ def transposed(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | No
     kernels = grouping_kernels.on(devices.find("cpu"))
     indptr, indices, values = usable(indptr, indptr.dtype), usable(indices, indices.dtype), _bits(weights)
     width = _range_width(n, len(indices))
-    counts = np.zeros((_CHUNKS * _threads(), _range_count(n, width)), np.int64)
+    counts = np.zeros((CHUNKS * thread_count(), _range_count(n, width)), np.int64)
     kernels.count(indices, indices, False, width, counts)
-    buckets, ranges = _cut(counts, n, width, _threads())
+    buckets, ranges = _cut(counts, n, width, thread_count())
     edges = _room(len(indices), values)
     kernels.place_reversed(indptr, indices, values, ranges, edges)
     return _ordered(buckets, 0, n, edges, weights)
 
 
-def _threads() -> int:
+def thread_count() -> int:
+    """Return the number of threads that kernels run on."""
     return grouping_kernels.of_kind("cpu").threads()
 
 
@@ -138,8 +139,8 @@ def _room(edges: int, values: np.ndarray) -> Placed:
 
 def _range_width(n: int, edges: int) -> int:
     """Return the power of 2 that is the number of rows in a range."""
-    ranges = min(max(_FEWEST_RANGES, edges.bit_length() - _BUCKET), _MOST_RANGES)
-    return min(max(0, (n - 1).bit_length() - ranges), _ROWS)
+    ranges = min(max(FEWEST_RANGES, edges.bit_length() - BUCKET), MOST_RANGES)
+    return min(max(0, (n - 1).bit_length() - ranges), ROWS)
 
 
 def _range_count(n: int, width: int) -> int:
@@ -150,9 +151,9 @@ def _cut(counts: np.ndarray, n: int, width: int, threads: int) -> tuple[np.ndarr
     """Return the buckets that ranges are joined to, in their order, and where edges go; from each chunk's `counts`."""
     total = counts.sum(0)
     before = total.cumsum() - total
-    most = min(1 << _BUCKET, int(total.sum()) // (_BUCKETS_A_THREAD * threads) + 1)
+    most = min(1 << BUCKET, int(total.sum()) // (BUCKETS_A_THREAD * threads) + 1)
     first = np.arange(len(total)) << width
-    group = np.stack([before // most, first >> _ROWS])
+    group = np.stack([before // most, first >> ROWS])
     new = np.append(True, (group[:, 1:] != group[:, :-1]).any(0))
     begins = new.nonzero()[0]
     inside = np.add.reduceat(counts, begins, axis=1)  # by chunk and bucket
@@ -167,12 +168,12 @@ def _cut(counts: np.ndarray, n: int, width: int, threads: int) -> tuple[np.ndarr
 def _ordered(buckets: np.ndarray, passes: int, n: int, edges: Placed, weights: np.ndarray | None) -> Grouped:
     """Return the edges with each bucket sorted, the largest first; columns in so many passes."""
     kernels = grouping_kernels.on(devices.find("cpu"))
-    threads = _threads()
+    threads = thread_count()
     sizes = buckets[:, 3] - buckets[:, 2]
     turns = np.argsort(-sizes, kind="stable")
     buckets, sizes = buckets[turns], sizes[turns]
     # Each thread has room for a bucket of usual size. The few larger ones, of hubs, have rooms of their own.
-    large = sizes > 4 << _BUCKET
+    large = sizes > 4 << BUCKET
     usual = int(sizes[~large].max(initial=1))
     own = np.where(large, sizes, 0)
     rooms = np.where(large, threads * usual + own.cumsum() - own, -usual)
