@@ -35,6 +35,7 @@ from .errors import (
     OutputExistsError,
     RoundingError,
     SchedulerError,
+    VerificationError,
     VersionError,
     WorkerLostError,
 )
@@ -75,6 +76,7 @@ __all__ = [
     "SpanningForestResult",
     "SparseIdsWarning",
     "SsspResult",
+    "VerificationError",
     "VersionError",
     "WorkerLostError",
     "apsp",

@@ -237,6 +237,41 @@ class WrongResultError(MgraphError):
     """A verifier found that a result is wrong; the message names a vertex or an element."""
 
 
+class VerificationError(WrongResultError):
+    """A result's `verify` found that it is wrong.
+
+    Parameters
+    ----------
+    *parts : str
+        The message.
+    rule : str
+        The name of the broken rule; the result's `verify` lists them.
+    vertex : int or None
+        The first vertex that breaks it; None if it is not about one vertex.
+
+    Attributes
+    ----------
+    rule, vertex
+        As above.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> graph = mgraph.generate.grid(2, 2)
+    >>> result = mgraph.bfs(graph, 0, device="cpu")
+    >>> result.distances[3] = 1
+    >>> try:
+    ...     result.verify()
+    ... except mgraph.VerificationError as error:
+    ...     print(error.rule, error.vertex)
+    tight 3
+    """
+
+    def __init__(self, *parts: str, rule: str = "", vertex: int | None = None) -> None:
+        self.rule, self.vertex = rule, vertex
+        super().__init__(*parts)
+
+
 class MemoryLimitError(MgraphError, MemoryError):
     """No plan fits the free memory, raised before anything is allocated; or memory ran out during a call.
 

@@ -6,8 +6,9 @@ its arrays, the main one first; conversions and representations here use these n
 
 import html
 import reprlib
+import weakref
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,6 +26,31 @@ MOST_BYTES = 1 << 30
 
 #: Pairs of a matrix that are converted to rows of a DataFrame at a time.
 PAIRS_AT_A_TIME = 1 << 22
+
+
+class Solved:
+    """What a call was asked, for its result's `verify`: the graph, not kept alive, and what bounded a search.
+
+    Parameters
+    ----------
+    graph : Graph or PlacedGraph, optional
+        The graph.
+    limit : float
+        The greatest distance.
+    target : int
+        The vertex at which the search ended, or -1.
+    """
+
+    def __init__(self, graph: Any = None, limit: float = float("inf"), target: int = -1) -> None:
+        self._graph = None if graph is None else weakref.ref(graph)
+        self.limit, self.target = limit, target
+
+    def graph(self) -> Any:
+        """Return the graph, or None if it has gone."""
+        return None if self._graph is None else self._graph()
+
+    def __reduce__(self) -> Any:
+        return type(self), (None, self.limit, self.target)
 
 
 @with_common_parts
@@ -62,6 +88,21 @@ class Result:
 
     plan: Plan
     timings: dict[str, float]
+    _solved: Solved = field(default_factory=Solved)
+
+    @property
+    def solved(self) -> Solved:
+        """The graph, to which the result refers weakly, and what bounded the call; for `verify`.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.generate.grid(2, 3)
+        >>> result = mgraph.bfs(graph, 0, limit=2, device="cpu")
+        >>> result.solved.graph() is graph, result.solved.limit
+        (True, 2)
+        """
+        return self._solved
 
     @property
     def arrays(self) -> dict[str, Array]:

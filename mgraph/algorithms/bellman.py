@@ -28,7 +28,7 @@ import numpy as np
 from .. import device as devices
 from ..arrays import Array
 from ..dtypes import infinity
-from ..errors import WrongResultError
+from ..errors import VerificationError
 from ..graph import Graph
 from ..kernels import bellman as bellman_kernels
 
@@ -83,7 +83,11 @@ def _refuse(wrong: np.ndarray, sources: Sequence[Any], found: np.ndarray, least:
     if wrong.any():
         i, v = map(int, np.unravel_index(wrong.argmax(), wrong.shape))
         why = "but no path is that long" if least is None else f"by way of its neighbours {least[i, v]}"
-        raise WrongResultError(f"from vertex {sources[i]} the distance of vertex {v} is {found[i, v]}, {why}")
+        raise VerificationError(
+            f"from vertex {sources[i]} the distance of vertex {v} is {found[i, v]}, {why}",
+            rule="path" if least is None else "neighbours",
+            vertex=v,
+        )
 
 
 def sampled(n: int, count: int) -> list[int]:

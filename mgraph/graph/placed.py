@@ -1,7 +1,7 @@
 """A graph whose edges lie on workers, as calls see it: the placement of a `mgraph.DistributedGraph`, without Dask."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -69,8 +69,11 @@ class PlacedGraph(ABC):
         """The ranges of vertices of the workers, and the number of edges into each: `mgraph.planning.cut.Placed`."""
 
     @abstractmethod
-    def executor(self) -> Any:
-        """Return the executor that runs programs where the edges lie."""
+    def executor(self, vectors: Mapping[str, Any] | None = None) -> Any:
+        """Return the executor that runs programs where the edges lie.
+
+        With `vectors`, by name, which must lie beside the edges, a shard's piece is a `Beside`.
+        """
 
     @abstractmethod
     def to_graph(self) -> Graph:

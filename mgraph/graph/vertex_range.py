@@ -1,15 +1,18 @@
 """The edges into a range of vertices: what a shard holds of a graph, in the forms that programs ask for."""
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from .. import device as devices
 from ..arrays import Array
-from .compressed import Compressed, compress, rows_of, transposed
+from .compressed import Compressed, Edges, compress, rows_of, transposed
 from .graph import Graph
 from .views import Keeping, Views
+
+#: Edges that `edges_of` yields at a time.
+AT_A_TIME = 1 << 20
 
 #: Edges whose weights are computed at a time.
 _EDGES_AT_A_TIME = 1 << 20
@@ -134,6 +137,29 @@ class VertexRange(Keeping):
 
     def _own(self) -> Views:
         return Views()
+
+
+class Beside(NamedTuple):
+    """A shard's part of a graph, and its parts of vectors of an earlier result, by name."""
+
+    part: Part
+    vectors: Mapping[str, Array]
+
+
+def edges_of(part: Part, device: devices.Device) -> Iterator[Edges]:
+    """Yield a part's edges some at a time, on a device, in the order in which they are kept."""
+    ranged = isinstance(part, VertexRange)
+    indptr, indices, weights = part.csc() if isinstance(part, VertexRange) else part.csr()
+    xp, indptr, number = device.xp, device.asarray(indptr), part.first if isinstance(part, VertexRange) else 0
+    for start in range(0, len(indices), AT_A_TIME):
+        end = min(len(indices), start + AT_A_TIME)
+        first = int(xp.searchsorted(indptr, xp.full(1, start, indptr.dtype), side="right")[0]) - 1
+        last = int(xp.searchsorted(indptr, xp.full(1, end, indptr.dtype), side="left")[0])
+        offsets = xp.clip(indptr[first : last + 1], start, end) - start
+        rows = rows_of(offsets, end - start, xp) + np.int32(number + first)
+        ends = device.asarray(indices[start:end])
+        lengths = None if weights is None else device.asarray(weights[start:end])
+        yield Edges(ends, rows, lengths) if ranged else Edges(rows, ends, lengths)
 
 
 def range_of(graph: Graph, first: int, last: int) -> VertexRange:

@@ -18,16 +18,18 @@ from ...device.clock import clock
 from ...docstrings import with_common_parts
 from ...dtypes import NO_PREDECESSOR, distance_dtype, exact_types, infinity
 from ...errors import DistanceOverflowError, Given, InputError, MemoryLimitError, RoundingError
-from ...graph import Graph, as_graph, check_sums, outline
+from ...graph import Graph, PlacedGraph, as_graph, check_sums, outline
 from ...graph.potentials import potentials
 from ...matrices.distance_matrix import parts
 from ...matrices.floyd_warshall import FloydWarshall
 from ...paths import endless, needed_for_paths, walked_back
 from ...planning.cut import GROUP
 from ...planning.plan import Plan
-from ...results import MatrixResult
+from ...results import MatrixResult, Solved
 from ...runtime.program import Executor, Outcome, Program, Progress, memory_errors
 from ...runtime.select import checked_memory_limit, checked_span, executor
+from .. import bellman
+from ..certificates.run import solved_graph
 from . import plan as all_pairs
 from .by_component import ByComponent
 from .by_source import FromEverySource, network
@@ -36,6 +38,7 @@ from .naive import Naive
 from .out_of_core import OutOfCore
 from .plan import METHODS, SEARCHES
 from .squaring import Squaring
+from .verify import check_rows
 
 #: The most vertices of a dense matrix whose edges are listed to check whether a negative cycle is real.
 EDGES_OF_DENSE = 4096
@@ -221,7 +224,7 @@ def apsp(
     results = outcome.arrays
     if client is None and plan.method not in SEARCHES and not plan.detail.strip:
         results = {name: devices.find(graph.device).asarray(value) for name, value in results.items()}
-    return ApspResult(**results, plan=plan, timings=outcome.timings)
+    return ApspResult(**results, plan=plan, timings=outcome.timings, _solved=Solved(graph))
 
 
 def _check_counting(distances: Any, plan: Plan) -> None:
@@ -365,6 +368,46 @@ class ApspResult(MatrixResult):
         distributed = hasattr(self.predecessors, "row")
         vertices = walked_back(self.predecessors.row(i) if distributed else self.predecessors[i], j)
         return vertices if vertices[0] == i else []
+
+    def verify(self, graph: Any = None, *, rows: int | None = 16) -> None:
+        """Raise unless some rows of the distances are right.
+
+        A row is right if each distance is the least sum of another distance and the edge from there (Bellman's
+        equation), and edges of the right lengths lead to each reached vertex from the row's own. Integers are compared
+        exactly. Floats may differ by a relative error of 1e-5, as methods add them in different orders.
+
+        Parameters
+        ----------
+        graph : Graph or array of shape (n, n), optional
+            What was solved. By default the call's graph, if it still exists: the result does not keep it.
+        rows : int or None
+            How many rows to check, evenly spaced, the first and the last included; None checks all.
+
+        Raises
+        ------
+        VerificationError
+            If a rule is broken: the error's `rule` is ``"neighbours"`` or ``"path"``, and `vertex` the first vertex
+            that breaks it in the first such row.
+        InputError
+            If the graph has gone, has another number of vertices or lies on workers, and for invalid `rows`.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> matrix = [[0, 3, 9], [2, 0, 5], [1, 6, 0]]
+        >>> result = mgraph.apsp(matrix, device="cpu")
+        >>> result.verify(matrix)
+        >>> result.distances[0, 2] = 9
+        >>> result.verify(matrix)  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        mgraph.errors.VerificationError: from vertex 0 the distance of vertex 2 is 9.0, ...
+        """
+        known, n = solved_graph(self, graph), self.plan.n
+        if isinstance(known, PlacedGraph):
+            raise InputError(f"{known!r} lies on workers, where distances of all pairs are not verified")
+        count = n if rows is None else checked_integer("rows", rows, 1)
+        check_rows(known if known.dense is None else known.dense, self.distances, bellman.sampled(n, count))
 
     def _connected(self, first: int, last: int) -> np.ndarray:
         distances = devices.to_host(self.distances[first:last])

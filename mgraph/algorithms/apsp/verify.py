@@ -1,5 +1,6 @@
 """Distances of all pairs: the diagonal, a proof of many rows, and the equations of a few elements of every row."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,13 @@ def rows(graph: Any, arrays: dict[str, Any], source: object) -> str:
     if count < n and not hasattr(distances, "strides"):
         count = 0  # it is distributed, and its rows arrive one by one
     rows = sampled(n, max(ROWS, count))
-    at_a_time = max(1, ELEMENTS // max(1, n))
+    check_rows(graph, distances, rows)
+    return f"Bellman's equations and paths of {'all' if len(rows) == n else len(rows)} rows"
+
+
+def check_rows(graph: Any, distances: Any, rows: Sequence[int]) -> None:
+    """Raise unless some rows of a matrix of distances are right, each by a proof."""
+    at_a_time = max(1, ELEMENTS // max(1, len(distances)))
     for start in range(0, len(rows), at_a_time):
         some = rows[start : start + at_a_time]
         if len(some) == some[-1] + 1 - some[0]:
@@ -49,7 +56,6 @@ def rows(graph: Any, arrays: dict[str, Any], source: object) -> str:
         else:
             found = np.stack([devices.to_host(distances[i]) for i in some])
         bellman.check_rows(graph, some, found, ROUNDING)
-    return f"Bellman's equations and paths of {'all' if len(rows) == n else len(rows)} rows"
 
 
 def elements(graph: Any, arrays: dict[str, Any], source: object) -> str:

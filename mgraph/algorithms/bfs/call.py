@@ -14,9 +14,10 @@ from ...graph import as_any_graph
 from ...kernels import bfs as bfs_kernels
 from ...paths import needed_for_paths, walked_back
 from ...planning.shape import shape_beside
-from ...results import Result, on_workers
+from ...results import Result, Solved, on_workers
 from ...runtime.program import Progress, memory_errors
 from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
+from ..certificates import distances as certificate
 from . import plan as searches
 from .by_level import SearchByLevel
 from .search import Search
@@ -129,7 +130,8 @@ def bfs(
     program = (SearchByLevel if plan.method in searches.BY_LEVEL else Search)(plan, start, limit, target)
     outcome = runner.run(program, parts(runner, graph, plan), plan, progress)
     results = {name: at_home(graph, value) for name, value in outcome.arrays.items()}
-    return BfsResult(**results, sources=start, plan=plan, timings=outcome.timings)
+    solved = Solved(graph, float("inf") if limit is None else limit, -1 if target is None else target)
+    return BfsResult(**results, sources=start, plan=plan, timings=outcome.timings, _solved=solved)
 
 
 @with_common_parts
@@ -220,3 +222,47 @@ class BfsResult(Result):
         predecessors = needed_for_paths(self.predecessors, "bfs")
         [vertex] = checked_vertices("vertex", [vertex], self.plan.n)
         return walked_back(predecessors, vertex) if self.distances[vertex] >= 0 else []
+
+    def verify(self, graph: Any = None) -> None:
+        """Raise unless the result is right.
+
+        Verified where it lies, in one pass over the edges, by the rules of Graph500. Integers are compared exactly,
+        floats up to one unit in the last place of a sum.
+
+        Parameters
+        ----------
+        graph : Graph or DistributedGraph, optional
+            The graph that was solved. By default the call's, if it still exists: the result does not keep it.
+
+        Raises
+        ------
+        VerificationError
+            If a rule is broken: the error's `rule` names the first one, and `vertex` the first vertex that breaks it.
+        InputError
+            If the graph has gone or has another number of vertices.
+        MemoryLimitError
+            If what the check needs does not fit.
+
+        Notes
+        -----
+        The rules, in this order: ``"source"`` (its distance is 0), ``"limit"`` (no distance exceeds the limit, or the
+        target's), ``"tree"``, ``"cycle"`` and ``"tree edge"`` (predecessors are reached, lead back to a source, and by
+        edges of the right length), ``"reached"`` (edges from reached vertices lead to reached ones), ``"edge"`` (no
+        edge shortens a distance). Without predecessors also ``"tight"`` (a reached vertex has an edge of the right
+        length) and ``"path"`` (such edges lead to it from a source).
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.generate.grid(2, 3)
+        >>> result = mgraph.bfs(graph, 0, device="cpu")
+        >>> result.verify()
+        >>> result.distances[5] = 2
+        >>> result.verify()  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        mgraph.errors.VerificationError: vertex 5 breaks the rule 'tight': ...
+        """
+        limits = self.solved.limit, self.solved.target
+        question = certificate.Question(self.sources, *limits, unit=True, unreached=-1, nonnegative=True)
+        certificate.verify(self, graph, question, self.arrays)

@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 
 from ... import device as devices
-from ...arguments import checked_depth, checked_flag, checked_vertices
+from ...arguments import checked_depth, checked_flag, checked_integer, checked_vertices
 from ...docstrings import with_common_parts
 from ...errors import Given, InputError, shown
 from ...graph import as_any_graph
 from ...paths import needed_for_paths, walked_back
 from ...planning.shape import shape_beside
-from ...results import MatrixResult
+from ...results import MatrixResult, Solved
 from ...runtime.program import Progress, memory_errors
 from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
+from .. import bellman
+from ..certificates import distances as certificate
 from . import plan as searches
 from .search_many import SearchMany
 
@@ -100,7 +102,8 @@ def bfs_many(
     results = outcome.arrays
     if client is None:
         results = {name: at_home(graph, value) for name, value in results.items()}
-    return BfsManyResult(**results, sources=start, plan=plan, timings=outcome.timings)
+    solved = Solved(graph, float("inf") if limit is None else limit)
+    return BfsManyResult(**results, sources=start, plan=plan, timings=outcome.timings, _solved=solved)
 
 
 @with_common_parts
@@ -169,6 +172,35 @@ class BfsManyResult(MatrixResult):
             raise InputError(Given("source", source), f" is not among the {len(self.sources)} sources of the searches")
         vertices = walked_back(predecessors[self.sources.index(source)], vertex)
         return vertices if vertices[0] == source else []
+
+    def verify(self, graph: Any = None, *, rows: int | None = 16) -> None:
+        """Raise unless some of the searches are right, each by the rules of `mgraph.BfsResult.verify`.
+
+        Parameters
+        ----------
+        graph : Graph, optional
+            The graph that was searched. By default the call's, if it still exists: the result does not keep it.
+        rows : int or None
+            How many searches to check, evenly spaced, the first and the last included; None checks all.
+
+        Raises
+        ------
+        VerificationError
+            If a rule is broken: the error's `rule` names the first one, and `vertex` the first vertex that breaks it.
+        InputError
+            If the graph has gone, has another number of vertices or lies on workers, and for invalid `rows`.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.generate.grid(2, 3)
+        >>> mgraph.bfs_many(graph, [0, 4], device="cpu").verify()
+        """
+        count = len(self.sources) if rows is None else checked_integer("rows", rows, 1)
+        for i in bellman.sampled(len(self.sources), count):
+            limits = self.solved.limit, self.solved.target
+            question = certificate.Question((self.sources[i],), *limits, unit=True, unreached=-1, nonnegative=True)
+            certificate.verify(self, graph, question, {name: array[i] for name, array in self.arrays.items()})
 
     def _row_sources(self) -> Sequence[int]:
         return self.sources

@@ -20,9 +20,10 @@ from ...docstrings import with_common_parts
 from ...errors import Given, InputError
 from ...graph import as_any_graph, as_graph
 from ...planning.shape import shape_beside
-from ...results import Result
+from ...results import Result, Solved
 from ...runtime.program import Progress, memory_errors
 from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
+from ..certificates import labels as certificate
 from . import plan as components_plan
 from .program import Components
 from .strong import Strong
@@ -121,7 +122,13 @@ def connected_components(
     labels = at_home(graph, outcome.arrays["labels"])
     count, iterations = outcome.arrays["count"].sum(), outcome.arrays["iterations"].max()
     return ComponentsResult(
-        count=int(count), labels=labels, iterations=int(iterations), plan=plan, timings=outcome.timings
+        count=int(count),
+        labels=labels,
+        iterations=int(iterations),
+        plan=plan,
+        timings=outcome.timings,
+        _solved=Solved(graph),
+        _strong=strong,
     )
 
 
@@ -155,7 +162,49 @@ class ComponentsResult(Result):
     count: int
     labels: Array
     iterations: int
+    _strong: bool = False
 
     def __iter__(self) -> Iterator[Any]:
         yield self.count
         yield self.labels
+
+    def verify(self, graph: Any = None) -> None:
+        """Raise unless the weak components are right; strong ones are not verified.
+
+        Verified where they lie, by passes over the edges.
+
+        Parameters
+        ----------
+        graph : Graph or DistributedGraph, optional
+            The graph that was solved. By default the call's, if it still exists: the result does not keep it.
+
+        Raises
+        ------
+        VerificationError
+            If a rule is broken: the error's `rule` names the first one, and `vertex` the first vertex that breaks it.
+        InputError
+            If the graph has gone or has another number of vertices, and for strong components.
+        MemoryLimitError
+            If what the check needs does not fit.
+
+        Notes
+        -----
+        The rules, in this order: ``"label"`` (a label is at most its vertex's number, and is its own label), ``"edge"``
+        (labels are equal across edges), ``"connected"`` (a vertex is connected with the vertex that its label names),
+        ``"count"`` (there are `count` labels).
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 3], [2, 1])
+        >>> result = mgraph.connected_components(graph, device="cpu")
+        >>> result.verify()
+        >>> result.labels[3] = 0
+        >>> result.verify()  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        mgraph.errors.VerificationError: vertex 3 breaks the rule 'edge': ...
+        """
+        if self._strong:
+            raise InputError("strong components cannot be verified; weak ones can")
+        certificate.verify(self, graph)

@@ -18,9 +18,11 @@ from ...graph import Graph, PlacedGraph, as_any_graph, check_sums
 from ...graph.potentials import potentials
 from ...paths import needed_for_paths, walked_back
 from ...planning.shape import shape_beside
-from ...results import Result
+from ...results import Result, Solved
 from ...runtime.program import Progress, memory_errors
 from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
+from ..certificates import distances as certificate
+from ..certificates.run import solved_graph
 from . import plan as single_source_plan
 from .plan import METHODS, TYPES
 from .program import PATIENCE, FromOneSource, Request
@@ -157,6 +159,7 @@ def sssp(
         iterations=int(outcome.arrays["rounds"][0]),
         plan=plan,
         timings=outcome.timings,
+        _solved=Solved(graph, most, end),
     )
 
 
@@ -228,6 +231,57 @@ class SsspResult(Result):
             return []
         vertices = walked_back(predecessors, vertex)
         return vertices if vertices[0] == self.source else []  # a cycle of weight zero that rounding made negative
+
+    def verify(self, graph: Any = None) -> None:
+        """Raise unless the result is right.
+
+        Verified where it lies, in one pass over the edges, by the rules of Graph500. Integers are compared exactly,
+        floats up to one unit in the last place of a sum.
+
+        Parameters
+        ----------
+        graph : Graph or DistributedGraph, optional
+            The graph that was solved. By default the call's, if it still exists: the result does not keep it.
+
+        Raises
+        ------
+        VerificationError
+            If a rule is broken: the error's `rule` names the first one, and `vertex` the first vertex that breaks it.
+        InputError
+            If the graph has gone or has another number of vertices, or if weights are negative
+            and a limit or a target cut off vertices that shortest paths may pass.
+        MemoryLimitError
+            If what the check needs does not fit.
+
+        Notes
+        -----
+        The rules, in this order: ``"source"`` (its distance is 0), ``"limit"`` (no distance exceeds the limit, or the
+        target's), ``"tree"``, ``"cycle"`` and ``"tree edge"`` (predecessors are reached, lead back to a source, and by
+        edges of the right length), ``"reached"`` (edges from reached vertices lead to reached ones), ``"edge"`` (no
+        edge shortens a distance). Without predecessors also ``"tight"`` (a reached vertex has an edge of the right
+        length) and ``"path"`` (such edges lead to it from a source).
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 0, 1], [1, 2, 2], [4, 9, 3])
+        >>> result = mgraph.sssp(graph, 0, predecessors=True, device="cpu")
+        >>> result.verify()
+        >>> result.distances[2] = 9
+        >>> result.verify()  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        mgraph.errors.VerificationError: vertex 2 breaks the rule 'tree edge': ...
+        """
+        known, solved = solved_graph(self, graph), self.solved
+        if not known.nonnegative and (solved.target >= 0 or solved.limit < float("inf")):
+            raise InputError(
+                "with negative weights and a limit or a target the result lacks distances that prove it: solve without"
+            )
+        unreached = infinity(np.dtype(self.distances.dtype))
+        limits = solved.limit, solved.target
+        question = certificate.Question((self.source,), *limits, False, unreached, known.nonnegative)
+        certificate.verify(self, known, question, self.arrays)
 
 
 def _checked_limit(limit: Any, dtype: np.dtype) -> float:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from ...graph import Compressed, Graph, PlacedGraph
 from ...planning.cut import Placed
 from . import residents
 from .resident import Group, Kept, Resident
+from .vector import DistributedVector
 
 
 @dataclass(frozen=True)
@@ -50,10 +52,13 @@ class Placement(PlacedGraph):
         """The ranges of vertices of the workers, and the number of edges into each."""
         return self.cut
 
-    def executor(self) -> Resident:
-        """Return the executor that runs programs where the edges lie."""
+    def executor(self, vectors: Mapping[str, Any] | None = None) -> Resident:
+        """Return the executor that runs programs where the edges lie, with vectors that lie beside them if given."""
         self.check()
-        return Resident(self.group, self.name, self.sizes)
+        for name, vector in (vectors or {}).items():
+            if not isinstance(vector, DistributedVector) or not vector._lies_on(self.group, self.cut.ranges):
+                raise InputError(f"{name} does not lie beside {self!r}: give the graph that the result is of")
+        return Resident(self.group, self.name, self.sizes, vectors)
 
     def held(self, names: Sequence[str]) -> tuple[int, ...]:
         """Return the bytes that each worker's device keeps of the graph under some names."""

@@ -188,8 +188,13 @@ class Resident:
 
     place: devices.Device | None = None
 
-    def __init__(self, group: Group, graph: str, held: list[Mapping[str, int]]) -> None:
+    def __init__(
+        self, group: Group, graph: str, held: list[Mapping[str, int]], vectors: Mapping[str, Any] | None = None
+    ) -> None:
         group.ready()
+        #: The vectors beside the graph, to keep them on the workers, and where they are: their calls and names there.
+        self._vectors = vectors
+        self._beside = None if vectors is None else {name: vector.place for name, vector in vectors.items()}
         self.specs: tuple[DeviceSpec, ...] = group.specs
         self._group = group
         self._graph = graph
@@ -226,7 +231,7 @@ class Resident:
         group = self._group
         look = time.monotonic() - group.asked > FRESH
         named = group.session, group.client.id, call, group.timeout, self._graph
-        request = dumps(residents.Request(*named, program, first, span, look, group.freed()))
+        request = dumps(residents.Request(*named, program, first, span, look, group.freed(), self._beside))
         given = group.client.id, call, group.addresses, group.session, request
         found = watch.wait(group.client.run_on_scheduler(way, *given, asynchronous=True))
         answers = [loads(found[address]["answer"]) for address in group.addresses]

@@ -26,7 +26,7 @@ from ... import device as devices
 from ...arrays import Array
 from ...graph import Compressed
 from ...graph.source import Chunks, EdgeSource, checked_edges
-from ...graph.vertex_range import VertexRange, Weigh
+from ...graph.vertex_range import Beside, VertexRange, Weigh
 from ..communicator import Communicator, Solo
 from ..program import Program, advance
 from .comm import Aborted, DaskComm
@@ -62,6 +62,8 @@ class Request:
         Whether to answer with the worker's memory too.
     freed : tuple of str
         What to forget first, by name.
+    beside : mapping or None
+        The call and the name of vectors that the program takes beside the part of the graph, by its names for them.
     """
 
     session: str
@@ -74,6 +76,7 @@ class Request:
     span: int | None
     look: bool
     freed: tuple[str, ...]
+    beside: Mapping[str, tuple[str, str]] | None = None
 
 
 class Answer(NamedTuple):
@@ -160,7 +163,7 @@ class Residents(WorkerPlugin):
         if asked.program is not None:
             s.program, s.compiled, s.seconds = asked.program, dict.fromkeys(s.compiled, 0.0), {}
             with at_work(worker, s, "load"):
-                s.state = s.program.load(s.rank, part, s.device)
+                s.state = s.program.load(s.rank, _piece(s, part, asked.beside), s.device)
         with at_work(worker, s, "solve"):
             comm = s.comm = s.comm or connected(worker, s, asked.session)
             k, finished = asked.first, False
@@ -188,6 +191,13 @@ class Residents(WorkerPlugin):
         types = {name: np.dtype(array.dtype) for name, array in s.matrices.items()}
         timings = {**s.seconds, "compile": sum(s.compiled.values())}
         return Answer(k, finished, facts, shapes, types, timings, part.sizes(), sight)
+
+
+def _piece(s: Session, part: VertexRange, beside: Mapping[str, tuple[str, str]] | None) -> Any:
+    """Return what a program loads: a part of a graph, with vectors beside it if the call takes some."""
+    if beside is None:
+        return part
+    return Beside(part, {name: s.kept[call][vector] for name, (call, vector) in beside.items()})
 
 
 def connected(worker: Worker, session: Session, name: str) -> Communicator:

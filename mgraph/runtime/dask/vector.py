@@ -13,6 +13,7 @@ from ...arrays import Array, position
 from ...dtypes import NO_PREDECESSOR
 from ...errors import InputError
 from ...paths import endless
+from ...planning.cut import Ranges
 from . import residents, tasks
 
 if TYPE_CHECKING:
@@ -85,6 +86,25 @@ class DistributedVector:
         24
         """
         return self.size * self.dtype.itemsize
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """The call that computed the vector, and its name among the call's results, as the workers know them.
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=":0") as client:
+        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+        ...     mgraph.bfs(graph, 0).distances.place[1]
+        'distances'
+        """
+        return self._call, self._name
+
+    def _lies_on(self, group: "Group", ranges: Ranges) -> bool:
+        """Return whether the vector lies on a group's workers in these ranges."""
+        return self._group is group and self.ranges == ranges
 
     def __len__(self) -> int:
         return self.size

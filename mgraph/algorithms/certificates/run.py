@@ -1,0 +1,125 @@
+"""Verify a result where it lies: run a certificate's program on the graph, and raise for the first broken rule."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ... import device as devices
+from ...arrays import Array
+from ...errors import InputError, VerificationError
+from ...graph import Graph, PlacedGraph, as_any_graph
+from ...graph.vertex_range import AT_A_TIME, Beside
+from ...planning.cut import shares
+from ...planning.devices import rates_of
+from ...planning.fit import fitted
+from ...planning.plan import Detail, Plan
+from ...results import Result, on_workers
+from ...runtime.direct import Direct
+from ...runtime.program import Executor, Program
+from ...runtime.select import cut_of, specs_holding
+
+#: Bytes that a certificate takes for each vertex of the graph, and for each edge that it looks at at a time.
+A_VERTEX, AN_EDGE = 56, 128
+
+
+class Faults:
+    """The first vertex that breaks each rule, as far as a shard knows.
+
+    Parameters
+    ----------
+    rules : sequence of str
+        The names of the rules, the first to be reported first.
+    n : int
+        Number of vertices; it stands for no vertex.
+    """
+
+    def __init__(self, rules: tuple[str, ...], n: int) -> None:
+        self.rules = rules
+        self.least = np.full(len(rules), n, np.int64)
+
+    def add(self, rule: str, vertices: Array) -> None:
+        """Note that vertices break a rule."""
+        if len(vertices):
+            i = self.rules.index(rule)
+            self.least[i] = min(int(self.least[i]), int(vertices.min()))
+
+
+def solved_graph(result: Result, given: Any) -> Graph | PlacedGraph:
+    """Return the graph that a result is of: the given one, or the one that it refers to."""
+    graph = result.solved.graph() if given is None else as_any_graph(given)
+    if graph is None:
+        raise InputError(
+            "the graph of the result has gone, as the result does not keep it: call verify(graph). "
+            "A matrix is no graph: Graph.from_scipy and the like make one"
+        )
+    if graph.n != result.plan.n:
+        raise InputError(
+            argument="graph", value=graph, expected=f"the graph of the result, of {result.plan.n} vertices"
+        )
+    return graph
+
+
+def prove(
+    graph: Graph | PlacedGraph,
+    make: Callable[[Plan], Program],
+    arrays: Mapping[str, Any],
+    rules: Mapping[str, str],
+) -> Mapping[str, Array]:
+    """Run a certificate's program, and raise VerificationError for the first of the rules that is broken.
+
+    Parameters
+    ----------
+    graph : Graph or PlacedGraph
+        The graph.
+    make : callable
+        Returns the program by its plan. The program's fact ``"faults"`` has a vertex for each rule, or n.
+    arrays : mapping
+        The result's vectors by name, which become the `Beside.vectors` of the shards.
+    rules : mapping
+        What each rule says, by its name, in the order of their importance.
+
+    Returns
+    -------
+    mapping
+        The program's facts.
+    """
+    runner: Executor
+    if isinstance(graph, PlacedGraph):
+        runner, pieces = graph.executor(arrays), None
+    else:
+        home = devices.find(graph.device)
+        here = {name: array.to_numpy() if on_workers(array) else array for name, array in arrays.items()}
+        runner = Direct(home)
+        pieces = Beside(graph, {name: home.asarray(array) for name, array in here.items()})
+    plan = _planned(graph, runner)
+    facts = runner.run(make(plan), lambda shard: pieces, plan, None).arrays
+    for (rule, says), vertex in zip(rules.items(), facts["faults"][: len(rules)].tolist(), strict=True):
+        if vertex < graph.n:
+            raise VerificationError(f"vertex {vertex} breaks the rule {rule!r}: {says}", rule=rule, vertex=vertex)
+    return facts
+
+
+def _planned(graph: Graph | PlacedGraph, runner: Executor) -> Plan:
+    """Return the plan of a certificate: a pass over the edges, and some vectors of all vertices."""
+
+    def peak(own: int, edges: int) -> int:
+        return A_VERTEX * graph.n + AN_EDGE * min(edges, AT_A_TIME)
+
+    specs = specs_holding(runner, graph)
+    ranges, edges, peaks = shares(graph.n, graph.m, specs, None, cut_of(runner, graph), peak)
+    made = Plan(
+        algorithm="verify",
+        method="certificate",
+        n=graph.n,
+        m=graph.m,
+        dtype="int32",
+        ranges=ranges,
+        devices=specs,
+        steps=1,
+        span=1,
+        peak_bytes=peaks,
+        seconds=(graph.n + max(edges)) / rates_of(specs[0]).search,
+        detail=Detail(),
+    )
+    return fitted(made, None)
