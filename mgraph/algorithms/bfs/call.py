@@ -18,6 +18,7 @@ from ...results import Result, Solved, on_workers
 from ...runtime.program import Progress, memory_errors
 from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
 from ..certificates import distances as certificate
+from ..certificates.run import solved_graph
 from . import plan as searches
 from .by_level import SearchByLevel
 from .search import Search
@@ -265,4 +266,4 @@ class BfsResult(Result):
         """
         limits = self.solved.limit, self.solved.target
         question = certificate.Question(self.sources, *limits, unit=True, unreached=-1, nonnegative=True)
-        certificate.verify(self, graph, question, self.arrays)
+        certificate.verify(solved_graph(self, graph), question, self.arrays)

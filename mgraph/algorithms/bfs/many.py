@@ -18,6 +18,7 @@ from ...runtime.program import Progress, memory_errors
 from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
 from .. import bellman
 from ..certificates import distances as certificate
+from ..certificates.run import solved_graph_here
 from . import plan as searches
 from .search_many import SearchMany
 
@@ -196,11 +197,12 @@ class BfsManyResult(MatrixResult):
         >>> graph = mgraph.generate.grid(2, 3)
         >>> mgraph.bfs_many(graph, [0, 4], device="cpu").verify()
         """
+        known = solved_graph_here(self, graph)
         count = len(self.sources) if rows is None else checked_integer("rows", rows, 1)
         for i in bellman.sampled(len(self.sources), count):
             limits = self.solved.limit, self.solved.target
             question = certificate.Question((self.sources[i],), *limits, unit=True, unreached=-1, nonnegative=True)
-            certificate.verify(self, graph, question, {name: array[i] for name, array in self.arrays.items()})
+            certificate.verify(known, question, {name: array[i] for name, array in self.arrays.items()})
 
     def _row_sources(self) -> Sequence[int]:
         return self.sources

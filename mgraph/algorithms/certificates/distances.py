@@ -21,11 +21,12 @@ import numpy as np
 from ... import device as devices
 from ...arrays import Array
 from ...dtypes import NO_PREDECESSOR
+from ...graph import Graph, PlacedGraph
 from ...graph.compressed import Edges, rows_of
 from ...graph.vertex_range import Beside, edges_of
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
-from .run import Faults, prove, solved_graph
+from .run import Faults, prove
 
 #: What each rule says, the most basic first.
 RULES: Mapping[str, str] = {
@@ -81,10 +82,9 @@ class Proof:
     done: bool = False
 
 
-def verify(result: Any, given: Any, question: Question, rows: Mapping[str, Array]) -> None:
-    """Raise VerificationError unless `rows`, distances and perhaps predecessors, answer a question about a graph."""
-    graph = solved_graph(result, given)
-    prove(graph, lambda plan: Certificate(plan, question), rows, RULES)
+def verify(graph: Graph | PlacedGraph, question: Question, vectors: Mapping[str, Array]) -> None:
+    """Raise VerificationError unless vectors, distances and perhaps predecessors, answer a question about a graph."""
+    prove(graph, lambda plan: Certificate(plan, question), vectors, RULES)
 
 
 class Certificate:

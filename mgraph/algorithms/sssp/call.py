@@ -281,7 +281,7 @@ class SsspResult(Result):
         unreached = infinity(np.dtype(self.distances.dtype))
         limits = solved.limit, solved.target
         question = certificate.Question((self.source,), *limits, False, unreached, known.nonnegative)
-        certificate.verify(self, known, question, self.arrays)
+        certificate.verify(known, question, self.arrays)
 
 
 def _checked_limit(limit: Any, dtype: np.dtype) -> float:
