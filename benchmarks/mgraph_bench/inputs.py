@@ -144,10 +144,10 @@ def parameters_of(make: str) -> tuple[dict[str, Any], list[str]]:
     for call in (MAKERS[make], *_BEHIND.get(make, ())):
         hints = get_type_hints(call)
         for name, parameter in inspect.signature(call).parameters.items():
-            if parameter.kind is not parameter.VAR_KEYWORD and name not in ("path", "folder", "device"):
+            if parameter.kind is not parameter.VAR_KEYWORD and name not in ("path", "folder", "device", "client"):
                 found[name] = hints[name]
                 needed += [name] * (parameter.default is parameter.empty and name not in needed)
-        if hints["return"] is Graph:
+        if hints["return"] in (Graph, Any):  # those that also make graphs on workers
             found.setdefault("weights", tuple[int, int])
     return found, needed
 

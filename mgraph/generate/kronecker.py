@@ -59,8 +59,8 @@ def rmat(
     seed: int = 0,
     directed: bool = False,
     device: str | None = None,
-    client: "Client | None" = None,
-) -> "Graph | DistributedGraph":
+    client: Any = None,
+) -> Any:
     """Return a Kronecker (R-MAT) graph: few vertices have very many neighbours, as in a social network.
 
     An edge picks one of the four quadrants of the adjacency matrix, then one of the quadrant's quadrants,

@@ -1,6 +1,6 @@
 """Regular undirected graphs: grids of streets, trees and lists."""
 
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -52,8 +52,8 @@ def grid(
     weights: tuple[int, int] | None = (1, 255),
     seed: int = 0,
     device: str | None = None,
-    client: "Client | None" = None,
-) -> "Graph | DistributedGraph":
+    client: Any = None,
+) -> Any:
     """Return an undirected grid of streets. Like a road network, it has small degrees and many levels.
 
     Parameters
