@@ -148,6 +148,7 @@ def test_many_searches(client):
             expected = mgraph.bfs_many(graph, sources, predecessors=True, device="cpu")
             same(found, expected)
             np.testing.assert_array_equal(again.distances.to_numpy(), expected.distances)
+            wait_until(lambda: len(names_kept(client)) == len(client.scheduler_info()["workers"]))  # the graph alone
         same(found, expected)  # its matrices outlive the graph
         assert found.path(1, 0) == expected.path(1, 0)
 

@@ -185,7 +185,8 @@ class Residents(WorkerPlugin):
                     else:  # a view would keep the larger array that it is of
                         vectors[name] = array.copy() if getattr(array.base, "nbytes", 0) > array.nbytes else array
             s.state = s.program = None
-            s.kept[asked.call] = vectors
+            if vectors:
+                s.kept[asked.call] = vectors
         sight = sight_of(worker, s.device.kind) if asked.look else None
         shapes = {name: (len(array), np.dtype(array.dtype)) for name, array in vectors.items()}
         types = {name: np.dtype(array.dtype) for name, array in s.matrices.items()}
