@@ -1,5 +1,6 @@
 """Graphs that lie on workers: calls on them give what direct calls give, carry nothing of them, and free them."""
 
+import asyncio
 import gc
 import os
 import pickle
@@ -18,6 +19,7 @@ import mgraph
 from mgraph import DistributedGraph, Graph, device
 from mgraph.errors import InputError, MemoryLimitError, NegativeCycleError, SchedulerError, WorkerLostError
 from mgraph.generate import grid, rmat, weighted
+from mgraph.runtime.dask.turns import Turns
 from mgraph.runtime.dask.worker import NAME
 
 
@@ -418,3 +420,17 @@ def test_a_stopped_worker_is_noticed():
                 mgraph.bfs(placed, 1)
         finally:
             os.kill(pid, signal.SIGCONT)
+
+
+def test_a_call_whose_client_is_gone_gets_no_turn():
+    async def check():
+        line = Turns()
+        assert await line.take("first", "one", ["a"])
+        waiting = asyncio.ensure_future(line.take("second", "two", ["a", "b"]))
+        third = asyncio.ensure_future(line.take("third", "three", ["b"]))
+        await asyncio.sleep(0)
+        assert not waiting.done() and not third.done()
+        line.remove_client(None, "two")
+        assert not await waiting and await third and len(line) == 2
+
+    asyncio.run(check())

@@ -11,11 +11,8 @@ from .compressed import Compressed, Edges, compress, rows_of, transposed
 from .graph import Graph
 from .views import Keeping, Views
 
-#: Edges that `edges_of` yields at a time.
+#: Edges that `edges_of` yields at a time, and whose weights are computed at a time.
 AT_A_TIME = 1 << 20
-
-#: Edges whose weights are computed at a time.
-_EDGES_AT_A_TIME = 1 << 20
 
 
 class Weigh(Protocol):
@@ -112,11 +109,11 @@ class VertexRange(Keeping):
         """Return a weight for each edge, in the order of `csc`, computed some at a time."""
         indptr, indices, _ = self._csc
         m, xp = len(indices), self._home.xp
-        needed = m * weigh.dtype.itemsize + 80 * min(m, _EDGES_AT_A_TIME)
+        needed = m * weigh.dtype.itemsize + 80 * min(m, AT_A_TIME)
         with devices.allocating(f"weights of {m:,} edges", needed, self._home):
             found = xp.empty(m, weigh.dtype)
-            for start in range(0, m, _EDGES_AT_A_TIME):
-                edges = xp.arange(start, min(m, start + _EDGES_AT_A_TIME), dtype=indptr.dtype)
+            for start in range(0, m, AT_A_TIME):
+                edges = xp.arange(start, min(m, start + AT_A_TIME), dtype=indptr.dtype)
                 targets = (xp.searchsorted(indptr, edges, side="right") + (self.first - 1)).astype(np.int32)
                 found[start : start + len(edges)] = weigh(indices[start : start + len(edges)], targets)
         return found

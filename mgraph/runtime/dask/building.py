@@ -16,8 +16,9 @@ from ...planning.plan import Detail, Plan
 from ..placing import Placing
 from . import residents
 from .driver import Cluster
+from .group import Group, Kept, group_of
 from .placement import Facts, Placement
-from .resident import Group, Kept, Resident, group_of
+from .resident import Resident
 
 
 def built(source: EdgeSource, cluster: Cluster) -> Placement:

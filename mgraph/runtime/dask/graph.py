@@ -17,8 +17,8 @@ from ...planning.devices import usable
 from . import residents
 from .building import collected
 from .driver import Cluster
+from .group import Group, group_of
 from .placement import Facts, Placement
-from .resident import Group, group_of
 
 
 class DistributedGraph:

@@ -10,7 +10,8 @@ from ...errors import InputError
 from ...graph import Compressed, Graph, PlacedGraph
 from ...planning.cut import Placed
 from . import residents
-from .resident import Group, Kept, Resident
+from .group import Group, Kept
+from .resident import Resident
 from .vector import DistributedVector
 
 

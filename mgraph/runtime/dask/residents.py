@@ -9,7 +9,6 @@ the messages between the shards. The scheduler passes the messages on, in turn (
 import asyncio
 import contextlib
 import gc
-import logging
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -33,8 +32,6 @@ from .comm import Aborted, DaskComm
 from .tasks import Failure, reported
 from .turns import forget_beats, turns_on
 from .worker import Session, Sight, at_work, new_nccl, on_loop, sessions, sight_of
-
-_log = logging.getLogger(__name__)
 
 NAME = "mgraph-residents"
 
@@ -339,7 +336,8 @@ async def in_turn(
     """Pass a call on to the workers in its turn, and their answers back; runs on the scheduler."""
     line = turns_on(dask_scheduler)
     try:
-        await line.take(call, client, addresses)
+        if not await line.take(call, client, addresses):
+            return {}  # its client is gone
         return await passed_on(addresses, session, request, dask_scheduler)
     finally:
         line.leave(call)

@@ -38,12 +38,13 @@ class Turns(SchedulerPlugin):
     def __len__(self) -> int:
         return len(self._line)
 
-    async def take(self, call: str, client: str, addresses: Collection[str]) -> None:
-        """Join the line and wait until the call's turn begins, or until the call is removed from the line."""
+    async def take(self, call: str, client: str, addresses: Collection[str]) -> bool:
+        """Join the line and wait for the call's turn; return False if the call is removed from the line before."""
         begun = asyncio.Event()
         self._line[call] = client, frozenset(addresses), begun
         self._advance()
         await begun.wait()
+        return call in self._line
 
     def leave(self, call: str) -> None:
         """Remove a call from the line, whether its turn has begun or not."""

@@ -3,7 +3,7 @@
 import itertools
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +15,7 @@ from ...errors import InputError
 from ...paths import endless
 from ...planning.cut import Ranges
 from . import residents, tasks
-
-if TYPE_CHECKING:
-    from .resident import Group
+from .group import Group
 
 
 class DistributedVector:
@@ -47,7 +45,7 @@ class DistributedVector:
 
     ndim = 1
 
-    def __init__(self, group: "Group", call: str, name: str, lengths: Sequence[int], dtype: Any) -> None:
+    def __init__(self, group: Group, call: str, name: str, lengths: Sequence[int], dtype: Any) -> None:
         self.dtype = np.dtype(dtype)
         self.ranges = tuple(itertools.pairwise(itertools.accumulate(lengths, initial=0)))
         self.shape = (self.ranges[-1][1],)
@@ -102,7 +100,7 @@ class DistributedVector:
         """
         return self._call, self._name
 
-    def _lies_on(self, group: "Group", ranges: Ranges) -> bool:
+    def _lies_on(self, group: Group, ranges: Ranges) -> bool:
         """Return whether the vector lies on a group's workers in these ranges."""
         return self._group is group and self.ranges == ranges
 

@@ -1,0 +1,180 @@
+"""Groups of workers: what a client has on some workers between calls.
+
+A `Group` is a session on each of the workers, with one communicator, in which graphs and vectors lie. Its handles refer
+to it. When the last of them is gone, or the client, Dask releases the sessions' leases and the workers free everything.
+"""
+
+import contextlib
+import logging
+import time
+import uuid
+import weakref
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from distributed import Client, Future
+
+from ... import device as devices
+from ...errors import SchedulerError, WorkerLostError
+from ...graph.vertex_range import VertexRange
+from ...planning.devices import DeviceSpec
+from ...planning.plan import Plan
+from . import residents, tasks, worker
+from .driver import Cluster, matrix_of, opened, scattered, takers
+from .matrix import DistributedMatrix
+from .watch import Watch, connection
+
+_log = logging.getLogger(__name__)
+
+#: Seconds after which workers forget what was released, if no call comes before.
+FREED = 0.5
+
+_groups: "weakref.WeakValueDictionary[tuple[str, tuple[str, ...], str], Group]" = weakref.WeakValueDictionary()
+
+
+class Group:
+    """A client's sessions on some workers, which stay between calls.
+
+    Attributes
+    ----------
+    client : Client
+        The client.
+    addresses : tuple of str
+        The workers, one a shard, in the order of the shards.
+    specs : tuple of DeviceSpec
+        Their devices, with the memory that they had when they were last asked.
+    gone : WorkerLostError or None
+        Why nothing of the group can be used any more.
+    """
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.client: Client = cluster.client
+        self.timeout: float = cluster.timeout
+        self.addresses: tuple[str, ...] = cluster.addresses
+        self.specs: tuple[DeviceSpec, ...] = cluster.specs
+        self.kind = self.specs[0].kind
+        self.gone: WorkerLostError | None = None
+        self.broken = False
+        self.asked = time.monotonic()
+        self._leases: dict[str, Future] = {}
+        self._freed: deque[str] = deque()
+        self.session = ""
+        self._open()
+
+    def watch(self, call: str | None = None, expected: float = 0.0) -> Watch:
+        """Return a watch over the group's workers, during a call by its beats."""
+        beats = None if call is None else (self.client.id, call)
+        return Watch(self.client, self.addresses, self.timeout, beats, expected)
+
+    def check(self) -> None:
+        """Raise if the group's workers, or the way to them, are gone."""
+        if self.gone is not None:
+            raise self.gone
+        if self.client.status != "running":
+            raise SchedulerError(f"{connection(self.client)}: what lies on its workers is gone")
+
+    def ready(self) -> None:
+        """Open new sessions if a call has failed in the present ones; what they keep stays."""
+        self.check()
+        if self.broken:
+            old, before = self.session, self._leases
+            self._open()
+            self.wait(
+                self.client.run(residents.adopt, old, self.session, workers=list(self.addresses), asynchronous=True)
+            )
+            before.clear()
+            self.broken = False
+
+    def each(self, function: Callable[..., Any], arguments: Sequence[Sequence[Any]], *common: Any) -> list[Any]:
+        """Run a task on each worker: of the session's name, the `common` arguments, and the worker's own."""
+        tasked = {
+            address: tasks.submit(self.client, address, function, self.session, *common, *own)
+            for address, own in zip(self.addresses, arguments, strict=True)
+        }
+        return self.wait_for(lambda watch: tasks.results(watch, tasked))
+
+    def sent(self, rank: int, part: VertexRange) -> Future:
+        """Send a part of a graph to a worker; return the future of it there."""
+        found: Future = self.wait(scattered(self.client, self.addresses[rank], part.on(devices.find("cpu"))))
+        return found
+
+    def one(self, rank: int, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Run a task on one worker, of the session's name and the arguments; return a list of its result."""
+        address = self.addresses[rank]
+        task = {address: tasks.submit(self.client, address, function, self.session, *arguments)}
+        return list(self.wait_for(lambda watch: tasks.results(watch, task)))
+
+    def wait(self, work: Any) -> Any:
+        """Wait for a coroutine of the client."""
+        return self.wait_for(lambda watch: watch.wait(work))
+
+    def wait_for(self, wait: Callable[[Watch], Any]) -> Any:
+        """Wait; a worker that is lost takes the group with it."""
+        try:
+            with opened(self.client):
+                return wait(self.watch())
+        except WorkerLostError as error:
+            self.gone = error
+            raise
+
+    def matrix(self, plan: Plan, name: str, dtype: np.dtype) -> DistributedMatrix:
+        """Return a matrix that a call by `plan` has computed, from its parts."""
+        taken = takers(self.client, self.addresses, self.session, plan, name)
+        self.wait_for(lambda watch: tasks.settle(watch, taken))
+        return matrix_of(self.client, self.addresses, taken, plan, dtype, self.timeout)
+
+    def drop(self, name: str) -> None:
+        """Have the workers forget a graph or vectors, by the next call or soon; may run while garbage is collected."""
+        self._freed.append(name)
+        if self.client.status == "running" and self.gone is None:
+            loop: Any = self.client.loop
+            loop.add_callback(loop.call_later, FREED, self._forget)
+
+    def freed(self) -> tuple[str, ...]:
+        """Return the names to forget that no worker has been sent yet, for a message that will be sent now."""
+        names = []
+        with contextlib.suppress(IndexError):
+            while True:
+                names.append(self._freed.popleft())
+        return tuple(names)
+
+    async def _forget(self) -> None:
+        names, client = self.freed(), self.client
+        if names and client.status == "running" and self.gone is None:
+            given = residents.drop, self.session, names
+            try:
+                await client.run(*given, workers=list(self.addresses), on_error="ignore", asynchronous=True)
+            except Exception as error:
+                _log.debug("the workers were not told what was released: %s", error)
+
+    def _open(self) -> None:
+        session = uuid.uuid4().hex
+        given = (session, self.client.id, self.timeout, True)
+        leases = {
+            address: tasks.submit(self.client, address, worker.lease, *given, key=worker.lease_key(session, address))
+            for address in self.addresses
+        }
+        self.wait_for(lambda watch: tasks.settle(watch, leases))
+        self.session, self._leases = session, leases
+        self.each(residents.join, [(rank, self.addresses, self.kind) for rank in range(len(self.addresses))])
+        _log.debug("opened session %s of a group of %d workers", session, len(self.addresses))
+
+
+def group_of(cluster: Cluster) -> Group:
+    """Return the group of a client on the workers of a cluster, which its graphs share."""
+    key = (cluster.client.id, cluster.addresses, cluster.specs[0].kind)
+    found = _groups.get(key)
+    if found is None or found.gone is not None:
+        found = _groups[key] = Group(cluster)
+    return found
+
+
+class Kept:
+    """What keeps a graph, or the vectors of a call, on the workers: it is dropped there when this object goes."""
+
+    def __init__(self, group: Group, name: str) -> None:
+        self.name = name
+        self.close = weakref.finalize(self, group.drop, name)
+        self.close.atexit = False  # Dask releases the leases
