@@ -40,11 +40,12 @@ from .errors import (
     WorkerLostError,
 )
 from .graph import Graph
-from .io import SparseIdsWarning, read
+from .io import SparseIdsWarning
 from .namesake import warn_of_neighbour
 from .planner import plan
 from .planning.devices import DeviceSpec
 from .planning.plan import Plan
+from .reading import read
 from .results import Result
 from .version import __version__ as __version__
 

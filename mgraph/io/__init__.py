@@ -5,10 +5,22 @@ allocated for it. For any invalid file `read` raises `FormatError`; for one that
 result is left half written.
 
 `reading` opens a file and makes a graph from the output of its format's reader: `edge_list`, `dimacs` and
-`matrix_market` read text, line by line (`lines`, `stream`); `npy` and `npz` read arrays. `saving` writes results.
+`matrix_market` read text, line by line (`lines`, `stream`); `npy` and `npz` read arrays. `edge_files` makes a source of
+edges of several files, in sections that workers read. `saving` writes results.
 """
 
+from .edge_files import EdgeFiles, Found, Request
 from .reading import FORMATS, SparseIdsWarning, read, read_list
 from .saving import check_output, save
 
-__all__ = ["FORMATS", "SparseIdsWarning", "check_output", "read", "read_list", "save"]
+__all__ = [
+    "FORMATS",
+    "EdgeFiles",
+    "Found",
+    "Request",
+    "SparseIdsWarning",
+    "check_output",
+    "read",
+    "read_list",
+    "save",
+]

@@ -275,7 +275,7 @@ def _warn_of_sparse_ids(path: Path, src: np.ndarray, dst: np.ndarray) -> None:
                 Given("relabel", True),
                 " numbers those in use from 0",
             ),
-            stacklevel=4,
+            stacklevel=5,  # the caller of mgraph.read
         )
 
 

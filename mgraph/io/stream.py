@@ -301,6 +301,8 @@ class Text:
     ----------
     last : int
         The number of the last line read.
+    offset : int
+        Where the block that was yielded last begins in the stream.
     """
 
     def __init__(
@@ -312,6 +314,7 @@ class Text:
         self._comment = re.compile(rb"[%b]" % comments) if inline else None
         self._first = line
         self.last = line
+        self.offset = 0
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
         """Yield each block with the number of its first line."""
@@ -346,7 +349,7 @@ class Text:
         return found.end()
 
     def _blocks(self) -> Iterator[tuple[int, bytes]]:
-        line, rest, more = self._first, b"", True
+        line, rest, more, offset = self._first, b"", True, 0
         while more:
             pieces = [rest]
             size = len(rest)
@@ -368,5 +371,6 @@ class Text:
                 )
             following = line + text.count(b"\n", 0, end)
             self.last = following - (text[end - 1 : end] in (b"", b"\n"))
+            self.offset = offset
             yield line, text[:end]
-            line, rest = following, text[end:]
+            line, rest, offset = following, text[end:], offset + end

@@ -5,6 +5,7 @@ from .connect import connect, local_client
 from .driver import Cluster
 from .graph import DistributedGraph
 from .matrix import DistributedMatrix
+from .reading import read
 from .vector import DistributedVector
 
 __all__ = [
@@ -15,5 +16,6 @@ __all__ = [
     "built",
     "connect",
     "local_client",
+    "read",
     "weighed",
 ]

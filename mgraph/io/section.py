@@ -1,0 +1,92 @@
+"""Sections of a text: ranges of bytes, each with the lines that begin in it, so that a file can be cut anywhere."""
+
+import io
+from typing import IO, Any, NamedTuple
+
+from .stream import BLOCK
+
+
+class Section(NamedTuple):
+    """A range of bytes of a file; a compressed file is one section, of its decompressed bytes.
+
+    Attributes
+    ----------
+    path : str
+        The file's path.
+    start, stop : int
+        The range; `stop` is -1 for the end of the file.
+    """
+
+    path: str
+    start: int = 0
+    stop: int = -1
+
+    def __str__(self) -> str:
+        return self.path if self.stop < 0 else f"{self.path}, bytes {self.start} to {self.stop}"
+
+
+class SectionReader(io.RawIOBase):
+    """The lines of a file that begin in a section of it.
+
+    Parameters
+    ----------
+    file : binary file
+        The file, at its beginning; closed with this one. It can seek unless the section begins at 0.
+    section : Section
+        The section.
+    hidden : int
+        The place of a byte to be read as ``#``, which makes its line a comment; -1 for none.
+    """
+
+    def __init__(self, file: IO[bytes], section: Section, hidden: int = -1) -> None:
+        self._file, self._stop, self._hidden = file, section.stop, hidden
+        self._at, self._open_line = section.start, False
+        if section.start:
+            # The line that the byte before the section belongs to is that of an earlier section.
+            self._at = file.seek(section.start - 1)
+            while self._at < section.stop and not self._line_to_its_end().endswith(b"\n"):
+                pass
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        super().close()
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer, or a part of it; return the number of bytes, 0 at the end."""
+        start = self._at
+        if self._stop < 0 or self._at < self._stop:
+            most = len(buffer) if self._stop < 0 else min(len(buffer), self._stop - self._at)
+            data = self._file.read(most)
+            self._at += len(data)
+            self._open_line = not data.endswith(b"\n")
+        elif self._open_line:
+            data = self._line_to_its_end(len(buffer))
+            self._open_line = bool(data) and not data.endswith(b"\n")
+        else:
+            return 0
+        buffer[: len(data)] = data
+        if start <= self._hidden < self._at:
+            buffer[self._hidden - start] = ord("#")
+        return len(data)
+
+    def _line_to_its_end(self, most: int = BLOCK) -> bytes:
+        data = self._file.readline(most)
+        self._at += len(data)
+        if not data:
+            self._stop = self._at  # the file is shorter than it was
+        return data
+
+
+def first_line(file: IO[bytes], section: Section) -> int:
+    """Return the number in its file of the first line that begins in a section."""
+    found, left, last = 1, section.start, b"\n"
+    while left > 0 and (piece := file.read(min(BLOCK, left))):
+        found += piece.count(b"\n")
+        left -= len(piece)
+        last = piece[-1:]
+    return found + (last != b"\n")
