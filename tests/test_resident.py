@@ -217,8 +217,6 @@ def test_what_does_not_go_with_a_placed_graph(client):
                 mgraph.bfs(placed, 0, **{name: value})
         for call in (
             lambda: mgraph.connected_components(placed, connection="strong"),
-            lambda: mgraph.apsp(placed),
-            lambda: mgraph.transitive_closure(placed),
             lambda: mgraph.minimum_spanning_forest(placed),
         ):
             with pytest.raises(InputError, match="DistributedGraph"):

@@ -59,6 +59,11 @@ def compress(rows: Array, columns: Array, weights: Array | None, n: int, xp: Any
     return Compressed(indptr.astype(offsets, copy=False), indices.astype(np.int32, copy=False), weights)
 
 
+def compressed_bytes(n: int, m: int, a_weight: int) -> int:
+    """Return the bytes of the compressed edges of a graph, with weights of `a_weight` bytes each."""
+    return offset_type(m).itemsize * (n + 1) + (4 + a_weight) * m
+
+
 def copied_bytes(edges: Compressed, wider: int) -> int:
     """Return the bytes that SciPy takes to copy compressed edges; `wider` more an edge if `indptr` is of 64 bits.
 

@@ -19,7 +19,7 @@ def outline(value: Any) -> tuple[int, str]:
     InputError
         If the matrix is not square.
     """
-    if isinstance(value, Graph):
+    if isinstance(value, Graph | PlacedGraph):
         return value.n, value.device
     check_square(value.shape)
     return int(value.shape[0]), devices.of(getattr(value, "data", None)).name

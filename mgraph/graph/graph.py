@@ -67,6 +67,7 @@ class Graph(Keeping):
         n: int,
         *,
         csr: Compressed | None = None,
+        csc: Compressed | None = None,
         dense: Array | None = None,
         directed: bool = True,
         ids: np.ndarray | None = None,
@@ -86,6 +87,8 @@ class Graph(Keeping):
         super().__init__()
         if csr is not None:
             self._keep("csr", csr)
+        if csc is not None:
+            self._keep("csc", csc)
 
     @classmethod
     def from_edges(

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,6 +26,9 @@ class PlacedGraph(ABC):
 
     #: The name of the device that results are returned on.
     device = "workers"
+
+    #: Edges are placed, never a distance matrix.
+    dense: ClassVar[None] = None
 
     def __init__(
         self,

@@ -14,10 +14,12 @@ from .. import errors
 from ..arrays import Array, chunk_rows, places_on
 from ..dtypes import NO_PREDECESSOR, distance_range, infinity, kernel_infinity, out_of_range
 from ..graph import Compressed, Graph, StoredMatrix, in_memory
+from ..graph.vertex_range import VertexRange
 from ..graph.weights import decode, encode
 from ..kernels import minplus as minplus_kernels
 from ..planning.plan import Plan
 from ..runtime.communicator import Communicator
+from ..runtime.gathering import Whole
 from .plan import MatrixDetail
 
 #: The value for "no pivot found on a negative cycle".
@@ -56,6 +58,13 @@ def parts(graph: Graph, plan: Plan[MatrixDetail]) -> Callable[[int], Part]:
         return Part(None, Compressed(offsets, targets, lengths), graph.csc() if plan.detail.derived else None)
 
     return part
+
+
+def gathered_part(
+    whole: Whole, plan: Plan[MatrixDetail], part: VertexRange, device: devices.Device, comm: Communicator
+) -> Part:
+    """Return a shard's part of a graph that lies in ranges of vertices."""
+    return parts(whole.graph(part, device, comm), plan)(comm.rank)
 
 
 def rows_of(part: Part, first: int, last: int) -> Part:

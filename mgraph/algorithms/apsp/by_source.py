@@ -21,12 +21,14 @@ from ... import device as devices
 from ...arrays import Array
 from ...dtypes import kernel_infinity
 from ...graph import Compressed, Graph
-from ...graph.potentials import edge_lengths
+from ...graph.potentials import edge_lengths, potentials
+from ...graph.vertex_range import VertexRange
 from ...graph.weights import decode
 from ...kernels import sssp_many as sssp_many_kernels
 from ...kernels.edges import Adjacency, WeightedAdjacency
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
+from ...runtime.gathering import Whole
 from .detail import SLOTS, SourcesDetail
 
 #: Width of the window of distances that are settled together, in average weights; measured (benchmarks/NOTES.md).
@@ -54,6 +56,18 @@ class Network(NamedTuple):
 def network(graph: Graph, potentials: Array | None = None) -> Network:
     """Return a graph as the piece of each shard of `FromEverySource`."""
     return Network(graph.csc(), graph.adjacency("csr") if graph.directed else None, potentials)
+
+
+def gathered_network(
+    whole: Whole, shifts: bool, part: VertexRange, device: devices.Device, comm: Communicator
+) -> Network:
+    """Return the network of a graph that lies in ranges, on every shard; the first one computes the potentials."""
+    graph = whole.graph(part, device, comm)
+    if not shifts:
+        return network(graph)
+    h = device.asarray(potentials(graph)) if comm.rank == 0 else device.xp.empty(graph.n)
+    comm.broadcast(h, 0, range(comm.size))
+    return network(graph, h)
 
 
 class RowStream:

@@ -18,21 +18,22 @@ from ...device.clock import clock
 from ...docstrings import with_common_parts
 from ...dtypes import NO_PREDECESSOR, distance_dtype, exact_types, infinity
 from ...errors import DistanceOverflowError, Given, InputError, MemoryLimitError, RoundingError
-from ...graph import Graph, as_graph, check_sums, outline
+from ...graph import Graph, PlacedGraph, as_any_graph, as_graph, check_sums, outline
 from ...graph.potentials import potentials
-from ...matrices.distance_matrix import parts
+from ...matrices.distance_matrix import gathered_part, parts
 from ...matrices.floyd_warshall import FloydWarshall
 from ...paths import endless, needed_for_paths, walked_back
 from ...planning.cut import GROUP
 from ...planning.plan import Plan
 from ...results import MatrixResult, Solved
+from ...runtime.gathering import Gathering, Whole
 from ...runtime.program import Executor, Outcome, Program, Progress, memory_errors
-from ...runtime.select import checked_memory_limit, checked_span, executor
-from .. import bellman
+from ...runtime.select import at_home, checked_memory_limit, checked_span, executor, runner_of, specs_holding
+from .. import bellman, negative_cycles
 from ..certificates.run import solved_graph_here
 from . import plan as all_pairs
 from .by_component import ByComponent
-from .by_source import FromEverySource, network
+from .by_source import FromEverySource, gathered_network, network
 from .components import components, groups
 from .naive import Naive
 from .out_of_core import OutOfCore
@@ -142,7 +143,7 @@ def apsp(
     >>> int(result.distances[0, 2]), result.path(0, 2)
     (8, [0, 2])
     """
-    given = matrix_or_graph if hasattr(matrix_or_graph, "tocoo") else as_graph(matrix_or_graph)
+    given = matrix_or_graph if hasattr(matrix_or_graph, "tocoo") else as_any_graph(matrix_or_graph)
     n, home = outline(given)
     predecessors, intermediate = (
         checked_flag("predecessors", predecessors),
@@ -152,11 +153,16 @@ def apsp(
     block = None if block is None else checked_integer("block", block, 1)
     memory_limit = checked_memory_limit(memory_limit)
     span = checked_span(span, progress)
-    runner = executor(device, client, home, worker_timeout)
+    if isinstance(given, PlacedGraph):
+        runner = runner_of(given, device, client, worker_timeout)
+    else:
+        runner = executor(device, client, home, worker_timeout)
     planned = partial(
         all_pairs.planned,
         n,
-        specs=runner.specs,
+        specs=specs_holding(runner, given)
+        if isinstance(given, PlacedGraph) and len(runner.specs) == 1
+        else runner.specs,
         method=method,
         predecessors=predecessors,
         intermediate=intermediate,
@@ -169,11 +175,11 @@ def apsp(
     # Refuse a call that does not fit before its edges are sorted. This plan cannot be the final one: the sign of the
     # weights, the components and the types to choose from are known only afterwards.
     planned(m=getattr(given, "nnz", None) or 0, dtype=dtype if not narrowest else "int16" if narrow else None)
-    graph = as_graph(given)
+    graph = given if isinstance(given, PlacedGraph) else as_graph(given)
     _check_weights(graph, method)
     order = None
     sizes: tuple[int, ...] = ()
-    if method == "auto" and graph.dense is None and client is None and n > GROUP:
+    if method == "auto" and isinstance(graph, Graph) and graph.dense is None and client is None and n > GROUP:
         counted, order = components(graph)
         sizes = tuple(counted.tolist())
     if narrowest:
@@ -187,6 +193,8 @@ def apsp(
         weighted=graph.weighted,
         directed=graph.directed,
         components=sizes,
+        gathered=isinstance(graph, PlacedGraph),
+        weight_bytes=0 if graph.weights_dtype is None else graph.weights_dtype.itemsize,
     )
     plans: list[Plan] = []
     refusal: MemoryLimitError | None = None
@@ -223,7 +231,7 @@ def apsp(
                 raise
     results = outcome.arrays
     if client is None and plan.method not in SEARCHES and not plan.detail.strip:
-        results = {name: devices.find(graph.device).asarray(value) for name, value in results.items()}
+        results = {name: at_home(graph, value) for name, value in results.items()}
     return ApspResult(**results, plan=plan, timings=outcome.timings, _solved=Solved(graph))
 
 
@@ -238,7 +246,7 @@ def _check_counting(distances: Any, plan: Plan) -> None:
         )
 
 
-def _mistaken(graph: Graph, plan: Plan, error: "errors.NegativeCycleError") -> Exception:
+def _mistaken(graph: Graph | PlacedGraph, plan: Plan, error: "errors.NegativeCycleError") -> Exception:
     """Return the error to raise for a negative cycle that a method reported.
 
     Wrapped integers or a rounded sum of floats may look like a negative cycle. And a (min, +) product finds a closed
@@ -249,7 +257,7 @@ def _mistaken(graph: Graph, plan: Plan, error: "errors.NegativeCycleError") -> E
     if graph.dense is not None and graph.n > EDGES_OF_DENSE:
         return error if wraps else errors.NegativeCycleError(error.vertex, rounded=True)
     try:
-        potentials(graph)
+        negative_cycles.check(graph, plan)
     except errors.NegativeCycleError as found:
         return found
     if wraps:
@@ -262,7 +270,7 @@ def _mistaken(graph: Graph, plan: Plan, error: "errors.NegativeCycleError") -> E
     )
 
 
-def _check_weights(graph: Graph, method: str) -> None:
+def _check_weights(graph: Graph | PlacedGraph, method: str) -> None:
     if method == "sssp" and not graph.nonnegative:
         lowest = graph.extremes()[0]
         if lowest < 0:
@@ -273,11 +281,18 @@ def _check_weights(graph: Graph, method: str) -> None:
             )
 
 
-def _solved(graph: Graph, plan: Plan, order: Any, runner: Executor, progress: Progress | None) -> Outcome:
+def _solved(graph: Graph | PlacedGraph, plan: Plan, order: Any, runner: Executor, progress: Progress | None) -> Outcome:
     """Run the plan's program."""
+    shifts = plan.method == "johnson" and not graph.nonnegative
+    if isinstance(graph, PlacedGraph):
+        whole = Whole(graph.placed, graph.nonnegative)
+        if plan.method in SEARCHES:
+            program: Program = Gathering(FromEverySource(plan, "cpu"), partial(gathered_network, whole, shifts))
+        else:
+            program = Gathering(_on_matrix(plan, graph.nonnegative), partial(gathered_part, whole, plan))
+        return runner.run(program, lambda _: None, plan, progress)
     if plan.method in SEARCHES:
         started, compiled = time.perf_counter(), clock().seconds()
-        shifts = plan.method == "johnson" and not graph.nonnegative
         # Every shard needs the same edges and potentials, so they are prepared once, before the engine loads shards.
         searched = network(graph, potentials(graph) if shifts else None)
         prepared, compiled = time.perf_counter() - started, clock().seconds() - compiled
@@ -287,16 +302,18 @@ def _solved(graph: Graph, plan: Plan, order: Any, runner: Executor, progress: Pr
         return outcome
     if plan.detail.groups:
         return runner.run(ByComponent(plan, graph.nonnegative), groups(graph, plan, order), plan, progress)
-    program: Program
+    return runner.run(_on_matrix(plan, graph.nonnegative), parts(graph, plan), plan, progress)
+
+
+def _on_matrix(plan: Plan, nonnegative: bool) -> Program:
+    """Return the program of a plan that works on the matrix of distances."""
     if plan.detail.strip:
-        program = OutOfCore(plan, graph.nonnegative)
-    elif plan.method == "squaring":
-        program = Squaring(plan, graph.nonnegative)
-    elif plan.method == "naive":
-        program = Naive(plan, graph.nonnegative)
-    else:
-        program = FloydWarshall(plan, graph.nonnegative)
-    return runner.run(program, parts(graph, plan), plan, progress)
+        return OutOfCore(plan, nonnegative)
+    if plan.method == "squaring":
+        return Squaring(plan, nonnegative)
+    if plan.method == "naive":
+        return Naive(plan, nonnegative)
+    return FloydWarshall(plan, nonnegative)
 
 
 @with_common_parts

@@ -124,7 +124,8 @@ def _matrix_bytes(
     lists = edges * (4 + 2 * dtype.itemsize) + 8 * (rows + 1) if edges else 0
     narrow = rows * columns * 2 if request.dtype == np.int16 and dtype != np.int16 else 0
     after = rows * columns * 4 + request.m * (4 + dtype.itemsize) + 8 * (request.n + 1) if derived else 0
-    return matrix + max(panels + after, panels + narrow + conversion if narrow else 0, conversion, lists)
+    gathered = request.gathered_bytes(lists=True)
+    return matrix + gathered + max(panels + after, panels + narrow + conversion if narrow else 0, conversion, lists)
 
 
 def _conversion_bytes(request: Request, rows: int, columns: int, labelled: bool) -> int:
@@ -186,7 +187,12 @@ def out_of_core(request: Request) -> Plan:
     def peak(block: int, strip: int, buffers: int) -> int:
         rounds = -(-strip // block) * _panel_bytes(request, 0, n, labelled, block)
         conversion = _conversion_bytes(request, min(strip, n), n, labelled)
-        return buffers * strip * row + max(rounds + _panel_bytes(request, strip, 0, labelled, block), conversion)
+        gathered = request.gathered_bytes(lists=True)
+        return (
+            gathered
+            + buffers * strip * row
+            + max(rounds + _panel_bytes(request, strip, 0, labelled, block), conversion)
+        )
 
     def largest_strip(block: int, buffers: int) -> int:
         """Return the largest strip of whole blocks that fits, of two or more; 0 if none does."""
@@ -243,7 +249,7 @@ def by_source(request: Request, method: str) -> Plan:
 
     def peak(rows: int) -> int:
         kept = request.dtype, request.predecessors
-        return device_bytes(
+        return request.gathered_bytes(lists=False) + device_bytes(
             n, request.m, rows, *kept, kind=request.kind, home="cpu", directed=request.directed, shifted=shifted
         )
 

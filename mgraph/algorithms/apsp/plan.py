@@ -51,6 +51,8 @@ def planned(
     gpus_per_node: int = 8,
     weighted: bool = True,
     directed: bool = True,
+    gathered: bool = False,
+    weight_bytes: int = 0,
 ) -> Plan:
     """Compare the candidates for all pairs, and return the best that fits."""
     if predecessors and intermediate:
@@ -77,6 +79,8 @@ def planned(
         gpus_per_node=gpus_per_node,
         weighted=weighted,
         directed=directed,
+        gathered=gathered,
+        weight_bytes=weight_bytes,
     )
     checked_choice("method", method, ("auto", *METHODS))
     if request.intermediate and method in ("squaring", *SEARCHES):

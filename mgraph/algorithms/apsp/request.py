@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...graph.compressed import compressed_bytes
 from ...kernels import minplus as minplus_kernels
 from ...planning.devices import DeviceSpec, rates_of
 from ...planning.rates import EXCHANGE, Rates
@@ -15,7 +16,10 @@ from ...planning.rates import EXCHANGE, Rates
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """Arguments of `mgraph.plan`, which describes them."""
+    """Arguments of `mgraph.plan`, which describes them.
+
+    For a graph that lies on workers, `gathered` says that each device gathers it, with weights of `weight_bytes` each.
+    """
 
     n: int
     m: int
@@ -33,6 +37,8 @@ class Request:
     gpus_per_node: int
     weighted: bool = True
     directed: bool = True
+    gathered: bool = False
+    weight_bytes: int = 0
 
     @property
     def kind(self) -> str:
@@ -54,6 +60,13 @@ class Request:
         """Return the type to compute in, and the bytes of a distance with its label."""
         dtype = np.dtype(np.int32) if labelled and self.dtype == np.int16 else self.dtype
         return dtype, dtype.itemsize + 4 * labelled
+
+    def gathered_bytes(self, lists: bool) -> int:
+        """Return the bytes of the edges that a device gathers: their weights, and with `lists` their ends too."""
+        if not self.gathered:
+            return 0
+        ends = compressed_bytes(self.n, self.m, 0) if lists else 0
+        return (1 + self.directed) * (ends + self.m * self.weight_bytes)
 
     def product_seconds(self, rows: int, columns: int, depth: int, labelled: bool) -> float:
         """Predict the time of a (min, +) product."""

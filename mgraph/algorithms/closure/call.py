@@ -15,12 +15,13 @@ from ... import device as devices
 from ...arguments import checked_flag, checked_vertices
 from ...arrays import Array
 from ...docstrings import with_common_parts
-from ...graph import as_graph, outline
+from ...graph import PlacedGraph, as_any_graph, as_graph, outline
 from ...kernels import closure as closure_kernels
-from ...matrices.distance_matrix import parts
+from ...matrices.distance_matrix import gathered_part, parts
 from ...results import MatrixResult
+from ...runtime.gathering import Gathering, Whole
 from ...runtime.program import Progress, memory_errors
-from ...runtime.select import checked_memory_limit, checked_span, executor
+from ...runtime.select import at_home, checked_memory_limit, checked_span, executor, runner_of
 from . import plan as closure_plan
 from .program import Closure
 
@@ -82,19 +83,29 @@ def transitive_closure(
     (True, False, 6)
     """
     reflexive = checked_flag("reflexive", reflexive)
-    given = matrix_or_graph if hasattr(matrix_or_graph, "tocoo") else as_graph(matrix_or_graph)
+    given = matrix_or_graph if hasattr(matrix_or_graph, "tocoo") else as_any_graph(matrix_or_graph)
     n, home = outline(given)
     span = checked_span(span, progress)
-    runner = executor(device, client, home, worker_timeout)
+    if isinstance(given, PlacedGraph):
+        runner = runner_of(given, device, client, worker_timeout)
+    else:
+        runner = executor(device, client, home, worker_timeout)
     limit = checked_memory_limit(memory_limit)
     planned = partial(closure_plan.planned, n, specs=runner.specs, span=span, memory_limit=limit)
     planned(m=getattr(given, "nnz", None) or 0)  # refuse a call that does not fit before its edges are sorted
-    graph = as_graph(given)
-    plan = planned(m=0 if graph.dense is not None else graph.m)
-    outcome = runner.run(Closure(plan, reflexive), parts(graph, plan), plan, progress)
+    graph = given if isinstance(given, PlacedGraph) else as_graph(given)
+    m = 0 if graph.dense is not None else graph.m
+    plan = planned(m=m, gathered=isinstance(graph, PlacedGraph), directed=graph.directed)
+    program = Closure(plan, reflexive)
+    if isinstance(graph, PlacedGraph):
+        whole = Whole(graph.placed, graph.nonnegative, weighted=False)
+        gathering = Gathering(program, partial(gathered_part, whole, plan))
+        outcome = runner.run(gathering, lambda _: None, plan, progress)
+    else:
+        outcome = runner.run(program, parts(graph, plan), plan, progress)
     words, counts = outcome.arrays["words"], outcome.arrays["counts"]
     if client is None:
-        words = devices.find(graph.device).asarray(words)
+        words = at_home(graph, words)
     return ClosureResult(words=words, count=int(counts.sum()), plan=plan, timings=outcome.timings)
 
 

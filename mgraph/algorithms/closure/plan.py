@@ -6,6 +6,7 @@ import numpy as np
 
 from ...arguments import checked_choice
 from ...arrays import chunk_rows
+from ...graph.compressed import compressed_bytes
 from ...kernels import closure as closure_kernels
 from ...matrices.plan import MatrixDetail
 from ...planning.cut import Ranges, fitting_grid, grids, span_of
@@ -44,12 +45,18 @@ def planned(
     block: int | None = None,
     span: int | None = None,
     memory_limit: int | None = None,
+    gathered: bool = False,
+    directed: bool = True,
 ) -> Plan:
-    """Plan a transitive closure by the blocked algorithm, a bit a pair."""
+    """Plan a transitive closure by the blocked algorithm, a bit a pair.
+
+    `gathered` says that each device first gathers the edges of a graph that lies on workers.
+    """
     checked_choice("method", method, ("auto", "blocked"))
     kind, shards = specs[0].kind, len(specs)
     kernels = closure_kernels.of_kind(kind)
     check_block(block, kernels.BLOCKS)
+    edges = (1 + directed) * compressed_bytes(n, m, 0) if gathered else 0
     block = int(kernels.DEFAULT_BLOCK if block is None else block)
 
     def peak(rows: int, width: int, sets: int = 2 if kind == "cuda" else 1) -> int:
@@ -58,7 +65,7 @@ def planned(
         panels = sets * sum(array.nbytes for array in made) + 8 * rows
         # The edges of the shard's rows; of a dense matrix some rows at a time, as numbers and as booleans.
         loading = 4 * m * rows // max(n, 1) + 8 * (rows + 1) if m else 10 * min(rows, chunk_rows(width)) * width
-        return matrix + max(panels, loading)
+        return edges + matrix + max(panels, loading)
 
     grid, bands, strips = fitting_grid(n, block, grids(shards), specs, memory_limit, peak)
     ranges, columns = tuple(band for band in bands for _ in strips), strips * grid[0]

@@ -1,5 +1,7 @@
 """Transitive closure: the program over a grid of shards; ``kernels/closure.cu`` describes the algorithm."""
 
+from typing import ClassVar
+
 import numpy as np
 
 from ... import device as devices
@@ -17,6 +19,8 @@ from ...runtime.communicator import Communicator
 
 class Closure(BlockedElimination[closure_kernels.Operations]):
     """The blocked Warshall algorithm over a grid of shards."""
+
+    facts: ClassVar[tuple[str, ...]] = ("counts",)
 
     def __init__(self, plan: Plan[MatrixDetail], reflexive: bool) -> None:
         super().__init__(plan, nonnegative=True)

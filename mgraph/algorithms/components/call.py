@@ -18,7 +18,7 @@ from ...arguments import checked_choice
 from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...errors import Given, InputError
-from ...graph import as_any_graph, as_graph
+from ...graph import PlacedGraph, as_any_graph
 from ...planning.shape import shape_beside
 from ...results import Result, Solved
 from ...runtime.program import Progress, memory_errors
@@ -95,8 +95,9 @@ def connected_components(
     checked_choice("method", method, ("auto", *components_plan.METHODS))
     strong = connection == "strong" and graph.directed
     if strong:
-        graph = as_graph(graph)  # one that lies on workers is refused
         on_one_core = Given("connection", "strong"), " is computed on one core of a CPU: leave out "
+        if isinstance(graph, PlacedGraph):
+            raise InputError(Given("connection", "strong"), f" is not computed on workers: give {graph!r}.to_graph()")
         if method not in ("auto", "sequential"):
             raise InputError(*on_one_core, Given("method", method))
         if device is not None and not (isinstance(device, str) and device == "cpu"):

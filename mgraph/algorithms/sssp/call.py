@@ -8,19 +8,18 @@ from typing import Any
 import numpy as np
 
 from ... import device as devices
-from ... import lazy
 from ...arguments import checked_choice, checked_flag, checked_vertices
 from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...dtypes import distance_dtype, infinity
 from ...errors import Given, InputError
 from ...graph import Graph, PlacedGraph, as_any_graph, check_sums
-from ...graph.potentials import potentials
 from ...paths import needed_for_paths, walked_back
 from ...planning.shape import shape_beside
 from ...results import Result, Solved
 from ...runtime.program import Progress, memory_errors
 from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
+from .. import negative_cycles
 from ..certificates import distances as certificate
 from ..certificates.run import solved_graph
 from . import plan as single_source_plan
@@ -149,7 +148,7 @@ def sssp(
     pieces = parts(runner, graph, plan)
     outcome = runner.run(FromOneSource(plan, request, PATIENCE if request.negative else None), pieces, plan, progress)
     if outcome.arrays["doubt"][0]:
-        _refuse_negative_cycles(graph if isinstance(graph, Graph) else graph.to_graph(), source)
+        negative_cycles.check(graph, plan, source)
         outcome = runner.run(FromOneSource(plan, request, None), pieces, plan, progress)
     parents = outcome.arrays.get("predecessors")
     return SsspResult(
@@ -315,14 +314,3 @@ def _window(graph: Graph | PlacedGraph) -> float:
         width = max(1.0, width)
     tiny, largest = (float(end) for end in (np.finfo(np.float32).tiny, np.finfo(np.float32).max))
     return width if tiny < width < largest else float("inf")
-
-
-def _refuse_negative_cycles(graph: Graph, source: int) -> None:
-    """Raise NegativeCycleError if a cycle of negative weight can be reached from `source`."""
-    indptr, indices = (devices.to_host(array) for array in graph.adjacency("csr"))
-    marks = lazy.sparse().csr_array((np.ones(len(indices), np.int8), indices, indptr), shape=(graph.n, graph.n))
-    reached = np.zeros(graph.n, bool)
-    reached[lazy.csgraph().breadth_first_order(marks, source, return_predecessors=False)] = True
-    src, dst, weights = (devices.to_host(part) for part in graph.coo())
-    there = reached[src]
-    potentials(Graph.from_edges(src[there], dst[there], weights[there], n=graph.n))

@@ -1,0 +1,148 @@
+"""Programs whose shards need more of a graph than their own parts, which they gather from each other.
+
+Searches from every source, and what works on a matrix of all pairs, need all edges on every shard. A graph that lies on
+workers has only its range of vertices on each. So a shard gathers the other ranges before it loads the program.
+"""
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import device as devices
+from ..arrays import Array
+from ..dtypes import offset_type
+from ..graph import Compressed, Graph
+from ..graph.vertex_range import VertexRange
+from ..planning.cut import Placed, Ranges
+from .communicator import Communicator
+from .program import Program
+
+
+@dataclass
+class Gathered:
+    """A shard's state: its part of the input, then the program's own state."""
+
+    device: devices.Device
+    part: Any
+    state: Any = None
+    loaded: bool = False
+
+
+class Gathering:
+    """A program that begins with an exchange of its input.
+
+    Parameters
+    ----------
+    program : Program
+        The program.
+    gathered : callable
+        ``gathered(part, device, comm)`` returns the program's piece from a shard's part of the input. All shards call
+        it at the same time.
+    """
+
+    def __init__(self, program: Program, gathered: Callable[[Any, devices.Device, Communicator], Any]) -> None:
+        self.program = program
+        self.gathered = gathered
+        self.facts: tuple[str, ...] = getattr(program, "facts", ())
+
+    def load(self, shard: int, piece: Any, device: devices.Device) -> Gathered:
+        """Return the shard with its part alone: the others may not be there yet."""
+        return Gathered(device, piece)
+
+    def step(self, state: Gathered, first: int, limit: int, comm: Communicator) -> int:
+        """Gather the input and load the program, at first, and run the program's supersteps."""
+        if not state.loaded:
+            piece = self.gathered(state.part, state.device, comm)
+            state.part = None
+            state.state = self.program.load(comm.rank, piece, state.device)
+            state.loaded = True
+        return self.program.step(state.state, first, limit, comm)
+
+    def collect(self, state: Gathered, comm: Communicator) -> dict[str, Array]:
+        """Return the program's results."""
+        return self.program.collect(state.state, comm)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """What a shard must know of a graph that lies in ranges to gather all of it.
+
+    Attributes
+    ----------
+    cut : Placed
+        The ranges, and the number of edges into each.
+    nonnegative : bool
+        As of a `Graph`.
+    weighted : bool
+        Whether to gather weights too, if there are any.
+    """
+
+    cut: Placed
+    nonnegative: bool
+    weighted: bool = True
+
+    def graph(self, part: VertexRange, device: devices.Device, comm: Communicator) -> Graph:
+        """Return the whole graph on a device, on every shard; all of them call this at the same time."""
+        whole = part = self._wanted(part)
+        if comm.size > 1:
+            own = slice(*self._edges()[comm.rank])
+            arrays = self._allocated(part, device)
+            arrays.indptr[part.first + 1 : part.last + 1] = (
+                part.csc().indptr[1:].astype(arrays.indptr.dtype) + own.start
+            )
+            comm.allgather(arrays.indptr, tuple((first + 1, last + 1) for first, last in self.cut.ranges))
+            for array, ours in zip(arrays[1:], part.csc()[1:], strict=True):
+                if array is not None:
+                    array[own] = ours
+                    comm.allgather(array, self._edges())
+            whole = VertexRange(part.n, 0, part.n, arrays, part.directed)
+        return self._made(whole)
+
+    def graph_on(self, root: int, part: VertexRange, device: devices.Device, comm: Communicator) -> Graph | None:
+        """Return the whole graph on one shard, None on the others; all of them call this at the same time."""
+        part = self._wanted(part)
+        if comm.size == 1:
+            return self._made(part)
+        indptr, indices, weights = part.csc()
+        if comm.rank == root:
+            self._allocated(part, device)
+        degrees = device.xp.diff(indptr).astype(offset_type(self._edges()[-1][1]))
+        [degrees] = _sent([degrees], root, comm)
+        ends, *lengths = _sent([indices] if weights is None else [indices, weights], root, comm)
+        if comm.rank != root:
+            return None
+        offsets = device.xp.zeros(part.n + 1, degrees.dtype)
+        device.xp.cumsum(degrees, out=offsets[1:])
+        csc = Compressed(offsets, ends, lengths[0] if lengths else None)
+        return self._made(VertexRange(part.n, 0, part.n, csc, part.directed))
+
+    def _wanted(self, part: VertexRange) -> VertexRange:
+        return part if self.weighted or part.csc().weights is None else part.with_weights(None)
+
+    def _edges(self) -> Ranges:
+        """Return where the edges of each range begin and end among all."""
+        return tuple(itertools.pairwise(itertools.accumulate(self.cut.edges, initial=0)))
+
+    def _allocated(self, part: VertexRange, device: devices.Device) -> Compressed:
+        """Return arrays for all edges by target, or raise MemoryLimitError if they do not fit."""
+        weights, m = part.csc().weights, sum(self.cut.edges)
+        offsets, an_edge = offset_type(m), 4 + (0 if weights is None else weights.dtype.itemsize)
+        with devices.allocating(f"gathering {m:,} edges", offsets.itemsize * (part.n + 1) + an_edge * m, device):
+            return Compressed(
+                device.xp.zeros(part.n + 1, offsets),
+                device.xp.empty(m, np.int32),
+                None if weights is None else device.xp.empty(m, weights.dtype),
+            )
+
+    def _made(self, whole: VertexRange) -> Graph:
+        return Graph(whole.n, csr=whole.csr(), csc=whole.csc(), directed=whole.directed, nonnegative=self.nonnegative)
+
+
+def _sent(arrays: list[Array], root: int, comm: Communicator) -> list[Array]:
+    """Send arrays to one shard; return those of all shards there, joined."""
+    counts = np.zeros(comm.size, np.int64)
+    counts[root] = len(arrays[0])
+    return comm.exchange(arrays, counts)
