@@ -95,9 +95,10 @@ class Group:
         }
         return self.wait_for(lambda watch: tasks.results(watch, tasked))
 
-    def sent(self, rank: int, part: VertexRange) -> Future:
-        """Send a part of a graph to a worker; return the future of it there."""
-        found: Future = self.wait(scattered(self.client, self.addresses[rank], part.on(devices.find("cpu"))))
+    def sent(self, rank: int, part: VertexRange | np.ndarray) -> Future:
+        """Send a part of a graph or of a vector to a worker; return the future of it there."""
+        here = part.on(devices.find("cpu")) if isinstance(part, VertexRange) else part
+        found: Future = self.wait(scattered(self.client, self.addresses[rank], here))
         return found
 
     def one(self, rank: int, function: Callable[..., Any], *arguments: Any) -> list[Any]:

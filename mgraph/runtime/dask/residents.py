@@ -35,6 +35,9 @@ from .worker import Session, Sight, at_work, new_nccl, on_loop, sessions, sight_
 
 NAME = "mgraph-residents"
 
+#: The name of a vector that was computed of others.
+VALUES = "values"
+
 #: The operations of workers that this module adds to Dask's.
 RUN, ABORT = "mgraph_run", "mgraph_abort"
 
@@ -305,6 +308,33 @@ def reduced(session: str, name: str, vector: str, function: Callable[[Array], An
     s = sessions(get_worker()).find(session)
     with s.device.active():
         return function(s.kept[name][vector])
+
+
+class Here(NamedTuple):
+    """A vector that lies on a worker: the call that has made it, and its name there."""
+
+    call: str
+    vector: str
+
+
+@reported
+def applied(session: str, call: str | None, function: Callable[..., Any], *operands: Any) -> Any:
+    """Task: return what a function makes of vectors that lie `Here`, arrays and numbers.
+
+    With `call` the result, an array, is kept under that name, and its length and type are returned.
+    """
+    s = sessions(get_worker()).find(session)
+    with s.device.active():
+        here = [s.kept[each.call][each.vector] if isinstance(each, Here) else each for each in operands]
+        # Arrays that come from elsewhere, and the result.
+        needed = len(here[0]) + sum(each.nbytes for each in here[1:] if isinstance(each, np.ndarray))
+        with devices.allocating(f"{function.__name__} of {len(here[0]):,} elements", needed, s.device):
+            found = function(*(s.device.asarray(each) if getattr(each, "ndim", 0) else each for each in here))
+        if call is None:
+            return devices.to_host(found) if hasattr(found, "dtype") else found
+        s.kept[call] = {VALUES: found}
+        s.device.synchronize()
+        return len(found), np.dtype(found.dtype)
 
 
 @reported

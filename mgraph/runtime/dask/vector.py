@@ -1,8 +1,10 @@
 """A vector that stays on the workers of a Dask cluster: only the requested parts are sent."""
 
 import itertools
+import operator
 import os
-from collections.abc import Sequence
+import uuid
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,13 +17,19 @@ from ...errors import InputError
 from ...paths import endless
 from ...planning.cut import Ranges
 from . import residents, tasks
-from .group import Group
+from .group import Group, Kept
+
+#: The most bytes that are sent to the client at a time.
+CHUNK = 1 << 26
 
 
 class DistributedVector:
     """A vector of which each worker of a group holds a part, such as the distances of a search.
 
-    Results of calls on a `mgraph.DistributedGraph` have such vectors.
+    Results of calls on a `mgraph.DistributedGraph` have such vectors. Comparisons with a number, an array or another
+    vector are made where the parts lie, and give a vector of truth values: ``labels == 3``. Those combine by ``&``,
+    ``|``, ``^`` and ``~``, and select elements: ``distances[labels == 3]``. Where a NumPy array is expected, a vector
+    is converted to one.
 
     Attributes
     ----------
@@ -40,10 +48,14 @@ class DistributedVector:
     ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
     ...     distances = mgraph.bfs(graph, 0).distances
     ...     print(distances, distances[5], distances[1:4])
+    ...     near = distances <= 1
+    ...     print(near, near.sum(), distances[~near])
     <DistributedVector of 6 int32 on 1 worker> 3 [1 2 1]
+    <DistributedVector of 6 bool on 1 worker> 3 [2 2 3]
     """
 
     ndim = 1
+    __hash__ = None  # type: ignore[assignment]  # as of an array, which compares element by element
 
     def __init__(self, group: Group, call: str, name: str, lengths: Sequence[int], dtype: Any) -> None:
         self.dtype = np.dtype(dtype)
@@ -119,8 +131,50 @@ class DistributedVector:
             raise ValueError("the vector is distributed: converting it to a NumPy array needs a copy")
         return self.to_numpy().astype(self.dtype if dtype is None else dtype, copy=False)
 
+    def __bool__(self) -> bool:
+        if self.size == 1:
+            return bool(self[0])
+        raise ValueError(f"the truth value of {self!r} is ambiguous: use .any() or .all()")
+
+    def __eq__(self, other: object) -> Any:
+        return self._with(operator.eq, other)
+
+    def __ne__(self, other: object) -> Any:
+        return self._with(operator.ne, other)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._with(operator.lt, other)
+
+    def __le__(self, other: Any) -> Any:
+        return self._with(operator.le, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._with(operator.gt, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._with(operator.ge, other)
+
+    def __and__(self, other: Any) -> Any:
+        return self._with(operator.and_, other, of_truth=True)
+
+    def __or__(self, other: Any) -> Any:
+        return self._with(operator.or_, other, of_truth=True)
+
+    def __xor__(self, other: Any) -> Any:
+        return self._with(operator.xor, other, of_truth=True)
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
+    def __invert__(self) -> "DistributedVector":
+        if self.dtype != bool:
+            raise TypeError(f"~ is for truth values, and {self!r} has none")
+        return self._made(operator.invert, [])
+
     def __getitem__(self, key: Any) -> Any:
-        """Return an element as a Python number, or a slice as a NumPy array."""
+        """Return an element as a Python number, or as a NumPy array a slice, or the elements where a mask is true."""
+        if isinstance(key, DistributedVector | np.ndarray) and key.ndim == 1 and key.dtype == bool:
+            parts = self._applied(None, _selected, [self._operand("the mask", key)])
+            return np.concatenate([np.empty(0, self.dtype), *parts])
         if isinstance(key, slice):
             wanted = range(self.size)[key]
             ascending = wanted if wanted.step > 0 else wanted[::-1]
@@ -131,7 +185,9 @@ class DistributedVector:
         except IndexError:
             raise IndexError(f"index {key} is out of bounds for a vector of {self.size} elements") from None
         except TypeError:
-            raise IndexError(f"{key!r} is not an index of a DistributedVector: use integers and slices") from None
+            raise IndexError(
+                f"{key!r} is not an index of a DistributedVector: use integers, slices and masks"
+            ) from None
         return self._read(range(index, index + 1)).item()
 
     def to_numpy(self) -> np.ndarray:
@@ -180,6 +236,27 @@ class DistributedVector:
                 chunks.append(da.from_delayed(chunk, (last - first,), self.dtype))
         return da.concatenate(chunks) if chunks else da.zeros(self.shape, self.dtype)
 
+    def chunks(self) -> Iterator[np.ndarray]:
+        """Yield consecutive parts of the vector, each of at most 64 MiB.
+
+        Yields
+        ------
+        array of `dtype`
+            The next elements.
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=":0") as client:
+        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+        ...     [chunk.tolist() for chunk in mgraph.bfs(graph, 0).distances.chunks()]
+        [[0, 1, 2, 1, 2, 3]]
+        """
+        step = max(1, CHUNK // self.dtype.itemsize)
+        for first in range(0, self.size, step):
+            yield self._read(range(first, min(first + step, self.size)))
+
     def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Write the vector to a ``.npy`` file.
 
@@ -204,7 +281,7 @@ class DistributedVector:
         ...         np.load(f"{folder}/distances.npy").tolist()
         [0, 1, 2, 1, 2, 3]
         """
-        io.save(path, self.to_numpy(), overwrite)
+        io.save(path, self, overwrite)
 
     def max(self) -> Any:
         """Return the greatest element.
@@ -215,11 +292,92 @@ class DistributedVector:
         >>> import mgraph
         >>> with Client(processes=False, dashboard_address=":0") as client:
         ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
-        ...     distances = mgraph.bfs(graph, 0, predecessors=True).distances
+        ...     distances = mgraph.bfs(graph, 0).distances
         ...     distances.max()
         3
         """
         return max(self._reduced(_greatest)).item()
+
+    def min(self) -> Any:
+        """Return the least element.
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=":0") as client:
+        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+        ...     distances = mgraph.bfs(graph, 0).distances
+        ...     distances.min()
+        0
+        """
+        return min(self._reduced(_least)).item()
+
+    def sum(self) -> Any:
+        """Return the sum of the elements; of truth values, how many are true.
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=":0") as client:
+        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+        ...     distances = mgraph.bfs(graph, 0).distances
+        ...     distances.sum(), (distances == 2).sum()
+        (9, 2)
+        """
+        return sum(part.item() for part in self._reduced(_sum))
+
+    def any(self) -> bool:
+        """Return whether any element is true, or is not zero.
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=":0") as client:
+        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+        ...     distances = mgraph.bfs(graph, 0).distances
+        ...     (distances == 3).any()
+        True
+        """
+        return any(self._reduced(_any))
+
+    def all(self) -> bool:
+        """Return whether all elements are true, or not zero.
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=":0") as client:
+        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+        ...     distances = mgraph.bfs(graph, 0).distances
+        ...     (distances >= 1).all()
+        False
+        """
+        return all(self._reduced(_all))
+
+    def nonzero(self) -> tuple[np.ndarray]:
+        """Return the indices of the elements that are true, or not zero, in this process's memory.
+
+        Returns
+        -------
+        tuple of one array of int64
+            As of ``numpy.nonzero``.
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=":0") as client:
+        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+        ...     distances = mgraph.bfs(graph, 0).distances
+        ...     (distances == 2).nonzero()
+        (array([2, 4]),)
+        """
+        found = [part + first for part, (first, _) in zip(self._applied(None, _places, []), self.ranges, strict=True)]
+        return (np.concatenate(found),)
 
     def bincount(self) -> np.ndarray:
         """Return how often each value from 0 to the greatest occurs; negative elements are not counted.
@@ -292,6 +450,50 @@ class DistributedVector:
         found = self._group.each(residents.reduced, own, self._call, self._name)
         return [part for part in found if part is not None]
 
+    def _with(self, function: Callable[..., Any], other: Any, of_truth: bool = False) -> Any:
+        """Return what an operator makes of each element and the other's, or NotImplemented if that is no operand."""
+        array = isinstance(other, DistributedVector | np.ndarray)
+        if not array and not isinstance(other, int | float | np.number | np.bool_):
+            return NotImplemented
+        true_or_false = other.dtype == bool if array else isinstance(other, bool | np.bool_)
+        if of_truth and not (self.dtype == bool and true_or_false):
+            return NotImplemented
+        return self._made(function, [self._operand("the other operand", other)])
+
+    def _operand(self, name: str, other: Any) -> list[Any]:
+        """Return for each worker its part of another vector or of an array, or a number."""
+        if not isinstance(other, DistributedVector | np.ndarray) or not other.ndim:
+            if isinstance(other, int) and not isinstance(other, bool) and -(2**63) <= other < 2**63:
+                other = np.int64(other)  # CuPy refuses Python integers beyond the vector's type
+            return [other] * len(self.ranges)
+        if other.shape != self.shape:
+            raise InputError(argument=name, value=other.shape, expected=f"of shape {self.shape}, as {self!r}")
+        if isinstance(other, DistributedVector) and other._lies_on(self._group, self.ranges):
+            other._group.check()
+            return [residents.Here(*other.place)] * len(self.ranges)
+        group = self._group
+        group.ready()
+        return [group.sent(rank, other[first:last]) for rank, (first, last) in enumerate(self.ranges)]
+
+    def _made(self, function: Callable[..., Any], operands: Sequence[Sequence[Any]]) -> "DistributedVector":
+        """Return the vector that a function makes of the parts and of some operands, where they lie."""
+        call = uuid.uuid4().hex
+        owner = Kept(self._group, call)
+        try:
+            made = self._applied(call, function, operands)
+        except BaseException:
+            owner.close()
+            raise
+        vector = DistributedVector(self._group, call, residents.VALUES, [length for length, _ in made], made[0][1])
+        vector.owner = owner
+        return vector
+
+    def _applied(self, call: str | None, function: Callable[..., Any], operands: Sequence[Sequence[Any]]) -> list[Any]:
+        """Return what a function makes of each part and the worker's operands; with `call` it is kept there."""
+        self._group.ready()
+        own = [tuple(each[rank] for each in operands) for rank in range(len(self.ranges))]
+        return self._group.each(residents.applied, own, call, function, residents.Here(*self.place))
+
     def _one(self, shard: int, function: Any, *arguments: Any) -> Any:
         """Return what a task on one worker returns."""
         self._group.ready()
@@ -300,6 +502,30 @@ class DistributedVector:
 
 def _greatest(part: Array) -> Any:
     return devices.to_host(part.max()) if len(part) else None
+
+
+def _least(part: Array) -> Any:
+    return devices.to_host(part.min()) if len(part) else None
+
+
+def _sum(part: Array) -> Any:
+    return devices.to_host(part.sum())
+
+
+def _any(part: Array) -> bool:
+    return bool(part.any())
+
+
+def _all(part: Array) -> bool:
+    return bool(part.all())
+
+
+def _places(part: Array) -> Array:
+    return part.nonzero()[0]
+
+
+def _selected(part: Array, mask: Array) -> Array:
+    return part[mask]
 
 
 def _counts(part: Array) -> np.ndarray:

@@ -1,0 +1,122 @@
+"""Vectors that stay on workers: compared, combined, selected, saved, and given to calls."""
+
+import gc
+import operator
+
+import numpy as np
+import pytest
+from test_cluster import cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
+from test_resident import names_kept
+
+import mgraph
+from mgraph import DistributedGraph
+from mgraph.device import HostDevice
+from mgraph.errors import InputError, MemoryLimitError
+from mgraph.generate import grid, rmat, weighted
+
+
+@pytest.fixture(scope="module", params=[1, 3])
+def client(request):
+    """Workers in this process."""
+    with cluster(request.param, processes=False) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def placed(client):
+    with DistributedGraph.from_graph(weighted(grid(20, 30), (1, 4)), client, device="cpu") as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def distances(placed):
+    return mgraph.sssp(placed, 3).distances
+
+
+OPERATORS = [operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge]
+
+
+@pytest.mark.parametrize("compare", OPERATORS)
+def test_comparisons_are_those_of_arrays(placed, distances, compare):
+    array, other = distances.to_numpy(), mgraph.sssp(placed, 40).distances
+    for value in (4, 4.5, np.float32(4), 2**70, other, other.to_numpy(), np.array(4)):
+        found = compare(distances, value)
+        expected = compare(array, np.asarray(value) if value is other else value)
+        assert found.dtype == bool and found.ranges == placed.ranges
+        np.testing.assert_array_equal(found.to_numpy(), expected)
+        assert (found.any(), found.all(), found.sum()) == (expected.any(), expected.all(), expected.sum())
+    np.testing.assert_array_equal(compare(4, distances).to_numpy(), compare(4, array))
+
+
+def test_masks_combine_and_select(distances):
+    array = distances.to_numpy()
+    near, odd = (distances < 9) & (distances != 4), array % 2 == 1
+    expected = (array < 9) & (array != 4)
+    np.testing.assert_array_equal((near | odd).to_numpy(), expected | odd)
+    np.testing.assert_array_equal((near ^ True).to_numpy(), ~expected)
+    np.testing.assert_array_equal(distances[near], array[expected])
+    np.testing.assert_array_equal(distances[~near], array[~expected])
+    np.testing.assert_array_equal(distances[odd], array[odd])
+    np.testing.assert_array_equal(near.nonzero(), expected.nonzero())
+    assert len(distances[distances < 0]) == 0
+    assert (distances.min(), distances.max(), distances.sum()) == (array.min(), array.max(), array.sum())
+    assert np.concatenate(list(distances.chunks())).tolist() == array.tolist()
+
+
+def test_vectors_of_other_workers_are_compared(distances, client):
+    with DistributedGraph.from_graph(grid(30, 20), client, device="cpu") as other:
+        found = mgraph.bfs(other, 0).distances
+        np.testing.assert_array_equal((distances < found).to_numpy(), distances.to_numpy() < found.to_numpy())
+
+
+def test_what_cannot_be_compared(distances):
+    assert (distances == None) is False and (distances != "x") is True  # noqa: E711
+    with pytest.raises(TypeError):
+        distances < "x"  # noqa: B015
+    with pytest.raises(InputError, match=r"of shape \(600,\)"):
+        distances == np.zeros(3)  # noqa: B015
+    with pytest.raises(InputError, match=r"of shape \(600,\)"):
+        distances[np.ones(3, bool)]
+    with pytest.raises(TypeError, match="truth values"):
+        ~distances  # noqa: B018
+    with pytest.raises(TypeError):
+        distances & (distances == 1)
+    with pytest.raises(ValueError, match="ambiguous"):
+        bool(distances)
+    with pytest.raises(TypeError, match="hash"):
+        hash(distances)
+
+
+def test_what_nothing_refers_to_and_what_fails_is_freed(distances, client, monkeypatch):
+    shards = len(distances.ranges)
+    gc.collect()
+    wait_until(lambda: len(names_kept(client)) == 2 * shards)  # the graph and the distances
+    kept = distances == 3
+    assert len(names_kept(client)) == 3 * shards
+    free = iter([1 << 30] * (shards - 1) + [0])  # on all workers but one
+    monkeypatch.setattr(HostDevice, "available_memory", lambda device: next(free))
+    with pytest.raises(MemoryLimitError, match="eq of"):
+        distances == 4  # noqa: B015
+    wait_until(lambda: len(names_kept(client)) == 3 * shards)
+    del kept
+    gc.collect()
+    wait_until(lambda: len(names_kept(client)) == 2 * shards)
+
+
+def test_a_result_is_given_where_an_array_is(client):
+    graph = weighted(rmat(6), (1, 9))
+    with DistributedGraph.from_graph(graph, client, device="cpu") as placed:
+        labels = mgraph.connected_components(placed)
+        expected = mgraph.connected_components(graph, device="cpu")
+        largest = np.bincount(expected.labels).argmax()
+        same = labels.labels == largest
+        found = mgraph.bfs(placed, sources=same.nonzero()[0]).distances
+        np.testing.assert_array_equal(found.to_numpy() == 0, expected.labels == largest)
+        ranked = mgraph.list_rank(labels.labels, device="cpu")
+        np.testing.assert_array_equal(ranked.ranks, mgraph.list_rank(expected.labels, device="cpu").ranks)
+        made = DistributedGraph.from_dask(
+            labels.labels, labels.labels, found == 0, n=placed.n, client=client, device="cpu"
+        )
+        assert made.m == placed.n
+        again = mgraph.Graph.from_edges(labels.labels, labels.labels)
+        np.testing.assert_array_equal(made.to_graph().csr().indices, again.csr().indices)
