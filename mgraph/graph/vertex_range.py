@@ -42,6 +42,10 @@ class Part(Protocol):
         """Return the edges by source with their weights, where the part lives."""
         ...
 
+    def csc(self) -> Compressed:
+        """Return the edges by target with their weights, where the part lives."""
+        ...
+
     def incident(self, device: devices.Device | None = None) -> tuple[Array, Array]:
         """Return ``(indptr, indices)`` on a device: a row for each of the shard's vertices, in either direction."""
         ...

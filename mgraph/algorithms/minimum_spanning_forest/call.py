@@ -1,7 +1,7 @@
 """Minimum spanning forest: the public call and its result."""
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,15 +9,14 @@ import numpy as np
 from ... import device as devices
 from ...arrays import Array
 from ...docstrings import with_common_parts
-from ...graph import Compressed, Graph, as_graph
-from ...kernels.spanning_forest.ops import Incident
+from ...graph import as_any_graph
 from ...planning.shape import shape_beside
-from ...results import Result
+from ...results import Result, on_workers
 from ...runtime.program import Progress, memory_errors
-from ...runtime.select import checked_memory_limit, checked_span, executor, specs_holding
+from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
 from . import plan as forest_plan
-from .keys import Keys, keys_of
-from .program import SpanningForest
+from .keys import needs_table
+from .program import SpanningForest, orders
 
 
 @memory_errors("minimum_spanning_forest")
@@ -76,30 +75,26 @@ def minimum_spanning_forest(
     >>> forest.total, forest.trees
     (8, 2)
     """
-    graph = as_graph(graph)
-    runner = executor(device, client, graph.device, worker_timeout)
-    orders = ("csr", "csc") if graph.directed else ("csr",)
+    graph = as_any_graph(graph)
+    runner = runner_of(graph, device, client, worker_timeout)
+    dtype, extremes = graph.weights_dtype, graph.extremes()
     plan = forest_plan.planned(
         graph.n,
         graph.m,
-        specs_holding(runner, graph, *(f"{order}.keys" for order in orders)),
+        specs_holding(runner, graph, *(f"{order}.keys" for order in orders(graph.directed))),
         method=method,
         memory_limit=checked_memory_limit(memory_limit),
         span=checked_span(span, progress),
         directed=graph.directed,
-        indptr=_incident(graph) if len(runner.specs) > 1 else None,
+        indptr=cut_of(runner, graph),
         shape=shape_beside(graph, runner.specs),
+        a_weight=0 if runner.place is not None or dtype is None else dtype.itemsize,
+        distinct=needs_table(dtype, extremes),
     )
-    home = devices.find(graph.device)
-    keys = keys_of(graph.csr().weights, graph.extremes())
-
-    def edges(shard: int) -> list[Incident]:
-        first, last = plan.ranges[shard]
-        return [_rows(graph, order, keys, first, last, runner.place or home) for order in orders]
-
-    outcome = runner.run(SpanningForest(plan), edges, plan, progress)
-    src, dst, found = (home.asarray(outcome.arrays[name]) for name in ("src", "dst", "keys"))
-    return SpanningForestResult(src=src, dst=dst, weights=keys.weights(found), plan=plan, timings=outcome.timings)
+    program = SpanningForest(plan, graph.directed, extremes)
+    outcome = runner.run(program, parts(runner, graph, plan), plan, progress)
+    src, dst, weights = (at_home(graph, outcome.arrays[name]) for name in ("src", "dst", "weights"))
+    return SpanningForestResult(src=src, dst=dst, weights=weights, plan=plan, timings=outcome.timings)
 
 
 @with_common_parts
@@ -143,7 +138,7 @@ class SpanningForestResult(Result):
         >>> mgraph.minimum_spanning_forest(graph, device="cpu").total
         7
         """
-        weights = devices.to_host(self.weights)
+        weights = self.weights.to_numpy() if on_workers(self.weights) else devices.to_host(self.weights)
         if weights.dtype.kind == "f":
             with np.errstate(over="ignore"):
                 return float(weights.sum(dtype=np.float64))
@@ -161,21 +156,3 @@ class SpanningForestResult(Result):
         2
         """
         return self.plan.n - len(self.src)
-
-
-def _incident(graph: Graph) -> np.ndarray:
-    """Return ``indptr`` of the edges at each vertex; of a directed graph, those from it and into it."""
-    starts = devices.to_host(graph.adjacency("csr")[0])
-    return starts + devices.to_host(graph.adjacency("csc")[0]) if graph.directed else starts
-
-
-def _rows(graph: Graph, order: str, keys: Keys, first: int, last: int, place: devices.Device) -> Incident:
-    """Return the edges at some vertices, of one list of the graph."""
-    home = devices.find(graph.device)
-    held: Compressed = graph.csr() if order == "csr" else graph.csc()
-    make = partial(keys.of, held.weights, len(held.indices), home)
-    own: Array = held.weights if keys.dtype == np.int32 else graph.kept(f"{order}.keys", home, make, weights=True)
-    if (first, last) == (0, graph.n):
-        return Incident(*graph.adjacency(order, place), own)
-    start, end = int(held.indptr[first]), int(held.indptr[last])
-    return Incident(held.indptr[first : last + 1] - held.indptr[first], held.indices[start:end], own[start:end])

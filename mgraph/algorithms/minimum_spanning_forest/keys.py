@@ -1,11 +1,13 @@
 """Keys: 32-bit integers in the order of the weights, which the kernels compare."""
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
+from ...runtime.communicator import Communicator
 
 #: Weights whose keys are looked up at a time.
 _WEIGHTS_AT_A_TIME = 1 << 20
@@ -55,15 +57,49 @@ class Keys:
         return keys.astype(self.dtype, copy=False)
 
 
-def keys_of(weights: Array | None, extremes: tuple[float, float, bool]) -> Keys:
-    """Return the conversion for some weights; `extremes` are the least, the greatest, and whether all are whole."""
+def needs_table(dtype: np.dtype | None, extremes: tuple[float, float, bool]) -> bool:
+    """Return whether weights need a table of the distinct ones: those of 64 bits that do not fit 32."""
+    if dtype is None or dtype.itemsize == 4:
+        return False
+    least, most, whole = extremes
+    return not (whole and -(2**31) <= least and most < 2**31)
+
+
+def keys_of(weights: Array | None, extremes: tuple[float, float, bool], comm: Communicator | None = None) -> Keys:
+    """Return the conversion for some weights.
+
+    Parameters
+    ----------
+    weights : array or None
+        A shard's weights; None for an unweighted graph.
+    extremes : tuple of (float, float, bool)
+        The least and the greatest weight of the graph, and whether all are whole.
+    comm : Communicator, optional
+        Connects the shards, which all call this at the same time. By default there is one.
+    """
     if weights is None:
         return Keys(None)
-    dtype, (least, most, whole) = np.dtype(weights.dtype), extremes
-    narrow = whole and -(2**31) <= least and most < 2**31
-    if dtype.itemsize == 4 or narrow:
+    dtype = np.dtype(weights.dtype)
+    if not needs_table(dtype, extremes):
         return Keys(dtype)
+    device, own = devices.of(weights), _distinct(weights)
+    if comm is None or comm.size == 1:
+        return Keys(dtype, own)
+    xp = device.xp
+    counts = xp.zeros(comm.size, np.int64)
+    counts[comm.rank] = len(own)
+    comm.allgather(counts, tuple((shard, shard + 1) for shard in range(comm.size)))
+    bounds = tuple(itertools.pairwise([0, *devices.to_host(counts).cumsum().tolist()]))
+    with devices.allocating(f"gathering {bounds[-1][1]:,} weights", 8 * bounds[-1][1], device):
+        whole = xp.empty(bounds[-1][1], dtype)
+    whole[slice(*bounds[comm.rank])] = own
+    comm.allgather(whole, bounds)
+    return Keys(dtype, _distinct(whole))
+
+
+def _distinct(weights: Array) -> Array:
+    """Return the distinct weights, ascending."""
     device = devices.of(weights)
     # A sorted copy, marks of the distinct weights, and these.
     with devices.allocating(f"sorting {len(weights):,} weights", 17 * len(weights), device):
-        return Keys(dtype, device.xp.unique(weights))
+        return device.xp.unique(weights)

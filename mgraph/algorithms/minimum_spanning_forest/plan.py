@@ -54,18 +54,32 @@ def planned(
     indptr: Any = None,
     memory_limit: int | None = None,
     shape: Shape | None = None,
+    a_weight: int = 0,
+    distinct: bool = False,
 ) -> Plan:
-    """Plan a minimum spanning forest: rounds over all edges, by ranges of the vertices."""
+    """Plan a minimum spanning forest: rounds over all edges, by ranges of the vertices.
+
+    Parameters
+    ----------
+    a_weight : int
+        Bytes of a weight of a directed graph whose shards derive their edges by source.
+    distinct : bool
+        Whether keys are places in a table of the distinct weights, of 64 bits, which every shard has.
+    """
     checked_choice("method", method, ("auto", *METHODS))
     kind, shards, shape = specs[0].kind, len(specs), shape or Shape()
     offset, lists = offset_type(m).itemsize, 2 if directed else 1
     kernels = spanning_forest_kernels.of_kind(kind)
 
     def peak(own: int, own_edges: int) -> int:
-        incident = lists * (8 * own_edges + offset * (own + 1)) + 4 * kernels.hub_capacity(own_edges)
+        rows = own + n * (lists - 1)
+        incident = lists * 8 * own_edges + offset * (rows + lists) + 4 * kernels.hub_capacity(own_edges)
+        incident += (lists - 1) * a_weight * own_edges
+        # The distinct weights of all shards, and of several shards also those to sort: as many as edges at most.
+        table = 8 * m if distinct and shards > 1 else 0
         # Of each vertex the component, the parent, the bound and the end; of each row a choice. Of each edge of the
         # forest 12 bytes, and to sort them 41 more.
-        return incident + 12 * n + max(20 * n + 8 * lists * own, 41 * n)
+        return incident + table + 12 * n + max(20 * n + 8 * rows, 41 * n, 17 * m if table else 0)
 
     ranges, edges, peaks = shares(n, m, specs, memory_limit, indptr, peak)
     able, most = rates_of(specs[0]), lists * max(edges)

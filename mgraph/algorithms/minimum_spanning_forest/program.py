@@ -1,22 +1,45 @@
 """Minimum spanning forest: the program over vertex ranges.
 
-``kernels/spanning_forest.cu`` explains the algorithm. A shard owns a range of vertices and the edges at them: of an
-undirected graph one list, of a directed one those by source and those by target. A superstep is a round. Every shard
+``kernels/spanning_forest.cu`` explains the algorithm. A shard owns a range of vertices and the edges into them. It
+reads them by target, a row for each of its vertices. Those of a directed graph it reads by source too, a row for each
+vertex of the graph, because an edge may be the least one of either end's component. A superstep is a round. Every shard
 knows all components. It chooses among its own edges, the shards agree on the least by two minima, and each hooks all
 roots by itself, with the same outcome.
 """
 
 from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
+from ...graph.vertex_range import Part, VertexRange
 from ...kernels import spanning_forest as spanning_forest_kernels
 from ...kernels.edges import HubBuffers
 from ...kernels.spanning_forest.ops import Components, ForestEdges, Incident
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
+from .keys import Keys, keys_of, needs_table
+
+
+class Rows(NamedTuple):
+    """One of a shard's lists of edges.
+
+    Attributes
+    ----------
+    first : int
+        The vertex of the first row.
+    edges : Incident
+        The edges.
+    choice : array of int64, shape (rows,)
+        The edge that each row chose.
+    """
+
+    first: int
+    edges: Incident
+    choice: Array
 
 
 @dataclass
@@ -27,8 +50,9 @@ class ForestShard:
     kernels: spanning_forest_kernels.Operations
     first: int
     last: int
-    lists: list[Incident]
-    choices: list[Array]
+    part: Part
+    keys: Keys | None
+    lists: list[Rows]
     components: Components
     hubs: HubBuffers
     forest: ForestEdges
@@ -38,24 +62,41 @@ class ForestShard:
 
 
 class SpanningForest:
-    """Borůvka's algorithm over ranges of vertices."""
+    """Borůvka's algorithm over ranges of vertices.
 
-    def __init__(self, plan: Plan) -> None:
+    Parameters
+    ----------
+    plan : Plan
+        Its ranges are those of the vertices.
+    directed : bool
+        Whether an edge is stored in one direction only.
+    extremes : tuple of (float, float, bool)
+        The least and the greatest weight, and whether all are whole numbers.
+    """
+
+    facts: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, plan: Plan, directed: bool, extremes: tuple[float, float, bool]) -> None:
         self.plan = plan
+        self.orders = orders(directed)
+        self.extremes = extremes
 
-    def load(self, shard: int, piece: list[Incident], device: devices.Device) -> ForestShard:
+    def load(self, shard: int, piece: Part, device: devices.Device) -> ForestShard:
         """Return the shard with every vertex a component by itself."""
         xp, n, kernels = device.xp, self.plan.n, spanning_forest_kernels.on(device)
         first, last = self.plan.ranges[shard]
-        lists = [Incident(*map(device.asarray, edges)) for edges in piece]
-        most = max(len(edges.indices) for edges in lists)
+        weights = piece.csc().weights
+        several = needs_table(None if weights is None else np.dtype(weights.dtype), self.extremes)
+        keys = None if several else keys_of(weights, self.extremes)
+        most = len(piece.adjacency("csc")[1])
         return ForestShard(
             device=device,
             kernels=kernels,
             first=first,
             last=last,
-            lists=lists,
-            choices=[xp.empty(last - first, np.int64) for _ in lists],
+            part=piece,
+            keys=keys,
+            lists=[] if keys is None else self._lists(piece, keys, device),
             components=Components(
                 comp=xp.arange(n, dtype=np.int32),
                 parent=xp.arange(n, dtype=np.int32),
@@ -70,13 +111,16 @@ class SpanningForest:
     def step(self, state: ForestShard, first: int, limit: int, comm: Communicator) -> int:
         """Run one round."""
         s, k = state, state.kernels
+        if s.keys is None:  # the distinct weights of all shards make them
+            s.keys = keys_of(s.part.csc().weights, self.extremes, comm)
+            s.lists = self._lists(s.part, s.keys, s.device)
         if s.finished or not self.plan.n:
             return 0
-        for edges, choice in zip(s.lists, s.choices, strict=True):
-            k.choose(edges, s.first, first == 0, s.components, choice, s.hubs)
+        for top, edges, choice in s.lists:
+            k.choose(edges, top, first == 0, s.components, choice, s.hubs)
         comm.allreduce(s.components.best, "min")
-        for edges, choice in zip(s.lists, s.choices, strict=True):
-            k.settle(edges, s.first, s.components, choice)
+        for top, edges, choice in s.lists:
+            k.settle(edges, top, s.components, choice)
         comm.allreduce(s.components.ends, "min")
         k.hook(s.first, s.last, s.components, s.forest, s.counts)
         k.relabel(s.components)
@@ -85,9 +129,37 @@ class SpanningForest:
         return 1
 
     def collect(self, state: ForestShard, comm: Communicator) -> dict[str, Array]:
-        """Return the edges whose lesser end is the shard's, in the order of both ends, and their keys."""
+        """Return the edges whose lesser end is the shard's, in the order of both ends, and their weights."""
         found = int(devices.to_host(state.counts)[1])
         low, high, keys = (part[:found] for part in state.forest)
-        del state.choices, state.components  # frees memory for the sort
+        del state.lists, state.components  # frees memory for the sort
         order = (low.astype(np.int64) << 32 | high).argsort()
-        return {"src": low[order], "dst": high[order], "keys": keys[order]}
+        assert state.keys is not None
+        return {"src": low[order], "dst": high[order], "weights": state.keys.weights(keys[order])}
+
+    def _lists(self, part: Part, keys: Keys, device: devices.Device) -> list[Rows]:
+        """Return the part's edges in each of the orders, with their keys, which the part keeps."""
+        lists = []
+        for order in self.orders:
+            weights = (part.csr() if order == "csr" else part.csc()).weights
+            indptr, indices = part.adjacency(order, device)
+            if keys.dtype == np.int32:
+                own = device.asarray(weights)
+            else:
+                make = partial(_keys, keys, weights, len(indices), device)
+                own = part.kept(f"{order}.keys", device, make, weights=True)
+            top = part.first if order == "csc" and isinstance(part, VertexRange) else 0
+            choice = device.xp.empty(len(indptr) - 1, np.int64)
+            lists.append(Rows(top, Incident(indptr, indices, own), choice))
+        return lists
+
+
+def orders(directed: bool) -> tuple[str, ...]:
+    """Return the orders in which the edges of a part are read."""
+    return ("csr", "csc") if directed else ("csc",)
+
+
+def _keys(keys: Keys, weights: Array | None, m: int, device: devices.Device) -> Array:
+    """Return the keys of some weights on a device, computed where the weights are."""
+    home = device if weights is None else devices.of(weights)
+    return device.asarray(keys.of(weights, m, home))

@@ -25,8 +25,9 @@ class DistributedGraph:
     """A graph whose edges lie on Dask workers, so that calls carry nothing of it.
 
     Each worker's device holds the edges into a range of vertices; the ranges are balanced by edges. Calls take it in
-    place of a `Graph`, without `client`: `mgraph.bfs`, `mgraph.bfs_many`, `mgraph.sssp` and weak
-    `mgraph.connected_components`. Their vectors stay on the workers too, as `mgraph.cluster.DistributedVector`.
+    place of a `Graph`, without `client`. Their vectors stay on the workers too, as `mgraph.cluster.DistributedVector`,
+    and their matrices as `mgraph.cluster.DistributedMatrix`. For `mgraph.apsp` and `mgraph.transitive_closure` each
+    worker gathers all edges during the call. Strong components are refused.
 
     The edges stay until `close`, the end of a ``with`` block, or until nothing refers to the graph any more. If one of
     its workers is lost, every later use of the graph raises WorkerLostError.
