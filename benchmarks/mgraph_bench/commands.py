@@ -7,22 +7,29 @@ import click
 from tqdm import tqdm
 
 from mgraph.cli import Command
+from mgraph.cli.options import json_option
+from mgraph.cli.summaries import as_json_text
+from mgraph.cli.workers import client_of
 from mgraph.errors import InputError
 
 
 class Suites(click.Group):
-    """The group ``bench``: ``report`` is a command of it, all other words are suites to measure."""
+    """The group ``bench``: ``report`` and ``graph500`` are commands of it, all other words are suites to measure."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take all words but ``report`` for names of suites."""
-        return super().parse_args(ctx, args if args[:1] == ["report"] else ["run", *args])
+        """Take all words but the commands' for names of suites."""
+        return super().parse_args(ctx, args if args[:1] in (["report"], ["graph500"]) else ["run", *args])
 
 
 @click.group(
-    "bench", cls=Suites, no_args_is_help=False, options_metavar="", subcommand_metavar="[SUITE]... | report DIR"
+    "bench",
+    cls=Suites,
+    no_args_is_help=False,
+    options_metavar="",
+    subcommand_metavar="[SUITE]... | report DIR | graph500",
 )
 def bench() -> None:
-    """Measure the benchmark suites, or report the measurements."""
+    """Measure the benchmark suites, report the measurements, or run Graph500."""
 
 
 bench.command_class = Command
@@ -60,7 +67,7 @@ def bench_run(suites: tuple[str, ...], **options: Any) -> None:
 
     Rows that the folder has are kept: call it again to continue a run that was interrupted.
 
-    mgraph bench report DIR writes the report of the measurements.
+    mgraph bench report DIR writes the report of the measurements. mgraph bench graph500 runs that benchmark.
     """
     from .run import bench
 
@@ -105,3 +112,41 @@ def bench_report(folder: Path, baseline: Path | None) -> None:
         raise InputError(f"a report needs {error.name}: pip install 'dask-mgraph[bench]'") from error
     for path in report(folder, baseline):
         click.echo(path)
+
+
+@bench.command("graph500", epilog="Example: mgraph bench graph500 --scale 20 --workers 2 --sssp")
+@click.option("--scale", type=int, required=True, metavar="S", help="The graph has 2^S vertices, and S is at most 30.")
+@click.option("--workers", type=int, metavar="N", help="Make and search the graph on N Dask workers of this machine.")
+@click.option("--scheduler", metavar="ADDRESS", help="Make and search it on the workers of this Dask scheduler.")
+@click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; by default a GPU where there is one.")
+@click.option("--sssp", is_flag=True, help="Measure shortest paths, too.")
+@click.option("--keys", type=int, default=64, show_default=True, metavar="K", help="Search from K vertices.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the graph and of the keys.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+@json_option
+def bench_graph500(
+    scale: int,
+    workers: int | None,
+    scheduler: str | None,
+    device: str | None,
+    sssp: bool,
+    keys: int,
+    seed: int,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Run the Graph500 benchmark, and print its output block.
+
+    Every search is validated. A time is that of the call, with its tree of predecessors; lines named solve have the
+    time on the devices alone. The time of construction includes that of generating the edges.
+    """
+    from . import graph500
+
+    if workers is not None and scheduler is not None:
+        raise click.UsageError("give only one of --workers and --scheduler")
+    with (
+        client_of(workers, scheduler, None, (None, None, None), device) as client,
+        tqdm(desc="graph500", unit=" searches", leave=False, disable=quiet or None) as bar,
+    ):
+        run = graph500.measured(scale, client, device, sssp=sssp, keys=keys, seed=seed, done=bar.update)
+    click.echo(as_json_text(graph500.output(run)) if as_json else graph500.block(run))

@@ -11,6 +11,7 @@ from ..arrays import Array
 from ..dtypes import DISTANCE_TYPES, distance_dtype
 from ..errors import InputError
 from ..graph import Compressed, Graph, PlacedGraph, as_graph
+from ..graph.vertex_range import Weigh
 from .workers import weighed as weighed_there
 
 if TYPE_CHECKING:
@@ -71,21 +72,25 @@ def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "float32") -> "G
     if high - low >= 2**31:
         raise InputError(argument="weights", value=weights, expected="at most 2**31 - 1 apart")
     kind = distance_dtype(None, dtype, _TYPES)
-    weights_of = Hashed(low, high, kind)
+    return weighed_by(graph, Hashed(low, high, kind), nonnegative=low >= 0)
+
+
+def weighed_by(graph: Any, weights_of: Weigh, nonnegative: bool) -> "Graph | DistributedGraph":
+    """Return a graph with the edges of another, and the weights of a function of their ends."""
     if isinstance(getattr(graph, "placement", None), PlacedGraph):
         return weighed_there(graph, weights_of)
     graph = as_graph(graph)
     with devices.find(graph.device).active():
         src, dst, _ = graph.coo()
-        needed = graph.m * kind.itemsize + 48 * min(graph.m, _EDGES_AT_A_TIME)
+        needed = graph.m * weights_of.dtype.itemsize + 48 * min(graph.m, _EDGES_AT_A_TIME)
         with devices.allocating(f"weights of {graph.m:,} edges", needed, devices.find(graph.device)):
-            lengths = devices.of(src).xp.empty(graph.m, kind)
+            lengths = devices.of(src).xp.empty(graph.m, weights_of.dtype)
             for first in range(0, graph.m, _EDGES_AT_A_TIME):
                 some = slice(first, first + _EDGES_AT_A_TIME)
                 lengths[some] = weights_of(src[some], dst[some])
         indptr, indices, _ = graph.csr()
         csr = Compressed(indptr, indices, lengths)
-        return Graph(graph.n, csr=csr, directed=graph.directed, ids=graph.ids, nonnegative=low >= 0)
+        return Graph(graph.n, csr=csr, directed=graph.directed, ids=graph.ids, nonnegative=nonnegative)
 
 
 @dataclass(frozen=True)

@@ -92,6 +92,27 @@ def prove(
     mapping
         The program's facts.
     """
+    facts = facts_of(graph, make, arrays)
+    for (rule, says), vertex in zip(rules.items(), facts["faults"][: len(rules)].tolist(), strict=True):
+        if vertex < graph.n:
+            raise VerificationError(f"vertex {vertex} breaks the rule {rule!r}: {says}", rule=rule, vertex=vertex)
+    return facts
+
+
+def facts_of(
+    graph: Graph | PlacedGraph, make: Callable[[Plan], Program], arrays: Mapping[str, Any]
+) -> Mapping[str, Array]:
+    """Run a program on a graph and vectors beside it, where they lie, and return its facts.
+
+    Parameters
+    ----------
+    graph : Graph or PlacedGraph
+        The graph.
+    make : callable
+        Returns the program by its plan.
+    arrays : mapping
+        The vectors by name, which become the `Beside.vectors` of the shards.
+    """
     runner: Executor
     if isinstance(graph, PlacedGraph):
         runner, pieces = graph.executor(arrays), None
@@ -101,11 +122,7 @@ def prove(
         runner = Direct(home)
         pieces = Beside(graph, {name: home.asarray(array) for name, array in here.items()})
     plan = _planned(graph, runner)
-    facts = runner.run(make(plan), lambda shard: pieces, plan, None).arrays
-    for (rule, says), vertex in zip(rules.items(), facts["faults"][: len(rules)].tolist(), strict=True):
-        if vertex < graph.n:
-            raise VerificationError(f"vertex {vertex} breaks the rule {rule!r}: {says}", rule=rule, vertex=vertex)
-    return facts
+    return runner.run(make(plan), lambda shard: pieces, plan, None).arrays
 
 
 def _planned(graph: Graph | PlacedGraph, runner: Executor) -> Plan:
