@@ -5,6 +5,7 @@ here. CuPy, Numba and Dask have doors of their own: `mgraph.device.cuda`, `mgrap
 """
 
 import importlib
+import sys
 from typing import Any
 
 from .errors import MissingPackageError
@@ -30,6 +31,11 @@ def psutil() -> Any:
     return importlib.import_module("psutil")
 
 
+def zstd() -> Any:
+    """Return the module that decompresses zstd: Python's own from 3.14 on, before that a package of the same names."""
+    return optional("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd", "reading zstd")
+
+
 def optional(package: str, caller: str) -> Any:
     """Return a package that mgraph does not require, such as pandas, for `caller`, such as ``"to_dataframe()"``.
 
@@ -44,3 +50,8 @@ def optional(package: str, caller: str) -> Any:
         raise MissingPackageError(
             f"{caller} needs {package}, which cannot be imported ({error}): python -m pip install {package}"
         ) from error
+
+
+def missing(caller: str, error: ImportError) -> MissingPackageError:
+    """Return the error for `caller` if another library says that it lacks a package, such as fsspec for a URL."""
+    return MissingPackageError(f"{caller} needs a package that is not installed: {error}")

@@ -1,7 +1,8 @@
 """`mgraph.read`: a graph from files, in this process or on the workers of a Dask client."""
 
 import os
-from typing import IO, TYPE_CHECKING, Any, overload
+from collections.abc import Sequence
+from typing import IO, TYPE_CHECKING, Any, TypeGuard, overload
 
 from . import io
 from .arguments import checked_choice, checked_flag, checked_integer
@@ -14,12 +15,15 @@ if TYPE_CHECKING:
 
     from .runtime.dask import DistributedGraph
 
-File = str | os.PathLike[str] | IO[bytes]
+Path = str | os.PathLike[str]
+File = Path | IO[bytes]
+#: Files of one graph: paths, and tuples of files with a column each.
+Files = tuple[Path, ...] | list[Path | tuple[Path, ...]]
 
 
 @overload
 def read(
-    path: File,
+    path: File | Files,
     format: str | None = None,
     n: int | None = None,
     directed: bool | None = None,
@@ -27,6 +31,7 @@ def read(
     relabel: bool = False,
     *,
     dense: str | None = None,
+    columns: Sequence[str] | None = None,
     client: None = None,
     device: None = None,
     worker_timeout: None = None,
@@ -35,7 +40,7 @@ def read(
 
 @overload
 def read(
-    path: File,
+    path: File | Files,
     format: str | None = None,
     n: int | None = None,
     directed: bool | None = None,
@@ -43,6 +48,7 @@ def read(
     relabel: bool = False,
     *,
     dense: str | None = None,
+    columns: Sequence[str] | None = None,
     client: "Client",
     device: str | None = None,
     worker_timeout: float | str | None = None,
@@ -50,7 +56,7 @@ def read(
 
 
 def read(
-    path: File,
+    path: File | Files,
     format: str | None = None,
     n: int | None = None,
     directed: bool | None = None,
@@ -58,23 +64,29 @@ def read(
     relabel: bool = False,
     *,
     dense: str | None = None,
+    columns: Sequence[str] | None = None,
     client: Any = None,
     device: str | None = None,
     worker_timeout: float | str | None = None,
 ) -> "Graph | DistributedGraph":
-    r"""Return the graph that a file holds, plain or compressed with gzip, bzip2 or xz.
+    r"""Return the graph in a file, or in several, plain or compressed with gzip, bzip2, xz or zstd.
 
     Vertices are numbered from 0; the ids of a format that numbers them from 1 are lowered by one.
 
     Parameters
     ----------
-    path : path or binary file object
-        The file. An open file, such as ``sys.stdin.buffer``, is read from its position on, and stays open.
-    format : {"edges", "gr", "mtx", "npz", "npy"}, optional
+    path : path, URL, pattern, list of these, tuple of .npy files, or binary file object
+        A file, or a URL of any kind that fsspec knows, such as ``"s3://bucket/edges.txt"``. An open file, such as
+        ``sys.stdin.buffer``, is read from its position on, and stays open. The edges of one graph may be in several
+        files, one after the other: those of a list, and those that match a pattern such as ``"part-*.parquet"``, in
+        alphabetical order. A tuple ``("src.npy", "dst.npy")``, or with the weights as its third file, names arrays that
+        have an entry for each edge.
+    format : {"edges", "gr", "mtx", "npz", "npy", "parquet"}, optional
         An edge list (``u v`` or ``u v weight`` a line, separated by blanks, tabs or commas, with comments
         after ``#`` or ``%``), DIMACS ``p sp`` or PACE ``p tw``, Matrix Market, a SciPy sparse matrix, a
-        dense matrix (mapped, not loaded, unless it is compressed or comes through a pipe). By
-        default the suffix decides; a text that begins with Matrix Market's first line is read as ``"mtx"``.
+        dense matrix (mapped, not loaded, unless it is compressed or comes through a pipe), Parquet. By
+        default the suffix decides; a text that begins with Matrix Market's first line is read as ``"mtx"``. Several
+        files, and those that workers read, are edge lists, Parquet, or tuples of ``.npy`` files.
     n : int, optional
         Number of vertices, for files that do not have it or have too few. A first line ``n edges`` of an edge list is
         then recognized as a header and skipped. With `relabel`, the number of distinct ids.
@@ -90,9 +102,13 @@ def read(
         Whether zeros of a dense matrix mean no edge (`Graph.from_adjacency`) or edges of weight zero
         (`Graph.from_distances`). By default the matrix must be unambiguous, as for `Graph.from_dense`.
 
+    columns : sequence of str, optional
+        The names of the columns of sources, targets and, for a weighted graph, weights in Parquet. By default
+        ``("src", "dst")``, and ``"weight"`` or ``"weights"`` if there is such a column.
     client : distributed.Client, optional
-        The client whose workers are to read the file, which must be an edge list, and to hold the graph. All workers
-        read an uncompressed file, each its ranges of bytes; every worker must find it under this path.
+        The client whose workers are to read the files and to hold the graph. Each worker reads its share: ranges of
+        bytes of an uncompressed text, whole files of compressed ones, row groups of Parquet, ranges of arrays. All
+        workers must find the files under these paths.
     device : {"cpu", "cuda"}, optional
         With `client`, the kind of device to hold the graph, as of `DistributedGraph.from_graph`.
     worker_timeout : float or str, optional
@@ -109,11 +125,14 @@ def read(
         If the file does not exist. If the system refuses to open or read it, its own `OSError` is raised, such as
         `PermissionError`.
     FormatError
-        If the file is not valid in its format; the message names the line of a text.
+        If a file is not valid in its format; the message names the line of a text.
     MemoryLimitError
         If the decompressed file or its graph exceeds the free memory.
     InputError
         For arguments that exclude each other.
+    MissingPackageError
+        If the files need a package that is not installed: pyarrow for Parquet, fsspec's own packages for some URLs,
+        before Python 3.14 backports.zstd for zstd.
 
     Warns
     -----
@@ -147,18 +166,60 @@ def read(
         for name, value in (("device", device), ("worker_timeout", worker_timeout)):
             if value is not None:
                 raise InputError(Argument(name), " is for workers: give ", Given("client"), " too, or leave it out")
-        return io.read(path, format, n, directed, weighted, relabel, dense=dense)
-    if not isinstance(path, (str, os.PathLike)):
-        raise InputError(argument="path", value=path, expected="a path that the workers can read")
-    n = None if n is None else checked_integer("n", n, 0)
+        if columns is None and format != "parquet" and _is_file(path):
+            return io.read(path, format, n, directed, weighted, relabel, dense=dense)
+    if dense is not None:
+        raise InputError(Given("dense", dense), " is for one file with a dense matrix")
+    options = Options(
+        None if n is None else checked_integer("n", n, 0),
+        None if directed is None else checked_flag("directed", directed),
+        None if weighted is None else checked_flag("weighted", weighted),
+        checked_flag("relabel", relabel),
+    )
     if format is not None:
-        checked_choice("format", format, ("edges",))
-    for name, value in (("directed", directed), ("weighted", weighted)):
-        if value is not None:
-            checked_flag(name, value)
-    if checked_flag("relabel", relabel):
+        checked_choice("format", format, ("edges", "parquet", "npy"))
+    request = io.Request(_paths(path), format, _checked_columns(columns), options)
+    if client is None:
+        return io.read_files(request)
+    if relabel:
         raise InputError(Given("relabel", True), " does not go with ", Given("client"), ": leave one out")
-    request = io.Request((os.path.abspath(path),), Options(n, directed, weighted, relabel))
     from .runtime import dask
 
     return dask.DistributedGraph(dask.read(request, dask.Cluster(client, device, worker_timeout)))
+
+
+def _is_file(path: Any) -> TypeGuard[File]:
+    """Return whether a path is that of one file which is not Parquet, or an open file."""
+    if not isinstance(path, (str, os.PathLike)):
+        return hasattr(path, "read")
+    text = os.fspath(path)
+    return not (isinstance(text, str) and (io.is_pattern(text) or text.lower().endswith((".parquet", ".pq"))))
+
+
+def _paths(given: Any) -> tuple[tuple[str, ...], ...]:
+    """Return the parts of a graph, each a tuple of files, or raise InputError."""
+    parts = given if isinstance(given, list) else [given]
+    found = []
+    for part in parts:
+        files = part if isinstance(part, tuple) else (part,)
+        if not files or not all(isinstance(file, str) or isinstance(file, os.PathLike) for file in files):
+            wanted = "a path, a list of them, or a tuple of .npy files"
+            raise InputError(argument="path", value=given, expected=wanted)
+        if len(files) > 3 or (len(files) == 1 and isinstance(part, tuple)):
+            wanted = "tuples of two or three .npy files: sources, targets, weights"
+            raise InputError(argument="path", value=part, expected=wanted)
+        found.append(tuple(map(io.absolute, files)))
+    if not found:
+        raise InputError(argument="path", value=given, expected="one file or more")
+    return tuple(found)
+
+
+def _checked_columns(columns: Any) -> tuple[str, ...] | None:
+    """Return the names of columns, or raise InputError."""
+    if columns is None:
+        return None
+    names = tuple(columns) if isinstance(columns, (list, tuple)) else ()
+    if len(names) not in (2, 3) or not all(isinstance(name, str) for name in names):
+        wanted = "two or three names: of sources, targets, weights"
+        raise InputError(argument="columns", value=columns, expected=wanted)
+    return names

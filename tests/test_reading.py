@@ -4,6 +4,7 @@ import gzip
 import lzma
 import os
 
+import fsspec
 import numpy as np
 import pytest
 from test_building import check as check_built
@@ -11,14 +12,16 @@ from test_cluster import cluster, pytestmark  # noqa: F401  (the mark works here
 from test_resident import names_kept, same, wait_until
 
 import mgraph
+from mgraph import Graph
 from mgraph.errors import FormatError, InputError, MissingFileError
+from mgraph.io import columns as file_columns
 from mgraph.io import edge_files
 
 
-@pytest.fixture(scope="module", params=[1, 3])
-def client(request):
-    """Workers in this process."""
-    with cluster(request.param, processes=False) as made:
+@pytest.fixture(scope="module")
+def client():
+    """Workers in this process: some have no section of a short file."""
+    with cluster(3, processes=False) as made:
         yield made
 
 
@@ -144,8 +147,182 @@ def test_arguments(write, client):
         mgraph.read(path, device="cpu")
     with pytest.raises(InputError, match=r"client must be a distributed\.Client"):
         mgraph.read(path, client="tcp://10.0.0.1:8786")
-    with path.open("rb") as file, pytest.raises(InputError, match="path must be a path that the workers can read"):
+    with path.open("rb") as file, pytest.raises(InputError, match="path must be a path, a list of them"):
         mgraph.read(file, client=client)
+
+
+def columns(m=300, n=90, dtype="int64", seed=4):
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, n, m), rng.integers(0, n, m), rng.integers(0, 50, m).astype(dtype)
+
+
+def check_columns(client, path, edges, **options):
+    """Compare a graph that was read here and on workers with that of its edges."""
+    expected = Graph.from_edges(*edges)
+    check_built(mgraph.read(path, **options, client=client, device="cpu"), expected, client)
+    found = mgraph.read(path, **options)
+    for ours, theirs in zip(found.csr(), expected.csr(), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_several_texts(client, write, tmp_path):
+    parts = [lines(seed=seed, weights="integers") for seed in (1, 2)]
+    paths = [
+        write("# none\n", "part-0.txt"),
+        write(parts[0], "part-1.txt"),
+        write(gzip.compress(parts[1].encode()), "part-2.txt.gz"),
+    ]
+    whole = mgraph.read(write("".join(parts), "all.txt"))
+    for given in (paths, [tmp_path / "part-0.txt", str(tmp_path / "part-[12]*")], tmp_path / "part-*"):
+        found = check(client, given)
+        for ours, theirs in zip(found.csr(), whole.csr(), strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+    write("4 5\n", "part-3.txt")
+    with pytest.raises(FormatError, match=r"part-3.txt, line 1: '4 5' has 2 columns of numbers, not 3"):
+        mgraph.read(tmp_path / "part-*")
+    with pytest.raises(FormatError, match=r"part-3.txt, line 1: '4 5' has 2 columns of numbers, not 3"):
+        mgraph.read(tmp_path / "part-*", client=client, device="cpu")
+
+
+def test_a_header_of_several_texts(client, write, tmp_path):
+    write("30 6\n" + "0 1\n" * 3, "a.txt")
+    write("0 2\n" * 3, "b.txt")
+    assert check(client, tmp_path / "?.txt", n=30).m == 6
+    assert check(client, tmp_path / "?.txt", n=31).m == 7
+    with pytest.raises(FormatError, match=r"a.txt, line 1: '30 6' looks like a header"):
+        mgraph.read(tmp_path / "?.txt")
+
+
+@pytest.mark.parametrize("kind", [None, "int64", "float32"])
+def test_arrays_of_columns(client, tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(file_columns, "ELEMENTS", 70)
+    edges = columns(dtype=kind or "int64")[: 3 if kind else 2]
+    names = ("src", "dst", "weights")[: len(edges)]
+    for part, chosen in enumerate((slice(0, 100), slice(100, None))):
+        for name, column in zip(names, edges, strict=True):
+            np.save(tmp_path / f"{name}-{part}.npy", column[chosen].astype(">i4") if part else column[chosen])
+    if kind == "float32":
+        np.save(tmp_path / "weights-1.npy", edges[2][100:])
+    check_columns(client, tuple(tmp_path / f"{name}-*.npy" for name in names), edges)
+    parts = [tuple(tmp_path / f"{name}-{part}.npy" for name in names) for part in (0, 1)]
+    check_columns(client, parts, edges)
+    if kind:
+        check_columns(client, parts, edges[:2], weighted=False)
+
+
+def test_wrong_arrays_of_columns(client, tmp_path):
+    def saved(name, values):
+        np.save(tmp_path / name, values)
+        return tmp_path / name
+
+    src, three = saved("src.npy", [0, 1]), saved("three.npy", [0, 1, 2])
+    for pair, message in (
+        ((src, three), "has 2 entries and .* has 3"),
+        ((src, saved("negative.npy", [0, -1])), "entries 0 to 2: the target must be vertex ids of 0 or more, got -1"),
+        ((src, saved("floats.npy", [0.5, 1])), "the target must be integers"),
+        ((src, saved("square.npy", np.eye(2, dtype=int))), r"has the shape \(2, 2\)"),
+        ((src, saved("large.npy", [0, 2**31])), "beyond int32"),
+        ((src, src, saved("nan.npy", [0, np.nan])), "got nan for edge 1"),
+    ):
+        for options in ({}, {"client": client, "device": "cpu"}):
+            with pytest.raises(FormatError, match=message):
+                mgraph.read(pair, **options)
+    (tmp_path / "cut.npy").write_bytes(src.read_bytes()[:-1])
+    with pytest.raises(FormatError, match="is the file complete"):
+        mgraph.read((src, tmp_path / "cut.npy"), client=client, device="cpu")
+    with pytest.raises(InputError, match="the parts do not match"):
+        mgraph.read((src, tmp_path / "*.npy"), client=client, device="cpu")
+    with pytest.raises(FormatError, match="read this one by itself"):
+        mgraph.read([src], client=client, device="cpu")
+    wait_until(lambda: names_kept(client) == [])
+
+
+def test_parquet(client, tmp_path):
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    edges = columns(dtype="float32")
+    path = tmp_path / "edges.parquet"
+    parquet.write_table(pyarrow.table(dict(zip(("a", "b", "w"), edges, strict=True))), path, row_group_size=70)
+    check_columns(client, path, edges, columns=["a", "b", "w"])
+    check_columns(client, path, edges[:2], columns=("a", "b"))
+    for options in ({}, {"client": client, "device": "cpu"}):
+        with pytest.raises(FormatError, match=r"has no column 'src': name those .* by columns=, of 'a', 'b' or 'w'"):
+            mgraph.read(path, **options)
+    for part in (0, 1):
+        chosen = {name: column[part::2] for name, column in zip(("src", "dst", "weight"), edges, strict=True)}
+        parquet.write_table(pyarrow.table(chosen), tmp_path / f"part-{part}.pq")
+    joined = [np.concatenate([column[::2], column[1::2]]) for column in edges]
+    check_columns(client, tmp_path / "part-*", joined)
+    check_columns(client, tmp_path / "part-*", joined[:2], weighted=False)
+    wrong = tmp_path / "wrong.parquet"
+    for table, message in (
+        ({"src": [0, None], "dst": [0, 1]}, "row groups 0 to 1: the column 'src' has 1 nulls"),
+        ({"src": [0, -1], "dst": [0, 1]}, "the source must be vertex ids of 0 or more, got -1"),
+        ({"src": ["a"], "dst": ["b"]}, "the source must be integers"),
+        ({"src": [0], "dst": [1], "weight": [float("nan")]}, "got nan for edge 0"),
+    ):
+        parquet.write_table(pyarrow.table(table), wrong)
+        for options in ({}, {"client": client, "device": "cpu"}):
+            with pytest.raises(FormatError, match=message):
+                mgraph.read(wrong, **options)
+    wrong.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(FormatError, match="is not a Parquet file that can be read"):
+        mgraph.read(wrong)
+    wait_until(lambda: names_kept(client) == [])
+
+
+def test_urls(client, write):
+    path = write(lines(weights="integers"))
+    expected = mgraph.read(path)
+    check_built(mgraph.read(f"file://{path}", client=client, device="cpu"), expected, client)
+    system = fsspec.filesystem("memory")
+    for name, content in (("edges.txt", path.read_bytes()), ("edges.txt.gz", gzip.compress(path.read_bytes()))):
+        system.pipe(f"/graphs/{name}", content)
+    for name in ("edges.txt", "edges.txt.gz", "*.txt"):
+        check(client, f"memory://graphs/{name}")
+    for options in ({}, {"client": client, "device": "cpu"}):
+        with pytest.raises(MissingFileError, match=r"memory://graphs/none.txt"):
+            mgraph.read("memory://graphs/none.txt", **options)
+        with pytest.raises(MissingFileError, match="no file has a name of this pattern"):
+            mgraph.read("memory://graphs/*.csv", **options)
+        with pytest.raises(InputError, match="is a URL of an unknown kind"):
+            mgraph.read("nothing://graphs/*.csv", **options)
+    system.rm("/graphs", recursive=True)
+
+
+def test_zstd(client, write):
+    zstd = pytest.importorskip("backports.zstd")
+    packed = zstd.compress(lines(weights="floats").encode())
+    check(client, write(packed, "edges.txt.zst"))
+    check(client, write(packed + packed))
+    with pytest.raises(FormatError, match="cut off or corrupt"):
+        mgraph.read(write(packed[:-30], "cut.txt.zst"))
+    with pytest.raises(FormatError, match="cut off or corrupt"):
+        mgraph.read(write(packed[:4] + b"\xff" * 20 + packed[24:], "wrong.txt.zst"))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([], "path must be one file or more"),
+        ([7], "path must be a path, a list of them, or a tuple"),
+        (("a.npy",), "path must be tuples of two or three"),
+        (("a.npy",) * 4, "path must be tuples of two or three"),
+    ],
+)
+def test_what_are_no_paths(given, message):
+    with pytest.raises(InputError, match=message):
+        mgraph.read(given)
+
+
+def test_wrong_options_of_files(write):
+    path = write("0 1\n")
+    for wrong in ("src", ["src"], [1, 2], ["a", "b", "c", "d"]):
+        with pytest.raises(InputError, match="columns must be two or three names"):
+            mgraph.read(path, columns=wrong)
+    with pytest.raises(InputError, match="dense='adjacency' is for one file with a dense matrix"):
+        mgraph.read([path], dense="adjacency")
+    with pytest.raises(InputError, match="format must be"):
+        mgraph.read([path], format="mtx")
 
 
 def test_relative_paths_are_of_this_process(client, write, monkeypatch):

@@ -10,7 +10,8 @@ edges of several files, in sections that workers read. `saving` writes results.
 """
 
 from .edge_files import EdgeFiles, Found, Request
-from .reading import FORMATS, SparseIdsWarning, read, read_list
+from .files import absolute, is_pattern
+from .reading import FORMATS, SparseIdsWarning, read, read_files, read_list
 from .saving import check_output, save
 
 __all__ = [
@@ -19,8 +20,11 @@ __all__ = [
     "Found",
     "Request",
     "SparseIdsWarning",
+    "absolute",
     "check_output",
+    "is_pattern",
     "read",
+    "read_files",
     "read_list",
     "save",
 ]

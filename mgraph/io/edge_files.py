@@ -1,4 +1,4 @@
-"""Edges in files, as a source whose chunks are read wherever they are asked for: here, or on workers.
+"""Edges in one file or several, as a source whose chunks are read wherever they are asked for: here, or on workers.
 
 `Request.survey` lists the files, looks at how the first edges are written, and cuts files into sections. All sections
 are then read once, by anybody (`EdgeFiles.scan`): that checks every line, and counts edges. From what was found
@@ -6,9 +6,8 @@ are then read once, by anybody (`EdgeFiles.scan`): that checks every line, and c
 source then yields the edges of a section as often as they are asked for, so that no more than that is held.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -16,14 +15,16 @@ import numpy as np
 from .. import device as devices
 from ..dtypes import weight_dtype
 from ..errors import FormatError, Given, InputError, MgraphError, parts_of
+from ..graph.checks import vertex_count
 from ..graph.compressed import Edges
 from ..graph.source import checked_edges
-from .content import Options
+from .columns import Arrays, Tables
+from .content import Content, Options
 from .edge_list import Opening, check_header, opening_of
-from .files import is_compressed, open_file, open_section, size_of
+from .files import is_compressed, listed, open_file, open_section, path_of, size_of
 from .lines import Lines
 from .section import Section, first_line
-from .stream import BYTE_ORDER_MARK, Text, skip_byte_order_mark
+from .stream import BYTE_ORDER_MARK, COMPRESSIONS, Text, skip_byte_order_mark
 
 #: The fewest and the most bytes of a section of text, and how many sections a file is cut into between them.
 SECTION = 1 << 20, 1 << 24
@@ -70,8 +71,36 @@ class Texts:
 
     first: str
     opening: Opening | None
-    options: Options
     hides: bool
+
+    @classmethod
+    def survey(cls, paths: Sequence[str], options: Options) -> "Texts":
+        """Return how files are read, by the first line that holds an edge."""
+        for path in paths:
+            with open_section(Section(path)) as stream:
+                mark = len(BYTE_ORDER_MARK) if stream.peek(3).startswith(BYTE_ORDER_MARK) else 0
+                skip_byte_order_mark(stream)
+                text = Text(path_of(path), stream, b"#%", inline=True)
+                for first, block in text:
+                    found = opening_of(path_of(path), text, first, block, options)
+                    header = found.header and found.header._replace(offset=mark + found.header.offset)
+                    return cls(path, found._replace(header=header), header is not None)
+        return cls(paths[0], None, False)
+
+    @property
+    def weighted(self) -> bool:
+        """Whether there are weights."""
+        return self.opening is not None and bool(self.opening.layout["weights"])
+
+    def sections(self, path: str, beside: tuple[str, ...] = ()) -> Iterator[Section]:
+        """Yield ranges of the bytes of a file, or all of one that is short or compressed."""
+        size, (least, most) = size_of(path), SECTION
+        length = max(least, min(most, size // SECTIONS))
+        if size <= length or is_compressed(path):
+            yield Section(path)
+            return
+        for start in range(0, size, length):
+            yield Section(path, start, min(size, start + length))
 
     def edges(self, section: Section) -> Edges:
         """Return the edges of a section, as they are written.
@@ -91,8 +120,12 @@ class Texts:
             self._parsed(section, line)  # whose message has the right number
             raise
 
+    def begins(self, section: Section, offset: int) -> bool:
+        """Return whether the line at an offset in the first file begins in a section."""
+        return section.path == self.first and section.start <= offset and (section.stop < 0 or offset < section.stop)
+
     def _parsed(self, section: Section, line: int) -> Edges:
-        path, opening = Path(section.path), self.opening
+        path, opening = path_of(section.path), self.opening
         hidden = -1
         if opening is not None and opening.header is not None and self.hides and section.path == self.first:
             hidden = opening.header.offset
@@ -108,8 +141,7 @@ class Texts:
                 lines.add(first, block)
         if lines is None:
             none = np.empty(0, np.int32)
-            weighted = opening is not None and opening.layout["weights"]
-            return Edges(none, none, np.empty(0, np.int64) if weighted else None)
+            return Edges(none, none, np.empty(0, np.int64) if self.weighted else None)
         return Edges(*lines.edges())
 
 
@@ -119,15 +151,18 @@ class EdgeFiles:
 
     Attributes
     ----------
-    files : Texts
+    files : Texts, Tables or Arrays
         How the files are read.
+    options : Options
+        What the caller says of them.
     sections : tuple of Section
         All sections; each is a chunk.
     found : tuple of int
         The number of edges of each section, once the source is settled.
     """
 
-    files: Texts
+    files: Texts | Tables | Arrays
+    options: Options
     sections: tuple[Section, ...]
     directed: bool
     n: int | None = None
@@ -167,17 +202,19 @@ class EdgeFiles:
         """Return nothing: the edges are in files."""
         return {}
 
-    def scan(self, numbers: Iterable[int]) -> list[Found]:
-        """Read some sections; return what they hold, or what is wrong with the first one that cannot be read."""
+    def scan(self, numbers: Iterable[int], keep: Callable[[Edges], None] = lambda edges: None) -> list[Found]:
+        """Read some sections; return what each holds, or what is wrong with it; `keep` is given their edges."""
         found: list[Found] = []
         for number in numbers:
             section = self.sections[number]
             try:
-                found.append(_found(*self.files.edges(section)))
+                edges = self.files.edges(section)
+                keep(edges)
+                found.append(_found(*edges))
             except FormatError as error:
                 words = parts_of(error)
-                where = () if section.stop < 0 else (f" (in bytes {section.start} to {section.stop})",)
-                found.append(Found(error=FormatError(*words, *where)))
+                where = f" (in {section.where})" if section.where and section.where not in str(error) else ""
+                found.append(Found(error=FormatError(*words, where)))
         return found
 
     def settled(self, found: Sequence[Found]) -> "EdgeFiles":
@@ -188,44 +225,51 @@ class EdgeFiles:
         FormatError
             For the first section with an error, and for a line that may be a header.
         """
-        for each in found:
+        for section, each in zip(self.sections, found, strict=True):
             if each.error is not None:
                 raise each.error
+            if not self.options.relabel:
+                try:
+                    vertex_count(self.options.n, each.largest[0] if each.largest else -1)
+                except InputError as error:
+                    raise FormatError(f"{section}: ", *parts_of(error)) from error
         count = sum(each.edges for each in found)
         largest = sorted((vertex for each in found for vertex in each.largest), reverse=True)
-        files, options = self.files, self.files.options
-        counts = [each.edges for each in found]
-        opening = files.opening
-        if opening is not None and opening.header is not None and not opening.header.fits(count):
-            files = replace(files, hides=False)
-            place = next(i for i, section in enumerate(self.sections) if _holds(section, files))
-            counts[place] += 1
-        if opening is not None and options.n is None:
-            check_header(Path(files.first), opening, count, largest)
+        files, options, counts = self.files, self.options, [each.edges for each in found]
+        if isinstance(files, Texts) and files.opening is not None:
+            opening, header = files.opening, files.opening.header
+            if header is not None and not header.fits(count):
+                files = replace(files, hides=False)
+                counts[next(i for i, section in enumerate(self.sections) if files.begins(section, header.offset))] += 1
+            if options.n is None:
+                check_header(path_of(files.first), opening, count, largest)
         types = [each.weights for each in found if each.weights is not None]
-        if options.weighted and opening is not None and not types:
-            raise FormatError(f"{files.first} holds no weights: leave out ", Given("weighted", True))
-        dtype = None
-        if types and options.weighted is not False:
+        if options.weighted and count and not types:
+            raise FormatError(f"{self.sections[0].path} holds no weights: leave out ", Given("weighted", True))
+        dtype = np.dtype(np.float64) if options.weighted else None
+        if types:
             dtype = weight_dtype(np.result_type(*types))
-        elif options.weighted:
-            dtype = np.dtype(np.float64)
         n = options.n if options.n is not None else largest[0] + 1 if largest else 0
         return replace(self, files=files, n=n, weights_dtype=dtype, found=tuple(counts))
 
 
-def _holds(section: Section, files: Texts) -> bool:
-    """Return whether a section holds the line that may be a header."""
-    assert files.opening is not None and files.opening.header is not None
-    place = files.opening.header.offset
-    return section.path == files.first and section.start <= place and (section.stop < 0 or place < section.stop)
-
-
 @dataclass(frozen=True)
 class Request:
-    """Files to be read, and how."""
+    """Files to be read, and how.
 
-    paths: tuple[str, ...]
+    Attributes
+    ----------
+    paths : tuple of tuple of str
+        A file or a pattern of names each, or files of columns that belong together.
+    format : {"edges", "parquet", "npy"} or None
+        The files' format; None to look at the first one.
+    columns : tuple of str or None
+        The names of the columns of Parquet files.
+    """
+
+    paths: tuple[tuple[str, ...], ...]
+    format: str | None
+    columns: tuple[str, ...] | None
     options: Options
 
     def survey(self) -> EdgeFiles:
@@ -236,37 +280,52 @@ class Request:
         MissingFileError
             If a file does not exist.
         FormatError
-            If the first line with content is no edge.
+            If the first line with content is no edge, and for a format that is not one of edges.
         """
-        sizes = {path: size_of(path) for path in self.paths}
-        first, opening = self.paths[0], None
-        for path in self.paths:
-            opening = self._opening(path)
-            if opening is not None:
-                first = path
-                break
-        least, most = SECTION
-        length = max(least, min(most, sum(sizes.values()) // SECTIONS))
+        given = [row for paths in self.paths for row in self._rows(paths)]
+        format = self.format or _format(given[0])
+        files: Texts | Tables | Arrays
+        if format == "npy":
+            files = Arrays(len(given[0]) > 2 and self.options.weighted is not False)
+        elif format == "parquet":
+            files = Tables.survey(given[0][0], self.columns, self.options)
+        else:
+            files = Texts.survey([row[0] for row in given], self.options)
         sections: list[Section] = []
-        for path, size in sizes.items():
-            if size <= length or is_compressed(path):
-                sections.append(Section(path))
-                continue
-            sections += [Section(path, start, min(size, start + length)) for start in range(0, size, length)]
+        for path, *beside in given:
+            if format == "npy" and (len(beside) != len(given[0]) - 1 or not beside):
+                raise InputError(
+                    f"{path} is an array: give as many files for each part, as (sources, targets, weights)"
+                )
+            sections += files.sections(path, tuple(beside if self.options.weighted is not False else beside[:1]))
         directed = True if self.options.directed is None else self.options.directed
-        hides = opening is not None and opening.header is not None
-        return EdgeFiles(Texts(first, opening, self.options, hides), tuple(sections), directed)
+        return EdgeFiles(files, self.options, tuple(sections), directed)
 
-    def _opening(self, path: str) -> Opening | None:
-        with open_section(Section(path)) as stream:
-            mark = len(BYTE_ORDER_MARK) if stream.peek(3).startswith(BYTE_ORDER_MARK) else 0
-            skip_byte_order_mark(stream)
-            text = Text(Path(path), stream, b"#%", inline=True)
-            for first, block in text:
-                found = opening_of(Path(path), text, first, block, self.options)
-                header = found.header
-                return found._replace(header=header and header._replace(offset=mark + header.offset))
-        return None
+    def _rows(self, paths: tuple[str, ...]) -> list[tuple[str, ...]]:
+        """Return the files of some patterns, those of a part together."""
+        found = [listed(path) for path in paths]
+        if len({len(names) for names in found}) > 1:
+            counts = ", ".join(f"{path} of {len(names)} files" for path, names in zip(paths, found, strict=True))
+            raise InputError(f"the parts do not match: {counts}")
+        return list(zip(*found, strict=True))
+
+
+def _format(paths: tuple[str, ...]) -> str:
+    """Return the format of a part's files."""
+    path = path_of(paths[0])
+    suffix = path.suffix.lower()
+    if len(paths) > 1:
+        return "npy"
+    if suffix in (".parquet", ".pq"):
+        return "parquet"
+    inner = path_of(str(path.with_suffix(""))) if suffix in COMPRESSIONS else path
+    if inner.suffix.lower() in (".gr", ".mtx", ".npz", ".npy"):
+        raise FormatError(
+            f"{path}: graphs from several files, or on workers, are read from edge lists, Parquet, and pairs of .npy "
+            "files: read this one by itself"
+        )
+    with open_file(paths[0]) as file:
+        return "parquet" if file.read(4) == b"PAR1" else "edges"
 
 
 def _found(src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None) -> Found:
@@ -276,3 +335,24 @@ def _found(src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None) -> Foun
         largest += some.tolist()
     top = tuple(sorted(largest, reverse=True)[:LARGEST])
     return Found(len(src), top, None if weights is None else weights.dtype)
+
+
+def edges_of_files(request: Request) -> Content:
+    """Read files in this process; return their edges, one file after the other."""
+    source = request.survey()
+    found: list[Found] = []
+    edges: list[Edges] = []
+    for number in range(source.chunks):
+        [one] = source.scan([number], keep=edges.append)
+        found.append(one)
+        if one.error is not None:
+            raise one.error
+    settled = source.settled(found)
+    if settled.files != source.files:  # a line that was taken for a header is an edge
+        edges = [settled.files.edges(section) for section in settled.sections]
+    none = np.empty(0, np.int32)
+    src, dst = (np.concatenate([none, *(each[end] for each in edges)]) for end in (0, 1))
+    weights = None
+    if settled.weights_dtype is not None:
+        weights = np.concatenate([np.empty(0, settled.weights_dtype), *(each[2] for each in edges if len(each[0]))])
+    return Content(src, dst, weights, None, True, 0)

@@ -16,7 +16,9 @@ from ..errors import AmbiguousZerosError, FormatError, Given, InputError, Memory
 from ..graph import Graph
 from .content import Content, Options
 from .dimacs import read_gr
+from .edge_files import Request, edges_of_files
 from .edge_list import read_edges, read_numbers
+from .files import is_url, path_of
 from .ids import in_use, packed
 from .matrix_market import read_mtx
 from .npy import MAGIC, read_array
@@ -78,69 +80,8 @@ def read(
     *,
     dense: str | None = None,
 ) -> Graph:
-    r"""Return the graph that a file holds, plain or compressed with gzip, bzip2 or xz.
-
-    Vertices are numbered from 0; the ids of a format that numbers them from 1 are lowered by one.
-
-    Parameters
-    ----------
-    path : path or binary file object
-        The file. An open file, such as ``sys.stdin.buffer``, is read from its position on, and stays open.
-    format : {"edges", "gr", "mtx", "npz", "npy"}, optional
-        An edge list (``u v`` or ``u v weight`` a line, separated by blanks, tabs or commas, with comments
-        after ``#`` or ``%``), DIMACS ``p sp`` or PACE ``p tw``, Matrix Market, a SciPy sparse matrix, a
-        dense matrix (mapped, not loaded, unless it is compressed or comes through a pipe). By
-        default the suffix decides; a text that begins with Matrix Market's first line is read as ``"mtx"``.
-    n : int, optional
-        Number of vertices, for files that do not have it or have too few. A first line ``n edges`` of an edge list is
-        then recognized as a header and skipped. With `relabel`, the number of distinct ids.
-    directed : bool, optional
-        By default False for ``p tw`` and symmetric Matrix Market files, True otherwise.
-    weighted : bool, optional
-        True requires weights in the file; False ignores weights and, in an edge list, all columns beyond the second. By
-        default the graph has weights if the file has them. Weights in a text are integers if all of them are, else
-        float64; float32 weights of ``.npz`` and ``.npy`` stay float32.
-    relabel : bool
-        Whether to number the ids in use from 0, ascending, and keep the file's own ids as the graph's `ids`.
-    dense : {"adjacency", "distances"}, optional
-        Whether zeros of a dense matrix mean no edge (`Graph.from_adjacency`) or edges of weight zero
-        (`Graph.from_distances`). By default the matrix must be unambiguous, as for `Graph.from_dense`.
-
-    Returns
-    -------
-    Graph
-
-    Raises
-    ------
-    MissingFileError
-        If the file does not exist. If the system refuses to open or read it, its own `OSError` is raised, such as
-        `PermissionError`.
-    FormatError
-        If the file is not valid in its format; the message names the line of a text.
-    MemoryLimitError
-        If the decompressed file or its graph exceeds the free memory.
-    InputError
-        For arguments that exclude each other.
-
-    Warns
-    -----
-    SparseIdsWarning
-        If most ids of an edge list are not in use, so that `relabel` would save memory.
-
-    See Also
-    --------
-    mgraph.Graph.from_edges : A graph from arrays of edges.
-    mgraph.Graph.from_scipy : A graph from a sparse matrix.
-
-    Examples
-    --------
-    >>> import io
-    >>> import mgraph
-    >>> graph = mgraph.read(io.BytesIO(b"0 1 2.5\n1 2 4\n"), format="edges")
-    >>> graph.n, graph.m, graph.weighted
-    (3, 2, True)
-    """
-    path, file = named(path)
+    """Return the graph that a file holds; the arguments, and the errors, are those of `mgraph.read`."""
+    path, file = (path_of(path), None) if isinstance(path, str) and is_url(path) else named(path)
     if format is not None and not (isinstance(format, str) and format in FORMATS):
         raise InputError(argument="format", value=format, expected=f"one of {_formats()}")
     if n is not None:
@@ -162,6 +103,13 @@ def read(
         if format != "npz":
             skip_byte_order_mark(stream)
         return _graph(path, _READERS[format](path, stream, options), options)
+
+
+def read_files(request: Request) -> Graph:
+    """Return the graph of the edges in several files, or in files of columns."""
+    path = path_of(request.paths[0][0])
+    with _failing_with(path):
+        return _graph(path, edges_of_files(request), request.options)
 
 
 def read_list(path: str | os.PathLike[str] | IO[bytes]) -> np.ndarray:

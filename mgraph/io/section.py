@@ -7,7 +7,7 @@ from .stream import BLOCK
 
 
 class Section(NamedTuple):
-    """A range of bytes of a file; a compressed file is one section, of its decompressed bytes.
+    """A part of a file: of a text a range of bytes; a compressed text is one section, of its decompressed bytes.
 
     Attributes
     ----------
@@ -15,14 +15,25 @@ class Section(NamedTuple):
         The file's path.
     start, stop : int
         The range; `stop` is -1 for the end of the file.
+    unit : str
+        What is counted, for messages.
+    beside : tuple of str
+        The paths of files with the same range of other columns.
     """
 
     path: str
     start: int = 0
     stop: int = -1
+    unit: str = "bytes"
+    beside: tuple[str, ...] = ()
+
+    @property
+    def where(self) -> str:
+        """The part of the file, for a message; empty for all of it."""
+        return "" if self.stop < 0 else f"{self.unit} {self.start} to {self.stop}"
 
     def __str__(self) -> str:
-        return self.path if self.stop < 0 else f"{self.path}, bytes {self.start} to {self.stop}"
+        return f"{self.path}, {self.where}" if self.where else self.path
 
 
 class SectionReader(io.RawIOBase):
@@ -36,10 +47,12 @@ class SectionReader(io.RawIOBase):
         The section.
     hidden : int
         The place of a byte to be read as ``#``, which makes its line a comment; -1 for none.
+    below : binary file, optional
+        Another file to close: the one that `file` decompresses.
     """
 
-    def __init__(self, file: IO[bytes], section: Section, hidden: int = -1) -> None:
-        self._file, self._stop, self._hidden = file, section.stop, hidden
+    def __init__(self, file: IO[bytes], section: Section, hidden: int = -1, below: IO[bytes] | None = None) -> None:
+        self._file, self._stop, self._hidden, self._below = file, section.stop, hidden, below
         self._at, self._open_line = section.start, False
         if section.start:
             # The line that the byte before the section belongs to is that of an earlier section.
@@ -54,6 +67,8 @@ class SectionReader(io.RawIOBase):
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+        if self._below is not None:
+            self._below.close()
         super().close()
 
     def readinto(self, buffer: Any) -> int:

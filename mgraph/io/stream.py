@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from .. import device as devices
+from .. import lazy
 from ..errors import FormatError, InputError, MemoryLimitError, MissingFileError
 
 #: Bytes of text that are parsed at a time; a longer line is an error.
@@ -41,11 +42,11 @@ COMPRESSIONS: dict[str, tuple[bytes, Callable[[int], Any]]] = {
     ".gz": (b"\x1f\x8b", lambda free: zlib.decompressobj(wbits=31)),
     ".bz2": (b"BZh", lambda free: bz2.BZ2Decompressor()),
     ".xz": (b"\xfd7zXZ\x00", lambda free: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=max(1, free))),
+    ".zst": (b"\x28\xb5\x2f\xfd", lambda free: lazy.zstd().ZstdDecompressor()),
 }
 
 #: Other compressions: a file's first bytes, the name, and a command that decompresses it.
 _UNREAD = (
-    (b"\x28\xb5\x2f\xfd", "zstd", "zstdcat FILE"),
     (b"\x04\x22\x4d\x18", "lz4", "lz4cat FILE"),
     (b"\x5d\x00\x00", "lzma", "xzcat --format=lzma FILE"),
     (b"7z\xbc\xaf\x27\x1c", "7z", "7z x -so FILE"),
@@ -55,7 +56,7 @@ _UNREAD = (
 
 
 class Corrupt(Exception):
-    """The data of a bzip2 file is corrupt; the module bz2 has no error of its own for this."""
+    """The data of a bzip2 or zstd file is corrupt; the module bz2 has no error of its own, that of zstd is optional."""
 
 
 #: Errors of decompression for a truncated or corrupt file.
@@ -72,7 +73,7 @@ def require(path: Path, needed: int, what: str) -> None:
 
 
 class Decompressed(io.RawIOBase):
-    """The content of a gzip, bzip2 or xz file, which may consist of several members.
+    """The content of a gzip, bzip2, xz or zstd file, which may consist of several members.
 
     Parameters
     ----------
@@ -137,6 +138,10 @@ class Decompressed(io.RawIOBase):
                     "is free"
                 ) from error
             except OSError as error:  # bz2's: nothing is read here
+                raise Corrupt(str(error)) from error
+            except Exception as error:
+                if type(error).__name__ != "ZstdError":
+                    raise
                 raise Corrupt(str(error)) from error
             # zlib returns the input that it has not used; bz2 and lzma keep it.
             self._input = getattr(self._member, "unconsumed_tail", b"")
