@@ -89,6 +89,7 @@ __all__ = [
     "minimum_spanning_forest",
     "plan",
     "read",
+    "resident",
     "sssp",
     "transitive_closure",
 ]
@@ -101,17 +102,18 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())
 if TYPE_CHECKING:
     from . import cluster as cluster
     from .cluster import DistributedGraph as DistributedGraph
+    from .cluster import resident as resident
     from .errors import NegativeCycleError as NegativeCycleError
 else:
 
     def __getattr__(name: str) -> Any:
         if name == "cluster":  # which imports Dask
             return importlib.import_module(".cluster", __name__)
-        if name == "DistributedGraph":  # which imports Dask, too
-            return importlib.import_module(".cluster", __name__).DistributedGraph
+        if name in ("DistributedGraph", "resident"):  # which import Dask, too
+            return getattr(importlib.import_module(".cluster", __name__), name)
         if name == "NegativeCycleError":  # which imports SciPy
             return errors.NegativeCycleError
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), "DistributedGraph", "NegativeCycleError", "cluster"})
+        return sorted({*globals(), "DistributedGraph", "NegativeCycleError", "cluster", "resident"})

@@ -1,5 +1,25 @@
 """Dask clusters: connecting to one, starting one on this machine, and what stays on its workers."""
 
-from .runtime.dask import Cluster, DistributedGraph, DistributedMatrix, DistributedVector, connect, local_client
+from .runtime.dask import (
+    Cluster,
+    DistributedGraph,
+    DistributedMatrix,
+    DistributedVector,
+    connect,
+    local_client,
+    published,
+    resident,
+    unpublish,
+)
 
-__all__ = ["Cluster", "DistributedGraph", "DistributedMatrix", "DistributedVector", "connect", "local_client"]
+__all__ = [
+    "Cluster",
+    "DistributedGraph",
+    "DistributedMatrix",
+    "DistributedVector",
+    "connect",
+    "local_client",
+    "published",
+    "resident",
+    "unpublish",
+]

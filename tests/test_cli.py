@@ -280,8 +280,8 @@ def test_existing_output_is_refused_before_anything_is_computed(cycle, tmp_path,
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["apsp"], "either FILE or --rmat"),
-        (["apsp", "FILE", "--rmat", "3"], "either FILE or --rmat"),
+        (["apsp"], "either FILE, --rmat SCALE or --resident NAME"),
+        (["apsp", "FILE", "--rmat", "3"], "either FILE, --rmat SCALE or --resident NAME"),
         (["apsp", "--rmat", "3", "--relabel"], "do not go with --rmat"),
         (["apsp", "--rmat", "3", "--format", "gr"], "do not go with --rmat"),
         (["apsp", "--rmat", "3", "--n", "8"], "do not go with --rmat"),

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import device as devices
+from ..graph import Graph
 
 #: Elements of a matrix that a summary reads at a time.
 ELEMENTS_AT_A_TIME = 1 << 22
@@ -115,6 +116,11 @@ def route(result: Any, target: int, distance: float | None) -> Summary:
         return Summary(facts, f"vertex {target} was not reached")
     words = f"distance to vertex {target}: {distance}"
     return Summary(facts, words if found is None else f"{words}\nroute: {' '.join(map(str, found))}")
+
+
+def edges_from(graph: Any) -> np.ndarray | None:
+    """Return the number of edges from each vertex; None for a graph on workers, which know those into each."""
+    return np.diff(devices.to_host(graph.adjacency("csr")[0])) if isinstance(graph, Graph) else None
 
 
 def blocks_of_rows(matrix: Any) -> Iterator[np.ndarray]:

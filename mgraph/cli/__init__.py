@@ -16,5 +16,6 @@ if _replaced := namesake.replaced():
 from . import algorithms as algorithms
 from . import machine as machine
 from . import plans as plans
+from . import residents as residents
 from .commands import Command as Command
 from .commands import main as main

@@ -55,7 +55,8 @@ span_option = click.option(
 #: A file to read; "-" is standard input.
 INPUT_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 
-input_options = _options(
+#: A graph to read or to generate.
+graph_options = _options(
     click.argument("file", required=False, type=INPUT_FILE),
     click.option(
         "--rmat",
@@ -79,11 +80,20 @@ input_options = _options(
     ),
 )
 
+#: A graph to read, to generate, or to find on workers.
+input_options = _options(
+    graph_options,
+    click.option(
+        "--resident",
+        metavar="NAME",
+        help="Use the graph that 'mgraph load' or publish() has left on the workers of --scheduler.",
+    ),
+)
+
 _PEM = click.Path(exists=True, dir_okay=False, path_type=Path)
 
-run_options = _options(
-    click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; by default a GPU where there is one."),
-    click.option("--workers", type=int, metavar="N", help="Run on N Dask workers of this machine."),
+#: Which scheduler to use, how, and how patiently.
+scheduler_options = _options(
     click.option("--scheduler", metavar="ADDRESS", help="Run on the workers of this Dask scheduler."),
     click.option(
         "--scheduler-file",
@@ -99,6 +109,12 @@ run_options = _options(
     click.option("--tls-ca-file", type=_PEM, help="The CA's certificate, if the scheduler uses TLS."),
     click.option("--tls-cert", type=_PEM, help="This client's certificate; needed with --tls-ca-file."),
     click.option("--tls-key", type=_PEM, help="This client's private key, unless --tls-cert's file holds it."),
+)
+
+run_options = _options(
+    click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; by default a GPU where there is one."),
+    click.option("--workers", type=int, metavar="N", help="Run on N Dask workers of this machine."),
+    scheduler_options,
     memory_limit_option,
     span_option,
     click.option(

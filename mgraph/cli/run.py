@@ -23,7 +23,7 @@ from ..io import check_output, read, save
 from ..results import Result
 from .interrupts import closed, stoppable
 from .summaries import as_json_text, described
-from .workers import client_of
+from .workers import check_workers, client_of
 
 
 def run_on_graph(
@@ -32,6 +32,7 @@ def run_on_graph(
     *,
     file: Path | None,
     scale: int | None,
+    resident: str | None,
     format: str | None,
     n: int | None,
     directed: bool | None,
@@ -41,11 +42,35 @@ def run_on_graph(
     **options: Any,
 ) -> None:
     """Perform a call on the graph that the options name."""
-    if (file is None) == (scale is None):
-        raise click.UsageError("give either FILE or --rmat SCALE")
-    if scale is not None and (relabel or any(option is not None for option in (format, n, weighted, dense))):
-        reading = "--format, --n, --weighted, --unweighted, --relabel and --dense"
-        raise click.UsageError(f"{reading} say how to read FILE: they do not go with --rmat")
+    if sum(given is not None for given in (file, scale, resident)) != 1:
+        raise click.UsageError("give either FILE, --rmat SCALE or --resident NAME")
+    if resident is not None and (directed is not None or _says_how_to_read(format, n, weighted, relabel, dense)):
+        raise click.UsageError(f"--directed, --undirected, {_READING} do not go with --resident")
+    given = graph_given(file, scale, format, n, directed, weighted, relabel, dense)
+    perform(entry, offered, given, described, resident, **options)
+
+
+#: The options that say how to read a file.
+_READING = "--format, --n, --weighted, --unweighted, --relabel and --dense"
+
+
+def _says_how_to_read(*options: Any) -> bool:
+    return any(option is not None and option is not False for option in options)
+
+
+def graph_given(
+    file: Path | None,
+    scale: int | None,
+    format: str | None,
+    n: int | None,
+    directed: bool | None,
+    weighted: bool | None,
+    relabel: bool,
+    dense: str | None,
+) -> Callable[[], Graph]:
+    """Return a function that reads or generates the graph that the options describe."""
+    if scale is not None and _says_how_to_read(format, n, weighted, relabel, dense):
+        raise click.UsageError(f"{_READING} say how to read FILE: they do not go with --rmat")
 
     def graph() -> Graph:
         if scale is not None:
@@ -53,7 +78,7 @@ def run_on_graph(
         assert file is not None
         return read(opened(file), format, n, directed, weighted, relabel, dense=dense)
 
-    perform(entry, offered, graph, described, **options)
+    return graph
 
 
 def opened(file: Path) -> Path | IO[bytes]:
@@ -70,6 +95,7 @@ def perform(
     offered: Command,
     read_input: Callable[[], Any],
     describe: Callable[[Any], tuple[dict[str, Any], str]],
+    resident: str | None = None,
     *,
     device: str | None,
     workers: int | None,
@@ -84,14 +110,13 @@ def perform(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Read the input, make the call, save and print what it returned."""
-    if sum(option is not None for option in (workers, scheduler, scheduler_file)) > 1:
-        raise click.UsageError("give only one of --workers, --scheduler and --scheduler-file")
-    if any((tls_ca_file, tls_cert, tls_key)):
+    """Read the input or find the published graph `resident`, make the call, save and print what it returned."""
+    if resident is not None:
         if scheduler is None and scheduler_file is None:
-            raise click.UsageError("--tls-ca-file, --tls-cert and --tls-key go with --scheduler or --scheduler-file")
-        if tls_ca_file is None or tls_cert is None:
-            raise click.UsageError("give --tls-ca-file and --tls-cert together")
+            raise click.UsageError("--resident goes with --scheduler or --scheduler-file")
+        if device is not None:
+            raise click.UsageError("--device does not go with --resident: the graph runs where it lies")
+    check_workers(workers, scheduler, scheduler_file, (tls_ca_file, tls_cert, tls_key))
     added = {each.name: bool(options[each.name]) for each in offered.options if each.array}
     if out is not None:
         check_output(out, overwrite)
@@ -102,9 +127,14 @@ def perform(
         for name in (name for name, wanted in added.items() if wanted and out.suffix == ".npy"):
             raise click.UsageError(f"a .npy file holds the distances only: with --{name}, give a .npz file")
     name, started = entry.call.__name__, time.perf_counter()
-    given = read_input()
+    given = read_input() if resident is None else None
     seconds = {"read": time.perf_counter() - started}
     with client_of(workers, scheduler, scheduler_file, (tls_ca_file, tls_cert, tls_key), device) as client:
+        where = {"device": device, "client": client, "worker_timeout": options.pop("worker_timeout")}
+        if resident is not None:
+            started = time.perf_counter()
+            given, where = mgraph.resident(resident, client, worker_timeout=where["worker_timeout"]), {}
+            seconds = {"find": time.perf_counter() - started}
         hidden = quiet or closed(sys.stderr) or None  # None: shown on a terminal only
         with (
             tqdm(desc=name, unit=" steps", leave=False, disable=hidden) as bar,
@@ -117,7 +147,7 @@ def perform(
                 bar.update(done - bar.n)
                 look()
 
-            result = entry.call(given, device=device, client=client, progress=progress, **options)
+            result = entry.call(given, **where, progress=progress, **options)
             look()
         seconds |= {part: result.timings[part] for part in ("load", "compile", "solve", "collect")}
         if out is not None:

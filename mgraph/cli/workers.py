@@ -7,14 +7,31 @@ from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
+import click
+
 from .interrupts import Terminated, counted_interrupts
+
+#: The files of a client's TLS: the CA's certificate, the client's own, and its key.
+Tls = tuple[Path | None, Path | None, Path | None]
+
+
+def check_workers(workers: int | None, scheduler: str | None, scheduler_file: Path | None, tls: Tls) -> None:
+    """Raise unless the options that ask for workers go together."""
+    if sum(option is not None for option in (workers, scheduler, scheduler_file)) > 1:
+        raise click.UsageError("give only one of --workers, --scheduler and --scheduler-file")
+    if any(tls):
+        if scheduler is None and scheduler_file is None:
+            raise click.UsageError("--tls-ca-file, --tls-cert and --tls-key go with --scheduler or --scheduler-file")
+        ca_file, cert, _ = tls
+        if ca_file is None or cert is None:
+            raise click.UsageError("give --tls-ca-file and --tls-cert together")
 
 
 def client_of(
     workers: int | None,
     scheduler: str | None,
     scheduler_file: Path | None,
-    tls: tuple[Path | None, Path | None, Path | None],
+    tls: Tls,
     device: str | None,
 ) -> contextlib.AbstractContextManager[Any]:
     """Return, as a context, a client of the Dask workers that were asked for; of None if none were."""

@@ -1,5 +1,6 @@
 """Kronecker (R-MAT) graphs: generated on the device on which they live, from a hash of the number of each edge."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
@@ -37,6 +38,7 @@ def rmat(
     directed: bool = False,
     device: str | None = None,
     client: None = None,
+    workers: None = None,
 ) -> Graph: ...
 
 
@@ -49,6 +51,7 @@ def rmat(
     directed: bool = False,
     device: str | None = None,
     client: "Client",
+    workers: Sequence[str | int] | None = None,
 ) -> "DistributedGraph": ...
 
 
@@ -60,6 +63,7 @@ def rmat(
     directed: bool = False,
     device: str | None = None,
     client: Any = None,
+    workers: Sequence[str | int] | None = None,
 ) -> Any:
     """Return a Kronecker (R-MAT) graph: few vertices have very many neighbours, as in a social network.
 
@@ -82,6 +86,8 @@ def rmat(
         workers' devices.
     client : distributed.Client, optional
         Generate the graph on the workers of this client, each its share of the edges, as a `mgraph.DistributedGraph`.
+    workers : sequence of str or int, optional
+        The client's workers to use, by address or name, as of `mgraph.DistributedGraph.from_graph`.
 
     Returns
     -------
@@ -116,8 +122,8 @@ def rmat(
     edges = checked_integer("edge_factor", edge_factor, 0, 2**31) << scale
     seed = checked_integer("seed", seed, 0)
     directed = checked_flag("directed", directed)
-    if client is not None:
-        return built(Kronecker(scale, edges, seed, directed), client, device)
+    if client is not None or workers is not None:
+        return built(Kronecker(scale, edges, seed, directed), client, device, workers)
     place = checked_place(device, 1 << scale, edges if directed else 2 * edges)
     at_a_time = EDGES_AT_A_TIME[place.kind]
     with place.active():

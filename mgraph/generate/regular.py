@@ -1,5 +1,6 @@
 """Regular undirected graphs: grids of streets, trees and lists."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -30,6 +31,7 @@ def grid(
     seed: int = 0,
     device: str | None = None,
     client: None = None,
+    workers: None = None,
 ) -> Graph: ...
 
 
@@ -42,6 +44,7 @@ def grid(
     seed: int = 0,
     device: str | None = None,
     client: "Client",
+    workers: Sequence[str | int] | None = None,
 ) -> "DistributedGraph": ...
 
 
@@ -53,6 +56,7 @@ def grid(
     seed: int = 0,
     device: str | None = None,
     client: Any = None,
+    workers: Sequence[str | int] | None = None,
 ) -> Any:
     """Return an undirected grid of streets. Like a road network, it has small degrees and many levels.
 
@@ -68,6 +72,8 @@ def grid(
         The device on which the graph lives; by default the CPU. With `client`, the kind of its workers' devices.
     client : distributed.Client, optional
         Generate the graph on the workers of this client, each its share of the streets, as a `mgraph.DistributedGraph`.
+    workers : sequence of str or int, optional
+        The client's workers to use, by address or name, as of `mgraph.DistributedGraph.from_graph`.
 
     Returns
     -------
@@ -96,8 +102,8 @@ def grid(
         raise InputError(f"rows={rows} and columns={columns} make {rows * columns} vertices: at most {MAX_VERTICES}")
     weights = checked_weights(weights)
     random = host_random(seed)
-    if client is not None:
-        return built(Streets(rows, columns, weights, int(seed)), client, device)
+    if client is not None or workers is not None:
+        return built(Streets(rows, columns, weights, int(seed)), client, device, workers)
     m = rows * max(0, columns - 1) + max(0, rows - 1) * columns
     place = checked_place(device, rows * columns, 2 * m)
     lengths = drawn_weights(m, weights, random)

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from ..errors import Argument, Given, InputError
 from ..graph.source import EdgeSource
 from ..graph.vertex_range import Weigh
 
@@ -9,11 +10,13 @@ if TYPE_CHECKING:
     from ..runtime.dask import DistributedGraph
 
 
-def built(source: EdgeSource, client: Any, device: str | None) -> "DistributedGraph":
-    """Return the graph of a source of edges on the workers of a client."""
+def built(source: EdgeSource, client: Any, device: str | None, workers: Any) -> "DistributedGraph":
+    """Return the graph of a source of edges on the workers of a client, or on some of them."""
+    if client is None:
+        raise InputError(Argument("workers"), " are those of a client: give ", Given("client"), " too, or leave it out")
     from ..runtime import dask
 
-    return dask.DistributedGraph(dask.built(source, dask.Cluster(client, device)))
+    return dask.DistributedGraph(dask.built(source, dask.Cluster(client, device, workers=workers)))
 
 
 def weighed(graph: "DistributedGraph", weights_of: Weigh) -> "DistributedGraph":

@@ -6,7 +6,7 @@ import numpy as np
 
 from ... import device as devices
 from ...graph import Graph
-from ..command import Summary, route
+from ..command import Summary, edges_from, route
 from .call import BfsResult
 
 
@@ -16,9 +16,9 @@ def summary(graph: Graph, result: BfsResult, options: dict[str, Any]) -> Summary
     levels, distances = devices.to_host(result.levels), devices.to_host(result.distances)
     sources = np.flatnonzero(distances == 0).tolist()
     reached, widest = int(levels.sum()), int(levels.argmax())
-    degrees = np.diff(devices.to_host(graph.adjacency("csr")[0]))
-    passed = int(degrees[distances >= 0].sum())
-    rate = passed / max(result.timings["solve"], 1e-9)
+    degrees = edges_from(graph)
+    rate = None if degrees is None else int(degrees[distances >= 0].sum()) / max(result.timings["solve"], 1e-9)
+    unit = "" if rate is None else "edges"
     facts = {
         "rate": rate,
         **({"source": sources[0]} if len(sources) == 1 else {"sources": sources}),
@@ -32,6 +32,6 @@ def summary(graph: Graph, result: BfsResult, options: dict[str, Any]) -> Summary
         f"with {levels[widest]:,}"
     )
     if target is None:
-        return Summary(facts, words, "edges")
+        return Summary(facts, words, unit)
     found = route(result, target, int(distances[target]) if distances[target] >= 0 else None)
-    return Summary(facts | found.facts, f"{words}\n{found.words}", "edges")
+    return Summary(facts | found.facts, f"{words}\n{found.words}", unit)

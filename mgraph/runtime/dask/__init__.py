@@ -5,6 +5,7 @@ from .connect import connect, local_client
 from .driver import Cluster
 from .graph import DistributedGraph
 from .matrix import DistributedMatrix
+from .names import published, resident, unpublish
 from .reading import read
 from .vector import DistributedVector
 
@@ -16,6 +17,9 @@ __all__ = [
     "built",
     "connect",
     "local_client",
+    "published",
     "read",
+    "resident",
+    "unpublish",
     "weighed",
 ]

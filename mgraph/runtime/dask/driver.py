@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
-from distributed import CancelledError, Client, Future, KilledWorker, secede
+from distributed import CancelledError, Client, Future, KilledWorker, Scheduler, secede
 from distributed.client import ClosedClientError
 from distributed.worker import thread_state
 
@@ -68,6 +68,8 @@ class Cluster:
     worker_timeout : float or str, optional
         Seconds, 1 or more, or such as ``"2 minutes"``, that a worker may be silent before a call ends; by default
         ``mgraph.worker-timeout`` of Dask's configuration, or 60.
+    workers : sequence of str or int, optional
+        The workers to use, by their addresses or by their names; by default all that answer and have free memory.
 
     Attributes
     ----------
@@ -79,7 +81,9 @@ class Cluster:
     Raises
     ------
     InputError
-        For an asynchronous client, or a device that names one GPU.
+        For an asynchronous client, a device that names one GPU, or a worker that the scheduler does not know.
+    WorkerLostError
+        If one of `workers` is silent.
     SchedulerError
         If the scheduler does not answer or has no workers.
     DeviceError
@@ -98,12 +102,14 @@ class Cluster:
 
     place: devices.Device | None = None
 
-    def __init__(self, client: Client, device: str | None = None, worker_timeout: float | str | None = None) -> None:
-        if not isinstance(client, Client):
-            advice = ": use Client(cluster), or the client of 'with mgraph.cluster.local_client(2) as client:'"
-            raise InputError(advice, argument="client", value=client, expected="a distributed.Client")
-        if client.asynchronous:
-            raise InputError(Argument("client"), " must be synchronous: make it with asynchronous=False")
+    def __init__(
+        self,
+        client: Client,
+        device: str | None = None,
+        worker_timeout: float | str | None = None,
+        workers: Sequence[str | int] | None = None,
+    ) -> None:
+        checked_client(client)
         if device is not None and not (isinstance(device, str) and device in ("cpu", "cuda")):
             advice = ": each worker uses the GPU that it sees"
             wanted = "'cpu' or 'cuda' with workers"
@@ -112,7 +118,8 @@ class Cluster:
         self.timeout = checked_timeout(worker_timeout)
         _leave_threads()
         with opened(client):
-            self._workers: dict[str, DeviceSpec] = _survey(client, device, self.timeout)
+            chosen = None if workers is None else _wanted(client, workers, self.timeout)
+            self._workers: dict[str, DeviceSpec] = _survey(client, device, self.timeout, chosen)
         self.specs = tuple(self._workers.values())
         self.addresses = tuple(self._workers)
 
@@ -167,6 +174,16 @@ class Cluster:
         for part, seconds in compiled.items():
             timings[part] = max(0.0, timings[part] - seconds)
         return Outcome(arrays, timings | {"compile": sum(compiled.values())})
+
+
+def checked_client(client: Any) -> Client:
+    """Return a user's client, or raise InputError."""
+    if not isinstance(client, Client):
+        advice = ": use Client(cluster), or the client of 'with mgraph.cluster.local_client(2) as client:'"
+        raise InputError(advice, argument="client", value=client, expected="a distributed.Client")
+    if client.asynchronous:
+        raise InputError(Argument("client"), " must be synchronous: make it with asynchronous=False")
+    return client
 
 
 @contextlib.contextmanager
@@ -349,10 +366,35 @@ def _leave_threads() -> None:
             secede()
 
 
-def _survey(client: Client, device: str | None, timeout: float) -> dict[str, DeviceSpec]:
+def _wanted(client: Client, workers: Any, timeout: float) -> tuple[str, ...]:
+    """Return the addresses of the workers that a user has named, in their order, or raise InputError."""
+    several = isinstance(workers, Sequence) and not isinstance(workers, str | bytes) and len(workers) > 0
+    if not several or not all(isinstance(each, str | int) and not isinstance(each, bool) for each in workers):
+        expected = "a sequence of workers' addresses or names"
+        raise InputError(argument="workers", value=workers, expected=expected)
+    there = Watch(client, timeout=timeout).wait(client.run_on_scheduler(_names, asynchronous=True))
+    addresses = {name: address for address, name in there.items()} | {address: address for address in there}
+    for each in workers:
+        if each not in addresses:
+            known = ", ".join(sorted(there)) or "none"
+            raise InputError(f" (there are: {known})", argument="workers", value=each, expected="workers of the client")
+    found = tuple(sorted({addresses[each] for each in workers}))
+    if len(found) < len(workers):
+        raise InputError(argument="workers", value=workers, expected="different workers")
+    return found
+
+
+def _names(dask_scheduler: Scheduler) -> dict[str, Any]:
+    """Return the name of each worker, by address; runs on the scheduler."""
+    return {address: state.name for address, state in dask_scheduler.workers.items()}
+
+
+def _survey(
+    client: Client, device: str | None, timeout: float, wanted: tuple[str, ...] | None
+) -> dict[str, DeviceSpec]:
     """Return the device that each worker will use, by address, in the order of the addresses.
 
-    Silent workers are left out. So are those without free memory, unless none has any.
+    Silent workers are left out. So are those without free memory, unless none has any. Of `wanted` none is left out.
     """
     watch = Watch(client, timeout=timeout)
     end = time.monotonic() + NO_WORKERS
@@ -364,8 +406,11 @@ def _survey(client: Client, device: str | None, timeout: float) -> dict[str, Dev
         watch.check()
         # Workers of large clusters send heartbeats more rarely.
         watch.patience = min(timeout, max(SILENT, len(watch.there) / 50))
-        silent = watch.silent(watch.patience)
-        addresses = sorted(watch.there.difference(silent))
+        if wanted is not None:
+            watch.addresses = wanted
+            watch.check()
+        silent = [] if wanted is not None else watch.silent(watch.patience)
+        addresses = sorted(watch.there.difference(silent)) if wanted is None else list(wanted)
         if not addresses:
             if time.monotonic() > end:
                 raise SchedulerError(
@@ -385,7 +430,7 @@ def _survey(client: Client, device: str | None, timeout: float) -> dict[str, Dev
             break
         except WorkerLostError:
             # It went away or fell silent before the call began, which does not matter.
-            if time.monotonic() > end and not watch.silent(watch.patience):
+            if wanted is not None or (time.monotonic() > end and not watch.silent(watch.patience)):
                 raise
     if silent:
         warnings.warn(
@@ -393,7 +438,8 @@ def _survey(client: Client, device: str | None, timeout: float) -> dict[str, Dev
             RuntimeWarning,
             stacklevel=2,
         )
-    return _spare(devices_of(_acquainted(dict(zip(addresses, answers, strict=True))), device))
+    found = devices_of(_acquainted(dict(zip(addresses, answers, strict=True))), device)
+    return found if wanted is not None else _spare(found)
 
 
 def devices_of(found: Mapping[str, worker.Sight], device: str | None) -> dict[str, DeviceSpec]:

@@ -2,7 +2,7 @@
 
 import html
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from distributed import Client, default_client
@@ -19,6 +19,7 @@ from .building import collected
 from .driver import Cluster
 from .group import Group, group_of
 from .placement import Facts, Placement
+from .publication import publish
 
 
 class DistributedGraph:
@@ -62,7 +63,13 @@ class DistributedGraph:
 
     @classmethod
     def from_graph(
-        cls, graph: Graph, client: Client, *, device: str | None = None, worker_timeout: float | str | None = None
+        cls,
+        graph: Graph,
+        client: Client,
+        *,
+        device: str | None = None,
+        workers: Sequence[str | int] | None = None,
+        worker_timeout: float | str | None = None,
     ) -> "DistributedGraph":
         """Return a graph on the workers of a client; its edges are sent to them once.
 
@@ -74,6 +81,9 @@ class DistributedGraph:
             The client whose workers are to hold the graph.
         device : {"cpu", "cuda"}, optional
             The kind of device to hold it. By default GPUs if all workers have one, else CPUs.
+        workers : sequence of str or int, optional
+            The client's workers to use, by their addresses or by the names that Dask gives them. By default all that
+            answer and have free memory.
         worker_timeout : float or str, optional
             Seconds that a worker may be silent before a call ends, as of calls with ``client=``.
 
@@ -84,7 +94,7 @@ class DistributedGraph:
         Raises
         ------
         InputError
-            If `graph` is not a `Graph`.
+            If `graph` is not a `Graph`, or for a worker that the scheduler does not know.
         MemoryLimitError
             If the edges do not fit the workers' devices.
         WorkerLostError
@@ -103,7 +113,7 @@ class DistributedGraph:
         """
         if not isinstance(graph, Graph):
             raise InputError(argument="graph", value=graph, expected="a Graph")
-        group = group_of(Cluster(client, device, worker_timeout))
+        group = group_of(Cluster(client, device, worker_timeout, workers))
         cut = _cut(graph, group)
         name = uuid.uuid4().hex
         held: list[Mapping[str, int]] = []
@@ -122,6 +132,7 @@ class DistributedGraph:
         directed: bool = True,
         client: Client | None = None,
         device: str | None = None,
+        workers: Sequence[str | int] | None = None,
         worker_timeout: float | str | None = None,
     ) -> "DistributedGraph":
         """Return the graph of edges that Dask has; they go from worker to worker.
@@ -140,6 +151,8 @@ class DistributedGraph:
             The client whose workers are to hold the graph; by default Dask's current one.
         device : {"cpu", "cuda"}, optional
             The kind of device to hold it, as of `from_graph`.
+        workers : sequence of str or int, optional
+            The client's workers to use, as of `from_graph`.
         worker_timeout : float or str, optional
             Seconds that a worker may be silent before a call ends, as of calls with ``client=``.
 
@@ -178,7 +191,7 @@ class DistributedGraph:
             except ValueError as error:
                 wanted = "a distributed.Client, as Dask has none of its own here"
                 raise InputError(argument="client", value=None, expected=wanted) from error
-        return cls(collected(src, dst, weights, n, directed, Cluster(client, device, worker_timeout)))
+        return cls(collected(src, dst, weights, n, directed, Cluster(client, device, worker_timeout, workers)))
 
     @property
     def placement(self) -> Placement:
@@ -236,6 +249,36 @@ class DistributedGraph:
         Graph(n=12, m=34, undirected, int32)
         """
         return self._placement.to_graph()
+
+    def publish(self, name: str) -> None:
+        """Keep the edges on the workers under a name, whatever becomes of this client.
+
+        `mgraph.resident` returns the graph to any client of the scheduler, until `mgraph.cluster.unpublish`. Nothing is
+        copied or moved. Closing this graph leaves the published one as it is.
+
+        Parameters
+        ----------
+        name : str
+            A name that no other published graph has, of at most 200 printable characters.
+
+        Raises
+        ------
+        InputError
+            If the name is invalid or in use, or the graph has been closed.
+        WorkerLostError
+            If a worker with a part of the graph has been lost.
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=":0") as client:
+        ...     with mgraph.DistributedGraph.from_graph(mgraph.generate.grid(3, 4), client, device="cpu") as graph:
+        ...         graph.publish("roads")
+        ...     mgraph.resident("roads", client)
+        DistributedGraph(n=12, m=34, undirected, int32, on 1 worker)
+        """
+        publish(self._placement, name)
 
     def close(self) -> None:
         """Release the edges on the workers; vectors that calls have computed stay.

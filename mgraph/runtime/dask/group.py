@@ -152,15 +152,20 @@ class Group:
 
     def _open(self) -> None:
         session = uuid.uuid4().hex
-        given = (session, self.client.id, self.timeout, True)
-        leases = {
-            address: tasks.submit(self.client, address, worker.lease, *given, key=worker.lease_key(session, address))
-            for address in self.addresses
-        }
+        leases = leased(self.client, self.addresses, session, self.timeout)
         self.wait_for(lambda watch: tasks.settle(watch, leases))
         self.session, self._leases = session, leases
         self.each(residents.join, [(rank, self.addresses, self.kind) for rank in range(len(self.addresses))])
         _log.debug("opened session %s of a group of %d workers", session, len(self.addresses))
+
+
+def leased(client: Client, addresses: Sequence[str], session: str, timeout: float) -> dict[str, Future]:
+    """Open a session that stays on each of some workers; it lives there as long as its lease, a task's result."""
+    given = (session, client.id, timeout, True)
+    return {
+        address: tasks.submit(client, address, worker.lease, *given, key=worker.lease_key(session, address))
+        for address in addresses
+    }
 
 
 def group_of(cluster: Cluster) -> Group:

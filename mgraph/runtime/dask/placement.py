@@ -39,7 +39,7 @@ class Placement(PlacedGraph):
 
     def __init__(self, group: Group, facts: Facts, cut: Placed, name: str, held: list[Mapping[str, int]]) -> None:
         super().__init__(facts.n, facts.m, facts.directed, facts.weights_dtype, facts.extremes, facts.total)
-        self.ids = facts.ids
+        self.facts, self.ids = facts, facts.ids
         self.group, self.cut, self.name, self.sizes = group, cut, name, held
         self.kept_there = Kept(group, name)
 

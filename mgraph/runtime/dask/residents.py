@@ -293,6 +293,37 @@ def weighed(session: str, graph: str, name: str, weights_of: Weigh) -> tuple[Map
     return s.kept[name].sizes(), known
 
 
+#: The names of the part and of the facts of a published graph in its session.
+PART, FACTS = "part", "facts"
+
+
+class Borrowed(NamedTuple):
+    """What a published graph has on a worker: the part's bytes by name, and the facts of the graph on one worker."""
+
+    sizes: Mapping[str, int]
+    facts: bytes | None
+
+
+@reported
+def lend(session: str, name: str, publication: str, facts: bytes | None) -> None:
+    """Task: keep a part of a graph in the session of a published graph, too."""
+    there = sessions(get_worker())
+    there.find(publication).kept.update({PART: there.find(session).kept[name], FACTS: facts})
+
+
+@reported
+def borrow(session: str, name: str, publication: str) -> Borrowed | None:
+    """Task: keep the part of a published graph in another session, too; return None if the worker has lost it."""
+    there = sessions(get_worker())
+    own = there.find(session)
+    try:
+        lent = there.find(publication).kept
+        own.kept[name] = lent[PART]
+    except (Aborted, KeyError):  # the worker has been started again, perhaps with a new lease
+        return None
+    return Borrowed(own.kept[name].sizes(), lent[FACTS])
+
+
 @reported
 def read(session: str, name: str, vector: str, where: slice) -> np.ndarray:
     """Task: return a part of a vector."""

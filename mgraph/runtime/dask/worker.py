@@ -5,9 +5,9 @@ moves it. Invariants:
 
 - A session lives as long as its lease, the task that opened it: when the driver releases the task, or is gone, Dask
   releases it and the plugin drops the session. If that goes unnoticed, its pulse (`mgraph.runtime.dask.pulse`) ends it.
-- A worker runs one call at a time (`mgraph.runtime.dask.turns`). Opening a session drops those that calls left behind,
-  but not those that stay: the sessions of groups of workers, which hold graphs and results
-  (`mgraph.runtime.dask.residents`).
+- A worker runs one call at a time (`mgraph.runtime.dask.turns`). Opening a call's session drops those that calls left
+  behind, but not those that stay: the sessions of groups of workers and of published graphs, which hold graphs and
+  results (`mgraph.runtime.dask.residents`). They are opened out of turn, and drop nothing.
 - A message for a session that is not open is discarded: all sessions are open before the first task runs.
 - NCCL's communicator of the last group of workers is kept for the next call on the same workers, as creating one takes
   longer than many calls. All shards use the kept one, or none does.
@@ -167,8 +167,8 @@ class Sessions(WorkerPlugin):
             await found.mailbox.deliver(source, number, payload)
 
     async def open(self, session: str, client: str, timeout: float, stays: bool) -> None:
-        """Open a session of a client, and drop any that a driver left behind."""
-        for name in [name for name, there in self.sessions.items() if not there.stays]:
+        """Open a session of a client; in its turn a call drops those that a driver left behind."""
+        for name in [name for name, there in self.sessions.items() if not (stays or there.stays)]:
             self.drop(name)
         self.sessions[session] = Session(stays)
         _log.debug("opened session %s of %s", session, client)

@@ -1,0 +1,95 @@
+"""The commands about graphs that stay on the workers of a scheduler: ``mgraph load`` and ``mgraph unload``."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+import mgraph
+
+from .commands import main
+from .options import graph_options, json_option, scheduler_options
+from .run import graph_given
+from .summaries import as_json_text, described
+from .workers import check_workers, client_of
+
+
+@main.command(epilog="Example: mgraph load roads USA-road-d.USA.gr.gz --scheduler tcp://10.0.0.1:8786")
+@click.argument("name")
+@graph_options
+@click.option("--device", type=click.Choice(["cpu", "cuda"]), help="Where to keep it; by default GPUs if all have one.")
+@click.option(
+    "--worker", "workers", multiple=True, metavar="WHICH", help="A worker to use, by address or name; by default all."
+)
+@scheduler_options
+@json_option
+def load(
+    name: str,
+    *,
+    device: str | None,
+    workers: tuple[str, ...],
+    scheduler: str | None,
+    scheduler_file: Path | None,
+    worker_timeout: float | None,
+    tls_ca_file: Path | None,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    as_json: bool,
+    file: Path | None,
+    scale: int | None,
+    directed: bool | None,
+    **reading: Any,
+) -> None:
+    """Leave a graph on the workers of a scheduler, under NAME, for commands with --resident NAME.
+
+    It stays until mgraph unload, or until the scheduler ends.
+    """
+    if (file is None) == (scale is None):
+        raise click.UsageError("give either FILE or --rmat SCALE")
+    import dask  # heavy
+
+    given = graph_given(file=file, scale=scale, directed=directed, **reading)
+    timeout = {} if worker_timeout is None else {"mgraph.worker-timeout": worker_timeout}
+    with _client(scheduler, scheduler_file, (tls_ca_file, tls_cert, tls_key)) as client, dask.config.set(timeout):
+        if name in mgraph.cluster.published(client):
+            raise mgraph.InputError(f"there is a graph {name!r}: mgraph unload {name} removes it")
+        wanted = workers or None
+        if scale is not None:
+            flag = bool(directed)
+            graph = mgraph.generate.rmat(scale, directed=flag, client=client, device=device, workers=wanted)
+        else:
+            graph = mgraph.DistributedGraph.from_graph(given(), client, device=device, workers=wanted)
+        graph.publish(name)
+        facts, words = described(graph)
+        count = len(graph.ranges)
+    if as_json:
+        click.echo(as_json_text({"name": name, **facts, "workers": count}))
+        return
+    click.echo(f"{words}, on {count} worker{'s' * (count > 1)}: --resident {name}")
+
+
+@main.command(epilog="Example: mgraph unload roads --scheduler tcp://10.0.0.1:8786")
+@click.argument("name")
+@scheduler_options
+def unload(
+    name: str,
+    *,
+    scheduler: str | None,
+    scheduler_file: Path | None,
+    worker_timeout: float | None,
+    tls_ca_file: Path | None,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+) -> None:
+    """Remove the graph NAME from the workers of a scheduler; clients that use it keep it until they end."""
+    with _client(scheduler, scheduler_file, (tls_ca_file, tls_cert, tls_key)) as client:
+        mgraph.cluster.unpublish(name, client)
+
+
+def _client(scheduler: str | None, scheduler_file: Path | None, tls: tuple[Path | None, ...]) -> Any:
+    """Return, as a context, a client of the scheduler that was named."""
+    if scheduler is None and scheduler_file is None:
+        raise click.UsageError("give --scheduler ADDRESS or --scheduler-file FILE")
+    ca_file, cert, key = tls
+    check_workers(None, scheduler, scheduler_file, (ca_file, cert, key))
+    return client_of(None, scheduler, scheduler_file, (ca_file, cert, key), None)

@@ -1,0 +1,197 @@
+"""Graphs with names, which outlive the clients that made them.
+
+A published graph has a session of its own on each of its workers. The leases of these sessions belong to the scheduler
+in place of a client. They keep the very parts that the client's group has, not copies: publishing moves nothing. A
+client that asks for the name gets the same parts into the sessions of its own group. A part is freed when the last
+session that keeps it has forgotten it. The scheduler has the names, the workers and the ranges.
+"""
+
+import uuid
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, cast
+
+from distributed import Client, Scheduler
+from distributed.diagnostics.plugin import SchedulerPlugin
+from distributed.protocol.pickle import dumps, loads
+
+from ...errors import InputError, WorkerLostError
+from ...planning.cut import Placed
+from . import residents, tasks
+from .driver import Cluster, checked_client, opened
+from .group import group_of, leased
+from .placement import Facts, Placement
+from .watch import Watch, checked_timeout
+
+#: The name of the scheduler's plugin, and of the client by which it keeps the leases.
+NAME = "mgraph-published"
+
+#: The most characters of a name.
+LONGEST = 200
+
+
+@dataclass(frozen=True)
+class Published:
+    """What is known of a published graph where its name is known.
+
+    Attributes
+    ----------
+    session : str
+        The name of its session on each worker.
+    addresses : tuple of str
+        The workers, in the order of the ranges.
+    kind : str
+        The kind of their devices.
+    cut : Placed
+        The ranges of vertices.
+    words : str
+        The graph in words.
+    """
+
+    session: str
+    addresses: tuple[str, ...]
+    kind: str
+    cut: Placed
+    words: str
+
+
+class Names(SchedulerPlugin):
+    """The published graphs, as a scheduler knows them."""
+
+    name = NAME
+
+    def __init__(self) -> None:
+        #: By name, the keys of the leases, and a pickled `Published`.
+        self.graphs: dict[str, tuple[list[str], bytes]] = {}
+
+
+def names_on(scheduler: Scheduler) -> dict[str, tuple[list[str], bytes]]:
+    """Return the graphs that a scheduler knows by name."""
+    if NAME not in scheduler.plugins:
+        scheduler.add_plugin(Names(), name=NAME)
+    return cast(Names, scheduler.plugins[NAME]).graphs
+
+
+def publish(placement: Placement, name: str) -> None:
+    """Keep a graph under a name, whatever becomes of its client."""
+    name = checked_name(name)
+    placement.check()
+    group = placement.group
+    client = group.client
+    group.ready()
+    session = uuid.uuid4().hex
+    leases = leased(client, group.addresses, session, group.timeout)
+    group.wait_for(lambda watch: tasks.settle(watch, leases))
+    facts = dumps(placement.facts)
+    given = [(session, facts if rank == 0 else None) for rank in range(len(group.addresses))]
+    group.each(residents.lend, given, placement.name)
+    about = Published(session, group.addresses, group.kind, placement.cut, repr(placement))
+    keys = [lease.key for lease in leases.values()]
+    if not group.wait(client.run_on_scheduler(_put, name, keys, dumps(about), asynchronous=True)):
+        advice = ": mgraph.cluster.unpublish frees it"
+        raise InputError(advice, argument="name", value=name, expected="a name that no published graph has")
+
+
+def found(name: str, client: Client, worker_timeout: float | str | None) -> Placement:
+    """Return the graph that was published under a name, for calls of a client.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    WorkerLostError
+        If one of its workers is gone, or has been started again.
+    """
+    name, watch = checked_name(name), Watch(checked_client(client), timeout=checked_timeout(worker_timeout))
+    with opened(client):
+        data = watch.wait(client.run_on_scheduler(_get, name, asynchronous=True))
+        if data is None:
+            raise unknown(name, client)
+        watch.check()
+    about: Published = loads(data)
+    if not watch.there.issuperset(about.addresses):
+        raise _lost(name, about, watch.there.symmetric_difference(about.addresses))
+    group = group_of(Cluster(client, about.kind, worker_timeout, about.addresses))
+    group.ready()
+    own = uuid.uuid4().hex
+    borrowed = group.each(residents.borrow, [()] * len(group.addresses), own, about.session)
+    empty = [address for address, part in zip(group.addresses, borrowed, strict=True) if part is None]
+    if empty:
+        group.drop(own)
+        if name not in published(client):
+            raise unknown(name, client)
+        raise _lost(name, about, empty)
+    facts: Facts = loads(next(part.facts for part in borrowed if part.facts is not None))
+    return Placement(group, facts, about.cut, own, [part.sizes for part in borrowed])
+
+
+def unpublish(name: str, client: Client) -> None:
+    """Forget a name; its graph is freed when no client has it any more."""
+    name, watch = checked_name(name), Watch(checked_client(client))
+    with opened(client):
+        if not watch.wait(client.run_on_scheduler(_remove, name, asynchronous=True)):
+            raise unknown(name, client)
+
+
+def published(client: Client) -> list[str]:
+    """Return the names of the graphs that are published."""
+    watch = Watch(checked_client(client))
+    with opened(client):
+        return watch.wait(client.run_on_scheduler(_list, asynchronous=True))
+
+
+def checked_name(name: Any) -> str:
+    """Return the name of a published graph, or raise InputError."""
+    if not isinstance(name, str) or not name or not name.isprintable() or len(name) > LONGEST:
+        expected = f"a name of 1 to {LONGEST} printable characters"
+        raise InputError(argument="name", value=name, expected=expected)
+    return name
+
+
+def unknown(name: str, client: Client) -> InputError:
+    """Return the error that no graph has a name."""
+    names = ", ".join(map(repr, published(client)))
+    there = f" ({names})" if names else ", and there is none"
+    expected = f"the name of a published graph{there}"
+    return InputError(argument="name", value=name, expected=expected)
+
+
+def _lost(name: str, about: Published, gone: Collection[str]) -> WorkerLostError:
+    lost = [number for number, address in enumerate(about.addresses) if address in gone]
+    workers = ", ".join(about.addresses[number] for number in lost)
+    ranges = ", ".join("{:,} to {:,}".format(*about.cut.ranges[number]) for number in lost)
+    return WorkerLostError(
+        f"the worker {workers} is gone, or was started again, and with it the edges into the vertices {ranges} of the "
+        f"published graph {name!r}, {about.words}: unpublish it, and make it again"
+    )
+
+
+def _put(name: str, leases: list[str], about: bytes, dask_scheduler: Scheduler) -> bool:
+    """Keep a graph's leases under a name, unless another one has it; runs on the scheduler."""
+    graphs = names_on(dask_scheduler)
+    if name in graphs:
+        return False
+    graphs[name] = leases, about
+    dask_scheduler.client_desires_keys(leases, NAME)
+    return True
+
+
+def _get(name: str, dask_scheduler: Scheduler) -> bytes | None:
+    """Return what is known of a graph; runs on the scheduler."""
+    _, about = names_on(dask_scheduler).get(name, ([], None))
+    return about
+
+
+def _remove(name: str, dask_scheduler: Scheduler) -> bool:
+    """Forget a name and release its leases, or return False if it is unknown; runs on the scheduler."""
+    graphs = names_on(dask_scheduler)
+    if name not in graphs:
+        return False
+    leases, _ = graphs.pop(name)
+    dask_scheduler.client_releases_keys(leases, NAME)
+    return True
+
+
+def _list(dask_scheduler: Scheduler) -> list[str]:
+    """Return all names; runs on the scheduler."""
+    return sorted(names_on(dask_scheduler))

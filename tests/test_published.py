@@ -1,0 +1,179 @@
+"""Published graphs: they outlive their clients, move nothing, and are gone when nobody has them any more."""
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from distributed import Client
+from test_cli import failed, invoke, ok
+from test_cluster import cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
+from test_resident import names_kept, same
+
+import mgraph
+from mgraph import DistributedGraph
+from mgraph.errors import InputError, WorkerLostError
+from mgraph.generate import grid, rmat, weighted
+
+GRAPH = weighted(rmat(7), (1, 9))
+
+
+@pytest.fixture(scope="module", params=[1, 3])
+def client(request):
+    """Workers in this process."""
+    with cluster(request.param, processes=False) as made:
+        yield made
+
+
+def other(client):
+    """Another client of the same workers."""
+    return Client(client.scheduler.address, set_as_default=False)
+
+
+def test_a_published_graph_outlives_its_client(client):
+    with other(client) as first:
+        with DistributedGraph.from_graph(GRAPH, first, device="cpu") as made:
+            made.publish("roads")
+        wait_until(lambda: len(set(names_kept(client))) == 2)  # of the publication alone: the part, and the facts
+    assert mgraph.cluster.published(client) == ["roads"]
+    with other(client) as second, mgraph.resident("roads", second) as found:
+        assert repr(found) == repr(made).replace("closed", repr(found).split("float32, ")[1][:-1])
+        same(mgraph.sssp(found, 3), mgraph.sssp(GRAPH, 3, device="cpu"))
+        third = mgraph.resident("roads", client)
+        same(mgraph.bfs(third, 3), mgraph.bfs(GRAPH, 3, device="cpu"))
+        mgraph.cluster.unpublish("roads", client)
+        found.close()
+        same(mgraph.bfs(third, 4), mgraph.bfs(GRAPH, 4, device="cpu"))  # which has it still
+    assert mgraph.cluster.published(client) == []
+    del third
+    gc.collect()
+    wait_until(lambda: names_kept(client) == [])
+
+
+def test_the_facts_of_a_published_graph(client):
+    ids = np.array([5, 9, 70])
+    graph = mgraph.Graph(3, csr=mgraph.Graph.from_edges([0, 1], [1, 2], [2.5, -1]).csr(), directed=True, ids=ids)
+    DistributedGraph.from_graph(graph, client, device="cpu").publish("small")
+    found = mgraph.resident("small", client)
+    assert found.ids.tolist() == ids.tolist() and found.directed and found.weights_dtype == np.float64
+    same(mgraph.sssp(found, 0), mgraph.sssp(graph, 0, device="cpu"))
+    mgraph.cluster.unpublish("small", client)
+
+
+def test_names(client):
+    with DistributedGraph.from_graph(grid(3, 3), client, device="cpu") as graph:
+        for wrong in ("", 3, None, "two\nlines", "x" * 201):
+            with pytest.raises(InputError, match="name must be"):
+                graph.publish(wrong)
+            with pytest.raises(InputError, match="name must be"):
+                mgraph.resident(wrong, client)
+            with pytest.raises(InputError, match="name must be"):
+                mgraph.cluster.unpublish(wrong, client)
+        graph.publish("a/b ä")
+        with pytest.raises(InputError, match=r"'a/b ä'\), got 'x'"):
+            mgraph.resident("x", client)
+        with pytest.raises(InputError, match="unpublish frees it"):
+            graph.publish("a/b ä")
+        assert mgraph.resident("a/b ä", client).n == 9
+        mgraph.cluster.unpublish("a/b ä", client)
+    with pytest.raises(InputError, match="has been closed"):
+        graph.publish("closed")
+    with pytest.raises(InputError, match="client must be"):
+        mgraph.resident("x", None)
+    wait_until(lambda: names_kept(client) == [])
+
+
+def test_workers_of_a_graph(client):
+    addresses = sorted(client.scheduler_info(n_workers=-1)["workers"])
+    first, last = addresses[0], addresses[-1]
+    for workers in ([first], [last], addresses, [0], addresses[::-1]):
+        made = mgraph.generate.grid(4, 5, client=client, device="cpu", workers=workers)
+        there = [spec.name.removeprefix("cpu of ") for spec in mgraph.bfs(made, 0).plan.devices]
+        assert there == sorted(there) and len(there) == len(workers)
+        if workers != [0]:
+            assert there == sorted(workers)
+        same(mgraph.bfs(made, 0), mgraph.bfs(grid(4, 5), 0, device="cpu"))
+    for wrong in ([], "x", first, 1, ["x"], [first, first], [True], [None]):
+        with pytest.raises(InputError, match="workers must be"):
+            DistributedGraph.from_graph(GRAPH, client, workers=wrong)
+    with pytest.raises(InputError, match="give client= too"):
+        rmat(4, workers=[0])
+
+
+def test_a_call_of_another_client_goes_on_while_a_graph_is_made(client):
+    """Sessions of graphs are opened out of turn: they must not end the session of a call that runs."""
+    opened = []
+    with other(client) as second:
+
+        def meanwhile(done, total):
+            if not opened:
+                opened.append(DistributedGraph.from_graph(GRAPH, second, device="cpu"))
+                opened[0].publish("meanwhile")
+
+        found = mgraph.bfs(GRAPH, 0, client=client, device="cpu", span=1, progress=meanwhile)
+        np.testing.assert_array_equal(found.distances, mgraph.bfs(GRAPH, 0, device="cpu").distances)
+        mgraph.cluster.unpublish("meanwhile", client)
+
+
+@pytest.fixture(scope="module")
+def processes():
+    """Two worker processes."""
+    with cluster(2, processes=True) as made:
+        yield made
+
+
+def test_commands_on_a_standing_cluster(processes):
+    at = ["--scheduler", processes.scheduler.address]
+    assert "--resident roads" in ok("load", "roads", "--rmat", "6", "--device", "cpu", *at)
+    assert "there is a graph 'roads'" in failed(invoke("load", "roads", "--rmat", "6", *at), 2)
+    direct = ok("bfs", "--rmat", "6", "--source", "3", "--device", "cpu").splitlines()[-1]
+    assert ok("bfs", "--resident", "roads", "--source", "3", *at).splitlines()[-1] == direct
+    assert "components:" in ok("components", "--resident", "roads", *at)
+    for wrong, message in (
+        (["bfs", "--resident", "roads"], "--scheduler"),
+        (["bfs", "--resident", "none", *at], "name must be"),
+        (["bfs", "--resident", "roads", "--rmat", "4", *at], "give either"),
+        (["bfs", "--resident", "roads", "--n", "4", *at], "do not go with --resident"),
+        (["bfs", "--resident", "roads", "--device", "cpu", *at], "--device"),
+        (["load", "other", *at], "give either"),
+        (["load", "other", "--rmat", "4"], "--scheduler"),
+        (["load", "other", "--rmat", "4", "--worker", "x", *at], "'x'"),
+        (["unload", "none", *at], "name must be"),
+    ):
+        result = invoke(*wrong)
+        assert result.exit_code == 2 and message in result.stderr and "Traceback" not in result.stderr
+    ok("unload", "roads", *at)
+    assert mgraph.cluster.published(processes) == []
+    wait_until(lambda: names_kept(processes) == [])
+
+
+def test_a_graph_of_a_process_that_was_killed(processes):
+    code = (
+        "import os, signal, sys, mgraph\n"
+        "client = mgraph.cluster.connect(sys.argv[1])\n"
+        "graph = mgraph.generate.grid(5, 6, client=client, device='cpu')\n"
+        "other = mgraph.generate.grid(9, 9, client=client, device='cpu')\n"
+        "graph.publish('left')\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code, processes.scheduler.address], timeout=60)
+    assert ended.returncode == -signal.SIGKILL
+    with mgraph.resident("left", processes) as found:
+        same(mgraph.bfs(found, 0), mgraph.bfs(grid(5, 6), 0, device="cpu"))
+    mgraph.cluster.unpublish("left", processes)
+    wait_until(lambda: names_kept(processes) == [])
+
+
+def test_a_lost_worker_takes_the_published_graph_with_it():
+    with cluster(2, processes=True) as client:
+        DistributedGraph.from_graph(GRAPH, client, device="cpu").publish("roads")
+        address, pid = next(iter(client.run(os.getpid).items()))
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: address not in client.scheduler_info(n_workers=-1)["workers"])
+        with pytest.raises(WorkerLostError, match=rf"{address} .* of the published graph 'roads'"):
+            mgraph.resident("roads", client)
+        mgraph.cluster.unpublish("roads", client)
+        assert mgraph.cluster.published(client) == []
