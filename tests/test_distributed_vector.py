@@ -15,7 +15,7 @@ from mgraph.errors import InputError, MemoryLimitError
 from mgraph.generate import grid, rmat, weighted
 
 
-@pytest.fixture(scope="module", params=[1, 3])
+@pytest.fixture(scope="module", params=[3])
 def client(request):
     """Workers in this process."""
     with cluster(request.param, processes=False) as made:

@@ -1,13 +1,13 @@
 """Dense matrices as graphs: which entries are edges, and checks of the entries."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import device as devices
 from ..arguments import as_array
-from ..arrays import Array, chunk_rows
+from ..arrays import Array, chunk_rows, places_on
 from ..dtypes import infinity, offset_type, weight_dtype
 from ..errors import InputError
 from ..kernels import weights as weights_kernels
@@ -33,7 +33,7 @@ def dense(matrix: Any, missing: float | None = None) -> Array:
     if missing is None:
         missing = False if matrix.dtype.kind == "b" else infinity(matrix.dtype)
     if elsewhere:
-        return StoredMatrix(matrix, missing=missing)
+        return matrix.filled(missing) if isinstance(matrix, StoredMatrix) else StoredMatrix(matrix, missing=missing)
     return matrix.filled(missing) if isinstance(matrix, np.ma.MaskedArray) else matrix
 
 
@@ -53,39 +53,58 @@ def _rows(matrix: Any) -> np.ndarray:
     return array
 
 
+class Look(NamedTuple):
+    """What a look at some entries of a matrix has shown: the least, and whether any is infinite, or an unsure zero."""
+
+    least: float
+    infinite: bool
+    zeros: bool
+
+
 def looked_through(matrix: Array) -> tuple[bool, bool]:
     """Return whether no entry of a matrix is negative, and whether the meaning of its zeros is ambiguous.
 
     On a GPU, whose reductions need no memory, the matrix is scanned as a whole. Once an infinity is found, only the
     minimum is still needed.
     """
-    n, missing, least = len(matrix), infinity(np.dtype(matrix.dtype)), 0.0
-    infinite = zeros = False
-    rows = chunk_rows(n) if isinstance(matrix, (np.ndarray, StoredMatrix)) else n
-    for first in range(0, n, max(1, rows)):
-        block = in_memory(matrix[first : first + rows])
-        low = float(block.min())
-        if not low > -np.inf:  # a minimum with a NaN among its numbers is NaN
-            raise _no_weight(block, first)
-        least = min(low, least)
-        infinite = infinite or bool(block.max() == missing)
-        zeros = zeros or (low <= 0 and not infinite and _has_zeros(block, first))
-    return least >= 0, zeros and not infinite
+    if isinstance(matrix, StoredMatrix):
+        looks = matrix.mapped(look)
+    else:
+        looks, n = [], len(matrix)
+        rows = chunk_rows(n) if isinstance(matrix, np.ndarray) else n
+        for first in range(0, n, max(1, rows)):
+            sure = any(seen.infinite for seen in looks)
+            looks.append(look(matrix[first : first + rows], first, 0, sure))
+    infinite = any(seen.infinite for seen in looks)
+    zeros = any(seen.zeros for seen in looks)
+    return all(seen.least >= 0 for seen in looks), zeros and not infinite
 
 
-def _has_zeros(block: Array, first: int) -> bool:
-    """Return whether rows of a matrix, from `first` on, have zeros off its diagonal."""
+def look(block: Array, top: int, left: int, sure: bool = False) -> Look:
+    """Look at a block of a matrix, which begins at row `top` and column `left`; with `sure`, zeros do not matter."""
+    low = float(block.min())
+    if not low > -np.inf:  # a minimum with a NaN among its numbers is NaN
+        raise _no_weight(block, top, left)
+    infinite = bool(block.max() == infinity(np.dtype(block.dtype)))
+    return Look(min(low, 0.0), infinite, low <= 0 and not infinite and not sure and _has_zeros(block, top - left))
+
+
+def _has_zeros(block: Array, diagonal: int) -> bool:
+    """Return whether a block has zeros off the matrix's diagonal, which row 0 has at column `diagonal`."""
     place = devices.of(block)
     (found,) = devices.zeroed(place.xp, 1)
-    weights_kernels.on(place).zeros(block, first, found)
+    above = max(0, -diagonal)  # rows that the diagonal does not reach
+    for rows, first in ((block[:above], block.shape[1]), (block[above:], max(diagonal, 0))):
+        if len(rows):
+            weights_kernels.on(place).zeros(rows, first, found)
     return bool(found[0])
 
 
-def _no_weight(block: Array, first: int) -> InputError:
-    """Return the error for a NaN or -inf among rows of a matrix, from `first` on."""
+def _no_weight(block: Array, top: int, left: int = 0) -> InputError:
+    """Return the error for a NaN or -inf in a block of a matrix, which begins at row `top` and column `left`."""
     i, j = (int(axis[0]) for axis in (~(block > -np.inf)).nonzero())
     value = "NaN" if block[i, j] != block[i, j] else "-inf"
-    return InputError(f"entry ({first + i}, {j}) of the matrix is {value}: use a number, or inf for 'no edge'")
+    return InputError(f"entry ({top + i}, {left + j}) of the matrix is {value}: use a number, or inf for 'no edge'")
 
 
 def adjacent(matrix: Array) -> dict[str, Any]:
@@ -112,12 +131,52 @@ def adjacent(matrix: Array) -> dict[str, Any]:
     return {"csr": Compressed(indptr, xp.concatenate(targets), lengths), "nonnegative": nonnegative}
 
 
-def present(block: Array, first: int) -> Array:
-    """Return where rows of a distance matrix, from `first` on, have edges: on its diagonal only negative ones."""
+def present(block: Array, top: int, left: int = 0) -> Array:
+    """Return where a block of a distance matrix has edges: on its diagonal only negative ones.
+
+    The block begins at row `top` and column `left`.
+    """
     present = block != infinity(np.dtype(block.dtype))
-    row = devices.of(block).xp.arange(len(block))
-    present[row, first + row] = block[row, first + row] < 0
+    own = places_on(top - left, block.shape, devices.of(block).xp)
+    present[own] = block[own] < 0
     return present
+
+
+class Ends(NamedTuple):
+    """The least and the greatest of some weights, and whether all are whole numbers."""
+
+    least: float
+    most: float
+    whole: bool
+
+
+def ends(weights: Array) -> Ends | None:
+    """Return the ends of weights; None if there are none."""
+    if not weights.size:
+        return None
+    whole = weights.dtype.kind in "iu" or bool((weights % 1 == 0).all())
+    return Ends(weights.min().item(), weights.max().item(), whole)
+
+
+def ends_of_edges(block: Array, top: int, left: int) -> Ends | None:
+    """Return the ends of the weights in a block of a distance matrix."""
+    return ends(block[present(block, top, left)])
+
+
+def largest(weights: Array, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the largest magnitudes of up to `count` negative weights, and of up to `count` positive ones."""
+    lengths = devices.to_host(weights).astype(np.float64)
+    negative, positive = (signed[signed > 0] for signed in (-lengths, lengths))
+    return _most(negative, count), _most(positive, count)
+
+
+def largest_of_edges(block: Array, top: int, left: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the same of a block of a distance matrix."""
+    return largest(block[present(block, top, left)], count)
+
+
+def _most(values: np.ndarray, count: int) -> np.ndarray:
+    return np.partition(values, len(values) - count)[len(values) - count :] if len(values) > count else values
 
 
 def dense_edges(matrix: Array) -> Edges:

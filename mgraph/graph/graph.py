@@ -6,6 +6,7 @@ beside it.
 
 import logging
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,10 +28,21 @@ from .checks import (
 )
 from .compressed import Compressed, Edges, compress, copied_bytes, rows_of, selected, transposed, transposed_bytes
 from .conversion import networkx_graph
-from .dense import adjacent, dense, dense_edges, looked_through, present
+from .dense import (
+    Ends,
+    adjacent,
+    dense,
+    dense_edges,
+    ends,
+    ends_of_edges,
+    largest,
+    largest_of_edges,
+    looked_through,
+    present,
+)
 from .grouping import extremes
 from .sparse import entries, stored_rows
-from .stored import in_memory
+from .stored import StoredMatrix, in_memory
 from .views import Keeping, Views
 
 _log = logging.getLogger(__name__)
@@ -372,7 +384,7 @@ class Graph(Keeping):
         (5, 7, True)
         """
         extremes: tuple[float, float, bool] = self.kept(
-            "extremes", self._home, lambda: _extremes(self._weights()), weights=True
+            "extremes", self._home, lambda: _extremes(self._ends()), weights=True
         )
         return extremes
 
@@ -412,16 +424,21 @@ class Graph(Keeping):
         >>> graph.largest_sums(2)
         (0.0, 13.0)
         """
-        largest = [np.zeros(0), np.zeros(0)]
-        for weights in self._weights():
-            lengths = devices.to_host(weights).astype(np.float64)
-            for side, signed in enumerate((-lengths, lengths)):
-                kept = np.concatenate([largest[side], signed[signed > 0]])
-                largest[side] = (
-                    np.partition(kept, len(kept) - count)[len(kept) - count :] if len(kept) > count else kept
-                )
+        if isinstance(self.dense, StoredMatrix):
+            found = self.dense.mapped(partial(largest_of_edges, count=count))
+        else:
+            found = [largest(weights, count) for weights in self._weights()]
+        below, above = (
+            largest(np.concatenate([np.zeros(0), *(pair[side] for pair in found)]), count)[1] for side in (0, 1)
+        )
         with np.errstate(over="ignore"):
-            return float(largest[0].sum()), float(largest[1].sum())
+            return float(below.sum()), float(above.sum())
+
+    def _ends(self) -> Iterable[Ends | None]:
+        """Return the ends of the weights of all edges, of some at a time."""
+        if isinstance(self.dense, StoredMatrix):
+            return self.dense.mapped(ends_of_edges)
+        return (ends(weights) for weights in self._weights())
 
     def _weights(self) -> Iterator[Array]:
         """Yield the weights of all edges, some at a time."""
@@ -765,12 +782,8 @@ def _nonnegative(weights: Array | None) -> bool:
     return weights is None or not len(weights) or bool(extremes(weights)[0] >= 0)
 
 
-def _extremes(pieces: Iterable[Array]) -> tuple[float, float, bool]:
+def _extremes(pieces: Iterable[Ends | None]) -> tuple[float, float, bool]:
     """Return the least and the greatest number of all pieces, and whether all are whole; 0 and 0 without any."""
-    ends: list[float] = []
-    whole = True
-    for piece in pieces:
-        if piece.size:
-            ends += piece.min().item(), piece.max().item()
-            whole = whole and (piece.dtype.kind in "iu" or bool((piece % 1 == 0).all()))
-    return min(ends, default=0), max(ends, default=0), whole
+    found = [piece for piece in pieces if piece is not None]
+    least, most = min((each.least for each in found), default=0), max((each.most for each in found), default=0)
+    return least, most, all(each.whole for each in found)

@@ -1,11 +1,15 @@
 """Matrices stored in files or on clusters, whose rows are read when they are needed."""
 
-from typing import Any
+import copy
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, chunk_rows
 from .checks import check_square
+
+T = TypeVar("T")
 
 
 class StoredMatrix:
@@ -37,9 +41,34 @@ class StoredMatrix:
 
     def __getitem__(self, key: slice | tuple[slice, slice]) -> "StoredMatrix":
         rows, columns = key if isinstance(key, tuple) else (key, slice(None))
-        down, across = self._rows[rows], self._columns[columns]
-        own = slice(down.start, down.stop), slice(across.start, across.stop)
-        return StoredMatrix(self._source, *own, self._missing)
+        found = copy.copy(self)
+        found._rows, found._columns = self._rows[rows], self._columns[columns]
+        found.shape = len(found._rows), len(found._columns)
+        return found
+
+    @property
+    def source(self) -> Any:
+        """What the matrix is read from."""
+        return self._source
+
+    @property
+    def missing(self) -> float | None:
+        """The value for masked entries."""
+        return self._missing
+
+    def filled(self, missing: float | None) -> "StoredMatrix":
+        """Return the same matrix with `missing` for masked entries."""
+        found = copy.copy(self)
+        found._missing = missing
+        return found
+
+    def mapped(self, function: Callable[[Array, int, int], T]) -> list[T]:
+        """Return what a function makes of blocks that cover the rectangle, by rows.
+
+        It is given a block in memory, and the number of the block's first row and of its first column.
+        """
+        rows = max(1, chunk_rows(self.shape[1]))
+        return [function(in_memory(self[first : first + rows]), first, 0) for first in range(0, len(self), rows)]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         rows, columns = (slice(part.start, part.stop) for part in (self._rows, self._columns))

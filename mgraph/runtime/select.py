@@ -11,7 +11,7 @@ import numpy as np
 from .. import device as devices
 from ..arguments import checked_bytes, checked_integer
 from ..errors import Argument, Given, InputError
-from ..graph import Graph, PlacedGraph
+from ..graph import Graph, PlacedGraph, StoredMatrix
 from ..graph.vertex_range import Part, incoming, range_of
 from ..planning.cut import Placed
 from ..planning.devices import DeviceSpec
@@ -46,6 +46,37 @@ def executor(device: str | None, client: Any, home: str, worker_timeout: Any = N
     if worker_timeout is not None:
         raise InputError(Argument("worker_timeout"), " is for workers: give ", Given("client"), " too, or leave it out")
     return Direct(devices.find(home if device is None and home != "cpu" else device))
+
+
+def near_workers(matrix: Any, device: str | None, client: Any, worker_timeout: Any) -> tuple[Any, Executor | None]:
+    """Return a call's input so that workers read it without the client, and their executor.
+
+    These are a matrix of Dask, in a file, or on workers, or a graph made of one. A matrix on workers is solved there,
+    unless the call names a device or another client. The input is returned as it is, and None, where nothing of this
+    holds.
+    """
+    source = matrix.dense if isinstance(matrix, Graph) else matrix
+    missing = None
+    if isinstance(source, StoredMatrix):
+        source, missing = source.source, source.missing
+    if client is None and device is None and hasattr(source, "to_dask_array"):
+        client = getattr(source, "client", None)
+    in_memory = hasattr(source, "__array_struct__") or devices.of(source).kind == "cuda"
+    if client is None or not hasattr(source, "dtype") or (in_memory and not isinstance(source, np.memmap)):
+        return matrix, None
+    from .dask import Cluster
+    from .dask import near_workers as near
+
+    found = near(source, Cluster(client, device, worker_timeout))
+    if found is None:
+        return matrix, None
+    runner = Cluster(client, device, worker_timeout)  # whose memory is what the blocks of the matrix have left
+    if not isinstance(matrix, Graph):
+        return found, runner
+    dense = found.filled(missing)
+    return Graph(
+        matrix.n, dense=dense, directed=matrix.directed, ids=matrix.ids, nonnegative=matrix.nonnegative
+    ), runner
 
 
 def runner_of(graph: Graph | PlacedGraph, device: str | None, client: Any, worker_timeout: Any) -> Executor:

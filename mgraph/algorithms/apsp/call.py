@@ -28,7 +28,15 @@ from ...planning.plan import Plan
 from ...results import MatrixResult, Solved
 from ...runtime.gathering import Gathering, Whole
 from ...runtime.program import Executor, Outcome, Program, Progress, memory_errors
-from ...runtime.select import at_home, checked_memory_limit, checked_span, executor, runner_of, specs_holding
+from ...runtime.select import (
+    at_home,
+    checked_memory_limit,
+    checked_span,
+    executor,
+    near_workers,
+    runner_of,
+    specs_holding,
+)
 from .. import bellman, negative_cycles
 from ..certificates.run import solved_graph_here
 from . import plan as all_pairs
@@ -70,8 +78,10 @@ def apsp(
         A dense matrix with an infinity in it (for integers the type's largest value), or without zeros off its
         diagonal, is a distance matrix, read by `Graph.from_distances`. One of truth values is an adjacency matrix,
         read by `Graph.from_adjacency`. For any other matrix, call one of these two to say what its zeros mean. A dense
-        matrix may lie in a file (``numpy.memmap``, Zarr, HDF5), which is read some rows at a time. A sparse matrix's
-        stored entries are its edges, stored zeros included. An unweighted graph's edges have length 1.
+        matrix may lie in a file (``numpy.memmap``, Zarr, HDF5) or be a Dask array: it is read some rows at a time, and
+        with `client` each worker reads its own part. A `DistributedMatrix`, such as the distances of another call, is
+        solved on its workers, without `client`, unless `device` is given. A sparse matrix's stored entries are its
+        edges, stored zeros included. An unweighted graph's edges have length 1.
     method : {"auto", "blocked", "naive", "squaring", "sssp", "johnson"}
         ``"blocked"`` is the blocked Floyd-Warshall algorithm [1]_ [2]_, and ``"naive"`` the same pivot by pivot [3]_.
         ``"squaring"`` is repeated squaring in the (min, +) algebra [4]_. ``"sssp"`` searches from every vertex, many
@@ -143,7 +153,8 @@ def apsp(
     >>> int(result.distances[0, 2]), result.path(0, 2)
     (8, [0, 2])
     """
-    given = matrix_or_graph if hasattr(matrix_or_graph, "tocoo") else as_any_graph(matrix_or_graph)
+    matrix, near = near_workers(matrix_or_graph, device, client, worker_timeout)
+    given = matrix if hasattr(matrix, "tocoo") else as_any_graph(matrix)
     n, home = outline(given)
     predecessors, intermediate = (
         checked_flag("predecessors", predecessors),
@@ -156,7 +167,7 @@ def apsp(
     if isinstance(given, PlacedGraph):
         runner = runner_of(given, device, client, worker_timeout)
     else:
-        runner = executor(device, client, home, worker_timeout)
+        runner = near or executor(device, client, home, worker_timeout)
     planned = partial(
         all_pairs.planned,
         n,
@@ -230,9 +241,14 @@ def apsp(
             if plan is ahead[-1]:
                 raise
     results = outcome.arrays
-    if client is None and plan.method not in SEARCHES and not plan.detail.strip:
+    if runner.place is not None and plan.method not in SEARCHES and not plan.detail.strip:
         results = {name: at_home(graph, value) for name, value in results.items()}
-    return ApspResult(**results, plan=plan, timings=outcome.timings, _solved=Solved(graph))
+    return ApspResult(
+        **results,
+        plan=plan,
+        timings=outcome.timings,
+        _solved=Solved(matrix_or_graph if isinstance(matrix_or_graph, Graph) else graph),
+    )
 
 
 def _check_counting(distances: Any, plan: Plan) -> None:

@@ -21,7 +21,7 @@ from ...matrices.distance_matrix import gathered_part, parts
 from ...results import MatrixResult
 from ...runtime.gathering import Gathering, Whole
 from ...runtime.program import Progress, memory_errors
-from ...runtime.select import at_home, checked_memory_limit, checked_span, executor, runner_of
+from ...runtime.select import at_home, checked_memory_limit, checked_span, executor, near_workers, runner_of
 from . import plan as closure_plan
 from .program import Closure
 
@@ -83,13 +83,14 @@ def transitive_closure(
     (True, False, 6)
     """
     reflexive = checked_flag("reflexive", reflexive)
-    given = matrix_or_graph if hasattr(matrix_or_graph, "tocoo") else as_any_graph(matrix_or_graph)
+    matrix, near = near_workers(matrix_or_graph, device, client, worker_timeout)
+    given = matrix if hasattr(matrix, "tocoo") else as_any_graph(matrix)
     n, home = outline(given)
     span = checked_span(span, progress)
     if isinstance(given, PlacedGraph):
         runner = runner_of(given, device, client, worker_timeout)
     else:
-        runner = executor(device, client, home, worker_timeout)
+        runner = near or executor(device, client, home, worker_timeout)
     limit = checked_memory_limit(memory_limit)
     planned = partial(closure_plan.planned, n, specs=runner.specs, span=span, memory_limit=limit)
     planned(m=getattr(given, "nnz", None) or 0)  # refuse a call that does not fit before its edges are sorted
@@ -104,7 +105,7 @@ def transitive_closure(
     else:
         outcome = runner.run(program, parts(graph, plan), plan, progress)
     words, counts = outcome.arrays["words"], outcome.arrays["counts"]
-    if client is None:
+    if runner.place is not None:
         words = at_home(graph, words)
     return ClosureResult(words=words, count=int(counts.sum()), plan=plan, timings=outcome.timings)
 

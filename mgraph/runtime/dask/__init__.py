@@ -7,6 +7,7 @@ from .graph import DistributedGraph
 from .matrix import DistributedMatrix
 from .names import published, resident, unpublish
 from .reading import read
+from .stored import near_workers
 from .vector import DistributedVector
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "built",
     "connect",
     "local_client",
+    "near_workers",
     "published",
     "read",
     "resident",

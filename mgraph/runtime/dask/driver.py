@@ -236,6 +236,7 @@ class CallSession:
     def load(self, program: Program, kind: str, piece: Callable[[int], Any]) -> None:
         """Send each worker its piece, load the shards and connect them."""
         for rank, address in enumerate(self._addresses):
+            blocks: list[Future] = []
             self._tasks[address] = tasks.submit(
                 self.client,
                 address,
@@ -246,7 +247,8 @@ class CallSession:
                 kind,
                 program,
                 # Not by a name, by which an error's traceback would keep the piece on its worker.
-                self._watch.wait(scattered(self.client, address, _on_host(piece(rank)))),
+                self._watch.wait(scattered(self.client, address, _on_host(piece(rank), address, blocks))),
+                *blocks,
             )
         tasks.results(self._watch, self._tasks)
 
@@ -349,12 +351,19 @@ async def scattered(client: Client, address: str, part: Any) -> Future:
     return sent
 
 
-def _on_host(piece: Any) -> Any:
-    """Return a piece, a part of a graph or arrays in (named) tuples, with all its arrays in NumPy, to be sent."""
+def _on_host(piece: Any, address: str, blocks: list[Future]) -> Any:
+    """Return a piece, a part of a graph or arrays in (named) tuples, with all its arrays in NumPy, to be sent.
+
+    In place of a matrix that the worker reads itself, it has what the worker needs to know; `blocks` are added to.
+    """
     if isinstance(piece, VertexRange):
         return piece.on(devices.find("cpu"))
+    if hasattr(piece, "sent_to"):
+        told, needed = piece.sent_to(address)
+        blocks += needed
+        return told
     if isinstance(piece, tuple):
-        parts = [_on_host(part) for part in piece]
+        parts = [_on_host(part, address, blocks) for part in piece]
         return type(piece)(*parts) if hasattr(piece, "_fields") else tuple(parts)
     return devices.to_host(piece) if hasattr(piece, "dtype") else piece
 

@@ -99,6 +99,20 @@ class DistributedMatrix:
         self._timeout = timeout
 
     @property
+    def client(self) -> Client:
+        """The client whose workers hold the blocks.
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=":0") as client:
+        ...     mgraph.apsp([[0, 3], [2, 0]], client=client, device="cpu").distances.client is client
+        True
+        """
+        return self._client
+
+    @property
     def nbytes(self) -> int:
         """The bytes of all blocks.
 

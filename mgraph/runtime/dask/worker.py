@@ -409,13 +409,13 @@ def _take_share(worker: Worker) -> None:
 
 
 @reported
-def load(session: str, rank: int, addresses: Sequence[str], kind: str, program: Any, piece: Any) -> None:
-    """Task: load a shard and connect it with the others."""
+def load(session: str, rank: int, addresses: Sequence[str], kind: str, program: Any, piece: Any, *blocks: Any) -> None:
+    """Task: load a shard and connect it with the others; `blocks` are those of a matrix that lies on workers."""
     worker = get_worker()
     s = sessions(worker).find(session)
     s.rank, s.program, s.device = rank, program, devices.find(kind)
     with at_work(worker, s, "load"):
-        s.state = program.load(rank, piece, s.device)
+        s.state = program.load(rank, _joined(piece, blocks), s.device)
         s.device.synchronize()
         if len(addresses) == 1:
             s.comm = Solo()
@@ -423,6 +423,16 @@ def load(session: str, rank: int, addresses: Sequence[str], kind: str, program: 
         s.comm = comm = DaskComm(worker, session, addresses, rank, s.mailbox)
         if s.device.kind == "cuda":
             s.comm = sessions(worker).nccl(s, comm, addresses)
+
+
+def _joined(piece: Any, blocks: Sequence[Any]) -> Any:
+    """Return a piece with the matrix that this worker reads itself in place of what it was told of it."""
+    if hasattr(piece, "joined"):
+        return piece.joined(blocks)
+    if isinstance(piece, tuple) and any(hasattr(part, "joined") for part in piece):
+        parts = [_joined(part, blocks) for part in piece]
+        return type(piece)(*parts) if hasattr(piece, "_fields") else tuple(parts)
+    return piece
 
 
 def new_nccl(session: Session, comm: DaskComm) -> Nccl:
