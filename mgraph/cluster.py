@@ -1,10 +1,12 @@
-"""Dask clusters: connecting to one, starting one on this machine, and what stays on its workers."""
+"""Dask clusters: connecting to one, starting one on this machine, its network, and what stays on its workers."""
 
 from .runtime.dask import (
     Cluster,
     DistributedGraph,
     DistributedMatrix,
     DistributedVector,
+    Network,
+    check_network,
     connect,
     local_client,
     published,
@@ -17,6 +19,8 @@ __all__ = [
     "DistributedGraph",
     "DistributedMatrix",
     "DistributedVector",
+    "Network",
+    "check_network",
     "connect",
     "local_client",
     "published",

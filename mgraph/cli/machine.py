@@ -5,6 +5,8 @@ import dataclasses
 import platform
 from collections.abc import Iterator
 from importlib import metadata
+from pathlib import Path
+from typing import Any
 
 import click
 
@@ -17,8 +19,9 @@ from ..errors import DeviceError
 from ..planning.devices import spec_of
 from ..planning.rates import FILE, folder_of_figures
 from .commands import main
-from .options import json_option
+from .options import json_option, scheduler_options
 from .summaries import as_json_text
+from .workers import check_workers, client_of
 
 
 @main.command(epilog="Example: mgraph calibrate --device cuda:0")
@@ -41,10 +44,33 @@ _PACKAGES = ("numpy", "scipy", "numba", "dask", "distributed", "cupy", "dask-cud
 _CUPY = ("cupy-cuda13x", "cupy-cuda12x", "cupy")
 
 
-@main.command()
+@main.command(epilog="Example: mgraph info --scheduler tcp://10.0.0.1:8786")
+@click.option("--device", type=click.Choice(["cpu", "cuda"]), help="With a scheduler: what its workers will use.")
+@scheduler_options
 @json_option
-def info(as_json: bool) -> None:
-    """Show the versions and the devices that are there, and what is missing for GPUs."""
+def info(
+    device: str | None,
+    scheduler: str | None,
+    scheduler_file: Path | None,
+    worker_timeout: float | None,
+    tls_ca_file: Path | None,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    as_json: bool,
+) -> None:
+    """Show the versions and the devices that are there, and what is missing for GPUs.
+
+    With a scheduler, check the network of its workers instead: the interface of each, and the latency and bandwidth
+    from each to each other one. The exit code is 1 if a worker cannot reach another.
+    """
+    tls = (tls_ca_file, tls_cert, tls_key)
+    check_workers(None, scheduler, scheduler_file, tls)
+    if scheduler is not None or scheduler_file is not None:
+        with client_of(None, scheduler, scheduler_file, tls, None) as client:
+            _show_network(client, device, worker_timeout, as_json)
+        return
+    if device is not None or worker_timeout is not None:
+        raise click.UsageError("--device and --worker-timeout go with --scheduler or --scheduler-file")
     versions: dict[str, str | None] = {"mgraph": mgraph.__version__, "python": platform.python_version()}
     versions |= {name: _version(*(_CUPY if name == "cupy" else (name,))) for name in _PACKAGES}
     specs = [spec_of(devices.find(name)) for name in ("cpu", *(f"cuda:{i}" for i in range(devices.gpu_count())))]
@@ -60,6 +86,20 @@ def info(as_json: bool) -> None:
         click.echo(f"{spec.name:12} {spec.memory / 2**30:,.1f} GiB free{cores}")
     for line in (*missing, *([conflict] if conflict else [])):
         click.echo(line)
+
+
+def _show_network(client: Any, device: str | None, worker_timeout: float | None, as_json: bool) -> None:
+    """Print what is found of the network among a client's workers."""
+    from ..cluster import check_network  # and Dask
+
+    found = check_network(client, device, worker_timeout)
+    if as_json:
+        ports, links = ([each._asdict() for each in part] for part in (found.ports, found.links))
+        click.echo(as_json_text({"kind": found.kind, "workers": ports, "links": links}))
+    else:
+        click.echo(found.explain())
+    if found.broken:
+        raise click.exceptions.Exit(1)
 
 
 def _version(*names: str) -> str | None:

@@ -6,6 +6,7 @@ from .driver import Cluster
 from .graph import DistributedGraph
 from .matrix import DistributedMatrix
 from .names import published, resident, unpublish
+from .network import Network, check_network
 from .reading import read
 from .stored import near_workers
 from .vector import DistributedVector
@@ -15,7 +16,9 @@ __all__ = [
     "DistributedGraph",
     "DistributedMatrix",
     "DistributedVector",
+    "Network",
     "built",
+    "check_network",
     "connect",
     "local_client",
     "near_workers",

@@ -161,6 +161,11 @@ class DaskComm:
         self._taken = [0] * self.size
         self._sending: Future[None] | None = None
 
+    @property
+    def address(self) -> str:
+        """The address of this shard's worker."""
+        return self._addresses[self.rank]
+
     def horizon(self, limit: int) -> int:
         """Return 1: results of other shards must arrive before the next superstep."""
         return 1

@@ -41,6 +41,7 @@ from ...version import __version__
 from .. import program as engine
 from ..communicator import Communicator, Nccl, Solo
 from .comm import OPERATION, Aborted, DaskComm, Mailbox, Wait
+from .interfaces import set_for_nccl
 from .matrix import OnDevice
 from .pulse import Pulse
 from .tasks import reported
@@ -437,6 +438,7 @@ def _joined(piece: Any, blocks: Sequence[Any]) -> Any:
 
 def new_nccl(session: Session, comm: DaskComm) -> Nccl:
     """Create NCCL's communicator of the shards that `comm` connects, once all of them are loaded."""
+    set_for_nccl(comm.address)
     # Pickled, as the identity is a tuple of numbers in CuPy 13 and bytes in CuPy 14.
     pickled = np.zeros(2048, np.int32)
     if comm.rank == 0:
