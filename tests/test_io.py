@@ -28,7 +28,9 @@ import mgraph.io
 from mgraph import device
 from mgraph.dtypes import MAX_VERTICES
 from mgraph.errors import FormatError, InputError, MemoryLimitError, MissingFileError, OutputExistsError
-from mgraph.io import SparseIdsWarning, check_output, read, read_list, save
+from mgraph.io import SparseIdsWarning, check_output, lines, read, read_list, save, stream
+from mgraph.io.content import Options
+from mgraph.io.edge_list import read_edges
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 real_data = pytest.mark.skipif(not DATA.is_dir(), reason="the folder ../shared/data with real graphs is missing")
@@ -176,6 +178,59 @@ def test_relabel_keeps_the_ids(write):
     dense = mgraph.read(write("1 3\n3 1\n3 3\n1 1\n"), relabel=True, n=2)
     assert dense.ids.tolist() == [1, 3] and triples(dense) == [(0, 0), (0, 1), (1, 0), (1, 1)]
     refused(write("1 3\n"), "2 distinct", "n=3", relabel=True, n=3)
+
+
+TOKENS = ["0", "1", "7", "12", "007", "-1", "+2", "2147483648", "1" * 18, "1" * 19, "x", "#", "%", "# no\x00", "", " "]
+NUMBERS = ["5", "-3", "0", "-0", "2.5", ".5", "5.", "-.25", "1e3", "1E-7", "2e", "1e400", "inf", "nan", "0.1", "9" * 19]
+NUMBERS += ["123456789012345678901", "0.30000000000000004", "9007199254740993.0", "1e-320", "4.35e18", "1e19", "-0.0"]
+
+
+@pytest.mark.parametrize("separator", [" ", "\t", ","])
+@pytest.mark.parametrize("weighted", [None, False])
+def test_plain_lines_are_read_as_any_others(write, monkeypatch, separator, weighted):
+    """Texts with a few odd tokens give the same edges, or the same error, with the kernel and without it."""
+    rng = np.random.default_rng(5)
+    for _ in range(120):
+        three, odd = rng.random() < 0.5, rng.random() < 0.5
+        rows = []
+        for _ in range(rng.integers(1, 12)):
+            row = [str(end) for end in rng.integers(0, 30, 2)]
+            if three:
+                row.append(
+                    str(rng.choice(NUMBERS[: 10 if odd else None])) if rng.random() < 0.5 else repr(rng.random())
+                )
+            if odd and rng.random() < 0.1:
+                row.insert(rng.integers(0, 3), str(rng.choice(TOKENS)))
+            rows.append(separator.join(row) + str(rng.choice(["", "", "", " ", "\r", "# c", "\n", " \t "])))
+        path = write("\n".join(rows) + str(rng.choice(["", "\n"])))
+        outcomes = []
+        for least in (1, 1 << 40):
+            monkeypatch.setattr(lines, "PLAIN", least)
+            try:
+                with path.open("rb") as file:
+                    found = read_edges(path, file, Options(None, None, weighted, False))
+                outcomes.append([None if array is None else (array.dtype, array.tobytes()) for array in found[:3]])
+            except FormatError as error:
+                outcomes.append(str(error))
+        assert outcomes[0] == outcomes[1], path.read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["sp", "tw", "mtx"])
+def test_plain_lines_of_other_formats(write, monkeypatch, kind):
+    monkeypatch.setattr(lines, "PLAIN", 1)
+    rows = {"sp": "a 1 2 7\na 3 1 4\n", "tw": "1 2\n3 1\n", "mtx": "1 2 7\n3 1 4.5\n"}[kind]
+    head = "%%MatrixMarket matrix coordinate real general\n3 3 {}\n" if kind == "mtx" else f"p {kind} 3 {{}}\n"
+    text = head.format(2000) + rows * 1000
+    monkeypatch.setattr(stream, "BLOCK", 512)
+    monkeypatch.setattr(stream, "PIECE", 512)
+    with_kernel = read(write(text, "g.mtx" if kind == "mtx" else "g.gr")).csr()
+    monkeypatch.setattr(lines, "PLAIN", 1 << 40)
+    without = read(write(text, "g.mtx" if kind == "mtx" else "g.gr")).csr()
+    for ours, theirs in zip(with_kernel, without, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    wrong = head.format(2000) + rows * 900 + rows.replace("3", "4") + rows * 99
+    monkeypatch.setattr(lines, "PLAIN", 1)
+    refused(write(wrong, "g.mtx" if kind == "mtx" else "g.gr"), "line 180", "4")
 
 
 def test_sparse_ids_are_warned_of(write):

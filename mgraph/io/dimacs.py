@@ -54,6 +54,7 @@ def read_gr(path: Path, stream: BufferedReader, options: Options) -> Content:
                 limit=vertices,
                 wanted="after 'p sp', an edge is 'a u v weight'" if kind == "sp" else "after 'p tw', an edge is 'u v'",
             )
+            text.take = lines.take
         lines.add(first, block)
     if lines is None:
         raise FormatError(f"{path} has no line 'p sp vertices edges' or 'p tw vertices edges'")

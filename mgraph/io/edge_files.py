@@ -138,6 +138,9 @@ class Texts:
                 if lines is None:
                     assert opening is not None  # the survey has found an edge, if there is one
                     lines = Lines(path, **opening.layout)
+                    text.take = lines.take
+                    if lines.take(block):
+                        continue
                 lines.add(first, block)
         if lines is None:
             none = np.empty(0, np.int32)

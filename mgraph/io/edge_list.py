@@ -101,6 +101,9 @@ def read_edges(path: Path, stream: BufferedReader, options: Options) -> Content:
                 shown = block[start:].split(b"\n", 1)[0]
                 block = block[:start] + b"#" + block[start + 1 :]
             lines = Lines(path, **opening.layout)
+            text.take = lines.take
+            if lines.take(block):
+                continue
         lines.add(first, block)
     if lines is None:
         none = np.empty(0, np.int32)

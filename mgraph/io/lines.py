@@ -1,7 +1,8 @@
 """Numbers from text, one edge or list element per line: every line is checked, and errors name the first bad one.
 
-NumPy's `loadtxt` parses a block of lines at a time. Every check holds or fails for a line by itself, so the bad line
-is found by bisecting the block that failed. `loadtxt` counts some letters beyond ASCII as blanks, reads 1e400 as
+A long block of plain lines is parsed by a kernel, on all cores (`take`). For any other, NumPy's `loadtxt` parses a
+block of lines at a time. Every check holds or fails for a line by itself, so the bad line is found by bisecting the
+block that failed. `loadtxt` counts some letters beyond ASCII as blanks, reads 1e400 as
 infinity and, as a float, an integer beyond int64: these are refused here.
 """
 
@@ -12,8 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
+from .. import device as devices
 from ..dtypes import MAX_VERTICES
 from ..errors import FormatError, Given, Words
+from ..kernels import text as text_kernels
+from ..kernels.text.ops import Columns, Grammar
 from .stream import require
 
 #: A table that replaces each byte beyond ASCII.
@@ -21,6 +25,12 @@ _ASCII = bytes(range(128)) + b"?" * 128
 
 #: Blank lines, and blanks at the beginning of a line.
 _LEADING = re.compile(rb"\n[ \t\r\n]+")
+
+#: Bytes from which a block is read by the kernel; shorter ones take less time than Numba takes to load.
+PLAIN = 1 << 18
+
+#: Parts of a block for each thread.
+PARTS_A_THREAD = 2
 
 _INFINITY = re.compile(rb"[\s,]\+?inf(?:inity)?(?=[\s,]|$)", re.IGNORECASE)
 _LONG_INTEGER = re.compile(rb"(?<![^\s,])[+-]?[0-9]{19,}(?=[\s,]|$)")
@@ -84,12 +94,60 @@ class Lines:
         self.noun = noun
         self.wanted = wanted
         self._comments = comments
+        self._inline = inline
         self._comment = re.compile(rb"%b[%b][^\n]*" % (b"" if inline else rb"\n", comments))
         self._parts: list[list[np.ndarray]] = []
         self._count = 0
 
     def __len__(self) -> int:
         return self._count
+
+    def take(self, block: bytes) -> bool:
+        """Parse a long block of plain lines, and keep its numbers; return whether it is one.
+
+        Raises
+        ------
+        MemoryLimitError
+            If the edges so far are more than can be sorted.
+        """
+        if len(block) < PLAIN or self.ids != 2:
+            return False
+        kernels = text_kernels.on(devices.find("cpu"))
+        text, parts = np.frombuffer(block, np.uint8), kernels.threads() * PARTS_A_THREAD
+        cuts = np.array([0, *(1 + block.rfind(b"\n", 0, len(block) * part // parts) for part in range(1, parts + 1))])
+        cuts[-1] = len(block)
+        room = cuts // (2 * self.columns) + np.arange(parts + 1)  # an id, and what ends it, are two bytes or more
+        weighted = room[-1] if self.kinds else 0
+        real = np.empty(weighted)
+        dtype = np.int32 if self.limit <= MAX_VERTICES else np.int64
+        src, dst = np.empty((2, room[-1]), dtype)
+        to = Columns(src, dst, np.empty(weighted, np.int64), real, real.view(np.uint64))
+        comment, *other = self._comments
+        grammar = Grammar(
+            comma=self.delimiter is not None,
+            weighted=bool(self.kinds),
+            cut=self.cut,
+            inline=self._inline,
+            tag=ord("a") if self.tagged else 0,
+            comment=comment,
+            other=other[0] if other else comment,
+            base=self.base,
+            limit=self.limit if self.limit < 2**63 else 2**63 - 1,
+        )
+        found = np.empty((parts, 2), np.int64)
+        kernels.parse(text, cuts, room[:-1], grammar, to, found)
+        counts, floats = found.T
+        if not (counts > 0).any() or (counts < 0).any():
+            return False
+        columns = [src, dst]
+        if self.kinds:
+            whole = self.kinds[0] is np.int64 and not floats.any()
+            if not whole and np.float64 not in self.kinds:
+                return False
+            columns.append(to.whole if whole else real)
+        ranges = list(zip(room.tolist(), counts.tolist(), strict=False))
+        self._keep([np.concatenate([column[at : at + count] for at, count in ranges]) for column in columns])
+        return True
 
     def add(self, line: int, block: bytes) -> None:
         """Parse a block whose first line has the number `line`, and keep its numbers.
@@ -106,6 +164,9 @@ class Lines:
         except ValueError as error:
             offset, text = self._first_bad(block)
             raise FormatError(f"{self.path}, line {line + offset}: ", *self._complaint(text)) from error
+        self._keep(part)
+
+    def _keep(self, part: list[np.ndarray]) -> None:
         self._parts.append(part)
         self._count += len(part[0])
         require(self.path, _BYTES_AN_EDGE * self._count, f"a file of at least {self._count:,} lines with numbers")

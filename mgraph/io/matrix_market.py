@@ -61,6 +61,7 @@ def read_mtx(path: Path, stream: BufferedReader, options: Options) -> Content:
                 noun="index",
                 wanted="an entry is 'row column value'" if kinds else "an entry of a pattern is 'row column'",
             )
+            text.take = lines.take
         lines.add(first, block)
     if lines is None:
         raise FormatError(f"{path}, line {text.last + 1}: a line 'rows columns entries' is missing")

@@ -308,6 +308,9 @@ class Text:
         The number of the last line read.
     offset : int
         Where the block that was yielded last begins in the stream.
+    take : callable or None
+        Is given each further block, and returns whether it has read it; what it has is not yielded. It accepts no
+        control characters, and no block without content.
     """
 
     def __init__(
@@ -320,11 +323,15 @@ class Text:
         self._first = line
         self.last = line
         self.offset = 0
+        self.take: Callable[[bytes], bool] | None = None
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
         """Yield each block with the number of its first line."""
         barren = 0
         for line, block in self._blocks():
+            if self.take is not None and self.take(block):
+                barren = 0
+                continue
             check_text(self._path, line, block)
             if self._start(block, 0) < len(block):
                 barren = 0
