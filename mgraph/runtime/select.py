@@ -85,11 +85,31 @@ def runner_of(graph: Graph | PlacedGraph, device: str | None, client: Any, worke
         if client is not None:
             _hint(graph)
         return executor(device, client, graph.device, worker_timeout)
-    for name, value in (("device", device), ("client", client), ("worker_timeout", worker_timeout)):
-        if value is not None:
-            raise InputError(f"{graph!r} runs where it lies: leave out ", Given(name))
+    _check_left_out(graph, device, client, worker_timeout)
     found: Executor = graph.executor()
     return found
+
+
+def runner_of_vector(name: str, vector: Any, device: str | None, client: Any, worker_timeout: Any) -> Executor:
+    """Return where to run a call on a vector, which programs take by name: where it lies, if that is on workers."""
+    if not placed_vector(vector):
+        return executor(device, client, devices.of(vector).name, worker_timeout)
+    _check_left_out(vector, device, client, worker_timeout)
+    from .dask import beside
+
+    return beside(name, vector)
+
+
+def placed_vector(vector: Any) -> bool:
+    """Return whether something is a `mgraph.cluster.DistributedVector`, without importing Dask."""
+    return hasattr(vector, "place") and hasattr(vector, "to_dask_array")
+
+
+def _check_left_out(placed: Any, device: str | None, client: Any, worker_timeout: Any) -> None:
+    """Raise InputError if a call on what lies on workers says where to run."""
+    for name, value in (("device", device), ("client", client), ("worker_timeout", worker_timeout)):
+        if value is not None:
+            raise InputError(f"{placed!r} runs where it lies: leave out ", Given(name))
 
 
 def _hint(graph: Graph) -> None:

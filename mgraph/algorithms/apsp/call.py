@@ -166,14 +166,15 @@ def apsp(
     span = checked_span(span, progress)
     if isinstance(given, PlacedGraph):
         runner = runner_of(given, device, client, worker_timeout)
+        # One worker has all edges already; of several, each gathers them.
+        specs = specs_holding(runner, given) if len(runner.specs) == 1 else runner.specs
     else:
         runner = near or executor(device, client, home, worker_timeout)
+        specs = runner.specs
     planned = partial(
         all_pairs.planned,
         n,
-        specs=specs_holding(runner, given)
-        if isinstance(given, PlacedGraph) and len(runner.specs) == 1
-        else runner.specs,
+        specs=specs,
         method=method,
         predecessors=predecessors,
         intermediate=intermediate,

@@ -13,6 +13,7 @@ Then one core goes through the input element by element, and the error names wha
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,12 @@ from ...arguments import as_array, checked_integer
 from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...errors import InputError
-from ...kernels import list_rank as list_rank_kernels
 from ...results import Result
+from ...runtime.gathering import Gathering
 from ...runtime.program import Program, Progress, memory_errors
-from ...runtime.select import checked_memory_limit, checked_span, executor
+from ...runtime.select import checked_memory_limit, checked_span, placed_vector, runner_of_vector
 from . import plan as ranking
-from .program import Jumping, OneByOne, Walking
+from .program import Checked, Jumping, OneByOne, Walking, check_range, gathered, one_by_one
 
 
 @memory_errors("list_rank")
@@ -48,9 +49,9 @@ def list_rank(
 
     Parameters
     ----------
-    succ : array_like of int, shape (n,)
+    succ : array_like of int, or DistributedVector, shape (n,)
         The successor of each element, 0 to n-1. The last element of a list is its own successor. The array may hold
-        several lists.
+        several lists. A `mgraph.cluster.DistributedVector` is ranked on its workers, which each gather all of it.
     method : {"auto", "sequential", "wyllie", "splitter64", "splitter48"}
         ``"sequential"`` follows the lists on one core. ``"wyllie"`` lets every element jump to its successor's
         successor, in rounds [1]_. ``"splitter64"`` walks from many splitters at once and ranks the splitters first
@@ -95,8 +96,7 @@ def list_rank(
     [2, 1, 0]
     """
     succ = _elements(succ)
-    home = devices.of(succ)
-    runner = executor(device, client, home.name, worker_timeout)
+    runner = runner_of_vector("succ", succ, device, client, worker_timeout)
     span = checked_span(span, progress)
     splitters = None if splitters is None else checked_integer("splitters", splitters, 1)
     plan = ranking.planned(
@@ -108,16 +108,26 @@ def list_rank(
         memory_limit=checked_memory_limit(memory_limit),
         span=span,
     )
-    with home.active():
-        if not np.can_cast(succ.dtype, plan.dtype):
-            _check_range(succ)  # narrowing could turn an invalid successor into a valid one
-        succ = home.xp.ascontiguousarray(succ, dtype=plan.dtype)
     programs: dict[str, type[OneByOne | Jumping | Walking]] = {"sequential": OneByOne, "wyllie": Jumping}
     program: Program = programs.get(plan.method, Walking)(plan)
-    outcome = runner.run(program, lambda shard: succ, plan, progress)
-    # A failure nearly always means that the input is not a list.
-    ranks = _one_by_one(succ) if outcome.arrays["failed"].any() else outcome.arrays["ranks"]
-    return ListRankResult(ranks=home.asarray(ranks), plan=plan, timings=outcome.timings)
+    if placed_vector(succ):
+        whole = partial(gathered, succ.ranges, np.dtype(plan.dtype))
+        outcome = runner.run(Gathering(program, whole), lambda shard: None, plan, progress)
+        if outcome.arrays["failed"].any():
+            alone = ranking.on_the_first(plan)
+            outcome = runner.run(Gathering(Checked(alone), whole), lambda shard: None, alone, None)
+        ranks = outcome.arrays["ranks"]
+    else:
+        home = devices.of(succ)
+        with home.active():
+            if not np.can_cast(succ.dtype, plan.dtype):
+                check_range(succ)  # narrowing could turn an invalid successor into a valid one
+            succ = home.xp.ascontiguousarray(succ, dtype=plan.dtype)
+        outcome = runner.run(program, lambda shard: succ, plan, progress)
+        # A failure nearly always means that the input is not a list.
+        failed = outcome.arrays["failed"].any()
+        ranks = home.asarray(one_by_one(succ) if failed else outcome.arrays["ranks"])
+    return ListRankResult(ranks=ranks, plan=plan, timings=outcome.timings)
 
 
 @with_common_parts
@@ -153,33 +163,12 @@ class ListRankResult(Result):
 
 def _elements(succ: Any) -> Array:
     """Return `succ` as an array, or raise InputError if its shape or type is not that of a list."""
-    if devices.of(succ).kind == "cpu":
+    if devices.of(succ).kind == "cpu" and not placed_vector(succ):
         succ = as_array(succ, "succ")
     if succ.ndim != 1:
         raise InputError(argument="succ", value=succ.shape, expected="of shape (n,), one successor per element")
-    if not succ.size:
+    if not succ.size and not placed_vector(succ):
         return succ.astype(np.int32)
     if succ.dtype.kind not in "iu":
         raise InputError(argument="succ", value=succ.dtype.name, expected="integers, the numbers of elements from 0")
     return succ
-
-
-def _check_range(succ: Array) -> None:
-    """Raise InputError if a successor is not in [0, n)."""
-    n = len(succ)
-    # As an unsigned integer a negative number is large, so one maximum finds both kinds.
-    if n and int(succ.view(succ.dtype.str.replace("i", "u")).max()) >= n:
-        where = int(((succ < 0) | (succ >= n)).argmax())
-        place = f" at element {where}"
-        raise InputError(place, argument="succ", value=int(succ[where]), expected=f"integers in [0, {n})")
-
-
-def _one_by_one(succ: Array) -> np.ndarray:
-    """Return the ranks, computed by one core of the host; raise InputError if `succ` is not a list."""
-    succ = devices.to_host(succ)
-    _check_range(succ)
-    ranks, way = np.empty_like(succ), np.empty_like(succ)
-    cycle = list_rank_kernels.on(devices.find("cpu")).sequential(succ, ranks, way)
-    if cycle >= 0:
-        raise InputError(f"element {cycle} of succ is on a cycle without an end: let the last of a list name itself")
-    return ranks

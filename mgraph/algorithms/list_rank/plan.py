@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -165,3 +165,9 @@ def planned(
         detail=ListDetail(spacing),
     )
     return fitted(made, memory_limit)
+
+
+def on_the_first(plan: Plan) -> Plan:
+    """Return the plan of ranking a list element by element on the first device, to find what is wrong with it."""
+    ranges = ((0, plan.n), *((plan.n, plan.n),) * (len(plan.ranges) - 1))
+    return replace(plan, method="sequential", ranges=ranges, steps=1, span=1, detail=ListDetail())

@@ -4,14 +4,17 @@
 algorithms and their sources are described in ``kernels/list_rank.cu``.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
+from ...errors import InputError
 from ...kernels import list_rank as list_rank_kernels
-from ...planning.cut import even_ranges
+from ...planning.cut import Ranges, even_ranges
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 from .rounds import rounds
@@ -38,6 +41,8 @@ class Lists:
 class OneByOne:
     """Sequential ranking, element by element: the first shard has all lists."""
 
+    facts: ClassVar[tuple[str, ...]] = ("failed",)
+
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
 
@@ -58,6 +63,20 @@ class OneByOne:
         return {"ranks": state.ranks, "failed": np.array([state.failed])}
 
 
+class Checked(OneByOne):
+    """The same on the host of the first shard, whatever its device; raises InputError if the input is not a list."""
+
+    def load(self, shard: int, piece: Array, device: devices.Device) -> Lists:
+        """Return the shard with the lists, without ranks on shards after the first."""
+        return Lists(device, list_rank_kernels.on(devices.find("cpu")), piece, device.xp.empty(0, self.plan.dtype))
+
+    def step(self, state: Lists, first: int, limit: int, comm: Communicator) -> int:
+        """Rank everything, or refuse it."""
+        if first == 0 and comm.rank == 0:
+            state.ranks = state.device.asarray(one_by_one(state.succ))
+        return int(first == 0)
+
+
 @dataclass
 class Links:
     """The state of a shard whose elements jump; ``kernels/list_rank.cu`` describes the arrays."""
@@ -70,6 +89,8 @@ class Links:
 
 class Jumping:
     """Wyllie's algorithm over ranges of the elements: a superstep is a round."""
+
+    facts: ClassVar[tuple[str, ...]] = ("failed",)
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -133,6 +154,8 @@ class Strata:
 
 class Walking:
     """Ranking by random splitters; each shard walks from its range of them. Four supersteps."""
+
+    facts: ClassVar[tuple[str, ...]] = ("failed",)
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -267,3 +290,40 @@ def _jump(state: Strata, chain: Array, open_words: Array) -> None:
 def _halves(chain: Array, ranges: tuple[tuple[int, int], ...]) -> tuple[Array, tuple[tuple[int, int], ...]]:
     """Return a chain as 32-bit words, which every communicator can send, and the ranges in these words."""
     return chain.view(np.uint32), tuple((2 * first, 2 * last) for first, last in ranges)
+
+
+def gathered(
+    ranges: Ranges, dtype: np.dtype, part: Mapping[str, Array], device: devices.Device, comm: Communicator
+) -> Array:
+    """Return all of a list of which each shard has a range, on every shard, in a type of integers."""
+    own, n, (first, last) = part["succ"], ranges[-1][1], ranges[comm.rank]
+    if not np.can_cast(own.dtype, dtype):
+        check_range(own, n, first)
+    if comm.size == 1:
+        return own.astype(dtype, copy=False)
+    with devices.allocating(f"gathering {n:,} successors", n * dtype.itemsize, device):
+        whole = device.xp.empty(n, dtype)
+    whole[first:last] = own
+    comm.allgather(whole, ranges)
+    return whole
+
+
+def check_range(succ: Array, n: int | None = None, first: int = 0) -> None:
+    """Raise InputError if a successor is not in [0, n); `first` is the number of the first element."""
+    n = len(succ) if n is None else n
+    # As an unsigned integer a negative number is large, so one maximum finds both kinds.
+    if len(succ) and int(succ.view(succ.dtype.str.replace("i", "u")).max()) >= n:
+        where = int(((succ < 0) | (succ >= n)).argmax())
+        place = f" at element {first + where}"
+        raise InputError(place, argument="succ", value=int(succ[where]), expected=f"integers in [0, {n})")
+
+
+def one_by_one(succ: Array) -> np.ndarray:
+    """Return the ranks, computed by one core of the host; raise InputError if `succ` is not a list."""
+    succ = devices.to_host(succ)
+    check_range(succ)
+    ranks, way = np.empty_like(succ), np.empty_like(succ)
+    cycle = list_rank_kernels.on(devices.find("cpu")).sequential(succ, ranks, way)
+    if cycle >= 0:
+        raise InputError(f"element {cycle} of succ is on a cycle without an end: let the last of a list name itself")
+    return ranks

@@ -138,11 +138,11 @@ class SpanningForestResult(Result):
         >>> mgraph.minimum_spanning_forest(graph, device="cpu").total
         7
         """
-        weights = self.weights.to_numpy() if on_workers(self.weights) else devices.to_host(self.weights)
-        if weights.dtype.kind == "f":
+        parts = self.weights.chunks() if on_workers(self.weights) else [devices.to_host(self.weights)]
+        if self.weights.dtype.kind == "f":
             with np.errstate(over="ignore"):
-                return float(weights.sum(dtype=np.float64))
-        return sum(weights.tolist())
+                return float(sum(part.sum(dtype=np.float64) for part in parts))
+        return sum(sum(part.tolist()) for part in parts)
 
     @property
     def trees(self) -> int:

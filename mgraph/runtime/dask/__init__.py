@@ -1,6 +1,6 @@
 """Running programs on Dask workers, one shard each: Dask controls, NCCL or messages carry the data."""
 
-from .building import built, weighed
+from .building import built, computed, weighed
 from .connect import connect, local_client
 from .driver import Cluster
 from .graph import DistributedGraph
@@ -8,6 +8,7 @@ from .matrix import DistributedMatrix
 from .names import published, resident, unpublish
 from .network import Network, check_network
 from .reading import read
+from .resident import beside
 from .stored import near_workers
 from .vector import DistributedVector
 
@@ -17,8 +18,10 @@ __all__ = [
     "DistributedMatrix",
     "DistributedVector",
     "Network",
+    "beside",
     "built",
     "check_network",
+    "computed",
     "connect",
     "local_client",
     "near_workers",

@@ -12,13 +12,16 @@ from ...errors import InputError
 from ...graph.source import Chunks, EdgeSource
 from ...graph.vertex_range import Weigh
 from ...planning.cut import Placed
+from ...planning.devices import DeviceSpec
 from ...planning.plan import Detail, Plan
 from ..placing import Placing
+from ..program import Program
 from . import residents
 from .driver import Cluster
 from .group import Group, Kept, group_of
 from .placement import Facts, Placement
 from .resident import Resident
+from .vector import DistributedVector
 
 
 def built(source: EdgeSource, cluster: Cluster) -> Placement:
@@ -45,6 +48,16 @@ def collected(src: Any, dst: Any, weights: Any, n: int | None, directed: bool, c
         for shard in range(shards)
     ]
     return placed(group, residents.keep_chunks, dealt)
+
+
+def computed(
+    name: str, planned: Callable[[tuple[DeviceSpec, ...]], tuple[Program, Plan]], cluster: Cluster
+) -> DistributedVector:
+    """Return a vector that a program computes on workers of nothing; `planned` makes program and plan for devices."""
+    group = group_of(cluster)
+    program, plan = planned(group.specs)
+    vector: DistributedVector = Resident(group, None, []).run(program, lambda shard: None, plan, None).arrays[name]
+    return vector
 
 
 def _aligned(src: Any, dst: Any, weights: Any) -> list[Any]:

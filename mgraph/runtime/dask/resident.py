@@ -33,12 +33,12 @@ FRESH = 1.0
 
 
 class Resident:
-    """The executor of a graph that lies on the workers of a group."""
+    """The executor of a graph, or of vectors alone, that lie on the workers of a group."""
 
     place: devices.Device | None = None
 
     def __init__(
-        self, group: Group, graph: str, held: list[Mapping[str, int]], vectors: Mapping[str, Any] | None = None
+        self, group: Group, graph: str | None, held: list[Mapping[str, int]], vectors: Mapping[str, Any] | None = None
     ) -> None:
         group.ready()
         #: The vectors beside the graph, to keep them on the workers, and where they are: their calls and names there.
@@ -129,3 +129,8 @@ class Resident:
             arrays[name] = self._group.matrix(plan, name, dtype)
         timings = {part: max(answer.timings[part] for answer in answers) for part in answers[0].timings}
         return Outcome(arrays, {**timings, "call": seconds})
+
+
+def beside(name: str, vector: DistributedVector) -> Resident:
+    """Return the executor of programs that take a vector, by name, where it lies."""
+    return Resident(vector._group, None, [], {name: vector})

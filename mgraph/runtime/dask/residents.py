@@ -52,8 +52,8 @@ class Request:
         The group's session, and the client and the name of the call.
     timeout : float
         Seconds that a worker may be silent.
-    graph : str
-        The name of the graph.
+    graph : str or None
+        The name of the graph; None if the program takes vectors alone, or nothing.
     program : Program or None
         What to run; None to go on with the call's program.
     first, span : int, int or None
@@ -70,7 +70,7 @@ class Request:
     client: str
     call: str
     timeout: float
-    graph: str
+    graph: str | None
     program: Program | None
     first: int
     span: int | None
@@ -159,7 +159,7 @@ class Residents(WorkerPlugin):
         sessions(self._worker).abort(session)
 
     def _run(self, s: Session, asked: Request) -> Answer:
-        worker, part = self._worker, s.kept[asked.graph]
+        worker, part = self._worker, None if asked.graph is None else s.kept[asked.graph]
         if asked.program is not None:
             s.program, s.compiled, s.seconds = asked.program, dict.fromkeys(s.compiled, 0.0), {}
             with at_work(worker, s, "load"):
@@ -191,14 +191,16 @@ class Residents(WorkerPlugin):
         shapes = {name: (len(array), np.dtype(array.dtype)) for name, array in vectors.items()}
         types = {name: np.dtype(array.dtype) for name, array in s.matrices.items()}
         timings = {**s.seconds, "compile": sum(s.compiled.values())}
-        return Answer(k, finished, facts, shapes, types, timings, part.sizes(), sight)
+        sizes = {} if part is None else part.sizes()
+        return Answer(k, finished, facts, shapes, types, timings, sizes, sight)
 
 
-def _piece(s: Session, part: VertexRange, beside: Mapping[str, tuple[str, str]] | None) -> Any:
-    """Return what a program loads: a part of a graph, with vectors beside it if the call takes some."""
+def _piece(s: Session, part: VertexRange | None, beside: Mapping[str, tuple[str, str]] | None) -> Any:
+    """Return what a program loads: a part of a graph, vectors by name, or both."""
     if beside is None:
         return part
-    return Beside(part, {name: s.kept[call][vector] for name, (call, vector) in beside.items()})
+    vectors = {name: s.kept[call][vector] for name, (call, vector) in beside.items()}
+    return vectors if part is None else Beside(part, vectors)
 
 
 def connected(worker: Worker, session: Session, name: str) -> Communicator:
