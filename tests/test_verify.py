@@ -94,6 +94,7 @@ def test_right_results_pass(lying, name):
                 else:
                     result.verify()
         mgraph.connected_components(placed, **where).verify()
+        mgraph.apsp(placed, **where).verify(rows=2)
 
 
 def test_right_results_of_all_methods_pass():
@@ -304,12 +305,19 @@ def test_graphs_and_results_on_workers_and_here():
         mgraph.bfs_many(graph, [0, 7], client=client, device="cpu").verify()
         with pytest.raises(InputError, match="does not lie beside"):
             mgraph.bfs(graph, 0, device="cpu").verify(placed)
-        with pytest.raises(InputError, match="lies on workers"):
-            mgraph.apsp(graph, device="cpu").verify(placed)
+        pairs = mgraph.apsp(graph, device="cpu")
+        pairs.verify(placed)
+        pairs.distances[-1, 7] += 1
+        with pytest.raises(VerificationError, match="from vertex 44: vertex 7") as caught:
+            pairs.verify(placed)
+        assert (caught.value.rule, caught.value.vertex) == ("edge", 7)
         searches = mgraph.bfs_many(placed, [0, 7], predecessors=True)
-        with pytest.raises(InputError, match="to_graph"):
-            searches.verify()
+        searches.verify()
         searches.verify(placed.to_graph())
+        searches = mgraph.bfs_many(graph, [0, 7], device="cpu")
+        searches.distances[1, 9] = 3
+        with pytest.raises(VerificationError):
+            searches.verify(placed)
         result = mgraph.bfs(placed, 0)
         placed.close()
         with pytest.raises(InputError, match="closed"):

@@ -5,6 +5,7 @@ Each method is a program of its own: `mgraph.matrices.floyd_warshall`, `naive`, 
 """
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -17,7 +18,7 @@ from ...arguments import checked_choice, checked_flag, checked_integer, checked_
 from ...device.clock import clock
 from ...docstrings import with_common_parts
 from ...dtypes import NO_PREDECESSOR, distance_dtype, exact_types, infinity
-from ...errors import DistanceOverflowError, Given, InputError, MemoryLimitError, RoundingError
+from ...errors import DistanceOverflowError, Given, InputError, MemoryLimitError, RoundingError, VerificationError
 from ...graph import Graph, PlacedGraph, as_any_graph, as_graph, check_sums, outline
 from ...graph.potentials import potentials
 from ...matrices.distance_matrix import gathered_part, parts
@@ -38,7 +39,8 @@ from ...runtime.select import (
     specs_holding,
 )
 from .. import bellman, negative_cycles
-from ..certificates.run import solved_graph_here
+from ..certificates import distances as certificate
+from ..certificates.run import solved_graph
 from . import plan as all_pairs
 from .by_component import ByComponent
 from .by_source import FromEverySource, gathered_network, network
@@ -47,7 +49,7 @@ from .naive import Naive
 from .out_of_core import OutOfCore
 from .plan import METHODS, SEARCHES
 from .squaring import Squaring
-from .verify import check_rows
+from .verify import ROUNDING, check_rows
 
 #: The most vertices of a dense matrix whose edges are listed to check whether a negative cycle is real.
 EDGES_OF_DENSE = 4096
@@ -412,8 +414,9 @@ class ApspResult(MatrixResult):
 
         Parameters
         ----------
-        graph : Graph or array of shape (n, n), optional
-            What was solved. By default the call's graph, if it still exists: the result does not keep it.
+        graph : Graph, DistributedGraph or array of shape (n, n), optional
+            What was solved. By default the call's graph, if it still exists: the result does not keep it. If it lies on
+            workers, the rows are checked there.
         rows : int or None
             How many rows to check, evenly spaced, the first and the last included; None checks all.
 
@@ -421,9 +424,10 @@ class ApspResult(MatrixResult):
         ------
         VerificationError
             If a rule is broken: the error's `rule` is ``"neighbours"`` or ``"path"``, and `vertex` the first vertex
-            that breaks it in the first such row.
+            that breaks it in the first such row. If the graph lies on workers, `rule` is one of those of
+            `mgraph.SsspResult.verify`.
         InputError
-            If the graph has gone, has another number of vertices or lies on workers, and for invalid `rows`.
+            If the graph has gone or has another number of vertices, and for invalid `rows`.
 
         Examples
         --------
@@ -437,9 +441,24 @@ class ApspResult(MatrixResult):
             ...
         mgraph.errors.VerificationError: from vertex 0 the distance of vertex 2 is 9.0, ...
         """
-        known, n = solved_graph_here(self, graph), self.plan.n
+        known, n = solved_graph(self, graph), self.plan.n
         count = n if rows is None else checked_integer("rows", rows, 1)
-        check_rows(known if known.dense is None else known.dense, self.distances, bellman.sampled(n, count))
+        rows_to_check = bellman.sampled(n, count)
+        if isinstance(known, PlacedGraph):
+            self._verify_there(known, rows_to_check)
+        else:
+            check_rows(known if known.dense is None else known.dense, self.distances, rows_to_check)
+
+    def _verify_there(self, graph: PlacedGraph, rows: Sequence[int]) -> None:
+        """Raise unless some rows are right, by the certificate of a search on the workers where the graph lies."""
+        unreached = infinity(np.dtype(self.distances.dtype))
+        for i in rows:
+            unit = not graph.weighted
+            question = certificate.Question((i,), float("inf"), -1, unit, unreached, graph.nonnegative, ROUNDING)
+            try:
+                certificate.verify(graph, question, {"distances": devices.to_host(self.distances[i])}, carried=True)
+            except VerificationError as error:
+                raise VerificationError(f"from vertex {i}: {error}", rule=error.rule, vertex=error.vertex) from None
 
     def _connected(self, first: int, last: int) -> np.ndarray:
         distances = devices.to_host(self.distances[first:last])

@@ -18,7 +18,7 @@ from ...runtime.program import Progress, memory_errors
 from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
 from .. import bellman
 from ..certificates import distances as certificate
-from ..certificates.run import solved_graph_here
+from ..certificates.run import solved_graph
 from . import plan as searches
 from .search_many import SearchMany
 
@@ -179,8 +179,9 @@ class BfsManyResult(MatrixResult):
 
         Parameters
         ----------
-        graph : Graph, optional
-            The graph that was searched. By default the call's, if it still exists: the result does not keep it.
+        graph : Graph or DistributedGraph, optional
+            The graph that was searched. By default the call's, if it still exists: the result does not keep it. If it
+            lies on workers, the rows are checked there.
         rows : int or None
             How many searches to check, evenly spaced, the first and the last included; None checks all.
 
@@ -189,7 +190,7 @@ class BfsManyResult(MatrixResult):
         VerificationError
             If a rule is broken: the error's `rule` names the first one, and `vertex` the first vertex that breaks it.
         InputError
-            If the graph has gone, has another number of vertices or lies on workers, and for invalid `rows`.
+            If the graph has gone or has another number of vertices, and for invalid `rows`.
 
         Examples
         --------
@@ -197,12 +198,13 @@ class BfsManyResult(MatrixResult):
         >>> graph = mgraph.generate.grid(2, 3)
         >>> mgraph.bfs_many(graph, [0, 4], device="cpu").verify()
         """
-        known = solved_graph_here(self, graph)
+        known = solved_graph(self, graph)
         count = len(self.sources) if rows is None else checked_integer("rows", rows, 1)
         for i in bellman.sampled(len(self.sources), count):
             limits = self.solved.limit, self.solved.target
             question = certificate.Question((self.sources[i],), *limits, unit=True, unreached=-1, nonnegative=True)
-            certificate.verify(known, question, {name: array[i] for name, array in self.arrays.items()})
+            row = {name: array[i] for name, array in self.arrays.items()}
+            certificate.verify(known, question, row, carried=True)
 
     def _row_sources(self) -> Sequence[int]:
         return self.sources

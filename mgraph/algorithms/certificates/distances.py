@@ -7,7 +7,8 @@ the distances gives a path. Edges of length zero or less need a search along tig
 zero could explain each other.
 
 Integers are compared exactly. Searches in floats add a distance and a length in the type of the distances, with one
-rounding. So do the rules here, and they accept a difference of one unit in the last place.
+rounding. So do the rules here, and they accept a difference of one unit in the last place. Distances of all pairs are
+sums in any order, of which more rounding is accepted (`Question.rounding`).
 
 Graph500 benchmark specification, "Validation"; `mgraph.algorithms.bellman` has the rules for rows of matrices.
 """
@@ -58,6 +59,8 @@ class Question:
         The distance of a vertex that was not reached.
     nonnegative : bool
         Whether no length is negative.
+    rounding : float
+        The relative error of floats to accept, if it is more than a unit in the last place.
     """
 
     starts: tuple[int, ...]
@@ -66,6 +69,7 @@ class Question:
     unit: bool
     unreached: float
     nonnegative: bool
+    rounding: float = 0.0
 
 
 @dataclass
@@ -82,25 +86,45 @@ class Proof:
     done: bool = False
 
 
-def verify(graph: Graph | PlacedGraph, question: Question, vectors: Mapping[str, Array]) -> None:
-    """Raise VerificationError unless vectors, distances and perhaps predecessors, answer a question about a graph."""
-    prove(graph, lambda plan: Certificate(plan, question), vectors, RULES)
+def verify(graph: Graph | PlacedGraph, question: Question, vectors: Mapping[str, Array], carried: bool = False) -> None:
+    """Raise VerificationError unless vectors, distances and perhaps predecessors, answer a question about a graph.
+
+    With `carried`, vectors that are here are sent to the workers on which the graph lies.
+    """
+    if carried and isinstance(graph, PlacedGraph):
+        prove(graph, lambda plan: Certificate(plan, question, vectors), {}, RULES)
+    else:
+        prove(graph, lambda plan: Certificate(plan, question), vectors, RULES)
 
 
 class Certificate:
-    """Distances from some sources, checked over ranges of vertices in one superstep."""
+    """Distances from some sources, checked over ranges of vertices in one superstep.
+
+    Parameters
+    ----------
+    plan : Plan
+        Its ranges are those of the vertices.
+    question : Question
+        What the search was asked.
+    carried : mapping, optional
+        The vectors of all vertices, in NumPy; by default they lie beside the graph.
+    """
 
     facts: ClassVar[tuple[str, ...]] = ("faults",)
 
-    def __init__(self, plan: Plan, question: Question) -> None:
+    def __init__(self, plan: Plan, question: Question, carried: Mapping[str, Array] | None = None) -> None:
         self.plan = plan
         self.question = question
+        self.carried = carried
 
     def load(self, shard: int, piece: Beside, device: devices.Device) -> Proof:
         """Return the shard with its own part of the vectors."""
         first, last = self.plan.ranges[shard]
         whole = {}
-        for name, own in piece.vectors.items():
+        vectors = piece.vectors
+        if self.carried is not None:
+            vectors = {name: device.asarray(vector[first:last]) for name, vector in self.carried.items()}
+        for name, own in vectors.items():
             whole[name] = own if len(own) == self.plan.n else device.xp.empty(self.plan.n, own.dtype)
             whole[name][first:last] = own
         faults = Faults(tuple(RULES), self.plan.n)
@@ -207,7 +231,11 @@ class Certificate:
         length = before.dtype.type(1) if weights is None else weights.astype(before.dtype)
         sums = before + length
         infinity = before.dtype.type("inf")
-        return xp.nextafter(sums, -infinity), xp.nextafter(sums, infinity)
+        low, high = xp.nextafter(sums, -infinity), xp.nextafter(sums, infinity)
+        if self.question.rounding:
+            margin = xp.where(xp.isfinite(sums), abs(sums), 0) * before.dtype.type(self.question.rounding)
+            low, high = xp.minimum(low, sums - margin), xp.maximum(high, sums + margin)
+        return low, high
 
     def _spread(self, state: Proof, ties: list[Edges], marks: Array, comm: Communicator) -> None:
         """Mark what ties lead to from the marked vertices, on all shards, level by level."""

@@ -60,14 +60,6 @@ def solved_graph(result: Result, given: Any) -> Graph | PlacedGraph:
     return graph
 
 
-def solved_graph_here(result: Result, given: Any) -> Graph:
-    """Return the graph that a result with a row per source is of, which must lie in this process."""
-    graph = solved_graph(result, given)
-    if isinstance(graph, PlacedGraph):
-        raise InputError(f"{graph!r} lies on workers, where matrices are not verified: give verify(graph.to_graph())")
-    return graph
-
-
 def prove(
     graph: Graph | PlacedGraph,
     make: Callable[[Plan], Program],
