@@ -16,7 +16,7 @@ from distributed.comm import tcp
 from test_cluster import cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 
 import mgraph
-from mgraph import DistributedGraph, Graph, device
+from mgraph import DistributedGraph, Graph, device, limits
 from mgraph.errors import InputError, MemoryLimitError, NegativeCycleError, SchedulerError, WorkerLostError
 from mgraph.generate import grid, rmat, weighted
 from mgraph.runtime.dask.turns import Turns
@@ -148,6 +148,17 @@ def test_forests_of_weights_of_64_bits(client, is_directed):
                 same(mgraph.minimum_spanning_forest(placed), expected)
         found = mgraph.minimum_spanning_forest(graph, client=client, device="cpu")
         np.testing.assert_array_equal(found.weights, expected.weights)
+
+
+def test_one_worker_runs_the_direct_path():
+    """Its plan is that of a direct call: it knows the shape of the graph."""
+    graph = grid(200, 200)  # of many levels, which only a look at it tells
+    with Client(n_workers=1, threads_per_worker=limits.cores(), processes=False, dashboard_address=":0") as client:
+        placed = DistributedGraph.from_graph(graph, client, device="cpu")
+        for call in (lambda given, **at: mgraph.bfs(given, 0, **at), lambda given, **at: mgraph.sssp(given, 0, **at)):
+            found, expected = call(placed).plan, call(graph, device="cpu").plan
+            assert found.method == expected.method
+            assert found.seconds == pytest.approx(expected.seconds, rel=0.01)
 
 
 def test_limits_targets_and_several_sources(client):

@@ -79,6 +79,10 @@ class PlacedGraph(ABC):
         """
 
     @abstractmethod
+    def seen(self, look: Callable[[Any, Any], Any]) -> Any:
+        """Return what a function makes of the edges into the first worker's vertices, ``(indptr, indices)``, there."""
+
+    @abstractmethod
     def to_graph(self) -> Graph:
         """Return the graph with all edges in this process's memory."""
 

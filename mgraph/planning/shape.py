@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import device as devices
+from ..graph import PlacedGraph
 from .devices import DeviceSpec
 
 #: The number of sampled edges, and the difference of two vertex numbers from which one cache does not hold both.
@@ -51,10 +52,15 @@ _FEW = 1 << 16
 
 
 def shape_beside(graph: Any, specs: tuple[DeviceSpec, ...]) -> Shape | None:
-    """Return the shape of a graph in host memory if the plan is for the CPU, measured once; otherwise None."""
-    if len(specs) > 1 or specs[0].kind != "cpu" or graph.device != "cpu":
+    """Return the shape of a graph in host memory if the plan is for one CPU, measured once; otherwise None."""
+    if len(specs) > 1 or specs[0].kind != "cpu":
         return None
-    found: Shape = graph.kept("shape", devices.find("cpu"), lambda: shape_of(*graph.adjacency("csr")))
+    there = isinstance(graph, PlacedGraph)
+    if not there and graph.device != "cpu":
+        return None
+    found: Shape = graph.kept(
+        "shape", devices.find("cpu"), lambda: graph.seen(shape_of) if there else shape_of(*graph.adjacency("csr"))
+    )
     return found
 
 

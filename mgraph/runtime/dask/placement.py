@@ -1,6 +1,6 @@
 """What calls ask of a graph on workers, on the client's side: facts, the cut, and the executor."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,6 +64,12 @@ class Placement(PlacedGraph):
     def held(self, names: Sequence[str]) -> tuple[int, ...]:
         """Return the bytes that each worker's device keeps of the graph under some names."""
         return tuple(sum(sizes.get(name, 0) for name in names) for sizes in self.sizes)
+
+    def seen(self, look: Callable[[Any, Any], Any]) -> Any:
+        """Return what a function makes of the edges into the first worker's vertices, ``(indptr, indices)``, there."""
+        self.check()
+        self.group.ready()
+        return self.group.one(0, residents.seen, self.name, look)[0]
 
     def check(self) -> None:
         """Raise InputError if the edges have been released."""

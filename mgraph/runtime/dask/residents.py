@@ -371,6 +371,14 @@ def applied(session: str, call: str | None, function: Callable[..., Any], *opera
 
 
 @reported
+def seen(session: str, name: str, look: Callable[[Array, Array], Any]) -> Any:
+    """Task: return what a function makes of the edges of a part of a graph, by target."""
+    s = sessions(get_worker()).find(session)
+    with s.device.active():
+        return look(*s.kept[name].adjacency("csc"))
+
+
+@reported
 def edges(session: str, name: str) -> Compressed:
     """Task: return the edges of a part of a graph, by target."""
     s = sessions(get_worker()).find(session)
