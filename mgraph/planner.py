@@ -111,10 +111,13 @@ def plan(
         Quads, rows of four words, that a GPU keeps for ``"bfs"`` of a graph with few neighbours a vertex. By default
         one per vertex.
     network : float, optional
-        For ``"apsp"``: bytes a second that can enter one node over the network between nodes, and at the same time
+        Bytes a second that can enter one node over the network between nodes, and at the same time
         leave it. The node's devices share them: a node of Summit has two ports of 12.5 GB/s for six GPUs, 25e9. By
-        default all devices are in one node. The prediction assumes that a broadcast is passed on from device to
-        device, which `mgraph.runtime.communicator` does not do yet on grids of more than two rows or columns.
+        default all devices are in one node. For ``"apsp"`` the prediction assumes that a broadcast is passed on from
+        device to device, which `mgraph.runtime.communicator` does not do yet on grids of more than two rows or columns.
+        For ``"bfs"``, ``"bfs_many"``, ``"sssp"`` and ``"components"``, ``plan.detail.traffic`` has what enters a node
+        and how long that takes, and from which number of devices on a grid of two dimensions would exchange less than
+        the ranges of vertices that are used.
     gpus_per_node : int
         Consecutive devices that form a node; used with ``network`` only. By default as many as a host of H200s has.
     splitters : int, optional

@@ -29,6 +29,7 @@ from mgraph.generate import random_matrix, rmat
 from mgraph.matrices.floyd_warshall import FloydWarshall
 from mgraph.planning.cut import balanced_ranges, even_ranges, fitting, grids, grouped, shares
 from mgraph.planning.devices import USABLE
+from mgraph.planning.network import HOP, Exchanged, gathered, traffic
 from mgraph.planning.rates import DEFAULT, EXCHANGE, PUBLISHED
 from mgraph.planning.shape import Shape
 
@@ -368,6 +369,60 @@ def test_an_exchange_takes_what_the_link_and_the_network_take():
     assert plan("apsp", n // 8, devices=gpus(1), network=1.0).detail.exchange == 0
 
 
+#: Plans over ranges of vertices, and the bytes of vectors of all vertices in each of their rounds.
+OVER_RANGES = [("bfs", {}, 20, 1 / 8), ("bfs_many", {"sources": 64}, 20, 8), ("sssp", {}, 60, 4 + 1 / 8)]
+
+
+@pytest.mark.parametrize(("algorithm", "options", "rounds", "each"), OVER_RANGES)
+def test_all_of_a_vector_enters_a_node_but_its_own_part(algorithm, options, rounds, each):
+    n, network = 1 << 24, 1e9
+    near = plan(algorithm, n, 16 * n, gpus(32), **options)
+    far = plan(algorithm, n, 16 * n, gpus(32), network=network, **options)
+    entering = rounds * each * n * 24 / 32
+    assert near.detail.traffic is None and far.detail.traffic.entering == pytest.approx(entering, rel=1e-6)
+    assert far.detail.traffic.seconds == pytest.approx(rounds * 2 * HOP["cuda"] + entering / network)
+    assert far.seconds == pytest.approx(near.seconds + far.detail.traffic.seconds)
+    # More devices do not receive less, nor do all on one node receive anything.
+    more = plan(algorithm, n, 16 * n, gpus(64), network=network, **options)
+    assert more.detail.traffic.seconds > far.detail.traffic.seconds
+    one_node = plan(algorithm, n, 16 * n, gpus(32), network=1.0, gpus_per_node=32, **options)
+    assert one_node.detail.traffic.seconds == one_node.detail.traffic.entering == 0
+    assert one_node.seconds == near.seconds
+
+
+@pytest.mark.parametrize("algorithm", ["bfs", "bfs_many", "sssp", "components"])
+def test_a_plan_says_from_where_on_a_grid_would_exchange_less(algorithm):
+    large = plan(algorithm, 1 << 28, 1 << 32, gpus(64), network=25e9).detail.traffic
+    assert large.grid_from is not None and large.grid_from % 8 == 0
+    assert f"exchange less from {large.grid_from:,} devices on" in (
+        plan(algorithm, 1 << 28, 1 << 32, gpus(64), network=25e9).explain()
+    )
+    # Nodes of one device each, and a slower network, make grids pay earlier.
+    single = plan(algorithm, 1 << 28, 1 << 32, gpus(64), network=1e9, gpus_per_node=1).detail.traffic
+    assert single.grid_from < large.grid_from
+
+
+def test_a_grid_never_pays_where_a_level_is_all_latency():
+    small = plan("bfs", 1 << 10, 1 << 14, gpus(64), network=400e9)
+    assert small.detail.traffic.grid_from is None and "not exchange less on any number of devices" in small.explain()
+
+
+def test_the_forests_of_all_devices_enter_a_node():
+    n = 1 << 24
+    found = plan("components", n, 16 * n, gpus(32), network=1e9).detail.traffic
+    assert found.entering == 4 * n * 24 and found.seconds == pytest.approx(32 * 2 * HOP["cuda"] + found.entering / 1e9)
+
+
+def test_where_a_grid_begins_to_pay_follows_from_what_both_exchange():
+    """Two nodes exchange the same either way; of four in a square half of the vector enters, not three quarters."""
+    whole = Exchanged(1, 1e9)
+    assert traffic(4, "cuda", 1e9, 1, gathered(whole), whole).grid_from == 4
+    # A quarter of the vector takes as long as another collective: 60 µs.
+    for bytes_of, first in ((4 * 60e-6 * 1e9 * 1.01, 4), (4 * 60e-6 * 1e9 * 0.99, 8)):
+        whole = Exchanged(1, bytes_of)
+        assert traffic(4, "cuda", 1e9, 1, gathered(whole), whole).grid_from == first
+
+
 def test_an_exchange_hides_behind_the_update_when_looking_ahead():
     n, rates = 262_144, DEFAULT["cuda"]
     rounds = n // 128
@@ -586,7 +641,7 @@ def test_predicted_peak_of_bfs_is_the_measured_one(predecessors):
         ),
         (("apsp", 10), {"network": "25e9"}, "such as 25e9, got '25e9'"),
         (("apsp", 10), {"network": True}, "such as 25e9, got True"),
-        (("bfs", 10, 9), {"network": 25e9}, "network=25000000000.0 does not go with bfs: it is for apsp"),
+        (("list_rank", 10), {"network": 25e9}, "network=25000000000.0 does not go with list_rank: it is for apsp, bfs"),
         (("apsp", 10), {"gpus_per_node": 0}, "gpus_per_node must be an integer in [1, 4611686018427387905), got 0"),
         (("apsp", 10), {"span": "a"}, "span must be an integer of 1 or more, got 'a'"),
         (("apsp", 10), {"span": 1.5}, "span must be an integer of 1 or more, got 1.5"),

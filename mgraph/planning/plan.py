@@ -6,13 +6,14 @@ A `Plan` has the fields that all algorithms share. Fields of one algorithm are i
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 from ..arguments import size_in_words
 from ..errors import Words
 from .cut import Range, Ranges
 from .devices import DeviceSpec
+from .network import Traffic
 
 #: The number of devices from which one line describes all of them.
 MANY = 17
@@ -33,7 +34,14 @@ class Detail:
 
     An algorithm derives a frozen dataclass from it, with the fields that its program needs. The methods write the
     lines of `Plan.explain` that differ between algorithms. Each takes the plan that the detail belongs to.
+
+    Attributes
+    ----------
+    traffic : Traffic or None
+        What is predicted of the exchange between nodes, where ``network`` was given and vertices are cut into ranges.
     """
+
+    traffic: Traffic | None = field(default=None, kw_only=True)
 
     #: What `Plan.n` counts.
     noun: ClassVar[str] = "vertices"
@@ -55,6 +63,11 @@ class Detail:
         """Yield lines about how the result is computed."""
         steps = self.until if plan.steps is None else f"{plan.steps:,}"
         yield f"supersteps: {steps}, in spans of {plan.span:,}"
+        if self.traffic is not None:
+            sent = f"{size_in_words(self.traffic.entering)} into each node in {duration_in_words(self.traffic.seconds)}"
+            fewer = f"exchange less from {self.traffic.grid_from or 0:,} devices on"
+            grid = fewer if self.traffic.grid_from is not None else "not exchange less on any number of devices"
+            yield f"network: {sent}; a grid of two dimensions would {grid}"
 
     def part(self, plan: "Plan", shard: int) -> tuple[Range, ...]:
         """Return a shard's part of the work: its vertices, or the rows and the columns of its rectangle."""

@@ -12,6 +12,7 @@ from ...planning.cut import shares, span_of
 from ...planning.devices import DeviceSpec, rates_of
 from ...planning.fit import fitted, shortfall
 from ...planning.kernels import check_method
+from ...planning.network import Exchanged, gathered, traffic
 from ...planning.plan import Plan
 from ...planning.rates import EXCHANGE, SHORT
 from ...planning.shape import Shape
@@ -26,6 +27,9 @@ _LOOKS = {"cuda": 5.0, "cpu": 7.0}
 
 #: A list of vertices is sent instead of a bitmap if it is shorter by this factor.
 LISTS = 16
+
+#: Assumed number of levels of a search that do not fit lists.
+_WIDE = 4
 
 #: The methods of `mgraph.bfs` that launch each level by itself, which the program `by_level` runs.
 BY_LEVEL = ("edge", "vertex", "mask", "privatized", "scan", "sequential")
@@ -61,6 +65,8 @@ def planned(
     quads: int | Callable[[], int] | None = None,
     memory_limit: int | None = None,
     shape: Shape | None = None,
+    network: float | None = None,
+    gpus_per_node: int = 8,
 ) -> Plan:
     """Plan a search from one source, or from a set of them, level by level.
 
@@ -112,6 +118,8 @@ def planned(
             whole, first = (_touches_by_level(n, max(edges), method, levels) for levels in (int(depth), 0))
             seconds = (0.4 * (whole - first) + shape.reads(n, 1.6) * first) / (search * cores)
         level = per_level + seconds / depth
+    levels = _exchanged(n, len(specs), listed, depth)
+    between = traffic(len(specs), kind, network, gpus_per_node, gathered(levels), levels)
     made = Plan(
         algorithm="bfs",
         method="hybrid" if method == "auto" else method,
@@ -124,10 +132,16 @@ def planned(
         steps=None,
         span=span or span_of(level),
         peak_bytes=peaks,
-        seconds=seconds + depth * per_level,
-        detail=SearchDetail(listed, by_target, by_source, prepared),
+        seconds=seconds + depth * per_level + (between.seconds if between else 0),
+        detail=SearchDetail(listed, by_target, by_source, prepared, traffic=between),
     )
     return fitted(made, memory_limit)
+
+
+def _exchanged(n: int, shards: int, listed: int, depth: float) -> Exchanged:
+    """Return the levels of a search, and the bytes of their bitmaps and lists."""
+    wide = min(depth, _WIDE) if listed else depth
+    return Exchanged(depth, wide * n / 8 + (listed > 0) * depth * 4 * shards * (1 + listed))
 
 
 def _lists(method: str, predecessors: bool) -> tuple[bool, bool]:
@@ -200,6 +214,8 @@ def planned_for_many(
     indptr: Any = None,
     memory_limit: int | None = None,
     shape: Shape | None = None,
+    network: float | None = None,
+    gpus_per_node: int = 8,
 ) -> Plan:
     """Plan searches from many sources: as many words of 64 searches at a time as are needed, and fit."""
     checked_choice("method", method, ("auto", "words"))
@@ -223,6 +239,8 @@ def planned_for_many(
         if kind == "cpu":  # word by word; a level reads all vertices, and each distance is written by itself
             touches = words * (3 * max(edges) + 2 * shape.levels * n) + 38 * words * n
             seconds = batches * (touches / (r.search * specs[0].cores) + shape.levels * per_level)
+        levels = Exchanged(batches * DEPTH, batches * DEPTH * 8 * words * n)
+        between = traffic(shards, kind, network, gpus_per_node, gathered(levels), levels)
         return Plan(
             algorithm="bfs_many",
             method="words",
@@ -235,8 +253,8 @@ def planned_for_many(
             steps=None,
             span=span or span_of(seconds / (DEPTH * batches)),
             peak_bytes=peaks,
-            seconds=seconds + 8 * sources * n / (r.memory * shards),
-            detail=SearchesDetail(sources, 64 * words),
+            seconds=seconds + 8 * sources * n / (r.memory * shards) + (between.seconds if between else 0),
+            detail=SearchesDetail(sources, 64 * words, traffic=between),
         )
 
     # At most the words that the sources need, rounded up to a power of two.

@@ -1,6 +1,7 @@
 """Plans of connected components."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 from ...arguments import checked_choice
@@ -10,12 +11,16 @@ from ...planning.cut import shares, span_of
 from ...planning.devices import DeviceSpec, rates_of
 from ...planning.fit import fitted
 from ...planning.kernels import check_method
+from ...planning.network import Exchanged, traffic
 from ...planning.plan import Detail, Plan
 from ...planning.rates import EXCHANGE
 from ...planning.shape import Shape
 
 #: Up to this number of edges one core of a CPU is as fast as all, whose threads take time to wake up.
 FEW_EDGES = 1 << 17
+
+#: Rounds in which labels would be exchanged in a grid of two dimensions: those of Shiloach and Vishkin's method.
+_ROUNDS = 10
 
 #: What `mgraph.connected_components` can do.
 METHODS = ("afforest", "shiloach-vishkin", "sequential")
@@ -39,6 +44,8 @@ def planned(
     indptr: Any = None,
     memory_limit: int | None = None,
     shape: Shape | None = None,
+    network: float | None = None,
+    gpus_per_node: int = 8,
 ) -> Plan:
     """Plan connected components: the reads of vertices and edges by a method, and the forests that it keeps."""
     checked_choice("method", method, ("auto", *METHODS))
@@ -68,6 +75,7 @@ def planned(
     exchanges = 0 if shards == 1 else EXCHANGE[kind] * shards
     able = rates_of(specs[0])
     seconds = touches / (able.search * cores) + launches * able.launch + exchanges
+    between = traffic(shards, kind, network, gpus_per_node, partial(_forests, n), Exchanged(_ROUNDS, 4 * n * _ROUNDS))
     made = Plan(
         algorithm="components",
         method=method,
@@ -79,7 +87,12 @@ def planned(
         steps={"sequential": 1, "afforest": 2}.get(method),
         span=span or span_of(seconds / (10 if rounds else 1)),
         peak_bytes=peaks,
-        seconds=seconds,
-        detail=ComponentsDetail(),
+        seconds=seconds + (between.seconds if between else 0),
+        detail=ComponentsDetail(traffic=between),
     )
     return fitted(made, memory_limit)
+
+
+def _forests(n: int, shards: int, per_node: int) -> Exchanged:
+    """Return what enters a node when the forests of all shards are joined: each is sent to all others."""
+    return Exchanged(shards, 4 * n * max(0, shards - per_node))

@@ -10,12 +10,16 @@ from ...kernels import sssp as sssp_kernels
 from ...planning.cut import shares, span_of
 from ...planning.devices import DeviceSpec, rates_of
 from ...planning.fit import fitted
+from ...planning.network import Exchanged, gathered, traffic
 from ...planning.plan import Detail, Plan
 from ...planning.rates import EXCHANGE
 from ...planning.shape import CACHED, Shape
 
 #: What `sssp` can do.
 METHODS = ("nearfar", "bellman-ford", "mask")
+
+#: Assumed number of rounds; the real one depends on the graph.
+_ROUNDS = 60
 
 #: What it computes in.
 TYPES = tuple(dtype for dtype in DISTANCE_TYPES if dtype.itemsize >= 4)
@@ -34,6 +38,8 @@ def planned(
     indptr: Any = None,
     memory_limit: int | None = None,
     shape: Shape | None = None,
+    network: float | None = None,
+    gpus_per_node: int = 8,
 ) -> Plan:
     """Plan shortest paths from one source, round by round."""
     dtype, shape = distance_dtype(None, dtype, TYPES), shape or Shape()
@@ -48,6 +54,9 @@ def planned(
 
     ranges, _, peaks = shares(n, m, specs, memory_limit, indptr, peak)
     per_round = EXCHANGE["solo" if shards == 1 else kind] + (5e-6 if kind == "cuda" else 1e-6)
+    # In a round every shard learns the distances of all vertices, and which of them fell.
+    rounds = Exchanged(_ROUNDS, _ROUNDS * (n * dtype.itemsize + n / 8))
+    between = traffic(shards, kind, network, gpus_per_node, gathered(rounds), rounds)
     made = Plan(
         algorithm="sssp",
         method=method,
@@ -60,8 +69,10 @@ def planned(
         steps=None,
         span=span or span_of(per_round),
         peak_bytes=peaks,
-        seconds=_passed(n, m, method, kind, shape) / (rates_of(specs[0]).search * shards) + 60 * per_round,
-        detail=Detail(),
+        seconds=_passed(n, m, method, kind, shape) / (rates_of(specs[0]).search * shards)
+        + _ROUNDS * per_round
+        + (between.seconds if between else 0),
+        detail=Detail(traffic=between),
     )
     return fitted(made, memory_limit)
 
