@@ -112,7 +112,7 @@ def test_a_result_is_given_where_an_array_is(client):
         same = labels.labels == largest
         found = mgraph.bfs(placed, sources=same.nonzero()[0]).distances
         np.testing.assert_array_equal(found.to_numpy() == 0, expected.labels == largest)
-        ranked = mgraph.list_rank(labels.labels, device="cpu")
+        ranked = mgraph.list_rank(labels.labels)
         np.testing.assert_array_equal(ranked.ranks, mgraph.list_rank(expected.labels, device="cpu").ranks)
         made = DistributedGraph.from_dask(
             labels.labels, labels.labels, found == 0, n=placed.n, client=client, device="cpu"

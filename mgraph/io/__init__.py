@@ -9,6 +9,7 @@ result is left half written.
 edges of several files, in sections that workers read. `saving` writes results.
 """
 
+from . import parts
 from .edge_files import EdgeFiles, Found, Request
 from .files import absolute, is_pattern
 from .reading import FORMATS, SparseIdsWarning, read, read_files, read_list
@@ -23,6 +24,7 @@ __all__ = [
     "absolute",
     "check_output",
     "is_pattern",
+    "parts",
     "read",
     "read_files",
     "read_list",

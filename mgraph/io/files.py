@@ -80,7 +80,7 @@ def listed(path: str) -> list[str]:
     if not is_pattern(path):
         return [path]
     if is_url(path):
-        system, inner = _system(path)
+        system, inner = system_of(path)
         found = [system.unstrip_protocol(name) for name in system.glob(inner)]
     else:
         found = glob.glob(path, recursive=True)
@@ -104,7 +104,7 @@ def open_file(path: str) -> BufferedReader:
     try:
         if not is_url(path):
             return open(path, "rb")
-        system, inner = _system(path)
+        system, inner = system_of(path)
         return BufferedReader(system.open(inner, "rb"))
     except (FileNotFoundError, NotADirectoryError) as error:
         raise MissingFileError(error.errno or 2, "there is no such file", path) from error
@@ -144,13 +144,13 @@ def is_compressed(path: str) -> bool:
     return any(head.startswith(magic) for magic, _ in COMPRESSIONS.values())
 
 
-def _system(url: str) -> tuple[Any, str]:
-    """Return the file system of a URL, and the path in it."""
-    fsspec = lazy.optional("fsspec", "reading a URL")
+def system_of(url: str, **options: Any) -> tuple[Any, str]:
+    """Return the file system of a URL, or of a path, made with fsspec's `options`; and the path in it."""
+    fsspec = lazy.optional("fsspec", "a URL")
     try:
-        system, inner = fsspec.core.url_to_fs(url)
+        system, inner = fsspec.core.url_to_fs(url, **options)
     except ImportError as error:
-        raise lazy.missing(f"reading {url}", error) from error
+        raise lazy.missing(url, error) from error
     except ValueError as error:
         raise InputError(f"{url} is a URL of an unknown kind: {error}") from error
     return system, inner

@@ -24,6 +24,7 @@ from .. import device as devices
 from ..arguments import checked_flag
 from ..arrays import Array
 from ..errors import Given, InputError, MgraphError, OutputExistsError
+from .files import is_url, path_of, system_of
 
 #: Bytes of an array that is not contiguous that are copied at a time.
 BLOCK = 1 << 24
@@ -40,6 +41,9 @@ def check_output(path: str | os.PathLike[str], overwrite: bool = False) -> None:
     OutputExistsError
         If there is such a file and `overwrite` is false.
     """
+    if is_url(os.fspath(path)):
+        _check_url(os.fspath(path), overwrite)
+        return
     path, overwrite = Path(path), checked_flag("overwrite", overwrite)
     if path.suffix not in (".npy", ".npz"):
         raise InputError(f"{path} has the suffix {path.suffix!r}: a result is written as .npy or .npz")
@@ -58,6 +62,14 @@ def check_output(path: str | os.PathLike[str], overwrite: bool = False) -> None:
         raise OutputExistsError(f"{path} exists: ", Given("overwrite", True), " replaces it")
 
 
+def _check_url(url: str, overwrite: bool) -> None:
+    if path_of(url).suffix not in (".npy", ".npz"):
+        raise InputError(f"{url} has the suffix {path_of(url).suffix!r}: a result is written as .npy or .npz")
+    system, inner = system_of(url)
+    if not checked_flag("overwrite", overwrite) and system.exists(inner):
+        raise OutputExistsError(f"{url} exists: ", Given("overwrite", True), " replaces it")
+
+
 def _target(path: Path) -> Path:
     """Return the file that is written for `path`: if that is a symbolic link, the one it leads to."""
     return Path(os.path.realpath(path)) if path.is_symlink() else path
@@ -68,9 +80,9 @@ def save(path: str | os.PathLike[str], arrays: Array | Mapping[str, Array], over
 
     Parameters
     ----------
-    path : path
+    path : path or str
         Ends with ``.npy`` for one array, ``.npz`` for several by name. A symbolic link stays one: the file
-        that it leads to is written, if it is a regular file or none.
+        that it leads to is written, if it is a regular file or none. Or a URL that fsspec knows.
     arrays : mapping of str to array, or array
         Arrays, or objects with `shape`, `dtype` and a method `chunks` that yields consecutive blocks of
         rows: such a matrix need not fit into memory. A single array needs no name in a ``.npy`` file.
@@ -85,14 +97,14 @@ def save(path: str | os.PathLike[str], arrays: Array | Mapping[str, Array], over
         If the file cannot be written, e.g. because the disk is full; the path is then as it was before.
     """
     check_output(path, overwrite)
-    path = Path(path)
+    path = path_of(os.fspath(path))
     if not isinstance(arrays, Mapping):
         if path.suffix == ".npz":
             raise InputError(f"{path}: a .npz file holds arrays by name, give a mapping; or use .npy")
         arrays = {"array": arrays}
     if path.suffix == ".npy" and len(arrays) != 1:
         raise InputError(f"{path}: a .npy file holds one array, not {len(arrays)} ({', '.join(arrays)}): use .npz")
-    with _replacing(path, overwrite) as file:
+    with _at_url(str(path)) if is_url(str(path)) else _replacing(path, overwrite) as file:
         if path.suffix == ".npy":
             for array in arrays.values():
                 _write_npy(file, array)
@@ -101,6 +113,14 @@ def save(path: str | os.PathLike[str], arrays: Array | Mapping[str, Array], over
                 for name, array in arrays.items():
                     with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                         _write_npy(member, array)
+
+
+@contextlib.contextmanager
+def _at_url(url: str) -> Iterator[IO[bytes]]:
+    """Open a file at a URL that appears there when the block ends, and not at all after an error."""
+    system, inner = system_of(url, skip_instance_cache=True)  # as others may use the shared one meanwhile
+    with system.transaction, system.open(inner, "wb") as file:
+        yield file
 
 
 @contextlib.contextmanager

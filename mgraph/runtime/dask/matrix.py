@@ -17,17 +17,12 @@ from ... import io
 from ...arrays import position
 from ...errors import InputError, SchedulerError
 from . import tasks
+from .blocks import Held, OnDevice, tiles_of
 from .watch import Watch, connection
+from .zarr import save_zarr
 
 #: The most bytes that are sent to the client at a time.
 CHUNK = 1 << 26
-
-
-class OnDevice:
-    """A GPU's array as a result of a Dask task: Dask keeps it in place and counts it as a small object."""
-
-    def __init__(self, array: Any) -> None:
-        self.array = array
 
 
 def _part(block: Any, rows: slice, columns: slice) -> np.ndarray:
@@ -266,14 +261,27 @@ class DistributedMatrix:
             yield receive()
 
     def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
-        """Write the matrix to a ``.npy`` file, chunk by chunk: it need not fit into this machine's memory.
+        """Write the matrix to a ``.npy`` file, or to a Zarr array.
+
+        The file is written from here, chunk by chunk: it need not fit into this machine's memory. The Zarr array is
+        written by the workers, each its block, and needs zarr there. Its path must be on storage that all of them
+        share.
 
         Parameters
         ----------
-        path : path
-            Ends with ``.npy``.
+        path : path or str
+            Ends with ``.npy`` or ``.zarr``; or a URL that fsspec knows, such as ``"s3://bucket/distances.zarr"``.
         overwrite : bool
-            Whether to replace an existing file.
+            Whether to replace what is there.
+
+        Raises
+        ------
+        OutputExistsError
+            If something is there, and not `overwrite`.
+        InputError
+            For another suffix, and if what is there is not a file or a Zarr array.
+        OSError
+            If it cannot be written; nothing is left of it then.
 
         Examples
         --------
@@ -288,7 +296,12 @@ class DistributedMatrix:
         ...     print(np.load(path).tolist())
         [[0, 3], [2, 0]]
         """
-        io.save(path, self, overwrite)
+        if not os.fspath(path).endswith(".zarr"):
+            io.save(path, self, overwrite)
+            return
+        self._found()  # raises if the blocks are gone
+        held = Held(self._client, self._timeout, tiles_of(self.blocks, self.ranges, self.columns))
+        save_zarr(held, self.shape, self.ranges, self.columns, self.dtype, path, overwrite)
 
     def _asked(self, rows: range, columns: range) -> Callable[[], np.ndarray]:
         """Request a rectangle, one piece from each block; return a function that waits for it.

@@ -18,6 +18,7 @@ from ...paths import endless
 from ...planning.cut import Ranges
 from . import residents, tasks
 from .group import Group, Kept
+from .saving import save_parts
 
 #: The most bytes that are sent to the client at a time.
 CHUNK = 1 << 26
@@ -258,14 +259,26 @@ class DistributedVector:
             yield self._read(range(first, min(first + step, self.size)))
 
     def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
-        """Write the vector to a ``.npy`` file.
+        """Write the vector to a ``.npy`` file, or to a folder to which each worker writes its part.
 
         Parameters
         ----------
-        path : path
-            Ends with ``.npy``.
+        path : path or str
+            With the suffix ``.npy``, one file, written from here a part at a time. With ``.parquet``, a folder of
+            Parquet files with the columns ``vertex`` and the vector's name, such as ``distances``; it needs pyarrow on
+            the workers. Without a suffix, a folder of ``.npy`` files that ``dask.array.from_npy_stack`` reads. Or a URL
+            of one of these that fsspec knows. A folder must be on storage that all workers share.
         overwrite : bool
-            Whether to replace an existing file.
+            Whether to replace an existing file, or the parts in an existing folder.
+
+        Raises
+        ------
+        OutputExistsError
+            If something is there, and not `overwrite`.
+        InputError
+            For another suffix, and if what is there is not a file, or a folder of parts.
+        OSError
+            If it cannot be written; nothing is left of it then.
 
         Examples
         --------
@@ -281,7 +294,10 @@ class DistributedVector:
         ...         np.load(f"{folder}/distances.npy").tolist()
         [0, 1, 2, 1, 2, 3]
         """
-        io.save(path, self, overwrite)
+        if io.parts.form_of(path) == "one file":
+            io.save(path, self, overwrite)
+        else:
+            save_parts(self._group, self.place, self.ranges, self.dtype, path, overwrite)
 
     def max(self) -> Any:
         """Return the greatest element.

@@ -40,9 +40,9 @@ from ...planning.devices import USABLE, DeviceSpec, spec_of
 from ...version import __version__
 from .. import program as engine
 from ..communicator import Communicator, Nccl, Solo
+from .blocks import OnDevice
 from .comm import OPERATION, Aborted, DaskComm, Mailbox, Wait
 from .interfaces import set_for_nccl
-from .matrix import OnDevice
 from .pulse import Pulse
 from .tasks import reported
 

@@ -1,0 +1,76 @@
+"""Vectors as folders of parts: a worker begins the folder, each writes its own part, and a worker ends it.
+
+After an error, everything that was written is removed.
+"""
+
+import contextlib
+import errno
+import os
+from collections.abc import Sequence
+
+import numpy as np
+from distributed import get_worker
+
+from ... import device as devices
+from ...arguments import checked_flag
+from ...io import absolute, parts
+from ...planning.cut import Ranges
+from . import tasks
+from .group import Group
+from .trouble import Trouble, attempted, refuse
+from .worker import sessions
+
+
+def save_parts(
+    group: Group, place: tuple[str, str], ranges: Ranges, dtype: np.dtype, path: str | os.PathLike[str], overwrite: bool
+) -> None:
+    """Write a vector of a group to a folder, each worker its part."""
+    form, where = parts.form_of(path), absolute(path)
+    group.ready()
+    kept = [rank for rank, (first, last) in enumerate(ranges) if last > first] or [0]
+    numbers = {rank: number for number, rank in enumerate(kept)}
+    names = [*(parts.name_of(form, number) for number in range(len(kept))), "info"]
+    refuse(group.one(0, begin_parts, where, checked_flag("overwrite", overwrite)), where)
+    try:
+        own = [(numbers.get(rank), first) for rank, (first, _) in enumerate(ranges)]
+        refuse(group.each(write_part, own, *place, where, form), where)
+        lengths = [ranges[rank][1] - ranges[rank][0] for rank in kept]
+        missing = [number for [found] in [group.one(0, end_parts, where, form, lengths, dtype)] for number in found]
+        refuse([Trouble(group.addresses[kept[i]], errno.ENOENT, f"{names[i]} is not there") for i in missing], where)
+    except BaseException:
+        with contextlib.suppress(Exception):
+            group.each(discard_parts, [()] * len(ranges), where, names)
+        with contextlib.suppress(Exception):
+            parts.discard(where, names)
+        raise
+
+
+@tasks.reported
+def begin_parts(session: str, path: str, overwrite: bool) -> Trouble | None:
+    """Task: make an empty folder for parts."""
+    return attempted(parts.begin, path, overwrite)
+
+
+@tasks.reported
+def write_part(
+    session: str, call: str, vector: str, path: str, form: str, number: int | None, first: int
+) -> Trouble | None:
+    """Task: write this worker's part of a vector, if it has a number."""
+    if number is None:
+        return None
+    s = sessions(get_worker()).find(session)
+    with s.device.active():
+        values = devices.to_host(s.kept[call][vector])
+    return attempted(parts.write, path, form, number, vector, values, first)
+
+
+@tasks.reported
+def end_parts(session: str, path: str, form: str, lengths: Sequence[int], dtype: np.dtype) -> list[int]:
+    """Task: end a folder of parts; return the numbers of those that are not there."""
+    return parts.end(path, form, lengths, dtype)
+
+
+@tasks.reported
+def discard_parts(session: str, path: str, names: Sequence[str]) -> Trouble | None:
+    """Task: remove parts."""
+    return attempted(parts.discard, path, names)
