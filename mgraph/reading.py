@@ -1,6 +1,7 @@
 """`mgraph.read`: a graph from files, in this process or on the workers of a Dask client."""
 
 import os
+import warnings
 from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, Any, TypeGuard, overload
 
@@ -34,6 +35,7 @@ def read(
     columns: Sequence[str] | None = None,
     client: None = None,
     device: None = None,
+    workers: None = None,
     worker_timeout: None = None,
 ) -> Graph: ...
 
@@ -51,6 +53,7 @@ def read(
     columns: Sequence[str] | None = None,
     client: "Client",
     device: str | None = None,
+    workers: Sequence[str | int] | None = None,
     worker_timeout: float | str | None = None,
 ) -> "DistributedGraph": ...
 
@@ -67,6 +70,7 @@ def read(
     columns: Sequence[str] | None = None,
     client: Any = None,
     device: str | None = None,
+    workers: Sequence[str | int] | None = None,
     worker_timeout: float | str | None = None,
 ) -> "Graph | DistributedGraph":
     r"""Return the graph in a file, or in several, plain or compressed with gzip, bzip2, xz or zstd.
@@ -97,7 +101,8 @@ def read(
         default the graph has weights if the file has them. Weights in a text are integers if all of them are, else
         float64; float32 weights of ``.npz`` and ``.npy`` stay float32.
     relabel : bool
-        Whether to number the ids in use from 0, ascending, and keep the file's own ids as the graph's `ids`.
+        Whether to number the ids in use from 0, ascending, and keep the file's own ids as the graph's `ids`. With
+        `client`, the workers number them, and the ids are a `mgraph.cluster.DistributedVector`.
     dense : {"adjacency", "distances"}, optional
         Whether zeros of a dense matrix mean no edge (`Graph.from_adjacency`) or edges of weight zero
         (`Graph.from_distances`). By default the matrix must be unambiguous, as for `Graph.from_dense`.
@@ -111,6 +116,8 @@ def read(
         workers must find the files under these paths.
     device : {"cpu", "cuda"}, optional
         With `client`, the kind of device to hold the graph, as of `DistributedGraph.from_graph`.
+    workers : sequence of str or int, optional
+        With `client`, the workers to use, as of `DistributedGraph.from_graph`.
     worker_timeout : float or str, optional
         With `client`, seconds that a worker may be silent before the call ends.
 
@@ -163,7 +170,7 @@ def read(
     DistributedGraph(n=3, m=2, directed, unweighted, on 1 worker)
     """
     if client is None:
-        for name, value in (("device", device), ("worker_timeout", worker_timeout)):
+        for name, value in (("device", device), ("workers", workers), ("worker_timeout", worker_timeout)):
             if value is not None:
                 raise InputError(Argument(name), " is for workers: give ", Given("client"), " too, or leave it out")
         if columns is None and format != "parquet" and _is_file(path):
@@ -181,11 +188,26 @@ def read(
     request = io.Request(_paths(path), format, _checked_columns(columns), options)
     if client is None:
         return io.read_files(request)
-    if relabel:
-        raise InputError(Given("relabel", True), " does not go with ", Given("client"), ": leave one out")
     from .runtime import dask
 
-    return dask.DistributedGraph(dask.read(request, dask.Cluster(client, device, worker_timeout)))
+    found = dask.DistributedGraph(dask.read(request, dask.Cluster(client, device, worker_timeout, workers)))
+    if n is None and not relabel:
+        _warn_of_sparse_ids(request.paths[0][0], found)
+    return found
+
+
+def _warn_of_sparse_ids(path: str, graph: "DistributedGraph") -> None:
+    """Warn if most ids cannot be in use, as there are too few edges; how many are is not known here."""
+    used = 2 * graph.m
+    if used < graph.n // 2 and graph.n - used >= io.WASTED_IDS:
+        warnings.warn(
+            io.SparseIdsWarning(
+                f"{path}: at most {used} of the ids 0 to {graph.n - 1} are in use: ",
+                Given("relabel", True),
+                " numbers those in use from 0",
+            ),
+            stacklevel=3,  # the caller of mgraph.read
+        )
 
 
 def _is_file(path: Any) -> TypeGuard[File]:

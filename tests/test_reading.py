@@ -91,6 +91,55 @@ def test_texts(client, write, text, options):
     check(client, write(text), **options)
 
 
+@pytest.mark.parametrize("directed", [None, False])
+@pytest.mark.parametrize("largest", [5, 300, 2**62])
+def test_ids_are_numbered_as_here(client, write, directed, largest):
+    rng = np.random.default_rng(3)
+    used = np.unique(rng.integers(0, largest, 60))
+    text = "".join(f"{u} {v} {u % 7}\n" for u, v in rng.choice(used, (200, 2)))
+    path = write(text)
+    expected = mgraph.read(path, relabel=True, directed=directed)
+    with mgraph.read(path, relabel=True, directed=directed, client=client, device="cpu") as found:
+        np.testing.assert_array_equal(found.ids, expected.ids)
+        assert found.ids.ranges == found.ranges and found.to_graph().ids.dtype == np.int64
+        distances = mgraph.bfs(found, 0).distances
+        here = mgraph.bfs(expected, 0, device="cpu").distances
+        np.testing.assert_array_equal(found.ids[distances == 1], expected.ids[here == 1])
+        found.publish("numbered")
+    with mgraph.resident("numbered", client) as found:
+        np.testing.assert_array_equal(found.ids, expected.ids)
+        mgraph.cluster.unpublish("numbered", client)
+    check_built(mgraph.read(path, relabel=True, directed=directed, client=client, device="cpu"), expected, client)
+
+
+def test_numbered_ids_of_few_edges(client, write):
+    for text in ("", "7 7\n", "9 4\n" * 90, f"0 {2**63 - 1}\n"):
+        expected = mgraph.read(write(text), relabel=True)
+        with mgraph.read(write(text), relabel=True, client=client, device="cpu") as found:
+            assert found.ids.to_numpy().tolist() == expected.ids.tolist() and found.n == expected.n
+    path = write("5 7\n7 9\n" * 40)
+    assert mgraph.read(path, relabel=True, n=3, client=client, device="cpu").n == 3
+    for wrong, n, message in ((path, 4, "holds 3 distinct vertex ids, not n=4"), ("0 -1\n", None, "below 0")):
+        given = wrong if n else write(wrong)
+        with pytest.raises(FormatError, match=message):
+            mgraph.read(given, relabel=True, n=n, client=client, device="cpu")
+    del found
+    wait_until(lambda: names_kept(client) == [])
+
+
+def test_sparse_ids_are_warned_of(client, write):
+    path = write("0 1000\n")
+    with pytest.warns(mgraph.SparseIdsWarning, match="at most 2 of the ids 0 to 1000 are in use") as caught:
+        assert mgraph.read(path, client=client, device="cpu").n == 1001
+    assert caught[0].filename == __file__
+
+
+def test_some_of_the_workers(client, write):
+    first = next(iter(client.scheduler_info()["workers"]))
+    with mgraph.read(write(lines()), client=client, device="cpu", workers=[first]) as found:
+        assert len(found.ranges) == 1
+
+
 @pytest.mark.parametrize("start", (0, 61, 62, 63, 64))
 def test_lines_at_the_ends_of_sections(client, write, start):
     check(client, write("#" * start + "\n" + "".join(f"{u} {u + 1}\n" for u in range(40))))

@@ -90,7 +90,7 @@ def checked_edges(src: Any, dst: Any, weights: Any, dtype: np.dtype | None, n: i
     if len(src) != len(dst):
         raise InputError(f"{where}: src has {len(src)} entries and dst has {len(dst)}: give one of each per edge")
     vertex_count(n, max(largest_source, largest_target))
-    src, dst = src.astype(np.int32), dst.astype(np.int32)
+    src, dst = src.astype(np.int32, copy=False), dst.astype(np.int32, copy=False)
     if dtype is None:
         return Edges(src, dst, None)
     lengths = checked_weights(as_array(weights, "weights"), len(src), f" of {where}")

@@ -149,12 +149,16 @@ def _entries(name: str, section: Section) -> np.ndarray:
 def _checked(columns: list[np.ndarray], section: Section) -> Edges:
     """Return columns as edges, or raise FormatError."""
     try:
-        src, _ = checked_edge_ends(columns[0], "the source", np)
-        dst, _ = checked_edge_ends(columns[1], "the target", np)
+        (src, a), (dst, b) = (
+            checked_edge_ends(column, name, np)
+            for column, name in zip(columns, ("the source", "the target"), strict=False)
+        )
         weights = checked_weights(columns[2], len(src), copy=False) if len(columns) > 2 else None
     except InputError as error:
         raise FormatError(f"{section}: ", *parts_of(error)) from error
-    return Edges(src, dst, weights)
+    if max(a, b) >= 2**63:
+        raise FormatError(f"{section}: the vertex id {max(a, b)} is beyond int64")
+    return Edges(src.astype(np.int64, copy=False), dst.astype(np.int64, copy=False), weights)
 
 
 @contextlib.contextmanager

@@ -186,20 +186,38 @@ class EdgeFiles:
         FormatError
             If the file is not as it was when it was scanned.
         """
+        where = str(self.sections[number])
+        try:
+            edges = checked_edges(*self.raw(number), self.weights_dtype, self.n, where)
+        except FormatError:
+            raise
+        except InputError as error:
+            raise FormatError(f"{where}: ", *parts_of(error)) from error
+        return Edges(*(None if array is None else device.asarray(array) for array in edges))
+
+    def raw(self, number: int) -> Edges:
+        """Return the edges of a section with ids as they are; weights are of the source's type, none infinite.
+
+        Raises
+        ------
+        FormatError
+            If the file is not as it was when it was scanned.
+        """
         section = self.sections[number]
         try:
             src, dst, weights = self.files.edges(section)
-            same = len(src) == self.found[number]
-            if weights is None and self.weights_dtype is not None:
-                weights = np.empty(0)  # of a text without edges
-            edges = checked_edges(src, dst, weights, self.weights_dtype, self.n, str(section))
         except OSError as error:
             raise FormatError(f"{section}: the file has been read once, and cannot be read again: {error}") from error
-        except InputError as error:
-            raise FormatError(f"{section}: ", *parts_of(error)) from error
-        if not same:
+        if len(src) != self.found[number]:
             raise FormatError(f"{section}: the file has changed while it was read")
-        return Edges(*(None if array is None else device.asarray(array) for array in edges))
+        if self.weights_dtype is None:
+            return Edges(src, dst, None)
+        # There are none in a text without edges.
+        weights = np.empty(0, self.weights_dtype) if weights is None else weights.astype(self.weights_dtype, copy=False)
+        if weights.dtype.kind == "f" and np.isinf(weights).any():
+            there = ~np.isinf(weights)
+            return Edges(src[there], dst[there], weights[there])
+        return Edges(src, dst, weights)
 
     def sizes(self) -> dict[str, int]:
         """Return nothing: the edges are in files."""
@@ -245,14 +263,16 @@ class EdgeFiles:
                 files = replace(files, hides=False)
                 counts[next(i for i, section in enumerate(self.sections) if files.begins(section, header.offset))] += 1
             if options.n is None:
-                check_header(path_of(files.first), opening, count, largest)
+                check_header(path_of(files.first), opening, count, largest, options.relabel)
         types = [each.weights for each in found if each.weights is not None]
         if options.weighted and count and not types:
             raise FormatError(f"{self.sections[0].path} holds no weights: leave out ", Given("weighted", True))
         dtype = np.dtype(np.float64) if options.weighted else None
         if types:
             dtype = weight_dtype(np.result_type(*types))
-        n = options.n if options.n is not None else largest[0] + 1 if largest else 0
+        n = None
+        if not options.relabel:
+            n = options.n if options.n is not None else largest[0] + 1 if largest else 0
         return replace(self, files=files, n=n, weights_dtype=dtype, found=tuple(counts))
 
 

@@ -192,10 +192,10 @@ def _refuse_header(path: Path, pairs: Mapping[int, Pair], src: np.ndarray, dst: 
         _refuse_pair(path, place, pair, len(src), largest, used, skips=skips, n=n)
 
 
-def check_header(path: Path, opening: Opening, count: int, largest: Sequence[int]) -> None:
+def check_header(path: Path, opening: Opening, count: int, largest: Sequence[int], relabel: bool) -> None:
     """Refuse a text if one of its first lines looks like a header, given the largest ids of all lines, descending.
 
-    How many ids are in use is not known here: with sparse ids, such a line may pass for an edge.
+    How many ids are in use is not known here: with sparse ids, a header may pass for an edge.
     """
     for place, pair in opening.pairs.items():
         if pair.may_count(count, place):
@@ -204,12 +204,13 @@ def check_header(path: Path, opening: Opening, count: int, largest: Sequence[int
                 if end in others:
                     others.remove(end)
             greatest = others[0] if others else -1
-            n = max(pair.a, pair.b) + 1
-            _refuse_pair(path, place, pair, count, greatest, greatest, skips=pair.a > greatest, n=n)
+            n = None if relabel else max(pair.a, pair.b) + 1
+            skips = pair.a > greatest and not relabel
+            _refuse_pair(path, place, pair, count, greatest, greatest, skips=skips, n=n)
 
 
 def _refuse_pair(
-    path: Path, place: int, pair: Pair, count: int, largest: int, used: int, *, skips: bool, n: int
+    path: Path, place: int, pair: Pair, count: int, largest: int, used: int, *, skips: bool, n: int | None
 ) -> None:
     """Refuse a line of two numbers if it looks like a header "vertices edges" rather than an edge.
 
@@ -221,7 +222,7 @@ def _refuse_pair(
     if largest < 0 or not ((a > largest and b == following > 0) or (b > largest and a in (largest, largest + 1, used))):
         return
     skip: Words = ("pass ", Given("n", a), " to skip it, or ") if skips else ()
-    keep: Words = ("pass ", Given("n", n)) if n != a else ("move it to the end of the file",)
+    keep: Words = ("pass ", Given("n", n)) if n not in (a, None) else ("move it to the end of the file",)
     raise FormatError(
         f"{path}, line {pair.line}: '{a} {b}' looks like a header 'vertices edges', as there are {b} edges: ",
         *skip,

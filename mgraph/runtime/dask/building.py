@@ -90,7 +90,7 @@ def placed(group: Group, keep: Callable[..., Any], sources: Sequence[Sequence[An
     there = Kept(group, name)
     try:
         group.each(keep, sources, name)
-        arrays = Resident(group, name, []).run(Placing(), lambda shard: None, _plan(group), None).arrays
+        arrays = Resident(group, name, []).run(Placing(), lambda shard: None, plan_of_building(group), None).arrays
     finally:
         there.close()
     rows, weights = arrays["indptr"], arrays.get("weights")
@@ -125,7 +125,7 @@ def weighed(old: Placement, weights_of: Weigh) -> Placement:
     return Placement(old.group, facts, old.cut, name, held)
 
 
-def _plan(group: Group) -> Plan[Detail]:
+def plan_of_building(group: Group) -> Plan[Detail]:
     """Return a plan of building; what it needs is known when the edges have been counted."""
     shards = len(group.specs)
     return Plan(

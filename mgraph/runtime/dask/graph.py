@@ -41,8 +41,8 @@ class DistributedGraph:
         False if each edge is stored in both directions.
     weights_dtype : dtype or None
         The type of the weights; None for an unweighted graph.
-    ids : array of int64 or None
-        The vertices' original ids where the graph was relabelled.
+    ids : array of int64, DistributedVector or None
+        The vertices' original ids where the graph was relabelled; on the workers if they have numbered them.
     ranges : tuple of (int, int)
         The vertices of each worker.
 

@@ -25,7 +25,7 @@ class Facts:
     weights_dtype: np.dtype | None
     extremes: tuple[float, float, bool]
     total: float
-    ids: np.ndarray | None = None
+    ids: Any = None
 
     @classmethod
     def of(cls, graph: Graph) -> "Facts":
@@ -85,7 +85,13 @@ class Placement(PlacedGraph):
         sources, targets = np.concatenate([part.indices for part in parts]), np.repeat(np.arange(self.n), degrees)
         weights = np.concatenate([part.weights for part in parts]) if self.weighted else None
         csr = Graph.from_edges(sources, targets, weights, n=self.n).csr()
-        return Graph(self.n, csr=csr, directed=self.directed, ids=self.ids, nonnegative=self.nonnegative)
+        return Graph(
+            self.n,
+            csr=csr,
+            directed=self.directed,
+            ids=None if self.ids is None else np.asarray(self.ids),
+            nonnegative=self.nonnegative,
+        )
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"

@@ -8,9 +8,10 @@ session that keeps it has forgotten it. The scheduler has the names, the workers
 
 import uuid
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
+import numpy as np
 from distributed import Client, Scheduler
 from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.protocol.pickle import dumps, loads
@@ -82,7 +83,8 @@ def publish(placement: Placement, name: str) -> None:
     session = uuid.uuid4().hex
     leases = leased(client, group.addresses, session, group.timeout)
     group.wait_for(lambda watch: tasks.settle(watch, leases))
-    facts = dumps(placement.facts)
+    ids = None if placement.ids is None else np.asarray(placement.ids)  # which may lie on workers, and is sent then
+    facts = dumps(replace(placement.facts, ids=ids))
     given = [(session, facts if rank == 0 else None) for rank in range(len(group.addresses))]
     group.each(residents.lend, given, placement.name)
     about = Published(session, group.addresses, group.kind, placement.cut, repr(placement))

@@ -1,17 +1,20 @@
 """Graphs read from files by Dask workers, each its share of the files' sections."""
 
 import contextlib
+import uuid
 from collections.abc import Iterator
 
 from distributed import get_worker
 
-from ...errors import FormatError, MissingFileError, parts_of
+from ...errors import FormatError, Given, MissingFileError, parts_of
 from ...io import EdgeFiles, Found, Request
+from ..numbering import Moving, Numbering
 from . import residents
-from .building import placed
+from .building import placed, plan_of_building
 from .driver import Cluster
-from .group import group_of
+from .group import Group, Kept, group_of
 from .placement import Placement
+from .resident import Resident
 from .tasks import reported
 
 
@@ -24,7 +27,32 @@ def read(request: Request, cluster: Cluster) -> Placement:
     parts = group.each(scan, [(files, shard, shards) for shard in range(shards)])
     found = [parts[number % shards][number // shards] for number in range(files.chunks)]
     settled = files.settled(found)
-    return placed(group, residents.keep, [(settled,)] * shards)
+    if not request.options.relabel:
+        return placed(group, residents.keep, [(settled,)] * shards)
+    return _relabelled(settled, request, group)
+
+
+def _relabelled(files: EdgeFiles, request: Request, group: Group) -> Placement:
+    """Return the graph of edges whose ids are numbered from 0, ascending; the ids lie beside its vertices."""
+    shards, plan, name = len(group.specs), plan_of_building(group), uuid.uuid4().hex
+    there = Kept(group, name)
+    try:
+        group.each(residents.keep, [(files,)] * shards, name)
+        numbered = Resident(group, name, []).run(Numbering(), lambda shard: None, plan, None).arrays
+    finally:
+        there.close()
+    ids, n = numbered["ids"], int(numbered["n"][0])
+    try:
+        if request.options.n not in (None, n):
+            given = Given("n", request.options.n)
+            raise FormatError(f"{request.paths[0][0]} holds {n} distinct vertex ids, not ", given)
+        call, _ = ids.place
+        graph = placed(group, residents.keep_numbered, [(files, call, n)] * shards)
+        moving = Resident(group, graph.name, graph.sizes, {"ids": ids})
+        graph.ids = moving.run(Moving(graph.cut.ranges), lambda shard: None, plan, None).arrays["ids"]
+    finally:
+        ids.owner.close()
+    return graph
 
 
 @reported

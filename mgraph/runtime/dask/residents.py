@@ -27,6 +27,7 @@ from ...graph import Compressed
 from ...graph.source import Chunks, EdgeSource, checked_edges
 from ...graph.vertex_range import Beside, VertexRange, Weigh
 from ..communicator import Communicator, Solo
+from ..numbering import Numbered, RawSource
 from ..program import Program, advance
 from .comm import Aborted, DaskComm
 from .tasks import Failure, reported
@@ -240,6 +241,13 @@ def place(session: str, name: str, part: VertexRange) -> Mapping[str, int]:
 def keep(session: str, name: str, source: EdgeSource) -> None:
     """Task: keep a source of edges until they have been placed."""
     sessions(get_worker()).find(session).kept[name] = source
+
+
+@reported
+def keep_numbered(session: str, name: str, source: RawSource, call: str, n: int) -> None:
+    """Task: keep a source whose ids a call has numbered; the call's part of all ids stays."""
+    kept = sessions(get_worker()).find(session).kept
+    kept[name] = Numbered(source, n, kept[call].pop("own"), kept[call].pop("numbers"))
 
 
 @reported
