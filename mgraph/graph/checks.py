@@ -119,3 +119,26 @@ def _ascending(src: Array, dst: Array, weights: Array) -> Array:
     for ends in (dst, src):
         order = order[ends[order].argsort(kind="stable")]
     return order
+
+
+def imbalance(edges: Edges) -> int:
+    """Return a number whose sum over all edges of an undirected graph is 0 modulo 2**64 if directions weigh the same.
+
+    It adds a hash of each edge and subtracts that of the edge back, so edges may be added in any order, and anywhere.
+    If directions differ, the sum is 0 with a probability of about 2**-64.
+    """
+    src, dst, weights = edges
+    assert weights is not None
+    value = weights.astype(np.float64) + 0.0 if weights.dtype.kind == "f" else weights.astype(np.int64)
+    ends, bits = (src.astype(np.uint64), dst.astype(np.uint64)), value.view(np.uint64)
+    there, back = _mixed(*ends, bits), _mixed(*ends[::-1], bits)
+    return (int(there.sum(dtype=np.uint64)) - int(back.sum(dtype=np.uint64))) % 2**64
+
+
+def _mixed(first: Array, second: Array, bits: Array) -> Array:
+    found = (first << np.uint64(32) | second) * np.uint64(0x9E3779B97F4A7C15)
+    for number in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB):  # of the generator SplitMix64
+        found ^= found >> np.uint64(30)
+        found = (found ^ bits * np.uint64(0xD6E8FEB86659FD93)) * np.uint64(number)
+    found ^= found >> np.uint64(31)
+    return found

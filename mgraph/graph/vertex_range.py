@@ -122,6 +122,16 @@ class VertexRange(Keeping):
                 found[start : start + len(edges)] = weigh(indices[start : start + len(edges)], targets)
         return found
 
+    def finite(self) -> "VertexRange":
+        """Return the same edges but those of weight ``inf``; the part itself if there are none."""
+        indptr, indices, weights = self._csc
+        if weights is None or weights.dtype.kind != "f" or not bool(self._home.xp.isinf(weights).any()):
+            return self
+        there = ~self._home.xp.isinf(weights)
+        before = self._home.xp.concatenate([indptr[:1] * 0, self._home.xp.cumsum(there, dtype=indptr.dtype)])
+        csc = Compressed(before[indptr], indices[there], weights[there])
+        return VertexRange(self.n, self.first, self.last, csc, self.directed)
+
     def sizes(self) -> dict[str, int]:
         """Return the bytes of the edges, and of all that is kept on the part's device, by name."""
         own = sum(part.nbytes for part in self._csc[:2])

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ... import device as devices
+from ...arguments import as_array
 from ...dtypes import weight_dtype
 from ...errors import InputError
 from ...graph.source import Chunks, EdgeSource
-from ...graph.vertex_range import Weigh
 from ...planning.cut import Placed
 from ...planning.devices import DeviceSpec
 from ...planning.plan import Detail, Plan
@@ -110,19 +111,70 @@ def placed(group: Group, keep: Callable[..., Any], sources: Sequence[Sequence[An
     return Placement(group, facts, cut, graph, held)
 
 
-def weighed(old: Placement, weights_of: Weigh) -> Placement:
-    """Return the graph of the same edges, each with the weight that a function gives it on its worker."""
+def weighed(old: Placement, given: Any) -> Placement:
+    """Return the graph of the same edges with other weights; the edges themselves are shared.
+
+    Parameters
+    ----------
+    old : Placement
+        The graph.
+    given : function, DistributedVector, Dask array or column, or array_like, of shape (m,)
+        A function of the edges' ends runs where they lie. Of arrays each worker gets its own part.
+
+    Raises
+    ------
+    InputError
+        For invalid weights, and if the two directions of an undirected edge differ.
+    """
     old.check()
     old.group.ready()
-    name = uuid.uuid4().hex
-    found = old.group.each(residents.weighed, [()] * len(old.cut.ranges), old.name, name, weights_of)
-    held, known = [sizes for sizes, _ in found], [facts for _, facts in found]
-    least = min((ends.least for ends in known if ends.least is not None), default=0)
-    most = max((ends.most for ends in known if ends.most is not None), default=0)
-    extremes = least, most, all(ends.whole for ends in known)
-    total = float(sum(ends.total for ends in known))
-    facts = Facts(old.n, old.m, old.directed, weights_of.dtype, extremes, total, old.ids)
-    return Placement(old.group, facts, old.cut, name, held)
+    name, workers = uuid.uuid4().hex, len(old.cut.ranges)
+    parts = [given] * workers if callable(given) else _divided(given, old)
+    try:
+        known = old.group.each(residents.weighed, [(part,) for part in parts], old.name, name)
+        kinds = {each.dtype for each in known if each.m} or {known[0].dtype}
+        if len(kinds) > 1:
+            names = ", ".join(sorted(dtype.name for dtype in kinds))
+            raise InputError(argument="weights", value=names, expected="a function that returns one type")
+        if sum(each.imbalance for each in known) % 2**64:
+            raise InputError(
+                "weights must be the same in both directions of an undirected edge: for weights that differ, make a "
+                "directed graph"
+            )
+    except BaseException:
+        old.group.drop(name)
+        raise
+    least = min((each.least for each in known if each.least is not None), default=0)
+    most = max((each.most for each in known if each.most is not None), default=0)
+    extremes = least, most, all(each.whole for each in known)
+    total = float(sum(each.total for each in known))
+    cut = Placed(old.cut.ranges, tuple(each.m for each in known))
+    facts = Facts(old.n, sum(cut.edges), old.directed, kinds.pop(), extremes, total, old.ids)
+    return Placement(old.group, facts, cut, name, [each.sizes for each in known])
+
+
+def _divided(given: Any, graph: Placement) -> list[Any]:
+    """Return each worker's weights: a future of them where Dask has them, or where they have been sent."""
+    given = given.to_dask_array() if hasattr(given, "to_dask_array") else given
+    if not hasattr(given, "to_delayed"):
+        weights = devices.to_host(as_array(given, "weights"))
+        _check_weights(weights, graph.m)
+        ends = itertools.pairwise(itertools.accumulate(graph.cut.edges, initial=0))
+        return [graph.group.sent(rank, weights[start:end]) for rank, (start, end) in enumerate(ends)]
+    _check_weights(given, graph.m)
+    own = [m for m in graph.cut.edges if m]
+    blocks = iter(graph.group.client.compute(list(given.rechunk((tuple(own),)).to_delayed())) if own else ())
+    none = np.zeros(0, given.dtype)
+    return [next(blocks) if m else none for m in graph.cut.edges]
+
+
+def _check_weights(weights: Any, m: int) -> None:
+    """Raise InputError unless weights are one for each of m edges, and numbers."""
+    if tuple(weights.shape) != (m,):
+        wanted = f"of shape ({m},), one per edge"
+        raise InputError(argument="weights", value=tuple(weights.shape), expected=wanted)
+    if weight_dtype(np.dtype(weights.dtype)) is None:
+        raise InputError(argument="weights", value="truth values", expected="numbers")
 
 
 def plan_of_building(group: Group) -> Plan[Detail]:

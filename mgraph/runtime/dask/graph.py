@@ -15,7 +15,7 @@ from ...graph.vertex_range import incoming, range_of
 from ...planning.cut import Placed, shares
 from ...planning.devices import usable
 from . import residents
-from .building import collected
+from .building import collected, weighed
 from .driver import Cluster
 from .group import Group, group_of
 from .placement import Facts, Placement
@@ -192,6 +192,49 @@ class DistributedGraph:
                 wanted = "a distributed.Client, as Dask has none of its own here"
                 raise InputError(argument="client", value=None, expected=wanted) from error
         return cls(collected(src, dst, weights, n, directed, Cluster(client, device, worker_timeout, workers)))
+
+    def with_weights(self, weights: Any) -> "DistributedGraph":
+        """Return a graph of the same edges with other weights.
+
+        Both graphs share the edges, and what calls derive from the edges alone; only the weights are sent or computed.
+
+        Parameters
+        ----------
+        weights : function, array_like of shape (m,), dask.array.Array, column of a Dask dataframe, or DistributedVector
+            A function of two arrays, the edges' sources and targets, which returns an array of weights and is called on
+            the workers, some edges at a time. Or the weights themselves, floats or integers, in the order of the edges
+            by target and then by source, as ``to_graph().csc()`` lists them; each worker gets its own. The two
+            directions of an undirected edge must have the same weight. NaN is an error; an edge of weight ``inf`` is
+            left out.
+
+        Returns
+        -------
+        DistributedGraph
+
+        Raises
+        ------
+        InputError
+            For weights of another shape, truth values or NaN, and if the two directions of an undirected edge differ.
+        MemoryLimitError
+            If the weights do not fit the workers' devices.
+        WorkerLostError
+            If a worker with a part of the graph has been lost.
+
+        See Also
+        --------
+        mgraph.generate.weighted : The same graph with random weights.
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=":0") as client:
+        ...     graph = mgraph.generate.grid(3, 4, client=client, device="cpu")
+        ...     longer = graph.with_weights(lambda src, dst: 10 * abs(src - dst))
+        ...     longer, mgraph.sssp(longer, 0).distances[11]
+        (DistributedGraph(n=12, m=34, undirected, int32, on 1 worker), 110)
+        """
+        return DistributedGraph(weighed(self._placement, weights))
 
     @property
     def placement(self) -> Placement:

@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from distributed import Scheduler, get_worker
@@ -22,10 +22,13 @@ from distributed.protocol.pickle import dumps, loads
 from distributed.worker import Worker
 
 from ... import device as devices
+from ...arguments import as_array
 from ...arrays import Array
+from ...errors import InputError
 from ...graph import Compressed
+from ...graph.checks import checked_weights, imbalance
 from ...graph.source import Chunks, EdgeSource, checked_edges
-from ...graph.vertex_range import Beside, VertexRange, Weigh
+from ...graph.vertex_range import Beside, VertexRange, Weigh, edges_of
 from ..communicator import Communicator, Solo
 from ..numbering import Numbered, RawSource
 from ..program import Program, advance
@@ -279,28 +282,83 @@ def ranged(session: str, call: str, name: str, n: int, first: int, last: int, di
 
 
 class Known(NamedTuple):
-    """What is known of the weights of a part: the least and the greatest, or None; if all are whole; and their sum."""
+    """What is known of the weights of a part.
 
+    Attributes
+    ----------
+    sizes : mapping
+        The bytes of the part, by name.
+    m : int
+        The number of its edges.
+    dtype : dtype
+        The type of the weights.
+    least, most : int or float, or None
+        The least and the greatest; None without edges.
+    whole : bool
+        Whether all are whole numbers.
+    total : float
+        Their sum.
+    imbalance : int
+        As `mgraph.graph.checks.imbalance` returns it; 0 of a directed graph.
+    """
+
+    sizes: Mapping[str, int]
+    m: int
     dtype: np.dtype
     least: float | None
     most: float | None
     whole: bool
     total: float
+    imbalance: int
 
 
 @reported
-def weighed(session: str, graph: str, name: str, weights_of: Weigh) -> tuple[Mapping[str, int], Known]:
-    """Task: give a part of a graph new weights, under a new name; return its bytes, and what is known of them."""
+def weighed(session: str, graph: str, name: str, given: Weigh | Callable[[Array, Array], Any] | Array) -> Known:
+    """Task: give a part of a graph new weights, under a new name; return what is known of it.
+
+    The weights are given as an array in the order of the part's edges, or as a function of the edges' ends, whose type
+    may be known.
+    """
     s = sessions(get_worker()).find(session)
     part: VertexRange = s.kept[graph]
     with s.device.active():
-        weights = part.weights_of(weights_of)
-        s.kept[name] = part.with_weights(weights)
+        if not callable(given):
+            weights = _checked(given, len(part.csc().indices), part, s.device)
+        elif hasattr(given, "dtype"):
+            weights = part.weights_of(cast(Weigh, given))
+        else:
+            weights = _computed(given, part, s.device)
+        made = part.with_weights(weights).finite()
+        indices, weights = made.csc().indices, made.csc().weights
+        assert weights is not None
+        twist = 0 if part.directed else sum(imbalance(edges) for edges in edges_of(made, s.device)) % 2**64
         least, most = (weights.min().item(), weights.max().item()) if len(weights) else (None, None)
         whole = weights.dtype.kind in "iu" or bool((weights % 1 == 0).all())
-        known = Known(np.dtype(weights.dtype), least, most, whole, float(weights.sum()))
         s.device.synchronize()
-    return s.kept[name].sizes(), known
+    s.kept[name] = made
+    return Known(made.sizes(), len(indices), np.dtype(weights.dtype), least, most, whole, float(weights.sum()), twist)
+
+
+def _computed(weights_of: Callable[[Array, Array], Any], part: VertexRange, device: devices.Device) -> Array:
+    """Return what a user's function makes of the ends of a part's edges, some at a time."""
+    none = device.xp.zeros(0, np.int32)
+    found = [_checked(weights_of(none, none), 0, part, device)]
+    for src, dst, _ in edges_of(part, device):
+        found.append(_checked(weights_of(src, dst), len(src), part, device))
+    kinds = {np.dtype(weights.dtype) for weights in found[1:]}
+    if len(kinds) > 1:
+        names = sorted(dtype.name for dtype in kinds)
+        raise InputError(argument="weights", value=", ".join(names), expected="a function that returns one type")
+    return device.xp.concatenate(found[1:] or found)
+
+
+def _checked(weights: Any, m: int, part: VertexRange, device: devices.Device) -> Array:
+    """Return weights as a part keeps them, or raise InputError."""
+    given = as_array(devices.to_host(weights) if device.kind == "cpu" else weights, "weights", device.xp)
+    found = checked_weights(given, m, f" of those into the vertices {part.first} to {part.last}")
+    if found is None:
+        raise InputError(argument="weights", value="truth values", expected="numbers")
+    return found
 
 
 #: The names of the part and of the facts of a published graph in its session.
