@@ -40,6 +40,19 @@ def one_of(words: Sequence[str]) -> str:
     return f"{', '.join(rest)} or {last}" if rest else last
 
 
+def as_written(call: str, *arguments: Any, **options: Any) -> str:
+    """Return a call with a client as it is written in Python; options that are None are left out.
+
+    Examples
+    --------
+    >>> from mgraph.arguments import as_written
+    >>> as_written("mgraph.generate.rmat", 20, seed=1, device=None)
+    'mgraph.generate.rmat(20, seed=1, client=client)'
+    """
+    given = [f"{name}={value!r}" for name, value in options.items() if value is not None]
+    return f"{call}({', '.join([*map(repr, arguments), *given])}, client=client)"
+
+
 def checked_choice(name: str, value: Any, choices: Sequence[str]) -> str:
     """Return an argument that is one of some words, or raise InputError.
 

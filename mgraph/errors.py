@@ -5,7 +5,7 @@ Each derives from `MgraphError` and from the built-in exception that a caller wo
 """
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -299,7 +299,24 @@ class DeviceError(MgraphError, RuntimeError):
 
 
 class WorkerLostError(MgraphError, RuntimeError):
-    """A Dask worker was lost during a call."""
+    """A Dask worker was lost during a call, or before it with a part of what the call needs.
+
+    Parameters
+    ----------
+    *parts : str
+        The message.
+    workers : sequence of str
+        The addresses of the lost workers.
+
+    Attributes
+    ----------
+    workers
+        As above.
+    """
+
+    def __init__(self, *parts: str, workers: Sequence[str] = ()) -> None:
+        self.workers = tuple(workers)
+        super().__init__(*parts)
 
 
 class SchedulerError(MgraphError, TimeoutError):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, Any, TypeGuard, overload
 
 from . import io
-from .arguments import checked_choice, checked_flag, checked_integer
+from .arguments import as_written, checked_choice, checked_flag, checked_integer
 from .errors import Argument, Given, InputError
 from .graph import Graph
 from .io.content import Options
@@ -190,7 +190,10 @@ def read(
         return io.read_files(request)
     from .runtime import dask
 
-    found = dask.DistributedGraph(dask.read(request, dask.Cluster(client, device, worker_timeout, workers)))
+    placed = dask.read(request, dask.Cluster(client, device, worker_timeout, workers))
+    how = {"format": format, "n": n, "directed": directed, "weighted": weighted, "relabel": relabel or None}
+    placed.made = as_written("mgraph.read", path, **how, columns=columns, device=device)
+    found = dask.DistributedGraph(placed)
     if n is None and not relabel:
         _warn_of_sparse_ids(request.paths[0][0], found)
     return found

@@ -86,7 +86,7 @@ def test_names(client):
     wait_until(lambda: names_kept(client) == [])
 
 
-def test_workers_of_a_graph(client):
+def test_workers_of_a_graph(client, tmp_path):
     addresses = sorted(client.scheduler_info(n_workers=-1)["workers"])
     first, last = addresses[0], addresses[-1]
     for workers in ([first], [last], addresses, [0], addresses[::-1]):
@@ -99,8 +99,12 @@ def test_workers_of_a_graph(client):
     for wrong in ([], "x", first, 1, ["x"], [first, first], [True], [None]):
         with pytest.raises(InputError, match="workers must be"):
             DistributedGraph.from_graph(GRAPH, client, workers=wrong)
-    with pytest.raises(InputError, match="give client= too"):
-        rmat(4, workers=[0])
+    for without in (lambda: rmat(4, workers=[0]), lambda: mgraph.read(tmp_path / "edges.txt", workers=[0])):
+        with pytest.raises(InputError, match="give client= too"):
+            without()
+    (tmp_path / "edges.txt").write_text("0 1\n1 2\n")
+    found = mgraph.read(tmp_path / "edges.txt", client=client, device="cpu", workers=[last])
+    assert [spec.name for spec in mgraph.bfs(found, 0).plan.devices] == [f"cpu of {last}"]
 
 
 def test_a_call_of_another_client_goes_on_while_a_graph_is_made(client):
@@ -125,7 +129,7 @@ def processes():
         yield made
 
 
-def test_commands_on_a_standing_cluster(processes):
+def test_commands_on_a_standing_cluster(processes, tmp_path):
     at = ["--scheduler", processes.scheduler.address]
     assert "--resident roads" in ok("load", "roads", "--rmat", "6", "--device", "cpu", *at)
     assert "there is a graph 'roads'" in failed(invoke("load", "roads", "--rmat", "6", *at), 2)
@@ -139,6 +143,7 @@ def test_commands_on_a_standing_cluster(processes):
         (["bfs", "--resident", "roads", "--n", "4", *at], "do not go with --resident"),
         (["bfs", "--resident", "roads", "--device", "cpu", *at], "--device"),
         (["load", "other", *at], "give either"),
+        (["load", "other", "--rmat", "4", "--by-workers", *at], "--by-workers"),
         (["load", "other", "--rmat", "4"], "--scheduler"),
         (["load", "other", "--rmat", "4", "--worker", "x", *at], "'x'"),
         (["unload", "none", *at], "name must be"),
@@ -146,6 +151,14 @@ def test_commands_on_a_standing_cluster(processes):
         result = invoke(*wrong)
         assert result.exit_code == 2 and message in result.stderr and "Traceback" not in result.stderr
     ok("unload", "roads", *at)
+    (tmp_path / "edges.txt").write_text("0 1\n1 2\n")
+    for name, how in (
+        ("here", []),
+        ("there", ["--by-workers", "--worker", next(iter(processes.scheduler_info(n_workers=-1)["workers"]))]),
+    ):
+        assert "3 vertices, 4 stored edges" in ok("load", name, tmp_path / "edges.txt", *how, "--undirected", *at)
+        assert "reached: 3 of 3" in ok("bfs", "--resident", name, *at)
+        ok("unload", name, *at)
     assert mgraph.cluster.published(processes) == []
     wait_until(lambda: names_kept(processes) == [])
 
@@ -169,11 +182,37 @@ def test_a_graph_of_a_process_that_was_killed(processes):
 
 def test_a_lost_worker_takes_the_published_graph_with_it():
     with cluster(2, processes=True) as client:
-        DistributedGraph.from_graph(GRAPH, client, device="cpu").publish("roads")
+        made = grid(7, 9, client=client, device="cpu")
+        made.publish("roads")
+        vector = mgraph.bfs(made, 0).distances
+        random = mgraph.generate.weighted(made, (1, 5))
+        halves = made.with_weights(lambda src, dst: (src + dst) / 2)
         address, pid = next(iter(client.run(os.getpid).items()))
         os.kill(pid, signal.SIGKILL)
+        line = r"mgraph.generate.grid\(7, 9, weights=\(1, 255\), seed=0, device='cpu', client=client\)"
+        again = rf"mgraph.generate.weighted\({line}, \(1, 5\), 'float32'\) makes it again"
+        for use, lost in (
+            (
+                lambda: mgraph.bfs(made, 1),
+                f"the edges into the vertices .* of DistributedGraph.* {line} makes it again",
+            ),
+            (
+                lambda: mgraph.bfs(made, 1),
+                f"the edges into the vertices .* of DistributedGraph.* {line} makes it again",
+            ),
+            (made.to_graph, f"{line} makes it again"),
+            (lambda: mgraph.sssp(random, 1), again),
+            (lambda: made.with_weights([1]), f"{line} makes it again"),
+            (lambda: mgraph.sssp(halves, 1), "make the graph again"),
+            (vector.to_numpy, "the elements .* were lost"),
+            (vector.max, "the elements .* were lost"),
+            (lambda: made.publish("again"), f"{line} makes it again"),
+        ):
+            with pytest.raises(WorkerLostError, match=rf"{address}.*{lost}") as error:
+                use()
+            assert error.value.workers == (address,)
         wait_until(lambda: address not in client.scheduler_info(n_workers=-1)["workers"])
-        with pytest.raises(WorkerLostError, match=rf"{address} .* of the published graph 'roads'"):
+        with pytest.raises(WorkerLostError, match=rf"{address} .* of the published graph 'roads', .* by {line}"):
             mgraph.resident("roads", client)
         mgraph.cluster.unpublish("roads", client)
         assert mgraph.cluster.published(client) == []

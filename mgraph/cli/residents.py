@@ -21,11 +21,13 @@ from .workers import check_workers, client_of
 @click.option(
     "--worker", "workers", multiple=True, metavar="WHICH", help="A worker to use, by address or name; by default all."
 )
+@click.option("--by-workers", is_flag=True, help="Let the workers read FILE, which must all find it under this path.")
 @scheduler_options
 @json_option
 def load(
     name: str,
     *,
+    by_workers: bool,
     device: str | None,
     workers: tuple[str, ...],
     scheduler: str | None,
@@ -46,6 +48,8 @@ def load(
     """
     if (file is None) == (scale is None):
         raise click.UsageError("give either FILE or --rmat SCALE")
+    if by_workers and (file is None or file == Path("-")):
+        raise click.UsageError("--by-workers goes with a FILE that the workers find")
     import dask  # heavy
 
     given = graph_given(file=file, scale=scale, directed=directed, **reading)
@@ -53,12 +57,13 @@ def load(
     with _client(scheduler, scheduler_file, (tls_ca_file, tls_cert, tls_key)) as client, dask.config.set(timeout):
         if name in mgraph.cluster.published(client):
             raise mgraph.InputError(f"there is a graph {name!r}: mgraph unload {name} removes it")
-        wanted = workers or None
+        there: Any = {"client": client, "device": device, "workers": workers or None}
         if scale is not None:
-            flag = bool(directed)
-            graph = mgraph.generate.rmat(scale, directed=flag, client=client, device=device, workers=wanted)
+            graph = mgraph.generate.rmat(scale, directed=bool(directed), **there)
+        elif by_workers and file is not None:
+            graph = mgraph.read(file, directed=directed, **reading, **there)
         else:
-            graph = mgraph.DistributedGraph.from_graph(given(), client, device=device, workers=wanted)
+            graph = mgraph.DistributedGraph.from_graph(given(), **there)
         graph.publish(name)
         facts, words = described(graph)
         count = len(graph.ranges)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 import numpy as np
 
 from .. import device as devices
-from ..arguments import checked_flag, checked_integer
+from ..arguments import as_written, checked_flag, checked_integer
 from ..arrays import Array
 from ..graph import Graph
 from ..graph.compressed import Edges
@@ -123,7 +123,8 @@ def rmat(
     seed = checked_integer("seed", seed, 0)
     directed = checked_flag("directed", directed)
     if client is not None or workers is not None:
-        return built(Kronecker(scale, edges, seed, directed), client, device, workers)
+        made = as_written("mgraph.generate.rmat", scale, edge_factor, seed=seed, directed=directed, device=device)
+        return built(Kronecker(scale, edges, seed, directed), client, device, workers, made)
     place = checked_place(device, 1 << scale, edges if directed else 2 * edges)
     at_a_time = EDGES_AT_A_TIME[place.kind]
     with place.active():

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from .. import device as devices
-from ..arguments import checked_integer
+from ..arguments import as_written, checked_integer
 from ..dtypes import MAX_VERTICES
 from ..errors import InputError
 from ..graph import Graph
@@ -103,7 +103,8 @@ def grid(
     weights = checked_weights(weights)
     random = host_random(seed)
     if client is not None or workers is not None:
-        return built(Streets(rows, columns, weights, int(seed)), client, device, workers)
+        made = as_written("mgraph.generate.grid", rows, columns, weights=weights, seed=seed, device=device)
+        return built(Streets(rows, columns, weights, int(seed)), client, device, workers, made)
     m = rows * max(0, columns - 1) + max(0, rows - 1) * columns
     place = checked_place(device, rows * columns, 2 * m)
     lengths = drawn_weights(m, weights, random)

@@ -1,6 +1,6 @@
 """Random weights: for the edges of a given graph, and for those that a generator draws."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
@@ -72,13 +72,22 @@ def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "float32") -> "G
     if high - low >= 2**31:
         raise InputError(argument="weights", value=weights, expected="at most 2**31 - 1 apart")
     kind = distance_dtype(None, dtype, _TYPES)
-    return weighed_by(graph, Hashed(low, high, kind), nonnegative=low >= 0)
+
+    def line(made: str) -> str:
+        return f"mgraph.generate.weighted({made}, {(low, high)}, {kind.name!r})"
+
+    return weighed_by(graph, Hashed(low, high, kind), low >= 0, line)
 
 
-def weighed_by(graph: Any, weights_of: Weigh, nonnegative: bool) -> "Graph | DistributedGraph":
-    """Return a graph with the edges of another, and the weights of a function of their ends."""
+def weighed_by(
+    graph: Any, weights_of: Weigh, nonnegative: bool, line: Callable[[str], str] = lambda made: ""
+) -> "Graph | DistributedGraph":
+    """Return a graph with the edges of another, and the weights of a function of their ends.
+
+    `line` returns the line of Python that makes it again, given that of the other graph.
+    """
     if isinstance(getattr(graph, "placement", None), PlacedGraph):
-        return weighed_there(graph, weights_of)
+        return weighed_there(graph, weights_of, line)
     graph = as_graph(graph)
     with devices.find(graph.device).active():
         src, dst, _ = graph.coo()

@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from ..runtime.dask import DistributedGraph, DistributedVector
 
 
-def built(source: EdgeSource, client: Any, device: str | None, workers: Any) -> "DistributedGraph":
-    """Return the graph of a source of edges on the workers of a client, or on some of them."""
+def built(source: EdgeSource, client: Any, device: str | None, workers: Any, made: str) -> "DistributedGraph":
+    """Return the graph of a source of edges, `made` by this line, on the workers of a client or on some of them."""
     _check_client(client)
     from ..runtime import dask
 
-    return dask.DistributedGraph(dask.built(source, dask.Cluster(client, device, workers=workers)))
+    return dask.DistributedGraph(dask.built(source, dask.Cluster(client, device, workers=workers), made))
 
 
-def weighed(graph: "DistributedGraph", weights_of: Weigh) -> "DistributedGraph":
-    """Return a graph with the weights of a function of the edges' ends."""
+def weighed(graph: "DistributedGraph", weights_of: Weigh, line: Callable[[str], str]) -> "DistributedGraph":
+    """Return a graph with the weights of a function of the edges' ends; `line` makes it of the line of the old one."""
     from ..runtime import dask
 
-    return dask.DistributedGraph(dask.weighed(graph.placement, weights_of))
+    return dask.DistributedGraph(dask.weighed(graph.placement, weights_of, line))
 
 
 def computed(

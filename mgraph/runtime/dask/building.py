@@ -25,10 +25,15 @@ from .resident import Resident
 from .vector import DistributedVector
 
 
-def built(source: EdgeSource, cluster: Cluster) -> Placement:
-    """Return the graph of a source of edges, of which each worker makes its share of the chunks."""
+def built(source: EdgeSource, cluster: Cluster, made: str) -> Placement:
+    """Return the graph of a source of edges, of which each worker makes its share of the chunks.
+
+    `made` is the line of Python that makes it again.
+    """
     group = group_of(cluster)
-    return placed(group, residents.keep, [(source,)] * len(group.specs))
+    graph = placed(group, residents.keep, [(source,)] * len(group.specs))
+    graph.made = made
+    return graph
 
 
 def collected(src: Any, dst: Any, weights: Any, n: int | None, directed: bool, cluster: Cluster) -> Placement:
@@ -111,7 +116,7 @@ def placed(group: Group, keep: Callable[..., Any], sources: Sequence[Sequence[An
     return Placement(group, facts, cut, graph, held)
 
 
-def weighed(old: Placement, given: Any) -> Placement:
+def weighed(old: Placement, given: Any, line: Callable[[str], str] = lambda made: "") -> Placement:
     """Return the graph of the same edges with other weights; the edges themselves are shared.
 
     Parameters
@@ -120,6 +125,8 @@ def weighed(old: Placement, given: Any) -> Placement:
         The graph.
     given : function, DistributedVector, Dask array or column, or array_like, of shape (m,)
         A function of the edges' ends runs where they lie. Of arrays each worker gets its own part.
+    line : callable
+        Returns the line of Python that makes the graph again, given that of the old one.
 
     Raises
     ------
@@ -150,7 +157,9 @@ def weighed(old: Placement, given: Any) -> Placement:
     total = float(sum(each.total for each in known))
     cut = Placed(old.cut.ranges, tuple(each.m for each in known))
     facts = Facts(old.n, sum(cut.edges), old.directed, kinds.pop(), extremes, total, old.ids)
-    return Placement(old.group, facts, cut, name, [each.sizes for each in known])
+    graph = Placement(old.group, facts, cut, name, [each.sizes for each in known])
+    graph.made = line(old.made) if old.made else ""
+    return graph
 
 
 def _divided(given: Any, graph: Placement) -> list[Any]:

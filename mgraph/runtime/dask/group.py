@@ -10,7 +10,7 @@ import time
 import uuid
 import weakref
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from distributed import Client, Future
 from ... import device as devices
 from ...errors import SchedulerError, WorkerLostError
 from ...graph.vertex_range import VertexRange
+from ...planning.cut import Range
 from ...planning.devices import DeviceSpec
 from ...planning.plan import Plan
 from . import residents, tasks, worker
@@ -68,16 +69,16 @@ class Group:
         beats = None if call is None else (self.client.id, call)
         return Watch(self.client, self.addresses, self.timeout, beats, expected)
 
-    def check(self) -> None:
-        """Raise if the group's workers, or the way to them, are gone."""
+    def check(self, loss: Callable[[Collection[str]], str] | None = None) -> None:
+        """Raise if the group's workers, or the way to them, are gone; `loss` says in words what was lost with some."""
         if self.gone is not None:
-            raise self.gone
+            raise self.gone if loss is None else with_loss(self.gone, loss)
         if self.client.status != "running":
             raise SchedulerError(f"{connection(self.client)}: what lies on its workers is gone")
 
-    def ready(self) -> None:
-        """Open new sessions if a call has failed in the present ones; what they keep stays."""
-        self.check()
+    def ready(self, loss: Callable[[Collection[str]], str] | None = None) -> None:
+        """Open new sessions if a call has failed in the present ones; what they keep stays. Raises as `check` does."""
+        self.check(loss)
         if self.broken:
             old, before = self.session, self._leases
             self._open()
@@ -157,6 +158,17 @@ class Group:
         self.session, self._leases = session, leases
         self.each(residents.join, [(rank, self.addresses, self.kind) for rank in range(len(self.addresses))])
         _log.debug("opened session %s of a group of %d workers", session, len(self.addresses))
+
+
+def with_loss(error: WorkerLostError, loss: Callable[[Collection[str]], str]) -> WorkerLostError:
+    """Return the error of lost workers with what was lost with them."""
+    return WorkerLostError(*error.parts, f"; {loss(error.workers)}", workers=error.workers)
+
+
+def lying(noun: str, workers: Collection[str], ranges: Iterable[tuple[str, Range]]) -> str:
+    """Return in words the ranges that some of the workers have."""
+    found = ", ".join(f"{first:,} to {last:,}" for address, (first, last) in ranges if address in workers)
+    return f"{noun} {found}"
 
 
 def leased(client: Client, addresses: Sequence[str], session: str, timeout: float) -> dict[str, Future]:

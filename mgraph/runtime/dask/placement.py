@@ -1,6 +1,6 @@
 """What calls ask of a graph on workers, on the client's side: facts, the cut, and the executor."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from ...errors import InputError
 from ...graph import Compressed, Graph, PlacedGraph
 from ...planning.cut import Placed
 from . import residents
-from .group import Group, Kept
+from .group import Group, Kept, lying
 from .resident import Resident
 from .vector import DistributedVector
 
@@ -42,6 +42,8 @@ class Placement(PlacedGraph):
         self.facts, self.ids = facts, facts.ids
         self.group, self.cut, self.name, self.sizes = group, cut, name, held
         self.kept_there = Kept(group, name)
+        #: The line of Python that makes the graph again, if it was generated or read.
+        self.made = ""
 
     @property
     def closed(self) -> bool:
@@ -59,7 +61,7 @@ class Placement(PlacedGraph):
         for name, vector in (vectors or {}).items():
             if not isinstance(vector, DistributedVector) or not vector._lies_on(self.group, self.cut.ranges):
                 raise InputError(f"{name} does not lie beside {self!r}: give the graph that the result is of")
-        return Resident(self.group, self.name, self.sizes, vectors)
+        return Resident(self.group, self.name, self.sizes, vectors, self.loss)
 
     def held(self, names: Sequence[str]) -> tuple[int, ...]:
         """Return the bytes that each worker's device keeps of the graph under some names."""
@@ -72,9 +74,16 @@ class Placement(PlacedGraph):
         return self.group.one(0, residents.seen, self.name, look)[0]
 
     def check(self) -> None:
-        """Raise InputError if the edges have been released."""
+        """Raise InputError if the edges have been released, and WorkerLostError if a part of them was lost."""
         if self.closed:
             raise InputError(f"{self!r} has been closed")
+        self.group.check(self.loss)
+
+    def loss(self, workers: Collection[str]) -> str:
+        """Return in words what of the graph was lost with some workers, and how it is made again."""
+        again = f"{self.made} makes it again" if self.made else "make the graph again"
+        own = zip(self.group.addresses, self.cut.ranges, strict=True)
+        return f"the edges into {lying('the vertices', workers, own)} of {self!r} were lost: {again}"
 
     def to_graph(self) -> Graph:
         """Return the graph with all edges in this process's memory."""

@@ -20,7 +20,7 @@ from ...errors import InputError, WorkerLostError
 from ...planning.cut import Placed
 from . import residents, tasks
 from .driver import Cluster, checked_client, opened
-from .group import group_of, leased
+from .group import group_of, leased, lying
 from .placement import Facts, Placement
 from .watch import Watch, checked_timeout
 
@@ -47,6 +47,8 @@ class Published:
         The ranges of vertices.
     words : str
         The graph in words.
+    made : str
+        The line of Python that makes it again; may be empty.
     """
 
     session: str
@@ -54,6 +56,7 @@ class Published:
     kind: str
     cut: Placed
     words: str
+    made: str
 
 
 class Names(SchedulerPlugin):
@@ -87,7 +90,7 @@ def publish(placement: Placement, name: str) -> None:
     facts = dumps(replace(placement.facts, ids=ids))
     given = [(session, facts if rank == 0 else None) for rank in range(len(group.addresses))]
     group.each(residents.lend, given, placement.name)
-    about = Published(session, group.addresses, group.kind, placement.cut, repr(placement))
+    about = Published(session, group.addresses, group.kind, placement.cut, repr(placement), placement.made)
     keys = [lease.key for lease in leases.values()]
     if not group.wait(client.run_on_scheduler(_put, name, keys, dumps(about), asynchronous=True)):
         advice = ": mgraph.cluster.unpublish frees it"
@@ -124,7 +127,9 @@ def found(name: str, client: Client, worker_timeout: float | str | None) -> Plac
             raise unknown(name, client)
         raise _lost(name, about, empty)
     facts: Facts = loads(next(part.facts for part in borrowed if part.facts is not None))
-    return Placement(group, facts, about.cut, own, [part.sizes for part in borrowed])
+    graph = Placement(group, facts, about.cut, own, [part.sizes for part in borrowed])
+    graph.made = about.made
+    return graph
 
 
 def unpublish(name: str, client: Client) -> None:
@@ -159,12 +164,13 @@ def unknown(name: str, client: Client) -> InputError:
 
 
 def _lost(name: str, about: Published, gone: Collection[str]) -> WorkerLostError:
-    lost = [number for number, address in enumerate(about.addresses) if address in gone]
-    workers = ", ".join(about.addresses[number] for number in lost)
-    ranges = ", ".join("{:,} to {:,}".format(*about.cut.ranges[number]) for number in lost)
+    ranges = list(zip(about.addresses, about.cut.ranges, strict=True))
+    workers = [address for address in about.addresses if address in gone]
     return WorkerLostError(
-        f"the worker {workers} is gone, or was started again, and with it the edges into the vertices {ranges} of the "
-        f"published graph {name!r}, {about.words}: unpublish it, and make it again"
+        f"the worker {', '.join(workers)} is gone, or was started again, and with it the edges into "
+        f"{lying('the vertices', workers, ranges)} of the published graph {name!r}, {about.words}: unpublish it, and "
+        f"make it again{f' by {about.made}' if about.made else ''}",
+        workers=workers,
     )
 
 

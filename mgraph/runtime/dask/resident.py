@@ -7,7 +7,7 @@ and returns the answers; nothing of the graph travels.
 import logging
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from ..program import Outcome, Program, Progress, log_plan, log_span, memory_err
 from . import residents, tasks, worker
 from .comm import Unreachable
 from .driver import devices_of, follows, opened
-from .group import Group, Kept
+from .group import Group, Kept, with_loss
 from .turns import PARTING, turn
 from .vector import DistributedVector
 from .watch import NOTICE, Watch, lost
@@ -38,9 +38,16 @@ class Resident:
     place: devices.Device | None = None
 
     def __init__(
-        self, group: Group, graph: str | None, held: list[Mapping[str, int]], vectors: Mapping[str, Any] | None = None
+        self,
+        group: Group,
+        graph: str | None,
+        held: list[Mapping[str, int]],
+        vectors: Mapping[str, Any] | None = None,
+        loss: Callable[[Collection[str]], str] | None = None,
     ) -> None:
-        group.ready()
+        group.ready(loss)
+        #: Says what of the graph was lost with some workers.
+        self._loss = loss
         #: The vectors beside the graph, to keep them on the workers, and where they are: their calls and names there.
         self._vectors = vectors
         self._beside = None if vectors is None else {name: vector.place for name, vector in vectors.items()}
@@ -71,6 +78,8 @@ class Resident:
                             progress(k, plan.steps)
             except BaseException as error:
                 self._fail(watch, error)
+                if isinstance(error, WorkerLostError) and self._loss is not None:
+                    raise with_loss(error, self._loss) from error
                 raise
         return self._outcome(call, plan, answers, time.perf_counter() - started)
 

@@ -4,7 +4,7 @@ import itertools
 import operator
 import os
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from ...errors import InputError
 from ...paths import endless
 from ...planning.cut import Ranges
 from . import residents, tasks
-from .group import Group, Kept
+from .group import Group, Kept, lying
 from .saving import save_parts
 
 #: The most bytes that are sent to the client at a time.
@@ -116,6 +116,11 @@ class DistributedVector:
     def _lies_on(self, group: Group, ranges: Ranges) -> bool:
         """Return whether the vector lies on a group's workers in these ranges."""
         return self._group is group and self.ranges == ranges
+
+    def _loss(self, workers: Collection[str]) -> str:
+        """Return in words what of the vector was lost with some workers."""
+        own = zip(self._group.addresses, self.ranges, strict=True)
+        return f"{lying('the elements', workers, own)} of {self!r} were lost"
 
     def __len__(self) -> int:
         return self.size
@@ -228,7 +233,7 @@ class DistributedVector:
         import dask.array as da
 
         group = self._group
-        group.check()
+        group.check(self._loss)
         chunks = []
         for address, (first, last) in zip(group.addresses, self.ranges, strict=True):
             if last > first:
@@ -449,7 +454,7 @@ class DistributedVector:
     def _read(self, wanted: range) -> np.ndarray:
         """Return the elements at ascending indices."""
         tasked, group = {}, self._group
-        group.ready()
+        group.ready(self._loss)
         for address, (first, last) in zip(group.addresses, self.ranges, strict=True):
             own = [position(wanted, first), position(wanted, last)]
             there = wanted[own[0] : own[1]]
@@ -461,7 +466,7 @@ class DistributedVector:
         return np.concatenate([np.empty(0, self.dtype), *parts])
 
     def _reduced(self, function: Any) -> list[Any]:
-        self._group.ready()
+        self._group.ready(self._loss)
         own: list[tuple[Any, ...]] = [(function,)] * len(self.ranges)
         found = self._group.each(residents.reduced, own, self._call, self._name)
         return [part for part in found if part is not None]
@@ -488,7 +493,7 @@ class DistributedVector:
             other._group.check()
             return [residents.Here(*other.place)] * len(self.ranges)
         group = self._group
-        group.ready()
+        group.ready(self._loss)
         return [group.sent(rank, other[first:last]) for rank, (first, last) in enumerate(self.ranges)]
 
     def _made(self, function: Callable[..., Any], operands: Sequence[Sequence[Any]]) -> "DistributedVector":
@@ -506,13 +511,13 @@ class DistributedVector:
 
     def _applied(self, call: str | None, function: Callable[..., Any], operands: Sequence[Sequence[Any]]) -> list[Any]:
         """Return what a function makes of each part and the worker's operands; with `call` it is kept there."""
-        self._group.ready()
+        self._group.ready(self._loss)
         own = [tuple(each[rank] for each in operands) for rank in range(len(self.ranges))]
         return self._group.each(residents.applied, own, call, function, residents.Here(*self.place))
 
     def _one(self, shard: int, function: Any, *arguments: Any) -> Any:
         """Return what a task on one worker returns."""
-        self._group.ready()
+        self._group.ready(self._loss)
         return self._group.one(shard, function, self._call, self._name, *arguments)[0]
 
 

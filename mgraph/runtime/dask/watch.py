@@ -343,7 +343,9 @@ def connection(client: Client) -> str:
 
 def lost(addresses: Iterable[str], why: str = "its process or machine is gone") -> WorkerLostError:
     """Return the error that names the workers at `addresses`."""
+    workers = tuple(addresses)
     return WorkerLostError(
-        f"lost the worker {', '.join(addresses)} in the middle of the call: {why} (see its log); "
-        "the client can be used again, on the workers that are left or come back"
+        f"lost the worker {', '.join(workers)} in the middle of the call: {why} (see its log); "
+        "the client can be used again, on the workers that are left or come back",
+        workers=workers,
     )
