@@ -71,6 +71,8 @@ def hosts():
                 ip("-n", name, "address", "add", f"10.77.{i}.{last}/24", "dev", end)
                 ip("-n", name, "link", "set", end, "up")
             ip("-n", names[i], "route", "add", "default", "via", f"10.77.{i}.1")
+        # A new namespace forwards what it is sent if this machine does.
+        ip("netns", "exec", names[0], "sh", "-c", "echo 0 > /proc/sys/net/ipv4/ip_forward")
         yield names
     finally:
         for name in names:
