@@ -14,6 +14,8 @@ from .errors import Argument, Given, InputError, RenamedWarning
 
 def checked_vertices(name: str, values: Any, n: int, *advice: str | Argument | Given) -> tuple[int, ...]:
     """Return the vertices that an argument names, or raise InputError; with `advice` for a single vertex."""
+    if hasattr(values, "to_numpy"):  # a vector on workers, or a column of pandas
+        values = values.to_numpy()
     scalar = isinstance(values, str) or (isinstance(values, np.ndarray) and not values.ndim)
     if scalar or not isinstance(values, Sequence | np.ndarray):
         raise InputError(*advice, argument=name, value=values, expected="a sequence of vertices")

@@ -112,6 +112,9 @@ def test_a_result_is_given_where_an_array_is(client):
         same = labels.labels == largest
         found = mgraph.bfs(placed, sources=same.nonzero()[0]).distances
         np.testing.assert_array_equal(found.to_numpy() == 0, expected.labels == largest)
+        many = mgraph.bfs(placed, sources=labels.labels)
+        expected_many = mgraph.bfs(graph, sources=expected.labels, device="cpu")
+        np.testing.assert_array_equal(many.distances.to_numpy(), expected_many.distances)
         ranked = mgraph.list_rank(labels.labels)
         np.testing.assert_array_equal(ranked.ranks, mgraph.list_rank(expected.labels, device="cpu").ranks)
         made = DistributedGraph.from_dask(

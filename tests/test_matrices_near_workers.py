@@ -1,12 +1,14 @@
 """Matrices in files and on workers, of which each worker reads its own part: results, errors, and what travels."""
 
 import gc
+import importlib.util
 import os
 
 import numpy as np
 import pytest
 from distributed import get_worker
 from test_cluster import cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
+from test_resident import carried  # noqa: F401  (a fixture)
 
 import mgraph
 from mgraph.errors import AmbiguousZerosError, InputError, NegativeCycleError
@@ -100,15 +102,17 @@ def only_on_workers(read):
     return here
 
 
-def test_a_product_is_the_input_of_the_next_call(client):
+def test_a_product_is_the_input_of_the_next_call(client, monkeypatch):
     matrix = distances()
     product = mgraph.apsp(matrix, client=client, device="cpu").distances
+    monkeypatch.setattr(mgraph.runtime.dask.blocks, "part_of", None)  # no worker sends a part to another
     for again in (mgraph.apsp(product), mgraph.apsp(product, client=client, device="cpu")):
         assert isinstance(again.distances, mgraph.cluster.DistributedMatrix)
         assert again.distances.ranges == product.ranges
         np.testing.assert_array_equal(again.distances.to_numpy(), product.to_numpy())
     np.testing.assert_array_equal(mgraph.apsp(product, device="cpu").distances, product.to_numpy())
-    closure = mgraph.transitive_closure(product)
+    monkeypatch.undo()
+    closure = mgraph.transitive_closure(product)  # cut in larger blocks
     assert closure.count == mgraph.transitive_closure(matrix, device="cpu").count
     shifted = distances(seed=1)
     mixed = da.minimum(product.to_dask_array(), shifted)
@@ -138,21 +142,36 @@ def test_what_is_wrong_with_a_matrix_is_found_on_workers(client, tmp_path):
         mgraph.apsp(liar, client=client, device="cpu")
 
 
-def test_a_worker_that_cannot_read_a_file_is_named(client, tmp_path, monkeypatch):
-    given, real = npy(distances(), tmp_path), np.memmap
-    worker = min(client.scheduler_info()["workers"])
+def only_readable(monkeypatch, workers):
+    """Let a file be there for the client and some workers alone."""
+    real = np.memmap
 
     class Elsewhere(np.memmap):
         def __new__(cls, path, *others):
-            if get_worker().address == worker:
+            if get_worker().address not in workers:
                 raise FileNotFoundError(2, "No such file or directory", path)
             return real(path, *others)
 
     monkeypatch.setattr(np, "memmap", Elsewhere)
-    given = given.view(Elsewhere)
+    return Elsewhere
+
+
+def test_a_worker_that_cannot_read_a_file_is_named(client, tmp_path, monkeypatch):
+    given, (first, *others) = npy(distances(), tmp_path), client.scheduler_info()["workers"]
+    given = given.view(only_readable(monkeypatch, others))
     with pytest.raises(InputError, match=r"matrix\.npy") as caught:
         mgraph.apsp(given, client=client, device="cpu")
-    assert worker in str(caught.value) and "all workers share" in str(caught.value)
+    assert first in str(caught.value) and "all workers share" in str(caught.value)
+
+
+def test_a_file_that_only_the_client_can_read_is_sent(client, tmp_path, monkeypatch, caplog):
+    matrix = distances()
+    given = npy(matrix, tmp_path)
+    given = given.view(only_readable(monkeypatch, ()))
+    with caplog.at_level("INFO", "mgraph"):
+        found = mgraph.apsp(given, client=client, device="cpu").distances
+    np.testing.assert_array_equal(found.to_numpy(), mgraph.apsp(matrix, device="cpu").distances)
+    assert "matrix.npy" in caplog.text and "is sent from here" in caplog.text
 
 
 def test_a_file_that_is_gone_is_sent_from_here(client, tmp_path):
@@ -171,3 +190,16 @@ def test_nothing_of_the_input_stays(client, tmp_path):
     mgraph.apsp(dask_array(distances(), tmp_path), client=client, device="cpu")
     gc.collect()
     wait_until(lambda: before.issuperset(held()))
+
+
+def test_nothing_passes_through_the_client(tmp_path, carried):  # noqa: F811
+    matrix = mgraph.generate.random_matrix(600, seed=1)
+    given = npy(matrix, tmp_path)
+    with cluster(2, processes=True) as client:
+        mgraph.apsp(distances(), client=client, device="cpu")
+        carried.clear()
+        product = mgraph.apsp(given, client=client, device="cpu").distances
+        mgraph.apsp(product)
+        product.save(tmp_path / "product.zarr") if importlib.util.find_spec("zarr") else None
+        assert 0 < sum(carried) < 300_000 < matrix.nbytes
+        np.testing.assert_array_equal(product.to_numpy(), mgraph.apsp(matrix, device="cpu").distances)

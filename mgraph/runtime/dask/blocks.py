@@ -143,13 +143,11 @@ def opened(file: MatrixFile) -> Any:
     try:
         found = file.opened()
     except Exception as error:  # what h5py and Zarr raise, or the import of them
-        raise InputError(
-            f"{where} cannot read {file.path}: {error}. Put the file on storage that all workers share"
-        ) from error
+        raise InputError(f"{where} cannot read {file.path} ({error})") from error
     if tuple(found.shape) != tuple(file.shape) or np.dtype(found.dtype) != file.dtype:
         raise InputError(
             f"{where} finds {found.dtype} of shape {found.shape} in {file.path}, and the client {file.dtype} of shape "
-            f"{file.shape}: put the file on storage that all workers share"
+            f"{file.shape}"
         )
     return found
 

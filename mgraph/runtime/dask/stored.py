@@ -4,6 +4,7 @@ The client has a `NearWorkers`, which looks like any `StoredMatrix`. The driver 
 place of the elements.
 """
 
+import logging
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -13,6 +14,7 @@ from distributed import Future
 
 from ... import device as devices
 from ...arrays import Array, chunk_rows
+from ...errors import InputError
 from ...graph import StoredMatrix, in_memory
 from ...io.matrix_files import MatrixFile, file_of
 from ...planning.cut import Range, even_ranges
@@ -21,6 +23,8 @@ from .blocks import Held, Rectangle, Tile, checked, opened, tiles_of
 from .driver import Cluster
 from .matrix import DistributedMatrix
 from .watch import Watch
+
+_log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -79,7 +83,16 @@ def near_workers(matrix: Any, cluster: Cluster) -> NearWorkers | None:
     if hasattr(matrix, "to_delayed") and getattr(matrix, "ndim", 0) == 2:
         return None if np.isnan(sum(matrix.shape)) else NearWorkers(matrix, cluster, _computed(matrix, cluster))
     file = file_of(matrix)
-    return None if file is None else NearWorkers(matrix, cluster, (), file)
+    if file is None:
+        return None
+    asked = {address: tasks.submit(cluster.client, address, why_unread, file) for address in cluster.addresses}
+    found = tasks.results(Watch(cluster.client, cluster.addresses, cluster.timeout), asked)
+    if all(found):
+        _log.info("no worker can read %s, so it is sent from here: %s", file.path, found[0])
+        return None
+    for why in filter(None, found):
+        raise InputError(f"{why}: put it on storage that all workers share")
+    return NearWorkers(matrix, cluster, (), file)
 
 
 def _computed(array: Any, cluster: Cluster) -> list[Tile]:
@@ -100,6 +113,16 @@ def _computed(array: Any, cluster: Cluster) -> list[Tile]:
     watch = Watch(cluster.client, cluster.addresses, cluster.timeout)
     tasks.settle(watch, {str(i): tile.future for i, tile in enumerate(tiles)})
     return tiles
+
+
+@tasks.reported
+def why_unread(file: MatrixFile) -> str:
+    """Task: return why this worker cannot read a file; nothing if it can."""
+    try:
+        opened(file)
+    except InputError as error:
+        return str(error)
+    return ""
 
 
 @tasks.reported

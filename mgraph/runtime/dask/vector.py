@@ -483,7 +483,9 @@ class DistributedVector:
 
     def _operand(self, name: str, other: Any) -> list[Any]:
         """Return for each worker its part of another vector or of an array, or a number."""
-        if not isinstance(other, DistributedVector | np.ndarray) or not other.ndim:
+        if isinstance(other, np.ndarray) and not other.ndim:
+            other = other[()]  # CuPy takes NumPy's scalars, but not its arrays
+        if not isinstance(other, DistributedVector | np.ndarray):
             if isinstance(other, int) and not isinstance(other, bool) and -(2**63) <= other < 2**63:
                 other = np.int64(other)  # CuPy refuses Python integers beyond the vector's type
             return [other] * len(self.ranges)
