@@ -139,7 +139,7 @@ class Texts:
                     assert opening is not None  # the survey has found an edge, if there is one
                     lines = Lines(path, **opening.layout)
                     text.take = lines.take
-                    if lines.take(block):
+                    if lines.take(block) >= 0:
                         continue
                 lines.add(first, block)
         if lines is None:

@@ -102,7 +102,7 @@ def read_edges(path: Path, stream: BufferedReader, options: Options) -> Content:
                 block = block[:start] + b"#" + block[start + 1 :]
             lines = Lines(path, **opening.layout)
             text.take = lines.take
-            if lines.take(block):
+            if lines.take(block) >= 0:
                 continue
         lines.add(first, block)
     if lines is None:

@@ -102,8 +102,8 @@ class Lines:
     def __len__(self) -> int:
         return self._count
 
-    def take(self, block: bytes) -> bool:
-        """Parse a long block of plain lines, and keep its numbers; return whether it is one.
+    def take(self, block: bytes) -> int:
+        """Parse a long block of plain lines, and keep its numbers; return its number of lines, -1 for another block.
 
         Raises
         ------
@@ -111,7 +111,7 @@ class Lines:
             If the edges so far are more than can be sorted.
         """
         if len(block) < PLAIN or self.ids != 2:
-            return False
+            return -1
         kernels = text_kernels.on(devices.find("cpu"))
         text, parts = np.frombuffer(block, np.uint8), kernels.threads() * PARTS_A_THREAD
         cuts = np.array([0, *(1 + block.rfind(b"\n", 0, len(block) * part // parts) for part in range(1, parts + 1))])
@@ -134,20 +134,20 @@ class Lines:
             base=self.base,
             limit=self.limit if self.limit < 2**63 else 2**63 - 1,
         )
-        found = np.empty((parts, 2), np.int64)
+        found = np.empty((parts, 3), np.int64)
         kernels.parse(text, cuts, room[:-1], grammar, to, found)
-        counts, floats = found.T
+        counts, floats, ends = found.T
         if not (counts > 0).any() or (counts < 0).any():
-            return False
+            return -1
         columns = [src, dst]
         if self.kinds:
             whole = self.kinds[0] is np.int64 and not floats.any()
             if not whole and np.float64 not in self.kinds:
-                return False
+                return -1
             columns.append(to.whole if whole else real)
         ranges = list(zip(room.tolist(), counts.tolist(), strict=False))
         self._keep([np.concatenate([column[at : at + count] for at, count in ranges]) for column in columns])
-        return True
+        return int(ends.sum())
 
     def add(self, line: int, block: bytes) -> None:
         """Parse a block whose first line has the number `line`, and keep its numbers.

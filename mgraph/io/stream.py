@@ -309,8 +309,8 @@ class Text:
     offset : int
         Where the block that was yielded last begins in the stream.
     take : callable or None
-        Is given each further block, and returns whether it has read it; what it has is not yielded. It accepts no
-        control characters, and no block without content.
+        Is given each further block. If it returns a number of lines rather than -1, it has read the block, which is
+        not yielded then. It accepts no control characters, and no block without content.
     """
 
     def __init__(
@@ -320,16 +320,19 @@ class Text:
         self._stream = stream
         self._barren = re.compile(rb"(?:[ \t\r\n]++|[%b][^\n]*+)*+" % comments)
         self._comment = re.compile(rb"[%b]" % comments) if inline else None
-        self._first = line
+        self._line = line
         self.last = line
         self.offset = 0
-        self.take: Callable[[bytes], bool] | None = None
+        self.take: Callable[[bytes], int] | None = None
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
         """Yield each block with the number of its first line."""
         barren = 0
-        for line, block in self._blocks():
-            if self.take is not None and self.take(block):
+        for block in self._blocks():
+            line, taken = self._line, -1 if self.take is None else self.take(block)
+            self._line += block.count(b"\n") if taken < 0 else taken
+            self.last = self._line - (block[-1:] in (b"", b"\n"))
+            if taken >= 0:
                 barren = 0
                 continue
             check_text(self._path, line, block)
@@ -360,8 +363,8 @@ class Text:
         assert found is not None  # it matches nothing, too
         return found.end()
 
-    def _blocks(self) -> Iterator[tuple[int, bytes]]:
-        line, rest, more, offset = self._first, b"", True, 0
+    def _blocks(self) -> Iterator[bytes]:
+        rest, more = b"", True
         while more:
             pieces = [rest]
             size = len(rest)
@@ -371,18 +374,21 @@ class Text:
                     size += len(pieces[-1])
                     more = bool(pieces[-1])
             except BROKEN as error:
-                reached = line - 1 + sum(piece.count(b"\n") for piece in pieces)
+                reached = self._line - 1 + sum(piece.count(b"\n") for piece in pieces)
                 raise FormatError(
                     f"{self._path}: the compressed data is cut off or corrupt after line {reached}: {error}"
                 ) from error
-            text = b"".join(pieces)
-            end = text.rfind(b"\n") + 1 if more else size
-            if more and not end:
-                raise FormatError(
-                    f"{self._path}, line {line}: a text file expected, got {size} bytes without the end of a line"
-                )
-            following = line + text.count(b"\n", 0, end)
-            self.last = following - (text[end - 1 : end] in (b"", b"\n"))
-            self.offset = offset
-            yield line, text[:end]
-            line, rest, offset = following, text[end:], offset + end
+            rest = b""
+            if more:
+                while pieces and b"\n" not in pieces[-1]:
+                    rest = pieces.pop() + rest
+                if not pieces:
+                    raise FormatError(
+                        f"{self._path}, line {self._line}: a text file expected, got {size} bytes without the end of a "
+                        "line"
+                    )
+                end = pieces[-1].rfind(b"\n") + 1
+                pieces[-1], rest = pieces[-1][:end], pieces[-1][end:] + rest
+            block = b"".join(pieces)
+            yield block
+            self.offset += len(block)

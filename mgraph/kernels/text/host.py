@@ -55,15 +55,17 @@ def parse(text, cuts, places, grammar, to, lines):
     real = to.real
     bits = to.bits
     for part in prange(len(places)):
-        count, floats = _parse(text, cuts[part], cuts[part + 1], places[part], grammar, src, dst, whole, real, bits)
+        begin, end = cuts[part], cuts[part + 1]
+        count, floats, ends = _parse(text, begin, end, places[part], grammar, src, dst, whole, real, bits)
         lines[part, 0] = count
         lines[part, 1] = floats
+        lines[part, 2] = ends
 
 
 @njit(nogil=True, cache=True)
 def _parse(text, begin, end, place, grammar, src, dst, whole, real, bits):
-    """Read the lines from `begin` to `end`; return their number, or -1, and whether a weight is no integer."""
-    at, place, first, floats = np.uint64(begin), np.uint64(place), np.uint64(place), False
+    """Read the lines from `begin` to `end`; return what `parse` writes of them."""
+    at, place, first, floats, ends = np.uint64(begin), np.uint64(place), np.uint64(place), False, 0
     end, one = np.uint64(end), np.uint64(1)
     while at < end:
         while at < end and (text[at] == BLANK or text[at] == TAB):
@@ -74,17 +76,17 @@ def _parse(text, begin, end, place, grammar, src, dst, whole, real, bits):
         if c != NEWLINE and c != RETURN and c != grammar.comment and c != grammar.other:
             if grammar.tag:
                 if c != grammar.tag:
-                    return np.int64(-1), floats
+                    return np.int64(-1), floats, ends
                 after = _blanks(text, at + one, end)
                 if after == at + one:
-                    return np.int64(-1), floats
+                    return np.int64(-1), floats, ends
                 at = after
             at, u = _integer(text, at, end)
             at, v = _integer(text, _separated(text, at, end, grammar.comma), end)
             u -= grammar.base
             v -= grammar.base
             if u < 0 or v < 0 or u >= grammar.limit or v >= grammar.limit:
-                return np.int64(-1), floats
+                return np.int64(-1), floats, ends
             src[place] = u
             dst[place] = v
             if grammar.weighted:
@@ -98,10 +100,10 @@ def _parse(text, begin, end, place, grammar, src, dst, whole, real, bits):
                     floats = True
                     at, value = _fraction(text, start, end)
                     if at == np.uint64(0):
-                        return np.int64(-1), floats
+                        return np.int64(-1), floats, ends
                     bits[place] = value | np.uint64(negative) << np.uint64(63)
                 elif w < 0:
-                    return np.int64(-1), floats
+                    return np.int64(-1), floats, ends
                 else:
                     real[place] = -np.float64(w) if negative else np.float64(w)
                     whole[place] = -w if negative else w
@@ -116,16 +118,17 @@ def _parse(text, begin, end, place, grammar, src, dst, whole, real, bits):
                 c = np.uint8(BLANK)
             comment = grammar.inline and (c == grammar.comment or c == grammar.other)
             if c != NEWLINE and c != RETURN and not comment and not (grammar.cut and c == BLANK):
-                return np.int64(-1), floats
+                return np.int64(-1), floats, ends
         while at < end and text[at] != NEWLINE:  # what is ignored may hold no control characters
             c = text[at]
             if (c < BLANK and c != TAB and c != RETURN) or c == DELETE:
-                return np.int64(-1), floats
+                return np.int64(-1), floats, ends
             if c == RETURN and at + one < end and text[at + one] != NEWLINE:
-                return np.int64(-1), floats
+                return np.int64(-1), floats, ends
             at += one
+        ends += at < end
         at += one
-    return np.int64(place - first), floats
+    return np.int64(place - first), floats, ends
 
 
 @njit(nogil=True, cache=True, inline="always")

@@ -76,8 +76,8 @@ class Operations(Protocol):
             The text.
         cuts, places : array of int64, shape (parts + 1,) and (parts,)
             Where parts begin, at the beginnings of lines, and where their numbers go.
-        lines : array of int64, shape (parts, 2)
-            Receives for each part its number of edges, -1 if it has a line that is not plain, and whether a weight has
-            a point or an exponent. Such a line may be right or wrong.
+        lines : array of int64, shape (parts, 3)
+            Receives for each part its number of edges, whether a weight has a point or an exponent, and how many lines
+            end in it. The first is -1 if a line is not plain; it may be right or wrong.
         """
         ...
