@@ -150,6 +150,17 @@ def test_forests_of_weights_of_64_bits(client, is_directed):
         np.testing.assert_array_equal(found.weights, expected.weights)
 
 
+def test_what_is_held_is_part_of_a_plans_peak(client):
+    """A plan may use the memory of what is there already, so it counts nothing that its call does not need."""
+    graph = GRAPHS["Kronecker"]()
+    with DistributedGraph.from_graph(graph, client, device="cpu") as placed:
+        mgraph.bfs(placed, 0)  # the workers keep the edges by source, which the next two do not need
+        for call in (mgraph.connected_components, mgraph.minimum_spanning_forest):
+            for _ in range(2):
+                plan = call(placed).plan
+                assert all(spec.held <= peak for spec, peak in zip(plan.devices, plan.peak_bytes, strict=True))
+
+
 def test_one_worker_runs_the_direct_path():
     """Its plan is that of a direct call: it knows the shape of the graph."""
     graph = grid(200, 200)  # of many levels, which only a look at it tells

@@ -124,13 +124,16 @@ def at_home(graph: Graph | PlacedGraph, array: Any) -> Any:
     return array if isinstance(graph, PlacedGraph) else devices.find(graph.device).asarray(array)
 
 
-def specs_holding(runner: Executor, graph: Graph | PlacedGraph, *kept: str) -> tuple[DeviceSpec, ...]:
+def specs_holding(
+    runner: Executor, graph: Graph | PlacedGraph, *kept: str, orders: tuple[str, ...] = ("csc", "csr")
+) -> tuple[DeviceSpec, ...]:
     """Return an executor's devices with the bytes that they already hold of the graph.
 
-    These are the edges and the arrays that the graph keeps under the names `kept`, which a plan's peak includes.
+    These are the edges and the arrays that the graph keeps under the names `kept`, which a plan's peak includes. Of a
+    graph on workers they are the edges in some `orders`, as those in another one are no part of the peak.
     """
     if isinstance(graph, PlacedGraph):
-        sizes = graph.held(("csc", "csr", *kept))
+        sizes = graph.held((*orders, *kept))
         return tuple(replace(spec, held=size) for spec, size in zip(runner.specs, sizes, strict=True))
     if runner.place is None:
         return runner.specs

@@ -21,7 +21,15 @@ from ...matrices.distance_matrix import gathered_part, parts
 from ...results import MatrixResult
 from ...runtime.gathering import Gathering, Whole
 from ...runtime.program import Progress, memory_errors
-from ...runtime.select import at_home, checked_memory_limit, checked_span, executor, near_workers, runner_of
+from ...runtime.select import (
+    at_home,
+    checked_memory_limit,
+    checked_span,
+    executor,
+    near_workers,
+    runner_of,
+    specs_holding,
+)
 from . import plan as closure_plan
 from .program import Closure
 
@@ -89,10 +97,13 @@ def transitive_closure(
     span = checked_span(span, progress)
     if isinstance(given, PlacedGraph):
         runner = runner_of(given, device, client, worker_timeout)
+        # One worker has all edges already; of several, each gathers them.
+        specs = specs_holding(runner, given) if len(runner.specs) == 1 else runner.specs
     else:
         runner = near or executor(device, client, home, worker_timeout)
+        specs = runner.specs
     limit = checked_memory_limit(memory_limit)
-    planned = partial(closure_plan.planned, n, specs=runner.specs, span=span, memory_limit=limit)
+    planned = partial(closure_plan.planned, n, specs=specs, span=span, memory_limit=limit)
     planned(m=getattr(given, "nnz", None) or 0)  # refuse a call that does not fit before its edges are sorted
     graph = given if isinstance(given, PlacedGraph) else as_graph(given)
     m = 0 if graph.dense is not None else graph.m

@@ -109,7 +109,7 @@ def connected_components(
     plan = components_plan.planned(
         graph.n,
         graph.m,
-        specs_holding(runner, graph),
+        specs_holding(runner, graph, orders=("csc",)),
         method=method,
         memory_limit=checked_memory_limit(memory_limit),
         span=checked_span(span, progress),

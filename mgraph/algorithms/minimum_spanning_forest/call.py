@@ -15,8 +15,8 @@ from ...results import Result, on_workers
 from ...runtime.program import Progress, memory_errors
 from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
 from . import plan as forest_plan
-from .keys import needs_table
-from .program import SpanningForest, orders
+from .keys import kept_names, needs_table, orders_of
+from .program import SpanningForest
 
 
 @memory_errors("minimum_spanning_forest")
@@ -81,14 +81,14 @@ def minimum_spanning_forest(
     plan = forest_plan.planned(
         graph.n,
         graph.m,
-        specs_holding(runner, graph, *(f"{order}.keys" for order in orders(graph.directed))),
+        specs_holding(runner, graph, *kept_names(dtype, graph.directed), orders=orders_of(graph.directed)),
         method=method,
         memory_limit=checked_memory_limit(memory_limit),
         span=checked_span(span, progress),
         directed=graph.directed,
         indptr=cut_of(runner, graph),
         shape=shape_beside(graph, runner.specs),
-        a_weight=0 if runner.place is not None or dtype is None else dtype.itemsize,
+        a_weight=0 if runner.place is not None or dtype is None or dtype == np.int32 else dtype.itemsize,
         distinct=needs_table(dtype, extremes),
     )
     program = SpanningForest(plan, graph.directed, extremes)

@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -9,8 +10,8 @@ from ... import device as devices
 from ...arrays import Array
 from ...runtime.communicator import Communicator
 
-#: Weights whose keys are looked up at a time.
-_WEIGHTS_AT_A_TIME = 1 << 20
+#: Weights whose keys are computed at a time, and the bytes that this takes for each.
+WEIGHTS_AT_A_TIME, WORK_BYTES = 1 << 18, 16
 
 
 @dataclass(frozen=True)
@@ -32,18 +33,23 @@ class Keys:
         """Return the keys of m weights on their device; those of int32 are the weights themselves."""
         if weights is None:
             return device.xp.zeros(m, np.int32)
+        if self.dtype == np.int32:
+            return weights
+        with devices.allocating(f"keys of {m:,} weights", 4 * m + WORK_BYTES * min(m, WEIGHTS_AT_A_TIME), device):
+            keys = device.xp.empty(m, np.int32)
+            for first in range(0, m, WEIGHTS_AT_A_TIME):
+                some = slice(first, first + WEIGHTS_AT_A_TIME)
+                keys[some] = self._of(weights[some], device.xp)
+        return keys
+
+    def _of(self, weights: Array, xp: Any) -> Array:
+        """Return the keys of some weights."""
         if self.table is not None:
-            what = f"keys of {m:,} weights"
-            with devices.allocating(what, 4 * m + 8 * min(m, _WEIGHTS_AT_A_TIME), device):
-                keys = device.xp.empty(m, np.int32)
-                for first in range(0, m, _WEIGHTS_AT_A_TIME):
-                    some = slice(first, first + _WEIGHTS_AT_A_TIME)
-                    keys[some] = device.xp.searchsorted(self.table, weights[some])
-            return keys
+            return xp.searchsorted(self.table, weights)
         if self.dtype == np.float32:
             bits = (weights + np.float32(0)).view(np.int32)  # -0.0 becomes 0.0
-            return device.xp.where(bits < 0, bits ^ np.int32(0x7FFFFFFF), bits)
-        return weights.astype(np.int32, copy=False)
+            return xp.where(bits < 0, bits ^ np.int32(0x7FFFFFFF), bits)
+        return weights.astype(np.int32)
 
     def weights(self, keys: Array) -> Array:
         """Return the weights of some keys; for an unweighted graph, ones of int32."""
@@ -63,6 +69,19 @@ def needs_table(dtype: np.dtype | None, extremes: tuple[float, float, bool]) -> 
         return False
     least, most, whole = extremes
     return not (whole and -(2**31) <= least and most < 2**31)
+
+
+def kept_names(dtype: np.dtype | None, directed: bool) -> tuple[str, ...]:
+    """Return the names under which a graph keeps the keys of its weights; those of int32 are the weights themselves."""
+    orders = orders_of(directed)
+    if dtype == np.int32:
+        return ("weights", *(f"{order}.weights" for order in orders))
+    return tuple(f"{order}.keys" for order in orders)
+
+
+def orders_of(directed: bool) -> tuple[str, ...]:
+    """Return the orders in which the edges of a part are read."""
+    return ("csr", "csc") if directed else ("csc",)
 
 
 def keys_of(weights: Array | None, extremes: tuple[float, float, bool], comm: Communicator | None = None) -> Keys:

@@ -12,6 +12,7 @@ from ...planning.fit import fitted
 from ...planning.plan import Detail, Plan
 from ...planning.rates import EXCHANGE
 from ...planning.shape import Shape
+from .keys import WEIGHTS_AT_A_TIME, WORK_BYTES
 
 #: What `mgraph.minimum_spanning_forest` can do.
 METHODS = ("boruvka",)
@@ -75,11 +76,13 @@ def planned(
         rows = own + n * (lists - 1)
         incident = lists * 8 * own_edges + offset * (rows + lists) + 4 * kernels.hub_capacity(own_edges)
         incident += (lists - 1) * a_weight * own_edges
-        # The distinct weights of all shards, and of several shards also those to sort: as many as edges at most.
-        table = 8 * m if distinct and shards > 1 else 0
+        making = WORK_BYTES * min(own_edges, WEIGHTS_AT_A_TIME)
+        table = 8 * m if distinct else 0
+        # Before there are keys, weights are sorted, of which a shard keeps the distinct ones: its own, then all.
+        sorting = 17 * m + 8 * own_edges * (shards > 1) - 4 * lists * own_edges if distinct else 0
         # Of each vertex the component, the parent, the bound and the end; of each row a choice. Of each edge of the
         # forest 12 bytes, and to sort them 41 more.
-        return incident + table + 12 * n + max(20 * n + 8 * rows, 41 * n, 17 * m if table else 0)
+        return incident + table + 12 * n + max(20 * n + 8 * rows + making, 41 * n, sorting - table * (shards == 1))
 
     ranges, edges, peaks = shares(n, m, specs, memory_limit, indptr, peak)
     able, most = rates_of(specs[0]), lists * max(edges)

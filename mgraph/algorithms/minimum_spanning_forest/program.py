@@ -21,7 +21,7 @@ from ...kernels.edges import HubBuffers
 from ...kernels.spanning_forest.ops import Components, ForestEdges, Incident
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
-from .keys import Keys, keys_of, needs_table
+from .keys import Keys, keys_of, needs_table, orders_of
 
 
 class Rows(NamedTuple):
@@ -78,7 +78,7 @@ class SpanningForest:
 
     def __init__(self, plan: Plan, directed: bool, extremes: tuple[float, float, bool]) -> None:
         self.plan = plan
-        self.orders = orders(directed)
+        self.orders = orders_of(directed)
         self.extremes = extremes
 
     def load(self, shard: int, piece: Part, device: devices.Device) -> ForestShard:
@@ -152,11 +152,6 @@ class SpanningForest:
             choice = device.xp.empty(len(indptr) - 1, np.int64)
             lists.append(Rows(top, Incident(indptr, indices, own), choice))
         return lists
-
-
-def orders(directed: bool) -> tuple[str, ...]:
-    """Return the orders in which the edges of a part are read."""
-    return ("csr", "csc") if directed else ("csc",)
 
 
 def _keys(keys: Keys, weights: Array | None, m: int, device: devices.Device) -> Array:
