@@ -148,6 +148,20 @@ def test_every_pair_is_measured_both_ways(cluster):
             check_network(client, "cuda:0")
 
 
+def test_of_many_ways_the_slowest_are_shown():
+    names = [f"tcp://10.0.0.{i}:4000" for i in range(9)]
+    pairs = [(one, other) for one in names for other in names if one != other]
+    links = [Link(*pair, 1e-6 * (i + 1), 1024.0**2 * (i + 1), None) for i, pair in enumerate(pairs)]
+    words = mgraph.cluster.Network("cpu", (), tuple(links)).explain().splitlines()
+    assert len(words) == 12
+    assert words[0] == "latency of 72 ways: 1 µs to 72 µs; the slowest:" and words[1].endswith(": 72 µs, 72 MiB/s")
+    assert words[6] == "bandwidth of 72 ways: 72 MiB/s to 1 MiB/s; the slowest:"
+    assert words[7].endswith(": 1 µs, 1 MiB/s")
+    broken = [*links[:-1], Link(*pairs[-1], None, None, "refused")]
+    [line] = mgraph.cluster.Network("cpu", (), tuple(broken)).explain().splitlines()
+    assert line == f"{names[8]} to {names[7]}: cannot be reached: refused"
+
+
 def test_one_worker_has_no_links():
     with Client(n_workers=1, processes=False, dashboard_address=":0") as client:
         network = check_network(client, "cpu")

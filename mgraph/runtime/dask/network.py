@@ -30,6 +30,9 @@ from .watch import Watch
 LONG = {"cpu": 8 << 20, "cuda": 64 << 20}
 WARM, TIMED = 2, 5
 
+#: The most ways that are shown one by one, and the number of slowest ones that are shown of more.
+SHOWN, SLOWEST = 56, 5
+
 #: Seconds that a worker may take to answer another one.
 ANSWER = 5.0
 
@@ -102,6 +105,8 @@ class Network:
     def explain(self) -> str:
         """Return the network in words: a line for each worker, and for each way from one to another.
 
+        With more than `SHOWN` ways these are their ranges, the slowest ones, and those that cannot be used.
+
         Returns
         -------
         str
@@ -117,7 +122,23 @@ class Network:
         inproc://... to inproc://...: ... µs, .../s
         inproc://... to inproc://...: ... µs, .../s
         """
-        return "\n".join([*map(self._port, self.ports), *map(self._link, self.links)])
+        return "\n".join([*map(self._port, self.ports), *self._link_lines()])
+
+    def _link_lines(self) -> Iterator[str]:
+        """Yield a line for each link, or for what matters of many."""
+        measured = [link for link in self.links if link.latency is not None and link.bandwidth is not None]
+        if len(self.links) <= SHOWN:
+            yield from map(self._link, self.links)
+        elif self.broken:
+            yield from map(self._link, self.broken)
+        else:
+            for name, key, words in (
+                ("latency", lambda link: -link.latency, lambda link: f"{link.latency * 1e6:.0f} µs"),
+                ("bandwidth", lambda link: link.bandwidth, lambda link: f"{size_in_words(int(link.bandwidth))}/s"),
+            ):
+                ordered = sorted(measured, key=key)
+                yield f"{name} of {len(measured):,} ways: {words(ordered[-1])} to {words(ordered[0])}; the slowest:"
+                yield from map(self._link, ordered[:SLOWEST])
 
     def _port(self, port: Port) -> str:
         words = f"{port.address}: host {port.host}"
