@@ -10,6 +10,7 @@ import mgraph
 from mgraph import DistributedGraph, Graph, device
 from mgraph.errors import InputError, MemoryLimitError
 from mgraph.generate import grid, rmat, weighted
+from mgraph.runtime.placing import Placing
 
 
 @pytest.fixture(scope="module", params=[1, 2, 3, 5])
@@ -80,6 +81,25 @@ def test_edges_of_dask(client, kind, directed):
         lazy = [None if array is None else dask.array.from_array(array, chunks=chunk) for array in edges]
         found = DistributedGraph.from_dask(*lazy, n=n + 40, directed=directed, client=client, device="cpu")
         check(found, Graph.from_edges(*edges, n=n + 40, directed=directed), client)
+
+
+def test_edges_of_dask_are_freed_as_they_are_placed(client, monkeypatch):
+    seen = []
+    collect = Placing.collect
+
+    def held_by_dask():
+        workers = client.cluster.workers.values()
+        return [key for worker in workers for key in list(worker.data) if not str(key).startswith("mgraph")]
+
+    def collected(self, s, comm):
+        wait_until(lambda: not held_by_dask())
+        seen.append((len(s.source.held), s.source.sizes()["chunks"]))
+        return collect(self, s, comm)
+
+    monkeypatch.setattr(Placing, "collect", collected)
+    lazy = (dask.array.from_array(array, chunks=30) for array in drawn(70, 200, "float64"))
+    with DistributedGraph.from_dask(*lazy, client=client, device="cpu"):
+        assert seen == [(0, 0)] * len(client.cluster.workers)
 
 
 def test_edges_of_dask_in_unequal_chunks_without_n(client):

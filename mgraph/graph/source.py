@@ -1,7 +1,7 @@
 """Edges that are read or made in chunks, of which each worker takes its share."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -47,24 +47,29 @@ class EdgeSource(Protocol):
 
 @dataclass(frozen=True)
 class Chunks:
-    """Edges in chunks, of which this worker holds some.
+    """Edges in chunks, of which this worker holds some until they have been placed.
 
     Attributes
     ----------
-    held : mapping
+    held : dict
         The worker's chunks, by their numbers.
+    counted : set of int
+        The chunks that have been asked for once.
     """
 
-    held: Mapping[int, Edges]
+    held: dict[int, Edges]
     chunks: int
     n: int | None
     weights_dtype: np.dtype | None
     directed: bool
+    counted: set[int] = field(default_factory=set)
     unique: ClassVar[bool] = False
 
     def chunk(self, number: int, device: devices.Device) -> Edges:
-        """Return one of the worker's chunks on a device."""
-        return Edges(*(None if array is None else device.asarray(array) for array in self.held[number]))
+        """Return one of the worker's chunks on a device; the second time, to be placed, it is forgotten here."""
+        edges = self.held.pop(number) if number in self.counted else self.held[number]
+        self.counted.add(number)
+        return Edges(*(None if array is None else device.asarray(array) for array in edges))
 
     def sizes(self) -> dict[str, int]:
         """Return the bytes of the worker's chunks."""

@@ -43,17 +43,21 @@ def collected(src: Any, dst: Any, weights: Any, n: int | None, directed: bool, c
     if dtype is None:
         arrays = arrays[:2]
     group = group_of(cluster)
-    shards, blocks = len(group.specs), arrays[0].numblocks[0]
-    source = Chunks({}, blocks, n, dtype, directed)
+    source = Chunks({}, arrays[0].numblocks[0], n, dtype, directed)
+    return placed(group, residents.keep_chunks, _dealt(arrays, source, group))
+
+
+def _dealt(arrays: Sequence[Any], source: Chunks, group: Group) -> list[tuple[Any, ...]]:
+    """Return each worker's chunks as arguments of the task that keeps them; nothing else refers to them."""
+    shards, blocks = len(group.specs), source.chunks
     futures = iter(group.client.compute([block for array in arrays for block in array.to_delayed().ravel()]))
     columns: list[list[Any]] = [list(itertools.islice(futures, blocks)) for _ in arrays]
-    if dtype is None:
+    if len(columns) < 3:
         columns.append([None] * blocks)
-    dealt = [
+    return [
         (source, list(range(shard, blocks, shards)), *(column[shard::shards] for column in columns))
         for shard in range(shards)
     ]
-    return placed(group, residents.keep_chunks, dealt)
 
 
 def computed(
@@ -89,13 +93,17 @@ def _aligned(src: Any, dst: Any, weights: Any) -> list[Any]:
     return aligned
 
 
-def placed(group: Group, keep: Callable[..., Any], sources: Sequence[Sequence[Any]]) -> Placement:
-    """Return the graph of the edges of each worker's source, which the task `keep` makes of its arguments."""
+def placed(group: Group, keep: Callable[..., Any], sources: list[tuple[Any, ...]]) -> Placement:
+    """Return the graph of the edges of each worker's source, which the task `keep` makes of its arguments.
+
+    The list is emptied once the workers have the sources, so that Dask frees what it has computed for them.
+    """
     group.ready()
     name = uuid.uuid4().hex
     there = Kept(group, name)
     try:
         group.each(keep, sources, name)
+        sources.clear()
         arrays = Resident(group, name, []).run(Placing(), lambda shard: None, plan_of_building(group), None).arrays
     finally:
         there.close()

@@ -268,7 +268,7 @@ def keep_chunks(
         number: checked_edges(tails, heads, lengths, source.weights_dtype, source.n, f"partition {number}")
         for number, tails, heads, lengths in zip(numbers, src, dst, weights, strict=True)
     }
-    sessions(get_worker()).find(session).kept[name] = replace(source, held=held)
+    sessions(get_worker()).find(session).kept[name] = replace(source, held=held, counted=set())
 
 
 @reported
