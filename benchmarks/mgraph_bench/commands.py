@@ -137,8 +137,9 @@ def bench_graph500(
 ) -> None:
     """Run the Graph500 benchmark, and print its output block.
 
-    Every search is validated. A time is that of the call, with its tree of predecessors; lines named solve have the
-    time on the devices alone. The time of construction includes that of generating the edges.
+    Every search is validated. A time is that of the call, with its tree of predecessors. Lines named devices have the
+    time on the devices, without messages to workers, and lines named distances that without the tree. The time of
+    construction includes that of generating the edges.
     """
     from . import graph500
 
