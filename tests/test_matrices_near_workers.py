@@ -12,6 +12,7 @@ from test_resident import carried  # noqa: F401  (a fixture)
 
 import mgraph
 from mgraph.errors import AmbiguousZerosError, InputError, NegativeCycleError
+from mgraph.graph import StoredMatrix
 
 da = pytest.importorskip("dask.array")
 
@@ -83,15 +84,31 @@ def test_each_worker_reads_its_own_part(client, form, tmp_path, monkeypatch):
         given = form(matrix, tmp_path)
         expected = mgraph.apsp(matrix, predecessors=True, device="cpu")
         with monkeypatch.context() as patched:
-            patched.setattr(
-                mgraph.graph.StoredMatrix, "__array__", only_on_workers(mgraph.graph.StoredMatrix.__array__)
-            )
+            patched.setattr(StoredMatrix, "__array__", only_on_workers(StoredMatrix.__array__))
             found = mgraph.apsp(given, predecessors=True, client=client, device="cpu")
             closure = mgraph.transitive_closure(given, client=client, device="cpu")
         for name, array in expected.arrays.items():
             assert found.arrays[name].dtype == array.dtype
             np.testing.assert_array_equal(found.arrays[name].to_numpy(), array)
         np.testing.assert_array_equal(closure.to_dense(), mgraph.transitive_closure(matrix, device="cpu").to_dense())
+
+
+@pytest.mark.parametrize("form", [npy, hdf5, dask_array])
+@pytest.mark.parametrize("dtype", [bool, np.float64])
+def test_workers_find_the_edges_of_an_adjacency_matrix(client, form, dtype, tmp_path, monkeypatch):
+    rng = np.random.default_rng(4)
+    matrix = ((rng.random((70, 70)) < 0.05) * rng.integers(1, 9, (70, 70))).astype(dtype)
+    given, expected = form(matrix, tmp_path), mgraph.Graph.from_adjacency(matrix)
+    if dtype is not bool:
+        given = mgraph.Graph.from_adjacency(given)
+        for ours, theirs in zip(given.csr(), expected.csr(), strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+    with monkeypatch.context() as patched:
+        patched.setattr(StoredMatrix, "__array__", only_on_workers(StoredMatrix.__array__))
+        found = mgraph.apsp(given, client=client, device="cpu").distances
+        closure = mgraph.transitive_closure(given, client=client, device="cpu")
+    np.testing.assert_array_equal(found.to_numpy(), mgraph.apsp(expected, device="cpu").distances)
+    assert closure.count == mgraph.transitive_closure(expected, device="cpu").count
 
 
 def only_on_workers(read):

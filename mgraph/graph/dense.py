@@ -12,8 +12,8 @@ from ..dtypes import infinity, offset_type, weight_dtype
 from ..errors import InputError
 from ..kernels import weights as weights_kernels
 from .checks import check_memory, check_square, checked_weights
-from .compressed import Compressed, Edges
-from .stored import StoredMatrix, in_memory
+from .compressed import Compressed, Edges, compress
+from .stored import StoredMatrix
 
 
 def dense(matrix: Any, missing: float | None = None) -> Array:
@@ -110,25 +110,39 @@ def _no_weight(block: Array, top: int, left: int = 0) -> InputError:
 def adjacent(matrix: Array) -> dict[str, Any]:
     """Return the edges of an adjacency matrix by source, and whether none is negative: keywords of `Graph`."""
     n, dtype, home = len(matrix), weight_dtype(np.dtype(matrix.dtype)), devices.of(matrix)
-    xp = home.xp
-    degrees, targets, weights = [xp.zeros(1, np.int64)], [xp.empty(0, np.int32)], [xp.empty(0, dtype)]
-    m, rows = 0, chunk_rows(n)
-    for first in range(0, n, rows):
-        block = in_memory(matrix[first : first + rows])
-        if block.dtype.kind == "f" and not float(block.min()) > -np.inf:
-            raise _no_weight(block, first)
-        present = (block != 0) & (block != np.inf) if block.dtype.kind == "f" else block != 0
-        degrees.append(present.sum(axis=1, dtype=np.int64))
-        m += int(degrees[-1].sum())
+    xp, m, rows = home.xp, 0, chunk_rows(n)
+    sources, targets, weights = [xp.empty(0, np.int32)], [xp.empty(0, np.int32)], [xp.empty(0, dtype)]
+    degrees = [xp.zeros(1, np.int64)]
+    stored = isinstance(matrix, StoredMatrix)
+    blocks = (edges_in(matrix[first : first + rows], first, 0) for first in range(0, n, rows))
+    for src, dst, lengths in matrix.mapped(edges_in) if stored else blocks:
+        m += len(src)
         check_memory(n, m, home)
-        row, column = present.nonzero()
-        targets.append(column.astype(np.int32))
-        if dtype is not None:
-            weights.append(block[row, column])
+        if stored:  # blocks of any places
+            sources.append(src)
+        else:
+            first = sum(map(len, degrees)) - 1
+            degrees.append(xp.bincount(src - np.int32(first), minlength=min(rows, n - first)))
+        targets.append(dst)
+        weights += [] if lengths is None else [lengths]
+    indices = xp.concatenate(targets)
     lengths = None if dtype is None else checked_weights(xp.concatenate(weights[1:] or weights), m)
-    indptr = xp.concatenate(degrees).cumsum().astype(offset_type(m))
     nonnegative = lengths is None or not m or bool(lengths.min() >= 0)
-    return {"csr": Compressed(indptr, xp.concatenate(targets), lengths), "nonnegative": nonnegative}
+    if stored:
+        csr = compress(xp.concatenate(sources), indices, lengths, n, xp)
+    else:
+        csr = Compressed(xp.concatenate(degrees).cumsum().astype(offset_type(m)), indices, lengths)
+    return {"csr": csr, "nonnegative": nonnegative}
+
+
+def edges_in(block: Array, top: int, left: int) -> Edges:
+    """Return the edges in a block of an adjacency matrix, which begins at row `top` and column `left`."""
+    if block.dtype.kind == "f" and not float(block.min()) > -np.inf:
+        raise _no_weight(block, top, left)
+    present = (block != 0) & (block != np.inf) if block.dtype.kind == "f" else block != 0
+    row, column = present.nonzero()
+    weights = None if block.dtype.kind == "b" else block[row, column]
+    return Edges((row + top).astype(np.int32), (column + left).astype(np.int32), weights)
 
 
 def present(block: Array, top: int, left: int = 0) -> Array:

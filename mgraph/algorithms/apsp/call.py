@@ -193,7 +193,7 @@ def apsp(
     _check_weights(graph, method)
     order = None
     sizes: tuple[int, ...] = ()
-    if method == "auto" and isinstance(graph, Graph) and graph.dense is None and client is None and n > GROUP:
+    if method == "auto" and isinstance(graph, Graph) and graph.dense is None and runner.place is not None and n > GROUP:
         counted, order = components(graph)
         sizes = tuple(counted.tolist())
     if narrowest:

@@ -156,7 +156,7 @@ def checked(block: Any, place: tuple[Range, Range], dtype: np.dtype, missing: fl
     """Return a block as an array without masked elements, or raise InputError if it is not what Dask said."""
     array = block.array if isinstance(block, OnDevice) else block
     expected = tuple(last - first for first, last in place)
-    if getattr(array, "shape", None) != expected or np.dtype(array.dtype) != dtype:
+    if getattr(array, "shape", None) != expected or array.dtype.newbyteorder("=") != dtype.newbyteorder("="):
         raise InputError(
             f"the matrix's block from row {place[0][0]} and column {place[1][0]} on must be of {dtype} and shape "
             f"{expected}, as its Dask array says, got {getattr(array, 'dtype', type(array).__name__)} of shape "

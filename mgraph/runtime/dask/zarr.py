@@ -41,8 +41,11 @@ def save_zarr(
     chunks = _chunk_length(ranges, side), _chunk_length(columns, side)
     downs, acrosses = (_whole_chunks(cuts, chunk) for cuts, chunk in zip((ranges, columns), chunks, strict=True))
     addresses = held.holders()
-    begun = addresses[0] if addresses else sorted(Watch(held.client, timeout=held.timeout).there)[0]
     given = where, checked_flag("overwrite", overwrite), shape, chunks, dtype, token
+    if not addresses:  # the matrix has no elements
+        parts.begin_zarr(*given)
+        return
+    begun = addresses[0]
     refuse(_asked(held, {begun: (begin_store, *given)}), where)
     try:
         asked = {}
@@ -69,12 +72,13 @@ def _asked(held: Held, asked: Mapping[str, tuple[Any, ...]]) -> list[Trouble | N
 
 def _chunk_length(ranges: Sequence[Range], most: int) -> int:
     """Return the length of chunks: a divisor of where the ranges begin if one is not much smaller than `most`."""
-    common = math.gcd(*(first for first, _ in ranges)) or ranges[-1][1]
+    common = math.gcd(*(first for first, _ in ranges)) or max(1, ranges[-1][1])
     pieces = max(1, -(-common // most))
     while common % pieces:
         pieces += 1
     length = common // pieces
-    return length if 8 * length >= min(most, ranges[-1][1]) else min(most, ranges[-1][1])
+    total = min(most, ranges[-1][1])
+    return length if 8 * length >= total else total
 
 
 def _whole_chunks(ranges: Sequence[Range], chunk: int) -> list[Range]:
