@@ -213,6 +213,7 @@ CALLS = (
     "minimum_spanning_forest",
     "plan",
     "read",
+    "resident",
     "sssp",
     "transitive_closure",
 )
@@ -230,7 +231,7 @@ def public(module):
 def test_everything_public_is_here():
     assert public(mgraph) == set(CALLS)
     assert public(generate) - WITHIN == MADE.keys()
-    assert {entry.call.__name__ for entry in ALGORITHMS.values()} == set(CALLS) - {"plan", "read"}
+    assert {entry.call.__name__ for entry in ALGORITHMS.values()} == set(CALLS) - {"plan", "read", "resident"}
     assert ALGORITHMS.keys() == set(PLANNED)
 
 
@@ -358,3 +359,8 @@ def test_workers():
         np.testing.assert_array_equal(np.where(result.distances < 0, np.inf, result.distances), HOPS[0])
         result = mgraph.connected_components(graph(), client=client)
         assert result.count == 3
+        mgraph.DistributedGraph.from_graph(graph(), client).publish("small")
+        found = mgraph.sssp(mgraph.resident("small", client), 0)
+        np.testing.assert_array_equal(as_floats(found.distances.to_numpy()), DISTANCES[0])
+        assert not mgraph.cluster.check_network(client).broken
+        mgraph.cluster.unpublish("small", client)
