@@ -3,10 +3,12 @@
 import gzip
 import lzma
 import os
+import threading
 
 import fsspec
 import numpy as np
 import pytest
+from distributed import get_worker
 from test_building import check as check_built
 from test_cluster import cluster, pytestmark  # noqa: F401  (the mark works here too)
 from test_resident import names_kept, same, wait_until
@@ -15,7 +17,8 @@ import mgraph
 from mgraph import Graph
 from mgraph.errors import FormatError, InputError, MissingFileError
 from mgraph.io import columns as file_columns
-from mgraph.io import edge_files
+from mgraph.io import edge_files, files
+from mgraph.runtime.placing import Placing
 
 
 @pytest.fixture(scope="module")
@@ -188,6 +191,43 @@ def test_files_that_a_worker_cannot_read(client, write, tmp_path):
     with pytest.raises(FormatError, match="is a folder"):
         mgraph.read(tmp_path, client=client, device="cpu")
     check(client, write(lines()))
+
+
+def test_a_file_that_one_worker_cannot_read(client, write, monkeypatch):
+    path, last = write(lines()), list(client.cluster.workers.values())[-1].address
+    opened = files.open_file
+
+    def refused(name):
+        if threading.current_thread() is not threading.main_thread() and get_worker().address == last:
+            raise PermissionError(13, "Permission denied", name)
+        return opened(name)
+
+    monkeypatch.setattr(edge_files, "open_file", refused)
+    monkeypatch.setattr(files, "open_file", refused)
+    with pytest.raises(FormatError) as caught:
+        mgraph.read(path, client=client, device="cpu")
+    assert str(caught.value) == f"{path}: Permission denied, on the worker {last}"
+    wait_until(lambda: names_kept(client) == [])
+    monkeypatch.undo()
+    monkeypatch.setattr(edge_files, "SECTION", (64, 256))
+    check(client, path)
+
+
+def test_a_file_that_changes_while_it_is_read(client, write, monkeypatch):
+    path, step = write("0 1\n" * 300), Placing.step
+
+    def stepped(self, s, first, limit, comm):
+        if first == 1:
+            comm.allreduce(np.zeros(1), "sum")  # all have counted
+            path.write_bytes(b"0 1 \n" * 240)
+            comm.allreduce(np.zeros(1), "sum")
+        return step(self, s, first, limit, comm)
+
+    monkeypatch.setattr(Placing, "step", stepped)
+    with pytest.raises(FormatError, match=r"edges.txt, bytes .*: the file has changed while it was read"):
+        mgraph.read(path, client=client, device="cpu")
+    path.unlink()
+    wait_until(lambda: names_kept(client) == [])
 
 
 def test_arguments(write, client):

@@ -66,7 +66,9 @@ graph_options = _options(
         help="Generate a graph of 2^SCALE vertices instead of reading FILE.",
     ),
     click.option(
-        "--format", type=click.Choice(list(FORMATS)), help="FILE's format; by default found from its suffix or content."
+        "--format",
+        type=click.Choice([*FORMATS, "parquet"]),
+        help="FILE's format; by default found from its suffix or content.",
     ),
     click.option("--n", type=int, metavar="N", help="Number of vertices, where FILE does not say it."),
     click.option("--directed/--undirected", default=None, help="By default as FILE says, else directed."),

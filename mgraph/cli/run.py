@@ -19,7 +19,8 @@ from ..algorithms.entry import Algorithm
 from ..device.clock import COMPILING
 from ..errors import InputError
 from ..graph import Graph
-from ..io import check_output, read, save
+from ..io import check_output, save
+from ..reading import read
 from ..results import Result
 from .interrupts import closed, stoppable
 from .summaries import as_json_text, described

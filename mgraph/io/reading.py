@@ -119,7 +119,7 @@ def read_list(path: str | os.PathLike[str] | IO[bytes]) -> np.ndarray:
     ----------
     path : path or binary file object
         An array saved by `numpy.save`, or a text with one number per line and comments after ``#``; plain or compressed
-        with gzip, bzip2 or xz.
+        with gzip, bzip2, xz or zstd.
 
     Returns
     -------
@@ -166,7 +166,7 @@ def _failing_with(path: Path) -> Iterator[None]:
 
 
 def _formats() -> str:
-    return ", ".join(f"{name!r} ({meaning})" for name, meaning in FORMATS.items())
+    return ", ".join(f"{name!r} ({meaning})" for name, meaning in (FORMATS | {"parquet": "a table of edges"}).items())
 
 
 def _guess(path: Path, head: bytes) -> str:
