@@ -395,6 +395,21 @@ class TestProcesses:
                 mgraph.connected_components(placed)
                 assert 0 < sum(carried) < 3 * 100_000
 
+    def test_what_is_gathered_goes_from_worker_to_worker(self, processes, carried):
+        """Edges of 2 MB, for the calls that need all of them on a worker."""
+        rng = np.random.default_rng(2)
+        src, dst = rng.integers(0, 100, (2, 200_000))
+        graph = Graph.from_edges(src, dst, rng.integers(-1, 9, 200_000))
+        with DistributedGraph.from_graph(graph, processes, device="cpu") as placed:
+            assert sum(carried) > 1_000_000  # the edges themselves
+            carried.clear()
+            for call in (lambda: mgraph.sssp(placed, 0), lambda: mgraph.apsp(placed, method="johnson")):
+                with pytest.raises(NegativeCycleError):
+                    call()
+            mgraph.transitive_closure(placed)
+            mgraph.minimum_spanning_forest(placed)
+            assert 0 < sum(carried) < 400_000
+
     def test_many_calls_keep_no_memory(self, processes):
         graph = rmat(10)
         with DistributedGraph.from_graph(graph, processes, device="cpu") as placed:
@@ -435,12 +450,21 @@ def test_a_lost_worker_takes_the_graph_with_it():
         vector = mgraph.bfs(placed, 0).distances
         address, pid = next(iter(client.run(os.getpid).items()))
         os.kill(pid, signal.SIGKILL)
-        for use in (lambda: mgraph.bfs(placed, 1), lambda: mgraph.bfs(placed, 1), vector.to_numpy):
+        uses = (
+            lambda: mgraph.bfs(placed, 1),
+            lambda: mgraph.bfs(placed, 1),
+            lambda: mgraph.apsp(placed),
+            vector.to_numpy,
+        )
+        for use in uses:
             with pytest.raises(WorkerLostError, match=address):
                 use()
         wait_until(lambda: len(client.scheduler_info()["workers"]) == 2)  # its nanny starts another one
         with DistributedGraph.from_graph(graph, client, device="cpu") as again:
             same(mgraph.bfs(again, 1), mgraph.bfs(graph, 1, device="cpu"))
+            address, pid = next(iter(client.run(os.getpid).items()))
+            with pytest.raises(WorkerLostError, match=address):  # between supersteps on edges that were gathered
+                mgraph.apsp(again, method="blocked", span=1, progress=lambda *_: os.kill(pid, signal.SIGKILL))
 
 
 def test_a_stopped_worker_is_noticed():
