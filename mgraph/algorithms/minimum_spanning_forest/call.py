@@ -89,6 +89,7 @@ def minimum_spanning_forest(
         indptr=cut_of(runner, graph),
         shape=shape_beside(graph, runner.specs),
         a_weight=0 if runner.place is not None or dtype is None or dtype == np.int32 else dtype.itemsize,
+        converted=dtype is not None and dtype != np.int32,
         distinct=needs_table(dtype, extremes),
     )
     program = SpanningForest(plan, graph.directed, extremes)

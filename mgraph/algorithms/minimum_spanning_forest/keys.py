@@ -10,8 +10,9 @@ from ... import device as devices
 from ...arrays import Array
 from ...runtime.communicator import Communicator
 
-#: Weights whose keys are computed at a time, and the bytes that this takes for each.
-WEIGHTS_AT_A_TIME, WORK_BYTES = 1 << 18, 16
+#: Weights whose keys are computed at a time, on each kind of device, and the bytes that this takes for each weight.
+WEIGHTS_AT_A_TIME = {"cpu": 1 << 18, "cuda": 1 << 24}
+WORK_BYTES = 16
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,11 @@ class Keys:
             return device.xp.zeros(m, np.int32)
         if self.dtype == np.int32:
             return weights
-        with devices.allocating(f"keys of {m:,} weights", 4 * m + WORK_BYTES * min(m, WEIGHTS_AT_A_TIME), device):
+        at_a_time = WEIGHTS_AT_A_TIME[device.kind]
+        with devices.allocating(f"keys of {m:,} weights", 4 * m + WORK_BYTES * min(m, at_a_time), device):
             keys = device.xp.empty(m, np.int32)
-            for first in range(0, m, WEIGHTS_AT_A_TIME):
-                some = slice(first, first + WEIGHTS_AT_A_TIME)
+            for first in range(0, m, at_a_time):
+                some = slice(first, first + at_a_time)
                 keys[some] = self._of(weights[some], device.xp)
         return keys
 

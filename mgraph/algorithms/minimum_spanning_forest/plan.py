@@ -56,6 +56,7 @@ def planned(
     memory_limit: int | None = None,
     shape: Shape | None = None,
     a_weight: int = 0,
+    converted: bool = False,
     distinct: bool = False,
 ) -> Plan:
     """Plan a minimum spanning forest: rounds over all edges, by ranges of the vertices.
@@ -64,6 +65,8 @@ def planned(
     ----------
     a_weight : int
         Bytes of a weight of a directed graph whose shards derive their edges by source.
+    converted : bool
+        Whether keys are computed: of weights that are not of int32.
     distinct : bool
         Whether keys are places in a table of the distinct weights, of 64 bits, which every shard has.
     """
@@ -76,7 +79,7 @@ def planned(
         rows = own + n * (lists - 1)
         incident = lists * 8 * own_edges + offset * (rows + lists) + 4 * kernels.hub_capacity(own_edges)
         incident += (lists - 1) * a_weight * own_edges
-        making = WORK_BYTES * min(own_edges, WEIGHTS_AT_A_TIME)
+        making = WORK_BYTES * min(own_edges, WEIGHTS_AT_A_TIME[kind]) if converted else 0
         table = 8 * m if distinct else 0
         # Before there are keys, weights are sorted, of which a shard keeps the distinct ones: its own, then all.
         sorting = 17 * m + 8 * own_edges * (shards > 1) - 4 * lists * own_edges if distinct else 0
