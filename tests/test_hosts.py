@@ -19,7 +19,7 @@ import mgraph
 from mgraph.cli import main
 from mgraph.cluster import check_network
 from mgraph.runtime.dask import interfaces
-from mgraph.runtime.dask.network import Link
+from mgraph.runtime.dask.network import Link, bandwidth_of
 
 #: Runs where the scheduler is. Workers cannot reach each other until the host between them forwards what they send.
 SCRIPT = """
@@ -162,10 +162,15 @@ def test_of_many_ways_the_slowest_are_shown():
     assert line == f"{names[8]} to {names[7]}: cannot be reached: refused"
 
 
-def test_one_worker_has_no_links():
+def test_one_worker_has_no_links_and_workers_of_one_process_no_interface():
     with Client(n_workers=1, processes=False, dashboard_address=":0") as client:
         network = check_network(client, "cpu")
-        assert len(network.ports) == 1 and network.links == ()
+        assert len(network.ports) == 1 and network.links == () and network.ports[0].interface is None
+
+
+def test_a_bandwidth_is_credible_where_the_way_back_happens_to_be_slow():
+    assert bandwidth_of(1 << 20, 4e-3, 2e-3) == (1 << 20) / 3e-3
+    assert bandwidth_of(1 << 20, 4e-3, 20e-3) == (1 << 20) / 2e-3
 
 
 def test_info_shows_the_network(cluster):

@@ -56,6 +56,8 @@ def port_of(address: str) -> Port:
 
 def interface_of(address: str) -> str | None:
     """Return the name of this host's interface that has the host of an address; None if none has."""
+    if address.startswith("inproc://"):  # workers of one process use no network
+        return None
     try:
         host = get_address_host(address)
         wanted = {ipaddress.ip_address(entry[4][0]) for entry in socket.getaddrinfo(host, None)}
