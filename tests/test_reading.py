@@ -3,7 +3,9 @@
 import gzip
 import lzma
 import os
+import signal
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import fsspec
 import numpy as np
@@ -15,7 +17,7 @@ from test_resident import names_kept, same, wait_until
 
 import mgraph
 from mgraph import Graph
-from mgraph.errors import FormatError, InputError, MissingFileError
+from mgraph.errors import FormatError, InputError, MissingFileError, WorkerLostError
 from mgraph.io import columns as file_columns
 from mgraph.io import edge_files, files
 from mgraph.runtime.placing import Placing
@@ -211,6 +213,22 @@ def test_a_file_that_one_worker_cannot_read(client, write, monkeypatch):
     monkeypatch.undo()
     monkeypatch.setattr(edge_files, "SECTION", (64, 256))
     check(client, path)
+
+
+def test_a_worker_that_is_lost_while_it_reads(write, tmp_path):
+    path = write(lines())
+    os.mkfifo(tmp_path / "pipe.txt")  # which nobody writes to: opening it waits
+    with cluster(2, processes=True) as client, ThreadPoolExecutor(1) as thread:
+        pids = client.run(os.getpid)
+        reading = thread.submit(mgraph.read, tmp_path / "pipe.txt", client=client, device="cpu")
+        wait_until(lambda: any("survey" in str(key) for keys in client.processing().values() for key in keys))
+        [address] = [worker for worker, keys in client.processing().items() if any("survey" in str(k) for k in keys)]
+        os.kill(pids[address], signal.SIGKILL)
+        with pytest.raises(WorkerLostError, match=address):
+            reading.result()
+        wait_until(lambda: len(client.scheduler_info()["workers"]) == 2)  # its nanny starts another one
+        check(client, path)
+        wait_until(lambda: names_kept(client) == [])
 
 
 def test_a_file_that_changes_while_it_is_read(client, write, monkeypatch):
