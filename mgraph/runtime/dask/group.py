@@ -6,6 +6,7 @@ to it. When the last of them is gone, or the client, Dask releases the sessions'
 
 import contextlib
 import logging
+import threading
 import time
 import uuid
 import weakref
@@ -35,6 +36,10 @@ FREED = 0.5
 _groups: "weakref.WeakValueDictionary[tuple[str, tuple[str, ...], str], Group]" = weakref.WeakValueDictionary()
 
 
+#: Held while a group of a client is opened.
+_locks: weakref.WeakKeyDictionary[Client, threading.Lock] = weakref.WeakKeyDictionary()
+
+
 class Group:
     """A client's sessions on some workers, which stay between calls.
 
@@ -59,7 +64,11 @@ class Group:
         self.gone: WorkerLostError | None = None
         self.broken = False
         self.asked = time.monotonic()
+        #: Held by a thread during a call: a call that fails ends what runs in the sessions, which nobody else's may.
+        self.lock = threading.RLock()
+        #: The leases of the sessions, and of those before them, in which reads may be under way.
         self._leases: dict[str, Future] = {}
+        self._before: dict[str, Future] = {}
         self._freed: deque[str] = deque()
         self.session = ""
         self._open()
@@ -78,15 +87,11 @@ class Group:
 
     def ready(self, loss: Callable[[Collection[str]], str] | None = None) -> None:
         """Open new sessions if a call has failed in the present ones; what they keep stays. Raises as `check` does."""
-        self.check(loss)
-        if self.broken:
-            old, before = self.session, self._leases
-            self._open()
-            self.wait(
-                self.client.run(residents.adopt, old, self.session, workers=list(self.addresses), asynchronous=True)
-            )
-            before.clear()
-            self.broken = False
+        with self.lock if self.broken else contextlib.nullcontext():
+            self.check(loss)
+            if self.broken:
+                self._open()
+                self.broken = False
 
     def each(self, function: Callable[..., Any], arguments: Sequence[Sequence[Any]], *common: Any) -> list[Any]:
         """Run a task on each worker: of the session's name, the `common` arguments, and the worker's own."""
@@ -155,8 +160,14 @@ class Group:
         session = uuid.uuid4().hex
         leases = leased(self.client, self.addresses, session, self.timeout)
         self.wait_for(lambda watch: tasks.settle(watch, leases))
-        self.session, self._leases = session, leases
-        self.each(residents.join, [(rank, self.addresses, self.kind) for rank in range(len(self.addresses))])
+        joined = {
+            address: tasks.submit(
+                self.client, address, residents.join, session, self.session, rank, self.addresses, self.kind
+            )
+            for rank, address in enumerate(self.addresses)
+        }
+        self.wait_for(lambda watch: tasks.results(watch, joined))
+        self.session, self._leases, self._before = session, leases, self._leases
         _log.debug("opened session %s of a group of %d workers", session, len(self.addresses))
 
 
@@ -183,10 +194,11 @@ def leased(client: Client, addresses: Sequence[str], session: str, timeout: floa
 def group_of(cluster: Cluster) -> Group:
     """Return the group of a client on the workers of a cluster, which its graphs share."""
     key = (cluster.client.id, cluster.addresses, cluster.specs[0].kind)
-    found = _groups.get(key)
-    if found is None or found.gone is not None:
-        found = _groups[key] = Group(cluster)
-    return found
+    with _locks.setdefault(cluster.client, threading.Lock()):
+        found = _groups.get(key)
+        if found is None or found.gone is not None:
+            found = _groups[key] = Group(cluster)
+        return found
 
 
 class Kept:

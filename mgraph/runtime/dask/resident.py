@@ -22,7 +22,7 @@ from . import residents, tasks, worker
 from .comm import Unreachable
 from .driver import devices_of, follows, opened
 from .group import Group, Kept, with_loss
-from .turns import PARTING, turn
+from .turns import PARTING, left, turn
 from .vector import DistributedVector
 from .watch import NOTICE, Watch, lost
 
@@ -60,9 +60,10 @@ class Resident:
     def run(self, program: Program, piece: Callable[[int], Any], plan: Plan, progress: Progress | None) -> Outcome:
         """Run a program; vectors stay on the workers, facts come as NumPy arrays. There are no pieces to send."""
         group, call = self._group, uuid.uuid4().hex
-        watch, started = group.watch(call, plan.seconds), time.perf_counter()
         log_plan(plan)
-        with memory_errors(plan.algorithm, plan), opened(group.client):
+        with group.lock, memory_errors(plan.algorithm, plan), opened(group.client):
+            group.ready(self._loss)  # another thread's call may have failed since
+            watch, started = group.watch(call, plan.seconds), time.perf_counter()
             try:
                 if progress is None:
                     answers = self._asked(watch, call, program, 0, None, residents.in_turn)
@@ -77,11 +78,11 @@ class Resident:
                             log_span(plan, first, k, answers[0].finished)
                             progress(k, plan.steps)
             except BaseException as error:
-                self._fail(watch, error)
+                self._fail(watch, call, error)
                 if isinstance(error, WorkerLostError) and self._loss is not None:
                     raise with_loss(error, self._loss) from error
                 raise
-        return self._outcome(call, plan, answers, time.perf_counter() - started)
+            return self._outcome(call, plan, answers, time.perf_counter() - started)
 
     def _asked(
         self, watch: Watch, call: str, program: Program | None, first: int, span: int | None, way: Callable[..., Any]
@@ -106,7 +107,7 @@ class Resident:
             group.specs, group.asked = tuple(devices_of(sights, group.kind).values()), time.monotonic()
         return answers
 
-    def _fail(self, watch: Watch, error: BaseException) -> None:
+    def _fail(self, watch: Watch, call: str, error: BaseException) -> None:
         """Stop the call on the workers that answer; the group's sessions are opened again before its next call."""
         group = self._group
         group.broken = True
@@ -120,6 +121,9 @@ class Resident:
                 _log.debug("while a call is stopped: %s", gone)
             there = sorted(watch.there.intersection(group.addresses))
             tasks.tell(watch, there, worker.abort_session, group.session, within=PARTING)
+            if group.gone is not None:  # the scheduler would wait for the answer of a worker that is stopped
+                leaving = group.client.run_on_scheduler(left, call, group.client.id, asynchronous=True)
+                watch.attempt(leaving, PARTING)
 
     def _outcome(self, call: str, plan: Plan, answers: Sequence[residents.Answer], seconds: float) -> Outcome:
         self._held[:] = [answer.held for answer in answers]

@@ -216,13 +216,19 @@ def connected(worker: Worker, session: Session, name: str) -> Communicator:
 
 
 @reported
-def join(session: str, rank: int, addresses: Sequence[str], kind: str) -> None:
-    """Task: make a session that stays that of a shard of a group."""
+def join(session: str, old: str, rank: int, addresses: Sequence[str], kind: str) -> None:
+    """Task: make a session that stays that of a shard of a group; it keeps what an old one keeps, which it replaces.
+
+    The old one knows that too until its lease ends, for the sake of reads that are under way.
+    """
     worker = get_worker()
     if NAME not in worker.plugins:
         on_loop(worker, _add(worker))
-    s = sessions(worker).find(session)
+    there = sessions(worker)
+    s = there.find(session)
     s.rank, s.addresses, s.device = rank, tuple(addresses), devices.find(kind)
+    with contextlib.suppress(Aborted):
+        s.kept = there.find(old).kept if old else s.kept
 
 
 async def _add(worker: Worker) -> None:
@@ -450,15 +456,6 @@ def edges(session: str, name: str) -> Compressed:
     s = sessions(get_worker()).find(session)
     csc = s.kept[name].csc()
     return Compressed(*(None if part is None else devices.to_host(part) for part in csc))
-
-
-def adopt(old: str, new: str, dask_worker: Worker) -> None:
-    """Give a session what another one keeps; for `Client.run`."""
-    there = sessions(dask_worker)
-    with contextlib.suppress(Aborted):
-        before, after = there.find(old), there.find(new)
-        after.kept = before.kept
-        there.drop(old)
 
 
 def drop(session: str, names: Sequence[str], dask_worker: Worker) -> None:

@@ -84,8 +84,8 @@ def turn(watch: Watch, call: str) -> Iterator[None]:
     finally:
         # A scheduler that is gone has no line.
         if client.status == "running":
-            left = client.run_on_scheduler(_left, call, client.id, asynchronous=True)
-            if not watch.attempt(left, PARTING):
+            leaving = client.run_on_scheduler(left, call, client.id, asynchronous=True)
+            if not watch.attempt(leaving, PARTING):
                 _ended.add(call)
 
 
@@ -99,7 +99,7 @@ async def _taken(
     await line.take(call, client, addresses)
 
 
-def _left(call: str, client: str, dask_scheduler: Scheduler) -> None:
+def left(call: str, client: str, dask_scheduler: Scheduler) -> None:
     """Leave the line; runs on the scheduler."""
     turns_on(dask_scheduler).leave(call)
     forget_beats(client, call, dask_scheduler)

@@ -1,8 +1,8 @@
 """How a driver waits: twice a second it checks which workers are gone or silent, so that no wait is endless.
 
 A `Watch` has three sources. The scheduler's list of workers shows which are gone. Before a call has a session, the
-heartbeats that Dask's workers send the scheduler show which are silent. During a call the beats of its session
-(`mgraph.runtime.dask.pulse`) show that, and what each shard does. There are four verdicts:
+heartbeats that Dask's workers send the scheduler show which are silent, and while a call waits for its turn. During a
+call the beats of its session (`mgraph.runtime.dask.pulse`) show that, and what each shard does. The verdicts are four:
 
 - *The scheduler is silent*: it does not answer a look.
 - *A worker is silent*: the scheduler answers, and the worker's beats do not come.
@@ -235,7 +235,12 @@ class Watch:
             scheduler.ncores(workers=list(self.addresses)),
             scheduler.get_metadata(keys=[PLACE, *self._session], default={}),
         )
-        return {address: beats.get(address, {}).get("number") for address in there}, beats
+        signs = {address: beats.get(address, {}).get("number") for address in there}
+        if None in signs.values():  # the call waits for its turn, and Dask's own heartbeats count
+            known = (await scheduler.identity(n_workers=-1))["workers"]
+            seen = {address: worker["last_seen"] for address, worker in known.items()}
+            signs = {address: seen.get(address) if sign is None else sign for address, sign in signs.items()}
+        return signs, beats
 
     def _note(self, signs: Mapping[str, Any], passed: float) -> None:
         before, silence = self._signs, self._silence

@@ -1,0 +1,87 @@
+"""Calls of several clients and threads on graphs on workers run one after the other and do not disturb each other."""
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from distributed import Client
+from test_cluster import cluster, pytestmark  # noqa: F401  (the mark works here too)
+from test_resident import Failing
+
+import mgraph
+from mgraph import DistributedGraph
+from mgraph.errors import InputError
+from mgraph.generate import rmat, weighted
+
+GRAPH = weighted(rmat(7), (1, 9))
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Workers in this process."""
+    with cluster(3, processes=False) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def other(client):
+    """Another client of the same workers."""
+    with Client(client.scheduler.address, set_as_default=False) as made:
+        yield made
+
+
+def test_threads_and_clients_beside_calls_that_fail(client, other):
+    """A call that fails or is interrupted ends no call of another thread, and takes no graph or vector with it."""
+    expected = [mgraph.sssp(GRAPH, source, device="cpu").distances for source in range(4)]
+    with ThreadPoolExecutor(4) as threads:
+        graphs = list(
+            threads.map(lambda each: DistributedGraph.from_graph(GRAPH, each, device="cpu"), [client, other] * 2)
+        )
+    assert len({graph.placement.group.session for graph in graphs}) == 2
+    kept = mgraph.sssp(graphs[0], 1).distances
+    plan, start = mgraph.bfs(graphs[0], 0).plan, threading.Barrier(6)
+
+    def interrupt(done, total):
+        raise KeyboardInterrupt
+
+    def call(number):
+        start.wait()
+        for source in range(4):
+            if number == 4:
+                with pytest.raises(InputError, match="a test"):
+                    graphs[0].placement.executor().run(Failing(), lambda shard: None, plan, None)
+            elif number == 5:
+                with pytest.raises(KeyboardInterrupt):
+                    mgraph.sssp(graphs[1], 0, span=1, progress=interrupt)
+            else:
+                found = mgraph.sssp(graphs[number], source).distances
+                np.testing.assert_array_equal(found.to_numpy(), expected[source])
+                np.testing.assert_array_equal(kept.to_numpy(), expected[1])
+
+    with ThreadPoolExecutor(6) as threads:
+        list(threads.map(call, range(6)))
+    for graph in graphs:
+        graph.close()
+
+
+def test_a_call_that_waits_for_its_turn_is_not_lost(client, other):
+    """A worker is not silent because the call of another client has its turn for longer than `worker_timeout`."""
+    first = DistributedGraph.from_graph(GRAPH, client, device="cpu")
+    second = DistributedGraph.from_graph(GRAPH, other, device="cpu", worker_timeout=1)
+    begun, passed = threading.Event(), []
+
+    def hold(done, total):
+        if not begun.is_set():
+            begun.set()
+            time.sleep(3)
+            passed.append(1)
+
+    with ThreadPoolExecutor(1) as thread:
+        holding = thread.submit(mgraph.bfs, first, 0, span=1, progress=hold)
+        begun.wait()
+        found = mgraph.bfs(second, 3).distances
+        assert passed  # it had waited
+        holding.result()
+    np.testing.assert_array_equal(found.to_numpy(), mgraph.bfs(GRAPH, 3, device="cpu").distances)
