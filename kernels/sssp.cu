@@ -11,7 +11,7 @@
 // `masks` is the algorithm of Harish and Narayanan (2007). A mask holds the vertices whose cost fell. The first pass
 // relaxes their edges into an array of updating costs. The second pass takes over the costs that fell and makes the
 // next mask. Here a bound may hold back a part of the mask. It works on a range of the targets, so several shards can
-// share a search.
+// share a search. Between rounds they exchange the vertices that fell, as lists or as the distances of all vertices.
 //
 // All rounds run in one cooperative launch, with a grid-wide barrier a phase. A near pile that one block can handle
 // stays in its shared memory, also while the bound is raised: a round then costs a few memory latencies. The host
@@ -434,9 +434,10 @@ __global__ void __launch_bounds__(THREADS, 1)
     }
 }
 
-// Lowers the updating costs of the vertices from lo on.
+// Lowers the updating costs of the vertices from lo on, and sets the bits of those that fell.
 template <typename T, typename Offset> struct Updating {
     T* updating;
+    unsigned* fell;
     int lo;
     T most;
 
@@ -445,66 +446,99 @@ template <typename T, typename Offset> struct Updating {
     }
     __device__ __forceinline__ int enter(const From<T>&, int v, T x) const {
         lower(updating + (v - lo), x);
+        if (!(__ldcg(fell + (v - lo) / 32) >> (v % 32) & 1u)) set_bit(fell, v - lo);
         return 0;
     }
     __device__ __forceinline__ void take(bool, int, T, int) const {}
 };
 
+// Call each(w, bits) for the words of a bitmap that are not zero, with all lanes of a warp; a lane reads a word.
+template <typename Each> __device__ __forceinline__ void each_word(const unsigned* bitmap, int words, Each each) {
+    const int lane = threadIdx.x % 32;
+    const int warp = blockIdx.x * WARPS + threadIdx.x / 32, warps = gridDim.x * WARPS;
+    for (int base = warp * 32; base < words; base += warps * 32) {
+        const unsigned own = base + lane < words ? __ldcg(bitmap + base + lane) : 0;
+        for (unsigned left = __ballot_sync(ALL, own != 0); left; left &= left - 1) {
+            const int owner = __ffs(left) - 1;
+            each(base + owner, __shfl_sync(ALL, own, owner));
+        }
+    }
+}
+
 // Run up to `rounds` rounds over masks for the targets [lo, hi), lo a multiple of 32. A cooperative launch. `mask` has
-// a bit for each of the n vertices whose edges are to be relaxed; a launch leaves the shard's own words of it and its
-// own distances, which shards then exchange.
+// a bit for each of the n vertices whose edges are to be relaxed. Those within the bound are taken to `queue`, so that
+// every lane has a vertex. `fell` is zero between rounds.
+//
+// A launch leaves the shard's own words of the mask, its own distances, and a list of the vertices that fell in its last
+// round: `vertices` and `values` have `length` places for each of the shards, and `counts` how many fell, or -1 if no
+// round was run. Shards exchange either the mask and the distances, or, if they fit, only the lists: then the next
+// launch is `listed`, and takes over the others' lists.
 template <typename T, typename Offset>
 __global__ void __launch_bounds__(THREADS, 1)
     masks(const Offset* __restrict__ indptr, const int* __restrict__ indices, const T* __restrict__ weights, int n,
-          int lo, int hi, T* distance, T* updating, unsigned* mask, Piece* pieces, T* bounds, Control<T>* control,
-          T window, T limit, int target, int rounds) {
+          int lo, int hi, T* distance, T* updating, unsigned* mask, unsigned* fell, int* queue, Piece* pieces,
+          T* bounds, int* vertices, T* values, int* counts, int length, int shards, int shard, bool listed,
+          Control<T>* control, T window, T limit, int target, int rounds) {
+    __shared__ int staged[WARPS][64];
     const int lane = threadIdx.x % 32;
-    const int global_warp = blockIdx.x * WARPS + threadIdx.x / 32, global_warps = gridDim.x * WARPS;
+    const int thread = blockIdx.x * THREADS + threadIdx.x, threads = gridDim.x * THREADS;
+    const int global_warp = thread / 32, global_warps = threads / 32;
     const int words = (n + 31) / 32, own_words = (hi - lo + 31) / 32;
     const Graph<T, Offset> graph{indptr, indices, weights};
-    int round = control->round, done = 0;
+    int round = control->round, done = 0, all_fell = -1;
     T bound = bounds[0];
     Phases<T> phases(control);
 
+    if (listed) {
+        phases.begin();
+        for (int s = 0; s < shards; ++s) {
+            const long long first = static_cast<long long>(s) * length;
+            for (int i = thread; s != shard && i < counts[s]; i += threads) {
+                const int v = vertices[first + i];
+                distance[v] = values[first + i];
+                set_bit(mask, v);
+            }
+        }
+        phases.end();
+    }
     while (done < rounds) {
         const T most = cutoff(distance, limit, target);
-        phases.begin();  // count those within the bound
+        phases.begin();  // take those within the bound to the queue
         {
-            int near = 0;
             T least = infinity<T>();
-            for (int w = global_warp; w < words; w += global_warps) {
-                const unsigned bits = __ldcg(mask + w);
-                if (!(bits >> lane & 1u)) continue;
-                const T d = __ldcg(distance + w * 32 + lane);
-                if (d <= most && d < bound) ++near;
-                if (d <= most && !(d < bound) && d < least) least = d;
-            }
-            near = __reduce_add_sync(ALL, near);
+            Appender append{staged[threadIdx.x / 32], queue, &phases.record()->near};
+            each_word(mask, words, [&](int w, unsigned bits) {
+                bool near = false;
+                if (bits >> lane & 1u) {
+                    const T d = __ldcg(distance + w * 32 + lane);
+                    near = d <= most && d < bound;
+                    if (d <= most && !near && d < least) least = d;
+                }
+                const unsigned taken = __ballot_sync(ALL, near);
+                if (lane == 0 && taken) mask[w] = bits & ~taken;
+                append.add(near, w * 32 + lane, [](int) {});
+            });
+            append.flush(append.held, [](int) {});
             least = least_of(least);
-            if (lane == 0 && near) atomicAdd(&phases.record()->near, near);
             if (lane == 0 && least < infinity<T>()) lower(&phases.record()->least, least);
         }
-        const Phase<T> counted = phases.end();
-        if (!counted.near) {
-            if (!(counted.least < infinity<T>())) break;
-            const T next = raised(counted.least, window);
-            if (!(counted.least < next)) window = raised(window, window);  // in vain: take larger steps
+        const Phase<T> taken = phases.end();
+        if (!taken.near) {
+            if (!(taken.least < infinity<T>())) break;
+            const T next = raised(taken.least, window);
+            if (!(taken.least < next)) window = raised(window, window);  // in vain: take larger steps
             bound = next;
             continue;
         }
         phases.begin();
-        Updating<T, Offset> update{updating, lo, most};
-        for (int w = global_warp; w < words; w += global_warps) {
-            const unsigned bits = __ldcg(mask + w);
-            if (!bits) continue;
+        Updating<T, Offset> update{updating, fell, lo, most};
+        const int take = min(32, (taken.near + global_warps - 1) / global_warps);
+        for (int base = global_warp * take; base < taken.near; base += global_warps * take) {
             From<T> own{-1, T(0)};
-            if (bits >> lane & 1u) {
-                const T d = __ldcg(distance + w * 32 + lane);
-                if (d < bound && d <= most) own = {w * 32 + lane, d};
+            if (lane < take && base + lane < taken.near) {
+                own.vertex = __ldcg(queue + base + lane);
+                own.distance = __ldcg(distance + own.vertex);
             }
-            const unsigned near = __ballot_sync(ALL, own.vertex >= 0);
-            if (!near) continue;
-            if (lane == 0) mask[w] = bits & ~near;
             graph.each(own, pieces, &phases.record()->pieces, update);
         }
         const int put_off = phases.end().pieces;
@@ -513,23 +547,38 @@ __global__ void __launch_bounds__(THREADS, 1)
             graph.rest(pieces, put_off, distance, update);
             phases.end();
         }
-        phases.begin();
-        for (int w = global_warp; w < own_words; w += global_warps) {
-            const int v = lo + w * 32 + lane;
-            bool fell = false;
-            if (v < hi) {
-                const T x = __ldcg(updating + (v - lo));
-                fell = x < __ldcg(distance + v);
-                if (fell) distance[v] = x;
+        phases.begin();  // take over the costs that fell
+        for (int base = global_warp * 32; base < own_words; base += global_warps * 32) {
+            const unsigned own = base + lane < own_words ? __ldcg(fell + base + lane) : 0;
+            unsigned left = __ballot_sync(ALL, own != 0);
+            if (!left) continue;
+            if (own) {
+                fell[base + lane] = 0;
+                mask[lo / 32 + base + lane] = __ldcg(mask + lo / 32 + base + lane) | own;
             }
-            const unsigned bits = __ballot_sync(ALL, fell);
-            if (lane == 0 && bits) mask[lo / 32 + w] = __ldcg(mask + lo / 32 + w) | bits;
+            const int before = running_sum(__popc(own)), all = __shfl_sync(ALL, before, 31);
+            int at = 0;
+            if (lane == 0) at = atomicAdd(&phases.record()->far, all);
+            at = __shfl_sync(ALL, at, 0);
+            for (; left; left &= left - 1) {
+                const int owner = __ffs(left) - 1;
+                const unsigned bits = __shfl_sync(ALL, own, owner);
+                const int place = at + __shfl_sync(ALL, before, owner) - __popc(bits >> lane);
+                if (!(bits >> lane & 1u)) continue;
+                const int v = (base + owner) * 32 + lane;
+                const T x = __ldcg(updating + v);
+                distance[lo + v] = x;
+                if (place >= length) continue;
+                vertices[static_cast<long long>(shard) * length + place] = lo + v;
+                values[static_cast<long long>(shard) * length + place] = x;
+            }
         }
-        phases.end();
+        all_fell = phases.end().far;
         ++round, ++done;
     }
-    if (blockIdx.x == 0 && threadIdx.x == 0) {
+    if (thread == 0) {
         control->round = round;
         bounds[0] = bound;
+        counts[shard] = all_fell;
     }
 }

@@ -7,6 +7,7 @@ from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens D
 from test_sssp import DTYPES, METHODS, verify, weighted
 
 import mgraph
+from mgraph.algorithms.sssp import plan
 from mgraph.cluster import local_client
 from mgraph.device import gpu_count
 from mgraph.generate import rmat
@@ -45,6 +46,13 @@ def check(client, device, method, spans):
 @pytest.mark.parametrize("method", METHODS)
 def test_the_same_as_direct(client, method):
     check(client, "cpu", method, (None, 1) if method == "nearfar" else (5,))
+
+
+def test_lists_of_those_that_fell(client, monkeypatch):
+    monkeypatch.setitem(plan.LISTED_FROM, "cpu", 1)  # else only graphs of half a million vertices have lists
+    check(client, "cpu", "nearfar", (3,))
+    test_limit_and_target(client)
+    test_negative_weights(client)
 
 
 def test_limit_and_target(client):
@@ -87,3 +95,19 @@ def test_the_same_as_direct_on_gpus(workers):
             direct = mgraph.sssp(graph, source, device="cuda", predecessors=True)
             assert np.array_equal(found.distances, direct.distances)
             assert np.array_equal(found.predecessors, direct.predecessors)
+
+
+@pytest.mark.gpu
+def test_lists_of_those_that_fell_on_gpus():
+    if gpu_count() < 2:
+        pytest.skip("needs 2 GPUs")
+    scale = 23
+    assert plan.list_length(1 << scale, 2, 4, "cuda")
+    graph = mgraph.generate.weighted(rmat(scale, 2, device="cuda"), (1, 255))
+    with local_client(2, "cuda") as client:
+        placed = mgraph.generate.weighted(rmat(scale, 2, client=client), (1, 255))
+        for source in (0, 77, 4321):
+            found = mgraph.sssp(placed, source, predecessors=True)
+            direct = mgraph.sssp(graph, source, predecessors=True)
+            assert np.array_equal(found.distances, direct.distances.get())
+            assert np.array_equal(found.predecessors, direct.predecessors.get())

@@ -2,13 +2,15 @@
 
 The algorithms and their sources are described in ``kernels/sssp.cu``. A shard owns a range of vertices and the edges
 into them. A superstep is a round: every shard has all distances and a mask of the vertices to relax, relaxes the edges
-into its own vertices, and gathers the other shards' part of both. With several shards every method runs over masks, as
-worklists would have to be sent and merged. A single shard runs as many rounds in one launch as the span allows, each
-method as its paper describes it.
+into its own vertices, and learns what fell in the others' ranges: from lists of vertices and distances, or, where
+these are short or most fell, by gathering all distances and masks. With several shards every method runs over masks, as
+piles depend on the order in which distances fall. A single shard runs as many rounds in one launch as the span allows,
+each method as its paper describes it.
 
 Predecessors are computed from the finished distances, so they are the same for every method and number of shards.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
@@ -24,9 +26,10 @@ from ...graph.vertex_range import Part
 from ...graph.weights import decode
 from ...kernels import bfs as bfs_kernels
 from ...kernels import sssp as sssp_kernels
-from ...kernels.sssp.ops import Bounds, Masks, Piles
+from ...kernels.sssp.ops import Bounds, Lists, Masks, Piles
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
+from .plan import list_length
 
 #: Rounds after which a graph with negative weights is checked for a negative cycle, with which rounds would never end.
 PATIENCE = 1024
@@ -108,16 +111,20 @@ class Relaxation:
         most = kernel_infinity(dtype)
         self.bounds = Bounds(min(window, most), min(limit, most), target)
         first, last = ranges[shard]
-        words = -(-n // 32)
+        words, own_words = -(-n // 32), -(-(last - first) // 32)
         self.pieces = xp.empty((self.kernels.piece_capacity(len(edges.indices)), 2), np.int32)
         if self.masked:
             self.control = xp.zeros(self.kernels.CONTROL_WORDS, np.int32)
             self.mask, bound = xp.zeros(words, np.uint32), xp.full(1, self.bounds[0], dtype)
             distances[seeds] = 0
             bfs_kernels.on(device).seed(seeds, 0, 0, distances, self.mask, self.mask)
-            updating = distances[first:last].copy()
-            arrays = Masks(first, last, distances, updating, self.mask, self.pieces, bound)
-            self.run = partial(self.kernels.masks, edges, arrays, self.control, self.bounds)
+            updating, fell = distances[first:last].copy(), xp.zeros(own_words, np.uint32)
+            queue = xp.empty(n, np.int32)
+            arrays = Masks(first, last, distances, updating, self.mask, fell, queue, self.pieces, bound)
+            shape = len(ranges), list_length(n, len(ranges), dtype.itemsize, device.kind)
+            self.lists = Lists(xp.empty(shape, np.int32), xp.empty(shape, dtype), xp.zeros(len(ranges), np.int32))
+            self.listed = False
+            self.run = partial(self._masks, partial(self.kernels.masks, edges, arrays, self.lists), shard)
         else:
             self.control, stamps, waits = devices.zeroed(xp, self.kernels.CONTROL_WORDS, n, words)
             near, far, bound = xp.empty(2 * n, np.int32), xp.empty(2 * n, np.int32), xp.empty(1, dtype)
@@ -129,19 +136,53 @@ class Relaxation:
         """Run up to `limit` rounds, at least one if the search has not finished; return how many were run."""
         if self.finished:
             return 0
+        if self.masked and self.lists.vertices.size:
+            return self._advance_by_lists(limit, comm)
         horizon = comm.horizon(limit)
         launches = min(self.BATCH, -(-limit // horizon))
-        words = tuple((lo // 32, -(-hi // 32)) if hi > lo else (0, 0) for lo, hi in self.ranges)
         for _ in range(launches):
             self.run(horizon)
             if self.masked:
-                comm.allgather(self.mask, words)
-                comm.allgather(self.distances, self.ranges)
+                self._exchange_all(comm)
         ran = int(devices.to_host(self.control)[self.kernels.ROUND]) - self.rounds
         self.rounds += ran
         # All shards know the same distances and masks, so they come to the same conclusion.
         self.finished = ran < launches * horizon
         return ran
+
+    def _advance_by_lists(self, limit: int, comm: Communicator) -> int:
+        """Run up to `limit` rounds, after each of which lists are exchanged, or all distances if a list is too short.
+
+        The choice depends only on the counts, which all shards have, so they agree.
+        """
+        vertices, values, counts = self.lists
+        places, length = tuple((shard, shard + 1) for shard in range(comm.size)), vertices.shape[1]
+        ran = 0
+        while ran < limit and not self.finished:
+            self.run(1)
+            comm.allgather(counts, places)
+            fell = devices.to_host(counts).tolist()
+            self.finished = fell[0] < 0
+            self.listed = max(fell) <= length
+            if self.finished:
+                break
+            ran += 1
+            if not self.listed:
+                self._exchange_all(comm)
+                continue
+            parts = tuple((shard * length, shard * length + count) for shard, count in enumerate(fell))
+            for lists in (vertices, values):
+                comm.allgather(lists.reshape(-1), parts)
+        self.rounds += ran
+        return ran
+
+    def _masks(self, masks: Callable[..., None], shard: int, rounds: int) -> None:
+        masks(self.control, self.bounds, shard, self.listed, rounds)
+
+    def _exchange_all(self, comm: Communicator) -> None:
+        words = tuple((lo // 32, -(-hi // 32)) if hi > lo else (0, 0) for lo, hi in self.ranges)
+        comm.allgather(self.mask, words)
+        comm.allgather(self.distances, self.ranges)
 
 
 @dataclass

@@ -7,7 +7,7 @@ import numpy as np
 from ... import device as devices
 from ...arrays import Array
 from ...device import cuda_attribute, cuda_function
-from .ops import Bounds, EdgeArrays, Masks, Piles
+from .ops import Bounds, EdgeArrays, Lists, Masks, Piles
 
 SOURCE = "sssp.cu"
 _TYPES = {np.dtype(np.float32): "float", np.dtype(np.float64): "double", np.dtype(np.int32): "int"}
@@ -69,12 +69,23 @@ def piles(edges: EdgeArrays, arrays: Piles, control: Array, bounds: Bounds, roun
     _launch("piles", edges[0], arrays.distances, arguments)
 
 
-def masks(edges: EdgeArrays, arrays: Masks, control: Array, bounds: Bounds, rounds: int) -> None:
-    """Run up to `rounds` rounds by masks, in one launch."""
+def masks(
+    edges: EdgeArrays,
+    arrays: Masks,
+    lists: Lists,
+    control: Array,
+    bounds: Bounds,
+    shard: int,
+    listed: bool,
+    rounds: int,
+) -> None:
+    """Run up to `rounds` rounds by masks, in one launch, and write the shard's list."""
     first, last, *state = arrays
     sizes = map(np.int32, (len(arrays.distances), first, last))
-    arguments = *edges, *sizes, *state, control, *_scalars(arrays.distances, bounds, rounds)
-    _launch("masks", edges[0], arrays.distances, arguments)
+    shards, length = lists.vertices.shape
+    where = np.int32(length), np.int32(shards), np.int32(shard), np.bool_(listed)
+    scalars = _scalars(arrays.distances, bounds, rounds)
+    _launch("masks", edges[0], arrays.distances, (*edges, *sizes, *state, *lists, *where, control, *scalars))
 
 
 def _scalars(distances: Array, bounds: Bounds, rounds: int) -> tuple[Any, ...]:

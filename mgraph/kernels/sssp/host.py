@@ -136,13 +136,28 @@ def _piles(
     bounds[0] = bound
 
 
-def masks(edges, arrays, control, bounds, rounds):
-    """Run up to `rounds` rounds by masks."""
-    first, last, distances, updating, mask, _, bound = arrays
+def masks(edges, arrays, lists, control, bounds, shard, listed, rounds):
+    """Run up to `rounds` rounds by masks, and write the shard's list."""
+    first, last, distances, updating, mask, _, _, _, bound = arrays
+    vertices, values, counts = lists
+    if listed:
+        for other, count in enumerate(counts):
+            if other != shard:
+                _take_list(vertices[other, :count], values[other, :count], distances, mask)
     window, limit, target = bounds
     scalar = distances.dtype.type
+    own = vertices[shard], values[shard], counts[shard : shard + 1]
     sizes = scalar(window), scalar(limit), target, rounds, *_extremes(distances.dtype)
-    _masks(*edges, first, last, distances, updating, mask, bound, control, *sizes)
+    _masks(*edges, first, last, distances, updating, mask, bound, *own, control, *sizes)
+
+
+@njit(nogil=True, cache=True)
+def _take_list(vertices, values, distances, mask):
+    """Take over distances of other shards' vertices, and set the bits of these vertices in the mask."""
+    for i in range(len(vertices)):
+        v = vertices[i]
+        distances[v] = values[i]
+        mask[v >> 5] |= _ONE << np.uint32(v & 31)
 
 
 @njit(nogil=True, cache=True)
@@ -156,6 +171,9 @@ def _masks(
     updating,
     mask,
     bounds,
+    vertices,
+    values,
+    fallen,
     control,
     window,
     limit,
@@ -166,6 +184,7 @@ def _masks(
 ):
     bound = bounds[0]
     done = 0
+    fallen[0] = -1
     while done < rounds:
         most = min(limit, distances[target]) if target >= 0 else limit
         near, least = _count(distances, mask, bound, most, infinity)
@@ -177,6 +196,8 @@ def _masks(
                 window = min(window + window, infinity)
             continue
         _push(indptr, indices, weights, first, distances, updating, mask, bound, most, floor)
+        if len(vertices):
+            fallen[0] = _listed(first, last, distances, updating, vertices, values)
         _take_over(first, last, distances, updating, mask)
         done += 1
     control[ROUND] += done
@@ -220,6 +241,19 @@ def _push(indptr, indices, weights, first, distances, updating, mask, bound, mos
                         updating[v] = x
             bits >>= _ONE
             u += 1
+
+
+@njit(nogil=True, cache=True)
+def _listed(first, last, distances, updating, vertices, values):
+    """List the vertices that fell, as many as fit, with their distances; return how many fell."""
+    found = 0
+    for own in range(last - first):
+        if updating[own] < distances[first + own]:
+            if found < len(vertices):
+                vertices[found] = first + own
+                values[found] = updating[own]
+            found += 1
+    return found
 
 
 @njit(parallel=True, nogil=True, cache=True)

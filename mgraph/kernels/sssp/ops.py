@@ -52,6 +52,10 @@ class Masks(NamedTuple):
         Distances of the shard's vertices for the next round.
     mask : array of uint32, shape (ceil(n / 32),)
         Bitmap of the vertices to relax.
+    fell : array of uint32, shape (ceil((last - first) / 32),)
+        Buffer; zero before.
+    queue : array of int32, shape (n,)
+        Buffer.
     pieces, bound
         As in `Piles`.
     """
@@ -61,8 +65,28 @@ class Masks(NamedTuple):
     distances: Array
     updating: Array
     mask: Array
+    fell: Array
+    queue: Array
     pieces: Array
     bound: Array
+
+
+class Lists(NamedTuple):
+    """What the shards of a search by masks exchange: a list for each of them of vertices that fell in its last round.
+
+    Attributes
+    ----------
+    vertices : array of int32, shape (shards, length)
+        The vertices.
+    values : array, shape (shards, length)
+        Their distances; of the distances' type.
+    counts : array of int32, shape (shards,)
+        How many vertices fell; where it is more than `length`, the list is incomplete. -1 if no round was run.
+    """
+
+    vertices: Array
+    values: Array
+    counts: Array
 
 
 class Bounds(NamedTuple):
@@ -108,8 +132,21 @@ class Operations(Protocol):
         """Run up to `rounds` rounds from the near pile; when it is empty, refill it from the far pile."""
         ...
 
-    def masks(self, edges: EdgeArrays, arrays: Masks, control: Array, bounds: Bounds, rounds: int) -> None:
-        """Run up to `rounds` rounds by masks."""
+    def masks(
+        self,
+        edges: EdgeArrays,
+        arrays: Masks,
+        lists: Lists,
+        control: Array,
+        bounds: Bounds,
+        shard: int,
+        listed: bool,
+        rounds: int,
+    ) -> None:
+        """Run up to `rounds` rounds by masks, and write the shard's list.
+
+        If `listed`, take over the other shards' lists before.
+        """
         ...
 
     def parents(
