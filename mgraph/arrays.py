@@ -7,6 +7,21 @@ import numpy as np
 Array = Any
 
 
+#: A view of at least this part of an array is not worth a copy.
+WHOLE = 7 / 8
+
+
+def unused_bytes(array: Array) -> int:
+    """Return the bytes of the array that this one is a view of, beyond its own; 0 if it is none."""
+    return max(0, getattr(array.base, "nbytes", 0) - int(array.nbytes))
+
+
+def compact(array: Array) -> Array:
+    """Return the array, or a copy if it is a view that would keep a much larger array."""
+    base = getattr(array.base, "nbytes", 0)
+    return array.copy() if array.nbytes < WHOLE * base else array
+
+
 def chunk_rows(n: int) -> int:
     """Return how many rows of an n-column matrix to convert at a time: temporaries stay below 2% of n x n."""
     return max(1, min(max(n * n // 256, 1 << 18), 1 << 24) // max(n, 1))

@@ -55,6 +55,22 @@ def test_the_same_as_direct(client, method):
         check(client, "cpu", method, ((None, 1, 5)[(number + FUSED.index(method)) % 3],), [graph])
 
 
+def test_without_edges_by_source_where_both_lists_do_not_fit(client):
+    graph = mgraph.generate.grid(40, 50)
+    direct = mgraph.bfs(graph, 7, device="cpu", predecessors=True)
+    roomy = mgraph.bfs(graph, 7, client=client, device="cpu", predecessors=True)
+    if len(roomy.plan.devices) == 1:  # one list serves both directions
+        return
+    limit = int(0.8 * max(roomy.plan.peak_bytes))
+    found = mgraph.bfs(graph, 7, client=client, device="cpu", predecessors=True, memory_limit=limit)
+    assert (roomy.plan.method, found.plan.method) == ("hybrid", "pull")
+    assert not found.plan.detail.by_source and max(found.plan.peak_bytes) <= limit
+    assert np.array_equal(found.distances, direct.distances)
+    assert np.array_equal(found.predecessors, direct.predecessors)
+    with pytest.raises(mgraph.MemoryLimitError):
+        mgraph.bfs(graph, 7, client=client, device="cpu", memory_limit=min(found.plan.peak_bytes) // 4)
+
+
 def test_the_same_as_direct_by_level(client):
     for number, graph in enumerate(graphs()):
         for place, method in enumerate([*BY_LEVEL, "sequential"][number % 3 :: 3]):

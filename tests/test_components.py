@@ -327,6 +327,21 @@ def check_workers(client, device):
             check(graph, device, client=client, span=span)
 
 
+@pytest.mark.parametrize("bridge", [(), ((19_999, 20_000),)])
+def test_shards_that_skip_different_giants(client, bridge):
+    """Each half is a component of its own, or hangs on the other by one edge, which both of its ends skip."""
+    n, random = 40_000, np.random.default_rng(5)
+    src = random.integers(0, n // 2, 4 * n)
+    dst = np.maximum(0, src - random.integers(1, 30, len(src)))
+    halves = [(a + shift, b + shift) for a, b in ((src, dst),) for shift in (0, n // 2)]
+    halves += [(np.array([a]), np.array([b])) for a, b in bridge]
+    edges = (np.concatenate(ends) for ends in zip(*halves, strict=True))
+    graph = mgraph.Graph.from_edges(*edges, n=n, directed=False)
+    found = mgraph.connected_components(graph, method="afforest", client=client, device="cpu")
+    direct = mgraph.connected_components(graph, method="sequential", device="cpu")
+    assert found.count == direct.count and np.array_equal(found.labels, direct.labels)
+
+
 def test_the_same_as_direct(client):
     check_workers(client, "cpu")
     empty = mgraph.connected_components(np.empty((0, 0)), client=client, device="cpu")

@@ -69,6 +69,10 @@ class Device(Protocol):
         """Wait for the work of all streams."""
         ...
 
+    def trim(self) -> None:
+        """Give back memory that is kept for later arrays, so that it can serve arrays of other sizes."""
+        ...
+
     def pinned(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         """Return an uninitialised array in host memory that `copy` moves at full speed."""
         ...

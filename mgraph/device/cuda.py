@@ -89,6 +89,11 @@ class CudaDevice:
         with self.active():
             self.xp.cuda.Device(self.index).synchronize()
 
+    def trim(self) -> None:
+        """Give back memory that CuPy's pool keeps for later arrays."""
+        with self.active():
+            self.xp.get_default_memory_pool().free_all_blocks()
+
     def pinned(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         """Return an uninitialised array in page-locked host memory, which `copy` moves at full speed."""
         count = int(np.prod(shape))

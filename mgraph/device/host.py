@@ -67,6 +67,9 @@ class HostDevice:
     def settle(self) -> None:
         """Do nothing: on the host, work is done when a call returns."""
 
+    def trim(self) -> None:
+        """Do nothing: freed memory serves all sizes."""
+
     def pinned(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         """Return an uninitialised array."""
         return np.empty(shape, dtype)

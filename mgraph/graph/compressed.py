@@ -1,5 +1,6 @@
 """Edges as lists: compressed by row (CSR) and in coordinates (COO)."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,6 +9,9 @@ from .. import lazy
 from ..arrays import Array
 from ..dtypes import offset_type
 from . import grouping
+
+#: Bytes that `write_into_rows` takes at most for an edge, the edge included.
+PLACING_BYTES = 64
 
 
 class Compressed(NamedTuple):
@@ -90,6 +94,30 @@ def rows_of(indptr: Array, m: int, xp: Any) -> Array:
     # CuPy's `repeat` takes no array of counts. A row's number is how many rows, but the first, begin at it or before.
     starts = xp.bincount(indptr[1:-1], minlength=m + 1)[:m] if m else xp.zeros(0, np.int32)
     return xp.cumsum(starts, out=starts).astype(np.int32)
+
+
+def write_into_rows(rows: Array, columns: Sequence[Array], free: Array, into: Sequence[Array], xp: Any) -> None:
+    """Write edges into the next free places of their rows, in their order: a part of a counting sort.
+
+    Parameters
+    ----------
+    rows : array of int32, shape (edges,)
+        The row of each edge; not empty.
+    columns, into : sequence of array
+        What is written, an element an edge, and the arrays into which it is written.
+    free : array of int64
+        The next free place in each row, which grows.
+    """
+    order = rows.argsort(kind="stable")
+    rows = rows[order]
+    new = xp.ones(len(rows), bool)
+    new[1:] = rows[1:] != rows[:-1]
+    starts = new.nonzero()[0]
+    group = xp.cumsum(new) - 1
+    places = free[rows] + (xp.arange(len(rows)) - starts[group])
+    free[rows[starts]] += xp.diff(xp.concatenate([starts, xp.full(1, len(rows), starts.dtype)]))
+    for column, target in zip(columns, into, strict=True):
+        target[places] = column[order]
 
 
 def transposed(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None, n: int) -> Compressed:

@@ -7,12 +7,12 @@ import numpy as np
 
 from .. import device as devices
 from ..arrays import Array
-from .compressed import Compressed, Edges, compress, rows_of, transposed
+from .compressed import PLACING_BYTES, Compressed, Edges, rows_of, transposed, write_into_rows
 from .graph import Graph
 from .views import Keeping, Views
 
 #: Edges that `edges_of` yields at a time, and whose weights are computed at a time.
-AT_A_TIME = 1 << 20
+AT_A_TIME = {"cpu": 1 << 20, "cuda": 1 << 24}
 
 
 class Weigh(Protocol):
@@ -70,10 +70,13 @@ class VertexRange(Keeping):
         The edges by target: a row for each vertex of the range.
     directed : bool
         As of the graph.
+    unused : int
+        Bytes that the arrays keep besides.
     """
 
-    def __init__(self, n: int, first: int, last: int, csc: Compressed, directed: bool) -> None:
+    def __init__(self, n: int, first: int, last: int, csc: Compressed, directed: bool, unused: int = 0) -> None:
         super().__init__()
+        self._unused = unused
         self.n, self.first, self.last, self.directed = n, first, last, directed
         self._csc = csc
         self._home = devices.of(csc.indptr)
@@ -105,19 +108,20 @@ class VertexRange(Keeping):
 
     def with_weights(self, weights: Array | None) -> "VertexRange":
         """Return the same edges with other weights, in the order of `csc`; both share what depends on edges alone."""
-        found = VertexRange(self.n, self.first, self.last, self._csc._replace(weights=weights), self.directed)
+        csc = self._csc._replace(weights=weights)
+        found = VertexRange(self.n, self.first, self.last, csc, self.directed, self._unused)
         found._views = self._views
         return found
 
     def weights_of(self, weigh: Weigh) -> Array:
         """Return a weight for each edge, in the order of `csc`, computed some at a time."""
         indptr, indices, _ = self._csc
-        m, xp = len(indices), self._home.xp
-        needed = m * weigh.dtype.itemsize + 80 * min(m, AT_A_TIME)
+        m, xp, at_a_time = len(indices), self._home.xp, AT_A_TIME[self._home.kind]
+        needed = m * weigh.dtype.itemsize + 80 * min(m, at_a_time)
         with devices.allocating(f"weights of {m:,} edges", needed, self._home):
             found = xp.empty(m, weigh.dtype)
-            for start in range(0, m, AT_A_TIME):
-                edges = xp.arange(start, min(m, start + AT_A_TIME), dtype=indptr.dtype)
+            for start in range(0, m, at_a_time):
+                edges = xp.arange(start, min(m, start + at_a_time), dtype=indptr.dtype)
                 targets = (xp.searchsorted(indptr, edges, side="right") + (self.first - 1)).astype(np.int32)
                 found[start : start + len(edges)] = weigh(indices[start : start + len(edges)], targets)
         return found
@@ -134,7 +138,7 @@ class VertexRange(Keeping):
 
     def sizes(self) -> dict[str, int]:
         """Return the bytes of the edges, and of all that is kept on the part's device, by name."""
-        own = sum(part.nbytes for part in self._csc[:2])
+        own = sum(part.nbytes for part in self._csc[:2]) + self._unused
         kept = {name: views.nbytes(name, place) for views in (self._views, self._weight_views) for name, place in views}
         return {"csc": own, "weights": 0 if self._csc.weights is None else self._csc.weights.nbytes, **kept}
 
@@ -143,8 +147,18 @@ class VertexRange(Keeping):
         if self._home.kind == "cpu":
             found = transposed(indptr, indices, weights, self.n)
             return found._replace(indices=found.indices + np.int32(self.first))
-        targets = rows_of(indptr, len(indices), self._home.xp) + np.int32(self.first)
-        return compress(indices, targets, weights, self.n, self._home.xp)
+        # A counting sort, which needs little memory beside the result: the edges are in the order of their targets.
+        xp, m = self._home.xp, len(indices)
+        an_edge = 4 + (0 if weights is None else weights.dtype.itemsize)
+        needed = an_edge * m + 24 * self.n + PLACING_BYTES * min(m, AT_A_TIME["cuda"])
+        with devices.allocating(f"{m:,} edges by source", needed, self._home):
+            by_source = xp.zeros(self.n + 1, indptr.dtype)
+            xp.cumsum(xp.bincount(indices, minlength=self.n)[: self.n], out=by_source[1:])
+            free = by_source[:-1].astype(np.int64)
+            into = [xp.empty(m, np.int32)] + ([] if weights is None else [xp.empty(m, weights.dtype)])
+            for src, dst, lengths in edges_of(self, self._home):
+                write_into_rows(src, (dst,) if lengths is None else (dst, lengths), free, into, xp)
+        return Compressed(by_source, into[0], None if weights is None else into[1])
 
     def _own(self) -> Views:
         return Views()
@@ -162,8 +176,9 @@ def edges_of(part: Part, device: devices.Device) -> Iterator[Edges]:
     ranged = isinstance(part, VertexRange)
     indptr, indices, weights = part.csc() if isinstance(part, VertexRange) else part.csr()
     xp, indptr, number = device.xp, device.asarray(indptr), part.first if isinstance(part, VertexRange) else 0
-    for start in range(0, len(indices), AT_A_TIME):
-        end = min(len(indices), start + AT_A_TIME)
+    at_a_time = AT_A_TIME[device.kind]
+    for start in range(0, len(indices), at_a_time):
+        end = min(len(indices), start + at_a_time)
         first = int(xp.searchsorted(indptr, xp.full(1, start, indptr.dtype), side="right")[0]) - 1
         last = int(xp.searchsorted(indptr, xp.full(1, end, indptr.dtype), side="left")[0])
         offsets = xp.clip(indptr[first : last + 1], start, end) - start

@@ -47,6 +47,13 @@ class Communicator(Protocol):
         """
         ...
 
+    def shift(self, array: Array, into: Array, by: int) -> None:
+        """Send `array` to the shard `by` places on, and receive `into` from the one as many before; in a ring.
+
+        The arrays are contiguous, of equal shape and type on every shard; `by` is no multiple of the number of shards.
+        """
+        ...
+
     def exchange(self, arrays: Sequence[Array], counts: np.ndarray) -> list[Array]:
         """Send every shard its part of some arrays; return the parts that were sent here, in the order of the shards.
 
@@ -85,6 +92,9 @@ class Solo:
 
     def reduce_scatter(self, whole: Array, parts: tuple[tuple[int, int], ...], op: str) -> None:
         """Do nothing: there is one operand."""
+
+    def shift(self, array: Array, into: Array, by: int) -> None:
+        """Do nothing: there is no other shard."""
 
     def exchange(self, arrays: Sequence[Array], counts: np.ndarray) -> list[Array]:
         """Return the arrays: all of them are for the only shard."""
@@ -183,6 +193,16 @@ class Nccl:
             if last > first:
                 pointer, count, kind = self._describe(whole[first:last])
                 self._comm.reduce(pointer, pointer, count, kind, code, root, stream)
+        self._nccl.groupEnd()
+
+    def shift(self, array: Array, into: Array, by: int) -> None:
+        """Send and receive at the same time, in stream order."""
+        stream, kind = devices.current_stream(), self._nccl.NCCL_INT8
+        if not array.size:
+            return
+        self._nccl.groupStart()
+        self._comm.send(array.data.ptr, array.nbytes, kind, (self.rank + by) % self.size, stream)
+        self._comm.recv(into.data.ptr, into.nbytes, kind, (self.rank - by) % self.size, stream)
         self._nccl.groupEnd()
 
     def exchange(self, arrays: Sequence[Array], counts: np.ndarray) -> list[Array]:

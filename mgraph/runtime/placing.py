@@ -7,9 +7,10 @@ The chunks of the source are dealt to the shards in turn. In two passes over the
 2. A chunk of each shard at a time, edges go to the shards of their targets (`Communicator.exchange`), which write each
    into the next free place of its row.
 
-At last each shard sorts its rows, some at a time. So a shard never has more than its own edges, those of some chunks,
-and a counter for each vertex. Chunks arrive in their order, and sorting is stable, so parallel edges are in the order
-of the source, as in `Graph.from_edges`: this is a counting sort followed by a sort of the rows.
+At last each shard sorts its rows, some at a time, in place. So a shard never has more than its own edges, those of some
+chunks, and counters for each vertex. Dropping repeated edges leaves unused places behind the others; only if there are
+many are the others copied. Chunks arrive in their order, and sorting is stable, so parallel edges are in the order of
+the source, as in `Graph.from_edges`: this is a counting sort followed by a sort of the rows.
 """
 
 from dataclasses import dataclass, field
@@ -18,19 +19,19 @@ from typing import Any
 import numpy as np
 
 from .. import device as devices
-from ..arrays import Array
+from ..arrays import Array, compact
 from ..dtypes import offset_type
 from ..graph.checks import vertex_count
-from ..graph.compressed import Edges, rows_of
+from ..graph.compressed import PLACING_BYTES, Edges, rows_of, write_into_rows
 from ..graph.source import EdgeSource
-from ..planning.cut import Range, Ranges, balanced_ranges
+from ..planning.cut import Ranges, balanced_ranges
 from .communicator import Communicator
 
 #: Edges that are sorted at a time.
 SORTED_AT_A_TIME = {"cpu": 1 << 22, "cuda": 1 << 26}
 
-#: Bytes that placing an edge of a chunk takes at most, besides the edge itself: orders, places and copies.
-WORK_BYTES = 64
+#: Rounds of chunks after which memory is given back that is kept for chunks of another size.
+TRIMMED_EACH = 16
 
 
 @dataclass
@@ -81,9 +82,12 @@ class Placing:
             _count(s, comm)
         elif first <= rounds:
             _place(s, first - 1, comm)
+            if first % TRIMMED_EACH == 0:
+                s.device.trim()
         elif first == rounds + 1:
             s.free = []
             _sort(s)
+            s.device.trim()
         else:
             return 0
         return 1
@@ -151,32 +155,41 @@ def _count(s: State, comm: Communicator) -> None:
         width = min(s.n, counts.shape[1])
         exact[:, :width] = counts[:, :width]
         counts = exact
-    flat = counts.reshape(-1)
-    comm.allreduce(flat, "sum")
-    counts = flat.reshape(counts.shape).astype(np.int64)
-    total = counts.sum(axis=0)
-    before = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(total)])
-    s.ranges = balanced_ranges(s.n, lambda vertex: int(before[vertex]), comm.size)
-    _allocate(s, s.ranges[comm.rank], counts, total)
+    comm.allreduce(counts.reshape(-1), "sum")
+    counts = counts.view(np.int64)
+    total = counts[0] if len(counts) == 1 else counts.sum(axis=0)
+    s.ranges = _cut(total, comm.size, xp)
+    first, last = s.ranges[comm.rank]
+    counts, total = counts[:, first:last].copy(), total[first:last].copy()
+    s.device.trim()
+    _allocate(s, counts, total)
 
 
-def _allocate(s: State, own: Range, counts: Array, total: Array) -> None:
-    """Allocate the shard's rows, or raise MemoryLimitError before anything is placed."""
-    xp, (first, last) = s.device.xp, own
-    dtype = s.source.weights_dtype
-    m = int(total[first:last].sum())
+def _cut(total: Array, parts: int, xp: Any) -> Ranges:
+    """Return ranges of vertices, balanced by the numbers of edges into the vertices."""
+    through = xp.cumsum(total)
+    return balanced_ranges(len(total), lambda vertex: int(through[vertex - 1]) if vertex else 0, parts)
+
+
+def _allocate(s: State, counts: Array, total: Array) -> None:
+    """Allocate the shard's rows, or raise MemoryLimitError before anything is placed.
+
+    `counts` and `total` have the number of edges of each row, of each direction and in all.
+    """
+    xp, dtype = s.device.xp, s.source.weights_dtype
+    m, rows = int(total.sum()), len(total)
     an_edge = 4 + (0 if dtype is None else dtype.itemsize)
     offsets = offset_type(m)
-    sorting = WORK_BYTES * min(m, SORTED_AT_A_TIME[s.device.kind])
-    needed = an_edge * m * (2 if s.source.unique else 1) + (8 + 2 * offsets.itemsize) * (last - first + 1) + sorting
-    with devices.allocating(f"placing {m:,} edges into {last - first:,} vertices", needed, s.device):
-        s.indptr = xp.zeros(last - first + 1, offsets)
-        xp.cumsum(total[first:last], out=s.indptr[1:])
+    sorting = PLACING_BYTES * min(m, SORTED_AT_A_TIME[s.device.kind])
+    needed = an_edge * m + (8 * len(counts) + 2 * offsets.itemsize) * (rows + 1) + sorting
+    with devices.allocating(f"placing {m:,} edges into {rows:,} vertices", needed, s.device):
+        s.indptr = xp.zeros(rows + 1, offsets)
+        xp.cumsum(total, out=s.indptr[1:])
         s.indices = xp.empty(m, np.int32)
         s.weights = None if dtype is None else xp.empty(m, dtype)
         s.free = [s.indptr[:-1].astype(np.int64)]
         if len(counts) > 1:
-            s.free.append(s.free[0] + counts[0, first:last])
+            s.free.append(s.free[0] + counts[0])
 
 
 def _place(s: State, turn: int, comm: Communicator) -> None:
@@ -196,17 +209,8 @@ def _place(s: State, turn: int, comm: Communicator) -> None:
         rows, columns, *weights = comm.exchange(arrays, counts)
         if not len(rows):
             continue
-        order = rows.argsort(kind="stable")
-        rows = rows[order] - np.int32(first)
-        new = xp.ones(len(rows), bool)
-        new[1:] = rows[1:] != rows[:-1]
-        starts = new.nonzero()[0]
-        group = xp.cumsum(new) - 1
-        places = s.free[side][rows] + (xp.arange(len(rows)) - starts[group])
-        s.free[side][rows[starts]] += xp.diff(xp.concatenate([starts, xp.full(1, len(rows), starts.dtype)]))
-        s.indices[places] = columns[order]
-        if weights:
-            s.weights[places] = weights[0][order]
+        into = [s.indices] if s.weights is None else [s.indices, s.weights]
+        write_into_rows(rows - np.int32(first), [columns, *weights], s.free[side], into, xp)
 
 
 def _no_edges(xp: Any, dtype: np.dtype | None) -> Edges:
@@ -241,7 +245,7 @@ def _sort(s: State) -> None:
         kept += len(keys)
         first = last
     if s.source.unique:
-        s.indices = s.indices[:kept].copy()
+        s.indices = compact(s.indices[:kept])
         indptr = xp.zeros(count + 1, offset_type(kept))
         if degrees:
             xp.cumsum(xp.concatenate(degrees), out=indptr[1:])

@@ -1,6 +1,7 @@
 """Plans of breadth-first searches, from one source or set of sources, and from many sources at a time."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from ...arguments import checked_choice
@@ -24,6 +25,9 @@ _HEADS_FROM = 8
 #: Edges per vertex that it then reads, whatever the degrees: fitted to measured times on Kronecker graphs, random
 #: graphs and dense graphs (benchmarks/NOTES.md).
 _LOOKS = {"cuda": 5.0, "cpu": 7.0}
+
+#: Edges that a search reads if it only pulls, as a multiple of all: in its first two levels nearly all of them.
+_PULLS = 2.5
 
 #: A list of vertices is sent instead of a bitmap if it is shorter by this factor.
 LISTS = 16
@@ -96,10 +100,14 @@ def planned(
         lists = own_edges * 4 + (own + 1) * offset
         if not shared:
             lists += own_edges * 4 + (n + 1) * offset
-        bitmaps = -(-n // 32) * 4 + 2 * -(-own // 32) * 4
         once = {"heads": 4 * own, "quads": 16 * kept, None: 0}
-        state = 8 * n + bitmaps + hubs + 4 * len(specs) * (1 + listed) + once[prepared]
+        state = 8 * n + _bitmaps(n, own) + hubs + 4 * len(specs) * (1 + listed) + once[prepared]
         return lists + state + found
+
+    def least(own: int, own_edges: int) -> int:
+        hubs = 4 * bfs_kernels.of_kind(kind).hub_capacity(own_edges)
+        lists = own_edges * 4 + (own + 1) * offset
+        return lists + 4 * n + _bitmaps(n, own) + hubs + 4 * len(specs) + predecessors * (4 * own + hubs)
 
     ranges, edges, peaks = shares(n, m, specs, memory_limit, indptr, peak)
     search, depth = rates_of(specs[0]).search, shape.levels if kind == "cpu" else DEPTH
@@ -135,6 +143,18 @@ def planned(
         seconds=seconds + depth * per_level + (between.seconds if between else 0),
         detail=SearchDetail(listed, by_target, by_source, prepared, traffic=between),
     )
+    if method in ("auto", "hybrid", "pull") and not shared and shortfall(made, memory_limit):
+        # Pulling needs the edges by target alone. A thin level then looks at all edges of the unvisited.
+        ranges, _, peaks = shares(n, m, specs, memory_limit, indptr, least)
+        pulled = replace(
+            made,
+            method="pull",
+            ranges=ranges,
+            peak_bytes=peaks,
+            seconds=_PULLS * m / (search * len(specs)) + depth * per_level + (between.seconds if between else 0),
+            detail=SearchDetail(0, True, False, None, traffic=between),
+        )
+        made = made if shortfall(pulled, memory_limit) else pulled
     return fitted(made, memory_limit)
 
 
@@ -142,6 +162,10 @@ def _exchanged(n: int, shards: int, listed: int, depth: float) -> Exchanged:
     """Return the levels of a search, and the bytes of their bitmaps and lists."""
     wide = min(depth, _WIDE) if listed else depth
     return Exchanged(depth, wide * n / 8 + (listed > 0) * depth * 4 * shards * (1 + listed))
+
+def _bitmaps(n: int, own: int) -> int:
+    """Return the bytes of the bitmap of all vertices and of the two of a shard's own."""
+    return -(-n // 32) * 4 + 2 * -(-own // 32) * 4
 
 
 def _lists(method: str, predecessors: bool) -> tuple[bool, bool]:

@@ -79,7 +79,8 @@ class Search(FromSources):
         control, lists, visited, frontier = devices.zeroed(xp, kernels.CONTROL_WORDS, shards * listed, own_words, words)
         by_target = piece.adjacency("csc", device)
         kernels.compile_ahead(by_target[0])
-        by_source, what = piece.adjacency("csr", device), self.plan.detail.prepared
+        pushes, what = self.plan.detail.by_source, self.plan.detail.prepared
+        by_source = piece.adjacency("csr", device) if pushes else by_target  # a pull reads no edges by source
         make = partial(walking_aids, what, device, by_target, by_source)
         heads, quads = make() if what is None else piece.kept(what, device, make)
         arrays = SearchArrays(
@@ -89,7 +90,7 @@ class Search(FromSources):
             visited=visited.view(np.uint32),
             frontier=frontier.view(np.uint32),
             found=xp.empty(own_words, np.uint32),
-            queue=xp.empty(n, np.int32),
+            queue=xp.empty(n if pushes else 0, np.int32),
             hubs=xp.empty(kernels.hub_capacity(len(by_target[1])), np.int32),
             lists=lists.reshape(shards, listed),
             control=control,

@@ -121,7 +121,7 @@ def _planned(graph: Graph | PlacedGraph, runner: Executor) -> Plan:
     """Return the plan of a certificate: a pass over the edges, and some vectors of all vertices."""
 
     def peak(own: int, edges: int) -> int:
-        return A_VERTEX * graph.n + AN_EDGE * min(edges, AT_A_TIME)
+        return A_VERTEX * graph.n + AN_EDGE * min(edges, AT_A_TIME[specs[0].kind])
 
     specs = specs_holding(runner, graph)
     ranges, edges, peaks = shares(graph.n, graph.m, specs, None, cut_of(runner, graph), peak)

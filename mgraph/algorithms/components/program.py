@@ -88,18 +88,19 @@ class Components:
         )
 
     def step(self, state: ComponentsShard, first: int, limit: int, comm: Communicator) -> int:
-        """Run a round or part of the method; join the shards' forests when they are complete enough."""
+        """Run a round or part of the method; join the shards' forests when they are complete."""
         if state.finished or not self.plan.n:
             return 0
-        if self.plan.method == "sequential":
-            state.kernels.unite_all(*state.own, state.parent)
-            state.finished = True
-        elif self.plan.method == "afforest":
-            state.finished = self._afforest(state, first)
+        if self.plan.method == "afforest":
+            state.finished = self._afforest(state, first, comm)
         else:
-            state.finished = self._round(state, first + 1, comm)
-        if state.finished or self.plan.method == "afforest":
-            _join(state, comm)
+            if self.plan.method == "sequential":
+                state.kernels.unite_all(*state.own, state.parent)
+                state.finished = True
+            else:
+                state.finished = self._round(state, first + 1, comm)
+            if state.finished:
+                _join(state, comm)
         if state.finished:
             state.kernels.count_roots(state.first, state.last, state.parent, state.count)
         return 1
@@ -112,20 +113,37 @@ class Components:
             "iterations": np.array([state.iterations]),
         }
 
-    def _afforest(self, state: ComponentsShard, step: int) -> bool:
-        """Link with the first neighbours in the first superstep, else with the rest; return whether it was the last."""
+    def _afforest(self, state: ComponentsShard, step: int, comm: Communicator) -> bool:
+        """Link with the first neighbours in the first superstep, else with the rest; return whether it was the last.
+
+        A shard skips the vertices of the largest component of its own forest. An edge that is skipped from both ends
+        joins nothing if the shards' largest components are one after the forests have been joined. Otherwise all skip
+        only one of them, and join the forests again.
+        """
         k = state.kernels
         if step == 0:
             k.plant(*state.own, state.parent)
             k.compress(state.parent)
             k.sample(*state.own, state.parent)
+            k.compress(state.parent)
             return False
+        self._link(state, comm)
+        if comm.size > 1 and not self.directed:
+            giants = state.device.xp.zeros(comm.size, np.int32)
+            giants[comm.rank : comm.rank + 1] = state.giant
+            comm.allgather(giants, tuple((shard, shard + 1) for shard in range(comm.size)))
+            if len(set(devices.to_host(state.parent[giants]).tolist())) > 1:
+                self._link(state, comm)
+        return True
+
+    def _link(self, state: ComponentsShard, comm: Communicator) -> None:
+        """Link with all neighbours, but those of the largest component, and join the shards' forests."""
         if self.directed:
             state.giant.fill(-1)  # none
         else:
-            k.largest(state.parent, state.giant)
-        k.link(*state.own, state.giant, state.parent)
-        return True
+            state.kernels.largest(state.parent, state.giant)
+        state.kernels.link(*state.own, state.giant, state.parent)
+        _join(state, comm)
 
     def _round(self, state: ComponentsShard, number: int, comm: Communicator) -> bool:
         """Run a round of Shiloach and Vishkin; return whether nothing changed on any shard."""
@@ -147,10 +165,13 @@ class Components:
 
 
 def _join(state: ComponentsShard, comm: Communicator) -> None:
-    """Join the forests of all shards into one that all shards have, in which every vertex points to its root."""
-    for root in range(comm.size):
-        forest = state.parent if root == comm.rank else state.other
-        comm.broadcast(forest, root, range(comm.size))
-        if root != comm.rank:
-            state.kernels.join(forest, state.parent)
+    """Join the forests of all shards into one that all shards have, in which every vertex points to its root.
+
+    By dissemination: in each round every shard passes on what it knows, twice as far as in the round before.
+    """
+    distance = 1
+    while distance < comm.size:
+        comm.shift(state.parent, state.other, distance)
+        state.kernels.join(state.other, state.parent)
+        distance *= 2
     state.kernels.compress(state.parent)

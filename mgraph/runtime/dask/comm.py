@@ -207,6 +207,12 @@ class DaskComm:
                         self._take(source, received)
                         _REDUCTIONS[op](own, received, out=own)
 
+    def shift(self, array: np.ndarray, into: np.ndarray, by: int) -> None:
+        """Send to one shard while receiving from another."""
+        if array.size:
+            with self._sending_out({(self.rank + by) % self.size: array}):
+                self._take((self.rank - by) % self.size, into)
+
     def exchange(self, arrays: Sequence[np.ndarray], counts: np.ndarray) -> list[np.ndarray]:
         """Exchange parts of arrays, one array after the other, once all know how long the parts are."""
         lengths = np.zeros((self.size, self.size), np.int64)

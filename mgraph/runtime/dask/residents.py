@@ -23,7 +23,7 @@ from distributed.worker import Worker
 
 from ... import device as devices
 from ...arguments import as_array
-from ...arrays import Array
+from ...arrays import Array, compact, unused_bytes
 from ...errors import InputError
 from ...graph import Compressed
 from ...graph.checks import checked_weights, imbalance
@@ -186,8 +186,8 @@ class Residents(WorkerPlugin):
                         facts[name] = devices.to_host(array)
                     elif array.ndim == 2:
                         s.matrices[name] = array
-                    else:  # a view would keep the larger array that it is of
-                        vectors[name] = array.copy() if getattr(array.base, "nbytes", 0) > array.nbytes else array
+                    else:
+                        vectors[name] = compact(array)
             s.state = s.program = None
             if vectors:
                 s.kept[asked.call] = vectors
@@ -283,7 +283,8 @@ def ranged(session: str, call: str, name: str, n: int, first: int, last: int, di
     kept = sessions(get_worker()).find(session).kept
     arrays = kept.pop(call)
     csc = Compressed(arrays["indptr"], arrays["indices"], arrays.get("weights"))
-    kept[name] = VertexRange(n, first, last, csc, directed)
+    unused = sum(unused_bytes(array) for array in csc if array is not None)
+    kept[name] = VertexRange(n, first, last, csc, directed, unused)
     return kept[name].sizes()
 
 
