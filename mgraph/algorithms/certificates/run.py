@@ -20,7 +20,7 @@ from ...runtime.program import Executor, Program
 from ...runtime.select import cut_of, specs_holding
 
 #: Bytes that a certificate takes for each vertex of the graph, and for each edge that it looks at at a time.
-A_VERTEX, AN_EDGE = 56, 128
+A_VERTEX, AN_EDGE = 40, 128
 
 
 class Faults:
