@@ -452,22 +452,40 @@ template <typename T, typename Offset> struct Updating {
     __device__ __forceinline__ void take(bool, int, T, int) const {}
 };
 
-// Call each(w, bits) for the words of a bitmap that are not zero, with all lanes of a warp; a lane reads a word.
-template <typename Each> __device__ __forceinline__ void each_word(const unsigned* bitmap, int words, Each each) {
+// Call each(w, bits, d) for the words of a bitmap of vertices that are not zero, with all lanes of a warp; d is the
+// distance of the lane's vertex if its bit is set. A lane reads a word, and distances are read four words at a time.
+template <typename T, typename Each>
+__device__ __forceinline__ void each_word(const unsigned* bitmap, int words, const T* distance, Each each) {
+    constexpr int WIDTH = 4;
     const int lane = threadIdx.x % 32;
     const int warp = blockIdx.x * WARPS + threadIdx.x / 32, warps = gridDim.x * WARPS;
     for (int base = warp * 32; base < words; base += warps * 32) {
         const unsigned own = base + lane < words ? __ldcg(bitmap + base + lane) : 0;
-        for (unsigned left = __ballot_sync(ALL, own != 0); left; left &= left - 1) {
-            const int owner = __ffs(left) - 1;
-            each(base + owner, __shfl_sync(ALL, own, owner));
+        unsigned left = __ballot_sync(ALL, own != 0);
+        while (left) {
+            int w[WIDTH];
+            unsigned bits[WIDTH];
+            T d[WIDTH];
+#pragma unroll
+            for (int i = 0; i < WIDTH; ++i) {
+                const int owner = left ? __ffs(left) - 1 : 0;
+                w[i] = base + owner;
+                bits[i] = __shfl_sync(ALL, own, owner);
+                if (!left) bits[i] = 0;
+                left &= left - 1;
+                d[i] = bits[i] >> lane & 1u ? __ldcg(distance + w[i] * 32 + lane) : infinity<T>();
+            }
+#pragma unroll
+            for (int i = 0; i < WIDTH; ++i)
+                if (bits[i]) each(w[i], bits[i], d[i]);
         }
     }
 }
 
 // Run up to `rounds` rounds over masks for the targets [lo, hi), lo a multiple of 32. A cooperative launch. `mask` has
-// a bit for each of the n vertices whose edges are to be relaxed. Those within the bound are taken to `queue`, so that
-// every lane has a vertex. `fell` is zero between rounds.
+// a bit for each of the n vertices that fell since they were last looked at. Those within the bound are taken to
+// `queue`, so that every lane has a vertex; the others wait in the bitmap `waits` until the bound is raised. `fell` is
+// zero between rounds. `bounds` has the bound and the least distance of those that wait.
 //
 // A launch leaves the shard's own words of the mask, its own distances, and a list of the vertices that fell in its last
 // round: `vertices` and `values` have `length` places for each of the shards, and `counts` how many fell, or -1 if no
@@ -476,8 +494,8 @@ template <typename Each> __device__ __forceinline__ void each_word(const unsigne
 template <typename T, typename Offset>
 __global__ void __launch_bounds__(THREADS, 1)
     masks(const Offset* __restrict__ indptr, const int* __restrict__ indices, const T* __restrict__ weights, int n,
-          int lo, int hi, T* distance, T* updating, unsigned* mask, unsigned* fell, int* queue, Piece* pieces,
-          T* bounds, int* vertices, T* values, int* counts, int length, int shards, int shard, bool listed,
+          int lo, int hi, T* distance, T* updating, unsigned* mask, unsigned* waits, unsigned* fell, int* queue,
+          Piece* pieces, T* bounds, int* vertices, T* values, int* counts, int length, int shards, int shard, bool listed,
           Control<T>* control, T window, T limit, int target, int rounds) {
     __shared__ int staged[WARPS][64];
     const int lane = threadIdx.x % 32;
@@ -486,7 +504,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     const int words = (n + 31) / 32, own_words = (hi - lo + 31) / 32;
     const Graph<T, Offset> graph{indptr, indices, weights};
     int round = control->round, done = 0, all_fell = -1;
-    T bound = bounds[0];
+    T bound = bounds[0], waiting = bounds[1];
     Phases<T> phases(control);
 
     if (listed) {
@@ -503,39 +521,44 @@ __global__ void __launch_bounds__(THREADS, 1)
     }
     while (done < rounds) {
         const T most = cutoff(distance, limit, target);
-        phases.begin();  // take those within the bound to the queue
-        {
+        // Take the vertices of a bitmap below `next` to the queue; of those that wait only from `bound` on, as the others
+        // have been taken since.
+        auto take = [&](const unsigned* bitmap, T next) {
+            phases.begin();
             T least = infinity<T>();
             Appender append{staged[threadIdx.x / 32], queue, &phases.record()->near};
-            each_word(mask, words, [&](int w, unsigned bits) {
-                bool near = false;
-                if (bits >> lane & 1u) {
-                    const T d = __ldcg(distance + w * 32 + lane);
-                    near = d <= most && d < bound;
-                    if (d <= most && !near && d < least) least = d;
+            each_word(bitmap, words, distance, [&](int w, unsigned bits, T d) {
+                const bool there = (bits >> lane & 1u) && d <= most, later = there && d >= next;
+                if (later && d < least) least = d;
+                const unsigned kept = __ballot_sync(ALL, later);
+                if (lane == 0) {
+                    if (bitmap == mask) mask[w] = 0;
+                    if (bitmap != mask || kept) waits[w] = bitmap == mask ? __ldcg(waits + w) | kept : kept;
                 }
-                const unsigned taken = __ballot_sync(ALL, near);
-                if (lane == 0 && taken) mask[w] = bits & ~taken;
-                append.add(near, w * 32 + lane, [](int) {});
+                append.add(there && d < next && (bitmap == mask || d >= bound), w * 32 + lane, [](int) {});
             });
             append.flush(append.held, [](int) {});
             least = least_of(least);
             if (lane == 0 && least < infinity<T>()) lower(&phases.record()->least, least);
-        }
-        const Phase<T> taken = phases.end();
+            return phases.end();
+        };
+        Phase<T> taken = take(mask, bound);
+        if (taken.least < waiting) waiting = taken.least;
         if (!taken.near) {
-            if (!(taken.least < infinity<T>())) break;
-            const T next = raised(taken.least, window);
-            if (!(taken.least < next)) window = raised(window, window);  // in vain: take larger steps
+            if (!(waiting < infinity<T>())) break;
+            T next = raised(waiting, window);
+            while (!(waiting < next)) next = raised(waiting, window = raised(window, window));
+            taken = take(waits, next);
             bound = next;
-            continue;
+            waiting = taken.least;
+            if (!taken.near) continue;  // those fell below the bound before
         }
         phases.begin();
         Updating<T, Offset> update{updating, fell, lo, most};
-        const int take = min(32, (taken.near + global_warps - 1) / global_warps);
-        for (int base = global_warp * take; base < taken.near; base += global_warps * take) {
+        const int each = min(32, (taken.near + global_warps - 1) / global_warps);
+        for (int base = global_warp * each; base < taken.near; base += global_warps * each) {
             From<T> own{-1, T(0)};
-            if (lane < take && base + lane < taken.near) {
+            if (lane < each && base + lane < taken.near) {
                 own.vertex = __ldcg(queue + base + lane);
                 own.distance = __ldcg(distance + own.vertex);
             }
@@ -579,6 +602,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     if (thread == 0) {
         control->round = round;
         bounds[0] = bound;
+        bounds[1] = waiting;
         counts[shard] = all_fell;
     }
 }

@@ -10,6 +10,7 @@ import mgraph
 from mgraph import DistributedGraph, Graph, device
 from mgraph.errors import InputError, MemoryLimitError
 from mgraph.generate import grid, rmat, weighted
+from mgraph.runtime import placing
 from mgraph.runtime.placing import Placing
 
 
@@ -43,6 +44,13 @@ def test_kronecker_graphs(client, scale, directed):
         expected = rmat(scale, **given)
         same(mgraph.bfs(graph, 0, predecessors=True), mgraph.bfs(expected, 0, predecessors=True, device="cpu"))
     check(rmat(scale, **given, client=client, device="cpu"), rmat(scale, **given), client)
+
+
+def test_rows_are_sorted_some_at_a_time(client, monkeypatch):
+    monkeypatch.setitem(placing.SORTED_AT_A_TIME, "cpu", 100)
+    for directed in (False, True):
+        check(rmat(9, directed=directed, client=client, device="cpu"), rmat(9, directed=directed), client)
+    check(grid(17, 9, weights=(1, 9), client=client, device="cpu"), grid(17, 9, weights=(1, 9)), client)
 
 
 @pytest.mark.parametrize("weights", [None, (1, 255), (-9, 0)])

@@ -222,13 +222,14 @@ def _sort(s: State) -> None:
     """Sort each row by column, some rows at a time; drop repeated edges if the source says so."""
     xp, at_a_time = s.device.xp, SORTED_AT_A_TIME[s.device.kind]
     count, m = len(s.indptr) - 1, len(s.indices)
-    degrees, first, kept = [], 0, 0
+    first, start, kept = 0, 0, 0
     while first < count:
-        start = int(s.indptr[first])
         goal = xp.asarray([min(start + at_a_time, m)], s.indptr.dtype)
         last = min(count, max(first + 1, int(xp.searchsorted(s.indptr, goal, side="right")[0]) - 1))
         end = int(s.indptr[last])
-        rows = rows_of(s.indptr[first : last + 1] - start, end - start, xp)
+        offsets = s.indptr[first : last + 1] - start
+        offsets[0] = 0  # in place of where the row now begins
+        rows = rows_of(offsets, end - start, xp)
         keys = rows.astype(np.int64) << 32 | s.indices[start:end]
         if s.weights is None:
             keys.sort()
@@ -240,13 +241,11 @@ def _sort(s: State) -> None:
             new = xp.ones(len(keys), bool)
             new[1:] = keys[1:] != keys[:-1]
             keys = keys[new]
-            degrees.append(xp.bincount(keys >> 32, minlength=last - first))
+            degrees = xp.bincount(keys >> 32, minlength=last - first)[: last - first]
+            s.indptr[first + 1 : last + 1] = kept + xp.cumsum(degrees)
         s.indices[kept : kept + len(keys)] = keys & 0xFFFFFFFF
         kept += len(keys)
-        first = last
+        first, start = last, end
     if s.source.unique:
         s.indices = compact(s.indices[:kept])
-        indptr = xp.zeros(count + 1, offset_type(kept))
-        if degrees:
-            xp.cumsum(xp.concatenate(degrees), out=indptr[1:])
-        s.indptr = indptr
+        s.indptr = s.indptr.astype(offset_type(kept), copy=False)

@@ -42,6 +42,7 @@ class Levels:
     control: Array
     work: dict[str, Array] = field(default_factory=dict)
     finished: bool = False
+    heads: Array | None = None
 
     @property
     def own_words(self) -> slice:

@@ -41,6 +41,9 @@ BY_LEVEL = ("edge", "vertex", "mask", "privatized", "scan", "sequential")
 #: The methods of `mgraph.bfs`; those not in `BY_LEVEL` run many levels in a launch.
 METHODS = ("hybrid", "frontier", "pull", *BY_LEVEL)
 
+#: The value of `predecessors` for which any predecessor will do.
+ANY = "any"
+
 #: Assumed number of levels of a search; the real one depends on the graph.
 DEPTH = 20
 
@@ -62,7 +65,7 @@ def planned(
     specs: tuple[DeviceSpec, ...],
     *,
     method: str = "auto",
-    predecessors: bool = False,
+    predecessors: bool | str = False,
     span: int | None = None,
     directed: bool = True,
     indptr: Any = None,
@@ -77,6 +80,7 @@ def planned(
     `quads` is the graph's number of quads, or a function that counts them, which is called only if they are prepared.
     """
     kind, shape = specs[0].kind, shape or Shape()
+    any_tree, predecessors = predecessors == ANY, bool(predecessors)
     checked_choice("method", method, ("auto", *METHODS))
     level_by_level = method in BY_LEVEL
     if level_by_level:
@@ -141,7 +145,7 @@ def planned(
         span=span or span_of(level),
         peak_bytes=peaks,
         seconds=seconds + depth * per_level + (between.seconds if between else 0),
-        detail=SearchDetail(listed, by_target, by_source, prepared, traffic=between),
+        detail=SearchDetail(listed, by_target, by_source, prepared, any_tree, traffic=between),
     )
     if method in ("auto", "hybrid", "pull") and not shared and shortfall(made, memory_limit):
         # Pulling needs the edges by target alone. A thin level then looks at all edges of the unvisited.
@@ -152,7 +156,7 @@ def planned(
             ranges=ranges,
             peak_bytes=peaks,
             seconds=_PULLS * m / (search * len(specs)) + depth * per_level + (between.seconds if between else 0),
-            detail=SearchDetail(0, True, False, None, traffic=between),
+            detail=SearchDetail(0, True, False, None, any_tree, traffic=between),
         )
         made = made if shortfall(pulled, memory_limit) else pulled
     return fitted(made, memory_limit)

@@ -123,7 +123,7 @@ def device_bytes(
 
     def search(itemsize: int) -> int:
         lists = shards * (4 + (itemsize + 4) * list_length(n, shards, itemsize, kind))
-        state = own * itemsize + -(-own // 32) * 4 + 4 * n + lists if masked else 20 * n
+        state = own * itemsize + -(-own // 32) * 4 + words + 4 * n + lists if masked else 20 * n
         return n * itemsize + m * itemsize + state + words + pieces
 
     lists = 4 * m + (n + 1) * offset_type(m).itemsize

@@ -115,12 +115,13 @@ class Relaxation:
         self.pieces = xp.empty((self.kernels.piece_capacity(len(edges.indices)), 2), np.int32)
         if self.masked:
             self.control = xp.zeros(self.kernels.CONTROL_WORDS, np.int32)
-            self.mask, bound = xp.zeros(words, np.uint32), xp.full(1, self.bounds[0], dtype)
+            self.mask, waits = xp.zeros((2, words), np.uint32)
             distances[seeds] = 0
             bfs_kernels.on(device).seed(seeds, 0, 0, distances, self.mask, self.mask)
             updating, fell = distances[first:last].copy(), xp.zeros(own_words, np.uint32)
-            queue = xp.empty(n, np.int32)
-            arrays = Masks(first, last, distances, updating, self.mask, fell, queue, self.pieces, bound)
+            queue, bound = xp.empty(n, np.int32), xp.full(2, most, dtype)
+            bound[:1] = self.bounds.window
+            arrays = Masks(first, last, distances, updating, self.mask, waits, fell, queue, self.pieces, bound)
             shape = len(ranges), list_length(n, len(ranges), dtype.itemsize, device.kind)
             self.lists = Lists(xp.empty(shape, np.int32), xp.empty(shape, dtype), xp.zeros(len(ranges), np.int32))
             self.listed = False

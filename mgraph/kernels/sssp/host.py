@@ -138,7 +138,7 @@ def _piles(
 
 def masks(edges, arrays, lists, control, bounds, shard, listed, rounds):
     """Run up to `rounds` rounds by masks, and write the shard's list."""
-    first, last, distances, updating, mask, _, _, _, bound = arrays
+    first, last, distances, updating, mask, _, _, _, _, bound = arrays
     vertices, values, counts = lists
     if listed:
         for other, count in enumerate(counts):

@@ -52,12 +52,16 @@ class Masks(NamedTuple):
         Distances of the shard's vertices for the next round.
     mask : array of uint32, shape (ceil(n / 32),)
         Bitmap of the vertices to relax.
+    waits : array of uint32, shape (ceil(n / 32),)
+        Bitmap of those of them that are beyond the bound; zero before. On a CPU these stay in the mask.
     fell : array of uint32, shape (ceil((last - first) / 32),)
         Buffer; zero before.
     queue : array of int32, shape (n,)
         Buffer.
-    pieces, bound
-        As in `Piles`.
+    pieces : array of int32, shape (``piece_capacity(edges)``, 2)
+        Buffer.
+    bounds : array, shape (2,)
+        Distance below which vertices are near, and the least distance of those that wait: infinity before.
     """
 
     first: int
@@ -65,10 +69,11 @@ class Masks(NamedTuple):
     distances: Array
     updating: Array
     mask: Array
+    waits: Array
     fell: Array
     queue: Array
     pieces: Array
-    bound: Array
+    bounds: Array
 
 
 class Lists(NamedTuple):
