@@ -7,7 +7,7 @@ from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens D
 from test_sssp import DTYPES, METHODS, verify, weighted
 
 import mgraph
-from mgraph.algorithms.sssp import plan
+from mgraph.algorithms.sssp import lists
 from mgraph.cluster import local_client
 from mgraph.device import gpu_count
 from mgraph.generate import rmat
@@ -49,7 +49,7 @@ def test_the_same_as_direct(client, method):
 
 
 def test_lists_of_those_that_fell(client, monkeypatch):
-    monkeypatch.setitem(plan.LISTED_FROM, "cpu", 1)  # else only graphs of half a million vertices have lists
+    monkeypatch.setitem(lists.LISTED_FROM, "cpu", 1)  # else only graphs of half a million vertices have lists
     check(client, "cpu", "nearfar", (3,))
     test_limit_and_target(client)
     test_negative_weights(client)
@@ -102,7 +102,7 @@ def test_lists_of_those_that_fell_on_gpus():
     if gpu_count() < 2:
         pytest.skip("needs 2 GPUs")
     scale = 23
-    assert plan.list_length(1 << scale, 2, 4, "cuda")
+    assert lists.list_length(1 << scale, 2, 4, "cuda")
     graph = mgraph.generate.weighted(rmat(scale, 2, device="cuda"), (1, 255))
     with local_client(2, "cuda") as client:
         placed = mgraph.generate.weighted(rmat(scale, 2, client=client), (1, 255))

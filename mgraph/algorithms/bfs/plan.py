@@ -167,6 +167,7 @@ def _exchanged(n: int, shards: int, listed: int, depth: float) -> Exchanged:
     wide = min(depth, _WIDE) if listed else depth
     return Exchanged(depth, wide * n / 8 + (listed > 0) * depth * 4 * shards * (1 + listed))
 
+
 def _bitmaps(n: int, own: int) -> int:
     """Return the bytes of the bitmap of all vertices and of the two of a shard's own."""
     return -(-n // 32) * 4 + 2 * -(-own // 32) * 4

@@ -14,16 +14,13 @@ from ...planning.network import Exchanged, gathered, traffic
 from ...planning.plan import Detail, Plan
 from ...planning.rates import EXCHANGE
 from ...planning.shape import CACHED, Shape
+from .lists import list_length
 
 #: What `sssp` can do.
 METHODS = ("nearfar", "bellman-ford", "mask")
 
 #: Assumed number of rounds; the real one depends on the graph.
 _ROUNDS = 60
-
-#: Bytes of a shard's distances from which on lists of those that fell are exchanged instead, once the host knows how
-#: many there are. Between GPUs that takes some 45 µs, in which 13 MB arrive; between CPU workers a message more.
-LISTED_FROM = {"cuda": 1 << 24, "cpu": 1 << 20}
 
 #: What it computes in.
 TYPES = tuple(dtype for dtype in DISTANCE_TYPES if dtype.itemsize >= 4)
@@ -79,13 +76,6 @@ def planned(
         detail=Detail(traffic=between),
     )
     return fitted(made, memory_limit)
-
-
-def list_length(n: int, shards: int, itemsize: int, kind: str) -> int:
-    """Return the most vertices that a shard sends as a list, which is half as long as its distances; 0 for no lists."""
-    if shards == 1 or n // shards * itemsize < LISTED_FROM[kind]:
-        return 0
-    return n // shards * itemsize // (2 * (itemsize + 4))
 
 
 def device_bytes(

@@ -29,7 +29,7 @@ from ...kernels import sssp as sssp_kernels
 from ...kernels.sssp.ops import Bounds, Lists, Masks, Piles
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
-from .plan import list_length
+from .lists import list_length
 
 #: Rounds after which a graph with negative weights is checked for a negative cycle, with which rounds would never end.
 PATIENCE = 1024
