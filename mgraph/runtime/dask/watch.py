@@ -308,7 +308,7 @@ class Watch:
                 raise lost(
                     [address],
                     f"the way between it and the worker {peers} is broken: it has been waiting {seconds:.0f} s for "
-                    f"{what}, and neither computes",
+                    f"{what}, and neither computes; mgraph.cluster.check_network says which workers reach which",
                 )
 
     def _judge_kernels(self) -> None:
