@@ -25,15 +25,15 @@ from mgraph.runtime.placing import Placing
 
 @pytest.fixture(scope="module")
 def client():
-    """Workers in this process: some have no section of a short file."""
-    with cluster(3, processes=False) as made:
+    """Workers in this process: one of them has no section of a short file."""
+    with cluster(2, processes=False) as made:
         yield made
 
 
 @pytest.fixture(autouse=True)
 def short_sections(monkeypatch):
     """Cut files into sections of a few lines."""
-    monkeypatch.setattr(edge_files, "SECTION", (64, 256))
+    monkeypatch.setattr(edge_files, "SECTION", (128, 512))
 
 
 @pytest.fixture
@@ -62,8 +62,7 @@ def lines(m=300, n=90, weights=None, separator=" ", seed=4):
     return "".join(separator.join(map(str, row)) + "\n" for row in zip(*(c.tolist() for c in columns), strict=True))
 
 
-@pytest.mark.parametrize("weights", [None, "integers", "floats"])
-@pytest.mark.parametrize("directed", [None, False])
+@pytest.mark.parametrize(("weights", "directed"), [(None, False), ("integers", None), ("floats", False)])
 def test_edge_lists(client, write, weights, directed):
     path = write("# a comment\n\n" + lines(weights=weights))
     graph = check(client, path, directed=directed)
@@ -96,8 +95,7 @@ def test_texts(client, write, text, options):
     check(client, write(text), **options)
 
 
-@pytest.mark.parametrize("directed", [None, False])
-@pytest.mark.parametrize("largest", [5, 300, 2**62])
+@pytest.mark.parametrize(("largest", "directed"), [(5, None), (2**62, False)])
 def test_ids_are_numbered_as_here(client, write, directed, largest):
     rng = np.random.default_rng(3)
     used = np.unique(rng.integers(0, largest, 60))
@@ -145,9 +143,9 @@ def test_some_of_the_workers(client, write):
         assert len(found.ranges) == 1
 
 
-@pytest.mark.parametrize("start", (0, 61, 62, 63, 64))
+@pytest.mark.parametrize("start", (125, 126, 127))
 def test_lines_at_the_ends_of_sections(client, write, start):
-    check(client, write("#" * start + "\n" + "".join(f"{u} {u + 1}\n" for u in range(40))))
+    check(client, write("#" * start + "\n" + "".join(f"{u} {u + 1}\n" for u in range(90))))
 
 
 @pytest.mark.parametrize(("pack", "suffix"), [(gzip.compress, ".gz"), (lzma.compress, ".xz"), (gzip.compress, "")])
@@ -211,7 +209,7 @@ def test_a_file_that_one_worker_cannot_read(client, write, monkeypatch):
     assert str(caught.value) == f"{path}: Permission denied, on the worker {last}"
     wait_until(lambda: names_kept(client) == [])
     monkeypatch.undo()
-    monkeypatch.setattr(edge_files, "SECTION", (64, 256))
+    monkeypatch.setattr(edge_files, "SECTION", (128, 512))
     check(client, path)
 
 

@@ -1,6 +1,7 @@
 """Graphs built on Dask workers from sources of edges: the client sends the sources, and learns the facts."""
 
 import itertools
+import math
 import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -207,6 +208,6 @@ def plan_of_building(group: Group) -> Plan[Detail]:
         steps=None,
         span=1,
         peak_bytes=(0,) * shards,
-        seconds=0.0,
+        seconds=math.inf,  # not predicted: files may be of any size, so no superstep is late
         detail=Detail(),
     )
