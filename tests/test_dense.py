@@ -215,3 +215,29 @@ def test_the_meaning_of_zeros_on_the_command_line(tmp_path):
     assert run("components", "--rmat", "3", "--dense", "distances").exit_code == 2
     np.save(path, PAIR > 0)
     assert json.loads(run("closure", path).stdout)["reachable_pairs"] == 5
+
+
+class InChunks:
+    """A matrix in chunks of rows that records the rows that are read, as Zarr, HDF5 and Dask decode whole chunks."""
+
+    def __init__(self, matrix, chunks):
+        self.shape, self.dtype, self.chunks = matrix.shape, matrix.dtype, chunks
+        self.matrix, self.read = matrix, []
+
+    def __getitem__(self, key):
+        self.read.append((key[0].start, key[0].stop))
+        return self.matrix[key]
+
+
+@pytest.mark.parametrize(("chunks", "rows"), [((96, 50), 96), (((96, 96, 70), (262,)), 96), (None, 262), ((1, 1), 262)])
+def test_a_chunk_is_read_once(monkeypatch, chunks, rows):
+    monkeypatch.setattr("mgraph.graph.stored.chunk_rows", lambda columns: 40 if rows == 96 else 300)
+    matrix = mgraph.generate.random_matrix(262)
+    source = InChunks(matrix, chunks)
+    part = StoredMatrix(source, slice(100, 262))
+    starts = [some.start for some in part.bands()]
+    assert starts == ([0, 92] if rows == 96 else [0])
+    np.testing.assert_array_equal(
+        mgraph.apsp(source, device="cpu").distances, mgraph.apsp(matrix, device="cpu").distances
+    )
+    assert set(source.read) == {(first, min(first + rows, 262)) for first in range(0, 262, rows)}

@@ -10,7 +10,7 @@ from .compressed import Compressed, Edges
 from .given import as_any_graph, as_graph, outline
 from .graph import Graph
 from .placed import PlacedGraph
-from .stored import StoredMatrix, in_memory
+from .stored import StoredMatrix, bands, in_memory
 from .sums import check_sums
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "StoredMatrix",
     "as_any_graph",
     "as_graph",
+    "bands",
     "check_memory",
     "check_sums",
     "in_memory",

@@ -1,7 +1,7 @@
 """Matrices stored in files or on clusters, whose rows are read when they are needed."""
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
@@ -10,6 +10,9 @@ from ..arrays import Array, chunk_rows
 from .checks import check_square
 
 T = TypeVar("T")
+
+#: Bytes that may be read at a time to read whole chunks, or this part of the matrix if that is more.
+AT_A_TIME, PART = 1 << 26, 1 / 64
 
 
 class StoredMatrix:
@@ -67,8 +70,20 @@ class StoredMatrix:
 
         It is given a block in memory, and the number of the block's first row and of its first column.
         """
-        rows = max(1, chunk_rows(self.shape[1]))
-        return [function(in_memory(self[first : first + rows]), first, 0) for first in range(0, len(self), rows)]
+        return [function(in_memory(self[some]), some.start, 0) for some in self.bands()]
+
+    def bands(self) -> Iterator[slice]:
+        """Yield the rows to read at a time: whole chunks of the source if they are not too large."""
+        rows, chunk = max(1, chunk_rows(self.shape[1])), _chunk_rows_of(self._source)
+        if chunk <= rows:
+            rows -= rows % chunk
+        elif chunk * self.shape[1] * self.dtype.itemsize <= max(AT_A_TIME, PART * self.dtype.itemsize * len(self) ** 2):
+            rows = chunk
+        first, began = 0, self._rows.start
+        while first < len(self):
+            last = min(len(self), ((began + first) // rows + 1) * rows - began)
+            yield slice(first, last)
+            first = last
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         rows, columns = (slice(part.start, part.stop) for part in (self._rows, self._columns))
@@ -81,3 +96,19 @@ class StoredMatrix:
 def in_memory(matrix: Array) -> Array:
     """Return `matrix`; a `StoredMatrix` is read."""
     return np.asarray(matrix) if isinstance(matrix, StoredMatrix) else matrix
+
+
+def bands(matrix: Array) -> Iterator[slice]:
+    """Yield the rows of a matrix to convert at a time, or to read if it is stored."""
+    if isinstance(matrix, StoredMatrix):
+        yield from matrix.bands()
+        return
+    rows = max(1, chunk_rows(matrix.shape[1]))
+    yield from (slice(first, min(first + rows, len(matrix))) for first in range(0, len(matrix), rows))
+
+
+def _chunk_rows_of(source: Any) -> int:
+    """Return the rows of a chunk of Zarr, HDF5 or Dask; 1 where there are no chunks."""
+    chunks = getattr(source, "chunks", None)
+    length = chunks[0] if isinstance(chunks, tuple) and chunks else 1
+    return max(1, int(max(length, default=1) if isinstance(length, tuple) else length))

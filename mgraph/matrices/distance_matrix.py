@@ -13,7 +13,7 @@ from .. import device as devices
 from .. import errors
 from ..arrays import Array, chunk_rows, places_on
 from ..dtypes import NO_PREDECESSOR, distance_range, infinity, kernel_infinity, out_of_range
-from ..graph import Compressed, Graph, StoredMatrix, in_memory
+from ..graph import Compressed, Graph, StoredMatrix, bands, in_memory
 from ..graph.vertex_range import VertexRange
 from ..graph.weights import decode, encode
 from ..kernels import minplus as minplus_kernels
@@ -129,11 +129,9 @@ def _fill_from(matrix: Array, D: Array, corner: tuple[int, int], device: devices
         _clip_diagonal(D, corner, device)
         encode(D, D, device, diagonal=diagonal, result=result)
     else:
-        chunk = chunk_rows(D.shape[1])
-        for top in range(0, len(D), chunk):
-            some = slice(top, top + chunk)
+        for some in bands(matrix):
             rows = device.asarray(in_memory(matrix[some]))
-            encode(rows, D[some], device, diagonal=diagonal + top, result=result)
+            encode(rows, D[some], device, diagonal=diagonal + some.start, result=result)
 
 
 def _clip_diagonal(D: Array, corner: tuple[int, int], device: devices.Device) -> None:

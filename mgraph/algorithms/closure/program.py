@@ -5,9 +5,9 @@ from typing import ClassVar
 import numpy as np
 
 from ... import device as devices
-from ...arrays import Array, chunk_rows
+from ...arrays import Array
 from ...dtypes import infinity
-from ...graph import in_memory
+from ...graph import bands, in_memory
 from ...kernels import closure as closure_kernels
 from ...kernels.minplus.ops import Panels
 from ...matrices.distance_matrix import NO_CYCLE, Part, empty
@@ -85,13 +85,13 @@ def _fill(
     elif piece.dense is not None:
         own = xp.arange(start, end)
         row, column = own - corner[0], own - corner[1]
-        chunk = chunk_rows(shape[1])
-        for top in range(0, shape[0], chunk):
-            lengths = device.asarray(in_memory(piece.dense[top : top + chunk]))
+        for some in bands(piece.dense):
+            lengths = device.asarray(in_memory(piece.dense[some]))
             present = xp.ascontiguousarray(lengths != infinity(np.dtype(lengths.dtype)))
-            here = (top <= row) & (row < top + chunk)
+            here = (some.start <= row) & (row < some.stop)
             # A diagonal element of a distance matrix is an edge only if it is negative.
-            present[row[here] - top, column[here]] = lengths[row[here] - top, column[here]] < 0
-            kernels.pack(present, D[top : top + chunk])
+            own_row = row[here] - some.start
+            present[own_row, column[here]] = lengths[own_row, column[here]] < 0
+            kernels.pack(present, D[some])
     if reflexive:
         kernels.set_diagonal(D, start - corner[0], start - corner[1], end - start)

@@ -15,7 +15,7 @@ from distributed import Future
 from ... import device as devices
 from ...arrays import Array, chunk_rows
 from ...errors import InputError
-from ...graph import StoredMatrix, in_memory
+from ...graph import StoredMatrix
 from ...io.matrix_files import MatrixFile, file_of
 from ...planning.cut import Range, even_ranges
 from . import tasks
@@ -129,9 +129,7 @@ def why_unread(file: MatrixFile) -> str:
 def map_file(function: Callable[..., T], file: MatrixFile, missing: float | None, band: Range) -> list[T]:
     """Task: return what a function makes of blocks of some rows of a file."""
     matrix = StoredMatrix(opened(file), slice(*band), missing=missing)
-    step = max(1, chunk_rows(matrix.shape[1]))
-    starts = range(0, len(matrix), step)
-    return [function(in_memory(matrix[start : start + step]), band[0] + start, 0) for start in starts]
+    return matrix.mapped(lambda block, top, left: function(block, band[0] + top, left))
 
 
 @tasks.reported
