@@ -97,7 +97,7 @@ def test_the_plan_counts_the_edges_that_each_worker_gathers(client):
     with placed(graph, client) as there:
         found = mgraph.apsp(there, method="sssp")
         lists = 2 * (4 * (graph.n + 1) + 4 * graph.m)  # by source and by target
-        weights = 3 * 4 * graph.m  # as given, in both orders, and as the search reads them
+        weights = 2 * 4 * graph.m  # as given, and as the search reads them
         rows = max(last - first for first, last in found.plan.ranges)
         assert max(found.plan.peak_bytes) >= lists + weights + rows * graph.n * 4
         short = lists + weights

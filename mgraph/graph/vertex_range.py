@@ -146,7 +146,8 @@ class VertexRange(Keeping):
         indptr, indices, weights = self._csc
         if self._home.kind == "cpu":
             found = transposed(indptr, indices, weights, self.n)
-            return found._replace(indices=found.indices + np.int32(self.first))
+            np.add(found.indices, np.int32(self.first), out=found.indices)
+            return found
         # A counting sort, which needs little memory beside the result: the edges are in the order of their targets.
         xp, m = self._home.xp, len(indices)
         an_edge = 4 + (0 if weights is None else weights.dtype.itemsize)

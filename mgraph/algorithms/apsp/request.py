@@ -62,11 +62,17 @@ class Request:
         return dtype, dtype.itemsize + 4 * labelled
 
     def gathered_bytes(self, lists: bool) -> int:
-        """Return the bytes of the edges that a device gathers: their weights, and with `lists` their ends too."""
+        """Return the bytes of the edges that a device gathers, and keeps until it has loaded its part of the work.
+
+        With `lists` these are their ends and weights. Without, a search counts the ends itself, and needs the weights
+        by target alone, but to find potentials by source too, in float64.
+        """
         if not self.gathered:
             return 0
-        ends = compressed_bytes(self.n, self.m, 0) if lists else 0
-        return (1 + self.directed) * (ends + self.m * self.weight_bytes)
+        if lists:
+            return (1 + self.directed) * compressed_bytes(self.n, self.m, self.weight_bytes)
+        by_source = 0 if self.nonnegative else self.directed * self.weight_bytes + 8
+        return self.m * (self.weight_bytes + by_source)
 
     def product_seconds(self, rows: int, columns: int, depth: int, labelled: bool) -> float:
         """Predict the time of a (min, +) product."""
