@@ -57,6 +57,8 @@ def planned(
     kernels = closure_kernels.of_kind(kind)
     check_block(block, kernels.BLOCKS)
     edges = (1 + directed) * compressed_bytes(n, m, 0) if gathered else 0
+    if gathered and shards > 1 and kind == "cpu":
+        edges += 4 * m // shards  # those of another worker, as they arrive
     block = int(kernels.DEFAULT_BLOCK if block is None else block)
 
     def peak(rows: int, width: int, sets: int = 2 if kind == "cuda" else 1) -> int:
