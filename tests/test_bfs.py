@@ -217,24 +217,6 @@ def shapes():
     yield "isolated", mgraph.Graph.from_edges([0], [1], n=77), 76
 
 
-def test_any_predecessors(device):
-    """They form a tree as good as that of the least ones, and are others where heads are prepared."""
-    differ = []
-    for graph in (rmat(10), rmat(10, directed=True), mgraph.generate.grid(9, 70), rmat(7, 1)):
-        found = mgraph.bfs(graph, 5, predecessors="any", device=device)
-        least = mgraph.bfs(graph, 5, predecessors=True, device=device)
-        assert np.array_equal(found.distances, least.distances)
-        found.verify(graph)
-        assert np.array_equal(found.predecessors < 0, least.predecessors < 0)
-        differ.append(not np.array_equal(found.predecessors, least.predecessors))
-        assert found.plan.detail.any_tree and not least.plan.detail.any_tree
-    assert differ[0] and not differ[2]
-    for method in ("sequential",) if device == "cpu" else ("scan",):
-        mgraph.bfs(graph, 3, predecessors="any", method=method, device=device).verify(graph)
-    with pytest.raises(mgraph.InputError, match="predecessors must be True, False or 'any', got 'least'"):
-        mgraph.bfs(rmat(3), 0, predecessors="least", device=device)
-
-
 def test_shapes(method, device):
     for name, graph, source in shapes():
         result = mgraph.bfs(graph, source, method=method, device=device, predecessors=True)

@@ -138,7 +138,7 @@ def measured(
     if not chosen:
         raise InputError(argument="scale", value=scale, expected="such that the graph has an edge")
     edges = edges_within(graph, chosen, scale, seed, on)
-    kernels = {"bfs": timed(lambda key: mgraph.bfs(graph, key, predecessors="any", **on), graph, chosen, done)}
+    kernels = {"bfs": timed(lambda key: mgraph.bfs(graph, key, predecessors=True, **on), graph, chosen, done)}
     if sssp:
         lengths = weighed_by(graph, Uniform(), nonnegative=True)
         call = lambda key: mgraph.sssp(lengths, key, predecessors=True, **on)  # noqa: E731

@@ -42,7 +42,6 @@ class Levels:
     control: Array
     work: dict[str, Array] = field(default_factory=dict)
     finished: bool = False
-    heads: Array | None = None
 
     @property
     def own_words(self) -> slice:

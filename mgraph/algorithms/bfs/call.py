@@ -32,7 +32,7 @@ def bfs(
     *,
     sources: Sequence[int] | None = None,
     method: str = "auto",
-    predecessors: bool | str = False,
+    predecessors: bool = False,
     limit: int | None = None,
     target: int | None = None,
     device: str | None = None,
@@ -59,9 +59,8 @@ def bfs(
         other methods are for comparison. ``"edge"`` and ``"vertex"`` read every edge or every vertex at each level
         [2]_; ``"mask"`` reads two arrays of flags [3]_; ``"privatized"`` gathers the next level in a queue per block
         [4]_; ``"scan"`` gathers it by prefix sums, in linear work [5]_; ``"sequential"`` uses one core of a CPU.
-    predecessors : bool or "any"
-        Whether to return each vertex's predecessor: the least one on a shortest path. With ``"any"`` it may be another
-        one, which in social networks is found several times faster, and depends on the number of devices.
+    predecessors : bool
+        Whether to return each vertex's predecessor: the least one on a shortest path.
     limit : int, optional
         The greatest distance to search to; vertices beyond it count as unreached. Formerly ``max_depth``, which still
         works and warns.
@@ -107,11 +106,7 @@ def bfs(
     start = checked_vertices(name, several, graph.n, ": for one vertex give ", Given("source"))
     if target is not None:
         [target] = checked_vertices("target", [target], graph.n)
-    if not isinstance(predecessors, str):
-        predecessors = checked_flag("predecessors", predecessors)
-    elif predecessors != searches.ANY:
-        raise InputError(argument="predecessors", value=predecessors, expected="True, False or 'any'")
-    limit = checked_depth(limit, max_depth, graph.n)
+    predecessors, limit = checked_flag("predecessors", predecessors), checked_depth(limit, max_depth, graph.n)
     checked_choice("method", method, ("auto", *searches.METHODS))
     runner = runner_of(graph, device, client, worker_timeout)
 

@@ -21,8 +21,6 @@ class SearchDetail(Detail):
     prepared : str or None
         What the search prepares once for a graph: ``"heads"``, ``"quads"`` or nothing. ``kernels/bfs.cu`` describes
         both.
-    any_tree : bool
-        Whether any predecessor will do, not only the least.
     """
 
     until: ClassVar[str] = "as many as the graph has levels"
@@ -31,7 +29,6 @@ class SearchDetail(Detail):
     by_target: bool = True
     by_source: bool = True
     prepared: str | None = None
-    any_tree: bool = False
 
     def lines(self, plan: Plan) -> Iterator[str]:
         """Yield how levels are exchanged."""

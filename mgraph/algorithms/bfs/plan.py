@@ -41,9 +41,6 @@ BY_LEVEL = ("edge", "vertex", "mask", "privatized", "scan", "sequential")
 #: The methods of `mgraph.bfs`; those not in `BY_LEVEL` run many levels in a launch.
 METHODS = ("hybrid", "frontier", "pull", *BY_LEVEL)
 
-#: The value of `predecessors` for which any predecessor will do.
-ANY = "any"
-
 #: Assumed number of levels of a search; the real one depends on the graph.
 DEPTH = 20
 
@@ -65,7 +62,7 @@ def planned(
     specs: tuple[DeviceSpec, ...],
     *,
     method: str = "auto",
-    predecessors: bool | str = False,
+    predecessors: bool = False,
     span: int | None = None,
     directed: bool = True,
     indptr: Any = None,
@@ -80,7 +77,6 @@ def planned(
     `quads` is the graph's number of quads, or a function that counts them, which is called only if they are prepared.
     """
     kind, shape = specs[0].kind, shape or Shape()
-    any_tree, predecessors = predecessors == ANY, bool(predecessors)
     checked_choice("method", method, ("auto", *METHODS))
     level_by_level = method in BY_LEVEL
     if level_by_level:
@@ -145,7 +141,7 @@ def planned(
         span=span or span_of(level),
         peak_bytes=peaks,
         seconds=seconds + depth * per_level + (between.seconds if between else 0),
-        detail=SearchDetail(listed, by_target, by_source, prepared, any_tree, traffic=between),
+        detail=SearchDetail(listed, by_target, by_source, prepared, traffic=between),
     )
     if method in ("auto", "hybrid", "pull") and not shared and shortfall(made, memory_limit):
         # Pulling needs the edges by target alone. A thin level then looks at all edges of the unvisited.
@@ -156,7 +152,7 @@ def planned(
             ranges=ranges,
             peak_bytes=peaks,
             seconds=_PULLS * m / (search * len(specs)) + depth * per_level + (between.seconds if between else 0),
-            detail=SearchDetail(0, True, False, None, any_tree, traffic=between),
+            detail=SearchDetail(0, True, False, None, traffic=between),
         )
         made = made if shortfall(pulled, memory_limit) else pulled
     return fitted(made, memory_limit)

@@ -38,11 +38,6 @@ class Searched(Protocol):
         """The edges into the shard's vertices, if they are needed."""
         ...
 
-    @property
-    def heads(self) -> Array | None:
-        """The in-neighbour of each of the shard's vertices with the most edges, if the search has prepared that."""
-        ...
-
 
 class FromSources:
     """Base of searches over ranges of vertices: sources, target and depth limit, and collecting the result."""
@@ -87,10 +82,7 @@ class FromSources:
             parent = xp.empty(state.last - state.first, np.int32)
             root = self.sources[0] if len(self.sources) == 1 else -1
             work = xp.empty(kernels.hub_capacity(len(state.by_target[1])), np.int32), xp.empty(1, np.uint64)
-            heads = state.heads if self.plan.detail.any_tree else None
-            heads = xp.empty(0, np.int32) if heads is None else heads
-            edges = state.by_target, state.first, state.last
-            kernels.parents(*edges, state.distances, heads, root, parent, work)
+            kernels.parents(state.by_target, state.first, state.last, state.distances, root, parent, work)
             results["predecessors"] = parent
         return results
 

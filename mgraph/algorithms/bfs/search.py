@@ -61,11 +61,6 @@ class SearchShard:
         """The edges into the shard's vertices."""
         return self.edges.in_indptr, self.edges.in_indices
 
-    @property
-    def heads(self) -> Array:
-        """The in-neighbour of each of the shard's vertices with the most edges; empty if not prepared."""
-        return self.edges.heads
-
 
 class Search(FromSources):
     """Breadth-first search from one source or more over ranges of vertices."""

@@ -112,12 +112,11 @@ class SearchMany:
         if self.plan.predecessors:
             xp, own = state.device.xp, slice(state.first, state.last)
             row, results["predecessors"] = xp.empty(self.plan.n, np.int32), xp.empty_like(state.distances)
-            kernels, no_heads = bfs_kernels.on(state.device), xp.empty(0, np.int32)
-            edges = state.by_target, state.first, state.last
+            kernels = bfs_kernels.on(state.device)
             for source, distances, before in zip(self.sources, state.distances, results["predecessors"], strict=True):
                 row[own] = distances
                 comm.allgather(row, self.plan.ranges)
-                kernels.parents(*edges, row, no_heads, source, before, state.hubs)
+                kernels.parents(state.by_target, state.first, state.last, row, source, before, state.hubs)
         return results
 
     def _begin(self, state: BatchShard) -> bool:

@@ -105,16 +105,9 @@ def levels(edges: SearchEdges, arrays: SearchArrays, limit: int, method: int, sh
 
 
 def parents(
-    edges: Adjacency,
-    first: int,
-    last: int,
-    distances: Array,
-    heads: Array,
-    root: int,
-    parent: Array,
-    hubs: HubBuffers,
+    edges: Adjacency, first: int, last: int, distances: Array, root: int, parent: Array, hubs: HubBuffers
 ) -> None:
-    """Write the least in-neighbour one level up of each vertex from `first` to `last`, or -9999; or its head.
+    """Write the least in-neighbour one level up of each vertex from `first` to `last`, or -9999.
 
     `root` is the only source, or -1.
     """
@@ -123,9 +116,7 @@ def parents(
     hubs[1].fill(0)
     offset, here = _offset(edges[0]), (np.int32(first), np.int32(last))
     kernel = cuda_function(SOURCE, f"parents<{offset}>")
-    kernel(
-        (-(-(last - first) // 256),), (256,), (*edges, *here, distances, _there(heads), np.int32(root), parent, *hubs)
-    )
+    kernel((-(-(last - first) // 256),), (256,), (*edges, *here, distances, np.int32(root), parent, *hubs))
     kernel = cuda_function(SOURCE, f"hub_parents<{offset}>")
     blocks = _PARENTING * cuda_attribute("MultiProcessorCount")
     kernel((blocks,), (256,), (*edges, here[0], distances, parent, *hubs))

@@ -250,8 +250,8 @@ def _is_in(bits, vertex):
 
 
 @unless(lambda edges, *_: is_small(edges[0]))
-def parents(edges, first, last, distances, heads, root, parent, hubs):
-    """Write the least in-neighbour one level up of each vertex from `first` to `last`, or -9999; or its head.
+def parents(edges, first, last, distances, root, parent, hubs):
+    """Write the least in-neighbour one level up of each vertex from `first` to `last`, or -9999.
 
     `root` is the only source, or -1.
     """
@@ -262,8 +262,6 @@ def parents(edges, first, last, distances, heads, root, parent, hubs):
         wanted = distances[first + own] - 1
         if wanted == 0 and root >= 0:
             parent[own] = root
-        elif len(heads) and wanted > 0 and heads[own] >= 0 and distances[heads[own]] == wanted:
-            parent[own] = heads[own]
         elif wanted >= 0:
             for e in range(np.uint64(in_indptr[own]), np.uint64(in_indptr[own + 1])):
                 if distances[np.uint64(in_indices[e])] == wanted:

@@ -143,15 +143,7 @@ class Operations(Protocol):
         ...
 
     def parents(
-        self,
-        edges: Adjacency,
-        first: int,
-        last: int,
-        distances: Array,
-        heads: Array,
-        root: int,
-        parent: Array,
-        hubs: HubBuffers,
+        self, edges: Adjacency, first: int, last: int, distances: Array, root: int, parent: Array, hubs: HubBuffers
     ) -> None:
         """Write the least in-neighbour one level up of each vertex from `first` to `last`, or -9999.
 
@@ -163,8 +155,6 @@ class Operations(Protocol):
             The shard's range.
         distances : array of int32, shape (n,)
             Levels of all vertices; -1 where unreached.
-        heads : array of int32, shape (last - first,) or (0,)
-            As in `SearchEdges`. If it is not empty, a vertex's head is written instead where it is one level up.
         root : int
             The only source, or -1.
         parent : array of int32, shape (last - first,)
