@@ -1,5 +1,7 @@
 """Calls of several clients and threads on graphs on workers run one after the other and do not disturb each other."""
 
+import gc
+import re
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -7,12 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from distributed import Client
-from test_cluster import cluster, pytestmark  # noqa: F401  (the mark works here too)
-from test_resident import Failing
+from test_cluster import cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
+from test_resident import Failing, names_kept
 
 import mgraph
-from mgraph import DistributedGraph
-from mgraph.errors import InputError
+from mgraph import DistributedGraph, limits
+from mgraph.errors import InputError, MemoryLimitError
 from mgraph.generate import rmat, weighted
 
 GRAPH = weighted(rmat(7), (1, 9))
@@ -64,6 +66,40 @@ def test_threads_and_clients_beside_calls_that_fail(client, other):
         list(threads.map(call, range(6)))
     for graph in graphs:
         graph.close()
+
+
+def test_a_call_that_does_not_fit_says_what_lies_there(client, other, monkeypatch):
+    first = DistributedGraph.from_graph(GRAPH, client, device="cpu")
+    second = DistributedGraph.from_graph(rmat(6), client, device="cpu")
+    kept = mgraph.bfs(second, 0, predecessors=True)
+    second.publish("roads")
+    third = mgraph.generate.grid(3, 5, client=other, device="cpu")
+    monkeypatch.setattr(limits, "own_memory", lambda: 1)
+    time.sleep(1.1)  # what is known of the memory is as old as that at most
+    there = (
+        r"which has 1 B free beside .*\(.*KiB\).*",
+        r"a graph of 128 vertices and [\d,]+ edges there \([\d.]+ KiB\)",
+        r"a graph of 15 vertices and \d+ edges there \(\d+ B\)",
+        r"the published graph 'roads' \(",
+        r"a result's distances, predecessors \(",
+    )
+    for call in (
+        lambda: mgraph.bfs(first, 0),
+        lambda: mgraph.bfs(third, 0),
+        lambda: DistributedGraph.from_graph(GRAPH, client, device="cpu"),
+    ):
+        with pytest.raises(MemoryLimitError) as error:
+            call()
+        for words in there:
+            assert re.search(words, str(error.value)), error.value
+        assert " 64 vertices" not in str(error.value)  # the published graph is named once, by its name
+    monkeypatch.undo()
+    for graph in (first, second, third):
+        graph.close()
+    del kept
+    gc.collect()
+    mgraph.cluster.unpublish("roads", client)
+    wait_until(lambda: names_kept(client) == [])
 
 
 def test_a_call_that_waits_for_its_turn_is_not_lost(client, other):

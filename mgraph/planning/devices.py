@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import device as devices
 from .. import limits
-from ..arguments import checked_bytes, checked_choice, checked_integer
+from ..arguments import checked_bytes, checked_choice, checked_integer, size_in_words
 from ..errors import InputError
 from . import rates as known
 from .probe import Speed
@@ -44,6 +44,9 @@ class DeviceSpec:
         Bytes of a graph that are on the device already. `memory` does not include them. They are part of a plan's peak,
         and count as usable by it.
 
+    kept : tuple of (str, int)
+        What stays on a worker's device between calls, in words, with its bytes. `memory` does not include it.
+
     Examples
     --------
     >>> import mgraph
@@ -59,6 +62,21 @@ class DeviceSpec:
     model: str = ""
     processors: int = 132
     held: int = 0
+    kept: tuple[tuple[str, int], ...] = ()
+
+
+#: The most things that a message lists of those that stay on a device.
+LISTED = 6
+
+
+def neighbours_in_words(spec: DeviceSpec) -> str:
+    """Return in words which graphs and results lie on a device, to follow what it has free."""
+    largest = sorted(spec.kept, key=lambda each: -each[1])
+    listed = [f"{words} ({size_in_words(size)})" for words, size in largest[:LISTED]]
+    if len(largest) > LISTED:
+        rest = sum(size for _, size in largest[LISTED:])
+        listed.append(f"{len(largest) - LISTED} more ({size_in_words(rest)})")
+    return f" beside {', '.join(listed)}" if listed else ""
 
 
 def spec_of(device: devices.Device) -> DeviceSpec:

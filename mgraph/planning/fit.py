@@ -10,7 +10,7 @@ from .. import device as devices
 from .. import limits
 from ..arguments import size_in_words
 from ..errors import Given, MemoryLimitError, Words
-from .devices import USABLE, usable
+from .devices import USABLE, neighbours_in_words, usable
 from .plan import Plan, peak_in_words
 
 
@@ -22,7 +22,7 @@ def shortfall(plan: Plan, memory_limit: int | None) -> str:
             what = (
                 f"may take {size_in_words(most)} by the memory limit"
                 if most == memory_limit
-                else f"has {size_in_words(spec.memory)} free"
+                else f"has {size_in_words(spec.memory)} free{neighbours_in_words(spec)}"
             )
             return f"needs {peak_in_words(peak, spec)} on {spec.name}, which {what}"
     available = devices.find("cpu").available_memory() if plan.host_bytes or plan.disk_bytes else 0
@@ -98,5 +98,5 @@ def overrun(call: str, plan: Plan | None, error: MemoryError) -> str:
     spec, peak = max(zip(plan.devices, plan.peak_bytes, strict=True), key=lambda each: each[1])
     return (
         f"{call} of {plan.n:,} {plan.detail.noun} ran out of memory{why}: its plan needs {peak_in_words(peak, spec)} "
-        f"of the {size_in_words(spec.memory)} that {spec.name} had free; {left}"
+        f"of the {size_in_words(spec.memory)} that {spec.name} had free{neighbours_in_words(spec)}; {left}"
     )

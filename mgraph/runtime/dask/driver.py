@@ -467,6 +467,7 @@ def devices_of(found: Mapping[str, worker.Sight], device: str | None) -> dict[st
             address: replace(
                 sight.cpu,
                 name=f"cpu of {address}",
+                kept=sight.kept,
                 memory=max(0, min(sight.cpu.memory, sight.available // crowd[sight.host] - sight.reserved)),
             )
             for address, sight in found.items()
@@ -479,7 +480,10 @@ def devices_of(found: Mapping[str, worker.Sight], device: str | None) -> dict[st
                 f"the workers {other} and {address} use the same GPU: start one for each GPU, with its own "
                 "CUDA_VISIBLE_DEVICES, as dask-cuda does"
             )
-    return {address: replace(gpu, name=f"{gpu.name} of {address}") for address, gpu in gpus.items()}
+    return {
+        address: replace(gpu, name=f"{gpu.name} of {address}", kept=found[address].kept)
+        for address, gpu in gpus.items()
+    }
 
 
 def _spare(specs: dict[str, DeviceSpec]) -> dict[str, DeviceSpec]:

@@ -13,7 +13,7 @@ from ...errors import InputError, MemoryLimitError
 from ...graph import Graph
 from ...graph.vertex_range import incoming, range_of
 from ...planning.cut import Placed, shares
-from ...planning.devices import usable
+from ...planning.devices import neighbours_in_words, usable
 from . import residents
 from .building import collected, weighed
 from .driver import Cluster
@@ -376,7 +376,8 @@ def _cut(graph: Graph, group: Group) -> Placed:
     for spec, needed in zip(group.specs, peaks, strict=True):
         if needed > usable(spec, None):
             raise MemoryLimitError(
-                f"the edges need {size_in_words(needed)} on {spec.name}, which has {size_in_words(spec.memory)} free: "
+                f"the edges need {size_in_words(needed)} on {spec.name}, which has {size_in_words(spec.memory)} free"
+                f"{neighbours_in_words(spec)}: "
                 "add workers, or use ones with more memory"
             )
     return Placed(ranges, tuple(edges))

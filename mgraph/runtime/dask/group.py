@@ -11,7 +11,7 @@ import time
 import uuid
 import weakref
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from ...planning.cut import Range
 from ...planning.devices import DeviceSpec
 from ...planning.plan import Plan
 from . import residents, tasks, worker
-from .driver import Cluster, matrix_of, opened, scattered, takers
+from .driver import Cluster, devices_of, matrix_of, opened, scattered, takers
 from .matrix import DistributedMatrix
 from .watch import Watch, connection
 
@@ -32,6 +32,9 @@ _log = logging.getLogger(__name__)
 
 #: Seconds after which workers forget what was released, if no call comes before.
 FREED = 0.5
+
+#: Seconds after which what is known of the workers' memory is asked for again.
+FRESH = 1.0
 
 _groups: "weakref.WeakValueDictionary[tuple[str, tuple[str, ...], str], Group]" = weakref.WeakValueDictionary()
 
@@ -64,6 +67,8 @@ class Group:
         self.gone: WorkerLostError | None = None
         self.broken = False
         self.asked = time.monotonic()
+        #: Whether something was kept or dropped on the workers since they were asked.
+        self.changed = False
         #: Held by a thread during a call: a call that fails ends what runs in the sessions, which nobody else's may.
         self.lock = threading.RLock()
         #: The leases of the sessions, and of those before them, in which reads may be under way.
@@ -92,6 +97,20 @@ class Group:
             if self.broken:
                 self._open()
                 self.broken = False
+
+    def refresh(self) -> None:
+        """Ask the workers what memory they have, if that may have changed since they were last asked."""
+        if self.changed and time.monotonic() - self.asked > FRESH:
+            self.changed = False
+            how: Any = {"workers": list(self.addresses), "on_error": "ignore", "asynchronous": True}
+            sights = self.wait(self.client.run(residents.sight, self.kind, **how))
+            if len(sights) == len(self.addresses):  # the call itself finds out who is lost, and how
+                self.saw(sights)
+
+    def saw(self, sights: Mapping[str, worker.Sight]) -> None:
+        """Record what the workers have answered about their devices."""
+        ordered = {address: sights[address] for address in self.addresses}
+        self.specs, self.asked = tuple(devices_of(ordered, self.kind).values()), time.monotonic()
 
     def each(self, function: Callable[..., Any], arguments: Sequence[Sequence[Any]], *common: Any) -> list[Any]:
         """Run a task on each worker: of the session's name, the `common` arguments, and the worker's own."""
@@ -135,6 +154,7 @@ class Group:
     def drop(self, name: str) -> None:
         """Have the workers forget a graph or vectors, by the next call or soon; may run while garbage is collected."""
         self._freed.append(name)
+        self.changed = True
         if self.client.status == "running" and self.gone is None:
             loop: Any = self.client.loop
             loop.add_callback(loop.call_later, FREED, self._forget)
@@ -198,6 +218,7 @@ def group_of(cluster: Cluster) -> Group:
         found = _groups.get(key)
         if found is None or found.gone is not None:
             found = _groups[key] = Group(cluster)
+        found.specs, found.asked = cluster.specs, time.monotonic()
         return found
 
 
@@ -206,5 +227,6 @@ class Kept:
 
     def __init__(self, group: Group, name: str) -> None:
         self.name = name
+        group.changed = True
         self.close = weakref.finalize(self, group.drop, name)
         self.close.atexit = False  # Dask releases the leases

@@ -1,5 +1,6 @@
 """What calls ask of a graph on workers, on the client's side: facts, the cut, and the executor."""
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -42,6 +43,7 @@ class Placement(PlacedGraph):
         self.facts, self.ids = facts, facts.ids
         self.group, self.cut, self.name, self.sizes = group, cut, name, held
         self.kept_there = Kept(group, name)
+        group.asked = -math.inf  # the next call plans with the memory that is left
         #: The line of Python that makes the graph again, if it was generated or read.
         self.made = ""
 

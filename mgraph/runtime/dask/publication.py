@@ -88,7 +88,9 @@ def publish(placement: Placement, name: str) -> None:
     group.wait_for(lambda watch: tasks.settle(watch, leases))
     ids = None if placement.ids is None else np.asarray(placement.ids)  # which may lie on workers, and is sent then
     facts = dumps(replace(placement.facts, ids=ids))
-    given = [(session, facts if rank == 0 else None) for rank in range(len(group.addresses))]
+    given = [
+        (session, f"the published graph {name!r}", facts if rank == 0 else None) for rank in range(len(group.addresses))
+    ]
     group.each(residents.lend, given, placement.name)
     about = Published(session, group.addresses, group.kind, placement.cut, repr(placement), placement.made)
     keys = [lease.key for lease in leases.values()]

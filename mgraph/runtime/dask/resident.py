@@ -20,16 +20,13 @@ from ...planning.plan import Plan
 from ..program import Outcome, Program, Progress, log_plan, log_span, memory_errors
 from . import residents, tasks, worker
 from .comm import Unreachable
-from .driver import devices_of, follows, opened
-from .group import Group, Kept, with_loss
+from .driver import follows, opened
+from .group import FRESH, Group, Kept, with_loss
 from .turns import PARTING, left, turn
 from .vector import DistributedVector
 from .watch import NOTICE, Watch, lost
 
 _log = logging.getLogger(__name__)
-
-#: Seconds after which what is known of the workers' memory is asked for again.
-FRESH = 1.0
 
 
 class Resident:
@@ -46,6 +43,7 @@ class Resident:
         loss: Callable[[Collection[str]], str] | None = None,
     ) -> None:
         group.ready(loss)
+        group.refresh()
         #: Says what of the graph was lost with some workers.
         self._loss = loss
         #: The vectors beside the graph, to keep them on the workers, and where they are: their calls and names there.
@@ -103,8 +101,7 @@ class Resident:
             broken = next((error for error in failures if isinstance(error, OSError | Unreachable)), failures[0])
             raise lost(group.addresses, str(broken))
         if look:
-            sights = {address: answer.sight for address, answer in zip(group.addresses, answers, strict=True)}
-            group.specs, group.asked = tuple(devices_of(sights, group.kind).values()), time.monotonic()
+            group.saw({address: answer.sight for address, answer in zip(group.addresses, answers, strict=True)})
         return answers
 
     def _fail(self, watch: Watch, call: str, error: BaseException) -> None:

@@ -380,9 +380,10 @@ class Borrowed(NamedTuple):
 
 
 @reported
-def lend(session: str, name: str, publication: str, facts: bytes | None) -> None:
+def lend(session: str, name: str, publication: str, title: str, facts: bytes | None) -> None:
     """Task: keep a part of a graph in the session of a published graph, too."""
     there = sessions(get_worker())
+    there.find(publication).title = title
     there.find(publication).kept.update({PART: there.find(session).kept[name], FACTS: facts})
 
 
@@ -457,6 +458,11 @@ def edges(session: str, name: str) -> Compressed:
     s = sessions(get_worker()).find(session)
     csc = s.kept[name].csc()
     return Compressed(*(None if part is None else devices.to_host(part) for part in csc))
+
+
+def sight(kind: str, dask_worker: Worker) -> Sight:
+    """Return the devices of a worker and the memory that they have now; for `Client.run`."""
+    return sight_of(dask_worker, kind)
 
 
 def drop(session: str, names: Sequence[str], dask_worker: Worker) -> None:

@@ -36,6 +36,7 @@ from ... import device as devices
 from ... import limits
 from ...device.clock import clock
 from ...errors import DeviceError
+from ...graph.vertex_range import VertexRange
 from ...planning.devices import USABLE, DeviceSpec, spec_of
 from ...version import __version__
 from .. import program as engine
@@ -65,6 +66,8 @@ class Session:
 
     def __init__(self, stays: bool = False) -> None:
         self.stays = stays
+        #: What the session is for, if not for a client: "the published graph 'roads'".
+        self.title = ""
         #: What calls have left here for later ones, by name: parts of graphs, and vectors by their own names.
         self.kept: dict[str, Any] = {}
         self.rank = 0
@@ -275,6 +278,8 @@ class Sight(NamedTuple):
         Its GPU.
     identity : bytes
         The unique id of its GPU.
+    kept : tuple of (str, int)
+        What its sessions keep between calls, in words, with its bytes.
     """
 
     host: str
@@ -283,6 +288,7 @@ class Sight(NamedTuple):
     cpu: DeviceSpec
     gpu: DeviceSpec | None
     identity: bytes
+    kept: tuple[tuple[str, int], ...]
 
 
 def meet(version: str, device: str | None) -> object:
@@ -347,7 +353,22 @@ def sight_of(worker: Worker, device: str | None) -> Sight:
         found = devices.find("cuda")
         gpu = spec_of(found)
         identity = found.xp.cuda.runtime.getDeviceProperties(0)["uuid"]
-    return Sight(platform.node(), limits.shared_memory(), limits.numba_pages(), cpu, gpu, identity)
+    return Sight(platform.node(), limits.shared_memory(), limits.numba_pages(), cpu, gpu, identity, kept_on(worker))
+
+
+def kept_on(worker: Worker) -> tuple[tuple[str, int], ...]:
+    """Return what the sessions of a worker keep between calls, in words, with its bytes; what they share is once."""
+    there = list(sessions(worker).sessions.values()) if NAME in worker.plugins else []
+    found: dict[int, tuple[str, int]] = {}
+    for session in sorted(there, key=lambda each: not each.title):  # published graphs by their names
+        for kept in list(session.kept.values()):
+            if isinstance(kept, VertexRange):
+                words = session.title or f"a graph of {kept.n:,} vertices and {len(kept.csc().indices):,} edges there"
+                found.setdefault(id(kept), (words, sum(kept.sizes().values())))
+            elif isinstance(kept, dict):
+                size = sum(getattr(array, "nbytes", 0) for array in kept.values())
+                found.setdefault(id(kept), (f"a result's {', '.join(map(str, kept))}", size))
+    return tuple(found.values())
 
 
 async def _join(worker: Worker) -> None:
