@@ -13,7 +13,7 @@ from ..dtypes import MAX_VERTICES
 from ..errors import FormatError
 from .content import Content, Options
 from .lines import Lines
-from .stream import Text
+from .stream import Text, size_known
 
 
 def read_gr(path: Path, stream: BufferedReader, options: Options) -> Content:
@@ -51,6 +51,7 @@ def read_gr(path: Path, stream: BufferedReader, options: Options) -> Content:
                 inline=False,
                 tagged=kind == "sp",
                 base=1,
+                expected=size_known(stream),
                 limit=vertices,
                 wanted="after 'p sp', an edge is 'a u v weight'" if kind == "sp" else "after 'p tw', an edge is 'u v'",
             )

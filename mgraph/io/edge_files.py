@@ -67,15 +67,19 @@ class Texts:
         What they determine; None if there are no edges.
     hides : bool
         Whether the line that may be a header is left out.
+    size : int
+        The bytes of all files.
     """
 
     first: str
     opening: Opening | None
     hides: bool
+    size: int
 
     @classmethod
     def survey(cls, paths: Sequence[str], options: Options) -> "Texts":
         """Return how files are read, by the first line that holds an edge."""
+        size = sum(map(size_of, paths))
         for path in paths:
             with open_section(Section(path)) as stream:
                 mark = len(BYTE_ORDER_MARK) if stream.peek(3).startswith(BYTE_ORDER_MARK) else 0
@@ -84,8 +88,8 @@ class Texts:
                 for first, block in text:
                     found = opening_of(path_of(path), text, first, block, options)
                     header = found.header and found.header._replace(offset=mark + found.header.offset)
-                    return cls(path, found._replace(header=header), header is not None)
-        return cls(paths[0], None, False)
+                    return cls(path, found._replace(header=header), header is not None, size)
+        return cls(paths[0], None, False, size)
 
     @property
     def weighted(self) -> bool:
@@ -137,7 +141,7 @@ class Texts:
             for first, block in text:
                 if lines is None:
                     assert opening is not None  # the survey has found an edge, if there is one
-                    lines = Lines(path, **opening.layout)
+                    lines = Lines(path, **opening.layout, expected=self.size)
                     text.take = lines.take
                     if lines.take(block) >= 0:
                         continue

@@ -18,7 +18,7 @@ from ..errors import FormatError, Given, Words
 from .content import Content, Options
 from .ids import in_use
 from .lines import Lines
-from .stream import Text
+from .stream import Text, size_known
 
 #: Number of first edge lines that may be a header such as "4039 88234".
 HEAD = 5
@@ -100,7 +100,7 @@ def read_edges(path: Path, stream: BufferedReader, options: Options) -> Content:
                 start = header.offset - text.offset
                 shown = block[start:].split(b"\n", 1)[0]
                 block = block[:start] + b"#" + block[start + 1 :]
-            lines = Lines(path, **opening.layout)
+            lines = Lines(path, **opening.layout, expected=size_known(stream))
             text.take = lines.take
             if lines.take(block) >= 0:
                 continue

@@ -1,9 +1,9 @@
 """Numbers from text, one edge or list element per line: every line is checked, and errors name the first bad one.
 
-A long block of plain lines is parsed by a kernel, on all cores (`take`). For any other, NumPy's `loadtxt` parses a
-block of lines at a time. Every check holds or fails for a line by itself, so the bad line is found by bisecting the
-block that failed. `loadtxt` counts some letters beyond ASCII as blanks, reads 1e400 as
-infinity and, as a float, an integer beyond int64: these are refused here.
+Of a long text, blocks of plain lines are parsed by a kernel, on all cores (`take`). Any other block is parsed by
+NumPy's `loadtxt`. Every check holds or fails for a line by itself, so the bad line is found by bisecting the block that
+failed. `loadtxt` counts some letters beyond ASCII as blanks, reads 1e400 as infinity and, as a float, an integer beyond
+int64: these are refused here.
 """
 
 import re
@@ -26,8 +26,8 @@ _ASCII = bytes(range(128)) + b"?" * 128
 #: Blank lines, and blanks at the beginning of a line.
 _LEADING = re.compile(rb"\n[ \t\r\n]+")
 
-#: Bytes from which a block is read by the kernel; shorter ones take less time than Numba takes to load.
-PLAIN = 1 << 18
+#: Bytes of text from which the kernel reads it. Less is read before Numba has loaded, or compiled, the kernel.
+PLAIN = 1 << 26
 
 #: Parts of a block for each thread.
 PARTS_A_THREAD = 2
@@ -64,6 +64,8 @@ class Lines:
         The first id, and the number of possible ids.
     noun, wanted : str
         The word for an id in messages, and their description of a valid line.
+    expected : int
+        The bytes of all text that is being read, as far as they are known.
     """
 
     def __init__(
@@ -81,6 +83,7 @@ class Lines:
         limit: int,
         noun: str = "vertex id",
         wanted: str,
+        expected: int = 0,
     ) -> None:
         self.path = path
         self.ids = ids
@@ -95,6 +98,7 @@ class Lines:
         self.wanted = wanted
         self._comments = comments
         self._inline = inline
+        self._bytes, self._expected = 0, expected
         self._comment = re.compile(rb"%b[%b][^\n]*" % (b"" if inline else rb"\n", comments))
         self._parts: list[list[np.ndarray]] = []
         self._count = 0
@@ -103,14 +107,17 @@ class Lines:
         return self._count
 
     def take(self, block: bytes) -> int:
-        """Parse a long block of plain lines, and keep its numbers; return its number of lines, -1 for another block.
+        """Parse a block of plain lines of a long text, and keep its numbers.
+
+        Returns its number of lines, or -1 if it is no such block.
 
         Raises
         ------
         MemoryLimitError
             If the edges so far are more than can be sorted.
         """
-        if len(block) < PLAIN or self.ids != 2:
+        self._bytes += len(block)
+        if max(self._bytes, self._expected) < PLAIN or self.ids != 2:
             return -1
         kernels = text_kernels.on(devices.find("cpu"))
         text, parts = np.frombuffer(block, np.uint8), kernels.threads() * PARTS_A_THREAD

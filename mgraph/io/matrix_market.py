@@ -15,7 +15,7 @@ from ..dtypes import MAX_VERTICES
 from ..errors import FormatError
 from .content import Content, Options
 from .lines import Lines
-from .stream import Text, check_text, require
+from .stream import Text, check_text, require, size_known
 
 #: The types that the values of each field are read as; none of a pattern, which has no values.
 _FIELDS: dict[str, tuple[type, ...]] = {
@@ -57,6 +57,7 @@ def read_mtx(path: Path, stream: BufferedReader, options: Options) -> Content:
                 comments=b"%",
                 inline=False,
                 base=1,
+                expected=size_known(stream),
                 limit=n,
                 noun="index",
                 wanted="an entry is 'row column value'" if kinds else "an entry of a pattern is 'row column'",

@@ -9,6 +9,7 @@ import io
 import lzma
 import os
 import re
+import stat
 import zlib
 from collections.abc import Callable, Iterator
 from io import BufferedReader
@@ -257,6 +258,12 @@ def check_unpacked(path: Path, head: bytes) -> None:
         if kind == "zip" and (name.endswith(b".npy") or ".npz" in path.suffixes):
             return
         raise FormatError(f"{path} is compressed with {kind}: decompress it first, e.g. '{command} | mgraph COMMAND -'")
+
+
+def size_known(stream: BufferedReader) -> int:
+    """Return the bytes of a regular file that is not compressed, 0 for any other stream."""
+    plain = isinstance(stream.raw, io.FileIO) and stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+    return os.fstat(stream.fileno()).st_size if plain else 0
 
 
 def skip_byte_order_mark(stream: BufferedReader) -> None:
