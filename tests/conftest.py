@@ -57,13 +57,13 @@ def names_no_file(config):
 def pytest_cmdline_main(config):
     """Share the tests between processes, before pytest-xdist reads between how many.
 
-    Named files run in this process, as they start sooner. So does everything if there is a GPU, which processes cannot
-    share, and under ``--pdb``.
+    Named files run in this process, as they start sooner. So does everything under ``--pdb``, and if there is a GPU,
+    unless ``-n`` says how many processes share it.
     """
     if is_worker(config) or not config.pluginmanager.hasplugin("xdist"):
         return
-    if config.option.numprocesses and config.getoption("gpu_record"):
-        raise pytest.UsageError("--gpu-record needs one process: leave out -n")
+    if config.option.numprocesses and config.getoption("gpu_record") and config.option.markexpr != "gpu":
+        raise pytest.UsageError("--gpu-record with -n needs -m gpu: only the other processes see the marks")
     # One more than there are cores, as many tests wait rather than compute.
     processes = min(cores() + 1, PROCESSES) if cores() > 1 else 1
     alone = config.option.usepdb or device.gpu_count() or not names_no_file(config)
@@ -85,7 +85,7 @@ def pytest_configure(config):
     if "CI" in os.environ and cores() > 1 and everything and not is_worker(config):
         config.pluginmanager.register(TimeLimit(60 * MINUTES))
     path = config.getoption("gpu_record")
-    if path is None:
+    if path is None or is_worker(config):
         return
     if not device.gpu_count():
         raise pytest.UsageError("--gpu-record needs a GPU: a record of skipped tests would say nothing")
@@ -133,6 +133,10 @@ class GpuRecord:
         for item in session.items:
             if item.get_closest_marker("gpu"):
                 self.outcomes[item.nodeid] = "not run"
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids):
+        self.outcomes |= dict.fromkeys(set(ids) - self.outcomes.keys(), "not run")
 
     def pytest_collectreport(self, report):
         # Of a module that cannot be imported, it is not known which tests are marked.

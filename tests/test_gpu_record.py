@@ -147,6 +147,16 @@ def test_a_session_cut_short(session, pytester):
     assert (record["passed"], record["failed"], record["errors"]) == (2, 1, 3)
 
 
+def test_the_record_of_several_processes(session, pytester):
+    session(FAKED, "--gpu-record=alone.json", "-m", "gpu")
+    session(FAKED, "--gpu-record=run.json", "-m", "gpu", "-n", "2")
+    alone, shared = (json.loads((pytester.path / name).read_text()) for name in ("alone.json", "run.json"))
+    assert shared["tests"] == alone["tests"]
+    assert [shared[name] for name in ("passed", "failed", "errors")] == [2, 1, 2]
+    result = session(FAKED, "--gpu-record=other.json", "-n", "2")
+    result.stderr.fnmatch_lines(["*--gpu-record with -n needs -m gpu*"])
+
+
 def test_no_record_without_a_gpu(session, pytester):
     result = session(NO_GPU, "--gpu-record=run.json")
     assert result.ret == pytest.ExitCode.USAGE_ERROR

@@ -24,7 +24,14 @@ _HEADS_FROM = 8
 
 #: Edges per vertex that it then reads, whatever the degrees: fitted to measured times on Kronecker graphs, random
 #: graphs and dense graphs (benchmarks/NOTES.md).
-_LOOKS = {"cuda": 5.0, "cpu": 7.0}
+_LOOKS = {"cuda": 3.5, "cpu": 7.0}
+
+#: Vertices from which on the bitmap that is looked at exceeds half of a GPU's cache, and how much longer a look takes:
+#: measured on Kronecker 28.
+_BEYOND_CACHE, _SLOWER = 1 << 28, 1.45
+
+#: Levels of such a graph that several GPUs launch, those in vain at the end included, and what a launch takes there.
+_LAUNCHED, _LAUNCH = 12, 15e-6
 
 #: Edges that a search reads if it only pulls, as a multiple of all: in its first two levels nearly all of them.
 _PULLS = 2.5
@@ -113,6 +120,11 @@ def planned(
     search, depth = rates_of(specs[0]).search, shape.levels if kind == "cpu" else DEPTH
     few = method in ("auto", "hybrid") and m >= _HEADS_FROM * n
     looked = _LOOKS[kind] * n if few else m
+    if few and kind == "cuda":
+        looked *= _SLOWER if n >= _BEYOND_CACHE else 1
+        if len(specs) > 1:
+            depth = _LAUNCHED
+            per_level = EXCHANGE[kind] + _LAUNCH + n / 8 / rates_of(specs[0]).link
     if kind == "cpu" and method == "pull":  # each level reads all vertices that are not yet reached
         looked = depth * n * (0.7 + shape.far) / specs[0].cores
     elif kind == "cpu" and not few:

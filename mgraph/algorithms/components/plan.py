@@ -61,7 +61,7 @@ def planned(
         return 4 * own_edges + offset * (own + 1) + forests * 4 * n
 
     ranges, edges, peaks = shares(n, m, specs, memory_limit, indptr, peak)
-    most = max(edges)
+    most, joins = max(edges), (shards - 1).bit_length()
     touches: float
     if method == "sequential":
         touches, cores, launches = most + n, 1, 1
@@ -70,10 +70,12 @@ def planned(
         touches *= 1 if kind == "cuda" else 0.5 + shape.far
     elif kind == "cpu":  # finding a vertex's root reads the cache, or memory if the cache is too small
         touches, cores, launches = (0.8 * most if directed else 0) + (2 + 12 * shape.far) * n, specs[0].cores, 8
-    else:
-        touches, cores, launches = (most if directed else min(most, 2 * n)) + 6 * n, specs[0].cores, 8
-    exchanges = 0 if shards == 1 else EXCHANGE[kind] * shards
+    else:  # measured: passes over the whole forest, others over a shard's own vertices, and joining other forests
+        own = n / shards
+        touches = 1.8 * n + own + (most if directed else min(most, 2 * own)) + 0.65 * n * joins
+        cores, launches = specs[0].cores, 8 if shards == 1 else 20
     able = rates_of(specs[0])
+    exchanges = 0 if shards == 1 else (joins + 3) * EXCHANGE[kind] + joins * 4 * n / able.link
     seconds = touches / (able.search * cores) + launches * able.launch + exchanges
     between = traffic(shards, kind, network, gpus_per_node, partial(_forests, n), Exchanged(_ROUNDS, 4 * n * _ROUNDS))
     made = Plan(
@@ -94,5 +96,6 @@ def planned(
 
 
 def _forests(n: int, shards: int, per_node: int) -> Exchanged:
-    """Return what enters a node when the forests of all shards are joined: each is sent to all others."""
-    return Exchanged(shards, 4 * n * max(0, shards - per_node))
+    """Return what enters a node when the forests of all shards are joined: each is sent on, twice as far each time."""
+    joins = (shards - 1).bit_length()
+    return Exchanged(joins, 4 * n * sum(min(per_node, 1 << join) for join in range(joins)))

@@ -112,7 +112,8 @@ class SpanningForest:
         """Run one round."""
         s, k = state, state.kernels
         if s.keys is None:  # the distinct weights of all shards make them
-            s.keys = keys_of(s.part.csc().weights, self.extremes, comm)
+            weights = s.part.csc().weights
+            s.keys = keys_of(weights if comm.size == 1 else s.device.asarray(weights), self.extremes, comm)
             s.lists = self._lists(s.part, s.keys, s.device)
         if s.finished or not self.plan.n:
             return 0

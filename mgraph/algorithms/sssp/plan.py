@@ -1,5 +1,6 @@
 """Plans of shortest paths from one source."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ...planning.devices import DeviceSpec, rates_of
 from ...planning.fit import fitted
 from ...planning.network import Exchanged, gathered, traffic
 from ...planning.plan import Detail, Plan
-from ...planning.rates import EXCHANGE
+from ...planning.rates import DEFAULT, EXCHANGE
 from ...planning.shape import CACHED, Shape
 from .lists import list_length
 
@@ -20,7 +21,17 @@ from .lists import list_length
 METHODS = ("nearfar", "bellman-ford", "mask")
 
 #: Assumed number of rounds; the real one depends on the graph.
-_ROUNDS = 60
+_ROUNDS = 65
+
+#: Seconds of a GPU for an edge while the distances lie in its cache, the bytes of distances from which on they do not,
+#: and how much longer each doubling takes: measured on Kronecker 22 to 26.
+_AN_EDGE, _CACHED, _SLOWER = 2.57e-11, 45e6, 0.3
+
+#: What a round of several GPUs takes besides: two or three exchanges of the host's, and for each vertex.
+_SHARED_ROUND, _A_VERTEX = 130e-6, 1.3e-12
+
+#: Rounds in which so many distances fall that shards exchange all, and how often a distance falls in the others.
+_WIDE, _FALLS = 3, 2
 
 #: What it computes in.
 TYPES = tuple(dtype for dtype in DISTANCE_TYPES if dtype.itemsize >= 4)
@@ -55,8 +66,12 @@ def planned(
 
     ranges, _, peaks = shares(n, m, specs, memory_limit, indptr, peak)
     per_round = EXCHANGE["solo" if shards == 1 else kind] + (5e-6 if kind == "cuda" else 1e-6)
-    # In a round every shard learns the distances of all vertices, and which of them fell.
-    rounds = Exchanged(_ROUNDS, _ROUNDS * (n * dtype.itemsize + n / 8))
+    if shards > 1 and kind == "cuda":
+        per_round = _SHARED_ROUND + _A_VERTEX * n
+    # In a round every shard learns the distances of all vertices, and which of them fell, or lists of those.
+    whole = n * dtype.itemsize + n / 8
+    listed = list_length(n, shards, dtype.itemsize, kind) > 0
+    rounds = Exchanged(_ROUNDS, _WIDE * whole + _FALLS * n * (dtype.itemsize + 4) if listed else _ROUNDS * whole)
     between = traffic(shards, kind, network, gpus_per_node, gathered(rounds), rounds)
     made = Plan(
         algorithm="sssp",
@@ -70,7 +85,7 @@ def planned(
         steps=None,
         span=span or span_of(per_round),
         peak_bytes=peaks,
-        seconds=_passed(n, m, method, kind, shape) / (rates_of(specs[0]).search * shards)
+        seconds=_passed(n, m, n * dtype.itemsize / shards, method, kind, shape) / (rates_of(specs[0]).search * shards)
         + _ROUNDS * per_round
         + (between.seconds if between else 0),
         detail=Detail(traffic=between),
@@ -123,10 +138,13 @@ def device_bytes(
     return lists + max(encoding, search(dtype.itemsize) + more)
 
 
-def _passed(n: int, m: int, method: str, kind: str, shape: Shape) -> float:
-    """Return the work of a search in random reads, each as long as breadth-first search takes for an edge."""
+def _passed(n: int, m: int, own: float, method: str, kind: str, shape: Shape) -> float:
+    """Return the work of a search in random reads, each as long as breadth-first search takes for an edge.
+
+    A shard's own distances take `own` bytes.
+    """
     if kind == "cuda":
-        return 4 * m  # an edge is relaxed a few times, with reads of its weight and of its end's distance
+        return m * _AN_EDGE * DEFAULT[kind].search * (1 + _SLOWER * max(0.0, math.log2(max(own, 1) / _CACHED)))
     # On a CPU an edge takes about 13 ns, and a vertex whose distance is not in a cache 150 ns more. Without a window
     # distances fall more often; with masks every round reads all vertices.
     once = 2.6 * m + 30 * n * shape.far * (n > CACHED)
