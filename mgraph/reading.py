@@ -173,7 +173,7 @@ def read(
         for name, value in (("device", device), ("workers", workers), ("worker_timeout", worker_timeout)):
             if value is not None:
                 raise InputError(Argument(name), " is for workers: give ", Given("client"), " too, or leave it out")
-        if columns is None and format != "parquet" and _is_file(path):
+        if columns is None and not (isinstance(format, str) and format == "parquet") and _is_file(path):
             return io.read(path, format, n, directed, weighted, relabel, dense=dense)
     if dense is not None:
         raise InputError(Given("dense", dense), " is for one file with a dense matrix")

@@ -330,7 +330,7 @@ def test_calls_that_click_refuses(cycle, arguments, says):
         (["plan", "sssp", "--n", "8"], "sssp"),
         (["plan", "bfs", "--n", "8"], "--m, the"),
         (["plan", "apsp", "--n", "8", "--block", "7"], "--block must be 32, 64, 96 or 128, got 7"),
-        (["plan", "bfs", "-n", "8", "--m", "9", "--gpus", "2", "--network", "25e9"], "is for apsp"),
+        (["plan", "list_rank", "-n", "8", "--gpus", "2", "--network", "25e9"], "is for apsp"),
     ],
 )
 def test_calls_that_the_library_refuses(cycle, arguments, says):

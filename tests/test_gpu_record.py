@@ -76,7 +76,7 @@ def session(pytester, monkeypatch):
 
     def run(plugin, *arguments):
         pytester.makepyfile(plugin=plugin)
-        return pytester.runpytest_subprocess("-p", "plugin", "-p", "no:cacheprovider", *arguments)
+        return pytester.runpytest_subprocess("-p", "plugin", "-p", "no:cacheprovider", "-p", "no:zarr", *arguments)
 
     return run
 

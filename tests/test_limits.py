@@ -535,7 +535,8 @@ def test_an_allocation_that_fails_is_reported_with_the_plans_numbers(monkeypatch
 def test_memory_that_runs_out_while_the_input_is_prepared(name, monkeypatch):
     entry = ALGORITHMS[name]
     names = entry.call.__wrapped__.__globals__
-    monkeypatch.setitem(names, "runner_of" if "runner_of" in names else "executor", out_of_memory)
+    for door in names.keys() & {"executor", "runner_of", "runner_of_vector"}:
+        monkeypatch.setitem(names, door, out_of_memory)
     words = (
         rf"{entry.call.__name__} ran out of memory while its input was prepared \(Unable to allocate 9.31 GiB\): "
         r"[\d.]+ .iB of this"
