@@ -30,6 +30,10 @@ class Keys:
     dtype: np.dtype | None
     table: Array | None = None
 
+    def on(self, device: devices.Device) -> "Keys":
+        """Return the conversion with its table on a device."""
+        return self if self.table is None else Keys(self.dtype, device.asarray(self.table))
+
     def of(self, weights: Array | None, m: int, device: devices.Device) -> Array:
         """Return the keys of m weights on their device; those of int32 are the weights themselves."""
         if weights is None:

@@ -158,4 +158,4 @@ class SpanningForest:
 def _keys(keys: Keys, weights: Array | None, m: int, device: devices.Device) -> Array:
     """Return the keys of some weights on a device, computed where the weights are."""
     home = device if weights is None else devices.of(weights)
-    return device.asarray(keys.of(weights, m, home))
+    return device.asarray(keys.on(home).of(weights, m, home))
