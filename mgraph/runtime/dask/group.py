@@ -168,13 +168,15 @@ class Group:
         return tuple(names)
 
     async def _forget(self) -> None:
-        names, client = self.freed(), self.client
+        names, client, session = self.freed(), self.client, self.session
         if names and client.status == "running" and self.gone is None:
-            given = residents.drop, self.session, names
+            given = residents.drop, session, names
             try:
                 await client.run(*given, workers=list(self.addresses), on_error="ignore", asynchronous=True)
             except Exception as error:
                 _log.debug("the workers were not told what was released: %s", error)
+            if self.broken or self.session != session:  # new sessions may have taken the names over before
+                self._freed.extend(names)
 
     def _open(self) -> None:
         session = uuid.uuid4().hex
