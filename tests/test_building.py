@@ -11,6 +11,7 @@ from mgraph import DistributedGraph, Graph, device
 from mgraph.errors import InputError, MemoryLimitError
 from mgraph.generate import grid, rmat, weighted
 from mgraph.runtime import placing
+from mgraph.runtime.dask import comm
 from mgraph.runtime.placing import Placing
 
 
@@ -156,14 +157,34 @@ def test_an_error_in_the_partitions_is_the_users(client):
     wait_until(lambda: names_kept(client) == [])
 
 
-def test_edges_that_do_not_fit_are_refused_before_they_are_placed(client, monkeypatch):
+@pytest.mark.parametrize(
+    ("free", "message"), [(1000, "counting the edges into 256"), (4000, r"placing [\d,]+ edges into [\d,]+")]
+)
+def test_edges_that_do_not_fit_are_refused_before_they_are_placed(client, monkeypatch, free, message):
     with rmat(6, client=client, device="cpu"):  # the workers have been asked for their memory
-        monkeypatch.setattr(device.HostDevice, "available_memory", lambda self: 1000)
-        with pytest.raises(MemoryLimitError, match=r"placing [\d,]+ edges into [\d,]+ vertices needs"):
+        monkeypatch.setattr(device.HostDevice, "available_memory", lambda self: free)
+        with pytest.raises(MemoryLimitError, match=rf"{message} vertices needs"):
             rmat(8, client=client, device="cpu")
     monkeypatch.undo()
     wait_until(lambda: names_kept(client) == [])
     check(rmat(6, client=client, device="cpu"), rmat(6), client)
+
+
+def test_the_plan_of_building_covers_what_stays(client):
+    with rmat(10, client=client, device="cpu") as graph:
+        ends = np.asarray(graph.ranges)
+        degrees = np.bincount(rmat(10).csc().indices, minlength=graph.n)
+        stay = [4 * degrees[first:last].sum() + 4 * (last - first) for first, last in ends]
+        assert graph.plan.ranges == graph.ranges and (graph.plan.n, graph.plan.m) == (graph.n, graph.m)
+        assert all(peak > size for peak, size in zip(graph.plan.peak_bytes, stay, strict=True))
+        assert "predicted time of the solve: unknown" in graph.plan.explain()
+
+
+def test_long_sums_are_made_a_piece_at_a_time(client, monkeypatch):
+    monkeypatch.setattr(comm, "PIECE", 64)
+    src, dst, _ = drawn(300, 5000, None)
+    lazy = [dask.array.from_array(array, chunks=700) for array in (src, dst)]
+    check(DistributedGraph.from_dask(*lazy, client=client, device="cpu"), Graph.from_edges(src, dst), client)
 
 
 def test_many_graphs_leave_nothing_behind(client):

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ..arrays import distinct, places_of
+
 
 def in_use(src: np.ndarray, dst: np.ndarray) -> np.ndarray:
     """Return the ids in use, ascending: by marking them if their range is small, else by sorting."""
@@ -9,7 +11,7 @@ def in_use(src: np.ndarray, dst: np.ndarray) -> np.ndarray:
         return np.empty(0, np.int64)
     span = max(int(src.max()), int(dst.max())) + 1
     if span > 4 * len(src):
-        return np.unique(np.concatenate([src, dst])).astype(np.int64)
+        return distinct(np.concatenate([src, dst])).astype(np.int64, copy=False)
     used = np.zeros(span, bool)
     used[src] = True
     used[dst] = True
@@ -23,4 +25,4 @@ def packed(src: np.ndarray, dst: np.ndarray) -> tuple[np.ndarray, np.ndarray, np
         places = np.empty(int(ids[-1]) + 1, np.int32)
         places[ids] = np.arange(len(ids), dtype=np.int32)
         return ids, places[src], places[dst]
-    return ids, np.searchsorted(ids, src), np.searchsorted(ids, dst)
+    return ids, places_of(src, ids), places_of(dst, ids)

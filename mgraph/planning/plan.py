@@ -5,6 +5,7 @@ A `Plan` has the fields that all algorithms share. Fields of one algorithm are i
 `Plan.explain`.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar, Generic, NamedTuple, TypeVar
@@ -110,7 +111,7 @@ class Plan(Generic[DetailT]):
     peak_bytes : tuple of int
         The peak bytes of each device.
     seconds : float
-        Predicted seconds of the solve.
+        Predicted seconds of the solve; infinite if they are not predicted.
     detail : Detail
         The fields of this algorithm's plans.
     host_bytes, disk_bytes : int
@@ -169,7 +170,8 @@ class Plan(Generic[DetailT]):
         if self.m:
             what += f", {self.m:,} directed edges"
         lines = [what, self.detail.result(self), *self.detail.lines(self), *self._parts()]
-        lines.append(f"predicted time of the solve: {duration_in_words(self.seconds)}")
+        known = math.isfinite(self.seconds)
+        lines.append(f"predicted time of the solve: {duration_in_words(self.seconds) if known else 'unknown'}")
         if self.alternatives:
             lines.append("alternatives:")
             width = max(len(way.name) for way in self.alternatives)

@@ -82,7 +82,7 @@ def _levels(indptr: np.ndarray, indices: np.ndarray, source: int) -> float:
     volumes = [1]
     while len(frontier) and len(volumes) < _LEVELS and volumes[-1] < _VERTICES:
         parts = [indices[indptr[v] : indptr[v + 1]][:_NEIGHBOURS] for v in frontier[:_NEIGHBOURS]]
-        frontier = np.array(sorted(set(np.unique(np.concatenate(parts)).tolist()) - seen), np.int64)
+        frontier = np.array(sorted(set(np.concatenate(parts).tolist()) - seen), np.int64)
         seen.update(frontier.tolist())
         volumes.append(len(seen))
     radius, volume = len(volumes) - 1, volumes[-1]

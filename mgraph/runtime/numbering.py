@@ -19,7 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .. import device as devices
-from ..arrays import Array
+from ..arrays import Array, distinct, places_of
 from ..dtypes import MAX_VERTICES
 from ..errors import InputError
 from ..graph.compressed import Edges
@@ -74,7 +74,7 @@ class Numbering:
         comm.allreduce(lengths, "sum")
         taken = devices.to_host(lengths).reshape(size, size)[:, comm.rank]
         [theirs] = comm.exchange([s.own], sent)
-        s.ids = xp.unique(theirs)
+        s.ids = distinct(theirs, xp)
         counts = xp.zeros(size, np.int64)
         counts[comm.rank] = len(s.ids)
         comm.allreduce(counts, "sum")
@@ -82,7 +82,7 @@ class Numbering:
         s.n = before[-1]
         if s.n > MAX_VERTICES:
             raise InputError(f"the edges use {s.n} vertex ids, beyond int32: at most {MAX_VERTICES}")
-        numbers = (before[comm.rank] + xp.searchsorted(s.ids, theirs)).astype(np.int32)
+        numbers = (before[comm.rank] + places_of(theirs, s.ids, xp)).astype(np.int32)
         [s.numbers] = comm.exchange([numbers], taken)
         return 1
 
@@ -96,11 +96,11 @@ def _in_use(s: State, comm: Communicator) -> Array:
     found, waiting, count = np.empty(0, np.int64), [], 0
     for number in range(comm.rank, s.source.chunks, comm.size):
         src, dst, _ = s.source.raw(number)
-        waiting.append(np.unique(np.concatenate([src, dst])).astype(np.int64))
+        waiting.append(distinct(np.concatenate([src, dst])).astype(np.int64, copy=False))
         count += len(waiting[-1])
         if count > len(found):  # so that sorting them takes little in all
-            found, waiting, count = np.unique(np.concatenate([found, *waiting])), [], 0
-    return s.device.asarray(np.unique(np.concatenate([found, *waiting])))
+            found, waiting, count = distinct(np.concatenate([found, *waiting])), [], 0
+    return s.device.asarray(distinct(np.concatenate([found, *waiting])))
 
 
 def _bounds(own: Array, comm: Communicator, xp: Any) -> Array:
@@ -151,7 +151,7 @@ class Numbered:
     def chunk(self, number: int, device: devices.Device) -> Edges:
         """Return the edges of a chunk on a device."""
         src, dst, weights = self.source.raw(number)
-        ends = [self.numbers[device.xp.searchsorted(self.own, device.asarray(end))] for end in (src, dst)]
+        ends = [self.numbers[places_of(device.asarray(end), self.own, device.xp)] for end in (src, dst)]
         return Edges(ends[0], ends[1], None if weights is None else device.asarray(weights))
 
     def sizes(self) -> dict[str, int]:

@@ -2,15 +2,16 @@
 
 The chunks of the source are dealt to the shards in turn. In two passes over them, edges are counted and placed:
 
-1. Each shard counts the edges into every vertex. By the sums of all shards, all cut the vertices into the same ranges,
-   balanced by edges, and each knows where every row of its own begins.
+1. Each shard counts the edges of its chunks into every vertex. By the sums of all shards, all cut the vertices into the
+   same ranges, balanced by edges. Then each adds up the counts of its own range, and knows where every row begins.
 2. A chunk of each shard at a time, edges go to the shards of their targets (`Communicator.exchange`), which write each
    into the next free place of its row.
 
 At last each shard sorts its rows, some at a time, in place. So a shard never has more than its own edges, those of some
-chunks, and counters for each vertex. Dropping repeated edges leaves unused places behind the others; only if there are
-many are the others copied. Chunks arrive in their order, and sorting is stable, so parallel edges are in the order of
-the source, as in `Graph.from_edges`: this is a counting sort followed by a sort of the rows.
+chunks, and counters for each vertex: what this takes is known, and checked, once the edges are counted. Dropping
+repeated edges leaves unused places behind the others; only if there are many are the others copied. Chunks arrive in
+their order, and sorting is stable, so parallel edges are in the order of the source, as in `Graph.from_edges`: this is
+a counting sort followed by a sort of the rows.
 """
 
 from dataclasses import dataclass, field
@@ -28,7 +29,15 @@ from ..planning.cut import Ranges, balanced_ranges
 from .communicator import Communicator
 
 #: Edges that are sorted at a time.
-SORTED_AT_A_TIME = {"cpu": 1 << 22, "cuda": 1 << 26}
+SORTED_AT_A_TIME = {"cpu": 1 << 20, "cuda": 1 << 26}
+
+#: Bytes for each edge of a chunk that making it takes, and that sending and placing it take besides; and those of the
+#: libraries that readers load into a process.
+MAKING, SENDING = 64, 100
+LIBRARIES = {"cpu": 80 << 20, "cuda": 0}
+
+#: Ranges of vertices begin at multiples of it.
+WORD = 32
 
 #: Rounds of chunks after which memory is given back that is kept for chunks of another size.
 TRIMMED_EACH = 16
@@ -50,6 +59,10 @@ class State:
         The edges into the shard's vertices, a row for each.
     free : list of array
         The next free place in each row, for each of the directions in which an edge is placed.
+    longest : int
+        The edges of the longest of the shard's chunks.
+    peak : int
+        The bytes that the shard is predicted to take at most.
     """
 
     device: devices.Device
@@ -60,6 +73,8 @@ class State:
     indices: Any = None
     weights: Any = None
     free: list[Array] = field(default_factory=list)
+    longest: int = 0
+    peak: int = 0
 
 
 class Placing:
@@ -68,8 +83,8 @@ class Placing:
     Supersteps: counting, one for each round of chunks, and sorting.
     """
 
-    #: What is sent to the caller: the range of vertices, the edges in it, and what is known of the weights.
-    facts = ("n", "directed", "range", "m", "least", "most", "whole", "total")
+    #: What is sent to the caller: the range of vertices, the edges in it, what is known of the weights, and the bytes.
+    facts = ("n", "directed", "range", "m", "least", "most", "whole", "total", "peak")
 
     def load(self, shard: int, piece: EdgeSource, device: devices.Device) -> State:
         """Return the state of a shard; nothing is allocated yet."""
@@ -106,6 +121,7 @@ class Placing:
             "most": lengths.max()[None] if some else lengths,
             "whole": [lengths.dtype.kind in "iu" or bool((lengths % 1 == 0).all())],
             "total": [float(len(s.indices) if weights is None else weights.sum())],
+            "peak": [s.peak],
         }
         arrays = {name: xp.asarray(value) for name, value in found.items()}
         arrays |= {"indptr": s.indptr, "indices": s.indices}
@@ -134,61 +150,82 @@ def _count(s: State, comm: Communicator) -> None:
     """Count the edges into each vertex, and cut the vertices into ranges with about equal numbers of edges."""
     xp, source = s.device.xp, s.source
     several = not source.directed and source.weights_dtype is not None
-    counts = xp.zeros((1 + several, source.n or 0), np.uint64)
+    counts = _resized(s, xp.zeros((1 + several, 0), np.uint64), source.n or 0)
     largest = -1
     for number in range(comm.rank, source.chunks, comm.size):
         edges = source.chunk(number, s.device)
         if not len(edges.src):
             continue
+        s.longest = max(s.longest, len(edges.src))
         largest = max(largest, int(edges.src.max()), int(edges.dst.max()))
         if source.n is None and largest >= counts.shape[1]:
-            wider = xp.zeros((len(counts), max(largest + 1, 2 * counts.shape[1])), np.uint64)
-            wider[:, : counts.shape[1]] = counts
-            counts = wider
+            counts = _resized(s, counts, max(largest + 1, 2 * counts.shape[1]))
         for side, (rows, *_) in enumerate(_sides(s, edges)):
             xp.add.at(counts[side], rows.astype(np.int64), np.uint64(1))
     most = xp.array([largest], np.int64)
     comm.allreduce(most, "max")
     s.n = vertex_count(source.n, int(most[0]))
     if counts.shape[1] != s.n:
-        exact = xp.zeros((len(counts), s.n), np.uint64)
-        width = min(s.n, counts.shape[1])
-        exact[:, :width] = counts[:, :width]
-        counts = exact
-    comm.allreduce(counts.reshape(-1), "sum")
-    counts = counts.view(np.int64)
-    total = counts[0] if len(counts) == 1 else counts.sum(axis=0)
-    s.ranges = _cut(total, comm.size, xp)
+        counts = _resized(s, counts, s.n)
+    s.ranges = _cut(counts, comm, xp)
+    for side in counts:
+        comm.reduce_scatter(side, s.ranges, "sum")
     first, last = s.ranges[comm.rank]
-    counts, total = counts[:, first:last].copy(), total[first:last].copy()
+    counts = counts.view(np.int64)[:, first:last].copy()
     s.device.trim()
-    _allocate(s, counts, total)
+    _allocate(s, counts)
 
 
-def _cut(total: Array, parts: int, xp: Any) -> Ranges:
-    """Return ranges of vertices, balanced by the numbers of edges into the vertices."""
-    through = xp.cumsum(total)
-    return balanced_ranges(len(total), lambda vertex: int(through[vertex - 1]) if vertex else 0, parts)
+def _resized(s: State, counts: Array, n: int) -> Array:
+    """Return the counters of n vertices; those that are dropped or added are zero."""
+    size = 8 * len(counts) * n
+    with devices.allocating(f"counting the edges into {n:,} vertices", size, s.device):
+        resized = s.device.xp.zeros((len(counts), n), np.uint64)
+    width = min(n, counts.shape[1])
+    resized[:, :width] = counts[:, :width]
+    return resized
 
 
-def _allocate(s: State, counts: Array, total: Array) -> None:
+def _cut(counts: Array, comm: Communicator, xp: Any) -> Ranges:
+    """Return ranges of vertices, balanced by the numbers of edges into the vertices, which all shards count.
+
+    Ranges begin at whole words of a bitmap, so the sums of as many vertices are enough.
+    """
+    n = counts.shape[1]
+    whole = n // WORD * WORD
+    sums = xp.zeros(whole // WORD + 1, np.int64)
+    for side in counts.view(np.int64):
+        sums[:-1] += side[:whole].reshape(-1, WORD).sum(axis=1)
+        sums[-1] += side[whole:].sum()
+    comm.allreduce(sums, "sum")
+    before = np.append(0, devices.to_host(sums).cumsum())
+    return balanced_ranges(n, lambda vertex: int(before[-(-vertex // WORD)]), comm.size)
+
+
+def _allocate(s: State, counts: Array) -> None:
     """Allocate the shard's rows, or raise MemoryLimitError before anything is placed.
 
-    `counts` and `total` have the number of edges of each row, of each direction and in all.
+    `counts` has the number of edges of each row, of each direction.
     """
     xp, dtype = s.device.xp, s.source.weights_dtype
-    m, rows = int(total.sum()), len(total)
+    total = counts[0] if len(counts) == 1 else counts.sum(axis=0)
+    m, rows, sides = int(total.sum()), len(total), len(counts)
+    sent = s.longest * (1 if s.source.directed or sides > 1 else 2)
     an_edge = 4 + (0 if dtype is None else dtype.itemsize)
     offsets = offset_type(m)
+    kept = an_edge * m + offsets.itemsize * (rows + 1)
     sorting = PLACING_BYTES * min(m, SORTED_AT_A_TIME[s.device.kind])
-    needed = an_edge * m + (8 * len(counts) + 2 * offsets.itemsize) * (rows + 1) + sorting
+    placing = 8 * sides * rows + MAKING * s.longest + SENDING * sent
+    counting = 8 * sides * (s.n + rows) + MAKING * s.longest
+    needed = kept + max(sorting, placing)
+    s.peak = LIBRARIES[s.device.kind] + sum(s.source.sizes().values()) + max(needed, counting)
     with devices.allocating(f"placing {m:,} edges into {rows:,} vertices", needed, s.device):
         s.indptr = xp.zeros(rows + 1, offsets)
         xp.cumsum(total, out=s.indptr[1:])
         s.indices = xp.empty(m, np.int32)
         s.weights = None if dtype is None else xp.empty(m, dtype)
         s.free = [s.indptr[:-1].astype(np.int64)]
-        if len(counts) > 1:
+        if sides > 1:
             s.free.append(s.free[0] + counts[0])
 
 

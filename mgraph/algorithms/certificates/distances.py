@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ... import device as devices
-from ...arrays import Array
+from ...arrays import Array, distinct
 from ...dtypes import NO_PREDECESSOR
 from ...graph import Graph, PlacedGraph
 from ...graph.compressed import Edges, rows_of
@@ -257,5 +257,5 @@ class Certificate:
                 xp.cumsum(ends - starts, out=offsets[1:])
                 rows = rows_of(offsets, int(offsets[-1]), xp)
                 found = dst[starts[rows] + xp.arange(len(rows)) - offsets[rows]]
-                level = xp.unique(found[marks[found] == 0])
+                level = distinct(found[marks[found] == 0], xp)
                 marks[level] = 1

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ... import device as devices
-from ...arrays import Array
+from ...arrays import Array, distinct
 from ...runtime.communicator import Communicator
 
 #: Weights whose keys are computed at a time, on each kind of device, and the bytes that this takes for each weight.
@@ -127,4 +127,4 @@ def _distinct(weights: Array) -> Array:
     device = devices.of(weights)
     # A sorted copy, marks of the distinct weights, and these.
     with devices.allocating(f"sorting {len(weights):,} weights", 17 * len(weights), device):
-        return device.xp.unique(weights)
+        return distinct(weights, device.xp)

@@ -4,7 +4,8 @@ import itertools
 import math
 import uuid
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,6 +25,12 @@ from .group import Group, Kept, group_of
 from .placement import Facts, Placement
 from .resident import Resident
 from .vector import DistributedVector
+
+
+class Building(Detail):
+    """The detail of a plan of building a graph."""
+
+    values: ClassVar[str] = "edges"
 
 
 def built(source: EdgeSource, cluster: Cluster, made: str) -> Placement:
@@ -122,7 +129,10 @@ def placed(group: Group, keep: Callable[..., Any], sources: list[tuple[Any, ...]
     graph = uuid.uuid4().hex
     given = [(n, first, last, directed) for first, last in cut.ranges]
     held = group.each(residents.ranged, given, rows.owner.name, graph)
-    return Placement(group, facts, cut, graph, held)
+    made = Placement(group, facts, cut, graph, held)
+    peaks = tuple(arrays["peak"].tolist())
+    made.plan = replace(plan_of_building(group), n=n, m=made.m, ranges=cut.ranges, peak_bytes=peaks)
+    return made
 
 
 def weighed(old: Placement, given: Any, line: Callable[[str], str] = lambda made: "") -> Placement:
@@ -209,5 +219,5 @@ def plan_of_building(group: Group) -> Plan[Detail]:
         span=1,
         peak_bytes=(0,) * shards,
         seconds=math.inf,  # not predicted: files may be of any size, so no superstep is late
-        detail=Detail(),
+        detail=Building(),
     )

@@ -12,6 +12,7 @@ shard to another are numbered, so that no call takes another's. Invariants:
 
 import asyncio
 import contextlib
+import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -28,6 +29,9 @@ from ..communicator import exchanged
 
 #: Bytes up to which a message is copied and sent without waiting for an answer.
 SHORT = rates.SHORT["cpu"]
+
+#: Bytes of an array that are reduced at a time, so that the operands take little memory.
+PIECE = 1 << 24
 
 #: The operation by which workers send each other messages; `mgraph.runtime.dask.worker` handles it.
 OPERATION = "mgraph_receive"
@@ -182,8 +186,11 @@ class DaskComm:
         self._exchange(pieces.get(self.rank), pieces, self._everyone)
 
     def allreduce(self, array: np.ndarray, op: str) -> None:
-        """Reduce `array` in place, in the order of the shards, so that all get the same bits."""
+        """Reduce `array` in place; each element in one order, so that all get the same bits."""
         if not array.size:
+            return
+        if array.nbytes > PIECE:
+            self._allreduce_long(array.reshape(-1), op)
             return
         operands = {source: np.empty_like(array) for source in range(self.size)}
         operands[self.rank][...] = array
@@ -191,6 +198,16 @@ class DaskComm:
         array[...] = operands[0]
         for source in range(1, self.size):
             _REDUCTIONS[op](array, operands[source], out=array)
+
+    def _allreduce_long(self, array: np.ndarray, op: str) -> None:
+        """Reduce a long array a piece at a time: each shard reduces a part of it, and sends it to all."""
+        length = PIECE // array.itemsize
+        for start in range(0, len(array), length):
+            piece = array[start : start + length]
+            ends = [len(piece) * shard // self.size for shard in range(self.size + 1)]
+            parts = tuple(itertools.pairwise(ends))
+            self.reduce_scatter(piece, parts, op)
+            self.allgather(piece, parts)
 
     def reduce_scatter(self, whole: np.ndarray, parts: tuple[tuple[int, int], ...], op: str) -> None:
         """Reduce each part in place on its shard; parts may differ in length or be empty.

@@ -45,6 +45,9 @@ class DistributedGraph:
         The vertices' original ids where the graph was relabelled; on the workers if they have numbered them.
     ranges : tuple of (int, int)
         The vertices of each worker.
+    plan : Plan or None
+        What building the graph was predicted to take: its `peak_bytes` were known, and checked, before any edge was
+        placed. None for a graph that the client had, and for one that was published.
 
     Examples
     --------
@@ -59,6 +62,7 @@ class DistributedGraph:
     def __init__(self, placement: Placement) -> None:
         self.n, self.m, self.directed = placement.n, placement.m, placement.directed
         self.weights_dtype, self.ids, self.ranges = placement.weights_dtype, placement.ids, placement.cut.ranges
+        self.plan = placement.plan
         self._placement = placement
 
     @classmethod

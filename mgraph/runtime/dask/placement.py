@@ -10,6 +10,7 @@ import numpy as np
 from ...errors import InputError
 from ...graph import Compressed, Graph, PlacedGraph
 from ...planning.cut import Placed
+from ...planning.plan import Plan
 from . import residents
 from .group import Group, Kept, lying
 from .resident import Resident
@@ -44,6 +45,8 @@ class Placement(PlacedGraph):
         self.group, self.cut, self.name, self.sizes = group, cut, name, held
         self.kept_there = Kept(group, name)
         group.asked = -math.inf  # the next call plans with the memory that is left
+        #: The plan of building the graph, if the workers have built it.
+        self.plan: Plan | None = None
         #: The line of Python that makes the graph again, if it was generated or read.
         self.made = ""
 
