@@ -19,6 +19,7 @@ import mgraph
 from mgraph import DistributedGraph, Graph, device, limits
 from mgraph.errors import InputError, MemoryLimitError, NegativeCycleError, SchedulerError, WorkerLostError
 from mgraph.generate import grid, rmat, weighted
+from mgraph.graph.vertex_range import VertexRange
 from mgraph.runtime.dask.turns import Turns
 from mgraph.runtime.dask.worker import NAME
 
@@ -297,6 +298,39 @@ def test_what_nothing_refers_to_is_freed(client):
     del other
     gc.collect()
     wait_until(lambda: set(client.run(lambda dask_worker: len(dask_worker.plugins[NAME].sessions)).values()) == {0})
+
+
+def test_a_graph_that_fails_to_be_placed_leaves_nothing_behind(client, monkeypatch):
+    """The last worker refuses its part; the parts of the others are dropped."""
+    graph, whole = grid(9, 9), VertexRange.on
+
+    def on(part, device):
+        if threading.current_thread() is not threading.main_thread() and part.last == graph.n:
+            raise MemoryError("a test")
+        return whole(part, device)
+
+    monkeypatch.setattr(VertexRange, "on", on)
+    with pytest.raises(MemoryLimitError, match="a part of a graph ran out of memory"):
+        DistributedGraph.from_graph(graph, client, device="cpu")
+    wait_until(lambda: names_kept(client) == [])
+
+
+def test_what_calls_derive_is_listed_and_released(client):
+    graph = rmat(6, directed=True)
+    placed = DistributedGraph.from_graph(graph, client, device="cpu")
+    assert placed.cached() == []
+    before = mgraph.bfs(placed, 0).distances.to_numpy()
+    kept = placed.cached()
+    assert {each.name for each in kept} == {"csr"}
+    assert [each.device for each in kept] == [spec.name for spec in placed.placement.group.specs]
+    assert all(each.nbytes >= 8 for each in kept)
+    placed.release()
+    assert placed.cached() == []
+    np.testing.assert_array_equal(mgraph.bfs(placed, 0).distances.to_numpy(), before)
+    placed.close()
+    for gone in (placed.cached, placed.release):
+        with pytest.raises(InputError, match="closed"):
+            gone()
 
 
 def test_graphs_and_plain_calls_side_by_side(client):

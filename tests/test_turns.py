@@ -14,8 +14,9 @@ from test_resident import Failing, names_kept
 
 import mgraph
 from mgraph import DistributedGraph, limits
-from mgraph.errors import InputError, MemoryLimitError
+from mgraph.errors import InputError, MemoryLimitError, SchedulerError
 from mgraph.generate import rmat, weighted
+from mgraph.runtime.dask.turns import turns_on
 
 GRAPH = weighted(rmat(7), (1, 9))
 
@@ -121,3 +122,39 @@ def test_a_call_that_waits_for_its_turn_is_not_lost(client, other):
         assert passed  # it had waited
         holding.result()
     np.testing.assert_array_equal(found.to_numpy(), mgraph.bfs(GRAPH, 3, device="cpu").distances)
+
+
+def test_a_call_that_the_scheduler_drops_is_named(client, other):
+    """So it is when the connection to a client breaks, and the scheduler forgets the client; nothing stays behind."""
+    first = DistributedGraph.from_graph(GRAPH, client, device="cpu")
+    second = DistributedGraph.from_graph(GRAPH, other, device="cpu")
+    begun, over, held = threading.Event(), threading.Event(), mgraph.bfs(second, 1).distances
+
+    def hold(done, total):
+        begun.set()
+        over.wait(20)
+
+    def calls(dask_scheduler):
+        return len(turns_on(dask_scheduler))
+
+    def drop(gone, dask_scheduler):
+        turns_on(dask_scheduler).remove_client(dask_scheduler, gone)
+
+    with ThreadPoolExecutor(2) as threads:
+        holding = threads.submit(mgraph.bfs, first, 0, span=1, progress=hold)
+        begun.wait()
+        waiting = threads.submit(mgraph.bfs, second, 0)
+        wait_until(lambda: client.run_on_scheduler(calls) == 2)
+        del held
+        gc.collect()
+        client.run_on_scheduler(drop, other.id)
+        with pytest.raises(SchedulerError, match="has dropped this client's calls"):
+            waiting.result()
+        over.set()
+        holding.result()
+    np.testing.assert_array_equal(
+        mgraph.bfs(second, 3).distances.to_numpy(), mgraph.bfs(GRAPH, 3, device="cpu").distances
+    )
+    del first, second, holding, waiting
+    gc.collect()
+    wait_until(lambda: names_kept(client) == [])

@@ -128,8 +128,9 @@ def placed(group: Group, keep: Callable[..., Any], sources: list[tuple[Any, ...]
     facts = Facts(n, sum(cut.edges), directed, dtype, extremes, float(arrays["total"].sum()))
     graph = uuid.uuid4().hex
     given = [(n, first, last, directed) for first, last in cut.ranges]
-    held = group.each(residents.ranged, given, rows.owner.name, graph)
-    made = Placement(group, facts, cut, graph, held)
+    with group.making(graph):
+        held = group.each(residents.ranged, given, rows.owner.name, graph)
+        made = Placement(group, facts, cut, graph, held)
     peaks = tuple(arrays["peak"].tolist())
     made.plan = replace(plan_of_building(group), n=n, m=made.m, ranges=cut.ranges, peak_bytes=peaks)
     return made
@@ -156,7 +157,7 @@ def weighed(old: Placement, given: Any, line: Callable[[str], str] = lambda made
     old.group.ready()
     name, workers = uuid.uuid4().hex, len(old.cut.ranges)
     parts = [given] * workers if callable(given) else _divided(given, old)
-    try:
+    with old.group.making(name):
         known = old.group.each(residents.weighed, [(part,) for part in parts], old.name, name)
         kinds = {each.dtype for each in known if each.m} or {known[0].dtype}
         if len(kinds) > 1:
@@ -167,9 +168,6 @@ def weighed(old: Placement, given: Any, line: Callable[[str], str] = lambda made
                 "weights must be the same in both directions of an undirected edge: for weights that differ, make a "
                 "directed graph"
             )
-    except BaseException:
-        old.group.drop(name)
-        raise
     least = min((each.least for each in known if each.least is not None), default=0)
     most = max((each.most for each in known if each.most is not None), default=0)
     extremes = least, most, all(each.whole for each in known)

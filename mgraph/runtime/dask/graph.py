@@ -12,6 +12,7 @@ from ...dtypes import MAX_VERTICES
 from ...errors import InputError, MemoryLimitError
 from ...graph import Graph
 from ...graph.vertex_range import incoming, range_of
+from ...graph.views import Kept as Derived
 from ...planning.cut import Placed, shares
 from ...planning.devices import neighbours_in_words, usable
 from . import residents
@@ -121,9 +122,10 @@ class DistributedGraph:
         cut = _cut(graph, group)
         name = uuid.uuid4().hex
         held: list[Mapping[str, int]] = []
-        for rank, (first, last) in enumerate(cut.ranges):
-            held += group.one(rank, residents.place, name, group.sent(rank, range_of(graph, first, last)))
-        return cls(Placement(group, Facts.of(graph), cut, name, held))
+        with group.making(name):
+            for rank, (first, last) in enumerate(cut.ranges):
+                held += group.one(rank, residents.place, name, group.sent(rank, range_of(graph, first, last)))
+            return cls(Placement(group, Facts.of(graph), cut, name, held))
 
     @classmethod
     def from_dask(
@@ -296,6 +298,69 @@ class DistributedGraph:
         Graph(n=12, m=34, undirected, int32)
         """
         return self._placement.to_graph()
+
+    def cached(self) -> list[Derived]:
+        """Return the arrays that calls have derived from the graph and keep with it: names, devices and bytes.
+
+        The graph's own edges are not listed.
+
+        Returns
+        -------
+        list of Kept
+            By worker; sizes in bytes.
+
+        Raises
+        ------
+        InputError
+            If the graph has been closed.
+        WorkerLostError
+            If a worker with a part of it has been lost.
+
+        See Also
+        --------
+        release : Free these arrays.
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=":0") as client:
+        ...     graph = mgraph.generate.rmat(4, directed=True, client=client, device="cpu")
+        ...     _ = mgraph.bfs(graph, 0)
+        ...     [kept.name for kept in graph.cached()]
+        ['csr']
+        """
+        return self._placement.cached()
+
+    def release(self) -> None:
+        """Free the arrays that calls have derived from the graph; a later call derives again what it needs.
+
+        Graphs returned by `with_weights` share the arrays that do not depend on weights: these are released for all of
+        them, and where the graph is published for its other users.
+
+        Raises
+        ------
+        InputError
+            If the graph has been closed.
+        WorkerLostError
+            If a worker with a part of it has been lost.
+
+        See Also
+        --------
+        cached : List these arrays.
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=":0") as client:
+        ...     graph = mgraph.generate.rmat(4, directed=True, client=client, device="cpu")
+        ...     _ = mgraph.bfs(graph, 0)
+        ...     graph.release()
+        ...     graph.cached()
+        []
+        """
+        self._placement.release()
 
     def publish(self, name: str) -> None:
         """Keep the edges on the workers under a name, whatever becomes of this client.

@@ -11,7 +11,7 @@ import time
 import uuid
 import weakref
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -151,6 +151,15 @@ class Group:
         self.wait_for(lambda watch: tasks.settle(watch, taken))
         return matrix_of(self.client, self.addresses, taken, plan, dtype, self.timeout)
 
+    @contextlib.contextmanager
+    def making(self, name: str) -> Iterator[None]:
+        """Have the workers forget what lies there under a name if the block fails."""
+        try:
+            yield
+        except BaseException:
+            self.drop(name)
+            raise
+
     def drop(self, name: str) -> None:
         """Have the workers forget a graph or vectors, by the next call or soon; may run while garbage is collected."""
         self._freed.append(name)
@@ -159,24 +168,31 @@ class Group:
             loop: Any = self.client.loop
             loop.add_callback(loop.call_later, FREED, self._forget)
 
-    def freed(self) -> tuple[str, ...]:
-        """Return the names to forget that no worker has been sent yet, for a message that will be sent now."""
+    @contextlib.contextmanager
+    def freeing(self) -> Iterator[tuple[str, ...]]:
+        """Yield the names to forget that no worker has been sent yet; the block sends them, or they are kept."""
         names = []
         with contextlib.suppress(IndexError):
             while True:
                 names.append(self._freed.popleft())
-        return tuple(names)
+        session = self.session
+        try:
+            yield tuple(names)
+        except BaseException:
+            self._freed.extend(names)
+            raise
+        if self.broken or self.session != session:  # new sessions may have taken the names over before
+            self._freed.extend(names)
 
     async def _forget(self) -> None:
-        names, client, session = self.freed(), self.client, self.session
-        if names and client.status == "running" and self.gone is None:
-            given = residents.drop, session, names
+        client = self.client
+        if self._freed and client.status == "running" and self.gone is None:
             try:
-                await client.run(*given, workers=list(self.addresses), on_error="ignore", asynchronous=True)
+                with self.freeing() as names:
+                    given = residents.drop, self.session, names
+                    await client.run(*given, workers=list(self.addresses), on_error="ignore", asynchronous=True)
             except Exception as error:
                 _log.debug("the workers were not told what was released: %s", error)
-            if self.broken or self.session != session:  # new sessions may have taken the names over before
-                self._freed.extend(names)
 
     def _open(self) -> None:
         session = uuid.uuid4().hex

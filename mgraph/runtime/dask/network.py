@@ -247,7 +247,8 @@ async def reached(addresses: Sequence[str], dask_worker: Worker) -> tuple[Port, 
         return None
 
     found = zip(others, await asyncio.gather(*map(problem, others)), strict=True)
-    return port_of(dask_worker.address), {address: why for address, why in found if why is not None}
+    port = await asyncio.to_thread(port_of, dask_worker.address)  # looking up a name may take long
+    return port, {address: why for address, why in found if why is not None}
 
 
 @dataclass

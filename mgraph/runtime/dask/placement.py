@@ -9,6 +9,7 @@ import numpy as np
 
 from ...errors import InputError
 from ...graph import Compressed, Graph, PlacedGraph
+from ...graph.views import Kept as Derived
 from ...planning.cut import Placed
 from ...planning.plan import Plan
 from . import residents
@@ -71,6 +72,28 @@ class Placement(PlacedGraph):
     def held(self, names: Sequence[str]) -> tuple[int, ...]:
         """Return the bytes that each worker's device keeps of the graph under some names."""
         return tuple(sum(sizes.get(name, 0) for name in names) for sizes in self.sizes)
+
+    def cached(self) -> list[Derived]:
+        """Return the arrays that calls have derived from the graph, with the worker's device and the bytes of each."""
+        named = zip(self.group.specs, self._asked(False), strict=True)
+        return [
+            Derived(name, spec.name, size)
+            for spec, sizes in named
+            for name, size in sorted(sizes.items())
+            if size and name not in ("csc", "weights")
+        ]
+
+    def release(self) -> None:
+        """Free the arrays that calls have derived from the graph."""
+        self._asked(True)
+        self.group.changed = True
+
+    def _asked(self, release: bool) -> list[Mapping[str, int]]:
+        """Return the bytes of each worker's part, and of what is derived from it unless that is released, by name."""
+        self.check()
+        self.group.ready()
+        self.sizes[:] = self.group.each(residents.sizes, [(release,)] * len(self.cut.ranges), self.name)
+        return self.sizes
 
     def seen(self, look: Callable[[Any, Any], Any]) -> Any:
         """Return what a function makes of the edges into the first worker's vertices, ``(indptr, indices)``, there."""

@@ -14,7 +14,7 @@ import numpy as np
 from distributed.protocol.pickle import dumps, loads
 
 from ... import device as devices
-from ...errors import MgraphError, WorkerLostError
+from ...errors import MgraphError, SchedulerError, WorkerLostError
 from ...planning.devices import DeviceSpec
 from ...planning.plan import Plan
 from ..program import Outcome, Program, Progress, log_plan, log_span, memory_errors
@@ -24,7 +24,7 @@ from .driver import follows, opened
 from .group import FRESH, Group, Kept, with_loss
 from .turns import PARTING, left, turn
 from .vector import DistributedVector
-from .watch import NOTICE, Watch, lost
+from .watch import NOTICE, Watch, connection, lost
 
 _log = logging.getLogger(__name__)
 
@@ -88,9 +88,14 @@ class Resident:
         group = self._group
         look = time.monotonic() - group.asked > FRESH
         named = group.session, group.client.id, call, group.timeout, self._graph
-        request = dumps(residents.Request(*named, program, first, span, look, group.freed(), self._beside))
-        given = group.client.id, call, group.addresses, group.session, request
-        found = watch.wait(group.client.run_on_scheduler(way, *given, asynchronous=True))
+        with group.freeing() as freed:
+            request = dumps(residents.Request(*named, program, first, span, look, freed, self._beside))
+            given = group.client.id, call, group.addresses, group.session, request
+            found = watch.wait(group.client.run_on_scheduler(way, *given, asynchronous=True))
+            if not found:
+                raise SchedulerError(
+                    f"{connection(group.client)}: it has dropped this client's calls, as after a connection that broke"
+                )
         answers = [loads(found[address]["answer"]) for address in group.addresses]
         failures = [answer.error for answer in answers if isinstance(answer, tasks.Failure)]
         if failures:

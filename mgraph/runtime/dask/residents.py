@@ -240,10 +240,20 @@ async def _add(worker: Worker) -> None:
 def place(session: str, name: str, part: VertexRange) -> Mapping[str, int]:
     """Task: keep a part of a graph on the session's device; return its bytes by name."""
     s = sessions(get_worker()).find(session)
-    with s.device.active():
+    needed = 0 if s.device.kind == "cpu" else sum(part.sizes().values())  # in a CPU's memory it is already
+    with s.device.active(), devices.allocating("a part of a graph", needed, s.device):
         s.kept[name] = part.on(s.device)
         s.device.synchronize()
     return s.kept[name].sizes()
+
+
+@reported
+def sizes(session: str, name: str, release: bool = False) -> Mapping[str, int]:
+    """Task: return the bytes of a part of a graph and of what was derived from it, by name, or `release` the latter."""
+    part: VertexRange = sessions(get_worker()).find(session).kept[name]
+    if release:
+        part.release()
+    return part.sizes()
 
 
 @reported
