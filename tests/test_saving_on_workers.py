@@ -2,6 +2,7 @@
 
 import os
 import signal
+from pathlib import PurePosixPath
 
 import dask.array as da
 import numpy as np
@@ -16,6 +17,7 @@ from mgraph.generate import grid
 from mgraph.io import parts
 
 fsspec = pytest.importorskip("fsspec")
+LocalFileSystem = fsspec.get_filesystem_class("file")
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +67,10 @@ def test_parts_in_npy(vector, client, memory, tmp_path, monkeypatch):
     assert da.from_npy_stack("parts", mmap_mode=None).compute(scheduler="sync").sum() == (vector > 7).sum()
     vector.save("memory://results/parts")
     assert memory.exists("/results/parts/0.npy") and memory.exists("/results/parts/info")
+    (vector > 7).save("memory://results/parts", overwrite=True)
+    with memory.open("/results/parts/0.npy") as file:
+        assert np.load(file).dtype == bool
+    assert [PurePosixPath(name).name for name in memory.ls("/results", detail=False)] == ["parts"]
     (tmp_path / "parts" / "mine.txt").write_text("")
     with pytest.raises(InputError, match=r"not a folder of parts: it has mine\.txt"):
         vector.save("parts", overwrite=True)
@@ -121,6 +127,37 @@ def test_a_worker_that_cannot_write(vector, client, tmp_path, monkeypatch):
         vector.save("/dev/null/parts")
 
 
+@pytest.mark.parametrize("function", ["write", "end", "replace"])
+def test_what_could_not_be_replaced_is_there_still(vector, tmp_path, monkeypatch, function):
+    def fail(*arguments):
+        raise OSError(28, "No space left on device")
+
+    vector.save(tmp_path / "parts")
+    monkeypatch.setattr(parts, function, fail)
+    with pytest.raises(OSError, match="nothing was written"):
+        (vector > 7).save(tmp_path / "parts", overwrite=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["parts"]
+    found = da.from_npy_stack(tmp_path / "parts").compute(scheduler="sync")
+    np.testing.assert_array_equal(found, vector.to_numpy())
+
+
+def test_a_folder_that_cannot_take_the_place_of_another(vector, tmp_path, monkeypatch):
+    vector.save(tmp_path / "parts")
+    real = LocalFileSystem.mv
+
+    def mv(system, source, target, **options):
+        if target.endswith("/parts") and not source.endswith(".old"):
+            raise OSError(28, "No space left on device")
+        real(system, source, target, **options)
+
+    monkeypatch.setattr(LocalFileSystem, "mv", mv)
+    with pytest.raises(OSError, match="nothing was written"):
+        (vector > 7).save(tmp_path / "parts", overwrite=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["parts"]
+    found = da.from_npy_stack(tmp_path / "parts").compute(scheduler="sync")
+    np.testing.assert_array_equal(found, vector.to_numpy())
+
+
 @pytest.mark.parametrize("n", [600, 7])
 def test_zarr(client, tmp_path, monkeypatch, n):
     zarr = pytest.importorskip("zarr")
@@ -160,6 +197,14 @@ def test_a_worker_that_cannot_write_zarr(client, tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError, match="all workers share") as caught:
         found.save(tmp_path / "distances.zarr")
     assert worker in str(caught.value) and list(tmp_path.iterdir()) == []
+    monkeypatch.undo()
+    found.save(tmp_path / "distances.zarr")
+    fail_on(monkeypatch, worker, "write_zarr", OSError(28, "No space left on device"))
+    with pytest.raises(OSError, match="nothing was written"):
+        (mgraph.apsp(found).distances).save(tmp_path / "distances.zarr", overwrite=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["distances.zarr"]
+    there = pytest.importorskip("zarr").open_array(tmp_path / "distances.zarr", mode="r")[:]
+    np.testing.assert_array_equal(there, found.to_numpy())
     os.mkdir(tmp_path / "other.zarr")
     with pytest.raises(InputError, match="is not a Zarr array"):
         found.save(tmp_path / "other.zarr", overwrite=True)

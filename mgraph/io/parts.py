@@ -1,7 +1,8 @@
 """Results as folders that several processes write side by side: parts in `.npy` or Parquet, or a Zarr array.
 
 One process begins the folder, each writes what it holds, and one ends it. A folder is at a path on storage that all of
-them share, or at any URL that fsspec knows. After an error, what was written is discarded.
+them share, or at any URL that fsspec knows. What is to replace another result is written to a folder beside it, which
+takes its place at the end. After an error, what was written is discarded, and what was there before is there still.
 """
 
 import os
@@ -43,8 +44,8 @@ def name_of(form: str, number: int) -> str:
     return f"part.{number:05}.parquet" if form == "Parquet" else f"{number}.npy"
 
 
-def begin(path: str, overwrite: bool) -> None:
-    """Make an empty folder for parts, in place of one with other parts if `overwrite`.
+def begin(path: str, overwrite: bool, token: str) -> str:
+    """Make an empty folder for parts, and return its path: another one if they are to replace what is there.
 
     Raises
     ------
@@ -61,8 +62,30 @@ def begin(path: str, overwrite: bool) -> None:
         strange = [name for name in names if not _OURS.fullmatch(name)]
         if strange:
             raise InputError(f"{path} is not a folder of parts" + (f": it has {strange[0]}" if strange[0] else ""))
-        discard(path, names)
+        path, inner = _beside(path, token), _beside(inner, token)
     system.makedirs(inner, exist_ok=True)
+    return path
+
+
+def _beside(path: str, token: str) -> str:
+    """Return the path of a folder beside another."""
+    folder, slash, name = path.rstrip("/").rpartition("/")
+    return f"{folder}{slash}.{name}.{token}"
+
+
+def replace(path: str, folder: str, token: str) -> None:
+    """Put a folder in the place of another; if that fails, the other is there again."""
+    system, inner = system_of(path)
+    _, new = system_of(folder)
+    old = _beside(inner, f"{token}.old")
+    system.invalidate_cache()
+    system.mv(inner, old, recursive=True)
+    try:
+        system.mv(new, inner, recursive=True)
+    except BaseException:
+        system.mv(old, inner, recursive=True)
+        raise
+    system.rm(old, recursive=True)
 
 
 def write(path: str, form: str, number: int, name: str, values: np.ndarray, first: int) -> None:
@@ -112,8 +135,10 @@ def discard(path: str, names: Sequence[str]) -> None:
 
 def begin_zarr(
     path: str, overwrite: bool, shape: tuple[int, ...], chunks: tuple[int, ...], dtype: np.dtype, token: str
-) -> None:
-    """Make a Zarr array, in place of another if `overwrite`; by the `token` its writers know it.
+) -> str:
+    """Make a Zarr array, and return its path: another one if it is to replace what is there.
+
+    By the `token` its writers know it.
 
     Raises
     ------
@@ -129,7 +154,9 @@ def begin_zarr(
             raise OutputExistsError(f"{path} exists: ", Given("overwrite", True), " replaces it")
         if not any(system.exists(f"{inner}/{name}") for name in ("zarr.json", ".zarray")):
             raise InputError(f"{path} is not a Zarr array")
+        path = _beside(path, token)
     zarr.create_array(path, shape=shape, chunks=chunks, dtype=dtype, overwrite=overwrite, attributes={"writer": token})
+    return path
 
 
 def write_zarr(path: str, token: str, blocks: Iterable[tuple[int, int, np.ndarray]]) -> None:

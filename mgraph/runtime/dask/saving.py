@@ -6,6 +6,7 @@ After an error, everything that was written is removed.
 import contextlib
 import errno
 import os
+import uuid
 from collections.abc import Sequence
 
 import numpy as np
@@ -25,30 +26,32 @@ def save_parts(
     group: Group, place: tuple[str, str], ranges: Ranges, dtype: np.dtype, path: str | os.PathLike[str], overwrite: bool
 ) -> None:
     """Write a vector of a group to a folder, each worker its part."""
-    form, where = parts.form_of(path), absolute(path)
+    form, where, token = parts.form_of(path), absolute(path), uuid.uuid4().hex
     group.ready()
     kept = [rank for rank, (first, last) in enumerate(ranges) if last > first] or [0]
     numbers = {rank: number for number, rank in enumerate(kept)}
     names = [*(parts.name_of(form, number) for number in range(len(kept))), "info"]
-    refuse(group.one(0, begin_parts, where, checked_flag("overwrite", overwrite)), where)
+    [folder] = refuse(group.one(0, begin_parts, where, checked_flag("overwrite", overwrite), token), where)
     try:
         own = [(numbers.get(rank), first) for rank, (first, _) in enumerate(ranges)]
-        refuse(group.each(write_part, own, *place, where, form), where)
+        refuse(group.each(write_part, own, *place, folder, form), where)
         lengths = [ranges[rank][1] - ranges[rank][0] for rank in kept]
-        missing = [number for [found] in [group.one(0, end_parts, where, form, lengths, dtype)] for number in found]
+        [missing] = refuse(group.one(0, end_parts, folder, form, lengths, dtype), where)
         refuse([Trouble(group.addresses[kept[i]], errno.ENOENT, f"{names[i]} is not there") for i in missing], where)
+        if folder != where:
+            refuse(group.one(0, replaced, where, folder, token), where)
     except BaseException:
         with contextlib.suppress(Exception):
-            group.each(discard_parts, [()] * len(ranges), where, names)
+            group.each(discard_parts, [()] * len(ranges), folder, names)
         with contextlib.suppress(Exception):
-            parts.discard(where, names)
+            parts.discard(folder, names)
         raise
 
 
 @tasks.reported
-def begin_parts(session: str, path: str, overwrite: bool) -> Trouble | None:
-    """Task: make an empty folder for parts."""
-    return attempted(parts.begin, path, overwrite)
+def begin_parts(session: str, path: str, overwrite: bool, token: str) -> str | Trouble:
+    """Task: make an empty folder for parts; return its path."""
+    return attempted(parts.begin, path, overwrite, token)
 
 
 @tasks.reported
@@ -65,9 +68,15 @@ def write_part(
 
 
 @tasks.reported
-def end_parts(session: str, path: str, form: str, lengths: Sequence[int], dtype: np.dtype) -> list[int]:
+def end_parts(session: str, path: str, form: str, lengths: Sequence[int], dtype: np.dtype) -> list[int] | Trouble:
     """Task: end a folder of parts; return the numbers of those that are not there."""
-    return parts.end(path, form, lengths, dtype)
+    return attempted(parts.end, path, form, lengths, dtype)
+
+
+@tasks.reported
+def replaced(session: str, path: str, folder: str, token: str) -> Trouble | None:
+    """Task: put a folder of parts in the place of another one."""
+    return attempted(parts.replace, path, folder, token)
 
 
 @tasks.reported

@@ -43,10 +43,12 @@ def save_zarr(
     addresses = held.holders()
     given = where, checked_flag("overwrite", overwrite), shape, chunks, dtype, token
     if not addresses:  # the matrix has no elements
-        parts.begin_zarr(*given)
+        folder = parts.begin_zarr(*given)
+        if folder != where:
+            parts.replace(where, folder, token)
         return
     begun = addresses[0]
-    refuse(_asked(held, {begun: (begin_store, *given)}), where)
+    [folder] = refuse(_asked(held, {begun: (begin_store, *given)}), where)
     try:
         asked = {}
         for tile, address in zip(held.tiles, addresses, strict=True):
@@ -54,17 +56,19 @@ def save_zarr(
             if rows[1] > rows[0] and across[1] > across[0]:
                 places, futures = held.needed(rows, across, address)
                 rectangle = Rectangle(dtype, None, rows, across, None, places)
-                asked[address] = (write_rectangle, where, token, rectangle, chunks, *futures)
+                asked[address] = (write_rectangle, folder, token, rectangle, chunks, *futures)
         refuse(_asked(held, asked), where)
+        if folder != where:
+            refuse(_asked(held, {begun: (replaced, where, folder, token)}), where)
     except BaseException:
         with contextlib.suppress(Exception):
-            _asked(held, {begun: (discard_store, where, token)})
+            _asked(held, {begun: (discard_store, folder, token)})
         with contextlib.suppress(Exception):
-            parts.discard_zarr(where, token)
+            parts.discard_zarr(folder, token)
         raise
 
 
-def _asked(held: Held, asked: Mapping[str, tuple[Any, ...]]) -> list[Trouble | None]:
+def _asked(held: Held, asked: Mapping[str, tuple[Any, ...]]) -> list[Any]:
     """Return what tasks on some workers return, each given with its arguments."""
     submitted = {address: tasks.submit(held.client, address, *task) for address, task in asked.items()}
     return tasks.results(Watch(held.client, tuple(asked), held.timeout), submitted)
@@ -88,8 +92,8 @@ def _whole_chunks(ranges: Sequence[Range], chunk: int) -> list[Range]:
 
 
 @tasks.reported
-def begin_store(*arguments: Any) -> Trouble | None:
-    """Task: make a Zarr array."""
+def begin_store(*arguments: Any) -> str | Trouble:
+    """Task: make a Zarr array; return its path."""
     return attempted(parts.begin_zarr, *arguments)
 
 
@@ -110,6 +114,12 @@ def write_rectangle(
 
     with devices.of(matrix).active():
         return attempted(parts.write_zarr, path, token, pieces())
+
+
+@tasks.reported
+def replaced(path: str, folder: str, token: str) -> Trouble | None:
+    """Task: put a Zarr array in the place of another one."""
+    return attempted(parts.replace, path, folder, token)
 
 
 @tasks.reported
