@@ -27,7 +27,7 @@ import numpy as np
 
 import mgraph
 from mgraph import device as devices
-from mgraph.algorithms.certificates.run import facts_of
+from mgraph.algorithms.certificates.run import among_all, facts_of
 from mgraph.arguments import checked_integer
 from mgraph.arrays import Array
 from mgraph.errors import InputError
@@ -240,9 +240,7 @@ class Drawn:
 
     def load(self, shard: int, piece: Beside, device: devices.Device) -> Drawing:
         """Return the shard with its own part of the labels."""
-        own, (first, last) = piece.vectors["labels"], self.plan.ranges[shard]
-        labels = own if len(own) == self.plan.n else device.xp.empty(self.plan.n, own.dtype)
-        labels[first:last] = own
+        labels = among_all(piece.vectors["labels"], self.plan.ranges[shard][0], self.plan.n)
         return Drawing(device, labels, device.xp.zeros(len(self.components), np.int64))
 
     def step(self, state: Drawing, first: int, limit: int, comm: Communicator) -> int:

@@ -27,7 +27,7 @@ from ...graph.compressed import Edges, rows_of
 from ...graph.vertex_range import Beside, edges_of
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
-from .run import Faults, prove
+from .run import Faults, among_all, prove
 
 #: What each rule says, the most basic first.
 RULES: Mapping[str, str] = {
@@ -125,8 +125,7 @@ class Certificate:
         if self.carried is not None:
             vectors = {name: device.asarray(vector[first:last]) for name, vector in self.carried.items()}
         for name, own in vectors.items():
-            whole[name] = own if len(own) == self.plan.n else device.xp.empty(self.plan.n, own.dtype)
-            whole[name][first:last] = own
+            whole[name] = among_all(own, first, self.plan.n)
         faults = Faults(tuple(RULES), self.plan.n)
         return Proof(device, piece, first, last, whole["distances"], whole.get("predecessors"), faults)
 

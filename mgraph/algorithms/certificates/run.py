@@ -45,6 +45,15 @@ class Faults:
             self.least[i] = min(int(self.least[i]), int(vertices.min()))
 
 
+def among_all(own: Array, first: int, n: int) -> Array:
+    """Return a vector of n vertices that has a shard's own part, from vertex `first` on; `allgather` completes it."""
+    if len(own) == n:
+        return own
+    whole = devices.of(own).xp.empty(n, own.dtype)
+    whole[first : first + len(own)] = own
+    return whole
+
+
 def solved_graph(result: Result, given: Any) -> Graph | PlacedGraph:
     """Return the graph that a result is of: the given one, or the one that it refers to."""
     graph = result.solved.graph() if given is None else as_any_graph(given)
