@@ -28,9 +28,6 @@ def walked_back(predecessors: Array, vertex: int) -> list[int]:
     RoundingError
         If the predecessors form a cycle.
     """
-    if hasattr(predecessors, "walked_back"):  # they lie on workers
-        found: list[int] = predecessors.walked_back(vertex)
-        return found
     before = devices.to_host(predecessors)
     vertices: list[int] = []
     while vertex != NO_PREDECESSOR:

@@ -20,6 +20,8 @@ from mgraph import DistributedGraph, Graph, device, limits
 from mgraph.errors import InputError, MemoryLimitError, NegativeCycleError, SchedulerError, WorkerLostError
 from mgraph.generate import grid, rmat, weighted
 from mgraph.graph.vertex_range import VertexRange
+from mgraph.runtime import walking
+from mgraph.runtime.communicator import Solo
 from mgraph.runtime.dask.turns import Turns
 from mgraph.runtime.dask.worker import NAME
 
@@ -313,6 +315,22 @@ def test_a_graph_that_fails_to_be_placed_leaves_nothing_behind(client, monkeypat
     with pytest.raises(MemoryLimitError, match="a part of a graph ran out of memory"):
         DistributedGraph.from_graph(graph, client, device="cpu")
     wait_until(lambda: names_kept(client) == [])
+
+
+@pytest.mark.parametrize("short", [walking.SHORT, 0])
+def test_a_path_that_often_changes_workers(client, monkeypatch, short):
+    monkeypatch.setattr(walking, "SHORT", short)
+    order = np.random.default_rng(0).permutation(60)
+    with DistributedGraph.from_graph(Graph.from_edges(order[:-1], order[1:]), client, device="cpu") as placed:
+        found = mgraph.bfs(placed, order[0], predecessors=True)
+        assert found.path(order[-1]) == order.tolist() and found.path(order[0]) == [order[0]]
+
+
+def test_a_walk_round_a_cycle_ends():
+    walk, alone = walking.Walk(((0, 60),), 3), Solo()
+    state = walk.load(0, {"predecessors": np.arange(1, 61) % 60}, device.find("cpu"))
+    assert walk.step(state, 0, 1, alone) == 1 and walk.step(state, 1, 1, alone) == 0
+    assert len(walk.collect(state, alone)["vertices"]) == 61  # more than there are
 
 
 def test_what_calls_derive_is_listed_and_released(client):

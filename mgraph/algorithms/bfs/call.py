@@ -12,11 +12,12 @@ from ...docstrings import with_common_parts
 from ...errors import Given, InputError
 from ...graph import as_any_graph
 from ...kernels import bfs as bfs_kernels
-from ...paths import needed_for_paths, walked_back
+from ...paths import needed_for_paths
 from ...planning.shape import shape_beside
 from ...results import Result, Solved, on_workers
 from ...runtime.program import Progress, memory_errors
 from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
+from ...runtime.walking import walked_back
 from ..certificates import distances as certificate
 from ..certificates.run import solved_graph
 from . import plan as searches

@@ -14,11 +14,12 @@ from ...docstrings import with_common_parts
 from ...dtypes import distance_dtype, infinity
 from ...errors import Given, InputError
 from ...graph import Graph, PlacedGraph, as_any_graph, check_sums
-from ...paths import needed_for_paths, walked_back
+from ...paths import needed_for_paths
 from ...planning.shape import shape_beside
 from ...results import Result, Solved
 from ...runtime.program import Progress, memory_errors
 from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
+from ...runtime.walking import walked_back
 from .. import negative_cycles
 from ..certificates import distances as certificate
 from ..certificates.run import solved_graph

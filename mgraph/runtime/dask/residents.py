@@ -524,14 +524,3 @@ async def passed(
 ) -> dict[str, dict[str, Any]]:
     """Pass a span of a call on to the workers, whose turn it is; runs on the scheduler."""
     return await passed_on(addresses, session, request, dask_scheduler)
-
-
-@reported
-def walked(session: str, name: str, vector: str, first: int, vertex: int) -> list[int]:
-    """Task: walk back along predecessors; return the vertices, the last of which lies on another worker or is none."""
-    s = sessions(get_worker()).find(session)
-    before = devices.to_host(s.kept[name][vector])
-    path = [vertex]
-    while 0 <= path[-1] - first < len(before) and len(path) <= len(before) + 1:
-        path.append(int(before[path[-1] - first]))
-    return path

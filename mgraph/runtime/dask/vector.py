@@ -12,9 +12,7 @@ import numpy as np
 from ... import device as devices
 from ... import io
 from ...arrays import Array, position
-from ...dtypes import NO_PREDECESSOR
 from ...errors import InputError
-from ...paths import endless
 from ...planning.cut import Ranges
 from . import residents, tasks
 from .group import Group, Kept, lying
@@ -423,34 +421,6 @@ class DistributedVector:
             counts[: len(part)] += part
         return counts
 
-    def walked_back(self, vertex: int) -> list[int]:
-        """Return the path to `vertex` if the elements are predecessors; each worker walks as far as it can.
-
-        Raises
-        ------
-        RoundingError
-            If the predecessors form a cycle.
-
-        Examples
-        --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
-        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
-        ...     distances = mgraph.bfs(graph, 0, predecessors=True).distances
-        ...     mgraph.bfs(graph, 0, predecessors=True).predecessors.walked_back(5)
-        [0, 1, 2, 5]
-        """
-        path: list[int] = []
-        while vertex != NO_PREDECESSOR:
-            shard = next(i for i, (first, last) in enumerate(self.ranges) if first <= vertex < last)
-            walked = self._one(shard, residents.walked, self.ranges[shard][0], vertex)
-            path += walked[:-1]
-            vertex = walked[-1]
-            if len(path) > self.size:
-                raise endless()
-        return path[::-1]
-
     def _read(self, wanted: range) -> np.ndarray:
         """Return the elements at ascending indices."""
         tasked, group = {}, self._group
@@ -516,11 +486,6 @@ class DistributedVector:
         self._group.ready(self._loss)
         own = [tuple(each[rank] for each in operands) for rank in range(len(self.ranges))]
         return self._group.each(residents.applied, own, call, function, residents.Here(*self.place))
-
-    def _one(self, shard: int, function: Any, *arguments: Any) -> Any:
-        """Return what a task on one worker returns."""
-        self._group.ready(self._loss)
-        return self._group.one(shard, function, self._call, self._name, *arguments)[0]
 
 
 def _greatest(part: Array) -> Any:
