@@ -20,6 +20,9 @@ client : distributed.Client, optional
 worker_timeout : float or str, optional
     Seconds that a worker of `client` may be silent before the call raises `WorkerLostError`: 1 or more, or a string
     such as ``"2 minutes"``. By default ``mgraph.worker-timeout`` of Dask's configuration, or 60.
+wait_for_workers : int, optional
+    Begin once `client` has that many workers, and run on all that are there by then. The call raises `SchedulerError`
+    if they have not joined within ``mgraph.wait-timeout`` of Dask's configuration, or 10 minutes.
 memory_limit : int, float or str, optional
     The most bytes that the call may allocate on each device, such as 1e9 or ``"1GiB"``. By default the free memory.
 span : int, optional
@@ -34,8 +37,8 @@ MemoryLimitError
 DeviceError
     If the device does not exist or cannot be used.
 WorkerLostError, SchedulerError, VersionError
-    With `client`: if a worker is lost during the call, the scheduler does not answer or has no workers, or a worker
-    has another version of mgraph.
+    With `client`: if a worker is lost during the call, the scheduler does not answer or has no or too few workers, or
+    a worker has another version of mgraph.
 """,
     "{common attributes}": """\
 plan : Plan

@@ -320,7 +320,7 @@ class WorkerLostError(MgraphError, RuntimeError):
 
 
 class SchedulerError(MgraphError, TimeoutError):
-    """A Dask scheduler did not answer, or has no workers.
+    """A Dask scheduler did not answer, or has no workers, or fewer than a call was told to wait for.
 
     Examples
     --------

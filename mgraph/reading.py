@@ -37,6 +37,7 @@ def read(
     device: None = None,
     workers: None = None,
     worker_timeout: None = None,
+    wait_for_workers: None = None,
 ) -> Graph: ...
 
 
@@ -55,6 +56,7 @@ def read(
     device: str | None = None,
     workers: Sequence[str | int] | None = None,
     worker_timeout: float | str | None = None,
+    wait_for_workers: int | None = None,
 ) -> "DistributedGraph": ...
 
 
@@ -72,6 +74,7 @@ def read(
     device: str | None = None,
     workers: Sequence[str | int] | None = None,
     worker_timeout: float | str | None = None,
+    wait_for_workers: int | None = None,
 ) -> "Graph | DistributedGraph":
     r"""Return the graph in a file, or in several, plain or compressed with gzip, bzip2, xz or zstd.
 
@@ -120,6 +123,8 @@ def read(
         With `client`, the workers to use, as of `DistributedGraph.from_graph`.
     worker_timeout : float or str, optional
         With `client`, seconds that a worker may be silent before the call ends.
+    wait_for_workers : int, optional
+        With `client`, the number of workers to wait for, as of calls with ``client=``.
 
     Returns
     -------
@@ -170,7 +175,8 @@ def read(
     DistributedGraph(n=3, m=2, directed, unweighted, on 1 worker)
     """
     if client is None:
-        for name, value in (("device", device), ("workers", workers), ("worker_timeout", worker_timeout)):
+        of_workers = {"device": device, "workers": workers, "worker_timeout": worker_timeout}
+        for name, value in (of_workers | {"wait_for_workers": wait_for_workers}).items():
             if value is not None:
                 raise InputError(Argument(name), " is for workers: give ", Given("client"), " too, or leave it out")
         if columns is None and not (isinstance(format, str) and format == "parquet") and _is_file(path):
@@ -190,7 +196,8 @@ def read(
         return io.read_files(request)
     from .runtime import dask
 
-    placed = dask.read(request, dask.Cluster(client, device, worker_timeout, workers))
+    there = dask.Cluster(client, device, worker_timeout, workers, wait_for_workers=wait_for_workers)
+    placed = dask.read(request, there)
     how = {"format": format, "n": n, "directed": directed, "weighted": weighted, "relabel": relabel or None}
     placed.made = as_written("mgraph.read", path, **how, columns=columns, device=device)
     found = dask.DistributedGraph(placed)

@@ -4,6 +4,7 @@ import gc
 import multiprocessing
 import os
 import pickle
+import re
 import signal
 import socket
 import subprocess
@@ -25,7 +26,7 @@ from distributed.scheduler import WorkerStatusPlugin
 from distributed.utils import get_mp_context
 from present import present
 
-from mgraph import apsp, device
+from mgraph import DistributedGraph, apsp, device, generate
 from mgraph.errors import (
     DeviceError,
     InputError,
@@ -810,6 +811,28 @@ def test_an_adaptive_cluster_starts_its_first_worker_for_a_call():
     with cluster(0, processes=False) as client:
         client.cluster.adapt(minimum=0, maximum=2, interval="100ms")
         check_apsp(client, 20, np.float32, False)
+
+
+def test_calls_wait_for_workers():
+    with cluster(1, processes=False) as client:
+        with pytest.raises(InputError, match="wait_for_workers must be an integer"):
+            apsp(matrix(5), client=client, wait_for_workers=0)
+        address = re.escape(client.scheduler.address)
+        too_few = rf"^the scheduler at {address} has 1 worker after 0\.2 s, not wait_for_workers=2: start more"
+        with dask.config.set({"mgraph.wait-timeout": "200 ms"}):
+            with pytest.raises(SchedulerError, match=too_few):
+                apsp(matrix(5), client=client, wait_for_workers=2)
+            with pytest.raises(SchedulerError, match=too_few):
+                DistributedGraph.from_graph(generate.grid(2, 2), client, wait_for_workers=2)
+        joining = threading.Timer(0.3, client.cluster.scale, [2])
+        joining.start()
+        result = apsp(matrix(20), client=client, device="cpu", wait_for_workers=2)
+        assert len(result.plan.devices) == 2
+        joining.join()
+    with pytest.raises(InputError, match="wait_for_workers is for workers: give client= too"):
+        apsp(matrix(5), device="cpu", wait_for_workers=2)
+    with dask.config.set({"mgraph.wait-timeout": "x"}), pytest.raises(InputError, match="Dask's configuration"):
+        watch.wait_timeout()
 
 
 @pytest.mark.parametrize("given", ["a", "", -1, 0, None, True, [1], float("nan"), float("inf"), 1e-9])

@@ -10,6 +10,7 @@ import sys
 import uuid
 from types import SimpleNamespace
 
+import dask
 import psutil
 import pytest
 from click.testing import CliRunner
@@ -181,6 +182,14 @@ def test_info_shows_the_network(cluster):
     ran = CliRunner().invoke(main, ["info", "--scheduler", address, "--json"])
     found = json.loads(ran.stdout)
     assert found["kind"] == "cpu" and len(found["links"]) == 6 and found["workers"][0]["host"]
+
+
+def test_info_waits_for_workers(cluster):
+    command = ["info", "--device", "cpu", "--scheduler", cluster.scheduler_address, "--wait-for-workers"]
+    assert CliRunner().invoke(main, [*command, "3"]).exit_code == 0
+    with dask.config.set({"mgraph.wait-timeout": 0}):
+        ran = CliRunner().invoke(main, [*command, "4"])
+    assert ran.exit_code == 1 and "has 3 workers after 0 s, not --wait-for-workers 4: start more" in ran.stderr
 
 
 def test_info_ends_with_an_error_where_a_worker_is_out_of_reach(cluster, monkeypatch):

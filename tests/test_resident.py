@@ -255,7 +255,7 @@ def test_negative_cycles_are_found(client):
 
 def test_what_does_not_go_with_a_placed_graph(client):
     with DistributedGraph.from_graph(directed(), client, device="cpu") as placed:
-        for name, value in (("device", "cpu"), ("client", client), ("worker_timeout", 5)):
+        for name, value in (("device", "cpu"), ("client", client), ("worker_timeout", 5), ("wait_for_workers", 2)):
             with pytest.raises(InputError, match=f"leave out {name}"):
                 mgraph.bfs(placed, 0, **{name: value})
         with pytest.raises(InputError, match="DistributedGraph"):

@@ -75,7 +75,7 @@ def test_a_result_is_ranked_where_it_lies(client):
 
 def test_what_does_not_go_with_a_list_on_workers(client):
     succ = linked_list(1000, client=client, device="cpu")
-    for name, value in (("device", "cpu"), ("client", client), ("worker_timeout", 5)):
+    for name, value in (("device", "cpu"), ("client", client), ("worker_timeout", 5), ("wait_for_workers", 2)):
         with pytest.raises(InputError, match=f"leave out {name}"):
             mgraph.list_rank(succ, **{name: value})
     with pytest.raises(MemoryLimitError, match="memory limit"):

@@ -19,7 +19,7 @@ from ..errors import DeviceError
 from ..planning.devices import spec_of
 from ..planning.rates import FILE, folder_of_figures
 from .commands import main
-from .options import json_option, scheduler_options
+from .options import json_option, scheduler_options, wait_option
 from .summaries import as_json_text
 from .workers import check_workers, client_of
 
@@ -47,12 +47,14 @@ _CUPY = ("cupy-cuda13x", "cupy-cuda12x", "cupy")
 @main.command(epilog="Example: mgraph info --scheduler tcp://10.0.0.1:8786")
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), help="With a scheduler: what its workers will use.")
 @scheduler_options
+@wait_option
 @json_option
 def info(
     device: str | None,
     scheduler: str | None,
     scheduler_file: Path | None,
     worker_timeout: float | None,
+    wait_for_workers: int | None,
     tls_ca_file: Path | None,
     tls_cert: Path | None,
     tls_key: Path | None,
@@ -64,9 +66,9 @@ def info(
     from each to each other one. The exit code is 1 if a worker cannot reach another.
     """
     tls = (tls_ca_file, tls_cert, tls_key)
-    check_workers(None, scheduler, scheduler_file, tls)
+    check_workers(None, scheduler, scheduler_file, tls, wait_for_workers)
     if scheduler is not None or scheduler_file is not None:
-        with client_of(None, scheduler, scheduler_file, tls, None) as client:
+        with client_of(None, scheduler, scheduler_file, tls, None, wait_for_workers) as client:
             _show_network(client, device, worker_timeout, as_json)
         return
     if device is not None or worker_timeout is not None:

@@ -113,10 +113,19 @@ scheduler_options = _options(
     click.option("--tls-key", type=_PEM, help="This client's private key, unless --tls-cert's file holds it."),
 )
 
+#: How many of the scheduler's workers a command waits for.
+wait_option = click.option(
+    "--wait-for-workers",
+    type=int,
+    metavar="N",
+    help="Begin once the scheduler has N workers; an error if they have not joined within 10 minutes.",
+)
+
 run_options = _options(
     click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; by default a GPU where there is one."),
     click.option("--workers", type=int, metavar="N", help="Run on N Dask workers of this machine."),
     scheduler_options,
+    wait_option,
     memory_limit_option,
     span_option,
     click.option(

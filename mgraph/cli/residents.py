@@ -8,7 +8,7 @@ import click
 import mgraph
 
 from .commands import main
-from .options import graph_options, json_option, scheduler_options
+from .options import graph_options, json_option, scheduler_options, wait_option
 from .run import graph_given
 from .summaries import as_json_text, described
 from .workers import check_workers, client_of
@@ -23,6 +23,7 @@ from .workers import check_workers, client_of
 )
 @click.option("--by-workers", is_flag=True, help="Let the workers read FILE, which must all find it under this path.")
 @scheduler_options
+@wait_option
 @json_option
 def load(
     name: str,
@@ -33,6 +34,7 @@ def load(
     scheduler: str | None,
     scheduler_file: Path | None,
     worker_timeout: float | None,
+    wait_for_workers: int | None,
     tls_ca_file: Path | None,
     tls_cert: Path | None,
     tls_key: Path | None,
@@ -54,7 +56,8 @@ def load(
 
     given = graph_given(file=file, scale=scale, directed=directed, **reading)
     timeout = {} if worker_timeout is None else {"mgraph.worker-timeout": worker_timeout}
-    with _client(scheduler, scheduler_file, (tls_ca_file, tls_cert, tls_key)) as client, dask.config.set(timeout):
+    tls = (tls_ca_file, tls_cert, tls_key)
+    with _client(scheduler, scheduler_file, tls, wait_for_workers) as client, dask.config.set(timeout):
         if name in mgraph.cluster.published(client):
             raise mgraph.InputError(f"there is a graph {name!r}: mgraph unload {name} removes it")
         there: Any = {"client": client, "device": device, "workers": workers or None}
@@ -91,10 +94,12 @@ def unload(
         mgraph.cluster.unpublish(name, client)
 
 
-def _client(scheduler: str | None, scheduler_file: Path | None, tls: tuple[Path | None, ...]) -> Any:
+def _client(
+    scheduler: str | None, scheduler_file: Path | None, tls: tuple[Path | None, ...], wait: int | None = None
+) -> Any:
     """Return, as a context, a client of the scheduler that was named."""
     if scheduler is None and scheduler_file is None:
         raise click.UsageError("give --scheduler ADDRESS or --scheduler-file FILE")
     ca_file, cert, key = tls
     check_workers(None, scheduler, scheduler_file, (ca_file, cert, key))
-    return client_of(None, scheduler, scheduler_file, (ca_file, cert, key), None)
+    return client_of(None, scheduler, scheduler_file, (ca_file, cert, key), None, wait)

@@ -102,6 +102,7 @@ def perform(
     workers: int | None,
     scheduler: str | None,
     scheduler_file: Path | None,
+    wait_for_workers: int | None,
     tls_ca_file: Path | None,
     tls_cert: Path | None,
     tls_key: Path | None,
@@ -117,7 +118,8 @@ def perform(
             raise click.UsageError("--resident goes with --scheduler or --scheduler-file")
         if device is not None:
             raise click.UsageError("--device does not go with --resident: the graph runs where it lies")
-    check_workers(workers, scheduler, scheduler_file, (tls_ca_file, tls_cert, tls_key))
+    tls = (tls_ca_file, tls_cert, tls_key)
+    check_workers(workers, scheduler, scheduler_file, tls, wait_for_workers)
     added = {each.name: bool(options[each.name]) for each in offered.options if each.array}
     if out is not None:
         check_output(out, overwrite)
@@ -130,7 +132,7 @@ def perform(
     name, started = entry.call.__name__, time.perf_counter()
     given = read_input() if resident is None else None
     seconds = {"read": time.perf_counter() - started}
-    with client_of(workers, scheduler, scheduler_file, (tls_ca_file, tls_cert, tls_key), device) as client:
+    with client_of(workers, scheduler, scheduler_file, tls, device, wait_for_workers) as client:
         where = {"device": device, "client": client, "worker_timeout": options.pop("worker_timeout")}
         if resident is not None:
             started = time.perf_counter()

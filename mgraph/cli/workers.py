@@ -15,10 +15,14 @@ from .interrupts import Terminated, counted_interrupts
 Tls = tuple[Path | None, Path | None, Path | None]
 
 
-def check_workers(workers: int | None, scheduler: str | None, scheduler_file: Path | None, tls: Tls) -> None:
+def check_workers(
+    workers: int | None, scheduler: str | None, scheduler_file: Path | None, tls: Tls, wait: int | None = None
+) -> None:
     """Raise unless the options that ask for workers go together."""
     if sum(option is not None for option in (workers, scheduler, scheduler_file)) > 1:
         raise click.UsageError("give only one of --workers, --scheduler and --scheduler-file")
+    if wait is not None and scheduler is None and scheduler_file is None:
+        raise click.UsageError("--wait-for-workers goes with --scheduler or --scheduler-file")
     if any(tls):
         if scheduler is None and scheduler_file is None:
             raise click.UsageError("--tls-ca-file, --tls-cert and --tls-key go with --scheduler or --scheduler-file")
@@ -33,20 +37,31 @@ def client_of(
     scheduler_file: Path | None,
     tls: Tls,
     device: str | None,
+    wait: int | None = None,
 ) -> contextlib.AbstractContextManager[Any]:
-    """Return, as a context, a client of the Dask workers that were asked for; of None if none were."""
+    """Return, as a context, a client of the Dask workers that were asked for, once a scheduler has `wait` of them.
+
+    The context is of None if none were asked for.
+    """
     if workers is not None:
         return _local_client(workers, device)
     if scheduler is None and scheduler_file is None:
         return contextlib.nullcontext()
-    from ..runtime.dask.connect import (
-        connect,
-        tls_security,  # and Dask
-    )
+    return _connected(scheduler, scheduler_file, tls, wait)
+
+
+@contextlib.contextmanager
+def _connected(scheduler: str | None, scheduler_file: Path | None, tls: Tls, wait: int | None) -> Iterator[Any]:
+    """Connect to a scheduler, and wait for so many of its workers."""
+    from ..runtime.dask import await_workers  # and Dask
+    from ..runtime.dask.connect import connect, tls_security
 
     ca_file, cert, key = tls
     security = None if ca_file is None or cert is None else tls_security(ca_file, cert, key)
-    return connect(scheduler, scheduler_file, security=security)
+    with connect(scheduler, scheduler_file, security=security) as client:
+        if wait is not None:
+            await_workers(client, wait)
+        yield client
 
 
 @contextlib.contextmanager

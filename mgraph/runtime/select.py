@@ -25,7 +25,9 @@ _log = logging.getLogger(__name__)
 REPEATED = 2
 
 
-def executor(device: str | None, client: Any, home: str, worker_timeout: Any = None) -> Executor:
+def executor(
+    device: str | None, client: Any, home: str, worker_timeout: Any = None, wait_for_workers: Any = None
+) -> Executor:
     """Return where to run: on `device`, or on the workers of `client`.
 
     Parameters
@@ -38,17 +40,22 @@ def executor(device: str | None, client: Any, home: str, worker_timeout: Any = N
         The name of the device on which the input lives.
     worker_timeout : float or str, optional
         Seconds that a worker of `client` may be silent.
+    wait_for_workers : int, optional
+        Number of workers of `client` to wait for.
     """
     if client is not None:
         from .dask import Cluster
 
-        return Cluster(client, device, worker_timeout)
-    if worker_timeout is not None:
-        raise InputError(Argument("worker_timeout"), " is for workers: give ", Given("client"), " too, or leave it out")
+        return Cluster(client, device, worker_timeout, wait_for_workers=wait_for_workers)
+    for name, value in (("worker_timeout", worker_timeout), ("wait_for_workers", wait_for_workers)):
+        if value is not None:
+            raise InputError(Argument(name), " is for workers: give ", Given("client"), " too, or leave it out")
     return Direct(devices.find(home if device is None and home != "cpu" else device))
 
 
-def near_workers(matrix: Any, device: str | None, client: Any, worker_timeout: Any) -> tuple[Any, Executor | None]:
+def near_workers(
+    matrix: Any, device: str | None, client: Any, worker_timeout: Any, wait_for_workers: Any
+) -> tuple[Any, Executor | None]:
     """Return a call's input so that workers read it without the client, and their executor.
 
     These are a matrix of Dask, in a file, or on workers, or a graph made of one. A matrix on workers is solved there,
@@ -67,7 +74,7 @@ def near_workers(matrix: Any, device: str | None, client: Any, worker_timeout: A
     from .dask import Cluster
     from .dask import near_workers as near
 
-    found = near(source, Cluster(client, device, worker_timeout))
+    found = near(source, Cluster(client, device, worker_timeout, wait_for_workers=wait_for_workers))
     if found is None:
         return matrix, None
     runner = Cluster(client, device, worker_timeout)  # whose memory is what the blocks of the matrix have left
@@ -79,22 +86,26 @@ def near_workers(matrix: Any, device: str | None, client: Any, worker_timeout: A
     ), runner
 
 
-def runner_of(graph: Graph | PlacedGraph, device: str | None, client: Any, worker_timeout: Any) -> Executor:
+def runner_of(
+    graph: Graph | PlacedGraph, device: str | None, client: Any, worker_timeout: Any, wait_for_workers: Any
+) -> Executor:
     """Return where to run a call on a graph: where it lies if that is on workers, else as `executor` chooses."""
     if not isinstance(graph, PlacedGraph):
         if client is not None:
             _hint(graph)
-        return executor(device, client, graph.device, worker_timeout)
-    _check_left_out(graph, device, client, worker_timeout)
+        return executor(device, client, graph.device, worker_timeout, wait_for_workers)
+    _check_left_out(graph, device, client, worker_timeout, wait_for_workers)
     found: Executor = graph.executor()
     return found
 
 
-def runner_of_vector(name: str, vector: Any, device: str | None, client: Any, worker_timeout: Any) -> Executor:
+def runner_of_vector(
+    name: str, vector: Any, device: str | None, client: Any, worker_timeout: Any, wait_for_workers: Any
+) -> Executor:
     """Return where to run a call on a vector, which programs take by name: where it lies, if that is on workers."""
     if not placed_vector(vector):
-        return executor(device, client, devices.of(vector).name, worker_timeout)
-    _check_left_out(vector, device, client, worker_timeout)
+        return executor(device, client, devices.of(vector).name, worker_timeout, wait_for_workers)
+    _check_left_out(vector, device, client, worker_timeout, wait_for_workers)
     from .dask import beside
 
     return beside(name, vector)
@@ -105,9 +116,10 @@ def placed_vector(vector: Any) -> bool:
     return hasattr(vector, "place") and hasattr(vector, "to_dask_array")
 
 
-def _check_left_out(placed: Any, device: str | None, client: Any, worker_timeout: Any) -> None:
+def _check_left_out(placed: Any, device: Any, client: Any, worker_timeout: Any, wait_for_workers: Any) -> None:
     """Raise InputError if a call on what lies on workers says where to run."""
-    for name, value in (("device", device), ("client", client), ("worker_timeout", worker_timeout)):
+    given = {"device": device, "client": client, "worker_timeout": worker_timeout, "wait_for_workers": wait_for_workers}
+    for name, value in given.items():
         if value is not None:
             raise InputError(f"{placed!r} runs where it lies: leave out ", Given(name))
 

@@ -71,6 +71,7 @@ def apsp(
     span: int | None = None,
     progress: Progress | None = None,
     worker_timeout: float | str | None = None,
+    wait_for_workers: int | None = None,
 ) -> "ApspResult":
     """Return the lengths of the shortest paths between all pairs of vertices.
 
@@ -155,7 +156,7 @@ def apsp(
     >>> int(result.distances[0, 2]), result.path(0, 2)
     (8, [0, 2])
     """
-    matrix, near = near_workers(matrix_or_graph, device, client, worker_timeout)
+    matrix, near = near_workers(matrix_or_graph, device, client, worker_timeout, wait_for_workers)
     given = matrix if hasattr(matrix, "tocoo") else as_any_graph(matrix)
     n, home = outline(given)
     predecessors, intermediate = (
@@ -167,11 +168,11 @@ def apsp(
     memory_limit = checked_memory_limit(memory_limit)
     span = checked_span(span, progress)
     if isinstance(given, PlacedGraph):
-        runner = runner_of(given, device, client, worker_timeout)
+        runner = runner_of(given, device, client, worker_timeout, wait_for_workers)
         # One worker has all edges already; of several, each gathers them.
         specs = specs_holding(runner, given) if len(runner.specs) == 1 else runner.specs
     else:
-        runner = near or executor(device, client, home, worker_timeout)
+        runner = near or executor(device, client, home, worker_timeout, wait_for_workers)
         specs = runner.specs
     planned = partial(
         all_pairs.planned,

@@ -42,6 +42,7 @@ def bfs(
     span: int | None = None,
     progress: Progress | None = None,
     worker_timeout: float | str | None = None,
+    wait_for_workers: int | None = None,
     max_depth: int | None = None,
 ) -> "BfsResult":
     """Return every vertex's distance in edges from `source`, or from the nearest of several.
@@ -109,7 +110,7 @@ def bfs(
         [target] = checked_vertices("target", [target], graph.n)
     predecessors, limit = checked_flag("predecessors", predecessors), checked_depth(limit, max_depth, graph.n)
     checked_choice("method", method, ("auto", *searches.METHODS))
-    runner = runner_of(graph, device, client, worker_timeout)
+    runner = runner_of(graph, device, client, worker_timeout, wait_for_workers)
 
     def quads_needed(place: devices.Device) -> int:
         needed = bfs_kernels.on(place).quads_needed

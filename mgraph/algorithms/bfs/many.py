@@ -37,6 +37,7 @@ def bfs_many(
     span: int | None = None,
     progress: Progress | None = None,
     worker_timeout: float | str | None = None,
+    wait_for_workers: int | None = None,
     max_depth: int | None = None,
 ) -> "BfsManyResult":
     """Return every vertex's distance in edges from each of many sources.
@@ -86,7 +87,7 @@ def bfs_many(
     graph = as_any_graph(graph)
     start = checked_vertices("sources", sources, graph.n, f": for one vertex give [{shown(sources)}]")
     predecessors, limit = checked_flag("predecessors", predecessors), checked_depth(limit, max_depth, graph.n)
-    runner = runner_of(graph, device, client, worker_timeout)
+    runner = runner_of(graph, device, client, worker_timeout, wait_for_workers)
     plan = searches.planned_for_many(
         graph.n,
         graph.m,

@@ -46,6 +46,7 @@ def transitive_closure(
     span: int | None = None,
     progress: Progress | None = None,
     worker_timeout: float | str | None = None,
+    wait_for_workers: int | None = None,
 ) -> "ClosureResult":
     """Return which vertices can be reached from which.
 
@@ -91,16 +92,16 @@ def transitive_closure(
     (True, False, 6)
     """
     reflexive = checked_flag("reflexive", reflexive)
-    matrix, near = near_workers(matrix_or_graph, device, client, worker_timeout)
+    matrix, near = near_workers(matrix_or_graph, device, client, worker_timeout, wait_for_workers)
     given = matrix if hasattr(matrix, "tocoo") else as_any_graph(matrix)
     n, home = outline(given)
     span = checked_span(span, progress)
     if isinstance(given, PlacedGraph):
-        runner = runner_of(given, device, client, worker_timeout)
+        runner = runner_of(given, device, client, worker_timeout, wait_for_workers)
         # One worker has all edges already; of several, each gathers them.
         specs = specs_holding(runner, given) if len(runner.specs) == 1 else runner.specs
     else:
-        runner = near or executor(device, client, home, worker_timeout)
+        runner = near or executor(device, client, home, worker_timeout, wait_for_workers)
         specs = runner.specs
     limit = checked_memory_limit(memory_limit)
     planned = partial(closure_plan.planned, n, specs=specs, span=span, memory_limit=limit)

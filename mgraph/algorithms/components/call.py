@@ -42,6 +42,7 @@ def connected_components(
     span: int | None = None,
     progress: Progress | None = None,
     worker_timeout: float | str | None = None,
+    wait_for_workers: int | None = None,
 ) -> "ComponentsResult":
     """Return the number of connected components, and the component of every vertex.
 
@@ -105,7 +106,7 @@ def connected_components(
         if client is not None:
             raise InputError(*on_one_core, Given("client"))
         method, device = "sequential", "cpu"
-    runner = runner_of(graph, device, client, worker_timeout)
+    runner = runner_of(graph, device, client, worker_timeout, wait_for_workers)
     plan = components_plan.planned(
         graph.n,
         graph.m,

@@ -44,6 +44,7 @@ def list_rank(
     span: int | None = None,
     progress: Progress | None = None,
     worker_timeout: float | str | None = None,
+    wait_for_workers: int | None = None,
 ) -> "ListRankResult":
     """Return the distance from every element of linked lists to the last element of its list.
 
@@ -96,7 +97,7 @@ def list_rank(
     [2, 1, 0]
     """
     succ = _elements(succ)
-    runner = runner_of_vector("succ", succ, device, client, worker_timeout)
+    runner = runner_of_vector("succ", succ, device, client, worker_timeout, wait_for_workers)
     span = checked_span(span, progress)
     splitters = None if splitters is None else checked_integer("splitters", splitters, 1)
     plan = ranking.planned(

@@ -31,6 +31,7 @@ def minimum_spanning_forest(
     span: int | None = None,
     progress: Progress | None = None,
     worker_timeout: float | str | None = None,
+    wait_for_workers: int | None = None,
 ) -> "SpanningForestResult":
     """Return a spanning forest of least total weight: a tree for each connected component.
 
@@ -76,7 +77,7 @@ def minimum_spanning_forest(
     (8, 2)
     """
     graph = as_any_graph(graph)
-    runner = runner_of(graph, device, client, worker_timeout)
+    runner = runner_of(graph, device, client, worker_timeout, wait_for_workers)
     dtype, extremes = graph.weights_dtype, graph.extremes()
     plan = forest_plan.planned(
         graph.n,

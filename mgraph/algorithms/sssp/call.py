@@ -49,6 +49,7 @@ def sssp(
     span: int | None = None,
     progress: Progress | None = None,
     worker_timeout: float | str | None = None,
+    wait_for_workers: int | None = None,
 ) -> "SsspResult":
     """Return the length of the shortest path from `source` to every vertex.
 
@@ -127,7 +128,7 @@ def sssp(
             Given("method", "bellman-ford"),
         )
     check_sums(graph, computed)
-    runner = runner_of(graph, device, client, worker_timeout)
+    runner = runner_of(graph, device, client, worker_timeout, wait_for_workers)
     plan = single_source_plan.planned(
         graph.n,
         graph.m,

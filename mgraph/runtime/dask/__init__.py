@@ -2,7 +2,7 @@
 
 from .building import built, computed, weighed
 from .connect import connect, local_client
-from .driver import Cluster
+from .driver import Cluster, await_workers
 from .graph import DistributedGraph
 from .matrix import DistributedMatrix
 from .names import published, resident, unpublish
@@ -18,6 +18,7 @@ __all__ = [
     "DistributedMatrix",
     "DistributedVector",
     "Network",
+    "await_workers",
     "beside",
     "built",
     "check_network",

@@ -22,6 +22,7 @@ from distributed.client import ClosedClientError
 from distributed.worker import thread_state
 
 from ... import device as devices
+from ...arguments import checked_integer
 from ...errors import (
     Argument,
     DeviceError,
@@ -41,7 +42,7 @@ from . import tasks, worker
 from .comm import Aborted, Unreachable
 from .matrix import DistributedMatrix
 from .turns import PARTING, turn
-from .watch import MOST, NOTICE, SILENT, Watch, checked_timeout, connection, lost
+from .watch import MOST, NOTICE, SILENT, Watch, checked_timeout, connection, lost, wait_timeout
 
 _log = logging.getLogger(__name__)
 
@@ -70,6 +71,9 @@ class Cluster:
         ``mgraph.worker-timeout`` of Dask's configuration, or 60.
     workers : sequence of str or int, optional
         The workers to use, by their addresses or by their names; by default all that answer and have free memory.
+    wait_for_workers : int, optional
+        Number of workers to wait for before these are looked for, at most ``mgraph.wait-timeout`` of Dask's
+        configuration, or 10 minutes.
 
     Attributes
     ----------
@@ -85,7 +89,7 @@ class Cluster:
     WorkerLostError
         If one of `workers` is silent.
     SchedulerError
-        If the scheduler does not answer or has no workers.
+        If the scheduler does not answer, has no workers, or still has fewer than `wait_for_workers` at the end.
     DeviceError
         If GPUs are asked for and a worker has none, or two workers share one.
     VersionError
@@ -108,6 +112,8 @@ class Cluster:
         device: str | None = None,
         worker_timeout: float | str | None = None,
         workers: Sequence[str | int] | None = None,
+        *,
+        wait_for_workers: int | None = None,
     ) -> None:
         checked_client(client)
         if device is not None and not (isinstance(device, str) and device in ("cpu", "cuda")):
@@ -117,6 +123,8 @@ class Cluster:
         self.client = client
         self.timeout = checked_timeout(worker_timeout)
         _leave_threads()
+        if wait_for_workers is not None:
+            await_workers(client, wait_for_workers, self.timeout)
         with opened(client):
             chosen = None if workers is None else _wanted(client, workers, self.timeout)
             self._workers: dict[str, DeviceSpec] = _survey(client, device, self.timeout, chosen)
@@ -407,31 +415,16 @@ def _survey(
     """
     watch = Watch(client, timeout=timeout)
     end = time.monotonic() + NO_WORKERS
-    demand: Future | None = None
-    # Not by `Client.wait_for_workers`: that replaces what a LocalCluster knows of its workers, and a worker's
-    # removal that arrives after it is an error when the cluster is closed (`SpecCluster._update_worker_status`).
     while True:
-        watch.addresses = ()
-        watch.check()
-        # Workers of large clusters send heartbeats more rarely.
-        watch.patience = min(timeout, max(SILENT, len(watch.there) / 50))
+        addresses, silent = _joined(watch, 1 if wanted is None else 0, end)
+        if not addresses and wanted is None:
+            raise SchedulerError(
+                f"the scheduler at {client.scheduler.address} has no workers: start some{_named(silent)}. An adaptive "
+                f"cluster was given {NO_WORKERS:g} s to start one: adapt(minimum=1) keeps one ready"
+            )
         if wanted is not None:
-            watch.addresses = wanted
+            addresses, silent, watch.addresses = list(wanted), [], wanted
             watch.check()
-        silent = [] if wanted is not None else watch.silent(watch.patience)
-        addresses = sorted(watch.there.difference(silent)) if wanted is None else list(wanted)
-        if not addresses:
-            if time.monotonic() > end:
-                raise SchedulerError(
-                    f"the scheduler at {client.scheduler.address} has no workers: start some"
-                    + (f" (silent ones: {', '.join(silent)})" if silent else "")
-                    + f". An adaptive cluster was given {NO_WORKERS:g} s to start one: adapt(minimum=1) keeps one ready"
-                )
-            if demand is None and not watch.there:
-                # An adaptive cluster that has no workers starts one for a task that could run on any.
-                demand = client.submit(int, pure=False)
-            time.sleep(0.1)
-            continue
         watch.addresses = tuple(addresses)
         try:
             task = worker.meeting(device)
@@ -449,6 +442,61 @@ def _survey(
         )
     found = devices_of(_acquainted(dict(zip(addresses, answers, strict=True))), device)
     return found if wanted is not None else _spare(found)
+
+
+def await_workers(client: Client, count: int, worker_timeout: float | str | None = None) -> None:
+    """Wait until a scheduler has `count` workers that are not silent.
+
+    Raises
+    ------
+    InputError
+        If `count` is not an integer of 1 or more, or for an invalid ``mgraph.wait-timeout`` of Dask's configuration.
+    SchedulerError
+        If it still has fewer when that time is over, or does not answer for `worker_timeout`.
+    """
+    count, seconds = checked_integer("wait_for_workers", count, 1), wait_timeout()
+    with opened(client):
+        watch = Watch(client, timeout=checked_timeout(worker_timeout))
+        addresses, silent = _joined(watch, count, time.monotonic() + seconds)
+        if len(addresses) < count:
+            there = f"{len(addresses)} worker{'s' * (len(addresses) != 1)}"
+            raise SchedulerError(
+                f"the scheduler at {client.scheduler.address} has {there} after {seconds:g} s{_named(silent)}, not ",
+                Given("wait_for_workers", count),
+                ": start more, wait for fewer, or raise mgraph.wait-timeout of Dask's configuration; an adaptive "
+                f"cluster keeps so many by adapt(minimum={count})",
+            )
+
+
+def _joined(watch: Watch, count: int, end: float) -> tuple[list[str], list[str]]:
+    """Return the addresses of the workers there are and of silent ones, once there are `count`, or at the time `end`.
+
+    Not by `Client.wait_for_workers`: that replaces what a LocalCluster knows of its workers, and a worker's removal
+    that arrives after it is an error when the cluster is closed (`SpecCluster._update_worker_status`).
+    """
+    client, seen = watch.client, -1
+    demand: Future | None = None
+    while True:
+        watch.addresses = ()
+        watch.check()
+        # Workers of large clusters send heartbeats more rarely.
+        watch.patience = min(watch.timeout, max(SILENT, len(watch.there) / 50))
+        silent = watch.silent(watch.patience)
+        addresses = sorted(watch.there.difference(silent))
+        if len(addresses) >= count or time.monotonic() > end:
+            return addresses, silent
+        if seen != len(addresses):
+            seen = len(addresses)
+            _log.info("waiting for workers of %s: %d of %d are there", client.scheduler.address, seen, count)
+        if demand is None and not watch.there:
+            # An adaptive cluster that has no workers starts one for a task that could run on any.
+            demand = client.submit(int, pure=False)
+        time.sleep(0.1)
+
+
+def _named(silent: Sequence[str]) -> str:
+    """Return the silent workers as a part of a sentence."""
+    return f" (silent ones: {', '.join(silent)})" if silent else ""
 
 
 def devices_of(found: Mapping[str, worker.Sight], device: str | None) -> dict[str, DeviceSpec]:

@@ -75,6 +75,7 @@ class DistributedGraph:
         device: str | None = None,
         workers: Sequence[str | int] | None = None,
         worker_timeout: float | str | None = None,
+        wait_for_workers: int | None = None,
     ) -> "DistributedGraph":
         """Return a graph on the workers of a client; its edges are sent to them once.
 
@@ -91,6 +92,8 @@ class DistributedGraph:
             answer and have free memory.
         worker_timeout : float or str, optional
             Seconds that a worker may be silent before a call ends, as of calls with ``client=``.
+        wait_for_workers : int, optional
+            Number of workers to wait for, as of calls with ``client=``.
 
         Returns
         -------
@@ -105,7 +108,7 @@ class DistributedGraph:
         WorkerLostError
             If a worker is lost meanwhile.
         SchedulerError
-            If the scheduler does not answer or has no workers.
+            If the scheduler does not answer or has no or too few workers.
 
         Examples
         --------
@@ -118,7 +121,7 @@ class DistributedGraph:
         """
         if not isinstance(graph, Graph):
             raise InputError(argument="graph", value=graph, expected="a Graph")
-        group = group_of(Cluster(client, device, worker_timeout, workers))
+        group = group_of(Cluster(client, device, worker_timeout, workers, wait_for_workers=wait_for_workers))
         cut = _cut(graph, group)
         name = uuid.uuid4().hex
         held: list[Mapping[str, int]] = []
@@ -140,6 +143,7 @@ class DistributedGraph:
         device: str | None = None,
         workers: Sequence[str | int] | None = None,
         worker_timeout: float | str | None = None,
+        wait_for_workers: int | None = None,
     ) -> "DistributedGraph":
         """Return the graph of edges that Dask has; they go from worker to worker.
 
@@ -161,6 +165,8 @@ class DistributedGraph:
             The client's workers to use, as of `from_graph`.
         worker_timeout : float or str, optional
             Seconds that a worker may be silent before a call ends, as of calls with ``client=``.
+        wait_for_workers : int, optional
+            Number of workers to wait for, as of calls with ``client=``.
 
         Returns
         -------
@@ -176,7 +182,7 @@ class DistributedGraph:
         WorkerLostError
             If a worker is lost meanwhile.
         SchedulerError
-            If the scheduler does not answer or has no workers.
+            If the scheduler does not answer or has no or too few workers.
 
         Examples
         --------
@@ -197,7 +203,8 @@ class DistributedGraph:
             except ValueError as error:
                 wanted = "a distributed.Client, as Dask has none of its own here"
                 raise InputError(argument="client", value=None, expected=wanted) from error
-        return cls(collected(src, dst, weights, n, directed, Cluster(client, device, worker_timeout, workers)))
+        there = Cluster(client, device, worker_timeout, workers, wait_for_workers=wait_for_workers)
+        return cls(collected(src, dst, weights, n, directed, there))
 
     def with_weights(self, weights: Any) -> "DistributedGraph":
         """Return a graph of the same edges with other weights.

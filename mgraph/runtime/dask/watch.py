@@ -69,6 +69,12 @@ def checked_timeout(worker_timeout: Any) -> float:
     return checked_seconds("mgraph.worker-timeout of Dask's configuration", given, 1)
 
 
+def wait_timeout() -> float:
+    """Return the seconds that a call waits for workers to join: those of Dask's configuration, else 600."""
+    given = dask.config.get("mgraph.wait-timeout", 600)
+    return checked_seconds("mgraph.wait-timeout of Dask's configuration", given, 0)
+
+
 def checked_seconds(name: str, value: Any, least: float) -> float:
     """Return an argument that is a duration as Dask writes them, a number or such as ``"2 minutes"``, in seconds.
 
