@@ -2,6 +2,7 @@
 
 import gc
 import multiprocessing
+import operator
 import os
 import pickle
 import re
@@ -267,10 +268,16 @@ class TestMatrix:
         with pytest.raises(IndexError, match=r"is out of bounds for axis . with size 200"):
             pair[0][key]
 
-    @pytest.mark.parametrize("key", ["a", [1, 2], (0, None), (1, 2, 3)])
+    @pytest.mark.parametrize("key", ["a", [1, 2], (0, None), (1, 2, 3), (True, False), np.True_])
     def test_invalid_indices(self, pair, key):
         with pytest.raises(IndexError, match="use integers and slices"):
             pair[0][key]
+
+    def test_is_not_compared(self, pair):
+        for compare in (operator.eq, operator.ne):
+            for other in (1, pair[0], pair[1].tolist()):
+                with pytest.raises(TypeError, match="to_numpy"):
+                    compare(pair[0], other)
 
     def test_row(self, pair):
         np.testing.assert_array_equal(pair[0].row(150), pair[1][150])

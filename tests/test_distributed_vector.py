@@ -4,6 +4,7 @@ import gc
 import operator
 
 import numpy as np
+import pandas
 import pytest
 from test_cluster import cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 from test_resident import names_kept
@@ -48,6 +49,37 @@ def test_comparisons_are_those_of_arrays(placed, distances, compare):
     np.testing.assert_array_equal(compare(4, distances).to_numpy(), compare(4, array))
 
 
+def test_lists_and_columns_are_compared_as_arrays_are(distances):
+    array = distances.to_numpy()
+    other = array.copy()
+    other[::7] += 1
+    for value in (other.tolist(), tuple(other), pandas.Series(other)):
+        for compare in OPERATORS:
+            np.testing.assert_array_equal(compare(distances, value).to_numpy(), compare(array, other))
+        np.testing.assert_array_equal(distances[distances == value], array[array == other])
+    mask = (other % 2 == 0).tolist()
+    np.testing.assert_array_equal(((distances < 9) & mask).to_numpy(), (array < 9) & mask)
+
+
+@pytest.mark.parametrize("index", [True, False, np.True_, "0", 1.0, None])
+def test_what_is_no_index(distances, index):
+    with pytest.raises(IndexError, match="is not an index"):
+        distances[index]
+
+
+@pytest.mark.parametrize("function", [np.max, np.min, np.sum, np.any, np.all, np.mean, np.argmax])
+def test_functions_of_numpy_take_vectors(distances, function):
+    assert function(distances) == function(distances.to_numpy())
+    assert function(distances == 3) == function(distances.to_numpy() == 3)
+
+
+@pytest.mark.parametrize("method", ["max", "min", "sum", "any", "all"])
+def test_a_vector_is_reduced_as_a_whole(distances, method):
+    for refused in ({"axis": 0}, {"out": np.zeros(600)}):
+        with pytest.raises(InputError, match="None"):
+            getattr(distances, method)(**refused)
+
+
 def test_masks_combine_and_select(distances):
     array = distances.to_numpy()
     near, odd = (distances < 9) & (distances != 4), array % 2 == 1
@@ -70,9 +102,12 @@ def test_vectors_of_other_workers_are_compared(distances, client):
 
 
 def test_what_cannot_be_compared(distances):
-    assert (distances == None) is False and (distances != "x") is True  # noqa: E711
-    with pytest.raises(TypeError):
-        distances < "x"  # noqa: B015
+    for value in (None, "3", ["3"], np.array(["3"] * 600)):
+        for compare in (*OPERATORS, operator.and_):
+            with pytest.raises(TypeError):
+                compare(distances, value)
+    with pytest.raises(InputError, match=r"of shape \(600,\)"):
+        distances == [1, 2]  # noqa: B015
     with pytest.raises(InputError, match=r"of shape \(600,\)"):
         distances == np.zeros(3)  # noqa: B015
     with pytest.raises(InputError, match=r"of shape \(600,\)"):

@@ -75,6 +75,7 @@ class DistributedMatrix:
     """
 
     ndim = 2
+    __hash__ = None  # type: ignore[assignment]  # as of an array, which compares element by element
 
     def __init__(
         self,
@@ -131,6 +132,11 @@ class DistributedMatrix:
 
     def __reduce__(self) -> Any:
         raise InputError(f"{self!r} stays there and cannot be pickled: take its .to_numpy(), or .save() it to a file")
+
+    def __eq__(self, other: object) -> Any:
+        raise TypeError(f"{self!r} is not compared where it lies: use its .to_dask_array() or .to_numpy()")
+
+    __ne__ = __eq__
 
     def __getitem__(self, key: Any) -> Any:
         """Return an element as a Python number, a row or a rectangle as a NumPy array."""
@@ -355,6 +361,8 @@ def _indices(key: Any, length: int, axis: int) -> range:
     if isinstance(key, slice):
         return range(*key.indices(length))
     with contextlib.suppress(TypeError, ValueError):
+        if isinstance(key, bool):
+            raise TypeError  # for Python they are 0 and 1, for NumPy a mask
         index = range(length)[key] if -length <= key < length else None
         if index is None:
             raise IndexError(f"index {key} is out of bounds for axis {axis} with size {length}")

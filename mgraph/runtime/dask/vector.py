@@ -11,6 +11,7 @@ import numpy as np
 
 from ... import device as devices
 from ... import io
+from ...arguments import as_array
 from ...arrays import Array, position
 from ...errors import InputError
 from ...planning.cut import Ranges
@@ -25,10 +26,10 @@ CHUNK = 1 << 26
 class DistributedVector:
     """A vector of which each worker of a group holds a part, such as the distances of a search.
 
-    Results of calls on a `mgraph.DistributedGraph` have such vectors. Comparisons with a number, an array or another
-    vector are made where the parts lie, and give a vector of truth values: ``labels == 3``. Those combine by ``&``,
-    ``|``, ``^`` and ``~``, and select elements: ``distances[labels == 3]``. Where a NumPy array is expected, a vector
-    is converted to one.
+    Results of calls on a `mgraph.DistributedGraph` have such vectors. Comparisons with a number, an array (or a list,
+    or a column of a dataframe) or another vector are made where the parts lie, and give a vector of truth values:
+    ``labels == 3``. Those combine by ``&``, ``|``, ``^`` and ``~``, and select elements: ``distances[labels == 3]``.
+    Where a NumPy array is expected, a vector is converted to one.
 
     Attributes
     ----------
@@ -141,10 +142,10 @@ class DistributedVector:
         raise ValueError(f"the truth value of {self!r} is ambiguous: use .any() or .all()")
 
     def __eq__(self, other: object) -> Any:
-        return self._with(operator.eq, other)
+        return self._compared(operator.eq, other)
 
     def __ne__(self, other: object) -> Any:
-        return self._with(operator.ne, other)
+        return self._compared(operator.ne, other)
 
     def __lt__(self, other: Any) -> Any:
         return self._with(operator.lt, other)
@@ -179,6 +180,8 @@ class DistributedVector:
         if isinstance(key, DistributedVector | np.ndarray) and key.ndim == 1 and key.dtype == bool:
             parts = self._applied(None, _selected, [self._operand("the mask", key)])
             return np.concatenate([np.empty(0, self.dtype), *parts])
+        if isinstance(key, bool | np.bool_):
+            raise IndexError(f"{key!r} is not an index of a DistributedVector: use integers, slices and masks")
         if isinstance(key, slice):
             wanted = range(self.size)[key]
             ascending = wanted if wanted.step > 0 else wanted[::-1]
@@ -302,8 +305,13 @@ class DistributedVector:
         else:
             save_parts(self._group, self.place, self.ranges, self.dtype, path, overwrite)
 
-    def max(self) -> Any:
+    def max(self, axis: None = None, out: None = None) -> Any:
         """Return the greatest element.
+
+        Parameters
+        ----------
+        axis, out : None
+            As NumPy's functions pass them: ``numpy.max(vector)``.
 
         Examples
         --------
@@ -315,10 +323,16 @@ class DistributedVector:
         ...     distances.max()
         3
         """
+        _check_whole(axis, out)
         return max(self._reduced(_greatest)).item()
 
-    def min(self) -> Any:
+    def min(self, axis: None = None, out: None = None) -> Any:
         """Return the least element.
+
+        Parameters
+        ----------
+        axis, out : None
+            As NumPy's functions pass them: ``numpy.min(vector)``.
 
         Examples
         --------
@@ -330,10 +344,16 @@ class DistributedVector:
         ...     distances.min()
         0
         """
+        _check_whole(axis, out)
         return min(self._reduced(_least)).item()
 
-    def sum(self) -> Any:
+    def sum(self, axis: None = None, out: None = None) -> Any:
         """Return the sum of the elements; of truth values, how many are true.
+
+        Parameters
+        ----------
+        axis, out : None
+            As NumPy's functions pass them: ``numpy.sum(vector)``.
 
         Examples
         --------
@@ -345,10 +365,16 @@ class DistributedVector:
         ...     distances.sum(), (distances == 2).sum()
         (9, 2)
         """
+        _check_whole(axis, out)
         return sum(part.item() for part in self._reduced(_sum))
 
-    def any(self) -> bool:
+    def any(self, axis: None = None, out: None = None) -> bool:
         """Return whether any element is true, or is not zero.
+
+        Parameters
+        ----------
+        axis, out : None
+            As NumPy's functions pass them: ``numpy.any(vector)``.
 
         Examples
         --------
@@ -360,10 +386,16 @@ class DistributedVector:
         ...     (distances == 3).any()
         True
         """
+        _check_whole(axis, out)
         return any(self._reduced(_any))
 
-    def all(self) -> bool:
+    def all(self, axis: None = None, out: None = None) -> bool:
         """Return whether all elements are true, or not zero.
+
+        Parameters
+        ----------
+        axis, out : None
+            As NumPy's functions pass them: ``numpy.all(vector)``.
 
         Examples
         --------
@@ -375,6 +407,7 @@ class DistributedVector:
         ...     (distances >= 1).all()
         False
         """
+        _check_whole(axis, out)
         return all(self._reduced(_all))
 
     def nonzero(self) -> tuple[np.ndarray]:
@@ -441,12 +474,30 @@ class DistributedVector:
         found = self._group.each(residents.reduced, own, self._call, self._name)
         return [part for part in found if part is not None]
 
+    def _compared(self, function: Callable[..., Any], other: Any) -> Any:
+        """Return which elements are equal, or unequal; never whether the objects are the same, as Python would."""
+        found = self._with(function, other)
+        if found is NotImplemented and not hasattr(other, "__dask_graph__"):
+            kind = type(other).__name__
+            raise TypeError(f"{self!r} is compared with numbers, arrays and lists of numbers, and vectors, not {kind}")
+        return found
+
     def _with(self, function: Callable[..., Any], other: Any, of_truth: bool = False) -> Any:
         """Return what an operator makes of each element and the other's, or NotImplemented if that is no operand."""
+        if hasattr(other, "__dask_graph__"):
+            return NotImplemented  # Dask's operators compare lazily
+        shape = getattr(other, "shape", ())
+        if shape and shape != self.shape:
+            raise InputError(argument="the other operand", value=shape, expected=f"of shape {self.shape}, as {self!r}")
+        converted = hasattr(other, "__array__") and not isinstance(other, DistributedVector)
+        if converted or isinstance(other, list | tuple):
+            other = devices.to_host(as_array(other, "the other operand", devices.of(other).xp))
         array = isinstance(other, DistributedVector | np.ndarray)
-        if not array and not isinstance(other, int | float | np.number | np.bool_):
+        if not array and not isinstance(other, int | float):
             return NotImplemented
-        true_or_false = other.dtype == bool if array else isinstance(other, bool | np.bool_)
+        if array and other.dtype.kind not in "biuf":
+            return NotImplemented
+        true_or_false = other.dtype == bool if array else isinstance(other, bool)
         if of_truth and not (self.dtype == bool and true_or_false):
             return NotImplemented
         return self._made(function, [self._operand("the other operand", other)])
@@ -486,6 +537,14 @@ class DistributedVector:
         self._group.ready(self._loss)
         own = [tuple(each[rank] for each in operands) for rank in range(len(self.ranges))]
         return self._group.each(residents.applied, own, call, function, residents.Here(*self.place))
+
+
+def _check_whole(axis: Any, out: Any) -> None:
+    """Raise InputError for what NumPy's functions pass if only a part is to be reduced, or an array to be filled."""
+    if axis is not None:
+        raise InputError(argument="axis", value=axis, expected="None: a vector is reduced as a whole")
+    if out is not None:
+        raise InputError(argument="out", value=type(out).__name__, expected="None")
 
 
 def _greatest(part: Array) -> Any:
