@@ -33,7 +33,18 @@ def main() -> None:
     edges = rng.integers(0, n, (2, m))
     graph = sparse.coo_matrix((rng.integers(1, 100, m).astype(np.float32), edges), (n, n)).tocsr()
 
+    # local_client starts LocalCUDACluster of dask-cuda with settings that suit mgraph. With its own options it would be
+    #
+    #     with LocalCUDACluster(
+    #         CUDA_VISIBLE_DEVICES=[0, 1],        # which GPUs; by default all
+    #         n_workers=2,                        # by default one for each GPU, and never more
+    #         memory_limit="64GiB",               # host memory of each worker, beyond which Dask restarts it
+    #         local_directory="/scratch",         # where Dask may write
+    #         dashboard_address=":8787",          # ":0" takes any free port
+    #     ) as cluster, Client(cluster) as client:
     with local_client(workers, "cuda" if gpus else "cpu") as client:
+        # Options that matter: memory_limit="30GiB" leaves the rest of each GPU to others; worker_timeout="2 minutes" is
+        # for machines that stall; predecessors=True also finds the paths, and takes twice the memory.
         result = mgraph.apsp(graph, client=client)
         print(result.plan.explain())
         print(", ".join(f"{part} {seconds:.3g} s" for part, seconds in result.timings.items()))

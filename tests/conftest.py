@@ -1,6 +1,7 @@
 """Shared by all tests: which tests run, in how many processes, for how long, and the record of a run on a GPU.
 
-- Tests marked ``gpu`` are skipped where there is no GPU, tests marked ``exhaustive`` unless ``-m`` names that mark.
+- Tests marked ``gpu`` are skipped where there is no GPU, tests marked ``exhaustive`` or ``slurm`` unless
+  ``-m`` names that mark.
 - ``python -m pytest`` without arguments runs the tests in several processes where pytest-xdist is installed.
 - In CI the same command fails when it takes far longer than it should.
 - ``python -m pytest --gpu-record=PATH`` writes what the tests marked ``gpu`` did, on which device, with which
@@ -98,6 +99,8 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if item.get_closest_marker("gpu") and not gpu:
             item.add_marker(pytest.mark.skip(reason="no GPU that CuPy can use"))
+        if item.get_closest_marker("slurm") and "slurm" not in config.option.markexpr:
+            item.add_marker(pytest.mark.skip(reason="slurm: python -m pytest -m slurm"))
         if item.get_closest_marker("exhaustive") and not exhaustive:
             item.add_marker(pytest.mark.skip(reason="exhaustive: python -m pytest -m exhaustive"))
 
