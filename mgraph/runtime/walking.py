@@ -31,7 +31,7 @@ def walked_back(predecessors: Any, vertex: int) -> list[int]:
         return paths.walked_back(predecessors, vertex)
     if predecessors.nbytes <= SHORT:
         return paths.walked_back(predecessors.to_numpy(), vertex)
-    runner = runner_of_vector("predecessors", predecessors, None, None, None)
+    runner = runner_of_vector("predecessors", predecessors, None, None, None, None)
     plan = Plan(
         algorithm="path",
         method="walk",
