@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 import mgraph
@@ -153,6 +154,37 @@ def test_a_job_fails_if_its_command_does(slurm, roads, tmp_path):
     state, folder = slurm.finished(script, "sssp", "roads.txt", "--source", 60, folder=tmp_path)
     assert state == "FAILED"
     assert "--source must be an integer in [0, 60), got 60" in (folder / "job.log").read_text()
+
+
+@pytest.mark.parametrize(("broken", "says"), [("scheduler", "the scheduler has ended"), ("worker", "all workers have")])
+def test_a_job_fails_if_a_part_of_dask_does(slurm, roads, tmp_path, broken, says):
+    (tmp_path / "bin").mkdir()
+    dask = tmp_path / "bin/dask"
+    dask.write_text(f'#!/bin/sh\n[ "$1" != {broken} ] || exit 7\nexec {sys.executable} -m dask "$@"\n')
+    dask.chmod(0o755)
+    path = f"--export=ALL,PATH={dask.parent}:{slurm.environment['PATH']}"
+    script = DEPLOY / "slurm/cpu.sbatch"
+    state, folder = slurm.finished(script, "apsp", "roads.txt", folder=tmp_path, options=[path])
+    assert state == "FAILED" and says in (folder / "job.log").read_text()
+
+
+def test_a_job_that_is_cancelled_leaves_no_process(slurm, roads, tmp_path):
+    script = DEPLOY / "slurm/cpu.sbatch"
+    options = ["--parsable", "--time=5", "--cpus-per-task=1"]
+    job = slurm.run("sbatch", *options, script, "apsp", "roads.txt", cwd=tmp_path)
+    folder = tmp_path / f"mgraph-{job}"
+    log = folder / "scheduler.log"
+    wait_until(lambda: log.exists() and "Register worker" in log.read_text())
+    assert running(folder)
+    slurm.run("scancel", job)
+    wait_until(lambda: not slurm.run("squeue", "--noheader", "--jobs", job))
+    wait_until(lambda: not running(folder))
+
+
+def running(folder):
+    """The processes that were told a job's folder."""
+    found = [process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"])]
+    return [command for command in found if any(str(folder) in argument for argument in command)]
 
 
 def test_jobs_of_dask_jobqueue(slurm, roads, tmp_path):
