@@ -1,5 +1,7 @@
 """Graphs built on workers are those built here, bit for bit, whatever the number of workers."""
 
+import gc
+
 import dask.array
 import numpy as np
 import pytest
@@ -155,6 +157,26 @@ def test_an_error_in_the_partitions_is_the_users(client):
     with pytest.raises(ZeroDivisionError, match="a test"):
         DistributedGraph.from_dask(wrong, wrong, client=client, device="cpu")
     wait_until(lambda: names_kept(client) == [])
+
+
+def test_weights_of_another_type_than_was_said_are_refused(client):
+    ends = dask.array.ones(8, chunks=2, dtype=int)
+    halves = ends.map_blocks(lambda block: block + 0.5, dtype=int, meta=np.ones(0, int))
+    with pytest.raises(InputError, match=r"partition \d: the weights are of float64, and were said to be of int64"):
+        DistributedGraph.from_dask(ends, ends, halves, client=client, device="cpu")
+
+
+def test_errors_keep_no_tasks(client):
+    def fail(block):
+        raise ZeroDivisionError("a test")
+
+    lazy = dask.array.ones(4, chunks=2, dtype=int)
+    for wrong in (lazy.map_blocks(fail, dtype=int, meta=np.ones(0, int)), lazy - 2):
+        with pytest.raises((ZeroDivisionError, InputError)) as caught:
+            DistributedGraph.from_dask(wrong, lazy, client=client, device="cpu")
+        del caught
+    gc.collect()
+    wait_until(lambda: not any("keep_chunks" in key for key in client.futures))
 
 
 @pytest.mark.parametrize(

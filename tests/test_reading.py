@@ -1,5 +1,6 @@
 """Graphs that workers read from files are those that are read here, bit for bit, and errors are the same."""
 
+import bz2
 import gzip
 import lzma
 import os
@@ -177,6 +178,26 @@ def test_errors_are_those_of_reading_here(client, write, text, options):
         mgraph.read(path, **options, client=client, device="cpu")
     assert str(here.value) in str(there.value)
     wait_until(lambda: names_kept(client) == [])
+
+
+@pytest.mark.parametrize("kept", [1, 90])
+@pytest.mark.parametrize(("pack", "suffix"), [(gzip.compress, ".gz"), (lzma.compress, ".xz"), (bz2.compress, ".bz2")])
+def test_compressed_files_that_are_cut_off(client, write, pack, suffix, kept):
+    ids = np.random.default_rng(0).integers(0, 999, (5000, 2))
+    content = pack("".join(f"{src} {dst}\n" for src, dst in ids).encode())
+    path = write(content[: len(content) * kept // 100], "edges.txt" + suffix)
+    for options in ({}, {"client": client, "device": "cpu"}):
+        with pytest.raises(FormatError, match="is cut off or corrupt"):
+            mgraph.read([path], **options)
+
+
+def test_files_of_two_formats(write):
+    one, other, column = write("0 1 5\n"), write("", "other.parquet"), write("0 1\n", "other.mtx")
+    with pytest.raises(FormatError, match=r"other.parquet is of the format 'parquet', and .*edges.txt of 'edges'"):
+        mgraph.read([one, other])
+    with pytest.raises(FormatError, match=r"other.mtx: graphs from several files"):
+        mgraph.read([one, column])
+    assert mgraph.read([one, column], format="edges", weighted=False).m == 2
 
 
 def test_an_error_names_the_bytes(client, write):
@@ -391,6 +412,8 @@ def test_urls(client, write):
             mgraph.read("memory://graphs/*.csv", **options)
         with pytest.raises(InputError, match="is a URL of an unknown kind"):
             mgraph.read("nothing://graphs/*.csv", **options)
+        with pytest.raises(InputError, match="is not a URL that fsspec can open"):
+            mgraph.read("reference://x/a.txt", **options)
     system.rm("/graphs", recursive=True)
 
 

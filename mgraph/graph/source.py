@@ -100,6 +100,8 @@ def checked_edges(src: Any, dst: Any, weights: Any, dtype: np.dtype | None, n: i
         return Edges(src, dst, None)
     lengths = checked_weights(as_array(weights, "weights"), len(src), f" of {where}")
     assert lengths is not None
+    if not np.can_cast(lengths.dtype, dtype):
+        raise InputError(f"{where}: the weights are of {lengths.dtype}, and were said to be of {dtype}")
     lengths = lengths.astype(dtype, copy=False)
     if dtype.kind == "f" and bool(np.isinf(lengths).any()):
         there = ~np.isinf(lengths)

@@ -24,7 +24,7 @@ from .edge_list import Opening, check_header, opening_of
 from .files import is_compressed, listed, open_file, open_section, path_of, size_of
 from .lines import Lines
 from .section import Section, first_line
-from .stream import BYTE_ORDER_MARK, COMPRESSIONS, Text, skip_byte_order_mark
+from .stream import BYTE_ORDER_MARK, COMPRESSIONS, Text, decompressing, skip_byte_order_mark
 
 #: The fewest and the most bytes of a section of text, and how many sections a file is cut into between them.
 SECTION = 1 << 20, 1 << 24
@@ -82,8 +82,9 @@ class Texts:
         size = sum(map(size_of, paths))
         for path in paths:
             with open_section(Section(path)) as stream:
-                mark = len(BYTE_ORDER_MARK) if stream.peek(3).startswith(BYTE_ORDER_MARK) else 0
-                skip_byte_order_mark(stream)
+                with decompressing(path):
+                    mark = len(BYTE_ORDER_MARK) if stream.peek(3).startswith(BYTE_ORDER_MARK) else 0
+                    skip_byte_order_mark(stream)
                 text = Text(path_of(path), stream, b"#%", inline=True)
                 for first, block in text:
                     found = opening_of(path_of(path), text, first, block, options)
@@ -135,7 +136,8 @@ class Texts:
             hidden = opening.header.offset
         with open_section(section, hidden) as stream:
             if not section.start:
-                skip_byte_order_mark(stream)
+                with decompressing(path):
+                    skip_byte_order_mark(stream)
             text = Text(path, stream, b"#%", inline=True, line=line)
             lines: Lines | None = None
             for first, block in text:
@@ -311,6 +313,8 @@ class Request:
         """
         given = [row for paths in self.paths for row in self._rows(paths)]
         format = self.format or _format(given[0])
+        if self.format is None:
+            _check_alike(given, format)
         files: Texts | Tables | Arrays
         if format == "npy":
             files = Arrays(len(given[0]) > 2 and self.options.weighted is not False)
@@ -339,6 +343,15 @@ class Request:
 
 def _format(paths: tuple[str, ...]) -> str:
     """Return the format of a part's files."""
+    found = _format_by_suffix(paths)
+    if found is not None:
+        return found
+    with open_file(paths[0]) as file:
+        return "parquet" if file.read(4) == b"PAR1" else "edges"
+
+
+def _format_by_suffix(paths: tuple[str, ...]) -> str | None:
+    """Return the format that the suffix of a part's files means; None if it means none, or edges."""
     path = path_of(paths[0])
     suffix = path.suffix.lower()
     if len(paths) > 1:
@@ -351,8 +364,19 @@ def _format(paths: tuple[str, ...]) -> str:
             f"{path}: graphs from several files, or on workers, are read from edge lists, Parquet, and pairs of .npy "
             "files: read this one by itself"
         )
-    with open_file(paths[0]) as file:
-        return "parquet" if file.read(4) == b"PAR1" else "edges"
+    return None
+
+
+def _check_alike(given: Sequence[tuple[str, ...]], format: str) -> None:
+    """Raise FormatError for the first file whose suffix says that it is of another format than the first one."""
+    for paths in given[1:]:
+        own = _format_by_suffix(paths)
+        if own not in (None, format):
+            raise FormatError(
+                f"{paths[0]} is of the format {own!r}, and {given[0][0]} of {format!r}: read files of one format at a "
+                "time, or name it by ",
+                Given("format"),
+            )
 
 
 def _found(src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None) -> Found:

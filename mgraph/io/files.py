@@ -8,9 +8,9 @@ from typing import IO, Any, cast
 from urllib.parse import urlsplit
 
 from .. import lazy
-from ..errors import FormatError, InputError, MissingFileError
+from ..errors import FormatError, InputError, MgraphError, MissingFileError
 from .section import Section, SectionReader
-from .stream import COMPRESSIONS, check_unpacked, opened
+from .stream import COMPRESSIONS, check_unpacked, decompressing, opened
 
 #: Bytes from which a file's compression is recognized.
 _HEAD = 1 << 9
@@ -111,8 +111,14 @@ def open_file(path: str) -> BufferedReader:
     except IsADirectoryError as error:
         raise FormatError(f"{path} is a folder: give files, or a pattern such as {os.path.join(path, '*')}") from error
     except OSError as error:
+        if error.errno is None:  # with a file name such an error would lose its text
+            raise OSError(f"{path}: {error}") from error
         error.filename = path
         raise
+    except MgraphError:
+        raise
+    except Exception as error:  # a NUL in a path, and whatever else an fsspec library may raise
+        raise InputError(f"{path} cannot be opened: {str(error) or type(error).__name__}") from error
 
 
 def size_of(path: str) -> int:
@@ -128,7 +134,8 @@ def open_section(section: Section, hidden: int = -1) -> BufferedReader:
     file = open_file(section.path)
     try:
         stream = opened(path_of(section.path), file)
-        check_unpacked(path_of(section.path), stream.peek(_HEAD))
+        with decompressing(section.path):
+            check_unpacked(path_of(section.path), stream.peek(_HEAD))
     except BaseException:
         file.close()
         raise
@@ -153,4 +160,8 @@ def system_of(url: str, **options: Any) -> tuple[Any, str]:
         raise lazy.missing(url, error) from error
     except ValueError as error:
         raise InputError(f"{url} is a URL of an unknown kind: {error}") from error
+    except (OSError, MgraphError):
+        raise
+    except Exception as error:  # of any library by which fsspec knows URLs
+        raise InputError(f"{url} is not a URL that fsspec can open: {error}") from error
     return system, inner

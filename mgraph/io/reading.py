@@ -23,7 +23,7 @@ from .ids import in_use, packed
 from .matrix_market import read_mtx
 from .npy import MAGIC, read_array
 from .npz import read_npz
-from .stream import BROKEN, BYTE_ORDER_MARK, COMPRESSIONS, check_unpacked, named, opened, skip_byte_order_mark
+from .stream import BYTE_ORDER_MARK, COMPRESSIONS, check_unpacked, decompressing, named, opened, skip_byte_order_mark
 
 #: Warn of sparse ids when fewer than half of their range are in use and at least this many are not.
 WASTED_IDS = 300
@@ -150,9 +150,8 @@ def read_list(path: str | os.PathLike[str] | IO[bytes]) -> np.ndarray:
 def _failing_with(path: Path) -> Iterator[None]:
     """Turn errors of the block for a broken or too large file into errors that name it; so do the system's errors."""
     try:
-        yield
-    except BROKEN as error:
-        raise FormatError(f"{path}: the file is cut off or corrupt: {error}") from error
+        with decompressing(path):
+            yield
     except MemoryLimitError as error:
         if str(path) in str(error):
             raise

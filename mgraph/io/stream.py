@@ -5,6 +5,7 @@ ends with `MemoryLimitError` when they exceed the memory that was free at the st
 """
 
 import bz2
+import contextlib
 import io
 import lzma
 import os
@@ -71,6 +72,15 @@ def require(path: Path, needed: int, what: str) -> None:
         raise MemoryLimitError(
             f"{path}: {what} needs {needed / 2**30:.2f} GiB of memory, and {free / 2**30:.2f} GiB is free"
         )
+
+
+@contextlib.contextmanager
+def decompressing(path: object) -> Iterator[None]:
+    """Raise FormatError if compressed data that the block reads is broken."""
+    try:
+        yield
+    except BROKEN as error:
+        raise FormatError(f"{path}: the file is cut off or corrupt: {error}") from error
 
 
 class Decompressed(io.RawIOBase):

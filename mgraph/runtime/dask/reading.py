@@ -78,6 +78,7 @@ def naming_the_worker() -> Iterator[None]:
         where, reason = f"on the worker {get_worker().address}", error.strerror or str(error)
         if isinstance(error, MissingFileError):
             raise MissingFileError(error.errno, f"{reason}, {where}", error.filename) from error
-        raise FormatError(f"{error.filename}: {reason}, {where}") from error
+        path = f"{error.filename}: " if error.filename else ""
+        raise FormatError(f"{path}{reason}, {where}") from error
     except FormatError as error:
         raise FormatError(*parts_of(error), f", on the worker {get_worker().address}") from error

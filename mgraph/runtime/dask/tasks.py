@@ -10,6 +10,7 @@ the client the type of each result when the task ends, so a failure is seen befo
 import asyncio
 import concurrent.futures
 import contextlib
+import copy
 import functools
 import gc
 import traceback
@@ -98,9 +99,23 @@ async def _ended(client: Client, futures: list[Future]) -> None:
 
 def _raise_failed(watch: Watch, tasks: Mapping[str, Future]) -> None:
     for task in filter(failed, tasks.values()):
+        if task.status == "error":  # of the user's own tasks, and of what fails in Dask
+            raise _copied(task.exception()).with_traceback(task.traceback())
         if task.status != "finished":
             task.result()
         raise error_of(watch, task)
+
+
+def _copied(error: Any) -> BaseException:
+    """Return a copy of an error that Dask keeps.
+
+    Raised itself, it would keep the frames of the call, and these the futures; so would that of a worker in this
+    process.
+    """
+    copied = error
+    with contextlib.suppress(Exception):  # not every error can be copied
+        copied = copy.copy(error)
+    return copied if isinstance(copied, BaseException) else error
 
 
 def failed(task: Future) -> bool:
@@ -119,9 +134,10 @@ def error_of(watch: Watch, task: Future) -> BaseException:
     if not found:
         return Aborted("the error was lost with its worker")
     [failure] = found
-    if not getattr(failure.error, "__notes__", None):
-        failure.error.add_note(f"On the worker:\n{failure.trace}")
-    return failure.error
+    error = _copied(failure.error)
+    if not getattr(error, "__notes__", None):
+        error.add_note(f"On the worker:\n{failure.trace}")
+    return error
 
 
 def results(watch: Watch, tasks: Mapping[str, Future]) -> list[Any]:
