@@ -166,6 +166,13 @@ def test_weights_of_another_type_than_was_said_are_refused(client):
         DistributedGraph.from_dask(ends, ends, halves, client=client, device="cpu")
 
 
+def test_no_edges_in_several_partitions(client):
+    two, one = (dask.array.from_array(np.zeros(0, int), chunks=chunks) for chunks in (((0, 0),), ((0,),)))
+    for src, dst, weights in ((two, two, one), (one, two, two), (two, two, two)):
+        with DistributedGraph.from_dask(src, dst, weights, n=7, client=client, device="cpu") as found:
+            assert (found.n, found.m) == (7, 0)
+
+
 def test_errors_keep_no_tasks(client):
     def fail(block):
         raise ZeroDivisionError("a test")

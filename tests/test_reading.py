@@ -21,6 +21,7 @@ from mgraph import Graph
 from mgraph.errors import FormatError, InputError, MissingFileError, WorkerLostError
 from mgraph.io import columns as file_columns
 from mgraph.io import edge_files, files
+from mgraph.io.section import Section
 from mgraph.runtime.placing import Placing
 
 
@@ -189,6 +190,21 @@ def test_compressed_files_that_are_cut_off(client, write, pack, suffix, kept):
     for options in ({}, {"client": client, "device": "cpu"}):
         with pytest.raises(FormatError, match="is cut off or corrupt"):
             mgraph.read([path], **options)
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "size"),
+    [(0, 396, 3), (0, 396, 395), (100, 300, 3), (100, 300, 99), (100, 300, 299), (391, 396, 395)],
+)
+def test_a_file_that_gets_shorter(write, start, stop, size):
+    path = write("10 20\n" * 66)
+    section = Section(str(path), start, stop)
+    with files.open_section(section) as lines:
+        assert lines.read().count(b"\n") == len(range(-(-start // 6), -(-stop // 6)))
+    os.truncate(path, size)
+    with pytest.raises(FormatError, match=rf"bytes {start} to {stop}: the file has become shorter"):
+        with files.open_section(section) as lines:
+            lines.read()
 
 
 def test_files_of_two_formats(write):

@@ -512,6 +512,12 @@ def test_a_lost_worker_takes_the_graph_with_it():
             with pytest.raises(WorkerLostError, match=address):
                 use()
         wait_until(lambda: len(client.scheduler_info()["workers"]) == 2)  # its nanny starts another one
+
+        def kept(dask_worker):
+            there = dask_worker.plugins.get(NAME)
+            return 0 if there is None else sum(len(session.kept) for session in there.sessions.values())
+
+        wait_until(lambda: set(client.run(kept).values()) == {0})  # though the graph and the vector are referred to
         with DistributedGraph.from_graph(graph, client, device="cpu") as again:
             same(mgraph.bfs(again, 1), mgraph.bfs(graph, 1, device="cpu"))
             address, pid = next(iter(client.run(os.getpid).items()))
@@ -522,7 +528,9 @@ def test_a_lost_worker_takes_the_graph_with_it():
 def test_a_stopped_worker_is_noticed():
     graph = rmat(8)
     with cluster(2, processes=True) as client:
+        other = DistributedGraph.from_graph(graph, client, device="cpu")  # which has the same sessions
         placed = DistributedGraph.from_graph(graph, client, device="cpu", worker_timeout=2)
+        assert mgraph.bfs(other, 1).distances[1] == 0
         address, pid = next(iter(client.run(os.getpid).items()))
         os.kill(pid, signal.SIGSTOP)
         try:

@@ -129,10 +129,10 @@ def size_of(path: str) -> int:
 
 def open_section(section: Section, hidden: int = -1) -> BufferedReader:
     """Open a section of a file, decompressed if it is compressed; a byte that is `hidden` is read as ``#``."""
-    if section.stop >= 0:
-        return BufferedReader(SectionReader(open_file(section.path), section, hidden))
     file = open_file(section.path)
     try:
+        if section.stop >= 0:
+            return BufferedReader(SectionReader(file, section, hidden))
         stream = opened(path_of(section.path), file)
         with decompressing(section.path):
             check_unpacked(path_of(section.path), stream.peek(_HEAD))

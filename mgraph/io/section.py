@@ -3,6 +3,7 @@
 import io
 from typing import IO, Any, NamedTuple
 
+from ..errors import FormatError
 from .stream import BLOCK
 
 
@@ -44,7 +45,7 @@ class SectionReader(io.RawIOBase):
     file : binary file
         The file, at its beginning; closed with this one. It can seek unless the section begins at 0.
     section : Section
-        The section.
+        The section; reading raises FormatError if the file ends before it does.
     hidden : int
         The place of a byte to be read as ``#``, which makes its line a comment; -1 for none.
     below : binary file, optional
@@ -52,12 +53,13 @@ class SectionReader(io.RawIOBase):
     """
 
     def __init__(self, file: IO[bytes], section: Section, hidden: int = -1, below: IO[bytes] | None = None) -> None:
+        self._section = section
         self._file, self._stop, self._hidden, self._below = file, section.stop, hidden, below
         self._at, self._open_line = section.start, False
         if section.start:
             # The line that the byte before the section belongs to is that of an earlier section.
             self._at = file.seek(section.start - 1)
-            while self._at < section.stop and not self._line_to_its_end().endswith(b"\n"):
+            while self._at < section.stop and not self._required(self._line_to_its_end()).endswith(b"\n"):
                 pass
 
     def readable(self) -> bool:
@@ -77,6 +79,8 @@ class SectionReader(io.RawIOBase):
         if self._stop < 0 or self._at < self._stop:
             most = len(buffer) if self._stop < 0 else min(len(buffer), self._stop - self._at)
             data = self._file.read(most)
+            if self._stop >= 0:
+                self._required(data)
             self._at += len(data)
             self._open_line = not data.endswith(b"\n")
         elif self._open_line:
@@ -92,8 +96,12 @@ class SectionReader(io.RawIOBase):
     def _line_to_its_end(self, most: int = BLOCK) -> bytes:
         data = self._file.readline(most)
         self._at += len(data)
+        return data
+
+    def _required(self, data: bytes) -> bytes:
+        """Return what was read before the section's end, or raise FormatError if the file has ended there."""
         if not data:
-            self._stop = self._at  # the file is shorter than it was
+            raise FormatError(f"{self._section}: the file has become shorter while it was read")
         return data
 
 

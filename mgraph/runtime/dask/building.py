@@ -98,6 +98,10 @@ def _aligned(src: Any, dst: Any, weights: Any) -> list[Any]:
             noun = "entries" if known else "partitions"
             raise InputError(f"src has {ours} {noun} and {name} has {theirs}: give one of each per edge")
         aligned.append(other.rechunk(first.chunks) if known and other.chunks != first.chunks else other)
+    if first.shape[0] == 0:  # such arrays Dask does not rechunk
+        import dask.array as da
+
+        return [da.zeros(0, dtype=each.dtype, chunks=1) for each in found]
     return aligned
 
 

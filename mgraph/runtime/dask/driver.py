@@ -122,6 +122,8 @@ class Cluster:
             raise InputError(advice, argument="device", value=device, expected=wanted)
         self.client = client
         self.timeout = checked_timeout(worker_timeout)
+        #: Whether the caller has given the time for which workers may be silent.
+        self.patient = worker_timeout is not None
         _leave_threads()
         if wait_for_workers is not None:
             await_workers(client, wait_for_workers, self.timeout)

@@ -86,7 +86,7 @@ class Group:
     def check(self, loss: Callable[[Collection[str]], str] | None = None) -> None:
         """Raise if the group's workers, or the way to them, are gone; `loss` says in words what was lost with some."""
         if self.gone is not None:
-            raise self.gone if loss is None else with_loss(self.gone, loss)
+            raise with_loss(self.gone, loss)
         if self.client.status != "running":
             raise SchedulerError(f"{connection(self.client)}: what lies on its workers is gone")
 
@@ -142,8 +142,16 @@ class Group:
             with opened(self.client):
                 return wait(self.watch())
         except WorkerLostError as error:
-            self.gone = error
+            self.lose(error)
             raise
+
+    def lose(self, error: WorkerLostError) -> None:
+        """Note that workers are lost: nothing of the group can be used any more, and the others free what they keep.
+
+        The error that is kept is a new one, as that which was raised refers to the frames of the call.
+        """
+        self.gone = WorkerLostError(*error.parts, workers=error.workers)
+        self._leases, self._before = {}, {}
 
     def matrix(self, plan: Plan, name: str, dtype: np.dtype) -> DistributedMatrix:
         """Return a matrix that a call by `plan` has computed, from its parts."""
@@ -209,9 +217,10 @@ class Group:
         _log.debug("opened session %s of a group of %d workers", session, len(self.addresses))
 
 
-def with_loss(error: WorkerLostError, loss: Callable[[Collection[str]], str]) -> WorkerLostError:
-    """Return the error of lost workers with what was lost with them."""
-    return WorkerLostError(*error.parts, f"; {loss(error.workers)}", workers=error.workers)
+def with_loss(error: WorkerLostError, loss: Callable[[Collection[str]], str] | None) -> WorkerLostError:
+    """Return an error like that of lost workers, with what was lost with them."""
+    lost = () if loss is None else (f"; {loss(error.workers)}",)
+    return WorkerLostError(*error.parts, *lost, workers=error.workers)
 
 
 def lying(noun: str, workers: Collection[str], ranges: Iterable[tuple[str, Range]]) -> str:
@@ -237,6 +246,8 @@ def group_of(cluster: Cluster) -> Group:
         if found is None or found.gone is not None:
             found = _groups[key] = Group(cluster)
         found.specs, found.asked = cluster.specs, time.monotonic()
+        if cluster.patient:  # the latest that was given counts
+            found.timeout = cluster.timeout
         return found
 
 

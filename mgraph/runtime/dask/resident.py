@@ -114,7 +114,7 @@ class Resident:
         group = self._group
         group.broken = True
         if isinstance(error, WorkerLostError):
-            group.gone = error
+            group.lose(error)
             _log.warning("%s", error)
         if group.client.status == "running":
             try:
