@@ -116,6 +116,8 @@ def test_what_cannot_be_compared(distances):
         ~distances  # noqa: B018
     with pytest.raises(TypeError):
         distances & (distances == 1)
+    with pytest.raises(TypeError, match="integers"):
+        distances.bincount()
     with pytest.raises(ValueError, match="ambiguous"):
         bool(distances)
     with pytest.raises(TypeError, match="hash"):
@@ -136,6 +138,32 @@ def test_what_nothing_refers_to_and_what_fails_is_freed(distances, client, monke
     del kept
     gc.collect()
     wait_until(lambda: len(names_kept(client)) == 2 * shards)
+
+
+def test_what_does_not_fit_this_process_is_refused(placed, distances, monkeypatch):
+    """The elements are not sent: the memory is compared before."""
+    hops = mgraph.bfs(placed, 3).distances
+    monkeypatch.setattr("mgraph.runtime.dask.vector.CHUNK", 0)
+    monkeypatch.setattr(HostDevice, "available_memory", lambda device: 10)
+    for what in (
+        distances.to_numpy,
+        distances.nonzero,
+        hops.bincount,
+        lambda: distances[distances.ranges[0][0] : 500],
+        lambda: distances[np.ones(600, bool)],
+        lambda: np.asarray(distances),
+        placed.to_graph,
+    ):
+        with pytest.raises(MemoryLimitError, match=r"in this process|of a vector on workers"):
+            what()
+
+
+def test_what_does_not_fit_a_worker_is_refused(placed, monkeypatch):
+    hops = mgraph.bfs(placed, 3).distances
+    monkeypatch.setattr(HostDevice, "available_memory", lambda device: 600)  # a part has some 200 elements
+    for what, message in ((hops.nonzero, "_places of"), (hops.bincount, "counting elements")):
+        with pytest.raises(MemoryLimitError, match=message):
+            what()
 
 
 def test_a_result_is_given_where_an_array_is(client):

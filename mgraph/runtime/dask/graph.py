@@ -294,6 +294,8 @@ class DistributedGraph:
             If the graph has been closed.
         WorkerLostError
             If a worker with a part of it has been lost.
+        MemoryLimitError
+            If the edges do not fit the memory of this process.
 
         Examples
         --------

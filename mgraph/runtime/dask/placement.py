@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import device as devices
 from ...errors import InputError
 from ...graph import Compressed, Graph, PlacedGraph
 from ...graph.views import Kept as Derived
@@ -16,6 +17,9 @@ from . import residents
 from .group import Group, Kept, lying
 from .resident import Resident
 from .vector import DistributedVector
+
+#: Bytes an edge that `Placement.to_graph` takes beside the joined edges: targets, and sorting by source.
+SORTED = 32
 
 
 @dataclass(frozen=True)
@@ -117,10 +121,16 @@ class Placement(PlacedGraph):
         """Return the graph with all edges in this process's memory."""
         self.check()
         self.group.ready()
+        edge = 4 + (0 if self.weights_dtype is None else self.weights_dtype.itemsize)
+        # The parts and the joined edges, or these, their targets and what sorting them takes.
+        needed = self.m * max(2 * edge, edge + SORTED) + self.n * 24
+        devices.check_free_memory(f"all edges of {self!r} in this process", needed, devices.find("cpu"))
         parts: list[Compressed] = self.group.each(residents.edges, [()] * len(self.cut.ranges), self.name)
         degrees = np.concatenate([np.diff(part.indptr) for part in parts])
-        sources, targets = np.concatenate([part.indices for part in parts]), np.repeat(np.arange(self.n), degrees)
+        sources = np.concatenate([part.indices for part in parts])
         weights = np.concatenate([part.weights for part in parts]) if self.weighted else None
+        del parts
+        targets = np.repeat(np.arange(self.n, dtype=np.int32), degrees)
         csr = Graph.from_edges(sources, targets, weights, n=self.n).csr()
         return Graph(
             self.n,

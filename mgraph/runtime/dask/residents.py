@@ -435,8 +435,8 @@ class Here(NamedTuple):
 
 
 @reported
-def applied(session: str, call: str | None, function: Callable[..., Any], *operands: Any) -> Any:
-    """Task: return what a function makes of vectors that lie `Here`, arrays and numbers.
+def applied(session: str, call: str | None, function: Callable[..., Any], size: int, *operands: Any) -> Any:
+    """Task: return what a function makes of vectors that lie `Here`, arrays and numbers, in `size` bytes an element.
 
     With `call` the result, an array, is kept under that name, and its length and type are returned.
     """
@@ -444,7 +444,7 @@ def applied(session: str, call: str | None, function: Callable[..., Any], *opera
     with s.device.active():
         here = [s.kept[each.call][each.vector] if isinstance(each, Here) else each for each in operands]
         # Arrays that come from elsewhere, and the result.
-        needed = len(here[0]) + sum(each.nbytes for each in here[1:] if isinstance(each, np.ndarray))
+        needed = size * len(here[0]) + sum(each.nbytes for each in here[1:] if isinstance(each, np.ndarray))
         with devices.allocating(f"{function.__name__} of {len(here[0]):,} elements", needed, s.device):
             found = function(*(s.device.asarray(each) if getattr(each, "ndim", 0) else each for each in here))
         if call is None:

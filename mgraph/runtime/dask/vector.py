@@ -178,7 +178,10 @@ class DistributedVector:
     def __getitem__(self, key: Any) -> Any:
         """Return an element as a Python number, or as a NumPy array a slice, or the elements where a mask is true."""
         if isinstance(key, DistributedVector | np.ndarray) and key.ndim == 1 and key.dtype == bool:
-            parts = self._applied(None, _selected, [self._operand("the mask", key)])
+            mask = self._operand("the mask", key)
+            if self.nbytes > CHUNK:
+                _check_room("the elements", 2 * self.dtype.itemsize * int(key.sum()))
+            parts = self._applied(None, _selected, [mask], self.dtype.itemsize)
             return np.concatenate([np.empty(0, self.dtype), *parts])
         if isinstance(key, bool | np.bool_):
             raise IndexError(f"{key!r} is not an index of a DistributedVector: use integers, slices and masks")
@@ -203,6 +206,11 @@ class DistributedVector:
         Returns
         -------
         array of `dtype`, shape (size,)
+
+        Raises
+        ------
+        MemoryLimitError
+            If they do not fit the memory of this process, or of a worker.
 
         Examples
         --------
@@ -418,6 +426,11 @@ class DistributedVector:
         tuple of one array of int64
             As of ``numpy.nonzero``.
 
+        Raises
+        ------
+        MemoryLimitError
+            If they do not fit the memory of this process, or of a worker.
+
         Examples
         --------
         >>> from distributed import Client
@@ -428,8 +441,10 @@ class DistributedVector:
         ...     (distances == 2).nonzero()
         (array([2, 4]),)
         """
-        found = [part + first for part, (first, _) in zip(self._applied(None, _places, []), self.ranges, strict=True)]
-        return (np.concatenate(found),)
+        if 8 * self.size > CHUNK:
+            _check_room("the indices", 2 * 8 * sum(self._reduced(_how_many)))
+        firsts = [first for first, _ in self.ranges]
+        return (np.concatenate(self._applied(None, _places, [firsts], 2 * 8)),)
 
     def bincount(self) -> np.ndarray:
         """Return how often each value from 0 to the greatest occurs; negative elements are not counted.
@@ -437,6 +452,11 @@ class DistributedVector:
         Returns
         -------
         array of int64, shape (greatest + 1,)
+
+        Raises
+        ------
+        MemoryLimitError
+            If they do not fit the memory of this process, or of a worker.
 
         Examples
         --------
@@ -448,6 +468,10 @@ class DistributedVector:
         ...     distances.bincount().tolist()
         [1, 2, 2, 1]
         """
+        if self.dtype.kind == "f":
+            raise TypeError(f"bincount() is for integers, and {self!r} has none")
+        greatest = max((part.item() for part in self._reduced(_greatest)), default=-1)
+        _check_room("the counts", (len(self.ranges) + 1) * 8 * (greatest + 1))
         parts = self._reduced(_counts)
         counts = np.zeros(max(len(part) for part in parts), np.int64)
         for part in parts:
@@ -456,6 +480,7 @@ class DistributedVector:
 
     def _read(self, wanted: range) -> np.ndarray:
         """Return the elements at ascending indices."""
+        _check_room("the elements", 2 * self.dtype.itemsize * len(wanted))
         tasked, group = {}, self._group
         group.ready(self._loss)
         for address, (first, last) in zip(group.addresses, self.ranges, strict=True):
@@ -532,11 +557,22 @@ class DistributedVector:
         vector.owner = owner
         return vector
 
-    def _applied(self, call: str | None, function: Callable[..., Any], operands: Sequence[Sequence[Any]]) -> list[Any]:
-        """Return what a function makes of each part and the worker's operands; with `call` it is kept there."""
+    def _applied(
+        self, call: str | None, function: Callable[..., Any], operands: Sequence[Sequence[Any]], size: int = 1
+    ) -> list[Any]:
+        """Return what a function makes of each part and the worker's operands; with `call` it is kept there.
+
+        The function takes at most `size` bytes an element.
+        """
         self._group.ready(self._loss)
         own = [tuple(each[rank] for each in operands) for rank in range(len(self.ranges))]
-        return self._group.each(residents.applied, own, call, function, residents.Here(*self.place))
+        return self._group.each(residents.applied, own, call, function, size, residents.Here(*self.place))
+
+
+def _check_room(what: str, needed: int) -> None:
+    """Raise MemoryLimitError if what comes to this process does not fit its memory; a chunk always may."""
+    if needed > 2 * CHUNK:
+        devices.check_free_memory(f"{what} of a vector on workers", needed, devices.find("cpu"))
 
 
 def _check_whole(axis: Any, out: Any) -> None:
@@ -567,8 +603,14 @@ def _all(part: Array) -> bool:
     return bool(part.all())
 
 
-def _places(part: Array) -> Array:
-    return part.nonzero()[0]
+def _how_many(part: Array) -> int:
+    return int(devices.of(part).xp.count_nonzero(part))
+
+
+def _places(part: Array, first: int) -> Array:
+    places = part.nonzero()[0]
+    places += first
+    return places
 
 
 def _selected(part: Array, mask: Array) -> Array:
@@ -576,5 +618,8 @@ def _selected(part: Array, mask: Array) -> Array:
 
 
 def _counts(part: Array) -> np.ndarray:
-    xp = devices.of(part).xp
-    return devices.to_host(xp.bincount(part[part >= 0]))
+    device = devices.of(part)
+    counts = 8 * (int(part.max()) + 1) if len(part) else 0
+    # A mask, the elements that it leaves, these as int64, and the counts.
+    with devices.allocating("counting elements", (1 + part.dtype.itemsize + 8) * len(part) + counts, device):
+        return devices.to_host(device.xp.bincount(part[part >= 0]))
