@@ -63,6 +63,25 @@ def test_the_facts_of_a_published_graph(client):
     mgraph.cluster.unpublish("small", client)
 
 
+def test_ids_that_lie_on_the_workers_stay_there(client, tmp_path):
+    path = tmp_path / "edges.txt"
+    path.write_text("".join(f"{1000 * i} {7000 - 1000 * i}\n" for i in range(8)))
+    with mgraph.read(path, relabel=True, client=client, device="cpu") as graph:
+        ids = graph.ids.to_numpy()
+        graph.publish("numbered")
+    del graph
+    gc.collect()
+    found = mgraph.resident("numbered", client)
+    assert isinstance(found.ids, mgraph.cluster.DistributedVector)
+    assert found.ids.to_numpy().tolist() == ids.tolist() == list(range(0, 8000, 1000))
+    near = found.ids[mgraph.bfs(found, 0).distances >= 0]
+    assert near.tolist() == [0, 7000]
+    mgraph.cluster.unpublish("numbered", client)
+    del found
+    gc.collect()
+    wait_until(lambda: names_kept(client) == [])
+
+
 def test_names(client):
     with DistributedGraph.from_graph(grid(3, 3), client, device="cpu") as graph:
         for wrong in ("", 3, None, "two\nlines", "x" * 201):

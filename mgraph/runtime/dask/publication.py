@@ -11,7 +11,6 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-import numpy as np
 from distributed import Client, Scheduler
 from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.protocol.pickle import dumps, loads
@@ -20,8 +19,9 @@ from ...errors import InputError, WorkerLostError
 from ...planning.cut import Placed
 from . import residents, tasks
 from .driver import Cluster, checked_client, opened
-from .group import group_of, leased, lying
+from .group import Kept, group_of, leased, lying
 from .placement import Facts, Placement
+from .vector import DistributedVector
 from .watch import Watch, checked_timeout
 
 #: The name of the scheduler's plugin, and of the client by which it keeps the leases.
@@ -86,12 +86,13 @@ def publish(placement: Placement, name: str) -> None:
     session = uuid.uuid4().hex
     leases = leased(client, group.addresses, session, group.timeout)
     group.wait_for(lambda watch: tasks.settle(watch, leases))
-    ids = None if placement.ids is None else np.asarray(placement.ids)  # which may lie on workers, and is sent then
-    facts = dumps(replace(placement.facts, ids=ids))
+    ids = placement.ids
+    place = residents.Here(*ids.place) if isinstance(ids, DistributedVector) else None
+    facts = dumps(replace(placement.facts, ids=ids if place is None else None))
     given = [
         (session, f"the published graph {name!r}", facts if rank == 0 else None) for rank in range(len(group.addresses))
     ]
-    group.each(residents.lend, given, placement.name)
+    group.each(residents.lend, given, placement.name, place)
     about = Published(session, group.addresses, group.kind, placement.cut, repr(placement), placement.made)
     keys = [lease.key for lease in leases.values()]
     if not group.wait(client.run_on_scheduler(_put, name, keys, dumps(about), asynchronous=True)):
@@ -120,18 +121,23 @@ def found(name: str, client: Client, worker_timeout: float | str | None) -> Plac
         raise _lost(name, about, watch.there.symmetric_difference(about.addresses))
     group = group_of(Cluster(client, about.kind, worker_timeout, about.addresses))
     group.ready()
-    own = uuid.uuid4().hex
-    borrowed = group.each(residents.borrow, [()] * len(group.addresses), own, about.session)
-    empty = [address for address, part in zip(group.addresses, borrowed, strict=True) if part is None]
-    if empty:
-        group.drop(own)
-        if name not in published(client):
-            raise unknown(name, client)
-        raise _lost(name, about, empty)
-    facts: Facts = loads(next(part.facts for part in borrowed if part.facts is not None))
-    graph = Placement(group, facts, about.cut, own, [part.sizes for part in borrowed])
-    graph.made = about.made
-    return graph
+    own, vectors = uuid.uuid4().hex, uuid.uuid4().hex
+    with group.making(own), group.making(vectors):
+        borrowed = group.each(residents.borrow, [()] * len(group.addresses), own, vectors, about.session)
+        empty = [address for address, part in zip(group.addresses, borrowed, strict=True) if part is None]
+        if empty:
+            if name not in published(client):
+                raise unknown(name, client)
+            raise _lost(name, about, empty)
+        facts: Facts = loads(next(part.facts for part in borrowed if part.facts is not None))
+        if borrowed[0].ids is not None:
+            lengths, (_, dtype) = [part.ids[0] for part in borrowed], borrowed[0].ids
+            ids = DistributedVector(group, vectors, residents.IDS, lengths, dtype)
+            ids.owner = Kept(group, vectors)
+            facts = replace(facts, ids=ids)
+        graph = Placement(group, facts, about.cut, own, [part.sizes for part in borrowed])
+        graph.made = about.made
+        return graph
 
 
 def unpublish(name: str, client: Client) -> None:

@@ -378,28 +378,52 @@ def _checked(weights: Any, m: int, part: VertexRange, device: devices.Device) ->
     return found
 
 
-#: The names of the part and of the facts of a published graph in its session.
-PART, FACTS = "part", "facts"
+class Here(NamedTuple):
+    """A vector that lies on a worker: the call that has made it, and its name there."""
+
+    call: str
+    vector: str
+
+
+#: The names of the part, of the facts and of the ids of a published graph in its session.
+PART, FACTS, IDS = "part", "facts", "ids"
 
 
 class Borrowed(NamedTuple):
-    """What a published graph has on a worker: the part's bytes by name, and the facts of the graph on one worker."""
+    """What a published graph has on a worker.
+
+    Attributes
+    ----------
+    sizes : mapping
+        The bytes of the part, by name.
+    facts : bytes or None
+        The facts of the graph, on one worker.
+    ids : tuple of int and dtype, or None
+        The number and the type of the worker's ids, if they lie on the workers.
+    """
 
     sizes: Mapping[str, int]
     facts: bytes | None
+    ids: tuple[int, np.dtype] | None
 
 
 @reported
-def lend(session: str, name: str, publication: str, title: str, facts: bytes | None) -> None:
-    """Task: keep a part of a graph in the session of a published graph, too."""
+def lend(session: str, name: str, ids: Here | None, publication: str, title: str, facts: bytes | None) -> None:
+    """Task: keep a part of a graph, and its ids if they lie here, in the session of a published graph, too."""
     there = sessions(get_worker())
-    there.find(publication).title = title
-    there.find(publication).kept.update({PART: there.find(session).kept[name], FACTS: facts})
+    own, lent = there.find(session).kept, there.find(publication)
+    lent.title = title
+    lent.kept.update({PART: own[name], FACTS: facts})
+    if ids is not None:
+        lent.kept[IDS] = own[ids.call]
 
 
 @reported
-def borrow(session: str, name: str, publication: str) -> Borrowed | None:
-    """Task: keep the part of a published graph in another session, too; return None if the worker has lost it."""
+def borrow(session: str, name: str, ids: str, publication: str) -> Borrowed | None:
+    """Task: keep the part of a published graph, and its ids under another name, in another session, too.
+
+    Returns None if the worker has lost it.
+    """
     there = sessions(get_worker())
     own = there.find(session)
     try:
@@ -407,7 +431,11 @@ def borrow(session: str, name: str, publication: str) -> Borrowed | None:
         own.kept[name] = lent[PART]
     except (Aborted, KeyError):  # the worker has been started again, perhaps with a new lease
         return None
-    return Borrowed(own.kept[name].sizes(), lent[FACTS])
+    known = None
+    if IDS in lent:
+        own.kept[ids] = lent[IDS]
+        known = len(lent[IDS][IDS]), np.dtype(lent[IDS][IDS].dtype)
+    return Borrowed(own.kept[name].sizes(), lent[FACTS], known)
 
 
 @reported
@@ -425,13 +453,6 @@ def reduced(session: str, name: str, vector: str, function: Callable[[Array], An
     s = sessions(get_worker()).find(session)
     with s.device.active():
         return function(s.kept[name][vector])
-
-
-class Here(NamedTuple):
-    """A vector that lies on a worker: the call that has made it, and its name there."""
-
-    call: str
-    vector: str
 
 
 @reported
