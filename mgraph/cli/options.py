@@ -8,7 +8,7 @@ import click
 
 from ..arguments import checked_bytes
 from ..errors import InputError
-from ..io import FORMATS
+from ..io import FORMATS, is_pattern, is_url
 
 
 def _options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -55,9 +55,23 @@ span_option = click.option(
 #: A file to read; "-" is standard input.
 INPUT_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 
+
+class GraphFile(click.Path):
+    """A file to read, or a URL or a pattern of files, which `mgraph.read` finds; with ``--by-workers`` the workers do."""
+
+    def __init__(self) -> None:
+        super().__init__(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path of a file that exists, or text that names files otherwise."""
+        if is_pattern(value) or is_url(value) or (ctx is not None and ctx.params.get("by_workers")):
+            return value
+        return super().convert(value, param, ctx)
+
+
 #: A graph to read or to generate.
 graph_options = _options(
-    click.argument("file", required=False, type=INPUT_FILE),
+    click.argument("file", required=False, type=GraphFile()),
     click.option(
         "--rmat",
         "scale",

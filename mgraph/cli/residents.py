@@ -21,7 +21,12 @@ from .workers import check_workers, client_of
 @click.option(
     "--worker", "workers", multiple=True, metavar="WHICH", help="A worker to use, by address or name; by default all."
 )
-@click.option("--by-workers", is_flag=True, help="Let the workers read FILE, which must all find it under this path.")
+@click.option(
+    "--by-workers",
+    is_flag=True,
+    is_eager=True,
+    help="Let the workers read FILE, which must all find it under this path.",
+)
 @scheduler_options
 @wait_option
 @json_option
@@ -39,7 +44,7 @@ def load(
     tls_cert: Path | None,
     tls_key: Path | None,
     as_json: bool,
-    file: Path | None,
+    file: Path | str | None,
     scale: int | None,
     directed: bool | None,
     **reading: Any,
@@ -50,7 +55,7 @@ def load(
     """
     if (file is None) == (scale is None):
         raise click.UsageError("give either FILE or --rmat SCALE")
-    if by_workers and (file is None or file == Path("-")):
+    if by_workers and (file is None or str(file) == "-"):
         raise click.UsageError("--by-workers goes with a FILE that the workers find")
     import dask  # heavy
 

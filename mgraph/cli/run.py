@@ -31,7 +31,7 @@ def run_on_graph(
     entry: Algorithm,
     offered: Command,
     *,
-    file: Path | None,
+    file: Path | str | None,
     scale: int | None,
     resident: str | None,
     format: str | None,
@@ -60,7 +60,7 @@ def _says_how_to_read(*options: Any) -> bool:
 
 
 def graph_given(
-    file: Path | None,
+    file: Path | str | None,
     scale: int | None,
     format: str | None,
     n: int | None,
@@ -82,9 +82,9 @@ def graph_given(
     return graph
 
 
-def opened(file: Path) -> Path | IO[bytes]:
+def opened(file: Path | str) -> Path | str | IO[bytes]:
     """Return what is to be read: standard input where the file is called "-"."""
-    if file != Path("-"):
+    if str(file) != "-":
         return file
     if closed(sys.stdin):
         raise InputError("FILE must be a path where standard input is closed, got '-'")
