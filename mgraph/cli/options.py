@@ -57,7 +57,7 @@ INPUT_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=
 
 
 class GraphFile(click.Path):
-    """A file to read, or a URL or a pattern of files, which `mgraph.read` finds; with ``--by-workers`` the workers do."""
+    """A file to read, or a URL or a pattern of files. With ``--by-workers`` the workers look for them."""
 
     def __init__(self) -> None:
         super().__init__(exists=True, dir_okay=False, allow_dash=True, path_type=Path)

@@ -25,7 +25,7 @@ from .workers import check_workers, client_of
     "--by-workers",
     is_flag=True,
     is_eager=True,
-    help="Let the workers read FILE, which must all find it under this path.",
+    help="Let the workers read FILE. All of them must find it under this path.",
 )
 @scheduler_options
 @wait_option
