@@ -207,6 +207,15 @@ def test_a_file_that_gets_shorter(write, start, stop, size):
             lines.read()
 
 
+def test_weights_of_no_edges(client, tmp_path):
+    names = [str(tmp_path / name) for name in ("src.npy", "dst.npy", "weights.npy")]
+    for name, dtype in zip(names, (int, int, "float32"), strict=True):
+        np.save(name, np.zeros(0, dtype))
+    for options in ({}, {"client": client, "device": "cpu"}):
+        assert mgraph.read(tuple(names), n=3, **options).weights_dtype == np.float64
+        assert mgraph.read(tuple(names[:2]), n=3, **options).weights_dtype is None
+
+
 def test_files_of_two_formats(write):
     one, other, column = write("0 1 5\n"), write("", "other.parquet"), write("0 1\n", "other.mtx")
     with pytest.raises(FormatError, match=r"other.parquet is of the format 'parquet', and .*edges.txt of 'edges'"):

@@ -273,7 +273,7 @@ class EdgeFiles:
         types = [each.weights for each in found if each.weights is not None]
         if options.weighted and count and not types:
             raise FormatError(f"{self.sections[0].path} holds no weights: leave out ", Given("weighted", True))
-        dtype = np.dtype(np.float64) if options.weighted else None
+        dtype = np.dtype(np.float64) if options.weighted or files.weighted else None  # where there are no edges
         if types:
             dtype = weight_dtype(np.result_type(*types))
         n = None

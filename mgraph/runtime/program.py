@@ -1,8 +1,9 @@
 """Running a program superstep by superstep: the interfaces of programs and executors.
 
-A `Program` describes an algorithm once: how a shard is loaded, one superstep, what is collected. An
-executor runs it: `Direct` on one device in this process, `mgraph.cluster.Cluster` with one shard per Dask
-worker. Both call `advance` for a span of supersteps at a time; progress is reported between spans.
+A `Program` describes an algorithm once: how a shard is loaded, one superstep, what is collected. An executor runs it:
+`Direct` on one device in this process, `mgraph.cluster.Cluster` with one shard per Dask worker, to which it sends the
+input, and `mgraph.runtime.dask.resident.Resident` where the input lies on workers already. All call `advance` for a
+span of supersteps at a time; progress is reported between spans.
 """
 
 import contextlib
@@ -28,8 +29,9 @@ Progress = Callable[[int, int | None], None]
 class Program(Protocol):
     """An algorithm as supersteps over shards. It does not know which executor runs it.
 
-    A program is sent to every worker, so it holds the plan and no data. A shard's part of the input
-    is sent separately, as its piece.
+    A program is sent to every worker, so it holds the plan and little else. A shard's part of the input is sent
+    separately, as its piece, or lies there. A program for graphs on workers has a tuple `facts` with the names of the
+    results that go to the caller; other vectors stay on the workers.
     """
 
     def load(self, shard: int, piece: Any, device: devices.Device) -> Any:
@@ -44,9 +46,10 @@ class Program(Protocol):
         ...
 
     def collect(self, state: Any, comm: Communicator) -> dict[str, Array]:
-        """Return the shard's results by name: matrices stay on the device, vectors are sent to the caller.
+        """Return the shard's results by name.
 
-        A vector's parts are joined in the order of the shards.
+        Matrices stay on the device. Vectors are sent to the caller, and joined in the order of the shards; those of a
+        graph that lies on workers stay there, but for the program's `facts`.
         """
         ...
 

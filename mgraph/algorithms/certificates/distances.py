@@ -72,6 +72,10 @@ class Question:
     rounding: float = 0.0
 
 
+#: Bytes that it takes to follow an edge that may close a circle of tight edges, beside its ends.
+A_TIE = 24
+
+
 @dataclass
 class Proof:
     """A shard's state: the vectors of all vertices, of which it has its own part at first."""
@@ -220,6 +224,8 @@ class Certificate:
             tie = exact & ~nearer & (src != dst)
             if bool(tie.any()):
                 ties.append(Edges(src[tie], dst[tie], None))
+                found = sum(len(some.src) for some in ties)
+                devices.check_free_memory(f"proving {found:,} edges between equals", A_TIE * found, state.device)
         return proven, tight, ties
 
     def _sums(self, xp: Any, before: Array, weights: Array | None) -> tuple[Array, Array]:

@@ -91,7 +91,7 @@ class Answer(NamedTuple):
     reached : int
         The number of the next superstep.
     finished : bool
-        Whether the program has ended; the other fields but `sight` are empty before.
+        Whether the program has ended. Facts, vectors and matrices are empty before.
     facts : mapping
         The program's facts: small arrays by name.
     vectors : mapping

@@ -126,7 +126,7 @@ class Session:
             self.kept.pop(name, None)
 
     def close(self) -> None:
-        """Free the communicator."""
+        """Free the communicator; that of NCCL stays for the next session of these workers."""
         self._end("close")
 
     def abort(self) -> None:
