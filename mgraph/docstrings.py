@@ -13,7 +13,8 @@ _PARTS = {
     "{common arguments}": """\
 device : {"cpu", "cuda", "cuda:N"}, optional
     Where to run. By default the input's own device if that is a GPU, else a GPU if there is one. With `client`, the
-    kind of device that its workers use.
+    kind of device that its workers use. What lies on workers, such as a `DistributedGraph`, is solved there: then
+    `device`, `client`, `worker_timeout` and `wait_for_workers` are left out, and vectors stay on the workers, too.
 client : distributed.Client, optional
     Run on the client's workers, one shard each. Vectors are returned to the caller; matrices stay on the workers,
     as `mgraph.cluster.DistributedMatrix`.

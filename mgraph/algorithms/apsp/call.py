@@ -77,7 +77,7 @@ def apsp(
 
     Parameters
     ----------
-    matrix_or_graph : Graph, sparse matrix, or array_like of shape (n, n)
+    matrix_or_graph : Graph, DistributedGraph, sparse matrix, or array_like of shape (n, n)
         A dense matrix with an infinity in it (for integers the type's largest value), or without zeros off its
         diagonal, is a distance matrix, read by `Graph.from_distances`. One of truth values is an adjacency matrix,
         read by `Graph.from_adjacency`. For any other matrix, call one of these two to say what its zeros mean. A dense

@@ -49,7 +49,7 @@ def bfs(
 
     Parameters
     ----------
-    graph : Graph, sparse matrix, or array_like of shape (n, n)
+    graph : Graph, DistributedGraph, sparse matrix, or array_like of shape (n, n)
         Read as `mgraph.apsp` does; weights do not matter. Edges are followed from source to target.
     source : int, optional
         The vertex to start from, 0 to n-1.
@@ -146,9 +146,9 @@ class BfsResult(Result):
     ----------
     sources : tuple of int
         The vertices that the search started from.
-    distances : array of int32, shape (n,)
+    distances : array or DistributedVector of int32, shape (n,)
         Edges on the shortest path from the source; -1 where there is none.
-    predecessors : array of int32, shape (n,), or None
+    predecessors : array or DistributedVector of int32, shape (n,), or None
         The vertex before the last on such a path; -9999 where there is none and for the source.
     {common attributes}
 

@@ -46,7 +46,7 @@ def bfs_many(
 
     Parameters
     ----------
-    graph : Graph, sparse matrix, or array_like of shape (n, n)
+    graph : Graph, DistributedGraph, sparse matrix, or array_like of shape (n, n)
         Read as `mgraph.apsp` does; weights do not matter. Edges are followed from source to target.
     sources : sequence of int
         The vertices to start from, 0 to n-1, one search each; vertices may be repeated.

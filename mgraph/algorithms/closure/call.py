@@ -52,7 +52,7 @@ def transitive_closure(
 
     Parameters
     ----------
-    matrix_or_graph : Graph, sparse matrix, or array_like of shape (n, n)
+    matrix_or_graph : Graph, DistributedGraph, sparse matrix, or array_like of shape (n, n)
         Read as `mgraph.apsp` does; weights do not matter.
     reflexive : bool
         Whether every vertex reaches itself. If False, only vertices on a cycle do.

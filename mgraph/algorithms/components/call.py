@@ -48,7 +48,7 @@ def connected_components(
 
     Parameters
     ----------
-    graph : Graph, sparse matrix, or array_like of shape (n, n)
+    graph : Graph, DistributedGraph, sparse matrix, or array_like of shape (n, n)
         Read as `mgraph.apsp` does; weights do not matter.
     method : {"auto", "afforest", "shiloach-vishkin", "sequential"}
         ``"afforest"`` links every vertex with some neighbours, then the vertices outside the giant component with
@@ -143,7 +143,7 @@ class ComponentsResult(Result):
     ----------
     count : int
         Number of components.
-    labels : array of int32, shape (n,)
+    labels : array or DistributedVector of int32, shape (n,)
         The smallest vertex of each vertex's component.
     iterations : int
         Number of rounds of ``"shiloach-vishkin"``, including the last one, in which nothing changed; 1 for the other

@@ -138,7 +138,7 @@ class ListRankResult(Result):
 
     Attributes
     ----------
-    ranks : array of int32, shape (n,)
+    ranks : array or DistributedVector of int32, shape (n,)
         Number of steps from each element to the last of its list, which has rank 0; int64 from 2**31 elements on.
     {common attributes}
 

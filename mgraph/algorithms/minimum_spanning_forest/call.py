@@ -40,7 +40,7 @@ def minimum_spanning_forest(
 
     Parameters
     ----------
-    graph : Graph, sparse matrix, or array_like of shape (n, n)
+    graph : Graph, DistributedGraph, sparse matrix, or array_like of shape (n, n)
         Read as `mgraph.apsp` does. A directed graph counts as undirected; of several edges between two vertices, the
         lightest counts. Weights may be negative; without weights every edge counts 1. Self-loops are ignored.
     method : {"auto", "boruvka"}
@@ -106,9 +106,9 @@ class SpanningForestResult(Result):
 
     Attributes
     ----------
-    src, dst : array of int32, shape (edges,)
+    src, dst : array or DistributedVector of int32, shape (edges,)
         The lesser and the greater end of each edge.
-    weights : array, shape (edges,)
+    weights : array or DistributedVector, shape (edges,)
         Their weights, in the type that the graph keeps; ones of int32 where it has none.
     {common attributes}
 

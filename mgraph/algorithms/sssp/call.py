@@ -55,7 +55,7 @@ def sssp(
 
     Parameters
     ----------
-    graph : Graph, sparse matrix, or array_like of shape (n, n)
+    graph : Graph, DistributedGraph, sparse matrix, or array_like of shape (n, n)
         Read as `mgraph.apsp` does. The edges of an unweighted graph have length 1.
     source : int
         The vertex to start from, 0 to n-1.
@@ -171,9 +171,9 @@ class SsspResult(Result):
 
     Attributes
     ----------
-    distances : array of float32, float64 or int32, shape (n,)
+    distances : array or DistributedVector of float32, float64 or int32, shape (n,)
         Length of the shortest path from the source; ``inf``, for int32 its largest value, where there is none.
-    predecessors : array of int32, shape (n,), or None
+    predecessors : array or DistributedVector of int32, shape (n,), or None
         The vertex before the last on such a path; -9999 where there is none and for the source. With negative weights,
         a vertex beyond the limit, or farther than the target, keeps its predecessor: a path may return from there.
     iterations : int
