@@ -217,7 +217,7 @@ def test_a_broken_connection_between_two_workers(client):
     client.run(turn, True, workers=[deaf])
     try:
         with pytest.raises(
-            WorkerLostError, match=r"the way between it and the worker tcp.* is broken.*check_network"
+            WorkerLostError, match=r"the connection between it and the worker tcp.* is broken.*check_network"
         ) as caught:
             run(client, span=100_000)
         assert deaf in str(caught.value)

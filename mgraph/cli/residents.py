@@ -94,7 +94,7 @@ def unload(
     tls_cert: Path | None,
     tls_key: Path | None,
 ) -> None:
-    """Remove the graph NAME from the workers of a scheduler; clients that use it keep it until they end."""
+    """Remove the graph NAME from the workers of a scheduler; clients that have it can use it until they close it."""
     with _client(scheduler, scheduler_file, (tls_ca_file, tls_cert, tls_key)) as client:
         mgraph.cluster.unpublish(name, client)
 

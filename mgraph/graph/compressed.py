@@ -88,7 +88,7 @@ def transposed_bytes(edges: Compressed) -> int:
 
 
 def rows_of(indptr: Array, m: int, xp: Any) -> Array:
-    """Return the row of each of m compressed edges, int32; NumPy allocates 20 bytes a row besides."""
+    """Return the row of each of m compressed edges, int32; NumPy allocates 20 bytes a row more."""
     if xp is np:
         return np.repeat(np.arange(len(indptr) - 1, dtype=np.int32), np.diff(indptr))
     # CuPy's `repeat` takes no array of counts. A row's number is how many rows, but the first, begin at it or before.

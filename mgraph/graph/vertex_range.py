@@ -71,7 +71,7 @@ class VertexRange(Keeping):
     directed : bool
         As of the graph.
     unused : int
-        Bytes that the arrays keep besides.
+        Bytes of larger arrays, of which these are views, beyond the parts that are used.
     """
 
     def __init__(self, n: int, first: int, last: int, csc: Compressed, directed: bool, unused: int = 0) -> None:

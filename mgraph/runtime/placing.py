@@ -7,8 +7,8 @@ The chunks of the source are dealt to the shards in turn. In two passes over the
 2. A chunk of each shard at a time, edges go to the shards of their targets (`Communicator.exchange`), which write each
    into the next free place of its row.
 
-At last each shard sorts its rows, some at a time, in place. So a shard never has more than its own edges, those of some
-chunks, and counters for each vertex: what this takes is known, and checked, once the edges are counted. Dropping
+Finally, each shard sorts its rows, some at a time, in place. So a shard never has more than its own edges, those of
+some chunks, and counters for each vertex: what this takes is known, and checked, once the edges are counted. Dropping
 repeated edges leaves unused places behind the others; only if there are many are the others copied. Chunks arrive in
 their order, and sorting is stable, so parallel edges are in the order of the source, as in `Graph.from_edges`: this is
 a counting sort followed by a sort of the rows.

@@ -121,7 +121,7 @@ def _check_left_out(placed: Any, device: Any, client: Any, worker_timeout: Any, 
     given = {"device": device, "client": client, "worker_timeout": worker_timeout, "wait_for_workers": wait_for_workers}
     for name, value in given.items():
         if value is not None:
-            raise InputError(f"{placed!r} runs where it lies: leave out ", Given(name))
+            raise InputError(f"{placed!r} runs on the workers that hold it: leave out ", Given(name))
 
 
 def _hint(graph: Graph) -> None:

@@ -59,8 +59,8 @@ def solved_graph(result: Result, given: Any) -> Graph | PlacedGraph:
     graph = result.solved.graph() if given is None else as_any_graph(given)
     if graph is None:
         raise InputError(
-            "the graph of the result has gone, as the result does not keep it: call verify(graph). "
-            "A matrix is no graph: Graph.from_scipy and the like make one"
+            "the graph of the result no longer exists, as a result does not keep it: pass it, verify(graph). "
+            "Make a Graph of a matrix first, e.g. by Graph.from_scipy"
         )
     if graph.n != result.plan.n:
         raise InputError(

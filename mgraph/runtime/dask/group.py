@@ -88,7 +88,7 @@ class Group:
         if self.gone is not None:
             raise with_loss(self.gone, loss)
         if self.client.status != "running":
-            raise SchedulerError(f"{connection(self.client)}: what lies on its workers is gone")
+            raise SchedulerError(f"{connection(self.client)}: its graphs and results on the workers have been freed")
 
     def ready(self, loss: Callable[[Collection[str]], str] | None = None) -> None:
         """Open new sessions if a call has failed in the present ones; what they keep stays. Raises as `check` does."""

@@ -313,8 +313,8 @@ class Watch:
                 what = "a message that was sent" if beat["doing"] == "receiving" else "an answer"
                 raise lost(
                     [address],
-                    f"the way between it and the worker {peers} is broken: it has been waiting {seconds:.0f} s for "
-                    f"{what}, and neither computes; mgraph.cluster.check_network says which workers reach which",
+                    f"the connection between it and the worker {peers} is broken: it has been waiting {seconds:.0f} s "
+                    f"for {what}, and neither computes; mgraph.cluster.check_network says which workers reach which",
                 )
 
     def _judge_kernels(self) -> None:
@@ -332,7 +332,8 @@ class Watch:
         )
         if len(long) == len(self.addresses) > 1 and all(beat["device"] == "cuda" for beat in self.beats.values()):
             raise lost(
-                self.addresses, f"no GPU gets on: {story}; a kernel hangs, or the way between two of them is broken"
+                self.addresses,
+                f"no GPU gets on: {story}; a kernel hangs, or the connection between two of them is broken",
             )
         if not self._told:
             self._told = True
