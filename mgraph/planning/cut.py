@@ -49,6 +49,12 @@ def even_ranges(n: int, parts: int, multiple: int) -> Ranges:
     return tuple(itertools.pairwise(bounds))
 
 
+def range_in_words(own: Range) -> str:
+    """Return the first and the last member of a range, in words."""
+    first, last = own
+    return f"{first:,} to {last - 1:,}" if last > first else "none"
+
+
 def balanced_ranges(n: int, before: Callable[[int], int], parts: int) -> Ranges:
     """Cut the vertices into ranges with about equal numbers of edges, starting on multiples of 32.
 

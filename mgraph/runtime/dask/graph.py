@@ -13,7 +13,7 @@ from ...errors import InputError, MemoryLimitError
 from ...graph import Graph
 from ...graph.vertex_range import incoming, range_of
 from ...graph.views import Kept as Derived
-from ...planning.cut import Placed, shares
+from ...planning.cut import Placed, range_in_words, shares
 from ...planning.devices import neighbours_in_words, usable
 from . import residents
 from .building import collected, weighed
@@ -433,9 +433,9 @@ class DistributedGraph:
         there = self._placement
         cells = zip(there.group.specs, there.cut.ranges, there.cut.edges, there.sizes, strict=True)
         rows = "".join(
-            f"<tr><td>{html.escape(spec.name)}</td><td>{first:,} to {last:,}</td><td>{edges:,}</td>"
+            f"<tr><td>{html.escape(spec.name)}</td><td>{range_in_words(own)}</td><td>{edges:,}</td>"
             f"<td>{size_in_words(sum(sizes.values()))}</td></tr>"
-            for spec, (first, last), edges, sizes in cells
+            for spec, own, edges, sizes in cells
         )
         head = "".join(f"<th>{name}</th>" for name in ("device", "vertices", "edges", "held"))
         line = html.escape(repr(self))

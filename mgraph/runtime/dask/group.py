@@ -20,7 +20,7 @@ from distributed import Client, Future
 from ... import device as devices
 from ...errors import SchedulerError, WorkerLostError
 from ...graph.vertex_range import VertexRange
-from ...planning.cut import Range
+from ...planning.cut import Range, range_in_words
 from ...planning.devices import DeviceSpec
 from ...planning.plan import Plan
 from . import residents, tasks, worker
@@ -225,8 +225,8 @@ def with_loss(error: WorkerLostError, loss: Callable[[Collection[str]], str] | N
 
 def lying(noun: str, workers: Collection[str], ranges: Iterable[tuple[str, Range]]) -> str:
     """Return in words the ranges that some of the workers have."""
-    found = ", ".join(f"{first:,} to {last:,}" for address, (first, last) in ranges if address in workers)
-    return f"{noun} {found}"
+    own = [range_in_words(each) for address, each in ranges if address in workers]
+    return f"{noun} {', '.join(own) or 'none'}"
 
 
 def leased(client: Client, addresses: Sequence[str], session: str, timeout: float) -> dict[str, Future]:

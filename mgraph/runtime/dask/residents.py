@@ -29,6 +29,7 @@ from ...graph import Compressed
 from ...graph.checks import checked_weights, imbalance
 from ...graph.source import Chunks, EdgeSource, checked_edges
 from ...graph.vertex_range import Beside, VertexRange, Weigh, edges_of
+from ...planning.cut import range_in_words
 from ..communicator import Communicator, Solo
 from ..numbering import Numbered, RawSource
 from ..program import Program, advance
@@ -372,7 +373,7 @@ def _computed(weights_of: Callable[[Array, Array], Any], part: VertexRange, devi
 def _checked(weights: Any, m: int, part: VertexRange, device: devices.Device) -> Array:
     """Return weights as a part keeps them, or raise InputError."""
     given = as_array(devices.to_host(weights) if device.kind == "cpu" else weights, "weights", device.xp)
-    found = checked_weights(given, m, f" of those into the vertices {part.first} to {part.last}")
+    found = checked_weights(given, m, f" of those into the vertices {range_in_words((part.first, part.last))}")
     if found is None:
         raise InputError(argument="weights", value="truth values", expected="numbers")
     return found
