@@ -29,8 +29,8 @@ def little(monkeypatch):
     made = Cluster.__init__
 
     def set_memory(size):
-        def init(self, *arguments):
-            made(self, *arguments)
+        def init(self, *arguments, **options):
+            made(self, *arguments, **options)
             self.specs = tuple(
                 replace(spec, memory=size) if shard == 1 else spec for shard, spec in enumerate(self.specs)
             )
