@@ -6,6 +6,7 @@ import operator
 import numpy as np
 import pandas
 import pytest
+from distributed import Client
 from test_cluster import cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 from test_resident import names_kept
 
@@ -93,6 +94,20 @@ def test_masks_combine_and_select(distances):
     assert len(distances[distances < 0]) == 0
     assert (distances.min(), distances.max(), distances.sum()) == (array.min(), array.max(), array.sum())
     assert np.concatenate(list(distances.chunks())).tolist() == array.tolist()
+
+
+def test_a_loop_takes_some_elements_at_a_time(distances, monkeypatch):
+    array, submit, submitted = distances.to_numpy(), Client.submit, []
+    monkeypatch.setattr(Client, "submit", lambda *given, **how: submitted.append(1) or submit(*given, **how))
+    found = list(distances)
+    assert found == array.tolist() and {type(each) for each in found} == {float}
+    assert len(submitted) == 3  # a task of each worker, not of each element
+    assert list(distances == 3) == (array == 3).tolist()
+    monkeypatch.setattr("mgraph.runtime.dask.vector.LOOPED", 400)  # bytes of 100 elements, which one worker has
+    submitted.clear()
+    first, *_ = zip(distances, range(1), strict=False)
+    assert first == (array[0], 0) and len(submitted) == 1
+    assert list(distances) == array.tolist()
 
 
 def test_vectors_of_other_workers_are_compared(distances, client):

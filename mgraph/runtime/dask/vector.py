@@ -19,8 +19,9 @@ from . import residents, tasks
 from .group import Group, Kept, lying
 from .saving import save_parts
 
-#: The most bytes that are sent to the client at a time.
+#: The most bytes that are sent to the client at a time, and those of the elements that a loop goes through.
 CHUNK = 1 << 26
+LOOPED = 1 << 20
 
 
 class DistributedVector:
@@ -175,6 +176,11 @@ class DistributedVector:
             raise TypeError(f"~ is for truth values, and {self!r} has none")
         return self._made(operator.invert, [])
 
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the elements as Python numbers; a part of them is here at a time."""
+        for part in self._parts(LOOPED):
+            yield from part.tolist()
+
     def __getitem__(self, key: Any) -> Any:
         """Return an element as a Python number, or as a NumPy array a slice, or the elements where a mask is true."""
         if isinstance(key, DistributedVector | np.ndarray) and key.ndim == 1 and key.dtype == bool:
@@ -268,9 +274,7 @@ class DistributedVector:
         ...     [chunk.tolist() for chunk in mgraph.bfs(graph, 0).distances.chunks()]
         [[0, 1, 2, 1, 2, 3]]
         """
-        step = max(1, CHUNK // self.dtype.itemsize)
-        for first in range(0, self.size, step):
-            yield self._read(range(first, min(first + step, self.size)))
+        yield from self._parts(CHUNK)
 
     def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Write the vector to a ``.npy`` file, or to a folder to which each worker writes its part.
@@ -477,6 +481,12 @@ class DistributedVector:
         for part in parts:
             counts[: len(part)] += part
         return counts
+
+    def _parts(self, most: int) -> Iterator[np.ndarray]:
+        """Yield consecutive elements, at most so many bytes at a time."""
+        step = max(1, most // self.dtype.itemsize)
+        for first in range(0, self.size, step):
+            yield self._read(range(first, min(first + step, self.size)))
 
     def _read(self, wanted: range) -> np.ndarray:
         """Return the elements at ascending indices."""
