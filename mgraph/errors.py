@@ -307,15 +307,17 @@ class WorkerLostError(MgraphError, RuntimeError):
         The message.
     workers : sequence of str
         The addresses of the lost workers.
+    among : int
+        Number of workers that the call used; 0 if it was not known yet.
 
     Attributes
     ----------
-    workers
+    workers, among
         As above.
     """
 
-    def __init__(self, *parts: str, workers: Sequence[str] = ()) -> None:
-        self.workers = tuple(workers)
+    def __init__(self, *parts: str, workers: Sequence[str] = (), among: int = 0) -> None:
+        self.workers, self.among = tuple(workers), among
         super().__init__(*parts)
 
 

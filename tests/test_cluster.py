@@ -945,7 +945,7 @@ def test_a_killed_gpu_worker_is_named(gpus):
 
     started = time.monotonic()
     with pytest.raises(WorkerLostError) as caught:
-        apsp(matrix(2000), client=gpus, span=1, progress=kill_once)
+        apsp(matrix(2000), client=gpus, span=1, progress=kill_once, retries=0)
     assert killed[0] in str(caught.value)
     assert time.monotonic() - started < SOON
     wait_for_workers(gpus, workers)

@@ -22,7 +22,7 @@ CALLS = {
     "sssp": (GRAPH, 0),
     "transitive_closure": (GRAPH,),
 }
-COMMON = ("device", "client", "memory_limit", "span", "progress", "worker_timeout", "wait_for_workers")
+COMMON = ("device", "client", "memory_limit", "span", "progress", "worker_timeout", "wait_for_workers", "retries")
 
 
 def test_no_call_is_left_out():

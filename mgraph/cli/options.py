@@ -135,11 +135,20 @@ wait_option = click.option(
     help="Begin once the scheduler has N workers; an error if they have not joined within 10 minutes.",
 )
 
+#: How often a command goes on after it has lost a worker.
+retries_option = click.option(
+    "--retries",
+    type=int,
+    metavar="N",
+    help="How many times to run again on the workers that are left, after one was lost; by default 2.",
+)
+
 run_options = _options(
     click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; by default a GPU where there is one."),
     click.option("--workers", type=int, metavar="N", help="Run on N Dask workers of this machine."),
     scheduler_options,
     wait_option,
+    retries_option,
     memory_limit_option,
     span_option,
     click.option(

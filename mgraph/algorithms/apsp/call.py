@@ -29,6 +29,7 @@ from ...planning.plan import Plan
 from ...results import MatrixResult, Solved
 from ...runtime.gathering import Gathering, Whole
 from ...runtime.program import Executor, Outcome, Program, Progress, memory_errors
+from ...runtime.recovery import recovering
 from ...runtime.select import (
     at_home,
     checked_memory_limit,
@@ -55,6 +56,7 @@ from .verify import ROUNDING, check_rows
 EDGES_OF_DENSE = 4096
 
 
+@recovering
 @memory_errors("apsp")
 @with_common_parts
 def apsp(
@@ -72,6 +74,7 @@ def apsp(
     progress: Progress | None = None,
     worker_timeout: float | str | None = None,
     wait_for_workers: int | None = None,
+    retries: int | None = None,
 ) -> "ApspResult":
     """Return the lengths of the shortest paths between all pairs of vertices.
 

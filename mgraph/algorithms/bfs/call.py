@@ -16,6 +16,7 @@ from ...paths import needed_for_paths
 from ...planning.shape import shape_beside
 from ...results import Result, Solved, on_workers
 from ...runtime.program import Progress, memory_errors
+from ...runtime.recovery import recovering
 from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
 from ...runtime.walking import walked_back
 from ..certificates import distances as certificate
@@ -25,6 +26,7 @@ from .by_level import SearchByLevel
 from .search import Search
 
 
+@recovering
 @memory_errors("bfs")
 @with_common_parts
 def bfs(
@@ -43,6 +45,7 @@ def bfs(
     progress: Progress | None = None,
     worker_timeout: float | str | None = None,
     wait_for_workers: int | None = None,
+    retries: int | None = None,
     max_depth: int | None = None,
 ) -> "BfsResult":
     """Return every vertex's distance in edges from `source`, or from the nearest of several.

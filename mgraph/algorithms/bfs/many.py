@@ -15,6 +15,7 @@ from ...paths import needed_for_paths, walked_back
 from ...planning.shape import shape_beside
 from ...results import MatrixResult, Solved
 from ...runtime.program import Progress, memory_errors
+from ...runtime.recovery import recovering
 from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
 from .. import bellman
 from ..certificates import distances as certificate
@@ -23,6 +24,7 @@ from . import plan as searches
 from .search_many import SearchMany
 
 
+@recovering
 @memory_errors("bfs_many")
 @with_common_parts
 def bfs_many(
@@ -38,6 +40,7 @@ def bfs_many(
     progress: Progress | None = None,
     worker_timeout: float | str | None = None,
     wait_for_workers: int | None = None,
+    retries: int | None = None,
     max_depth: int | None = None,
 ) -> "BfsManyResult":
     """Return every vertex's distance in edges from each of many sources.

@@ -21,6 +21,7 @@ from ...matrices.distance_matrix import gathered_part, parts
 from ...results import MatrixResult
 from ...runtime.gathering import Gathering, Whole
 from ...runtime.program import Progress, memory_errors
+from ...runtime.recovery import recovering
 from ...runtime.select import (
     at_home,
     checked_memory_limit,
@@ -34,6 +35,7 @@ from . import plan as closure_plan
 from .program import Closure
 
 
+@recovering
 @memory_errors("transitive_closure")
 @with_common_parts
 def transitive_closure(
@@ -47,6 +49,7 @@ def transitive_closure(
     progress: Progress | None = None,
     worker_timeout: float | str | None = None,
     wait_for_workers: int | None = None,
+    retries: int | None = None,
 ) -> "ClosureResult":
     """Return which vertices can be reached from which.
 

@@ -22,6 +22,7 @@ from ...graph import PlacedGraph, as_any_graph
 from ...planning.shape import shape_beside
 from ...results import Result, Solved
 from ...runtime.program import Progress, memory_errors
+from ...runtime.recovery import recovering
 from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
 from ..certificates import labels as certificate
 from . import plan as components_plan
@@ -29,6 +30,7 @@ from .program import Components
 from .strong import Strong
 
 
+@recovering
 @memory_errors("connected_components")
 @with_common_parts
 def connected_components(
@@ -43,6 +45,7 @@ def connected_components(
     progress: Progress | None = None,
     worker_timeout: float | str | None = None,
     wait_for_workers: int | None = None,
+    retries: int | None = None,
 ) -> "ComponentsResult":
     """Return the number of connected components, and the component of every vertex.
 

@@ -26,11 +26,13 @@ from ...errors import InputError
 from ...results import Result
 from ...runtime.gathering import Gathering
 from ...runtime.program import Program, Progress, memory_errors
+from ...runtime.recovery import recovering
 from ...runtime.select import checked_memory_limit, checked_span, placed_vector, runner_of_vector
 from . import plan as ranking
 from .program import Checked, Jumping, OneByOne, Walking, check_range, gathered, one_by_one
 
 
+@recovering
 @memory_errors("list_rank")
 @with_common_parts
 def list_rank(
@@ -45,6 +47,7 @@ def list_rank(
     progress: Progress | None = None,
     worker_timeout: float | str | None = None,
     wait_for_workers: int | None = None,
+    retries: int | None = None,
 ) -> "ListRankResult":
     """Return the distance from every element of linked lists to the last element of its list.
 

@@ -13,12 +13,14 @@ from ...graph import as_any_graph
 from ...planning.shape import shape_beside
 from ...results import Result, on_workers
 from ...runtime.program import Progress, memory_errors
+from ...runtime.recovery import recovering
 from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
 from . import plan as forest_plan
 from .keys import kept_names, needs_table, orders_of
 from .program import SpanningForest
 
 
+@recovering
 @memory_errors("minimum_spanning_forest")
 @with_common_parts
 def minimum_spanning_forest(
@@ -32,6 +34,7 @@ def minimum_spanning_forest(
     progress: Progress | None = None,
     worker_timeout: float | str | None = None,
     wait_for_workers: int | None = None,
+    retries: int | None = None,
 ) -> "SpanningForestResult":
     """Return a spanning forest of least total weight: a tree for each connected component.
 

@@ -18,6 +18,7 @@ from ...paths import needed_for_paths
 from ...planning.shape import shape_beside
 from ...results import Result, Solved
 from ...runtime.program import Progress, memory_errors
+from ...runtime.recovery import recovering
 from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
 from ...runtime.walking import walked_back
 from .. import negative_cycles
@@ -32,6 +33,7 @@ from .program import PATIENCE, FromOneSource, Request
 _WINDOW, _SPARSE = 4, 25
 
 
+@recovering
 @memory_errors("sssp")
 @with_common_parts
 def sssp(
@@ -50,6 +52,7 @@ def sssp(
     progress: Progress | None = None,
     worker_timeout: float | str | None = None,
     wait_for_workers: int | None = None,
+    retries: int | None = None,
 ) -> "SsspResult":
     """Return the length of the shortest path from `source` to every vertex.
 

@@ -2,7 +2,7 @@
 
 from .building import built, computed, weighed
 from .connect import connect, local_client
-from .driver import Cluster, await_workers
+from .driver import Cluster, await_workers, joined_within
 from .graph import DistributedGraph
 from .matrix import DistributedMatrix
 from .names import published, resident, unpublish
@@ -11,6 +11,7 @@ from .reading import read
 from .resident import beside
 from .stored import near_workers
 from .vector import DistributedVector
+from .watch import configured_retries
 
 __all__ = [
     "Cluster",
@@ -23,7 +24,9 @@ __all__ = [
     "built",
     "check_network",
     "computed",
+    "configured_retries",
     "connect",
+    "joined_within",
     "local_client",
     "near_workers",
     "published",

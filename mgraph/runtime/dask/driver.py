@@ -161,7 +161,12 @@ class Cluster:
         """
         client, addresses, name = self.client, list(self._workers), uuid.uuid4().hex
         log_plan(plan)
-        with memory_errors(plan.algorithm, plan), opened(client), turn(Watch(client, addresses, self.timeout), name):
+        with (
+            memory_errors(plan.algorithm, plan),
+            counted(len(addresses)),
+            opened(client),
+            turn(Watch(client, addresses, self.timeout), name),
+        ):
             started = time.perf_counter()
             with CallSession(client, addresses, self.timeout, plan, name) as session:
                 session.open()
@@ -184,6 +189,16 @@ class Cluster:
         for part, seconds in compiled.items():
             timings[part] = max(0.0, timings[part] - seconds)
         return Outcome(arrays, timings | {"compile": sum(compiled.values())})
+
+
+@contextlib.contextmanager
+def counted(workers: int) -> Iterator[None]:
+    """Add the number of a call's workers to a WorkerLostError of the block."""
+    try:
+        yield
+    except WorkerLostError as error:
+        error.among = workers
+        raise
 
 
 def checked_client(client: Any) -> Client:
@@ -468,6 +483,13 @@ def await_workers(client: Client, count: int, worker_timeout: float | str | None
                 ": start more, wait for fewer, or raise mgraph.wait-timeout of Dask's configuration; an adaptive "
                 f"cluster keeps so many by adapt(minimum={count})",
             )
+
+
+def joined_within(client: Client, count: int, seconds: float, worker_timeout: float | str | None) -> int:
+    """Wait until a scheduler has `count` workers that are not silent, at most so many seconds; return how many."""
+    with opened(client):
+        watch = Watch(client, timeout=checked_timeout(worker_timeout))
+        return len(_joined(watch, max(1, count), time.monotonic() + seconds)[0])
 
 
 def _joined(watch: Watch, count: int, end: float) -> tuple[list[str], list[str]]:

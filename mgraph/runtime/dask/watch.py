@@ -28,6 +28,7 @@ import dask
 from dask.utils import parse_timedelta
 from distributed import CancelledError, Client
 
+from ...arguments import checked_integer
 from ...errors import InputError, SchedulerError, WorkerLostError
 from .pulse import PLACE
 
@@ -73,6 +74,11 @@ def wait_timeout() -> float:
     """Return the seconds that a call waits for workers to join: those of Dask's configuration, else 600."""
     given = dask.config.get("mgraph.wait-timeout", 600)
     return checked_seconds("mgraph.wait-timeout of Dask's configuration", given, 0)
+
+
+def configured_retries() -> int:
+    """Return how many times a call that lost a worker is made again: as Dask's configuration says, else 2."""
+    return checked_integer("mgraph.retries of Dask's configuration", dask.config.get("mgraph.retries", 2), 0)
 
 
 def checked_seconds(name: str, value: Any, least: float) -> float:

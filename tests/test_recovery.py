@@ -1,0 +1,119 @@
+"""Calls that go on after they have lost a worker."""
+
+import logging
+import os
+import signal
+
+import dask
+import numpy as np
+import pytest
+from test_cluster import QUIET, forked, kill_a_worker, wait_until
+
+import mgraph
+from mgraph.errors import InputError, WorkerLostError
+from tests.present import present
+
+LOST = pytest.mark.filterwarnings("ignore:the call leaves out the worker")
+
+
+@pytest.fixture(scope="module")
+def nursed():
+    from distributed import Client, LocalCluster
+
+    with (
+        forked(),
+        LocalCluster(n_workers=2, threads_per_worker=1, memory_limit=0, **QUIET) as made,
+        Client(made, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def mortals(nursed):
+    """Two worker processes that a test may kill: their nannies start others."""
+    wait_until(lambda: len(nursed.run(os.getpid, on_error="ignore")) == 2)
+    return nursed
+
+
+class Kills:
+    """A report of progress that kills a worker after superstep `at`, `times` times."""
+
+    def __init__(self, client, at=1, times=1):
+        self.client, self.at, self.times = client, at, times
+        self.killed = []
+
+    def __call__(self, k, of):
+        if k >= self.at and len(self.killed) < self.times:
+            self.killed.append(kill_a_worker(self.client))
+
+
+def matrix(n, seed=0):
+    rng = np.random.default_rng(seed)
+    return np.where(rng.random((n, n)) < 0.2, rng.integers(1, 50, (n, n)), np.inf).astype(np.float32)
+
+
+GRID = mgraph.generate.grid(12, 12, weights=(1, 9), device="cpu")
+
+CALLS = [
+    (lambda **on: mgraph.apsp(matrix(200), block=32, **on), "distances"),
+    (lambda **on: mgraph.transitive_closure(GRID, **on), "words"),
+    (lambda **on: mgraph.bfs(GRID, 0, **on), "distances"),
+    (lambda **on: mgraph.sssp(GRID, 0, **on), "distances"),
+]
+
+
+@LOST
+@pytest.mark.parametrize(("call", "name"), CALLS, ids=["apsp", "closure", "bfs", "sssp"])
+def test_a_call_that_loses_a_worker_is_made_again(mortals, caplog, call, name):
+    kills = Kills(mortals)
+    with caplog.at_level(logging.WARNING, "mgraph"):
+        found = call(client=mortals, device="cpu", span=1, progress=kills)
+    np.testing.assert_array_equal(np.asarray(getattr(found, name)), np.asarray(getattr(call(device="cpu"), name)))
+    [address] = kills.killed
+    assert any(address in line and "is made again, on the" in line for line in caplog.messages)
+
+
+@LOST
+def test_retries_bound_how_often_a_call_is_made_again(mortals):
+    kills = Kills(mortals, times=5)
+    with pytest.raises(WorkerLostError) as caught:
+        mgraph.bfs(GRID, 0, client=mortals, device="cpu", span=1, progress=kills, retries=1)
+    first, second = kills.killed
+    assert caught.value.workers == (second,)
+    assert "the call was made 2 times" in str(caught.value) and first in str(caught.value)
+
+
+@LOST
+def test_no_retries(mortals):
+    for given, configured in ({"retries": 0}, {}), ({}, {"mgraph.retries": 0}):
+        kills = Kills(mortals, times=5)
+        wait_until(lambda: len(present(mortals)) == 2)
+        with dask.config.set(configured), pytest.raises(WorkerLostError, match="in the middle of the call"):
+            mgraph.bfs(GRID, 0, client=mortals, device="cpu", span=1, progress=kills, **given)
+        assert len(kills.killed) == 1
+
+
+@LOST
+def test_a_worker_that_is_stopped_is_left_out(mortals):
+    stopped = []
+
+    def stop(k, of):
+        if k == 4 and not stopped:
+            stopped.append(max(mortals.run(os.getpid).items()))
+            os.kill(stopped[0][1], signal.SIGSTOP)
+
+    try:
+        found = mgraph.bfs(GRID, 0, client=mortals, device="cpu", span=1, progress=stop, worker_timeout=3)
+    finally:
+        os.kill(stopped[0][1], signal.SIGCONT)
+    np.testing.assert_array_equal(found.distances, mgraph.bfs(GRID, 0, device="cpu").distances)
+    assert len(found.plan.devices) == 1
+
+
+def test_retries_are_checked(mortals):
+    with pytest.raises(InputError, match="retries must be an integer"):
+        mgraph.bfs(GRID, 0, client=mortals, retries=-1)
+    with pytest.raises(InputError, match="retries is for workers: give client= too"):
+        mgraph.bfs(GRID, 0, device="cpu", retries=1)
+    with dask.config.set({"mgraph.retries": "often"}), pytest.raises(InputError, match=r"mgraph\.retries of Dask's"):
+        mgraph.bfs(GRID, 0, client=mortals, device="cpu", span=1, progress=Kills(mortals))
