@@ -55,6 +55,13 @@ def as_written(call: str, *arguments: Any, **options: Any) -> str:
     return f"{call}({', '.join([*map(repr, arguments), *given])}, client=client)"
 
 
+def check_without_client(**given: Any) -> None:
+    """Raise InputError if an argument about the workers of a client is given where there is no client."""
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(Argument(name), " goes with ", Given("client"), ": give both or neither")
+
+
 def checked_choice(name: str, value: Any, choices: Sequence[str]) -> str:
     """Return an argument that is one of some words, or raise InputError.
 

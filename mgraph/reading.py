@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, Any, TypeGuard, overload
 
 from . import io
-from .arguments import as_written, checked_choice, checked_flag, checked_integer
-from .errors import Argument, Given, InputError
+from .arguments import as_written, check_without_client, checked_choice, checked_flag, checked_integer
+from .errors import Given, InputError
 from .graph import Graph
 from .io.content import Options
 
@@ -175,10 +175,8 @@ def read(
     DistributedGraph(n=3, m=2, directed, unweighted, on 1 worker)
     """
     if client is None:
-        of_workers = {"device": device, "workers": workers, "worker_timeout": worker_timeout}
-        for name, value in (of_workers | {"wait_for_workers": wait_for_workers}).items():
-            if value is not None:
-                raise InputError(Argument(name), " is for workers: give ", Given("client"), " too, or leave it out")
+        where = {"device": device, "workers": workers}
+        check_without_client(**where, worker_timeout=worker_timeout, wait_for_workers=wait_for_workers)
         if columns is None and not (isinstance(format, str) and format == "parquet") and _is_file(path):
             return io.read(path, format, n, directed, weighted, relabel, dense=dense)
     if dense is not None:

@@ -2,6 +2,7 @@
 
 import gc
 
+import dask
 import dask.array
 import numpy as np
 import pytest
@@ -10,8 +11,8 @@ from test_resident import names_kept, same, wait_until
 
 import mgraph
 from mgraph import DistributedGraph, Graph, device
-from mgraph.errors import InputError, MemoryLimitError
-from mgraph.generate import grid, rmat, weighted
+from mgraph.errors import InputError, MemoryLimitError, SchedulerError
+from mgraph.generate import grid, linked_list, rmat, weighted
 from mgraph.runtime import placing
 from mgraph.runtime.dask import comm
 from mgraph.runtime.placing import Placing
@@ -240,6 +241,35 @@ def test_graphs_built_on_gpus():
             ) as sent:
                 for ours, theirs in zip(found.to_graph().csr(), sent.to_graph().csr(), strict=True):
                     np.testing.assert_array_equal(ours, theirs)
+
+
+def test_what_makes_graphs_on_workers_takes_their_timeout_and_number(tmp_path):
+    path = tmp_path / "edges.txt"
+    path.write_text("0 1\n")
+    ends = dask.array.arange(3, chunks=2)
+    makers = (
+        lambda **how: rmat(3, **how),
+        lambda **how: grid(2, 3, **how),
+        lambda **how: linked_list(5, **how),
+        lambda **how: mgraph.read(path, **how),
+        lambda **how: DistributedGraph.from_dask(ends, ends, **how),
+        lambda **how: DistributedGraph.from_graph(grid(2, 3), **how),
+    )
+    with cluster(1, processes=False) as client, dask.config.set({"mgraph.wait-timeout": "50 ms"}):
+        how = {"client": client, "device": "cpu"}
+        for seconds, make in enumerate(makers, 7):
+            made = make(**how, worker_timeout=seconds, wait_for_workers=1)
+            beside = grid(2, 2, **how)  # all that a client has on some workers has the timeout that was given last
+            assert beside.placement.group.timeout == seconds
+            with pytest.raises(InputError, match="worker_timeout must be a number of seconds, 1 or more"):
+                make(**how, worker_timeout=0.5)
+            with pytest.raises(SchedulerError, match="not wait_for_workers=2"):
+                make(**how, wait_for_workers=2)
+            del made, beside
+    for make in makers[:4]:
+        for option, value in (("workers", [0]), ("worker_timeout", 5), ("wait_for_workers", 2)):
+            with pytest.raises(InputError, match=f"^{option} goes with client=: give both or neither$"):
+                make(**{option: value})
 
 
 def test_without_a_client():

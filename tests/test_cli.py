@@ -417,7 +417,7 @@ def test_apsp_with_predecessors_and_intermediate(cycle, tmp_path):
     refused = failed(invoke("apsp", cycle, "--device", "cpu", "--memory-limit", "8B"), 2)
     assert "which may take 8 B by the memory limit: raise --memory-limit," in refused
     refused = failed(invoke("apsp", cycle, "--worker-timeout", 9), 2)
-    assert "--worker-timeout is for workers: give --workers too" in refused
+    assert "--worker-timeout goes with --workers: give both or neither" in refused
     assert "1 gallon" in misused(invoke("apsp", cycle, "--memory-limit", "1 gallon"))
 
 

@@ -836,7 +836,7 @@ def test_calls_wait_for_workers():
         result = apsp(matrix(20), client=client, device="cpu", wait_for_workers=2)
         assert len(result.plan.devices) == 2
         joining.join()
-    with pytest.raises(InputError, match="wait_for_workers is for workers: give client= too"):
+    with pytest.raises(InputError, match="wait_for_workers goes with client=: give both or neither"):
         apsp(matrix(5), device="cpu", wait_for_workers=2)
     with dask.config.set({"mgraph.wait-timeout": "x"}), pytest.raises(InputError, match="Dask's configuration"):
         watch.wait_timeout()

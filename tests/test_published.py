@@ -119,7 +119,7 @@ def test_workers_of_a_graph(client, tmp_path):
         with pytest.raises(InputError, match="workers must be"):
             DistributedGraph.from_graph(GRAPH, client, workers=wrong)
     for without in (lambda: rmat(4, workers=[0]), lambda: mgraph.read(tmp_path / "edges.txt", workers=[0])):
-        with pytest.raises(InputError, match="give client= too"):
+        with pytest.raises(InputError, match="^workers goes with client="):
             without()
     (tmp_path / "edges.txt").write_text("0 1\n1 2\n")
     found = mgraph.read(tmp_path / "edges.txt", client=client, device="cpu", workers=[last])
@@ -165,7 +165,9 @@ def test_commands_on_a_standing_cluster(processes, tmp_path):
         (["load", "other", "--rmat", "4", "--by-workers", *at], "--by-workers"),
         (["load", "other", "--rmat", "4"], "--scheduler"),
         (["load", "other", "--rmat", "4", "--worker", "x", *at], "'x'"),
+        (["load", "other", "--rmat", "4", "--worker-timeout", "0.5", *at], "error: --worker-timeout must be a number"),
         (["unload", "none", *at], "name must be"),
+        (["unload", "roads", "--worker-timeout", "0.5", *at], "error: --worker-timeout must be a number"),
     ):
         result = invoke(*wrong)
         assert result.exit_code == 2 and message in result.stderr and "Traceback" not in result.stderr

@@ -294,7 +294,7 @@ def test_a_file_that_changes_while_it_is_read(client, write, monkeypatch):
 
 def test_arguments(write, client):
     path = write("0 1\n")
-    with pytest.raises(InputError, match="device is for workers"):
+    with pytest.raises(InputError, match="device goes with client="):
         mgraph.read(path, device="cpu")
     with pytest.raises(InputError, match=r"client must be a distributed\.Client"):
         mgraph.read(path, client="tcp://10.0.0.1:8786")

@@ -68,7 +68,7 @@ def info(
     tls = (tls_ca_file, tls_cert, tls_key)
     check_workers(None, scheduler, scheduler_file, tls, wait_for_workers)
     if scheduler is not None or scheduler_file is not None:
-        with client_of(None, scheduler, scheduler_file, tls, None, wait_for_workers) as client:
+        with client_of(None, scheduler, scheduler_file, tls, None, worker_timeout, wait_for_workers) as client:
             _show_network(client, device, worker_timeout, as_json)
         return
     if device is not None or worker_timeout is not None:

@@ -57,15 +57,17 @@ def load(
         raise click.UsageError("give either FILE or --rmat SCALE")
     if by_workers and (file is None or str(file) == "-"):
         raise click.UsageError("--by-workers goes with a FILE that the workers find")
-    import dask  # heavy
-
     given = graph_given(file=file, scale=scale, directed=directed, **reading)
-    timeout = {} if worker_timeout is None else {"mgraph.worker-timeout": worker_timeout}
     tls = (tls_ca_file, tls_cert, tls_key)
-    with _client(scheduler, scheduler_file, tls, wait_for_workers) as client, dask.config.set(timeout):
-        if name in mgraph.cluster.published(client):
+    with _client(scheduler, scheduler_file, tls, worker_timeout, wait_for_workers) as client:
+        if name in mgraph.cluster.published(client, worker_timeout=worker_timeout):
             raise mgraph.InputError(f"there is a graph {name!r}: mgraph unload {name} removes it")
-        there: Any = {"client": client, "device": device, "workers": workers or None}
+        there: Any = {
+            "client": client,
+            "device": device,
+            "workers": workers or None,
+            "worker_timeout": worker_timeout,
+        }
         if scale is not None:
             graph = mgraph.generate.rmat(scale, directed=bool(directed), **there)
         elif by_workers and file is not None:
@@ -95,16 +97,20 @@ def unload(
     tls_key: Path | None,
 ) -> None:
     """Remove the graph NAME from the workers of a scheduler; clients that have it can use it until they close it."""
-    with _client(scheduler, scheduler_file, (tls_ca_file, tls_cert, tls_key)) as client:
-        mgraph.cluster.unpublish(name, client)
+    with _client(scheduler, scheduler_file, (tls_ca_file, tls_cert, tls_key), worker_timeout) as client:
+        mgraph.cluster.unpublish(name, client, worker_timeout=worker_timeout)
 
 
 def _client(
-    scheduler: str | None, scheduler_file: Path | None, tls: tuple[Path | None, ...], wait: int | None = None
+    scheduler: str | None,
+    scheduler_file: Path | None,
+    tls: tuple[Path | None, ...],
+    worker_timeout: float | None,
+    wait: int | None = None,
 ) -> Any:
     """Return, as a context, a client of the scheduler that was named."""
     if scheduler is None and scheduler_file is None:
         raise click.UsageError("give --scheduler ADDRESS or --scheduler-file FILE")
     ca_file, cert, key = tls
     check_workers(None, scheduler, scheduler_file, (ca_file, cert, key))
-    return client_of(None, scheduler, scheduler_file, (ca_file, cert, key), None, wait)
+    return client_of(None, scheduler, scheduler_file, (ca_file, cert, key), None, worker_timeout, wait)

@@ -102,6 +102,7 @@ def perform(
     workers: int | None,
     scheduler: str | None,
     scheduler_file: Path | None,
+    worker_timeout: float | None,
     wait_for_workers: int | None,
     tls_ca_file: Path | None,
     tls_cert: Path | None,
@@ -132,11 +133,11 @@ def perform(
     name, started = entry.call.__name__, time.perf_counter()
     given = read_input() if resident is None else None
     seconds = {"read": time.perf_counter() - started}
-    with client_of(workers, scheduler, scheduler_file, tls, device, wait_for_workers) as client:
-        where = {"device": device, "client": client, "worker_timeout": options.pop("worker_timeout")}
+    with client_of(workers, scheduler, scheduler_file, tls, device, worker_timeout, wait_for_workers) as client:
+        where = {"device": device, "client": client, "worker_timeout": worker_timeout}
         if resident is not None:
             started = time.perf_counter()
-            given, where = mgraph.resident(resident, client, worker_timeout=where["worker_timeout"]), {}
+            given, where = mgraph.resident(resident, client, worker_timeout=worker_timeout), {}
             seconds = {"find": time.perf_counter() - started}
         hidden = quiet or closed(sys.stderr) or None  # None: shown on a terminal only
         with (

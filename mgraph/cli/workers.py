@@ -37,6 +37,7 @@ def client_of(
     scheduler_file: Path | None,
     tls: Tls,
     device: str | None,
+    worker_timeout: float | None = None,
     wait: int | None = None,
 ) -> contextlib.AbstractContextManager[Any]:
     """Return, as a context, a client of the Dask workers that were asked for, once a scheduler has `wait` of them.
@@ -47,11 +48,13 @@ def client_of(
         return _local_client(workers, device)
     if scheduler is None and scheduler_file is None:
         return contextlib.nullcontext()
-    return _connected(scheduler, scheduler_file, tls, wait)
+    return _connected(scheduler, scheduler_file, tls, worker_timeout, wait)
 
 
 @contextlib.contextmanager
-def _connected(scheduler: str | None, scheduler_file: Path | None, tls: Tls, wait: int | None) -> Iterator[Any]:
+def _connected(
+    scheduler: str | None, scheduler_file: Path | None, tls: Tls, worker_timeout: float | None, wait: int | None
+) -> Iterator[Any]:
     """Connect to a scheduler, and wait for so many of its workers."""
     from ..runtime.dask import await_workers  # and Dask
     from ..runtime.dask.connect import connect, tls_security
@@ -60,7 +63,7 @@ def _connected(scheduler: str | None, scheduler_file: Path | None, tls: Tls, wai
     security = None if ca_file is None or cert is None else tls_security(ca_file, cert, key)
     with connect(scheduler, scheduler_file, security=security) as client:
         if wait is not None:
-            await_workers(client, wait)
+            await_workers(client, wait, worker_timeout)
         yield client
 
 

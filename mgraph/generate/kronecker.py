@@ -13,7 +13,7 @@ from ..graph import Graph
 from ..graph.compressed import Edges
 from .checks import checked_place
 from .parts import EDGES_AT_A_TIME, chunk_of
-from .workers import built
+from .workers import built, cluster_of
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -39,6 +39,8 @@ def rmat(
     device: str | None = None,
     client: None = None,
     workers: None = None,
+    worker_timeout: None = None,
+    wait_for_workers: None = None,
 ) -> Graph: ...
 
 
@@ -52,6 +54,8 @@ def rmat(
     device: str | None = None,
     client: "Client",
     workers: Sequence[str | int] | None = None,
+    worker_timeout: float | str | None = None,
+    wait_for_workers: int | None = None,
 ) -> "DistributedGraph": ...
 
 
@@ -64,6 +68,8 @@ def rmat(
     device: str | None = None,
     client: Any = None,
     workers: Sequence[str | int] | None = None,
+    worker_timeout: float | str | None = None,
+    wait_for_workers: int | None = None,
 ) -> Any:
     """Return a Kronecker (R-MAT) graph: few vertices have very many neighbours, as in a social network.
 
@@ -88,6 +94,10 @@ def rmat(
         Generate the graph on the workers of this client, each its share of the edges, as a `mgraph.DistributedGraph`.
     workers : sequence of str or int, optional
         The client's workers to use, by address or name, as of `mgraph.DistributedGraph.from_graph`.
+    worker_timeout : float or str, optional
+        With `client`, seconds that a worker may be silent before the call ends.
+    wait_for_workers : int, optional
+        With `client`, the number of workers to wait for, as of calls with ``client=``.
 
     Returns
     -------
@@ -122,9 +132,10 @@ def rmat(
     edges = checked_integer("edge_factor", edge_factor, 0, 2**31) << scale
     seed = checked_integer("seed", seed, 0)
     directed = checked_flag("directed", directed)
-    if client is not None or workers is not None:
+    there = cluster_of(client, device, workers, worker_timeout, wait_for_workers)
+    if there is not None:
         made = as_written("mgraph.generate.rmat", scale, edge_factor, seed=seed, directed=directed, device=device)
-        return built(Kronecker(scale, edges, seed, directed), client, device, workers, made)
+        return built(Kronecker(scale, edges, seed, directed), there, made)
     place = checked_place(device, 1 << scale, edges if directed else 2 * edges)
     at_a_time = EDGES_AT_A_TIME[place.kind]
     with place.active():

@@ -19,7 +19,7 @@ from ..planning.plan import Detail, Plan
 from ..runtime.communicator import Communicator
 from ..runtime.program import Program
 from .parts import EDGES_AT_A_TIME
-from .workers import computed
+from .workers import cluster_of, computed
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -28,7 +28,16 @@ if TYPE_CHECKING:
 
 
 @overload
-def linked_list(n: int, *, seed: int = 0, device: str | None = None, client: None = None) -> Array: ...
+def linked_list(
+    n: int,
+    *,
+    seed: int = 0,
+    device: str | None = None,
+    client: None = None,
+    workers: None = None,
+    worker_timeout: None = None,
+    wait_for_workers: None = None,
+) -> Array: ...
 
 
 @overload
@@ -39,6 +48,8 @@ def linked_list(
     device: str | None = None,
     client: "Client",
     workers: Sequence[str | int] | None = None,
+    worker_timeout: float | str | None = None,
+    wait_for_workers: int | None = None,
 ) -> "DistributedVector": ...
 
 
@@ -49,6 +60,8 @@ def linked_list(
     device: str | None = None,
     client: Any = None,
     workers: Sequence[str | int] | None = None,
+    worker_timeout: float | str | None = None,
+    wait_for_workers: int | None = None,
 ) -> Any:
     """Return one list of all elements in random order, for `mgraph.list_rank` [2]_.
 
@@ -68,6 +81,10 @@ def linked_list(
         Make the list on the workers of this client, each its range of the elements.
     workers : sequence of str or int, optional
         The client's workers to use, by address or name, as of `mgraph.DistributedGraph.from_graph`.
+    worker_timeout : float or str, optional
+        With `client`, seconds that a worker may be silent before the call ends.
+    wait_for_workers : int, optional
+        With `client`, the number of workers to wait for, as of calls with ``client=``.
 
     Returns
     -------
@@ -101,8 +118,9 @@ def linked_list(
     n = checked_integer("n", n, 0, MAX_ELEMENTS)
     dtype = np.dtype(np.int32 if n < 2**31 else np.int64)
     seed = checked_integer("seed", seed, 0)
-    if client is not None or workers is not None:
-        return computed("succ", partial(_planned, n, seed, dtype), client, device, workers)
+    there = cluster_of(client, device, workers, worker_timeout, wait_for_workers)
+    if there is not None:
+        return computed("succ", partial(_planned, n, seed, dtype), there)
     place = devices.find("cpu" if device is None else device)
     devices.check_free_memory(f"a list of {n:,} elements", n * dtype.itemsize, place, "make a smaller one")
     at_a_time = EDGES_AT_A_TIME[place.kind]

@@ -14,7 +14,7 @@ from ..graph.compressed import Edges
 from .checks import checked_place, host_random
 from .parts import EDGES_AT_A_TIME, chunk_of, first_of, part_of
 from .weights import checked_weights, drawn_weights
-from .workers import built
+from .workers import built, cluster_of
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -32,6 +32,8 @@ def grid(
     device: str | None = None,
     client: None = None,
     workers: None = None,
+    worker_timeout: None = None,
+    wait_for_workers: None = None,
 ) -> Graph: ...
 
 
@@ -45,6 +47,8 @@ def grid(
     device: str | None = None,
     client: "Client",
     workers: Sequence[str | int] | None = None,
+    worker_timeout: float | str | None = None,
+    wait_for_workers: int | None = None,
 ) -> "DistributedGraph": ...
 
 
@@ -57,6 +61,8 @@ def grid(
     device: str | None = None,
     client: Any = None,
     workers: Sequence[str | int] | None = None,
+    worker_timeout: float | str | None = None,
+    wait_for_workers: int | None = None,
 ) -> Any:
     """Return an undirected grid of streets. Like a road network, it has small degrees and many levels.
 
@@ -74,6 +80,10 @@ def grid(
         Generate the graph on the workers of this client, each its share of the streets, as a `mgraph.DistributedGraph`.
     workers : sequence of str or int, optional
         The client's workers to use, by address or name, as of `mgraph.DistributedGraph.from_graph`.
+    worker_timeout : float or str, optional
+        With `client`, seconds that a worker may be silent before the call ends.
+    wait_for_workers : int, optional
+        With `client`, the number of workers to wait for, as of calls with ``client=``.
 
     Returns
     -------
@@ -102,9 +112,10 @@ def grid(
         raise InputError(f"rows={rows} and columns={columns} make {rows * columns} vertices: at most {MAX_VERTICES}")
     weights = checked_weights(weights)
     random = host_random(seed)
-    if client is not None or workers is not None:
+    there = cluster_of(client, device, workers, worker_timeout, wait_for_workers)
+    if there is not None:
         made = as_written("mgraph.generate.grid", rows, columns, weights=weights, seed=seed, device=device)
-        return built(Streets(rows, columns, weights, int(seed)), client, device, workers, made)
+        return built(Streets(rows, columns, weights, int(seed)), there, made)
     m = rows * max(0, columns - 1) + max(0, rows - 1) * columns
     place = checked_place(device, rows * columns, 2 * m)
     lengths = drawn_weights(m, weights, random)

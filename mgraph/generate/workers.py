@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..errors import Argument, Given, InputError
+from ..arguments import check_without_client
 from ..graph.source import EdgeSource
 from ..graph.vertex_range import Weigh
 from ..planning.devices import DeviceSpec
@@ -11,15 +11,26 @@ from ..planning.plan import Plan
 from ..runtime.program import Program
 
 if TYPE_CHECKING:
-    from ..runtime.dask import DistributedGraph, DistributedVector
+    from ..runtime.dask import Cluster, DistributedGraph, DistributedVector
 
 
-def built(source: EdgeSource, client: Any, device: str | None, workers: Any, made: str) -> "DistributedGraph":
-    """Return the graph of a source of edges, `made` by this line, on the workers of a client or on some of them."""
-    _check_client(client)
+def cluster_of(
+    client: Any, device: str | None, workers: Any, worker_timeout: Any, wait_for_workers: Any
+) -> "Cluster | None":
+    """Return the workers of a client, or some of them; None if there is no client, nor arguments about its workers."""
+    if client is None:
+        check_without_client(workers=workers, worker_timeout=worker_timeout, wait_for_workers=wait_for_workers)
+        return None
     from ..runtime import dask
 
-    return dask.DistributedGraph(dask.built(source, dask.Cluster(client, device, workers=workers), made))
+    return dask.Cluster(client, device, worker_timeout, workers, wait_for_workers=wait_for_workers)
+
+
+def built(source: EdgeSource, cluster: "Cluster", made: str) -> "DistributedGraph":
+    """Return the graph of a source of edges, `made` by this line, on workers."""
+    from ..runtime import dask
+
+    return dask.DistributedGraph(dask.built(source, cluster, made))
 
 
 def weighed(graph: "DistributedGraph", weights_of: Weigh, line: Callable[[str], str]) -> "DistributedGraph":
@@ -30,20 +41,9 @@ def weighed(graph: "DistributedGraph", weights_of: Weigh, line: Callable[[str], 
 
 
 def computed(
-    name: str,
-    planned: Callable[[tuple[DeviceSpec, ...]], tuple[Program, Plan]],
-    client: Any,
-    device: str | None,
-    workers: Any,
+    name: str, planned: Callable[[tuple[DeviceSpec, ...]], tuple[Program, Plan]], cluster: "Cluster"
 ) -> "DistributedVector":
-    """Return a vector that a program computes on the workers of a client, or on some of them."""
-    _check_client(client)
+    """Return a vector that a program computes on workers."""
     from ..runtime import dask
 
-    return dask.computed(name, planned, dask.Cluster(client, device, workers=workers))
-
-
-def _check_client(client: Any) -> None:
-    """Raise InputError if workers are given without a client."""
-    if client is None:
-        raise InputError(Argument("workers"), " are those of a client: give ", Given("client"), " too, or leave it out")
+    return dask.computed(name, planned, cluster)

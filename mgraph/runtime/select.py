@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import device as devices
-from ..arguments import checked_bytes, checked_integer
-from ..errors import Argument, Given, InputError
+from ..arguments import check_without_client, checked_bytes, checked_integer
+from ..errors import Given, InputError
 from ..graph import Graph, PlacedGraph, StoredMatrix
 from ..graph.vertex_range import Part, incoming, range_of
 from ..planning.cut import Placed
@@ -47,9 +47,7 @@ def executor(
         from .dask import Cluster
 
         return Cluster(client, device, worker_timeout, wait_for_workers=wait_for_workers)
-    for name, value in (("worker_timeout", worker_timeout), ("wait_for_workers", wait_for_workers)):
-        if value is not None:
-            raise InputError(Argument(name), " is for workers: give ", Given("client"), " too, or leave it out")
+    check_without_client(worker_timeout=worker_timeout, wait_for_workers=wait_for_workers)
     return Direct(devices.find(home if device is None and home != "cpu" else device))
 
 

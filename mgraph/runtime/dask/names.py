@@ -54,13 +54,15 @@ def resident(name: str, client: Client, *, worker_timeout: float | str | None = 
     return DistributedGraph(publication.found(name, client, worker_timeout))
 
 
-def published(client: Client) -> list[str]:
+def published(client: Client, *, worker_timeout: float | str | None = None) -> list[str]:
     """Return the names of the published graphs, in order.
 
     Parameters
     ----------
     client : distributed.Client
         A client of the scheduler.
+    worker_timeout : float or str, optional
+        Seconds that the scheduler may take to answer; by default as of calls with ``client=``.
 
     Returns
     -------
@@ -82,10 +84,10 @@ def published(client: Client) -> list[str]:
     ...     mgraph.cluster.published(client)
     ['roads']
     """
-    return publication.published(client)
+    return publication.published(client, worker_timeout)
 
 
-def unpublish(name: str, client: Client) -> None:
+def unpublish(name: str, client: Client, *, worker_timeout: float | str | None = None) -> None:
     """Forget the name of a published graph.
 
     The workers free the edges, once no client has the graph any more.
@@ -96,6 +98,8 @@ def unpublish(name: str, client: Client) -> None:
         The name.
     client : distributed.Client
         A client of the scheduler that has the name.
+    worker_timeout : float or str, optional
+        Seconds that the scheduler may take to answer; by default as of calls with ``client=``.
 
     Raises
     ------
@@ -114,4 +118,4 @@ def unpublish(name: str, client: Client) -> None:
     ...     mgraph.cluster.published(client)
     []
     """
-    publication.unpublish(name, client)
+    publication.unpublish(name, client, worker_timeout)

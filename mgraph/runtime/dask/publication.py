@@ -140,17 +140,17 @@ def found(name: str, client: Client, worker_timeout: float | str | None) -> Plac
         return graph
 
 
-def unpublish(name: str, client: Client) -> None:
+def unpublish(name: str, client: Client, worker_timeout: float | str | None) -> None:
     """Forget a name; its graph is freed when no client has it any more."""
-    name, watch = checked_name(name), Watch(checked_client(client))
+    name, watch = checked_name(name), Watch(checked_client(client), timeout=checked_timeout(worker_timeout))
     with opened(client):
         if not watch.wait(client.run_on_scheduler(_remove, name, asynchronous=True)):
             raise unknown(name, client)
 
 
-def published(client: Client) -> list[str]:
+def published(client: Client, worker_timeout: float | str | None = None) -> list[str]:
     """Return the names of the graphs that are published."""
-    watch = Watch(checked_client(client))
+    watch = Watch(checked_client(client), timeout=checked_timeout(worker_timeout))
     with opened(client):
         return watch.wait(client.run_on_scheduler(_list, asynchronous=True))
 
