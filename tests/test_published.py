@@ -119,7 +119,7 @@ def test_workers_of_a_graph(client, tmp_path):
         with pytest.raises(InputError, match="workers must be"):
             DistributedGraph.from_graph(GRAPH, client, workers=wrong)
     for without in (lambda: rmat(4, workers=[0]), lambda: mgraph.read(tmp_path / "edges.txt", workers=[0])):
-        with pytest.raises(InputError, match="^workers goes with client="):
+        with pytest.raises(InputError, match=r"^workers goes with client="):
             without()
     (tmp_path / "edges.txt").write_text("0 1\n1 2\n")
     found = mgraph.read(tmp_path / "edges.txt", client=client, device="cpu", workers=[last])
