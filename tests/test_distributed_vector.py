@@ -2,6 +2,7 @@
 
 import gc
 import operator
+import re
 
 import numpy as np
 import pandas
@@ -79,6 +80,19 @@ def test_a_vector_is_reduced_as_a_whole(distances, method):
     for refused in ({"axis": 0}, {"out": np.zeros(600)}):
         with pytest.raises(InputError, match="None"):
             getattr(distances, method)(**refused)
+
+
+@pytest.mark.parametrize("function", [np.max, np.min, np.sum, np.any, np.all, np.nonzero])
+def test_no_elements(client, function):
+    empty = mgraph.generate.linked_list(0, client=client, device="cpu")
+    try:
+        expected = function(np.empty(0, np.int32))
+    except ValueError as error:
+        with pytest.raises(ValueError, match=re.escape(str(error))):
+            function(empty)
+    else:
+        np.testing.assert_array_equal(function(empty), expected)
+    assert empty.bincount().tolist() == [] == list(empty)
 
 
 def test_masks_combine_and_select(distances):

@@ -250,9 +250,10 @@ def test_a_file_that_one_worker_cannot_read(client, write, monkeypatch):
 
     monkeypatch.setattr(edge_files, "open_file", refused)
     monkeypatch.setattr(files, "open_file", refused)
-    with pytest.raises(FormatError) as caught:
+    with pytest.raises(PermissionError) as caught:  # as of reading it here
         mgraph.read(path, client=client, device="cpu")
-    assert str(caught.value) == f"{path}: Permission denied, on the worker {last}"
+    assert str(caught.value) == f"[Errno 13] Permission denied, on the worker {last}: '{path}'"
+    assert caught.value.filename == str(path)
     wait_until(lambda: names_kept(client) == [])
     monkeypatch.undo()
     monkeypatch.setattr(edge_files, "SECTION", (128, 512))

@@ -75,10 +75,8 @@ def naming_the_worker() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        where, reason = f"on the worker {get_worker().address}", error.strerror or str(error)
-        if isinstance(error, MissingFileError):
-            raise MissingFileError(error.errno, f"{reason}, {where}", error.filename) from error
-        path = f"{error.filename}: " if error.filename else ""
-        raise FormatError(f"{path}{reason}, {where}") from error
+        kind = MissingFileError if isinstance(error, MissingFileError) else OSError  # which has a class for each number
+        words = f"{error.strerror or error}, on the worker {get_worker().address}"
+        raise (kind(words) if error.errno is None else kind(error.errno, words, error.filename)) from error
     except FormatError as error:
         raise FormatError(*parts_of(error), f", on the worker {get_worker().address}") from error

@@ -3,8 +3,9 @@
 A task pinned to a worker that is gone, or stopped, stays pending for ever.
 So all waiting is done through a `Watch`.
 
-A task `reported` returns mgraph's own errors, which Dask would log at length on the worker, as a `Failure`. Dask tells
-the client the type of each result when the task ends, so a failure is seen before anything is fetched.
+A task `reported` returns errors of mgraph, of memory and of the system as a `Failure`: Dask would log them at length on
+the worker. Dask tells the client the type of each result when the task ends, so a failure is seen before anything is
+fetched.
 """
 
 import asyncio
@@ -35,13 +36,13 @@ class Failure:
 
 
 def reported(task: Callable[..., T]) -> Callable[..., T | Failure]:
-    """Return a task that returns the errors of mgraph, and of memory, as a `Failure`."""
+    """Return a task that returns the errors of mgraph, of memory and of the system as a `Failure`."""
 
     @functools.wraps(task)
     def run(*arguments: Any) -> T | Failure:
         try:
             return task(*arguments)
-        except (MgraphError, MemoryError) as error:
+        except (MgraphError, MemoryError, OSError) as error:
             failure = Failure(error, traceback.format_exc())
             # The frames of the traceback refer to the shard's arrays, and would keep them as long as the error is kept.
             error.__cause__ = error.__context__ = None

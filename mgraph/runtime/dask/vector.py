@@ -325,6 +325,11 @@ class DistributedVector:
         axis, out : None
             As NumPy's functions pass them: ``numpy.max(vector)``.
 
+        Raises
+        ------
+        ValueError
+            If there are no elements, as of an array.
+
         Examples
         --------
         >>> from distributed import Client
@@ -336,7 +341,7 @@ class DistributedVector:
         3
         """
         _check_whole(axis, out)
-        return max(self._reduced(_greatest)).item()
+        return np.max(self._reduced(_greatest)).item()
 
     def min(self, axis: None = None, out: None = None) -> Any:
         """Return the least element.
@@ -345,6 +350,11 @@ class DistributedVector:
         ----------
         axis, out : None
             As NumPy's functions pass them: ``numpy.min(vector)``.
+
+        Raises
+        ------
+        ValueError
+            If there are no elements, as of an array.
 
         Examples
         --------
@@ -357,7 +367,7 @@ class DistributedVector:
         0
         """
         _check_whole(axis, out)
-        return min(self._reduced(_least)).item()
+        return np.min(self._reduced(_least)).item()
 
     def sum(self, axis: None = None, out: None = None) -> Any:
         """Return the sum of the elements; of truth values, how many are true.
