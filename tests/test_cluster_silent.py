@@ -298,7 +298,7 @@ def test_invalid_timeouts(client, given):
 
 
 def test_a_timeout_needs_a_client():
-    with pytest.raises(InputError, match="give client= too"):
+    with pytest.raises(InputError, match="worker_timeout goes with client=: give both or neither"):
         apsp(np.ones((2, 2)), device="cpu", worker_timeout=5)
 
 

@@ -113,7 +113,7 @@ def test_a_worker_that_is_stopped_is_left_out(mortals):
 def test_retries_are_checked(mortals):
     with pytest.raises(InputError, match="retries must be an integer"):
         mgraph.bfs(GRID, 0, client=mortals, retries=-1)
-    with pytest.raises(InputError, match="retries is for workers: give client= too"):
+    with pytest.raises(InputError, match="retries goes with client=: give both or neither"):
         mgraph.bfs(GRID, 0, device="cpu", retries=1)
     with dask.config.set({"mgraph.retries": "often"}), pytest.raises(InputError, match=r"mgraph\.retries of Dask's"):
         mgraph.bfs(GRID, 0, client=mortals, device="cpu", span=1, progress=Kills(mortals))

@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, cast
 
-from ..arguments import checked_integer
-from ..errors import Argument, Given, InputError, WorkerLostError
+from ..arguments import check_without_client, checked_integer
+from ..errors import WorkerLostError
 
 _log = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ def _check(retries: Any, client: Any) -> None:
     if retries is not None:
         checked_integer("retries", retries, 0)
         if client is None:
-            raise InputError(Argument("retries"), " is for workers: give ", Given("client"), " too, or leave it out")
+            check_without_client(retries=retries)
 
 
 def _returned(client: Any, loss: WorkerLostError, worker_timeout: Any) -> int:
