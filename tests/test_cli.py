@@ -283,6 +283,27 @@ def test_urls_and_patterns_are_files(tmp_path):
     assert "reached: 3 of 3" in ok("bfs", f"file://{tmp_path}/part-0.txt", "--source", "0", "--device", "cpu")
     assert "reached: 4 of 4" in ok("bfs", tmp_path / "part-*.txt", "--source", "0", "--device", "cpu")
     assert "no file has a name of this pattern" in failed(invoke("bfs", tmp_path / "none-*", "--source", "0"), 1)
+    (tmp_path / "list.txt").write_text("1\n2\n2\n")
+    assert "largest rank is 2" in ok("rank", f"file://{tmp_path}/list.txt", "--device", "cpu")
+
+
+def test_several_files_are_one_graph(tmp_path, cycle):
+    (tmp_path / "more.txt").write_text("2 3 1\n")
+    assert "reached: 4 of 4" in ok("bfs", cycle, tmp_path / "more.txt", "--source", "0", "--device", "cpu")
+    for given, options in (
+        ([cycle, tmp_path / "none.txt"], {}),
+        ([tmp_path / "none.txt"], {}),
+        ([tmp_path], {}),
+        ([cycle, tmp_path / "more.txt"], {"format": "gr"}),
+        ([cycle, tmp_path / "more.txt"], {"dense": "distances"}),
+    ):
+        with pytest.raises(mgraph.MgraphError) as caught:
+            mgraph.read(given if len(given) > 1 else given[0], **options)
+        with click.Context(main.commands["bfs"]):
+            said = messages.Failure(caught.value).message
+        code = 2 if options else 1  # arguments that cannot be used, or a failure
+        options = [word for name, value in options.items() for word in (f"--{name}", value)]
+        assert failed(invoke("bfs", *given, "--source", "0", *options), code) == f"mgraph: error: {said}"
 
 
 @pytest.mark.parametrize(
@@ -295,8 +316,7 @@ def test_urls_and_patterns_are_files(tmp_path):
         (["apsp", "--rmat", "3", "--n", "8"], "do not go with --rmat"),
         (["components", "--rmat", "3", "--weighted"], "do not go with --rmat"),
         (["apsp", "--rmat", "x"], "not a valid integer"),
-        (["apsp", "missing.txt"], "does not exist"),
-        (["apsp", "."], "is a directory"),
+        (["apsp", "FILE", "-"], "'-', standard input, goes with no other FILE"),
         (["apsp", "FILE", "--format", "xml"], "not one of"),
         (["apsp", "FILE", "--dtype", "int8"], "not one of"),
         (["apsp", "FILE", "--source", "1"], "No such option"),
@@ -745,13 +765,14 @@ def test_results_go_to_a_pipe_without_progress(cycle):
 
 
 def test_exit_codes_of_the_process(tmp_path):
-    result = process("apsp", "missing.txt")
+    result = process("apsp", "--rmat", "many")
     assert result.returncode == 2 and "Traceback" not in result.stderr and result.stdout == ""
     broken = tmp_path / "broken.gr"
     broken.write_text("p sp 2 1\na 1 3 1\n")
-    result = process("bfs", broken)
-    assert result.returncode == 1 and result.stdout == ""
-    assert result.stderr.startswith("mgraph: error: ") and result.stderr.count("\n") == 1
+    for unread in (broken, tmp_path / "missing.txt"):
+        result = process("bfs", unread)
+        assert result.returncode == 1 and result.stdout == ""
+        assert result.stderr.startswith("mgraph: error: ") and result.stderr.count("\n") == 1
 
 
 def test_a_warning_is_one_line(tmp_path):

@@ -181,9 +181,14 @@ def test_commands_on_a_standing_cluster(processes, tmp_path):
         assert "reached: 3 of 3" in ok("bfs", "--resident", name, *at)
         ok("unload", name, *at)
     (tmp_path / "edges2.txt").write_text("2 3\n")
-    ok("load", "all", tmp_path / "edges*.txt", "--by-workers", "--undirected", *at)
-    assert "reached: 4 of 4" in ok("bfs", "--resident", "all", *at)
-    ok("unload", "all", *at)
+    for files, how in (
+        ([tmp_path / "edges*.txt"], ["--by-workers"]),
+        ([tmp_path / "edges.txt", tmp_path / "edges2.txt"], ["--by-workers"]),
+        ([tmp_path / "edges.txt", tmp_path / "edges2.txt"], []),
+    ):
+        ok("load", "all", *files, *how, "--undirected", *at)
+        assert "reached: 4 of 4" in ok("bfs", "--resident", "all", *at)
+        ok("unload", "all", *at)
     message = failed(invoke("load", "none", tmp_path / "none.txt", "--by-workers", *at), 1)
     assert "none.txt" in message and "on the worker" in message
     assert mgraph.cluster.published(processes) == []

@@ -8,7 +8,7 @@ import click
 
 from ..arguments import checked_bytes
 from ..errors import InputError
-from ..io import FORMATS, is_pattern, is_url
+from ..io import FORMATS
 
 
 def _options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -52,26 +52,12 @@ span_option = click.option(
     "--span", type=int, metavar="N", help="Supersteps between two barriers; by default about a second's worth."
 )
 
-#: A file to read; "-" is standard input.
-INPUT_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
-
-
-class GraphFile(click.Path):
-    """A file to read, or a URL or a pattern of files. With ``--by-workers`` the workers look for them."""
-
-    def __init__(self) -> None:
-        super().__init__(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path of a file that exists, or text that names files otherwise."""
-        if is_pattern(value) or is_url(value) or (ctx is not None and ctx.params.get("by_workers")):
-            return value
-        return super().convert(value, param, ctx)
-
+#: The path or the URL of a file to read, which whoever reads it looks for; "-" is standard input.
+INPUT_FILE = click.Path(readable=False)
 
 #: A graph to read or to generate.
 graph_options = _options(
-    click.argument("file", required=False, type=GraphFile()),
+    click.argument("files", nargs=-1, metavar="[FILE]...", type=INPUT_FILE),
     click.option(
         "--rmat",
         "scale",

@@ -9,7 +9,7 @@ import mgraph
 
 from .commands import main
 from .options import graph_options, json_option, scheduler_options, wait_option
-from .run import graph_given
+from .run import graph_given, input_of
 from .summaries import as_json_text, described
 from .workers import check_workers, client_of
 
@@ -24,7 +24,6 @@ from .workers import check_workers, client_of
 @click.option(
     "--by-workers",
     is_flag=True,
-    is_eager=True,
     help="Let the workers read FILE. All of them must find it under this path.",
 )
 @scheduler_options
@@ -44,7 +43,7 @@ def load(
     tls_cert: Path | None,
     tls_key: Path | None,
     as_json: bool,
-    file: Path | str | None,
+    files: tuple[str, ...],
     scale: int | None,
     directed: bool | None,
     **reading: Any,
@@ -53,11 +52,11 @@ def load(
 
     It stays until mgraph unload, or until the scheduler ends.
     """
-    if (file is None) == (scale is None):
+    if bool(files) == (scale is not None):
         raise click.UsageError("give either FILE or --rmat SCALE")
-    if by_workers and (file is None or str(file) == "-"):
+    if by_workers and files in ((), ("-",)):
         raise click.UsageError("--by-workers goes with a FILE that the workers find")
-    given = graph_given(file=file, scale=scale, directed=directed, **reading)
+    given = graph_given(files=files, scale=scale, directed=directed, **reading)
     tls = (tls_ca_file, tls_cert, tls_key)
     with _client(scheduler, scheduler_file, tls, worker_timeout, wait_for_workers) as client:
         if name in mgraph.cluster.published(client, worker_timeout=worker_timeout):
@@ -70,8 +69,8 @@ def load(
         }
         if scale is not None:
             graph = mgraph.generate.rmat(scale, directed=bool(directed), **there)
-        elif by_workers and file is not None:
-            graph = mgraph.read(file, directed=directed, **reading, **there)
+        elif by_workers:
+            graph = mgraph.read(input_of(files), directed=directed, **reading, **there)
         else:
             graph = mgraph.DistributedGraph.from_graph(given(), **there)
         graph.publish(name)

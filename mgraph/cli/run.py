@@ -31,7 +31,7 @@ def run_on_graph(
     entry: Algorithm,
     offered: Command,
     *,
-    file: Path | str | None,
+    files: tuple[str, ...],
     scale: int | None,
     resident: str | None,
     format: str | None,
@@ -43,11 +43,11 @@ def run_on_graph(
     **options: Any,
 ) -> None:
     """Perform a call on the graph that the options name."""
-    if sum(given is not None for given in (file, scale, resident)) != 1:
+    if bool(files) + (scale is not None) + (resident is not None) != 1:
         raise click.UsageError("give either FILE, --rmat SCALE or --resident NAME")
     if resident is not None and (directed is not None or _says_how_to_read(format, n, weighted, relabel, dense)):
         raise click.UsageError(f"--directed, --undirected, {_READING} do not go with --resident")
-    given = graph_given(file, scale, format, n, directed, weighted, relabel, dense)
+    given = graph_given(files, scale, format, n, directed, weighted, relabel, dense)
     perform(entry, offered, given, described, resident, **options)
 
 
@@ -60,7 +60,7 @@ def _says_how_to_read(*options: Any) -> bool:
 
 
 def graph_given(
-    file: Path | str | None,
+    files: tuple[str, ...],
     scale: int | None,
     format: str | None,
     n: int | None,
@@ -72,19 +72,25 @@ def graph_given(
     """Return a function that reads or generates the graph that the options describe."""
     if scale is not None and _says_how_to_read(format, n, weighted, relabel, dense):
         raise click.UsageError(f"{_READING} say how to read FILE: they do not go with --rmat")
+    if len(files) > 1 and "-" in files:
+        raise click.UsageError("'-', standard input, goes with no other FILE")
 
     def graph() -> Graph:
         if scale is not None:
             return generate.rmat(scale, directed=bool(directed))
-        assert file is not None
-        return read(opened(file), format, n, directed, weighted, relabel, dense=dense)
+        return read(input_of(files), format, n, directed, weighted, relabel, dense=dense)
 
     return graph
 
 
-def opened(file: Path | str) -> Path | str | IO[bytes]:
+def input_of(files: tuple[str, ...]) -> Any:
+    """Return what `mgraph.read` takes for some files."""
+    return list(files) if len(files) > 1 else opened(*files)
+
+
+def opened(file: str) -> str | IO[bytes]:
     """Return what is to be read: standard input where the file is called "-"."""
-    if str(file) != "-":
+    if file != "-":
         return file
     if closed(sys.stdin):
         raise InputError("FILE must be a path where standard input is closed, got '-'")

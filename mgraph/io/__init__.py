@@ -11,7 +11,7 @@ edges of several files, in sections that workers read. `saving` writes results.
 
 from . import parts
 from .edge_files import EdgeFiles, Found, Request
-from .files import absolute, is_pattern, is_url
+from .files import absolute, is_pattern
 from .reading import FORMATS, WASTED_IDS, SparseIdsWarning, read, read_files, read_list
 from .saving import check_output, save
 
@@ -25,7 +25,6 @@ __all__ = [
     "absolute",
     "check_output",
     "is_pattern",
-    "is_url",
     "parts",
     "read",
     "read_files",

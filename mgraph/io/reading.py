@@ -81,7 +81,7 @@ def read(
     dense: str | None = None,
 ) -> Graph:
     """Return the graph that a file holds; the arguments, and the errors, are those of `mgraph.read`."""
-    path, file = (path_of(path), None) if isinstance(path, str) and is_url(path) else named(path)
+    path, file = _named(path)
     if format is not None and not (isinstance(format, str) and format in FORMATS):
         raise InputError(argument="format", value=format, expected=f"one of {_formats()}")
     if n is not None:
@@ -117,7 +117,7 @@ def read_list(path: str | os.PathLike[str] | IO[bytes]) -> np.ndarray:
 
     Parameters
     ----------
-    path : path or binary file object
+    path : path, URL or binary file object
         An array saved by `numpy.save`, or a text with one number per line and comments after ``#``; plain or compressed
         with gzip, bzip2, xz or zstd.
 
@@ -136,7 +136,7 @@ def read_list(path: str | os.PathLike[str] | IO[bytes]) -> np.ndarray:
     MemoryLimitError
         If the file exceeds the free memory.
     """
-    path, file = named(path)
+    path, file = _named(path)
     with _failing_with(path), opened(path, file) as stream:
         head = stream.peek(_HEAD)
         check_unpacked(path, head)
@@ -144,6 +144,11 @@ def read_list(path: str | os.PathLike[str] | IO[bytes]) -> np.ndarray:
             return read_array(path, stream)
         skip_byte_order_mark(stream)
         return read_numbers(path, stream)
+
+
+def _named(given: str | os.PathLike[str] | IO[bytes]) -> tuple[Path, IO[bytes] | None]:
+    """Return the path or the URL of a file, and the file object if it is open already."""
+    return (path_of(given), None) if isinstance(given, str) and is_url(given) else named(given)
 
 
 @contextlib.contextmanager
