@@ -27,8 +27,14 @@
 // Cost. n + m operations in all when pushing; a pull reads few of the edges of a wide level. Random reads of bitmaps
 // (L2) bound wide graphs, the latency of a level bounds long ones.
 //
-// Predecessors are found afterwards from the distances (bfs_predecessors.cuh): the least in-neighbour one level up,
-// the same for every method and any number of shards.
+// Predecessors. With `Tree` the search writes them itself, to `parent`, which has the shard's own vertices: the vertex
+// of the frontier from which each one was met first. That depends on the order of the threads, so that it may differ
+// from run to run. Otherwise they are found afterwards from the distances (bfs_predecessors.cuh): the least
+// in-neighbour one level up, the same for every method and any number of shards.
+//
+// Races. Exactly one thread writes the distance and the parent of a vertex, once: in a push and in a piece of a hub's
+// row the one that finds the visited bit unset when it sets it, otherwise in a pull the vertex's own lane. The frontier
+// does not change during a level, so that every candidate is one level up.
 
 #include "warp.cuh"
 #include "bitmap.cuh"
@@ -71,13 +77,13 @@ struct Control {
 __device__ __forceinline__ int with_parts(int v, int degree) { return v | (degree > 4 ? degree / 4 : 0) << PARTS; }
 
 // Run up to `limit` levels. A cooperative launch: all blocks are resident.
-template <typename Offset>
+template <typename Offset, bool Tree>
 __global__ void __launch_bounds__(THREADS, 1)
     levels(const Offset* __restrict__ out_indptr, const int* __restrict__ out_indices,
            const Offset* __restrict__ in_indptr, const int* __restrict__ in_indices, const int* __restrict__ heads,
-           const int4* __restrict__ quads, int n, int lo, int hi, int* distance, unsigned* visited, unsigned* frontier,
-           unsigned* next, int* queue, Hub* hubs, int* lists, Control* control, int limit, int method, int shards,
-           int length, int shard, bool listed) {
+           const int4* __restrict__ quads, int n, int lo, int hi, int* distance, int* parent, unsigned* visited,
+           unsigned* frontier, unsigned* next, int* queue, Hub* hubs, int* lists, Control* control, int limit,
+           int method, int shards, int length, int shard, bool listed) {
     constexpr int THIN = sizeof(Offset) == 8 ? 1024 : 2048;  // vertices of a frontier that one block handles
     __shared__ int staged[WARPS][64];
     __shared__ Offset thin_begin[2][THIN];
@@ -93,7 +99,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     const int thread = blockIdx.x * THREADS + threadIdx.x, threads = gridDim.x * THREADS;
     const int global_warp = thread / 32, global_warps = threads / 32;
     const int words = (n + 31) / 32, own_words = (hi - lo + 31) / 32;
-    const Search<Offset> search{out_indptr, out_indices, distance, visited, queue, lo};
+    const Search<Offset, Tree> search{out_indptr, out_indices, distance, parent, visited, queue, lo};
 
     unsigned* const own_frontier = frontier + lo / 32;
     const bool whole = own_words == words;
@@ -141,7 +147,7 @@ __global__ void __launch_bounds__(THREADS, 1)
         if (method == HYBRID) pull = have_queue ? heavy() : have_bitmap && count > n / PULL_COUNT;
         if (!pull && !have_queue) {  // a queue from the bitmap or the lists
             begin_phase();
-            Appender<Offset> append{search, staged[warp], queue + tail, &record()->count};
+            Appender<Offset> append{out_indptr, staged[warp], queue + tail, &record()->count};
             for (int s = 0; s < shards && !have_bitmap; ++s) {
                 const int* const list = lists + s * length;
                 for (int base = global_warp * 32 + 1; base <= list[0]; base += global_warps * 32) {
@@ -186,19 +192,21 @@ __global__ void __launch_bounds__(THREADS, 1)
                 const InBitmap in_frontier{current()};
                 bool open = v < hi && !(known >> lane & 1u);
                 unsigned found = 0;
+                int u = -1;  // the in-neighbour in the frontier
                 if (heads && __any_sync(ALL, open)) {
-                    const int head = open ? heads[v - lo] : -1;
-                    found = __ballot_sync(ALL, head >= 0 && in_frontier(head));
-                    open = head >= 0 && !(found >> lane & 1u);
+                    u = open ? heads[v - lo] : -1;
+                    found = __ballot_sync(ALL, u >= 0 && in_frontier(u));
+                    open = u >= 0 && !(found >> lane & 1u);
                 }
                 if (__any_sync(ALL, open)) {
                     Offset begin = 0, end = 0;
                     if (open) begin = in_indptr[v - lo], end = in_indptr[v - lo + 1];
-                    const bool met = first_match(in_indices, begin, end, in_frontier) >= 0;
-                    if (!met && end - begin > HUB) put_off(hubs, &record()->hubs, v - lo, end - begin - HUB);
-                    found |= __ballot_sync(ALL, met);
+                    const int first = first_match(in_indices, begin, end, in_frontier);
+                    if (first < 0 && end - begin > HUB) put_off(hubs, &record()->hubs, v - lo, end - begin - HUB);
+                    found |= __ballot_sync(ALL, first >= 0);
+                    if (first >= 0) u = first;
                 }
-                if (found >> lane & 1u) distance[v] = level + 1;
+                if (found >> lane & 1u) distance[v] = level + 1, search.set_parent(v, u);
                 if (lane == 0) {
                     other[w] = found;
                     if (found) visited[w] = known | found;
@@ -217,10 +225,11 @@ __global__ void __launch_bounds__(THREADS, 1)
                     const unsigned bit = 1u << (row % 32);
                     // Other warps may set that bit meanwhile: all lanes follow what any lane sees.
                     if (__any_sync(ALL, __ldcg(visited + row / 32) & bit)) return;
-                    if (first_of_all(in_indices, begin, end, in_frontier) < 0) return;
-                    if (lane || atomicOr(visited + row / 32, bit) & bit) return;
+                    const int u = first_of_all(in_indices, begin, end, in_frontier);
+                    if (u < 0 || lane || atomicOr(visited + row / 32, bit) & bit) return;
                     atomicOr(other + row / 32, bit);
                     distance[lo + row] = level + 1;
+                    search.set_parent(lo + row, u);
                     atomicAdd(&record()->count, 1);
                 };
                 each_piece(hubs, pulled.hubs, in_indptr, HUB, global_warp, global_warps, look);
@@ -265,14 +274,15 @@ __global__ void __launch_bounds__(THREADS, 1)
                 }
                 while (level < stop && count > 0 && count <= THIN && coming_edges <= (quads ? THIN : THIN_EDGES)) {
                     const int from = level % 2, to = from ^ 1, slot = level % 3;
+                    const int* const thin_queue = queue + tail - count;  // the frontier, if there are no quads
                     if (threadIdx.x == 0) {
                         const int coming = (level + 1) % 3;
                         thin_count[coming] = thin_edges[coming] = thin_longs[coming] = thin_hubs[coming] = 0;
                     }
-                    // Lanes of a warp look at some vertices each, stage by stage, so that latencies overlap. One
-                    // lane adds to the counters for all: the lanes would otherwise wait for one another there.
+                    // Lanes of a warp look at some neighbours of u each, stage by stage, so that latencies overlap.
+                    // One lane adds to the counters for all: the lanes would otherwise wait for one another there.
                     constexpr int WIDTH = sizeof(Offset) == 8 ? 2 : 4;
-                    auto claim = [&](const int (&v)[WIDTH], bool with_rows) {
+                    auto claim = [&](int u, const int (&v)[WIDTH], bool with_rows) {
                         unsigned won[WIDTH];
 #pragma unroll
                         for (int i = 0; i < WIDTH; ++i) {
@@ -288,6 +298,9 @@ __global__ void __launch_bounds__(THREADS, 1)
                             found += __popc(won[i]);
                         }
                         if (!found) return;
+#pragma unroll
+                        for (int i = 0; i < WIDTH; ++i)  // not in the loop below, for registers
+                            if (won[i] >> lane & 1u) search.set_parent(with_rows ? v[i] : v[i] & VERTEX, u);
                         Offset first[WIDTH], last[WIDTH];
 #pragma unroll
                         for (int i = 0; i < WIDTH; ++i)
@@ -317,7 +330,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                         degrees = __reduce_add_sync(ALL, min(degrees, THIN_EDGES + 1));
                         if (lane == 0) atomicAdd(&thin_edges[slot], degrees);
                     };
-                    auto follow = [&](Offset e, Offset end, Offset stride) {
+                    auto follow = [&](int u, Offset e, Offset end, Offset stride) {
                         for (; __any_sync(ALL, e < end); e += WIDTH * stride) {
                             int v[WIDTH];
 #pragma unroll
@@ -325,7 +338,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                                 const Offset at = e + i * stride;
                                 v[i] = at < end ? out_indices[at] : -1;
                             }
-                            claim(v, true);
+                            claim(u, v, true);
                         }
                     };
                     if constexpr (sizeof(Offset) == 4) {
@@ -333,21 +346,23 @@ __global__ void __launch_bounds__(THREADS, 1)
                         for (int c = warp; quads && c < firsts + rests; c += WARPS) {
                             const int q = (c < firsts ? c : c - firsts) * 32 + lane;
                             int4 row = make_int4(-1, -1, -1, -1);
+                            int own = 0;
                             if (c < firsts && q < count) {
-                                const int own = thin_begin[from][q];
+                                own = thin_begin[from][q];
                                 row = quads[own & VERTEX];
                                 if (own >> PARTS) row.w = -1;
                             } else if (c >= firsts && q < coming_edges) {
-                                const int own = thin_end[from][q];
+                                own = thin_end[from][q];
                                 row = quads[n + quads[own & VERTEX].w + (own >> PARTS) - 1];
                             }
                             const int v[4] = {row.x, row.y, row.z, row.w};
-                            claim(v, false);
+                            claim(own & VERTEX, v, false);
                         }
                     }
                     for (int base = warp * 32; !quads && base < count; base += THREADS) {
                         Offset begin = 0, end = 0;
                         const int q = base + lane;
+                        const int u = Tree && q < count ? thin_queue[q] : 0;
                         if (q < count) begin = thin_begin[from][q], end = thin_end[from][q];
                         if (end - begin > SERIAL) {
                             const int at = end - begin < HUB ? atomicAdd(&thin_longs[slot], 1)
@@ -355,14 +370,18 @@ __global__ void __launch_bounds__(THREADS, 1)
                             thin_long[at] = q;
                             end = begin;
                         }
-                        follow(begin, end, 1);
+                        follow(u, begin, end, 1);
                     }
                     __syncthreads();
                     const int longs = thin_longs[slot], wide = thin_hubs[slot];
-                    for (int l = warp; l < longs; l += WARPS)
-                        follow(thin_begin[from][thin_long[l]] + lane, thin_end[from][thin_long[l]], 32);
-                    for (int l = THIN - wide; l < THIN; ++l)
-                        follow(thin_begin[from][thin_long[l]] + threadIdx.x, thin_end[from][thin_long[l]], THREADS);
+                    for (int l = warp; l < longs; l += WARPS) {
+                        const int q = thin_long[l];
+                        follow(thin_queue[q], thin_begin[from][q] + lane, thin_end[from][q], 32);
+                    }
+                    for (int l = THIN - wide; l < THIN; ++l) {
+                        const int q = thin_long[l];
+                        follow(thin_queue[q], thin_begin[from][q] + threadIdx.x, thin_end[from][q], THREADS);
+                    }
                     if (longs || wide) __syncthreads();
                     count = thin_count[slot];
                     coming_edges = thin_edges[slot];
@@ -387,7 +406,7 @@ __global__ void __launch_bounds__(THREADS, 1)
             have_bitmap = false;
         } else {  // push with all blocks: a thread, a warp or a block to a vertex, by its degree
             begin_phase();
-            Appender<Offset> append{search, staged[warp], queue + tail, &record()->count};
+            Appender<Offset> append{out_indptr, staged[warp], queue + tail, &record()->count};
             const int take = min(32, (count + global_warps - 1) / global_warps);
             for (int base = tail - count + global_warp * take; base < tail; base += global_warps * take) {
                 Offset begin = 0, end = 0;
@@ -402,7 +421,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                 for (unsigned wide = __ballot_sync(ALL, end - begin >= 32); wide; wide &= wide - 1) {
                     const int owner = __ffs(wide) - 1;
                     const Offset start = __shfl_sync(ALL, begin, owner);
-                    follow_wide(search, start, __shfl_sync(ALL, end, owner), level + 1, append);
+                    follow_wide(search, queue[base + owner], start, __shfl_sync(ALL, end, owner), level + 1, append);
                 }
                 // The short lists end to end: lane l takes edges l, l + 32, ... of them all.
                 const int degree = end - begin < 32 ? static_cast<int>(end - begin) : 0;
@@ -426,7 +445,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                     unsigned known = active ? visited[search.word(v)] : ALL;
                     if (!(known & search.bit(v))) known = search.mark(v);
                     const bool won = !(known & search.bit(v));
-                    if (won) distance[v] = level + 1;
+                    if (won) distance[v] = level + 1, search.set_parent(v, queue[base + owner]);
                     append.add(won, v);
                 }
             }
@@ -437,9 +456,9 @@ __global__ void __launch_bounds__(THREADS, 1)
             edges = pushed.edges;
             if (pushed.hubs) {
                 begin_phase();
-                Appender<Offset> more{search, staged[warp], queue + tail + count, &record()->count};
-                const auto follow = [&](int, Offset begin, Offset end) {
-                    follow_wide(search, begin, end, level + 1, more);
+                Appender<Offset> more{out_indptr, staged[warp], queue + tail + count, &record()->count};
+                const auto follow = [&](int u, Offset begin, Offset end) {
+                    follow_wide(search, u, begin, end, level + 1, more);
                 };
                 each_piece(hubs, pushed.hubs, out_indptr, 0, global_warp, global_warps, follow);
                 more.finish(&block_edges);

@@ -6,16 +6,18 @@
 // a time: one atomic for 32 vertices, and a write of neighbouring words. It also sums up the edges out of them, from
 // which the next level's direction is chosen.
 //
-// Races. A look at a visited bit may be stale, and then costs the atomic. The queue's count is raised before its
-// vertices are written, so a barrier stands before they are read.
+// Races. A look at a visited bit may be stale, and then costs the atomic. Only the thread that came first writes the
+// target's distance and parent. The queue's count is raised before its vertices are written, so a barrier stands before
+// they are read.
 //
 // All lanes of a warp call these together. Needs warp.cuh. sssp.cu appends to its piles in the same way, by code of
 // its own: a shared class, of which either search uses a part, changes the machine code of both.
 
-template <typename Offset> struct Search {
+template <typename Offset, bool Tree> struct Search {
     const Offset* out_indptr;
     const int* out_indices;
     int* distance;
+    int* parent;
     unsigned* visited;
     int* queue;
     int lo;
@@ -25,11 +27,15 @@ template <typename Offset> struct Search {
     // Mark v as visited; return the word as it was. The first caller finds the bit of v unset there. If the answer were
     // returned instead of the word, the compiler would wait for one before it asks for the next.
     __device__ __forceinline__ unsigned mark(int v) const { return atomicOr(visited + word(v), bit(v)); }
+    // Make u, from which v was reached first, its parent.
+    __device__ __forceinline__ void set_parent(int v, int u) const {
+        if constexpr (Tree) parent[v - lo] = u;
+    }
 };
 
 // Vertices that a warp found, gathered in shared memory and appended to the queue 32 at a time.
 template <typename Offset> struct Appender {
-    const Search<Offset>& search;
+    const Offset* out_indptr;
     int* staged;  // 64 of the warp
     int* target;  // where this phase appends
     int* count;
@@ -57,7 +63,7 @@ template <typename Offset> struct Appender {
         if (lane < size) {
             const int v = staged[lane];
             target[at + lane] = v;
-            edges += search.out_indptr[v + 1] - search.out_indptr[v];
+            edges += out_indptr[v + 1] - out_indptr[v];
         }
         held -= size;
         __syncwarp();
@@ -70,10 +76,10 @@ template <typename Offset> struct Appender {
     }
 };
 
-// Follow the edges [begin, end) with all lanes of a warp, some at a time, stage by stage, so that latencies overlap.
-template <typename Offset>
-__device__ __forceinline__ void follow_wide(const Search<Offset>& search, Offset begin, Offset end, int level,
-                                            Appender<Offset>& append) {
+// Follow u's edges [begin, end) with all lanes of a warp, some at a time, stage by stage, so that latencies overlap.
+template <typename Offset, bool Tree>
+__device__ __forceinline__ void follow_wide(const Search<Offset, Tree>& search, int u, Offset begin, Offset end,
+                                            int level, Appender<Offset>& append) {
     constexpr int WIDTH = sizeof(Offset) == 8 ? 2 : 4;
     for (Offset base = begin; base < end; base += 32 * WIDTH) {
         const Offset e = base + threadIdx.x % 32;
@@ -91,6 +97,9 @@ __device__ __forceinline__ void follow_wide(const Search<Offset>& search, Offset
 #pragma unroll
         for (int i = 0; i < WIDTH; ++i)
             if (!(known[i] & search.bit(v[i]))) known[i] = search.mark(v[i]);
+#pragma unroll
+        for (int i = 0; i < WIDTH; ++i)  // not in the loop below, for registers
+            if (!(known[i] & search.bit(v[i]))) search.set_parent(v[i], u);
 #pragma unroll
         for (int i = 0; i < WIDTH; ++i) {
             const bool won = !(known[i] & search.bit(v[i]));

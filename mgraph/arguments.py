@@ -83,6 +83,22 @@ def checked_flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
+def checked_predecessors(value: Any) -> bool | str:
+    """Return an argument that is True, False or "any", or raise InputError.
+
+    Examples
+    --------
+    >>> from mgraph.arguments import checked_predecessors
+    >>> checked_predecessors("any")
+    'any'
+    """
+    if isinstance(value, str) and value == "any":
+        return "any"
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(argument="predecessors", value=value, expected="True, False or 'any'")
+    return bool(value)
+
+
 def checked_integer(name: str, value: Any, least: int, most: int | None = None) -> int:
     """Return an argument that is an integer from `least` to `most`, both included, or raise InputError.
 

@@ -14,7 +14,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from .algorithms.registry import ALGORITHMS
-from .arguments import checked_bytes, checked_choice, checked_flag, checked_integer
+from .arguments import checked_bytes, checked_choice, checked_flag, checked_integer, checked_predecessors
 from .dtypes import MAX_ELEMENTS, MAX_VERTICES
 from .errors import Given, InputError
 from .planning.devices import DeviceSpec, specs_of
@@ -33,7 +33,7 @@ class Options(TypedDict, total=False):
     """The options of single algorithms, by the names of their planners' keywords; `plan` explains them."""
 
     dtype: Any
-    predecessors: bool
+    predecessors: bool | str
     intermediate: bool
     block: int | None
     nonnegative: bool
@@ -90,7 +90,7 @@ def plan(
     dtype : dtype-like, optional
         Of the distances of ``"apsp"`` and ``"sssp"``; float32 by default.
     predecessors, intermediate : bool
-        Whether the call returns predecessors, or intermediate vertices.
+        Whether the call returns predecessors, or intermediate vertices. ``predecessors="any"`` goes with ``"bfs"``.
     block : int, optional
         Pivots eliminated at a time.
     nonnegative : bool
@@ -169,7 +169,7 @@ def plan(
         if not takers(option):
             raise TypeError(f"plan() got an unexpected keyword argument {option!r}")
         default = _defaults(takers(option)[0])[option]
-        checked = default if value is None and default is None else _checked(option, value, n)
+        checked = default if value is None and default is None else _checked(name, option, value, n)
         if option in _defaults(name):
             taken[option] = checked
         elif checked is not default and (default is None or checked != default):
@@ -195,9 +195,11 @@ def takers(option: str) -> tuple[str, ...]:
 _LEAST = {"block": 1, "gpus_per_node": 1, "quads": 0, "sources": 1, "splitters": 1}
 
 
-def _checked(option: str, value: Any, n: int) -> Any:
-    """Return the value of an option, checked, or raise InputError."""
+def _checked(algorithm: str, option: str, value: Any, n: int) -> Any:
+    """Return the value of an option of an algorithm, checked, or raise InputError."""
     match option:
+        case "predecessors" if algorithm == "bfs":
+            return checked_predecessors(value)
         case "predecessors" | "intermediate" | "nonnegative" | "exact" | "directed" | "weighted":
             return checked_flag(option, value)
         case _ if option in _LEAST:

@@ -69,6 +69,14 @@ def verify(graph, source, result):
     assert np.array_equal(devices.to_host(result.levels), np.bincount(distances[distances >= 0]))
 
 
+def searched(graph, source, predecessors=True, **options):
+    """Search from a source, check the distances and the tree, and return the result."""
+    result = mgraph.bfs(graph, source, predecessors=predecessors, **options)
+    assert np.array_equal(result.distances, scipys(graph, source))
+    verify(graph, source, result)
+    return result
+
+
 def scipys(graph, source):
     indptr, indices, _ = graph.csr()
     matrix = sparse.csr_matrix((np.ones(len(indices)), indices, indptr), shape=(graph.n, graph.n))
@@ -86,14 +94,14 @@ def searches(draw):
 
 
 def check(graph, source, span, device):
-    expected = scipys(graph, source)
     parents = None
     for method in METHODS[device]:
-        result = mgraph.bfs(graph, source, method=method, device=device, span=span, predecessors=True)
-        assert np.array_equal(result.distances, expected)
-        verify(graph, source, result)
+        options = {"method": method, "device": device, "span": span}
+        result = searched(graph, source, **options)
         assert parents is None or np.array_equal(result.predecessors, parents)
         parents = result.predecessors
+        tree = searched(graph, source, "any", **options)
+        assert method in FUSED or np.array_equal(tree.predecessors, parents)
 
 
 def test_path(device):
@@ -103,6 +111,33 @@ def test_path(device):
     assert [result.path(v) for v in range(7)] == paths and result.path(np.int64(3)) == paths[3]
     result = mgraph.bfs(graph, sources=[3, 4], predecessors=True, limit=2, device=device)
     assert [result.path(v) for v in range(7)] == [[3, 0], [3, 0, 1], [3, 0, 2], [3], [4], [4, 5], []]
+
+
+def test_any_predecessor_is_the_one_that_the_search_met_first():
+    # Vertex 5 is found before 4, as 1 stands before 2 in the queue: so 6 is met from 5 first.
+    graph = mgraph.Graph.from_edges([0, 0, 1, 2, 4, 5], [1, 2, 5, 4, 6, 6], n=8)
+    least = mgraph.bfs(graph, 0, method="frontier", predecessors=True, device="cpu")
+    found = mgraph.bfs(graph, 0, method="frontier", predecessors="any", device="cpu")
+    assert least.predecessors.tolist() == [-9999, 0, 0, -9999, 2, 1, 4, -9999]
+    assert found.predecessors.tolist() == [-9999, 0, 0, -9999, 2, 1, 5, -9999]
+    assert found.path(6) == [0, 1, 5, 6] and found.path(3) == []
+    assert np.array_equal(found.distances, least.distances)
+
+
+def test_a_tree_takes_four_bytes_a_vertex_more():
+    gpu = DeviceSpec("a GPU", "cuda", 1 << 37)
+    for devices_ in (gpu, [gpu, gpu]):
+        alone, tree, least = (
+            plan("bfs", 1 << 20, 1 << 25, devices_, predecessors=predecessors) for predecessors in (False, "any", True)
+        )
+        vertices = np.diff(tree.ranges)[:, 0]
+        assert np.array_equal(np.subtract(tree.peak_bytes, alone.peak_bytes), 4 * vertices)
+        assert (np.subtract(least.peak_bytes, tree.peak_bytes) > 0).all()  # a buffer for the hubs
+        assert tree.predecessors is True and tree.seconds == alone.seconds
+        assert "predecessors int32, any on a shortest path" in tree.explain()
+        assert "any on a shortest path" not in least.explain()
+    by_level = plan("bfs", 1 << 20, 1 << 25, gpu, method="scan", predecessors="any")
+    assert by_level.explain() == plan("bfs", 1 << 20, 1 << 25, gpu, method="scan", predecessors=True).explain()
 
 
 @pytest.mark.parametrize(
@@ -154,9 +189,8 @@ def hub_graphs():
 def test_hubs_from_the_other_side(case, method, device):
     _, graph, sources = case
     for source in sources:
-        result = mgraph.bfs(graph, source, method=method, device=device, predecessors=True)
-        assert np.array_equal(result.distances, scipys(graph, source))
-        verify(graph, source, result)
+        searched(graph, source, "any", method=method, device=device)
+        result = searched(graph, source, method=method, device=device)
         alone = mgraph.bfs(graph, source, method="sequential", device="cpu", predecessors=True)
         assert np.array_equal(result.predecessors, alone.predecessors)
     several = mgraph.bfs(graph, sources=sources, method=method, device=device, predecessors=True)
@@ -186,9 +220,8 @@ def test_rmat(method, directed, device):
     graph = rmat(14, directed=directed)
     source = int(np.argmax(np.diff(graph.csr().indptr)))  # a hub
     for start in (source, int(graph.csr().indices[0])):
-        result = mgraph.bfs(graph, start, method=method, device=device, predecessors=True)
-        assert np.array_equal(result.distances, scipys(graph, start))
-        verify(graph, start, result)
+        for predecessors in (True, "any"):
+            searched(graph, start, predecessors, method=method, device=device)
 
 
 def shapes():
@@ -218,10 +251,9 @@ def shapes():
 
 
 def test_shapes(method, device):
-    for name, graph, source in shapes():
-        result = mgraph.bfs(graph, source, method=method, device=device, predecessors=True)
-        assert np.array_equal(result.distances, scipys(graph, source)), name
-        verify(graph, source, result)
+    for _, graph, source in shapes():
+        for predecessors in (True, "any"):
+            searched(graph, source, predecessors, method=method, device=device)
 
 
 def test_wide_frontiers_after_thin_ones(device):
@@ -231,12 +263,11 @@ def test_wide_frontiers_after_thin_ones(device):
     src, dst = random.integers(tail, n - tail, (2, 300_000))
     ends = np.concatenate([np.arange(tail), np.arange(n - tail - 1, n - 1)])
     graph = mgraph.Graph.from_edges(np.r_[src, ends], np.r_[dst, ends + 1], n=n)
-    expected = scipys(graph, 0)
     for method in [*FUSED, "scan"]:
-        result = mgraph.bfs(graph, 0, method=method, device=device, predecessors=True)
-        assert np.array_equal(result.distances, expected)
-        verify(graph, 0, result)
-        assert np.array_equal(mgraph.bfs(graph, 0, method=method, device=device, span=7).distances, expected)
+        result = searched(graph, 0, method=method, device=device)
+        for options in ({}, {"span": 7}):
+            searched(graph, 0, "any", method=method, device=device, **options)
+        assert np.array_equal(mgraph.bfs(graph, 0, method=method, device=device, span=7).distances, result.distances)
 
 
 def test_few_neighbours_everywhere(device):
@@ -256,9 +287,8 @@ def test_few_neighbours_everywhere(device):
         assert np.diff(graph.csr().indptr).max() <= 15
         for method in ("hybrid", "frontier"):
             for source in random.integers(0, n, 3).tolist():
-                result = mgraph.bfs(graph, source, method=method, device=device, predecessors=True)
-                assert np.array_equal(result.distances, scipys(graph, source))
-                verify(graph, source, result)
+                for predecessors in (True, "any"):
+                    searched(graph, source, predecessors, method=method, device=device)
 
 
 @pytest.mark.parametrize("method", ["hybrid", "frontier", "scan", "sequential"])
@@ -283,6 +313,9 @@ def test_a_graph_that_all_cores_pull(directed):
         result = mgraph.bfs(graph, source, method=method, device="cpu", predecessors=True)
         assert np.array_equal(result.distances, expected), method
         assert np.array_equal(result.predecessors, np.where(least < graph.n, least, -9999)), method
+        tree = mgraph.bfs(graph, source, method=method, device="cpu", predecessors="any")
+        assert np.array_equal(tree.distances, expected), method
+        verify(graph, source, tree)
 
 
 def test_which_graphs_are_small():
@@ -312,9 +345,8 @@ def test_offsets_of_64_bits(method, device):
     wide = mgraph.Graph(graph.n, csr=Compressed(indptr.astype(np.int64), indices, None))
     wide.kept("csc.indptr", devices.find("cpu"), lambda: graph.csc().indptr.astype(np.int64))
     assert wide.csr().indptr.dtype == wide.csc().indptr.dtype == np.int64
-    result = mgraph.bfs(wide, 5, method=method, device=device, predecessors=True)
-    assert np.array_equal(result.distances, scipys(graph, 5))
-    verify(graph, 5, result)
+    for predecessors in (True, "any"):
+        searched(wide, 5, predecessors, method=method, device=device)
 
 
 def test_weights_do_not_matter(device):
@@ -344,12 +376,19 @@ def test_several_sources_a_depth_and_a_target(method, device):
     assert np.array_equal(nearest[before] + 1, nearest[reached])
     assert (np.asarray(result.predecessors)[nearest <= 0] == -9999).all()
     for depth in (0, 1, 5, 10**6):
-        result = mgraph.bfs(graph, sources=sources, method=method, device=device, limit=depth)
+        result = mgraph.bfs(graph, sources=sources, method=method, device=device, limit=depth, predecessors="any")
         assert np.array_equal(result.distances, limited(nearest, depth))
+        result.verify()
     for target in (7, int(nearest.argmax()), int(np.flatnonzero(nearest == 5)[0]), int(np.flatnonzero(nearest < 0)[0])):
-        result = mgraph.bfs(graph, sources=sources, method=method, device=device, target=target, span=3)
         depth = nearest[target] if nearest[target] >= 0 else 10**6
-        assert np.array_equal(result.distances, limited(nearest, depth))
+        for predecessors in (False, "any"):
+            options = {"method": method, "device": device, "target": target, "predecessors": predecessors}
+            result = mgraph.bfs(graph, sources=sources, span=3, **options)
+            assert np.array_equal(result.distances, limited(nearest, depth))
+            result.verify()
+        path = result.path(target)
+        assert len(path) == (nearest[target] + 1 if nearest[target] >= 0 else 0)
+        assert not path or (path[0] in sources and path[-1] == target)
 
 
 @pytest.mark.parametrize(
@@ -362,6 +401,8 @@ def test_several_sources_a_depth_and_a_target(method, device):
         ({"source": 0, "target": -1}, "target must be an integer in .* got -1"),
         ({"source": 0, "limit": -1}, "limit must be an integer of 0 or more, got -1"),
         ({"source": 0, "limit": 1.5}, r"limit must be an integer of 0 or more, got 1\.5"),
+        ({"source": 0, "predecessors": "all"}, "predecessors must be True, False or 'any', got 'all'"),
+        ({"source": 0, "predecessors": 1}, "predecessors must be True, False or 'any', got 1"),
     ],
 )
 def test_invalid_options(options, message):

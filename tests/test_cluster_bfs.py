@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 from exhaustive import exhaustive
-from test_bfs import BY_LEVEL, FUSED, METHODS, verify
+from test_bfs import BY_LEVEL, FUSED, METHODS, hub_graphs, verify
 from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens Dask's warnings here too)
 
 import mgraph
@@ -46,6 +46,9 @@ def check(client, device, method="auto", spans=(None, 1, 5), given=None):
             assert np.array_equal(found.distances, direct.distances), (graph, span)
             assert np.array_equal(found.predecessors, direct.predecessors), (graph, span)
             verify(graph, 0, found)
+            tree = mgraph.bfs(graph, 0, client=client, device=device, method=method, span=span, predecessors="any")
+            assert np.array_equal(tree.distances, direct.distances), (graph, span)
+            verify(graph, 0, tree)
 
 
 @pytest.mark.parametrize("method", FUSED)
@@ -67,6 +70,9 @@ def test_without_edges_by_source_where_both_lists_do_not_fit(client):
     assert not found.plan.detail.by_source and max(found.plan.peak_bytes) <= limit
     assert np.array_equal(found.distances, direct.distances)
     assert np.array_equal(found.predecessors, direct.predecessors)
+    tree = mgraph.bfs(graph, 7, client=client, device="cpu", predecessors="any", memory_limit=limit)
+    assert tree.plan.method == "pull" and np.array_equal(tree.distances, direct.distances)
+    verify(graph, 7, tree)
     with pytest.raises(mgraph.MemoryLimitError):
         mgraph.bfs(graph, 7, client=client, device="cpu", memory_limit=min(found.plan.peak_bytes) // 4)
 
@@ -87,6 +93,9 @@ def test_several_sources_a_depth_and_a_target(client):
         found = mgraph.bfs(graph, client=client, method=method, **wanted)
         assert np.array_equal(found.distances, direct.distances)
         assert np.array_equal(found.predecessors, direct.predecessors)
+        tree = mgraph.bfs(graph, client=client, method=method, **wanted | {"predecessors": "any"})
+        assert np.array_equal(tree.distances, direct.distances)
+        tree.verify()
 
 
 def always_listed(monkeypatch, vertices):
@@ -114,6 +123,9 @@ def test_the_same_with_lists(client, monkeypatch, vertices):
         found = mgraph.bfs(graph, client=client, device="cpu", predecessors=True, **options)
         assert np.array_equal(found.distances, direct.distances), (graph, options)
         assert np.array_equal(found.predecessors, direct.predecessors), (graph, options)
+        tree = mgraph.bfs(graph, client=client, device="cpu", predecessors="any", **options)
+        assert np.array_equal(tree.distances, direct.distances), (graph, options)
+        tree.verify()
 
 
 def test_a_thin_level_sends_a_list(client, monkeypatch):
@@ -154,3 +166,15 @@ def test_the_same_as_direct_on_gpus(workers, vertices, monkeypatch):
             direct = mgraph.bfs(graph, source, device="cuda", predecessors=True)
             assert np.array_equal(found.distances, direct.distances)
             assert np.array_equal(found.predecessors, direct.predecessors)
+            for options in ({}, {"limit": 3}, {"target": graph.n - 1}):
+                tree = mgraph.bfs(graph, sources=[source, 5], client=client, predecessors="any", **options)
+                direct = mgraph.bfs(graph, sources=[source, 5], device="cuda", **options)
+                assert np.array_equal(tree.distances, direct.distances)
+                tree.verify()
+        roads, hubs = grid(90, 80, weights=None), [graph for _, graph, _ in hub_graphs()]
+        star = mgraph.Graph.from_edges(np.zeros(5000, int), np.arange(1, 5001), directed=False)
+        for graph in (roads, star, *hubs):
+            for source in (0, graph.n - 1):
+                tree = mgraph.bfs(graph, source, client=client, predecessors="any")
+                assert np.array_equal(tree.distances, mgraph.bfs(graph, source, device="cuda").distances)
+                verify(graph, source, tree)

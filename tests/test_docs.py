@@ -186,6 +186,7 @@ PLANS = [
     ("apsp", {"n": 1_660_000, "devices": gpus(1) * 4608, "network": 25e9}),
     ("bfs", {"n": 1 << 22, "m": 1 << 27, "devices": gpus(1)}),
     ("bfs", {"n": 1 << 24, "m": 1 << 28, "devices": cpus(2), "predecessors": True}),
+    ("bfs", {"n": 1 << 24, "m": 1 << 28, "devices": gpus(2), "predecessors": "any"}),
     ("bfs", {"n": 1 << 28, "m": 1 << 32, "devices": gpus(1) * 64, "network": 25e9}),
     ("bfs", {"n": 1 << 10, "m": 1 << 14, "devices": gpus(1) * 64, "network": 400e9}),
     ("bfs_many", {"n": 1 << 20, "m": 1 << 24, "devices": gpus(1), "sources": 1000}),

@@ -595,7 +595,7 @@ def test_predicted_peak_of_apsp_of_edges_is_the_measured_one():
     assert result.plan.peak_bytes[0] == pytest.approx(peak, rel=0.05)
 
 
-@pytest.mark.parametrize("predecessors", [False, True])
+@pytest.mark.parametrize("predecessors", [False, True, "any"])
 def test_predicted_peak_of_bfs_is_the_measured_one(predecessors):
     graph = rmat(17, directed=True)
     graph.csc()
@@ -629,6 +629,8 @@ def test_predicted_peak_of_bfs_is_the_measured_one(predecessors):
             {"predecessors": True},
             "predecessors=True does not go with closure: it is for apsp, bfs, bfs_many, sssp",
         ),
+        (("bfs", 10, 9), {"predecessors": "all"}, "predecessors must be True, False or 'any', got 'all'"),
+        (("sssp", 10, 9), {"predecessors": "any"}, "predecessors must be True or False, got 'any'"),
         (("apsp", 10), {"dtype": "words"}, "words"),
         (("apsp", 10), {"devices": 0}, "devices must be an integer in [1, 65537), got 0"),
         (("apsp", 10), {"devices": []}, "devices must be a number, names or DeviceSpecs, got []"),

@@ -86,9 +86,13 @@ def check_calls(placed, graph):
     for source in {0, graph.n // 2, graph.n - 1}:
         for predecessors in (False, True):
             found = mgraph.bfs(placed, source, predecessors=predecessors)
-            same(found, mgraph.bfs(graph, source, predecessors=predecessors, device="cpu"))
+            expected = mgraph.bfs(graph, source, predecessors=predecessors, device="cpu")
+            same(found, expected)
             found = mgraph.sssp(placed, source, predecessors=predecessors)
             same(found, mgraph.sssp(graph, source, predecessors=predecessors, device="cpu"))
+        tree = mgraph.bfs(placed, source, predecessors="any")
+        assert tree.distances.to_numpy().tolist() == expected.distances.tolist()
+        tree.verify()
     found, expected = mgraph.connected_components(placed), mgraph.connected_components(graph, device="cpu")
     assert found.count == expected.count
     same(found, expected)

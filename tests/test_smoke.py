@@ -124,7 +124,7 @@ def test_sssp(method, dtype, predecessors):
         assert result.path(7) == [0, 2, 1, 3, 6, 7]
 
 
-@pytest.mark.parametrize("predecessors", [False, True])
+@pytest.mark.parametrize("predecessors", [False, True, "any"])
 @pytest.mark.parametrize("method", ["auto", *ALGORITHMS["bfs"].methods])
 def test_bfs(method, predecessors):
     result = mgraph.bfs(graph(), 0, method=method, predecessors=predecessors, device="cpu")

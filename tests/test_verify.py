@@ -85,8 +85,10 @@ def test_right_results_pass(lying, name):
         for predecessors in (False, True):
             for bounds in ({}, {"limit": 3}, {"target": graph.n - 1}, {"target": 1, "limit": 2}):
                 given = {"predecessors": predecessors, **bounds, **where}
-                mgraph.bfs(placed, 0, **given).verify()
-                mgraph.bfs(placed, sources=[0, graph.n - 1], **given).verify()
+                for tree in {predecessors, predecessors and "any"}:
+                    searched = {**given, "predecessors": tree}
+                    mgraph.bfs(placed, 0, **searched).verify()
+                    mgraph.bfs(placed, sources=[0, graph.n - 1], **searched).verify()
                 result = mgraph.sssp(placed, 0, **given)
                 if name == "negative" and bounds:
                     with pytest.raises(InputError, match="negative weights"):
@@ -100,7 +102,8 @@ def test_right_results_pass(lying, name):
 def test_right_results_of_all_methods_pass():
     graph = weighted(rmat(7), (1, 9))
     for method in ("hybrid", "frontier", "pull", "edge", "vertex", "mask", "privatized", "scan", "sequential"):
-        mgraph.bfs(graph, 1, method=method, predecessors=True, device="cpu").verify()
+        for predecessors in (True, "any"):
+            mgraph.bfs(graph, 1, method=method, predecessors=predecessors, device="cpu").verify()
     for method in ("nearfar", "bellman-ford", "mask"):
         mgraph.sssp(graph, 1, method=method, device="cpu").verify()
     for method in ("afforest", "shiloach-vishkin", "sequential"):
@@ -161,6 +164,10 @@ def test_wrong_shortest_paths_are_found(lying, predecessors, changes, rule, vert
         (False, {"distances": {69: -7}}, "tight", 69),
         (True, {"predecessors": {1: 3}}, "tree edge", 1),
         (True, {"predecessors": {1: 64}}, "tree", 1),
+        ("any", {"predecessors": {1: 3}}, "tree edge", 1),
+        ("any", {"predecessors": {1: 64}}, "tree", 1),
+        ("any", {"predecessors": {2: NONE}}, "tree", 2),
+        ("any", {"predecessors": {0: 1}}, "source", 0),
     ],
 )
 def test_wrong_searches_are_found(lying, predecessors, changes, rule, vertex):

@@ -2,7 +2,8 @@
 
 The algorithms and their sources are described in ``kernels/bfs_by_level.cu``. A shard owns a range of vertices and the
 edges into them, sorted as its method needs. Between levels the frontier is a bitmap of all vertices for every method,
-as in `mgraph.algorithms.bfs.search`: so all methods share the exchange, the predecessors and the end of a search.
+as in `mgraph.algorithms.bfs.search`: so all methods share the exchange, the predecessors and the end of a search. They
+do not write a tree as they search: also where any predecessor would do, they find the least.
 """
 
 from collections.abc import Callable
@@ -42,6 +43,7 @@ class Levels:
     control: Array
     work: dict[str, Array] = field(default_factory=dict)
     finished: bool = False
+    parents: Array | None = None
 
     @property
     def own_words(self) -> slice:

@@ -6,7 +6,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from ... import device as devices
-from ...arguments import checked_choice, checked_depth, checked_flag, checked_vertices
+from ...arguments import checked_choice, checked_depth, checked_predecessors, checked_vertices
 from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...errors import Given, InputError
@@ -35,7 +35,7 @@ def bfs(
     *,
     sources: Sequence[int] | None = None,
     method: str = "auto",
-    predecessors: bool = False,
+    predecessors: bool | str = False,
     limit: int | None = None,
     target: int | None = None,
     device: str | None = None,
@@ -64,8 +64,12 @@ def bfs(
         other methods are for comparison. ``"edge"`` and ``"vertex"`` read every edge or every vertex at each level
         [2]_; ``"mask"`` reads two arrays of flags [3]_; ``"privatized"`` gathers the next level in a queue per block
         [4]_; ``"scan"`` gathers it by prefix sums, in linear work [5]_; ``"sequential"`` uses one core of a CPU.
-    predecessors : bool
-        Whether to return each vertex's predecessor: the least one on a shortest path.
+    predecessors : bool or "any"
+        Whether to return each vertex's predecessor. With True it is the least one on a shortest path, the same for
+        every method and on every device. With ``"any"`` it is whichever one on a shortest path the search meets first,
+        which may differ from run to run and between devices. The search writes it as it goes, while finding the least
+        one takes another pass over the edges, longer than the search of a large graph. Methods for comparison always
+        find the least.
     limit : int, optional
         The greatest distance to search to; vertices beyond it count as unreached. Formerly ``max_depth``, which still
         works and warns.
@@ -111,7 +115,7 @@ def bfs(
     start = checked_vertices(name, several, graph.n, ": for one vertex give ", Given("source"))
     if target is not None:
         [target] = checked_vertices("target", [target], graph.n)
-    predecessors, limit = checked_flag("predecessors", predecessors), checked_depth(limit, max_depth, graph.n)
+    predecessors, limit = checked_predecessors(predecessors), checked_depth(limit, max_depth, graph.n)
     checked_choice("method", method, ("auto", *searches.METHODS))
     runner = runner_of(graph, device, client, worker_timeout, wait_for_workers)
 
@@ -152,7 +156,7 @@ class BfsResult(Result):
     distances : array or DistributedVector of int32, shape (n,)
         Edges on the shortest path from the source; -1 where there is none.
     predecessors : array or DistributedVector of int32, shape (n,), or None
-        The vertex before the last on such a path; -9999 where there is none and for the source.
+        The vertex before the last on such a path; -9999 where there is none and for the sources.
     {common attributes}
 
     Examples

@@ -21,6 +21,9 @@ class SearchDetail(Detail):
     prepared : str or None
         What the search prepares once for a graph: ``"heads"``, ``"quads"`` or nothing. ``kernels/bfs.cu`` describes
         both.
+    tree : bool
+        Whether the search writes predecessors as it goes: any on a shortest path. Otherwise they are found from the
+        distances, if they are wanted.
     """
 
     until: ClassVar[str] = "as many as the graph has levels"
@@ -29,6 +32,11 @@ class SearchDetail(Detail):
     by_target: bool = True
     by_source: bool = True
     prepared: str | None = None
+    tree: bool = False
+
+    def result(self, plan: Plan) -> str:
+        """Return the names and types of the results, and which predecessors they are if not the least."""
+        return super().result(plan) + (", any on a shortest path" if self.tree else "")
 
     def lines(self, plan: Plan) -> Iterator[str]:
         """Yield how levels are exchanged."""

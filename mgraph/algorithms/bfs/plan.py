@@ -69,7 +69,7 @@ def planned(
     specs: tuple[DeviceSpec, ...],
     *,
     method: str = "auto",
-    predecessors: bool = False,
+    predecessors: bool | str = False,
     span: int | None = None,
     directed: bool = True,
     indptr: Any = None,
@@ -86,6 +86,7 @@ def planned(
     kind, shape = specs[0].kind, shape or Shape()
     checked_choice("method", method, ("auto", *METHODS))
     level_by_level = method in BY_LEVEL
+    tree, predecessors = predecessors == "any" and not level_by_level, bool(predecessors)
     if level_by_level:
         check_method(method, bfs_by_level_kernels.of_kind(kind).METHODS)
     per_level = EXCHANGE["solo" if len(specs) == 1 else kind] + (5e-6 if kind == "cuda" else 1e-6)
@@ -100,7 +101,7 @@ def planned(
 
     def peak(own: int, own_edges: int) -> int:
         hubs = 4 * bfs_kernels.of_kind(kind).hub_capacity(own_edges)
-        found = predecessors * (4 * own + hubs)
+        found = predecessors * (4 * own + (not tree) * hubs)
         if level_by_level:
             what = n, own, own_edges, method, predecessors
             return _bytes_by_level(*what, offset=offset, shared=shared) + found
@@ -114,7 +115,7 @@ def planned(
     def least(own: int, own_edges: int) -> int:
         hubs = 4 * bfs_kernels.of_kind(kind).hub_capacity(own_edges)
         lists = own_edges * 4 + (own + 1) * offset
-        return lists + 4 * n + _bitmaps(n, own) + hubs + 4 * len(specs) + predecessors * (4 * own + hubs)
+        return lists + 4 * n + _bitmaps(n, own) + hubs + 4 * len(specs) + predecessors * (4 * own + (not tree) * hubs)
 
     ranges, edges, peaks = shares(n, m, specs, memory_limit, indptr, peak)
     search, depth = rates_of(specs[0]).search, shape.levels if kind == "cpu" else DEPTH
@@ -153,7 +154,7 @@ def planned(
         span=span or span_of(level),
         peak_bytes=peaks,
         seconds=seconds + depth * per_level + (between.seconds if between else 0),
-        detail=SearchDetail(listed, by_target, by_source, prepared, traffic=between),
+        detail=SearchDetail(listed, by_target, by_source, prepared, tree, traffic=between),
     )
     if method in ("auto", "hybrid", "pull") and not shared and shortfall(made, memory_limit):
         # Pulling needs the edges by target alone. A thin level then looks at all edges of the unvisited.
@@ -164,7 +165,7 @@ def planned(
             ranges=ranges,
             peak_bytes=peaks,
             seconds=_PULLS * m / (search * len(specs)) + depth * per_level + (between.seconds if between else 0),
-            detail=SearchDetail(0, True, False, None, traffic=between),
+            detail=SearchDetail(0, True, False, None, tree, traffic=between),
         )
         made = made if shortfall(pulled, memory_limit) else pulled
     return fitted(made, memory_limit)

@@ -7,6 +7,7 @@ import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
+from ...dtypes import NO_PREDECESSOR
 from ...kernels import bfs as bfs_kernels
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
@@ -31,6 +32,11 @@ class Searched(Protocol):
     @property
     def distances(self) -> Array:
         """The distances of all vertices."""
+        ...
+
+    @property
+    def parents(self) -> Array | None:
+        """The predecessors of the shard's vertices, if the plan has the search write them."""
         ...
 
     @property
@@ -73,18 +79,25 @@ class FromSources:
         own = slice(state.first, state.last)
         depth = -1 if self.target is None else self._found(state, comm)
         if depth >= 0:  # the search may have run some levels beyond the target's
-            state.distances[own][state.distances[own] > depth] = -1
+            beyond = state.distances[own] > depth
+            state.distances[own][beyond] = -1
+            if state.parents is not None:
+                state.parents[beyond] = NO_PREDECESSOR
         results = {"distances": state.distances[own]}
         if self.plan.predecessors:
-            comm.allgather(state.distances, self.plan.ranges)
-            assert state.by_target is not None
-            xp, kernels = state.device.xp, bfs_kernels.on(state.device)
-            parent = xp.empty(state.last - state.first, np.int32)
-            root = self.sources[0] if len(self.sources) == 1 else -1
-            work = xp.empty(kernels.hub_capacity(len(state.by_target[1])), np.int32), xp.empty(1, np.uint64)
-            kernels.parents(state.by_target, state.first, state.last, state.distances, root, parent, work)
-            results["predecessors"] = parent
+            results["predecessors"] = self._least(state, comm) if state.parents is None else state.parents
         return results
+
+    def _least(self, state: Searched, comm: Communicator) -> Array:
+        """Return the least predecessor of each of the shard's vertices, found from the distances."""
+        comm.allgather(state.distances, self.plan.ranges)
+        assert state.by_target is not None
+        xp, kernels = state.device.xp, bfs_kernels.on(state.device)
+        parent = xp.empty(state.last - state.first, np.int32)
+        root = self.sources[0] if len(self.sources) == 1 else -1
+        work = xp.empty(kernels.hub_capacity(len(state.by_target[1])), np.int32), xp.empty(1, np.uint64)
+        kernels.parents(state.by_target, state.first, state.last, state.distances, root, parent, work)
+        return parent
 
 
 def bitmap(vertices: Sequence[int]) -> dict[int, int]:

@@ -22,6 +22,7 @@ import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
+from ...dtypes import NO_PREDECESSOR
 from ...graph.vertex_range import Part
 from ...kernels import bfs as bfs_kernels
 from ...kernels.bfs.ops import SearchArrays, SearchEdges
@@ -38,6 +39,7 @@ class SearchShard:
     kernels: bfs_kernels.Operations
     edges: SearchEdges
     arrays: SearchArrays
+    parents: Array | None
     listed: bool = False
     finished: bool = False
 
@@ -78,8 +80,8 @@ class Search(FromSources):
         words, own_words = -(-n // 32), -(-(last - first) // 32)
         control, lists, visited, frontier = devices.zeroed(xp, kernels.CONTROL_WORDS, shards * listed, own_words, words)
         by_target = piece.adjacency("csc", device)
-        kernels.compile_ahead(by_target[0])
-        pushes, what = self.plan.detail.by_source, self.plan.detail.prepared
+        pushes, what, tree = self.plan.detail.by_source, self.plan.detail.prepared, self.plan.detail.tree
+        kernels.compile_ahead(by_target[0], tree)
         by_source = piece.adjacency("csr", device) if pushes else by_target  # a pull reads no edges by source
         make = partial(walking_aids, what, device, by_target, by_source)
         heads, quads = make() if what is None else piece.kept(what, device, make)
@@ -87,6 +89,7 @@ class Search(FromSources):
             first=first,
             last=last,
             distances=xp.full(n, -1, np.int32),
+            parents=xp.full(last - first if tree else 0, NO_PREDECESSOR, np.int32),
             visited=visited.view(np.uint32),
             frontier=frontier.view(np.uint32),
             found=xp.empty(own_words, np.uint32),
@@ -100,7 +103,7 @@ class Search(FromSources):
         sources = xp.full(1, self.sources[0], np.int32) if alone else device.asarray(np.array(self.sources, np.int32))
         kernels.seed(sources, first, last, arrays.distances, arrays.visited, arrays.frontier)
         edges = SearchEdges(by_source[0], by_source[1], by_target[0], by_target[1], heads, quads)
-        return SearchShard(device, kernels, edges, arrays)
+        return SearchShard(device, kernels, edges, arrays, arrays.parents if tree else None)
 
     def step(self, state: SearchShard, first: int, limit: int, comm: Communicator) -> int:
         """Run up to `limit` levels, all in one launch if there is no other shard."""

@@ -12,7 +12,8 @@ from .ops import SearchArrays, SearchEdges
 
 SOURCE = "bfs.cu"
 INSTANCES = (
-    *(f"{kernel}<{o}>" for kernel in ("levels", "heads", "parents", "hub_parents") for o in ("int", "long long")),
+    *(f"levels<{o}, {tree}>" for o in ("int", "long long") for tree in ("false", "true")),
+    *(f"{kernel}<{o}>" for kernel in ("heads", "parents", "hub_parents") for o in ("int", "long long")),
     *("seed", "quads"),
 )
 
@@ -49,9 +50,13 @@ def _offset(indptr: Array) -> str:
     return "int" if indptr.dtype == np.int32 else "long long"
 
 
-def compile_ahead(indptr: Array) -> None:
+def _levels(indptr: Array, tree: bool) -> str:
+    return f"levels<{_offset(indptr)}, {'true' if tree else 'false'}>"
+
+
+def compile_ahead(indptr: Array, tree: bool) -> None:
     """Begin to compile `levels`, which takes longest."""
-    devices.compile_ahead(SOURCE, f"levels<{_offset(indptr)}>", cooperative=True)
+    devices.compile_ahead(SOURCE, _levels(indptr, tree), cooperative=True)
 
 
 def seed(sources: Array, first: int, last: int, distances: Array, visited: Array, frontier: Array) -> None:
@@ -93,11 +98,11 @@ def quads(xp: Any, indptr: Array, indices: Array) -> Array:
 def levels(edges: SearchEdges, arrays: SearchArrays, limit: int, method: int, shard: int, listed: bool) -> None:
     """Run up to `limit` levels of the search for the shard's vertices, in one launch."""
     *lists_of_edges, heads, quads = edges
-    first, last, *state = arrays
-    kernel = cuda_function(SOURCE, f"levels<{_offset(edges.out_indptr)}>", cooperative=True)
+    first, last, distances, parents, *state = arrays
+    kernel = cuda_function(SOURCE, _levels(edges.out_indptr, parents.size > 0), cooperative=True)
     arguments = (
         *(*lists_of_edges, _there(heads), _there(quads)),
-        *(np.int32(len(arrays.distances)), np.int32(first), np.int32(last), *state),
+        *(np.int32(len(distances)), np.int32(first), np.int32(last), distances, _there(parents), *state),
         *(np.int32(min(limit, 2**31 - 1)), np.int32(method), *map(np.int32, arrays.lists.shape)),
         *(np.int32(shard), np.bool_(listed)),
     )

@@ -42,7 +42,7 @@ def quads(xp, indptr, indices):
     return xp.empty((0, 4), np.int32)
 
 
-def compile_ahead(indptr):
+def compile_ahead(indptr, tree):
     """Do nothing: Numba compiles one kernel at a time, when it is called."""
 
 
@@ -72,8 +72,8 @@ def heads(in_indptr, in_indices, out_indptr, head):
 def levels(edges, arrays, limit, method, shard, listed):
     """Run up to `limit` levels of the search for the shard's vertices."""
     out_indptr, out_indices, in_indptr, in_indices, heads, _ = edges
-    first, last, distances, visited, frontier, found, queue, _, lists, control = arrays
-    by_target = in_indptr, in_indices, heads, first, last, distances, visited, frontier, found
+    first, last, distances, parents, visited, frontier, found, queue, _, lists, control = arrays
+    by_target = in_indptr, in_indices, heads, first, last, distances, parents, visited, frontier, found
     whole, alone = len(found) == len(frontier), is_small(in_indptr)
     limit = limit if whole else 1
     most_edges, most_vertices = _most(method, int(out_indptr[-1]), len(distances))
@@ -128,6 +128,7 @@ def _levels(
     first,
     last,
     distances,
+    parents,
     visited,
     frontier,
     found,
@@ -169,7 +170,7 @@ def _levels(
             count = 0
             for w in range(len(found)):
                 new = _pull_word(
-                    in_indptr, in_indices, heads, first, last, distances, visited[w], frontier, w, level + done
+                    in_indptr, in_indices, heads, first, last, distances, parents, visited[w], frontier, w, level + done
                 )
                 found[w] = new
                 visited[w] |= new
@@ -194,6 +195,8 @@ def _levels(
                     v = np.uint64(out_indices[e])
                     if distances[v] < 0:
                         distances[v] = level + done
+                        if len(parents):
+                            parents[v - np.uint64(first)] = u
                         queue[end] = v
                         end += 1
             head, tail, edges = tail, end, 0
@@ -209,17 +212,19 @@ def _levels(
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def _pull(in_indptr, in_indices, heads, first, last, distances, visited, frontier, found, level):
+def _pull(in_indptr, in_indices, heads, first, last, distances, parents, visited, frontier, found, level):
     """Run a level by pulling, on all cores."""
     chunk = 64
     for part in prange((len(found) + chunk - 1) // chunk):
         for w in range(part * chunk, min(len(found), part * chunk + chunk)):
-            found[w] = _pull_word(in_indptr, in_indices, heads, first, last, distances, visited[w], frontier, w, level)
+            found[w] = _pull_word(
+                in_indptr, in_indices, heads, first, last, distances, parents, visited[w], frontier, w, level
+            )
             visited[w] |= found[w]
 
 
 @njit(nogil=True, cache=True)
-def _pull_word(in_indptr, in_indices, heads, first, last, distances, known, frontier, w, level):
+def _pull_word(in_indptr, in_indices, heads, first, last, distances, parents, known, frontier, w, level):
     """Return the bits of the unvisited vertices in word `w` that have an in-neighbour in the frontier."""
     new, left = np.uint32(0), ~known
     while left:
@@ -227,19 +232,22 @@ def _pull_word(in_indptr, in_indices, heads, first, last, distances, known, fron
         if v >= np.uint64(last - first):
             break
         left ^= bit
-        found = False
+        before = -1
         if len(heads):
             if heads[v] < 0:
                 continue
-            found = _is_in(frontier, heads[v])
-        if not found:
+            if _is_in(frontier, heads[v]):
+                before = heads[v]
+        if before < 0:
             for e in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + np.uint64(1)])):
                 if _is_in(frontier, in_indices[e]):
-                    found = True
+                    before = in_indices[e]
                     break
-        if found:
+        if before >= 0:
             new |= bit
             distances[np.uint64(first) + v] = level
+            if len(parents):
+                parents[v] = before
     return new
 
 

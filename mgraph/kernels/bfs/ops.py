@@ -37,6 +37,9 @@ class SearchArrays(NamedTuple):
         The shard's range; `first` is a multiple of 32.
     distances : array of int32, shape (n,)
         Levels; -1 where unreached. A shard writes those of its vertices.
+    parents : array of int32, shape (last - first,) or (0,)
+        The in-neighbour from which each of the shard's vertices was met; only those of vertices that the search reaches
+        are written. Empty if not wanted.
     visited, found : array of uint32, shape (ceil((last - first) / 32),)
         Bitmaps of the shard's vertices: those reached, and those in the next frontier.
     frontier : array of uint32, shape (ceil(n / 32),)
@@ -54,6 +57,7 @@ class SearchArrays(NamedTuple):
     first: int
     last: int
     distances: Array
+    parents: Array
     visited: Array
     frontier: Array
     found: Array
@@ -89,8 +93,8 @@ class Operations(Protocol):
         """Return the neighbours of a graph as quads: int32, shape (``quads_needed(indptr)``, 4)."""
         ...
 
-    def compile_ahead(self, indptr: Array) -> None:
-        """Begin to compile `levels` for the type of `indptr`, and return at once."""
+    def compile_ahead(self, indptr: Array, tree: bool) -> None:
+        """Begin to compile `levels` for the type of `indptr`, with or without parents, and return at once."""
         ...
 
     def seed(self, sources: Array, first: int, last: int, distances: Array, visited: Array, frontier: Array) -> None:
@@ -123,7 +127,8 @@ class Operations(Protocol):
     ) -> None:
         """Run up to `limit` levels of the search for the shard's vertices.
 
-        The new frontier is left in the shard's words of the bitmap, and in its list if that has room.
+        The new frontier is left in the shard's words of the bitmap, and in its list if that has room. The parent of a
+        vertex is the in-neighbour in the frontier that the search meets first: on a GPU it may differ from run to run.
 
         Parameters
         ----------
