@@ -148,6 +148,18 @@ def test_bfs_of_a_file_equals_the_library(cycle, tmp_path):
     assert (found["widest_level"], found["widest_level_vertices"]) == (0, 1)
 
 
+def test_any_predecessors(tmp_path):
+    path, out = tmp_path / "graph.txt", tmp_path / "tree.npz"
+    path.write_text("0 1\n0 2\n1 5\n2 4\n4 6\n5 6\n")
+    for flags, last in (("--any-predecessors",), 5), (("--predecessors",), 4):
+        arguments = "bfs", path, "--method", "frontier", "--directed", "--device", "cpu", *flags
+        found = facts(*arguments, "--target", 6, "--out", out, "--overwrite")
+        assert found["predecessors"] is True and found["route"][2:] == [last, 6]
+        with np.load(out) as arrays:
+            assert arrays["predecessors"][6] == last
+        assert ("any on a shortest path" in ok(*arguments)) == (last == 5)
+
+
 def test_generated_graphs(tmp_path):
     graph = rmat(6)
     matrices, search = tmp_path / "apsp.npz", tmp_path / "bfs.npy"

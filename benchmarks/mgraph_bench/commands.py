@@ -138,8 +138,9 @@ def bench_graph500(
     """Run the Graph500 benchmark, and print its output block.
 
     Every search is validated. A time is that of the call, with its tree of predecessors. Lines named devices have the
-    time on the devices, without messages to workers, and lines named distances that without the tree. The time of
-    construction includes that of generating the edges.
+    time on the devices, without messages to workers, and lines named distances that without a tree that is found
+    afterwards: a breadth-first search writes its tree as it goes. The time of construction includes that of generating
+    the edges.
     """
     from . import graph500
 

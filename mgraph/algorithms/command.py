@@ -53,6 +53,8 @@ class Option(NamedTuple):
         Whether ``--help`` leaves it out.
     array : bool
         Whether it adds an array to the result: ``--out`` then takes a ``.npz`` file.
+    flag : object
+        What a flag passes to the call.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Option(NamedTuple):
     several: bool = False
     hidden: bool = False
     array: bool = False
+    flag: object = True
 
 
 class Command(NamedTuple):

@@ -19,13 +19,16 @@ from .summaries import described_list
 def option(given: Option) -> Any:
     """Return an argument of a call as an option of click's."""
     spelled = given.spelled or f"--{given.name.replace('_', '-')}"
-    shown = (given.default is not None and given.type is not bool) or "/" in spelled
+    flag, pair = given.type is bool, "/" in spelled
+    shown = (given.default is not None and not flag) or pair
+    kind: Any = click.Choice(given.type) if isinstance(given.type, tuple) else given.type
+    passed = {"type": click.UNPROCESSED, "flag_value": given.flag} if flag and not pair else {"type": kind}
     return click.option(
         spelled,
         given.name,
-        type=click.Choice(given.type) if isinstance(given.type, tuple) else given.type,
-        is_flag=given.type is bool,
-        default=False if given.type is bool and given.default is None else given.default,
+        **passed,
+        is_flag=flag,
+        default=False if flag and given.default is None else given.default,
         show_default=" ".join(map(str, given.default)) if given.several else shown,
         multiple=given.several,
         metavar=given.metavar,

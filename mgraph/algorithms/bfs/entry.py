@@ -19,6 +19,8 @@ def samples(method: str) -> Iterator[Sample]:
     for graph in graphs():
         predecessors = method not in BY_LEVEL or graph.n < 600
         yield Sample(graph, {"source": 1, "predecessors": predecessors})
+        if method not in BY_LEVEL:  # the search itself writes the tree
+            yield Sample(graph, {"source": 1, "predecessors": "any"})
         yield Sample(graph, {"sources": [1, 2], "predecessors": predecessors})
 
 
@@ -64,6 +66,14 @@ BFS = Algorithm(
             Option("max_depth", int, hidden=True),  # the former name, which the call warns of
             TARGET,
             PREDECESSORS,
+            Option(
+                "predecessors",
+                bool,
+                "Find any predecessors on shortest paths, not the least ones: faster in large graphs.",
+                spelled="--any-predecessors",
+                array=True,
+                flag="any",
+            ),
         ),
     ),
 )
