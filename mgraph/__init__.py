@@ -24,6 +24,7 @@ from .algorithms.minimum_spanning_forest.call import SpanningForestResult, minim
 from .algorithms.sssp.call import SsspResult, sssp
 from .errors import (
     AmbiguousZerosError,
+    CheckpointError,
     DeviceError,
     DistanceOverflowError,
     FormatError,
@@ -54,6 +55,7 @@ __all__ = [
     "ApspResult",
     "BfsManyResult",
     "BfsResult",
+    "CheckpointError",
     "ClosureResult",
     "ComponentsResult",
     "DeviceError",

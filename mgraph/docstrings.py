@@ -36,6 +36,23 @@ span : int, optional
 progress : callable, optional
     Called between spans with the number of supersteps done and their total, which is None if it depends on the graph.
 """,
+    "{checkpoint arguments}": """\
+checkpoint : str or path, optional
+    A folder, or a URL that fsspec knows, to which what has been computed is written now and then, by the devices and
+    workers themselves, behind the computation. The last two complete checkpoints are kept. All workers, and the caller,
+    must be able to write to it and read from it.
+checkpoint_every : float, optional
+    Seconds between two checkpoints. By default 10, or more where the call has to pause for them.
+resume : bool
+    Go on from the last complete checkpoint in the folder, on the same devices or others; begin anew if there is none.
+    The call and its input must be those that wrote it. A call that is made again after a loss does so by itself.
+""",
+    "{checkpoint errors}": """\
+CheckpointError
+    With `resume`: if no checkpoint can be used, or they are of another call or another input.
+OutputExistsError
+    If the folder holds checkpoints, and `resume` is false.
+""",
     "{common errors}": """\
 MemoryLimitError
     If no plan fits the free memory, or `memory_limit`; raised before anything is allocated.

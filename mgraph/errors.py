@@ -342,6 +342,22 @@ class MissingPackageError(MgraphError, ImportError):
     """An optional package, such as pandas, is not installed; the message says how to install it."""
 
 
+class CheckpointError(MgraphError, ValueError):
+    """A checkpoint is damaged, or of another call or another input than the one that is to go on from it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import mgraph
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = mgraph.apsp([[0, 3], [2, 0]], device="cpu", checkpoint=folder, checkpoint_every=0)
+    ...     mgraph.apsp([[0, 4], [2, 0]], device="cpu", checkpoint=folder, resume=True)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    mgraph.errors.CheckpointError: ... holds a checkpoint of the same call on another input
+    """
+
+
 class OutputExistsError(MgraphError, FileExistsError):
     """The output file exists, and `overwrite` is False.
 

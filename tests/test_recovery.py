@@ -7,7 +7,7 @@ import signal
 import dask
 import numpy as np
 import pytest
-from test_cluster import QUIET, forked, kill_a_worker, wait_until
+from test_cluster import QUIET, forked, kill_a_worker, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 
 import mgraph
 from mgraph.errors import InputError, WorkerLostError

@@ -17,5 +17,6 @@ from . import algorithms as algorithms
 from . import machine as machine
 from . import plans as plans
 from . import residents as residents
+from . import resuming as resuming
 from .commands import Command as Command
 from .commands import main as main

@@ -15,6 +15,9 @@ from ..errors import FormatError, InputError, MemoryLimitError, MissingPackageEr
 from .interrupts import Terminated
 from .messages import Failure, Misuse, one_line, show_warning
 
+#: Where a command's context has the words by which it was called.
+WORDS = "mgraph.words"
+
 
 class Command(click.Command):
     """A command whose errors and warnings are one line each; ``--debug`` adds the traceback and Dask's log."""
@@ -22,6 +25,13 @@ class Command(click.Command):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.params.append(click.Option(["--debug"], is_flag=True, help="Show an error's traceback, and Dask's log."))
+
+    def make_context(self, info_name: str | None, args: list[str], *others: Any, **options: Any) -> click.Context:
+        """Parse the options, and note the words."""
+        words = [info_name, *args]
+        ctx = super().make_context(info_name, args, *others, **options)
+        ctx.meta[WORDS] = words
+        return ctx
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""

@@ -129,6 +129,17 @@ retries_option = click.option(
     help="How many times to run again on the workers that are left, after one was lost; by default 2.",
 )
 
+#: Of calls that write checkpoints: where, how often, and whether to go on from one.
+checkpoint_options = _options(
+    click.option(
+        "--checkpoint",
+        metavar="FOLDER",
+        help="Write what has been computed to this folder, or URL, now and then; mgraph resume FOLDER goes on from it.",
+    ),
+    click.option("--checkpoint-every", type=float, metavar="SECONDS", help="How often; by default every 10 s or more."),
+    click.option("--resume", is_flag=True, help="Go on from the last checkpoint in the folder, if there is one."),
+)
+
 run_options = _options(
     click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; by default a GPU where there is one."),
     click.option("--workers", type=int, metavar="N", help="Run on N Dask workers of this machine."),

@@ -22,6 +22,8 @@ from ..graph import Graph
 from ..io import check_output, save
 from ..reading import read
 from ..results import Result
+from ..runtime.checkpoints import checked_checkpoints
+from .commands import WORDS
 from .interrupts import closed, stoppable
 from .summaries import as_json_text, described
 from .workers import check_workers, client_of
@@ -136,6 +138,7 @@ def perform(
             )
         for name in (name for name, wanted in added.items() if wanted and out.suffix == ".npy"):
             raise click.UsageError(f"a .npy file holds the distances only: with --{name}, give a .npz file")
+    note_command(options)
     name, started = entry.call.__name__, time.perf_counter()
     given = read_input() if resident is None else None
     seconds = {"read": time.perf_counter() - started}
@@ -193,6 +196,14 @@ def perform(
     click.echo(found.words)
     if out is not None:
         click.echo(f"saved: {out}")
+
+
+def note_command(options: dict[str, Any]) -> None:
+    """Write the command that runs beside the checkpoints that it begins to write, for ``mgraph resume``."""
+    given = options.get("checkpoint"), options.get("checkpoint_every"), options.get("resume", False)
+    wanted = checked_checkpoints(*given)
+    if wanted is not None and not wanted.store.numbers():
+        wanted.store.note(click.get_current_context().meta[WORDS])
 
 
 def _compiling(bar: Any, name: str, begins: bool, look: Callable[[], None]) -> None:

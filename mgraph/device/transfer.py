@@ -60,13 +60,13 @@ def carry_home(device: Device, source: Array, target: np.ndarray) -> list[Future
     parts = max(1, min(len(source), CARRIERS, source.size * source.itemsize // _LEAST))
     cuts = np.linspace(0, len(source), parts + 1).astype(int).tolist()
     return [
-        _CARRIERS.submit(_carry, device, ready, source[top:bottom], target[top:bottom])
+        _CARRIERS.submit(carry, device, ready, source[top:bottom], target[top:bottom])
         for top, bottom in itertools.pairwise(cuts)
     ]
 
 
-def _carry(device: Device, ready: Any, source: Array, target: np.ndarray) -> None:
-    """Copy rows to the host once they are `ready`, piece by piece through this thread's own stream and buffer."""
+def carry(device: Device, ready: Any, source: Array, target: np.ndarray) -> None:
+    """Copy rows to the host after the event `ready`, piece by piece through this thread's own stream and buffer."""
     ready.synchronize()
     stream, buffer = staging(device, threading.get_ident())
     room = len(buffer) // source.itemsize

@@ -15,7 +15,7 @@ If the plan asks for look-ahead and a span has whole rounds, the next pivot rows
 the rest of the matrix is updated, a second stream factors, solves and broadcasts them into a second set of panels.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -31,6 +31,7 @@ from ..kernels.minplus.ops import Panels
 from ..planning.plan import Plan
 from ..runtime.communicator import Communicator
 from .distance_matrix import NO_CYCLE, Part, empty, fill, finished, raise_negative_cycle
+from .lasting import LastingMatrix
 from .plan import MatrixDetail
 
 
@@ -69,7 +70,7 @@ class MatrixShard(Generic[Kernels]):
     incoming: Compressed | None = None  # all edges by target, to derive predecessors from
 
 
-class BlockedElimination(ABC, Generic[Kernels]):
+class BlockedElimination(LastingMatrix, Generic[Kernels]):
     """The rounds of a blocked elimination over a grid of shards, whatever its kernels compute."""
 
     def __init__(self, plan: Plan[MatrixDetail], nonnegative: bool) -> None:
@@ -94,6 +95,10 @@ class BlockedElimination(ABC, Generic[Kernels]):
         else:
             self._update(state, number)
         return 1
+
+    def settled(self, step: int) -> bool:
+        """Return whether a round has ended: within one, the panels matter too."""
+        return step % 3 == 0
 
     def look_ahead(self, state: MatrixShard[Kernels], first: int, last: int, comm: Communicator) -> None:
         """Run the rounds `first` to `last` - 1 with look-ahead."""

@@ -118,6 +118,9 @@ class Plan(Generic[DetailT]):
         Bytes of a matrix in host memory and in a temporary file, in addition to the devices.
     alternatives : tuple of Alternative
         The alternatives that were considered, fastest first.
+    copied_bytes : tuple of int
+        The bytes of `peak_bytes` that copies for checkpoints take, by device; 0 where they do not fit, so that the call
+        pauses while one is written. Empty without checkpoints.
 
     Examples
     --------
@@ -143,6 +146,7 @@ class Plan(Generic[DetailT]):
     host_bytes: int = 0
     disk_bytes: int = 0
     alternatives: tuple[Alternative, ...] = ()
+    copied_bytes: tuple[int, ...] = ()
 
     def explain(self) -> str:
         """Return the plan in words, one fact per line, and the alternatives.
@@ -170,6 +174,12 @@ class Plan(Generic[DetailT]):
         if self.m:
             what += f", {self.m:,} directed edges"
         lines = [what, self.detail.result(self), *self.detail.lines(self), *self._parts()]
+        if self.copied_bytes:
+            least = min(self.copied_bytes)
+            copied = (
+                f"behind the computation, from a copy of {_between(self.copied_bytes, size_in_words)} on each device"
+            )
+            lines.append(f"checkpoints: written {copied if least else 'while the call pauses, as a copy does not fit'}")
         known = math.isfinite(self.seconds)
         lines.append(f"predicted time of the solve: {duration_in_words(self.seconds) if known else 'unknown'}")
         if self.alternatives:

@@ -8,6 +8,7 @@ from .. import device as devices
 from ..device.clock import clock
 from ..planning.devices import DeviceSpec, spec_of
 from ..planning.plan import Plan
+from .checkpoints import Checkpoints, Keeping, Writer, filled, lasting
 from .communicator import Solo
 from .program import Outcome, Program, Progress, advance, log_plan, log_span, memory_errors
 
@@ -20,9 +21,18 @@ class Direct:
         self.device = device
         self.specs: tuple[DeviceSpec, ...] = (spec_of(device),)
 
-    def run(self, program: Program, piece: Callable[[int], Any], plan: Plan, progress: Progress | None) -> Outcome:
+    def run(
+        self,
+        program: Program,
+        piece: Callable[[int], Any],
+        plan: Plan,
+        progress: Progress | None,
+        checkpoints: Checkpoints | None = None,
+    ) -> Outcome:
         """Run `program` on the device; results are arrays of it."""
         comm = Solo()
+        keeping: Keeping | None = None
+        writer: Writer | None = None
         log_plan(plan)
         with memory_errors(plan.algorithm, plan), self.device.active():
             try:
@@ -30,10 +40,21 @@ class Direct:
                 state = program.load(0, piece(0), self.device)
                 loaded = self._moment()
                 k, finished = 0, False
+                if checkpoints is not None:
+                    kept, place = lasting(program, plan), checkpoints.store.place
+                    keeping = Keeping(checkpoints, kept, kept.fingerprint(state, 0), 1)
+                    k = keeping.begin(lambda number: [filled(kept, state, 0, place, number)])
                 while not finished:
                     first = k
+                    order = None if keeping is None else keeping.order()
                     k, finished = advance(program, state, first, plan.span, comm)
                     log_span(plan, first, k, finished)
+                    if keeping is not None and writer is not None and writer.done:
+                        keeping.take([writer.report()])
+                        writer = None
+                    if keeping is not None and order is not None and not finished and kept.settled(k):
+                        writer = Writer(order, kept.pieces(state, 0), self.device)
+                        keeping.ordered(k)
                     solved = self._moment()
                     if progress is not None or not finished:  # otherwise collecting need not wait
                         self.device.synchronize()
@@ -47,6 +68,10 @@ class Direct:
                 with contextlib.suppress(Exception):
                     self.device.settle()
                 raise
+            finally:
+                if writer is not None:
+                    writer.stop()
+                    writer.wait()
             timings = {
                 "load": self._seconds(begun, loaded),
                 "solve": self._seconds(loaded, solved),

@@ -18,6 +18,7 @@ from ..errors import MemoryLimitError
 from ..planning.devices import DeviceSpec
 from ..planning.fit import overrun
 from ..planning.plan import MANY, Plan
+from .checkpoints import Checkpoints
 from .communicator import Communicator
 
 _log = logging.getLogger(__name__)
@@ -76,7 +77,14 @@ class Executor(Protocol):
     specs: tuple[DeviceSpec, ...]
     place: devices.Device | None
 
-    def run(self, program: Program, piece: Callable[[int], Any], plan: Plan, progress: Progress | None) -> Outcome:
+    def run(
+        self,
+        program: Program,
+        piece: Callable[[int], Any],
+        plan: Plan,
+        progress: Progress | None,
+        checkpoints: Checkpoints | None = None,
+    ) -> Outcome:
         """Run `program` by `plan`; ``piece(shard)`` is a shard's part of the input."""
         ...
 

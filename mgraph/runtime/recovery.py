@@ -48,6 +48,8 @@ def recovering(call: Callable[P, T]) -> Callable[P, T]:
                     raise
                 # Not the error itself, whose frames refer to what the call has allocated.
                 losses.append(WorkerLostError(*error.parts, workers=error.workers, among=error.among))
+            if given.get("checkpoint") is not None:
+                options["resume"] = True
             found = _returned(client, losses[-1], given.get("worker_timeout"))
             _log.warning("%s; %s is made again, on the %d workers there are", losses[-1], call.__name__, found)
 

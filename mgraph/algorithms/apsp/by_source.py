@@ -11,8 +11,9 @@ to the potentials, not to the distance, so float32 is searched in float64.
 """
 
 import itertools
+from collections.abc import Iterable
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ from ...graph.weights import decode
 from ...kernels import sssp_many as sssp_many_kernels
 from ...kernels.edges import Adjacency, WeightedAdjacency
 from ...planning.plan import Plan
+from ...runtime.checkpoints import Lasting, Piece, Saved, fingerprint_of_edges
 from ...runtime.communicator import Communicator
 from ...runtime.gathering import Whole
 from .detail import SLOTS, SourcesDetail
@@ -126,9 +128,12 @@ class SourcesShard:
     shifted: Array | None  # a batch of distances in the type of the search, if the result's type differs
     D: RowStream
     P: RowStream | None
+    batches: list[tuple[int, int]]  # of sources that are left to search from, as rows of the shard
+    rounds: int  # batches that the shard with most of them has
+    done: list[tuple[int, int]] = field(default_factory=list)
 
 
-class FromEverySource:
+class FromEverySource(Lasting):
     """Shortest paths from every vertex, batch by batch of sources, over ranges of the sources.
 
     Parameters
@@ -155,6 +160,8 @@ class FromEverySource:
         weights = edge_lengths(Compressed(indptr, indices, piece.incoming.weights), h, dtype, device)
         batch = min(last - first, self.detail.batch)
         shape = (last - first, n)
+        lengths = [end - start for start, end in self.plan.ranges]
+        batches = [_batches([(0, length)], self.detail.batch) for length in lengths]
         return SourcesShard(
             device=device,
             kernels=kernels,
@@ -166,18 +173,18 @@ class FromEverySource:
             shifted=None if dtype == np.dtype(self.plan.dtype) else xp.empty((batch, n), dtype),
             D=RowStream(device, self.home, shape, batch, self.plan.dtype),
             P=RowStream(device, self.home, shape, batch, np.int32) if self.plan.predecessors else None,
+            batches=batches[shard],
+            rounds=max(map(len, batches)),
         )
 
     def step(self, state: SourcesShard, first: int, limit: int, comm: Communicator) -> int:
         """Search from one batch of sources."""
-        batch = self.detail.batch
-        if first * batch >= max(last - first for first, last in self.plan.ranges):
+        if first >= state.rounds:
             return 0
-        start, end = self.plan.ranges[comm.rank]
-        top, bottom = first * batch, min(first * batch + batch, end - start)
-        if top >= bottom:
+        if first >= len(state.batches):
             return 1
-        k, source = state.kernels, start + top
+        top, bottom = state.batches[first]
+        k, source = state.kernels, self.plan.ranges[comm.rank][0] + top
         rows = state.D.batch(top, bottom)
         D = rows if state.shifted is None else state.shifted[: bottom - top]
         P = None if state.P is None else state.P.batch(top, bottom)
@@ -193,7 +200,47 @@ class FromEverySource:
         state.D.send(top, bottom)
         if state.P is not None:
             state.P.send(top, bottom)
+        state.done.append((top, bottom))
         return 1
+
+    def described(self) -> dict[str, Any]:
+        """Return what a checkpoint must have been written for."""
+        return super().described() | {"computed": self.detail.computed}
+
+    def fingerprint(self, state: SourcesShard, shard: int) -> int:
+        """Return that of the edges into the shard's sources."""
+        first, last = self.plan.ranges[shard]
+        indptr, indices, weights = state.by_target
+        own = slice(int(indptr[first]), int(indptr[last]))
+        edges = Compressed(indptr[first : last + 1] - indptr[first], indices[own], weights[own])
+        return fingerprint_of_edges(first, edges)
+
+    def pieces(self, state: SourcesShard, shard: int) -> list[Piece]:
+        """Return the rows that are done since the call began, which are final."""
+        first = self.plan.ranges[shard][0]
+        streams = {"distances": state.D} | ({} if state.P is None else {"predecessors": state.P})
+        return [
+            Piece(name, stream.complete()[top:bottom], (first + top, 0), final=True)
+            for name, stream in streams.items()
+            for top, bottom in state.done
+        ]
+
+    def bytes_kept(self, shard: int) -> int:
+        """Return 0: rows that are done do not change, so they are not copied."""
+        return 0
+
+    def resumed(self, state: SourcesShard, shard: int, saved: Saved) -> int:
+        """Fill the rows that are done, and search from the other sources only."""
+        known = [rows for rows, _ in saved.manifest.boxes("distances")]
+        left = [_left(known, *own) for own in self.plan.ranges]
+        batches = [_batches(rows, self.detail.batch) for rows in left]
+        state.batches, state.rounds = batches[shard], max(map(len, batches))
+        first, last = self.plan.ranges[shard]
+        streams = {"distances": state.D} | ({} if state.P is None else {"predecessors": state.P})
+        for top, bottom in _left([(first + top, first + bottom) for top, bottom in left[shard]], first, last):
+            for name, stream in streams.items():
+                saved.fill(Piece(name, stream.whole[top:bottom], (first + top, 0)))
+        return 0
 
     def collect(self, state: SourcesShard, comm: Communicator) -> dict[str, Array]:
         """Return the shard's rows of the result."""
@@ -201,6 +248,23 @@ class FromEverySource:
         if state.P is not None:
             results["predecessors"] = state.P.complete()
         return results
+
+
+def _left(known: Iterable[tuple[int, int]], first: int, last: int) -> list[tuple[int, int]]:
+    """Return the ranges from `first` to `last` that no known one covers, less `first`."""
+    left, end = [], first
+    for top, bottom in sorted(known):
+        if top >= last:
+            break
+        if top > end:
+            left.append((end - first, top - first))
+        end = max(end, min(bottom, last))
+    return [*left, (end - first, last - first)] if end < last else left
+
+
+def _batches(rows: Iterable[tuple[int, int]], size: int) -> list[tuple[int, int]]:
+    """Return ranges cut into batches of at most `size`."""
+    return [(top, min(top + size, end)) for start, end in rows for top in range(start, end, size)]
 
 
 def _window(weights: Array) -> float:

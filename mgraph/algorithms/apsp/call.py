@@ -4,8 +4,9 @@ Each method is a program of its own: `mgraph.matrices.floyd_warshall`, `naive`, 
 `out_of_core` and `by_component` are two more ways to run Floyd-Warshall. The planner chooses (`plan`).
 """
 
+import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -27,6 +28,7 @@ from ...paths import endless, needed_for_paths, walked_back
 from ...planning.cut import GROUP
 from ...planning.plan import Plan
 from ...results import MatrixResult, Solved
+from ...runtime.checkpoints import Checkpoints, checked_checkpoints, counted, lasting
 from ...runtime.gathering import Gathering, Whole
 from ...runtime.program import Executor, Outcome, Program, Progress, memory_errors
 from ...runtime.recovery import recovering
@@ -75,6 +77,9 @@ def apsp(
     worker_timeout: float | str | None = None,
     wait_for_workers: int | None = None,
     retries: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: float | None = None,
+    resume: bool = False,
 ) -> "ApspResult":
     """Return the lengths of the shortest paths between all pairs of vertices.
 
@@ -109,6 +114,7 @@ def apsp(
     block : int, optional
         Number of pivots eliminated at a time (32, 64, 96 or 128); it changes the speed, never the result.
     {common arguments}
+    {checkpoint arguments}
 
     Returns
     -------
@@ -131,6 +137,7 @@ def apsp(
     InputError
         For invalid input.
     {common errors}
+    {checkpoint errors}
 
     See Also
     --------
@@ -167,6 +174,11 @@ def apsp(
         checked_flag("intermediate", intermediate),
     )
     checked_choice("method", method, ("auto", *METHODS))
+    wanted = checked_checkpoints(checkpoint, checkpoint_every, resume)
+    known = {} if wanted is None else wanted.call()
+    if method == "auto" and known.get("method") in METHODS:  # as the checkpoint was written by it
+        method = known["method"]
+        block, dtype = known.get("block") or block, known.get("dtype") if isinstance(dtype, str | None) else dtype
     block = None if block is None else checked_integer("block", block, 1)
     memory_limit = checked_memory_limit(memory_limit)
     span = checked_span(span, progress)
@@ -197,7 +209,8 @@ def apsp(
     _check_weights(graph, method)
     order = None
     sizes: tuple[int, ...] = ()
-    if method == "auto" and isinstance(graph, Graph) and graph.dense is None and runner.place is not None and n > GROUP:
+    parted = method == "auto" and wanted is None and runner.place is not None and n > GROUP
+    if parted and isinstance(graph, Graph) and graph.dense is None:
         counted, order = components(graph)
         sizes = tuple(counted.tolist())
     if narrowest:
@@ -231,7 +244,7 @@ def apsp(
         try:
             check_sums(graph, np.dtype(plan.dtype))
             check_sums(graph, np.dtype(plan.detail.computed), shifted=plan.method == "johnson")
-            outcome = _solved(graph, plan, order, runner, progress)
+            plan, outcome = _solved(graph, plan, order, runner, progress, wanted)
             if narrowest and graph.weights_dtype is not None and graph.weights_dtype.kind == "i":
                 _check_counting(outcome.arrays["distances"], plan)
             break
@@ -304,28 +317,40 @@ def _check_weights(graph: Graph | PlacedGraph, method: str) -> None:
             )
 
 
-def _solved(graph: Graph | PlacedGraph, plan: Plan, order: Any, runner: Executor, progress: Progress | None) -> Outcome:
-    """Run the plan's program."""
+def _solved(
+    graph: Graph | PlacedGraph,
+    plan: Plan,
+    order: Any,
+    runner: Executor,
+    progress: Progress | None,
+    checkpoints: Checkpoints | None,
+) -> tuple[Plan, Outcome]:
+    """Run the plan's program; return the plan with the memory that checkpoints take, and the outcome."""
     shifts = plan.method == "johnson" and not graph.nonnegative
+    piece: Callable[[int], Any] = lambda _: None  # noqa: E731
+    prepared = compiled = 0.0
     if isinstance(graph, PlacedGraph):
         whole = Whole(graph.placed, graph.nonnegative)
         if plan.method in SEARCHES:
             program: Program = Gathering(FromEverySource(plan, "cpu"), partial(gathered_network, whole, shifts))
         else:
             program = Gathering(_on_matrix(plan, graph.nonnegative), partial(gathered_part, whole, plan))
-        return runner.run(program, lambda _: None, plan, progress)
-    if plan.method in SEARCHES:
+    elif plan.method in SEARCHES:
         started, compiled = time.perf_counter(), clock().seconds()
         # Every shard needs the same edges and potentials, so they are prepared once, before the engine loads shards.
         searched = network(graph, potentials(graph) if shifts else None)
         prepared, compiled = time.perf_counter() - started, clock().seconds() - compiled
-        outcome = runner.run(FromEverySource(plan, "cpu"), lambda _: searched, plan, progress)
-        outcome.timings["load"] += prepared - compiled
-        outcome.timings["compile"] += compiled
-        return outcome
-    if plan.detail.groups:
-        return runner.run(ByComponent(plan, graph.nonnegative), groups(graph, plan, order), plan, progress)
-    return runner.run(_on_matrix(plan, graph.nonnegative), parts(graph, plan), plan, progress)
+        program, piece = FromEverySource(plan, "cpu"), lambda _: searched
+    elif plan.detail.groups:
+        program, piece = ByComponent(plan, graph.nonnegative), groups(graph, plan, order)
+    else:
+        program, piece = _on_matrix(plan, graph.nonnegative), parts(graph, plan)
+    if checkpoints is not None:
+        plan = counted(plan, lasting(program, plan))
+    outcome = runner.run(program, piece, plan, progress, checkpoints)
+    outcome.timings["load"] += prepared - compiled
+    outcome.timings["compile"] += compiled
+    return plan, outcome
 
 
 def _on_matrix(plan: Plan, nonnegative: bool) -> Program:

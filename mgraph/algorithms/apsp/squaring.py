@@ -23,6 +23,7 @@ from ...kernels import minplus as minplus_kernels
 from ...kernels.minplus.ops import Panels
 from ...matrices.distance_matrix import NO_CYCLE, Part, empty, fill, finished, on_diagonal, raise_negative_cycle
 from ...matrices.floyd_warshall import panels
+from ...matrices.lasting import LastingMatrix
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 from .detail import AllPairsDetail
@@ -42,7 +43,7 @@ class SquaringShard:
     cycle: Array
 
 
-class Squaring:
+class Squaring(LastingMatrix):
     """Repeated (min, +) squaring over ranges of rows."""
 
     def __init__(self, plan: Plan[AllPairsDetail], nonnegative: bool) -> None:
@@ -66,6 +67,15 @@ class Squaring:
         buffers.M.fill(kernel_infinity(dtype))  # nothing is eliminated: solving only copies rows and columns
         cycle = device.xp.full(1, NO_CYCLE, np.int32)
         return SquaringShard(device, minplus_kernels.on(device), D, P, square, labels, buffers, cycle)
+
+    def matrices(self, state: SquaringShard) -> dict[str, Array | None]:
+        """Return the shard's rows of the matrix and of its square."""
+        square = {"square": state.square, "squarelabels": state.square_labels}
+        return {**super().matrices(state), **square}
+
+    def bytes_kept(self, shard: int) -> int:
+        """Return the bytes of both."""
+        return 2 * super().bytes_kept(shard)
 
     def step(self, state: SquaringShard, first: int, limit: int, comm: Communicator) -> int:
         """Relax the square through one block of inner indices."""

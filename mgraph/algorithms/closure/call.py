@@ -5,6 +5,7 @@ Boolean algebra, on packed bits. So the program is that of `mgraph.matrices.floy
 and collecting a shard differ, and a word holds 32 columns.
 """
 
+import os
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,6 +20,7 @@ from ...graph import PlacedGraph, as_any_graph, as_graph, outline
 from ...kernels import closure as closure_kernels
 from ...matrices.distance_matrix import gathered_part, parts
 from ...results import MatrixResult
+from ...runtime.checkpoints import checked_checkpoints, counted
 from ...runtime.gathering import Gathering, Whole
 from ...runtime.program import Progress, memory_errors
 from ...runtime.recovery import recovering
@@ -50,6 +52,9 @@ def transitive_closure(
     worker_timeout: float | str | None = None,
     wait_for_workers: int | None = None,
     retries: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: float | None = None,
+    resume: bool = False,
 ) -> "ClosureResult":
     """Return which vertices can be reached from which.
 
@@ -60,6 +65,7 @@ def transitive_closure(
     reflexive : bool
         Whether every vertex reaches itself. If False, only vertices on a cycle do.
     {common arguments}
+    {checkpoint arguments}
 
     Returns
     -------
@@ -70,6 +76,7 @@ def transitive_closure(
     InputError
         For invalid input.
     {common errors}
+    {checkpoint errors}
 
     See Also
     --------
@@ -95,6 +102,7 @@ def transitive_closure(
     (True, False, 6)
     """
     reflexive = checked_flag("reflexive", reflexive)
+    wanted = checked_checkpoints(checkpoint, checkpoint_every, resume)
     matrix, near = near_workers(matrix_or_graph, device, client, worker_timeout, wait_for_workers)
     given = matrix if hasattr(matrix, "tocoo") else as_any_graph(matrix)
     n, home = outline(given)
@@ -113,12 +121,14 @@ def transitive_closure(
     m = 0 if graph.dense is not None else graph.m
     plan = planned(m=m, gathered=isinstance(graph, PlacedGraph), directed=graph.directed)
     program = Closure(plan, reflexive)
+    if wanted is not None:
+        plan = counted(plan, program)
     if isinstance(graph, PlacedGraph):
         whole = Whole(graph.placed, graph.nonnegative, weighted=False)
         gathering = Gathering(program, partial(gathered_part, whole, plan))
-        outcome = runner.run(gathering, lambda _: None, plan, progress)
+        outcome = runner.run(gathering, lambda _: None, plan, progress, wanted)
     else:
-        outcome = runner.run(program, parts(graph, plan), plan, progress)
+        outcome = runner.run(program, parts(graph, plan), plan, progress, wanted)
     words, counts = outcome.arrays["words"], outcome.arrays["counts"]
     if runner.place is not None:
         words = at_home(graph, words)

@@ -1,6 +1,6 @@
 """Transitive closure: the program over a grid of shards; ``kernels/closure.cu`` describes the algorithm."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,9 +22,15 @@ class Closure(BlockedElimination[closure_kernels.Operations]):
 
     facts: ClassVar[tuple[str, ...]] = ("counts",)
 
+    BITS: ClassVar[int] = 32
+
     def __init__(self, plan: Plan[MatrixDetail], reflexive: bool) -> None:
         super().__init__(plan, nonnegative=True)
         self.reflexive = reflexive
+
+    def described(self) -> dict[str, Any]:
+        """Return what a checkpoint must have been written for."""
+        return super().described() | {"reflexive": self.reflexive}
 
     def load(self, shard: int, piece: Part, device: devices.Device) -> MatrixShard[closure_kernels.Operations]:
         """Return the shard with the bits of its edges set and its panels allocated."""

@@ -14,6 +14,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -37,6 +38,7 @@ from ...graph.vertex_range import VertexRange
 from ...planning.devices import DeviceSpec
 from ...planning.plan import Plan
 from ...version import __version__
+from ..checkpoints import Checkpoints, Keeping, lasting
 from ..program import Outcome, Program, Progress, log_plan, log_span, memory_errors
 from . import tasks, worker
 from .comm import Aborted, Unreachable
@@ -133,7 +135,14 @@ class Cluster:
         self.specs = tuple(self._workers.values())
         self.addresses = tuple(self._workers)
 
-    def run(self, program: Program, piece: Callable[[int], Any], plan: Plan, progress: Progress | None) -> Outcome:
+    def run(
+        self,
+        program: Program,
+        piece: Callable[[int], Any],
+        plan: Plan,
+        progress: Progress | None,
+        checkpoints: Checkpoints | None = None,
+    ) -> Outcome:
         """Run `program` on the workers; matrices stay there, vectors come as NumPy arrays.
 
         Parameters
@@ -146,6 +155,8 @@ class Cluster:
             How the call is cut among the workers.
         progress : callable or None
             Called between spans with the number of supersteps done and their total.
+        checkpoints : Checkpoints, optional
+            The checkpoints to write, and to go on from.
 
         Returns
         -------
@@ -173,10 +184,21 @@ class Cluster:
                 session.load(program, self.specs[0].kind, piece)
                 loaded = time.perf_counter()
                 k, finished = 0, False
+                keeping = None
+                if checkpoints is not None:
+                    kept = lasting(program, plan)
+                    keeping = Keeping(checkpoints, kept, sum(session.each(worker.fingerprint)) % 2**64, len(addresses))
+                    k = keeping.begin(partial(session.each, worker.fill, checkpoints.store.place))
                 while not finished:
                     first = k
-                    k, finished = session.each(worker.advance, first, plan.span)[0]
+                    order = None if keeping is None else keeping.order()
+                    answers = session.each(worker.advance, first, plan.span, order)
+                    k, finished, _ = answers[0]
                     log_span(plan, first, k, finished)
+                    if keeping is not None:
+                        keeping.take([report for _, _, report in answers])
+                        if order is not None and not finished and kept.settled(k):
+                            keeping.ordered(k)
                     if progress is not None:
                         progress(k, plan.steps)
                 solved = time.perf_counter()

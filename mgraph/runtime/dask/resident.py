@@ -14,9 +14,10 @@ import numpy as np
 from distributed.protocol.pickle import dumps, loads
 
 from ... import device as devices
-from ...errors import MgraphError, SchedulerError, WorkerLostError
+from ...errors import Argument, Given, InputError, MgraphError, SchedulerError, WorkerLostError
 from ...planning.devices import DeviceSpec
 from ...planning.plan import Plan
+from ..checkpoints import Checkpoints
 from ..program import Outcome, Program, Progress, log_plan, log_span, memory_errors
 from . import residents, tasks, worker
 from .comm import Unreachable
@@ -55,8 +56,23 @@ class Resident:
         #: Bytes that each worker keeps of the graph, by name; updated by every call.
         self._held = held
 
-    def run(self, program: Program, piece: Callable[[int], Any], plan: Plan, progress: Progress | None) -> Outcome:
-        """Run a program; vectors stay on the workers, facts come as NumPy arrays. There are no pieces to send."""
+    def run(
+        self,
+        program: Program,
+        piece: Callable[[int], Any],
+        plan: Plan,
+        progress: Progress | None,
+        checkpoints: Checkpoints | None = None,
+    ) -> Outcome:
+        """Run a program; vectors stay on the workers, facts come as NumPy arrays. There are no pieces to send.
+
+        Raises
+        ------
+        InputError
+            If checkpoints are wanted: only calls that send their input to the workers write them.
+        """
+        if checkpoints is not None:
+            raise InputError(Argument("checkpoint"), " is not for what lies on workers: call with ", Given("client"))
         group, call = self._group, uuid.uuid4().hex
         log_plan(plan)
         with group.lock, memory_errors(plan.algorithm, plan), opened(group.client):

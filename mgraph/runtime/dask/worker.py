@@ -40,6 +40,7 @@ from ...graph.vertex_range import VertexRange
 from ...planning.devices import USABLE, DeviceSpec, spec_of
 from ...version import __version__
 from .. import program as engine
+from ..checkpoints import Order, Report, Writer, filled
 from ..communicator import Communicator, Nccl, Solo
 from .blocks import OnDevice
 from .comm import OPERATION, Aborted, DaskComm, Mailbox, Wait
@@ -83,6 +84,8 @@ class Session:
         self.state: Any = None
         self.comm: Communicator | None = None
         self.matrices: dict[str, Any] = {}
+        #: Writes a checkpoint.
+        self.writer: Writer | None = None
         self._ending = threading.Lock()
 
     def connected(self) -> Communicator:
@@ -136,6 +139,9 @@ class Session:
 
     def _end(self, how: str) -> None:
         with self._ending:
+            writer, self.writer = self.writer, None
+            if writer is not None:
+                writer.stop()
             comm, self.comm = self.comm, None
             if comm is not None and not (how == "close" and isinstance(comm, Nccl)):
                 getattr(comm, how)()
@@ -500,12 +506,39 @@ def unless_aborted(mailbox: Mailbox, make: Callable[[], T], discard: Callable[[T
 
 
 @reported
-def advance(session: str, first: int, span: int) -> tuple[int, bool]:
-    """Task: run a span of supersteps, as `mgraph.runtime.program.advance`."""
+def advance(session: str, first: int, span: int, order: Order | None) -> tuple[int, bool, Report | None]:
+    """Task: run a span of supersteps, as `mgraph.runtime.program.advance`, and begin to write a checkpoint if told to.
+
+    Returns also what was written since it was last asked, once that is done.
+    """
     worker = get_worker()
     s = sessions(worker).find(session)
     with at_work(worker, s, "solve"):
-        return engine.advance(s.program, s.state, first, span, s.connected(), s.begin)
+        k, finished = engine.advance(s.program, s.state, first, span, s.connected(), s.begin)
+        report = None
+        if s.writer is not None and s.writer.done:
+            report, s.writer = s.writer.report(), None
+        if order is not None and not finished and s.program.settled(k):
+            s.writer = Writer(order, s.program.pieces(s.state, s.rank), s.device)
+    return k, finished, report
+
+
+@reported
+def fingerprint(session: str) -> int:
+    """Task: return the fingerprint of the shard's part of the input."""
+    worker = get_worker()
+    s = sessions(worker).find(session)
+    with at_work(worker, s, "load"):
+        return int(s.program.fingerprint(s.state, s.rank))
+
+
+@reported
+def fill(session: str, place: str, number: int) -> int | str:
+    """Task: fill the shard from a checkpoint, as `mgraph.runtime.checkpoints.filled`."""
+    worker = get_worker()
+    s = sessions(worker).find(session)
+    with at_work(worker, s, "load"):
+        return filled(s.program, s.state, s.rank, place, number)
 
 
 @reported
@@ -514,6 +547,9 @@ def collect(session: str) -> tuple[dict[str, np.ndarray], dict[str, np.dtype], d
     worker = get_worker()
     s = sessions(worker).find(session)
     with at_work(worker, s, "collect"):
+        if s.writer is not None:
+            s.writer.stop()
+            s.writer.wait()  # as it may read what is changed now
         arrays = s.program.collect(s.state, s.connected())
         s.device.synchronize()
         s.close()

@@ -1,0 +1,55 @@
+"""``mgraph resume``: going on with a command from the checkpoints that it has written."""
+
+import contextlib
+import os
+from typing import Any
+
+import click
+
+from ..errors import CheckpointError
+from ..runtime.checkpoints import checked_checkpoints
+from .commands import main
+
+#: Options with a value that say where a command runs. Of these, new ones replace all old ones.
+PLACES = ("--device", "--workers", "--scheduler", "--scheduler-file", "--wait-for-workers")
+
+
+@main.command(
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    epilog="Example: mgraph resume /scratch/run --scheduler-file scheduler.json",
+)
+@click.argument("folder", metavar="FOLDER")
+@click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[OPTIONS OF THE COMMAND]...")
+@click.pass_context
+def resume(ctx: click.Context, folder: str, options: tuple[str, ...]) -> None:
+    """Go on with the command that has written checkpoints to FOLDER, in the folder in which it ran.
+
+    It gets the options that it had, and those given here. They may name other devices or workers.
+    """
+    wanted = checked_checkpoints(folder, None, True)
+    assert wanted is not None
+    words, ran_in = wanted.store.noted()
+    command = main.get_command(ctx, words[0])
+    if command is None or not any(each.name == "checkpoint" for each in command.params):
+        raise CheckpointError(f"{folder}: mgraph has no command {words[0]!r} that writes checkpoints")
+    kept = words[1:] if not any(_named(each) in PLACES for each in options) else _without_places(words[1:])
+    arguments: list[Any] = [*kept, "--checkpoint", wanted.store.place, "--resume", *options]
+    with contextlib.chdir(ran_in) if os.path.isdir(ran_in) else contextlib.nullcontext():
+        with command.make_context(words[0], arguments, parent=ctx) as inner:
+            command.invoke(inner)
+
+
+def _named(word: str) -> str:
+    """Return the option that a word of a command names, if it is one."""
+    return word.partition("=")[0]
+
+
+def _without_places(words: list[str]) -> list[str]:
+    """Return the words of a command without the options that say where it runs."""
+    found, ahead = [], iter(words)
+    for word in ahead:
+        if word in PLACES:
+            next(ahead, None)
+        elif _named(word) not in PLACES:
+            found.append(word)
+    return found

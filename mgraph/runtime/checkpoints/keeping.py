@@ -1,0 +1,232 @@
+"""When a call writes a checkpoint, and which one it goes on from.
+
+The driver of a call decides, between spans. Each shard writes its part; when all have written theirs, the driver writes
+the manifest, and removes what is older than the last two checkpoints. If a checkpoint cannot be written, a warning says
+why, and the call goes on.
+"""
+
+import logging
+import os
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from ...arguments import checked_flag
+from ...errors import Argument, CheckpointError, Given, InputError, OutputExistsError, shown
+from ...io.files import absolute
+from ...planning.devices import usable
+from ...planning.plan import Plan
+from .pieces import Lasting
+from .store import Manifest, Store, Stored
+from .writing import Order, Report
+
+_log = logging.getLogger(__name__)
+
+#: The least seconds between two checkpoints where the caller gives none, and the most of a run that pauses may take.
+LEAST, SHARE = 10.0, 0.02
+
+#: How many complete checkpoints are kept.
+KEPT = 2
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """The checkpoints that a call is to write.
+
+    Attributes
+    ----------
+    store : Store
+        Where.
+    every : float or None
+        Seconds between two; None chooses them so that pauses take at most `SHARE` of the run.
+    resume : bool
+        Whether to go on from the last one that is complete.
+    """
+
+    store: Store
+    every: float | None
+    resume: bool
+
+    def call(self) -> dict[str, Any]:
+        """Return by name what was asked of the call that goes on; empty if it does not go on from a checkpoint."""
+        if self.resume:
+            for number in self.store.numbers():
+                try:
+                    return dict(self.store.manifest(number).call)
+                except CheckpointError as error:
+                    _log.warning("%s", error)
+        return {}
+
+
+class OtherCallError(CheckpointError):
+    """The checkpoints are of another call or another input."""
+
+
+class Keeping:
+    """The checkpoints of one run of a program.
+
+    Parameters
+    ----------
+    wanted : Checkpoints
+        What the caller wants.
+    program : Lasting
+        The program.
+    fingerprint : int
+        That of the whole input.
+    shards : int
+        The number of shards.
+
+    Raises
+    ------
+    OutputExistsError
+        If there are checkpoints, and the call is not to go on from one.
+    """
+
+    def __init__(self, wanted: Checkpoints, program: Lasting, fingerprint: int, shards: int) -> None:
+        self._store, self._every = wanted.store, wanted.every
+        self._call, self._input = program.described(), fingerprint
+        self._numbers = wanted.store.numbers()
+        if self._numbers and not wanted.resume:
+            there = f"{wanted.store} holds checkpoints: "
+            raise OutputExistsError(there, Given("resume", True), " goes on from the last one; or give another folder")
+        self._number = max(self._numbers, default=0)
+        self._kept: list[Manifest] = []
+        self._final: tuple[Stored, ...] = ()
+        self._reports: list[Report | None] = [None] * shards
+        self._step: int | None = None  # of the checkpoint that is being written
+        self._last = time.monotonic()
+        self._pause = 0.0
+
+    def begin(self, fill: Callable[[int], Sequence[int | str]]) -> int:
+        """Return the superstep to begin with: that of the last checkpoint that can be used, or 0 if there is none.
+
+        Parameters
+        ----------
+        fill : callable
+            Fills all shards from the checkpoint of a number; returns for each the next superstep, or what was wrong.
+
+        Raises
+        ------
+        CheckpointError
+            If the checkpoints are of another call or another input, or all of them are damaged.
+        """
+        damages: list[str] = []
+        for number in self._numbers:
+            answers: Sequence[int | str]
+            try:
+                manifest = self._store.manifest(number)
+                self._check(manifest)
+                answers = fill(number)
+            except OtherCallError:
+                raise
+            except CheckpointError as error:
+                answers = [str(error)]
+            wrong = next((answer for answer in answers if isinstance(answer, str)), None)
+            if wrong is None:
+                self._kept = [manifest]
+                self._final = tuple(stored for stored in manifest.files if stored.final)
+                _log.info("going on by the checkpoint that was written to %s at %s", self._store, manifest.written)
+                return int(answers[0])
+            damages.append(wrong)
+            _log.warning("checkpoint %d cannot be used: %s", number, wrong)
+        if damages:
+            raise CheckpointError(f"no checkpoint can be used: {damages[0]}")
+        return 0
+
+    def _check(self, manifest: Manifest) -> None:
+        for name, wanted in self._call.items():
+            found = manifest.call.get(name)
+            if found != wanted:
+                other = f"its {name} is {shown(found)}, not {shown(wanted)}"
+                raise OtherCallError(f"{self._store} holds a checkpoint of another call: {other}")
+        if manifest.input != self._input:
+            raise OtherCallError(f"{self._store} holds a checkpoint of the same call on another input")
+
+    def order(self) -> Order | None:
+        """Return what each shard is to write after the next span; None if it is not time, or one is being written."""
+        every = max(LEAST, self._pause / SHARE) if self._every is None else self._every
+        if self._step is not None or time.monotonic() - self._last < every:
+            return None
+        self._number += 1
+        return Order(self._store.place, self._number, frozenset((stored.name, stored.box) for stored in self._final))
+
+    def ordered(self, step: int) -> None:
+        """Note that the shards have begun to write, at superstep `step`."""
+        self._last, self._step = time.monotonic(), step
+        self._reports = [None] * len(self._reports)
+
+    def take(self, reports: Sequence[Report | None]) -> None:
+        """Take what the shards have written since they were asked last; complete the checkpoint if that is all."""
+        self._reports = [new or old for new, old in zip(reports, self._reports, strict=True)]
+        done = [report for report in self._reports if report is not None]
+        if self._step is None or len(done) < len(self._reports):
+            return
+        step, self._step = self._step, None
+        self._pause = max(report.pause for report in done)
+        files = tuple(stored for report in done for stored in report.files)
+        final = (*self._final, *(stored for stored in files if stored.final))
+        changing = tuple(stored for stored in files if not stored.final)
+        written = datetime.now(UTC).isoformat(timespec="seconds")
+        manifest = Manifest(self._number, self._call, self._input, step, written, final + changing)
+        error = next((report.error for report in done if report.error), "")
+        try:
+            if not error:
+                self._store.complete(manifest)
+                self._kept, self._final = [*self._kept, manifest][-KEPT:], final
+            self._store.prune(self._kept)
+        except OSError as failed:
+            error = str(failed)
+        if error:
+            text = f"checkpoint {self._number} was not written to {self._store}, and the call goes on: {error}"
+            _log.warning("%s", text)
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
+        else:
+            size = sum(stored.nbytes for stored in files)
+            _log.info("checkpoint %d, of superstep %d: %d bytes to %s", self._number, step, size, self._store)
+
+
+def lasting(program: Any, plan: Plan[Any]) -> Lasting:
+    """Return a program that checkpoints are wanted of, or raise InputError if it has none."""
+    if isinstance(program, Lasting):
+        return program
+    raise InputError(
+        Given("checkpoint"), f" does not go with method {plan.method!r} as it is planned here: {plan.explain()}"
+    )
+
+
+def counted(plan: Plan[Any], program: Lasting) -> Plan[Any]:
+    """Return a plan whose memory counts the copies that checkpoints make, on the devices that have room for them."""
+    copies = [program.bytes_kept(shard) for shard in range(len(plan.ranges))]
+    fitting = tuple(
+        copy if peak + copy <= usable(spec, None) else 0
+        for copy, peak, spec in zip(copies, plan.peak_bytes, plan.devices, strict=True)
+    )
+    peaks = tuple(peak + copy for peak, copy in zip(plan.peak_bytes, fitting, strict=True))
+    return replace(plan, peak_bytes=peaks, copied_bytes=fitting)
+
+
+def checked_checkpoints(checkpoint: Any, every: Any, resume: Any) -> Checkpoints | None:
+    """Return what a call's arguments `checkpoint`, `checkpoint_every` and `resume` ask for; None for no checkpoints.
+
+    Raises
+    ------
+    InputError
+        If one of them is invalid, or one of the last two is given without the first.
+    """
+    resume = checked_flag("resume", resume)
+    if checkpoint is None:
+        for name, value in (("checkpoint_every", every), ("resume", resume or None)):
+            if value is not None:
+                raise InputError(Argument(name), " goes with ", Given("checkpoint"))
+        return None
+    if not isinstance(checkpoint, str | os.PathLike):
+        raise InputError(argument="checkpoint", value=checkpoint, expected="a folder, as a path or a URL")
+    place = absolute(os.path.expanduser(os.fspath(checkpoint)))
+    if every is not None:
+        good = isinstance(every, int | float) and not isinstance(every, bool) and 0 <= every < float("inf")
+        if not good:
+            raise InputError(argument="checkpoint_every", value=every, expected="a number of seconds, 0 or more")
+    return Checkpoints(Store(place), None if every is None else float(every), resume)

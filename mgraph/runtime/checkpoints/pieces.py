@@ -1,0 +1,158 @@
+"""Pieces of a program's state that last: arrays, and where they lie in the whole that all shards have together.
+
+A checkpoint holds pieces of whole arrays, such as the matrix of distances, and not shards. So a call can go on from it
+on another number of workers, each of which reads what overlaps its own pieces.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ... import device as devices
+from ...arrays import Array
+from ...graph import Compressed
+from ...planning.plan import Plan
+
+if TYPE_CHECKING:
+    from .store import Saved
+
+#: Elements whose fingerprint is computed at a time.
+AT_A_TIME = {"cpu": 1 << 18, "cuda": 1 << 24}
+
+#: A part of an array: the first and the end of each dimension.
+Box = tuple[tuple[int, int], ...]
+
+
+class Piece(NamedTuple):
+    """An array of a shard, or a view of one, as a part of a whole.
+
+    Attributes
+    ----------
+    name : str
+        The name of the whole, of letters.
+    array : array
+        The elements, contiguous in the last dimension.
+    origin : tuple of int
+        Where the first element lies in the whole. Pieces of shards do not overlap.
+    final : bool
+        Whether the elements will not change any more: they are written once.
+    """
+
+    name: str
+    array: Array
+    origin: tuple[int, ...]
+    final: bool = False
+
+    @property
+    def box(self) -> Box:
+        """The part of the whole that this piece is."""
+        return tuple((first, first + size) for first, size in zip(self.origin, self.array.shape, strict=True))
+
+
+def overlap(one: Box, other: Box) -> Box | None:
+    """Return the part that two boxes share; None if they share nothing."""
+    shared = tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(one, other, strict=True))
+    return shared if all(first < last for first, last in shared) else None
+
+
+def within(box: Box, origin: Sequence[int]) -> tuple[slice, ...]:
+    """Return the indices of a box in an array whose first element lies at `origin`."""
+    return tuple(slice(first - start, last - start) for (first, last), start in zip(box, origin, strict=True))
+
+
+class Lasting(ABC):
+    """The base of programs that can go on from a checkpoint."""
+
+    plan: Plan[Any]
+
+    def described(self) -> dict[str, Any]:
+        """Return by name what a checkpoint must have been written for: values of JSON, none of which are a cut."""
+        plan = self.plan
+        return {
+            "algorithm": plan.algorithm,
+            "method": plan.method,
+            "n": plan.n,
+            "dtype": plan.dtype,
+            "predecessors": plan.predecessors,
+        }
+
+    @abstractmethod
+    def fingerprint(self, state: Any, shard: int) -> int:
+        """Return a number of 64 bits that depends on the shard's part of the input; called right after `load`.
+
+        The sum of the shards' numbers is that of the whole input, however it is cut.
+        """
+
+    @abstractmethod
+    def pieces(self, state: Any, shard: int) -> list[Piece]:
+        """Return the shard's pieces: views of the state, which a checkpoint copies and `resumed` fills."""
+
+    def settled(self, step: int) -> bool:
+        """Return whether all that is to be kept is in the pieces when `step` is the number of the next superstep."""
+        return True
+
+    @abstractmethod
+    def bytes_kept(self, shard: int) -> int:
+        """Return the bytes of a shard's pieces that are not final, of which a checkpoint makes a copy."""
+
+    def resumed(self, state: Any, shard: int, saved: "Saved") -> int:
+        """Fill the state from a checkpoint; return the number of the next superstep."""
+        for piece in self.pieces(state, shard):
+            saved.fill(piece)
+        return saved.manifest.step
+
+
+#: Odd multipliers, by which the bits of a number spread.
+_SPREAD = tuple(
+    np.array([factor], np.uint64) for factor in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+)
+
+
+def fingerprint_of(pieces: Sequence[Piece]) -> int:
+    """Return a number of 64 bits that depends on every element of some pieces and on its place in the whole."""
+    total = 0
+    for piece in pieces:
+        array = piece.array if piece.array.ndim == 2 else piece.array[:, None]
+        xp, (top, left) = devices.of(array).xp, (*piece.origin, 0)[:2]
+        columns = _spread(xp.arange(left, left + array.shape[1], dtype=np.uint64), 0, xp)
+        rows = max(1, AT_A_TIME[devices.of(array).kind] // max(1, array.shape[1]))
+        for first in range(0, len(array), rows):
+            part = xp.ascontiguousarray(array[first : first + rows])
+            places = _spread(xp.arange(top + first, top + first + len(part), dtype=np.uint64), 1, xp)
+            values = part.view(f"u{part.dtype.itemsize}").astype(np.uint64)
+            values ^= places[:, None]
+            total += _sum(values, columns, xp)
+    return total % 2**64
+
+
+def fingerprint_of_edges(first: int, edges: Compressed) -> int:
+    """Return a number of 64 bits that depends on every edge into the vertices from `first` on, in any order."""
+    xp, indptr, total = devices.of(edges.indices).xp, edges.indptr, 0
+    at_a_time = AT_A_TIME[devices.of(edges.indices).kind]
+    for start in range(0, len(edges.indices), at_a_time):
+        own = slice(start, start + at_a_time)
+        places = xp.arange(start, min(start + at_a_time, len(edges.indices)))
+        targets = xp.searchsorted(indptr, places.astype(indptr.dtype), side="right").astype(np.uint64) + np.uint64(
+            first
+        )
+        values = _spread(edges.indices[own].astype(np.uint64), 1, xp)
+        if edges.weights is not None:
+            weights = xp.ascontiguousarray(edges.weights[own])
+            values ^= weights.view(f"u{weights.dtype.itemsize}").astype(np.uint64)
+        total += _sum(values, _spread(targets, 0, xp), xp)
+    return total % 2**64
+
+
+def _sum(values: Array, others: Array, xp: Any) -> int:
+    """Return the sum of the spread bits of `values` and `others` together; `values` is overwritten."""
+    values += others
+    values ^= values >> np.uint64(31)
+    values *= xp.asarray(_SPREAD[2])
+    values ^= values >> np.uint64(29)
+    return int(values.sum(dtype=np.uint64))
+
+
+def _spread(values: Array, factor: int, xp: Any) -> Array:
+    return (values + np.uint64(1)) * xp.asarray(_SPREAD[factor])

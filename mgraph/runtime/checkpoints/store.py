@@ -1,0 +1,312 @@
+"""The folder of a call's checkpoints: its files, and their format.
+
+A checkpoint is a manifest and the files that it names. A file has the elements of a part of a piece, row by row, in
+little-endian order, and nothing else. The manifest is JSON:
+
+- ``format``: the number of the format, 1.
+- ``call``: what was asked, by the arguments that change the result, and how it is computed.
+- ``input``: the fingerprint of the input.
+- ``step``: the number of the next superstep.
+- ``written``: the time, in UTC.
+- ``files``: of each file its name, the name of the whole, its part (the first and the end of each dimension), the type
+  of its elements, the CRC-32 of its bytes, and whether later checkpoints have the same elements in the same file.
+
+Checkpoints are numbered from 1. The number is in the names of the manifest and of the files that were written for it.
+
+Invariants: a manifest is written when all its files are on disk, under another name, and renamed; so a checkpoint with
+a manifest is complete. Nothing is pickled. What is read is checked before it is used: the names and types in the
+manifest, and the length and the checksum of each file.
+"""
+
+import json
+import math
+import os
+import re
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ... import device as devices
+from ...errors import CheckpointError, MgraphError
+from ...io.files import is_url, system_of
+from .pieces import Box, Piece, overlap, within
+
+#: The number of the format.
+FORMAT = 1
+
+#: The name of the file with the command that writes the checkpoints.
+COMMAND = "command.json"
+
+#: The most bytes of a manifest.
+LONGEST = 1 << 26
+
+_MANIFEST = re.compile(r"checkpoint-(\d{12})\.json")
+_FILE = re.compile(r"(\d{12})-[a-z]+(-\d+)+\.bin")
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A file of a checkpoint.
+
+    Attributes
+    ----------
+    file : str
+        Its name.
+    name : str
+        The name of the whole.
+    box : tuple of (int, int)
+        The part of the whole.
+    dtype : str
+        The type of the elements, such as ``"<f4"``.
+    checksum : int
+        The CRC-32 of its bytes.
+    final : bool
+        Whether later checkpoints have the same elements, and name the same file.
+    """
+
+    file: str
+    name: str
+    box: Box
+    dtype: str
+    checksum: int
+    final: bool
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the part."""
+        return tuple(last - first for first, last in self.box)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the part."""
+        return math.prod(self.shape) * np.dtype(self.dtype).itemsize
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """A checkpoint. The module describes the fields."""
+
+    number: int
+    call: Mapping[str, Any]
+    input: int
+    step: int
+    written: str
+    files: tuple[Stored, ...]
+
+    def boxes(self, name: str) -> list[Box]:
+        """Return the parts of a whole that the checkpoint has."""
+        return [stored.box for stored in self.files if stored.name == name]
+
+
+class Store:
+    """A folder of checkpoints, local or at a URL that fsspec knows.
+
+    Parameters
+    ----------
+    place : str
+        The folder; it is made when the first file is written.
+    """
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+        self._remote = is_url(place)
+
+    def __repr__(self) -> str:
+        return self.place
+
+    def numbers(self) -> list[int]:
+        """Return the numbers of the complete checkpoints, the last one first."""
+        return sorted((int(found[1]) for found in map(_MANIFEST.fullmatch, self._names()) if found), reverse=True)
+
+    def manifest(self, number: int) -> Manifest:
+        """Return a checkpoint's manifest, or raise CheckpointError if it is damaged."""
+        name = f"checkpoint-{number:012d}.json"
+        raw = self._read(name, LONGEST + 1)
+        if len(raw) > LONGEST:
+            raise CheckpointError(f"{self.place}: {name} is longer than any manifest")
+        try:
+            return _manifest(json.loads(raw), number)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise CheckpointError(f"{self.place}: {name} is damaged: {error}") from error
+
+    def complete(self, manifest: Manifest) -> None:
+        """Write the manifest of a checkpoint, all files of which are there."""
+        described = {
+            "format": FORMAT,
+            "call": dict(manifest.call),
+            "input": manifest.input,
+            "step": manifest.step,
+            "written": manifest.written,
+            "files": [
+                {"file": s.file, "name": s.name, "part": s.box, "dtype": s.dtype, "crc32": s.checksum, "final": s.final}
+                for s in manifest.files
+            ],
+        }
+        self._write(f"checkpoint-{manifest.number:012d}.json", json.dumps(described, indent=1).encode())
+
+    def write(self, number: int, piece: Piece, rows: np.ndarray) -> Stored:
+        """Write `rows`, the elements of a piece on the host, for a checkpoint; return what to list of it."""
+        there = "-".join(map(str, piece.origin))
+        file, dtype = f"{number:012d}-{piece.name}-{there}.bin", rows.dtype.newbyteorder("<")
+        content = np.ascontiguousarray(rows, dtype).reshape(-1).view(np.uint8)
+        checksum = zlib.crc32(content.data)
+        self._write(file, content.data)
+        return Stored(file, piece.name, piece.box, dtype.str, checksum, piece.final)
+
+    def read(self, stored: Stored) -> np.ndarray:
+        """Return the elements of a file, or raise CheckpointError if it is missing or damaged."""
+        raw = self._read(stored.file, stored.nbytes + 1)
+        if len(raw) != stored.nbytes or zlib.crc32(raw) != stored.checksum:
+            raise CheckpointError(
+                f"{self.place}: {stored.file} is damaged: its length or its checksum is not as written"
+            )
+        return np.frombuffer(raw, stored.dtype).reshape(stored.shape)
+
+    def note(self, command: Sequence[str]) -> None:
+        """Write the words of the command that writes the checkpoints, and the folder in which it runs."""
+        self._write(COMMAND, json.dumps({"command": list(command), "folder": os.getcwd()}, indent=1).encode())
+
+    def noted(self) -> tuple[list[str], str]:
+        """Return the words of the command that has written the checkpoints, and the folder in which it ran.
+
+        Raises
+        ------
+        CheckpointError
+            If no command has written them, or the file is damaged.
+        """
+        try:
+            found = json.loads(self._read(COMMAND, LONGEST))
+            words, folder = found["command"], found["folder"]
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            raise CheckpointError(f"{self.place}: {COMMAND} is damaged: {error}") from error
+        if not (isinstance(words, list) and words and all(isinstance(each, str) for each in (*words, folder))):
+            raise CheckpointError(f"{self.place}: {COMMAND} is damaged: it holds no command")
+        return words, folder
+
+    def prune(self, kept: Iterable[Manifest]) -> None:
+        """Remove all checkpoints and files but those that some manifests name."""
+        kept = list(kept)
+        wanted = {stored.file for manifest in kept for stored in manifest.files}
+        wanted |= {f"checkpoint-{manifest.number:012d}.json" for manifest in kept}
+        names = [name for name in self._names() if name not in wanted]
+        for pattern in (_MANIFEST, _FILE):  # no manifest is left without its files
+            for name in names:
+                if pattern.fullmatch(name):
+                    self._remove(name)
+
+    def _names(self) -> list[str]:
+        try:
+            if not self._remote:
+                return os.listdir(self.place)
+            system, inner = system_of(self.place)
+            system.invalidate_cache(inner)
+            return [str(path).rpartition("/")[2] for path in system.ls(inner, detail=False)]
+        except FileNotFoundError:
+            return []
+        except NotADirectoryError as error:
+            raise CheckpointError(f"{self.place} is a file: give a folder for checkpoints") from error
+
+    def _write(self, name: str, content: Any) -> None:
+        """Write a file, which appears whole."""
+        if self._remote:
+            system, inner = system_of(self.place)
+            system.makedirs(inner, exist_ok=True)
+            system.pipe_file(f"{inner}/{name}", bytes(content))
+            return
+        folder = Path(self.place)
+        folder.mkdir(parents=True, exist_ok=True)
+        path, beside = folder / name, folder / f".{name}.tmp"
+        try:
+            with beside.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(beside, path)
+        except BaseException:
+            beside.unlink(missing_ok=True)
+            raise
+
+    def _read(self, name: str, most: int) -> bytes:
+        """Return at most so many bytes of a file."""
+        try:
+            if not self._remote:
+                with open(os.path.join(self.place, name), "rb") as file:
+                    return file.read(most)
+            system, inner = system_of(self.place)
+            return bytes(system.cat_file(f"{inner}/{name}", 0, most))
+        except MgraphError:
+            raise
+        except FileNotFoundError as error:
+            raise CheckpointError(f"{self.place}: {name} is missing; can this machine read the folder?") from error
+        except OSError as error:
+            raise CheckpointError(f"{self.place}: {name} cannot be read: {error}") from error
+
+    def _remove(self, name: str) -> None:
+        if self._remote:
+            system, inner = system_of(self.place)
+            system.rm_file(f"{inner}/{name}")
+        else:
+            Path(self.place, name).unlink(missing_ok=True)
+
+
+class Saved:
+    """A checkpoint to go on from.
+
+    Parameters
+    ----------
+    store : Store
+        The folder.
+    manifest : Manifest
+        The checkpoint.
+    """
+
+    def __init__(self, store: Store, manifest: Manifest) -> None:
+        self.store, self.manifest = store, manifest
+
+    def fill(self, piece: Piece) -> None:
+        """Write what the checkpoint has of a piece's part to its array, all of it, or raise CheckpointError."""
+        missing = piece.array.size
+        for stored in self.manifest.files:
+            alike = stored.name == piece.name and len(stored.box) == len(piece.box)
+            shared = overlap(stored.box, piece.box) if alike else None
+            if shared is None:
+                continue
+            if np.dtype(stored.dtype) != np.dtype(piece.array.dtype):
+                raise CheckpointError(f"{self.store}: {stored.file} holds {stored.dtype}, not {piece.array.dtype}")
+            elements = self.store.read(stored)[within(shared, [first for first, _ in stored.box])]
+            device = devices.of(piece.array)
+            piece.array[within(shared, piece.origin)] = device.asarray(np.ascontiguousarray(elements))
+            missing -= elements.size
+        if missing:
+            raise CheckpointError(f"{self.store}: the checkpoint lacks {missing:,} elements of {piece.name}")
+
+    def values(self, name: str) -> list[np.ndarray]:
+        """Return the contents of all files of a whole, in the order of the manifest."""
+        return [self.store.read(stored) for stored in self.manifest.files if stored.name == name]
+
+
+def _manifest(found: Any, number: int) -> Manifest:
+    """Return a manifest from its JSON, or raise ValueError and the like where it is none."""
+    if found["format"] != FORMAT:
+        raise ValueError(f"its format is {found['format']!r}, and this version of mgraph reads {FORMAT}")
+    files = tuple(_stored(each) for each in found["files"])
+    step, fingerprint, call = found["step"], found["input"], found["call"]
+    if type(step) is not int or step < 0 or type(fingerprint) is not int or not isinstance(call, dict):
+        raise ValueError("its superstep, fingerprint or call is none")
+    return Manifest(number, call, fingerprint, step, str(found["written"]), files)
+
+
+def _stored(found: Any) -> Stored:
+    box = tuple((first, last) for first, last in found["part"])
+    if not all(type(end) is int for ends in box for end in ends) or not all(0 <= a <= b < 1 << 48 for a, b in box):
+        raise ValueError(f"a part of a whole cannot be {found['part']!r}")
+    stored = Stored(found["file"], found["name"], box, found["dtype"], found["crc32"], found["final"] is True)
+    if not (isinstance(stored.file, str) and _FILE.fullmatch(stored.file)):
+        raise ValueError(f"a file cannot be called {stored.file!r}")
+    if np.dtype(stored.dtype).kind not in "iuf" or type(stored.checksum) is not int:
+        raise ValueError(f"{stored.file} cannot hold {stored.dtype!r}")
+    return stored

@@ -1,0 +1,399 @@
+"""Checkpoints: what they hold, going on from them, and what becomes of damaged ones."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_cluster import cluster, kill_a_worker, pytestmark, wait_until  # noqa: F401  (the mark works here too)
+from test_recovery import LOST, mortals, nursed
+
+import mgraph
+from mgraph.errors import CheckpointError, InputError, OutputExistsError
+
+__all__ = ["mortals", "nursed"]  # fixtures
+
+
+class Stopped(Exception):
+    pass
+
+
+def complete(folder):
+    """Return the manifests of the checkpoints in a folder, the oldest first."""
+    return sorted(Path(folder).glob("checkpoint-*.json"))
+
+
+def written(folder, count=1, then=None):
+    """Return a report of progress that stops a call, or calls `then`, once a folder has so many checkpoints."""
+    called = []
+
+    def progress(k, of):
+        time.sleep(0.02)
+        if len(complete(folder)) >= count and not called:
+            called.append(k)
+            if then is None:
+                raise Stopped
+            then()
+
+    return progress
+
+
+class Steps:
+    """A report of progress that keeps the supersteps."""
+
+    def __init__(self):
+        self.seen = []
+
+    def __call__(self, k, of):
+        self.seen.append(k)
+
+
+GRAPH = mgraph.generate.grid(20, 20, weights=(1, 9), device="cpu")
+#: Calls of many spans: what is called, its options, and the names of its arrays.
+CALLS = {
+    "blocked": (mgraph.apsp, {"method": "blocked", "block": 32, "span": 3}, ("distances",)),
+    "blocked, in int16": (mgraph.apsp, {"method": "blocked", "block": 32, "span": 3, "dtype": "int16"}, ("distances",)),
+    "predecessors": (
+        mgraph.apsp,
+        {"method": "blocked", "block": 32, "span": 3, "predecessors": True},
+        ("distances", "predecessors"),
+    ),
+    "intermediate": (
+        mgraph.apsp,
+        {"method": "blocked", "block": 32, "span": 3, "intermediate": True},
+        ("distances", "intermediate"),
+    ),
+    "naive": (mgraph.apsp, {"method": "naive", "span": 50}, ("distances",)),
+    "squaring": (mgraph.apsp, {"method": "squaring", "span": 2, "predecessors": True}, ("distances", "predecessors")),
+    "sssp": (
+        mgraph.apsp,
+        {"method": "sssp", "span": 1, "predecessors": True, "memory_limit": "3MiB"},
+        ("distances", "predecessors"),
+    ),
+    "closure": (mgraph.transitive_closure, {"span": 3}, ("words",)),
+}
+
+
+def equal(found, wanted, names):
+    for name in names:
+        np.testing.assert_array_equal(np.asarray(getattr(found, name)), np.asarray(getattr(wanted, name)), name)
+
+
+@pytest.mark.parametrize("case", CALLS)
+def test_a_call_goes_on_from_its_last_checkpoint(tmp_path, case):
+    call, options, names = CALLS[case]
+    with pytest.raises(Stopped):
+        call(GRAPH, device="cpu", checkpoint=tmp_path, checkpoint_every=0, progress=written(tmp_path), **options)
+    [manifest] = complete(tmp_path)
+    whole, again = Steps(), Steps()
+    wanted = call(GRAPH, device="cpu", progress=whole, **options)
+    found = call(GRAPH, device="cpu", checkpoint=tmp_path, resume=True, progress=again, **options)
+    equal(found, wanted, names)
+    assert len(again.seen) < len(whole.seen)
+    if case != "sssp":  # which counts the batches that are left
+        assert again.seen[0] > json.loads(manifest.read_text())["step"] > 0
+
+
+@pytest.mark.parametrize("case", ["blocked", "predecessors", "squaring", "sssp", "closure"])
+def test_a_call_goes_on_with_another_number_of_workers(tmp_path, case):
+    call, options, names = CALLS[case]
+    wanted = call(GRAPH, device="cpu", **options)
+    with cluster(3, processes=False) as client, pytest.raises(Stopped):
+        on = {"client": client, "device": "cpu", "checkpoint": str(tmp_path), "checkpoint_every": 0}
+        call(GRAPH, progress=written(tmp_path), **on, **options)
+    again = Steps()
+    with cluster(2, processes=False) as client:
+        found = call(GRAPH, client=client, device="cpu", checkpoint=tmp_path, resume=True, progress=again, **options)
+        equal(found, wanted, names)
+    alone = call(GRAPH, device="cpu", checkpoint=tmp_path, resume=True, **options)
+    equal(alone, wanted, names)
+
+
+@LOST
+def test_a_call_that_loses_a_worker_goes_on_from_its_checkpoint(mortals, tmp_path):
+    call, options, names = CALLS["blocked"]
+    steps, killing = Steps(), written(tmp_path, then=lambda: kill_a_worker(mortals))
+
+    def progress(k, of):
+        steps(k, of)
+        killing(k, of)
+
+    found = call(
+        GRAPH,
+        client=mortals,
+        device="cpu",
+        checkpoint=tmp_path,
+        checkpoint_every=0,
+        progress=progress,
+        **options,
+    )
+    equal(found, call(GRAPH, device="cpu", **options), names)
+    back = [later for before, later in zip(steps.seen, steps.seen[1:], strict=False) if later <= before]
+    assert back and min(back) > 3  # it did not begin anew
+
+
+def test_a_negative_cycle_that_was_found_before(tmp_path):
+    graph = mgraph.Graph.from_edges([1, 2, *range(3, 300)], [2, 1, *range(4, 301)], [-5, 4, *[1] * 297])
+    call, options, _ = CALLS["naive"]
+    with pytest.raises(Stopped):
+        call(graph, device="cpu", checkpoint=tmp_path, checkpoint_every=0, progress=written(tmp_path), **options)
+    with pytest.raises(mgraph.NegativeCycleError) as caught:
+        call(graph, device="cpu", checkpoint=tmp_path, resume=True, **options)
+    assert caught.value.vertex in (1, 2)
+
+
+def test_the_last_two_checkpoints_are_kept(tmp_path):
+    call, options, _ = CALLS["blocked"]
+    with pytest.raises(Stopped):
+        limit = written(tmp_path / "made" / "here", then=None, count=2)
+        call(GRAPH, device="cpu", checkpoint=tmp_path / "made" / "here", checkpoint_every=0, progress=limit, **options)
+    call(GRAPH, device="cpu", checkpoint=tmp_path / "made" / "here", checkpoint_every=0, resume=True, **options)
+    there = complete(tmp_path / "made" / "here")
+    assert len(there) <= 2
+    named = {each["file"] for manifest in there for each in json.loads(manifest.read_text())["files"]}
+    found = {path.name for path in (tmp_path / "made" / "here").iterdir()} - {path.name for path in there}
+    assert named <= found
+
+
+@pytest.fixture
+def stopped(tmp_path):
+    """A folder with two checkpoints of `apsp` by ``CALLS["blocked"]``."""
+    call, options, _ = CALLS["blocked"]
+    with pytest.raises(Stopped):
+        call(GRAPH, device="cpu", checkpoint=tmp_path, checkpoint_every=0, progress=written(tmp_path, 2), **options)
+    return tmp_path
+
+
+def resumed(folder, graph=GRAPH, **other):
+    call, options, _ = CALLS["blocked"]
+    steps = Steps()
+    found = call(graph, device="cpu", checkpoint=folder, resume=True, progress=steps, **options | other)
+    return found, steps.seen
+
+
+def damaged(how, manifest):
+    file = manifest.parent / json.loads(manifest.read_text())["files"][0]["file"]
+    if how == "flipped":
+        content = bytearray(file.read_bytes())
+        content[len(content) // 2] ^= 1
+        file.write_bytes(content)
+    elif how == "short":
+        file.write_bytes(file.read_bytes()[:-4])
+    elif how == "long":
+        file.write_bytes(file.read_bytes() + b"\0")
+    elif how == "missing":
+        file.unlink()
+    elif how == "manifest":
+        manifest.write_bytes(manifest.read_bytes()[:-30])
+    elif how == "no checkpoint":
+        manifest.write_text("[]")
+
+
+@pytest.mark.parametrize("how", ["flipped", "short", "long", "missing", "manifest", "no checkpoint"])
+def test_of_a_damaged_checkpoint_the_one_before_is_used(stopped, how):
+    first, last = complete(stopped)
+    step = json.loads(first.read_text())["step"]
+    damaged(how, last)
+    found, seen = resumed(stopped)
+    equal(found, mgraph.apsp(GRAPH, device="cpu", method="blocked"), ("distances",))
+    assert seen[0] == step + 3
+    for manifest in complete(stopped):
+        manifest.write_text("[]")
+    with pytest.raises(CheckpointError, match="no checkpoint can be used"):
+        resumed(stopped)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"file": "../../etc/passwd"},
+        {"file": "/etc/passwd"},
+        {"part": [[0, 1 << 60], [0, 400]]},
+        {"part": [[-5, 400], [0, 400]]},
+        {"part": [[0, 400]]},
+        {"part": "0"},
+        {"dtype": "object"},
+        {"dtype": "<f8"},
+        {"dtype": "nonsense"},
+        {"crc32": "1"},
+        {"name": "labels"},
+    ],
+    ids=str,
+)
+def test_manifests_are_not_trusted(stopped, change):
+    for manifest in complete(stopped):
+        content = json.loads(manifest.read_text())
+        content["files"][0] |= change
+        manifest.write_text(json.dumps(content))
+    with pytest.raises(CheckpointError, match="no checkpoint can be used"):
+        resumed(stopped)
+
+
+def test_another_call_or_input_is_refused_by_name(stopped):
+    with pytest.raises(CheckpointError, match=r"of another call: its predecessors is False, not True"):
+        resumed(stopped, predecessors=True)
+    with pytest.raises(CheckpointError, match=r"of another call: its n is 400, not 9"):
+        resumed(stopped, mgraph.generate.grid(3, 3, weights=(1, 9), device="cpu"))
+    with pytest.raises(CheckpointError, match="of the same call on another input"):
+        resumed(stopped, mgraph.generate.grid(20, 20, weights=(1, 8), device="cpu"))
+    with pytest.raises(CheckpointError, match=r"of another call: its algorithm is 'apsp'"):
+        mgraph.transitive_closure(GRAPH, device="cpu", checkpoint=stopped, resume=True)
+
+
+def test_one_changed_edge_is_another_input(stopped):
+    for change in (lambda weights: weights[7] + 1, lambda weights: weights[7]):
+        csr = GRAPH.to_scipy().tocsr()
+        csr.data[7] = change(csr.data)
+        other = mgraph.Graph.from_scipy(csr)
+        if change(csr.data) == GRAPH.to_scipy().tocsr().data[7]:
+            resumed(stopped, other)
+        else:
+            with pytest.raises(CheckpointError, match="another input"):
+                resumed(stopped, other)
+
+
+def test_checkpoints_are_not_overwritten(stopped):
+    before = {path: path.read_bytes() for path in stopped.iterdir()}
+    with pytest.raises(OutputExistsError, match="holds checkpoints: resume=True goes on from the last one"):
+        mgraph.apsp(GRAPH, device="cpu", checkpoint=stopped)
+    assert before == {path: path.read_bytes() for path in stopped.iterdir()}
+
+
+def test_the_method_of_the_checkpoint_is_taken(tmp_path):
+    with pytest.raises(Stopped):
+        mgraph.apsp(
+            GRAPH,
+            method="squaring",
+            device="cpu",
+            span=1,
+            checkpoint=tmp_path,
+            checkpoint_every=0,
+            progress=written(tmp_path),
+        )
+    assert mgraph.apsp(GRAPH, device="cpu", checkpoint=tmp_path, resume=True).plan.method == "squaring"
+
+
+def test_resume_begins_anew_where_there_is_no_checkpoint(tmp_path):
+    found, seen = resumed(tmp_path / "none")
+    assert seen[0] == 3
+    equal(found, mgraph.apsp(GRAPH, device="cpu", method="blocked"), ("distances",))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("place", ["full", "file", "read-only"])
+def test_a_checkpoint_that_cannot_be_written_warns(tmp_path, place, monkeypatch):
+    call, options, names = CALLS["blocked"]
+    folder = tmp_path / "here"
+    if place == "file":
+        folder.write_text("")
+    elif place == "read-only" and os.geteuid() == 0:
+        folder = Path("/proc/none")
+    elif place == "read-only":
+        folder.mkdir(mode=0o500)
+    else:
+        folder = Path("/dev/full")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found = call(
+                GRAPH,
+                device="cpu",
+                checkpoint=folder,
+                checkpoint_every=0,
+                progress=lambda k, of: time.sleep(0.05),
+                **options,
+            )
+        except CheckpointError as error:
+            assert place in ("file", "full")
+            assert "is a file" in str(error)
+            return
+    equal(found, call(GRAPH, device="cpu", **options), names)
+    assert any("was not written to" in str(each.message) and "the call goes on" in str(each.message) for each in caught)
+
+
+def test_a_url(tmp_path):
+    call, options, names = CALLS["blocked"]
+    url = "memory://checkpoints/of/mgraph"
+    import fsspec
+
+    system = fsspec.filesystem("memory")
+    with pytest.raises(Stopped):
+
+        def progress(k, of):
+            time.sleep(0.02)
+            if any("checkpoint-" in name for name in system.find("/checkpoints")):
+                raise Stopped
+
+        call(GRAPH, device="cpu", checkpoint=url, checkpoint_every=0, progress=progress, **options)
+    try:
+        steps = Steps()
+        found = call(GRAPH, device="cpu", checkpoint=url, resume=True, progress=steps, **options)
+        equal(found, call(GRAPH, device="cpu", **options), names)
+        assert steps.seen[0] > 3
+    finally:
+        system.rm("/checkpoints", recursive=True)
+
+
+def test_the_plan_counts_the_copy(tmp_path):
+    plain = mgraph.apsp(GRAPH, device="cpu", method="blocked").plan
+    plan = mgraph.apsp(GRAPH, device="cpu", method="blocked", checkpoint=tmp_path).plan
+    assert plan.peak_bytes[0] == plain.peak_bytes[0] + 400 * 400 * 4
+    assert "checkpoints: written behind the computation, from a copy of" in plan.explain()
+    assert "checkpoints" not in plain.explain()
+
+
+def test_arguments_are_checked(tmp_path):
+    for options, text in (
+        ({"resume": True}, "resume goes with checkpoint="),
+        ({"checkpoint_every": 3}, "checkpoint_every goes with checkpoint="),
+        ({"checkpoint": 5}, "checkpoint must be a folder"),
+        ({"checkpoint": tmp_path, "checkpoint_every": -1}, "checkpoint_every must be a number of seconds"),
+        ({"checkpoint": tmp_path, "checkpoint_every": "often"}, "checkpoint_every must be a number of seconds"),
+        ({"checkpoint": tmp_path, "resume": "yes"}, "resume must be"),
+    ):
+        with pytest.raises(InputError, match=text):
+            mgraph.apsp(GRAPH, device="cpu", **options)
+
+
+def mgraph_command(*words, cwd=None, code=0):
+    found = subprocess.run(
+        [sys.executable, "-m", "mgraph.cli", *map(str, words)], cwd=cwd, capture_output=True, text=True
+    )
+    assert found.returncode == code, found.stderr
+    return found
+
+
+def test_resume_on_the_command_line(tmp_path):
+    """A command that is stopped, and `mgraph resume` from another folder, on workers."""
+    ran, elsewhere, folder = tmp_path / "ran", tmp_path / "elsewhere", tmp_path / "ran" / "kept"
+    ran.mkdir()
+    elsewhere.mkdir()
+    src, dst = np.arange(999), np.arange(1, 1000)
+    (ran / "path.txt").write_text("".join(f"{a} {b} {1 + a % 7}\n" for a, b in zip(src, dst, strict=True)))
+    options = ("apsp", "path.txt", "--method", "naive", "--span", "20", "--device", "cpu", "--out", "found.npy")
+    words = [*options, "--checkpoint", "kept", "--checkpoint-every", "0"]
+    running = subprocess.Popen([sys.executable, "-m", "mgraph.cli", *words], cwd=ran)
+    wait_until(lambda: complete(folder) or running.poll() is not None)
+    running.kill()
+    running.wait()
+    if not (ran / "found.npy").exists():
+        assert "--resume goes on from the last one" in mgraph_command(*words, cwd=ran, code=2).stderr
+    found = mgraph_command("resume", folder, "--workers", "2", "--overwrite", "--json", cwd=elsewhere)
+    assert json.loads(found.stdout)["workers"] == 2
+    wanted = mgraph.apsp(mgraph.read(ran / "path.txt"), device="cpu").distances
+    np.testing.assert_array_equal(np.load(ran / "found.npy"), wanted)
+
+
+def test_resume_without_a_command(stopped, tmp_path):
+    assert "command.json is missing" in mgraph_command("resume", stopped, code=1).stderr
+    for content, text in (
+        ("[]", "is damaged"),
+        ('{"command": ["bfs"], "folder": "."}', "no command 'bfs' that writes"),
+    ):
+        (stopped / "command.json").write_text(content)
+        assert text in mgraph_command("resume", stopped, code=1).stderr
