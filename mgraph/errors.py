@@ -347,14 +347,15 @@ class CheckpointError(MgraphError, ValueError):
 
     Examples
     --------
+    >>> import pathlib
     >>> import tempfile
     >>> import mgraph
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = mgraph.apsp([[0, 3], [2, 0]], device="cpu", checkpoint=folder, checkpoint_every=0)
-    ...     mgraph.apsp([[0, 4], [2, 0]], device="cpu", checkpoint=folder, resume=True)  # doctest: +ELLIPSIS
+    ...     _ = pathlib.Path(folder, "checkpoint-000000000001.json").write_text("{}")
+    ...     mgraph.apsp([[0, 3], [2, 0]], device="cpu", checkpoint=folder, resume=True)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    mgraph.errors.CheckpointError: ... holds a checkpoint of the same call on another input
+    mgraph.errors.CheckpointError: no checkpoint can be used: ...
     """
 
 
