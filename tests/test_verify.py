@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from test_cluster import cluster, pytestmark  # noqa: F401  (the mark works here too)
+from test_resident import carried  # noqa: F401
 
 import mgraph
 from mgraph import DistributedGraph, Graph, VerificationError
@@ -275,6 +276,17 @@ def test_rows_of_matrices():
     assert (caught.value.rule, caught.value.vertex) == ("source", 9)
 
 
+def test_each_worker_is_sent_its_own_part_of_a_row(carried):  # noqa: F811
+    graph = grid(300, 500)
+    row = 4 * graph.n  # bytes
+    searches = mgraph.bfs_many(graph, [0, 7], device="cpu")
+    with cluster(3, processes=True) as client, DistributedGraph.from_graph(graph, client, device="cpu") as placed:
+        carried.clear()
+        searches.verify(placed)
+        # Written and read between the client and the scheduler, which are here, and written to the workers, once each.
+        assert 5 * row < sum(carried) < 6.5 * row
+
+
 def test_the_graph_is_not_kept():
     graph = grid(3, 4)
     result = mgraph.bfs(graph, 0, device="cpu")
@@ -310,8 +322,15 @@ def test_graphs_and_results_on_workers_and_here():
         mgraph.bfs(graph, 0, client=client, device="cpu").verify()
         mgraph.apsp(graph, client=client, device="cpu").verify()
         mgraph.bfs_many(graph, [0, 7], client=client, device="cpu").verify()
+        result = mgraph.bfs(graph, 0, predecessors=True, device="cpu")
+        result.verify(placed)
+        result.distances[7] += 1
+        with pytest.raises(VerificationError):
+            result.verify(placed)
+        elsewhere = DistributedGraph.from_graph(graph, client, device="cpu", workers=[0])
         with pytest.raises(InputError, match="does not lie beside"):
-            mgraph.bfs(graph, 0, device="cpu").verify(placed)
+            mgraph.bfs(elsewhere, 0).verify(placed)
+        mgraph.connected_components(graph, device="cpu").verify(placed)
         pairs = mgraph.apsp(graph, device="cpu")
         pairs.verify(placed)
         pairs.distances[-1, 7] += 1

@@ -208,7 +208,7 @@ class BfsManyResult(MatrixResult):
             limits = self.solved.limit, self.solved.target
             question = certificate.Question((self.sources[i],), *limits, unit=True, unreached=-1, nonnegative=True)
             row = {name: array[i] for name, array in self.arrays.items()}
-            certificate.verify(known, question, row, carried=True)
+            certificate.verify(known, question, row)
 
     def _row_sources(self) -> Sequence[int]:
         return self.sources

@@ -90,15 +90,9 @@ class Proof:
     done: bool = False
 
 
-def verify(graph: Graph | PlacedGraph, question: Question, vectors: Mapping[str, Array], carried: bool = False) -> None:
-    """Raise VerificationError unless vectors, distances and perhaps predecessors, answer a question about a graph.
-
-    With `carried`, vectors that are here are sent to the workers on which the graph lies.
-    """
-    if carried and isinstance(graph, PlacedGraph):
-        prove(graph, lambda plan: Certificate(plan, question, vectors), {}, RULES)
-    else:
-        prove(graph, lambda plan: Certificate(plan, question), vectors, RULES)
+def verify(graph: Graph | PlacedGraph, question: Question, vectors: Mapping[str, Array]) -> None:
+    """Raise VerificationError unless vectors, distances and perhaps predecessors, answer a question about a graph."""
+    prove(graph, lambda plan: Certificate(plan, question), vectors, RULES)
 
 
 class Certificate:
@@ -110,26 +104,18 @@ class Certificate:
         Its ranges are those of the vertices.
     question : Question
         What the search was asked.
-    carried : mapping, optional
-        The vectors of all vertices, in NumPy; by default they lie beside the graph.
     """
 
     facts: ClassVar[tuple[str, ...]] = ("faults",)
 
-    def __init__(self, plan: Plan, question: Question, carried: Mapping[str, Array] | None = None) -> None:
+    def __init__(self, plan: Plan, question: Question) -> None:
         self.plan = plan
         self.question = question
-        self.carried = carried
 
     def load(self, shard: int, piece: Beside, device: devices.Device) -> Proof:
         """Return the shard with its own part of the vectors."""
         first, last = self.plan.ranges[shard]
-        whole = {}
-        vectors = piece.vectors
-        if self.carried is not None:
-            vectors = {name: device.asarray(vector[first:last]) for name, vector in self.carried.items()}
-        for name, own in vectors.items():
-            whole[name] = among_all(own, first, self.plan.n)
+        whole = {name: among_all(own, first, self.plan.n) for name, own in piece.vectors.items()}
         faults = Faults(tuple(RULES), self.plan.n)
         return Proof(device, piece, first, last, whole["distances"], whole.get("predecessors"), faults)
 

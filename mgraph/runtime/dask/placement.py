@@ -66,12 +66,19 @@ class Placement(PlacedGraph):
         return self.cut
 
     def executor(self, vectors: Mapping[str, Any] | None = None) -> Resident:
-        """Return the executor that runs programs where the edges lie, with vectors that lie beside them if given."""
+        """Return the executor that runs programs where the edges lie, with vectors beside them if given."""
         self.check()
+        there, here = {}, {}
         for name, vector in (vectors or {}).items():
-            if not isinstance(vector, DistributedVector) or not vector._lies_on(self.group, self.cut.ranges):
+            if not isinstance(vector, DistributedVector):
+                here[name] = devices.to_host(vector)
+            elif vector._lies_on(self.group, self.cut.ranges):
+                there[name] = vector
+            else:
                 raise InputError(f"{name} does not lie beside {self!r}: give the graph that the result is of")
-        return Resident(self.group, self.name, self.sizes, vectors, self.loss)
+        sent = [{name: vector[first:last] for name, vector in here.items()} for first, last in self.cut.ranges]
+        beside = None if vectors is None else there
+        return Resident(self.group, self.name, self.sizes, beside, self.loss, sent if here else ())
 
     def held(self, names: Sequence[str]) -> tuple[int, ...]:
         """Return the bytes that each worker's device keeps of the graph under some names."""

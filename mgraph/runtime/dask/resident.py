@@ -8,6 +8,7 @@ import logging
 import time
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ class Resident:
         held: list[Mapping[str, int]],
         vectors: Mapping[str, Any] | None = None,
         loss: Callable[[Collection[str]], str] | None = None,
+        sent: Sequence[Mapping[str, np.ndarray]] = (),
     ) -> None:
         group.ready(loss)
         group.refresh()
@@ -50,6 +52,8 @@ class Resident:
         #: The vectors beside the graph, to keep them on the workers, and where they are: their calls and names there.
         self._vectors = vectors
         self._beside = None if vectors is None else {name: vector.place for name, vector in vectors.items()}
+        #: Each worker's parts of the vectors that are sent to it.
+        self._sent = sent
         self.specs: tuple[DeviceSpec, ...] = group.specs
         self._group = group
         self._graph = graph
@@ -105,8 +109,13 @@ class Resident:
         look = time.monotonic() - group.asked > FRESH
         named = group.session, group.client.id, call, group.timeout, self._graph
         with group.freeing() as freed:
-            request = dumps(residents.Request(*named, program, first, span, look, freed, self._beside))
-            given = group.client.id, call, group.addresses, group.session, request
+            asked = residents.Request(*named, program, first, span, look, freed, self._beside)
+            if program is None or not self._sent:
+                requests = dict.fromkeys(group.addresses, dumps(asked))
+            else:
+                own = zip(group.addresses, self._sent, strict=True)
+                requests = {address: dumps(replace(asked, sent=parts)) for address, parts in own}
+            given = group.client.id, call, group.session, requests
             found = watch.wait(group.client.run_on_scheduler(way, *given, asynchronous=True))
             if not found:
                 raise SchedulerError(

@@ -12,7 +12,7 @@ import gc
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -69,6 +69,8 @@ class Request:
         What to forget first, by name.
     beside : mapping or None
         The call and the name of vectors that the program takes beside the part of the graph, by its names for them.
+    sent : mapping
+        The worker's parts of more such vectors.
     """
 
     session: str
@@ -82,6 +84,7 @@ class Request:
     look: bool
     freed: tuple[str, ...]
     beside: Mapping[str, tuple[str, str]] | None = None
+    sent: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 class Answer(NamedTuple):
@@ -168,7 +171,7 @@ class Residents(WorkerPlugin):
         if asked.program is not None:
             s.program, s.compiled, s.seconds = asked.program, dict.fromkeys(s.compiled, 0.0), {}
             with at_work(worker, s, "load"):
-                s.state = s.program.load(s.rank, _piece(s, part, asked.beside), s.device)
+                s.state = s.program.load(s.rank, _piece(s, part, asked), s.device)
         with at_work(worker, s, "solve"):
             comm = s.comm = s.comm or connected(worker, s, asked.session)
             k, finished = asked.first, False
@@ -200,11 +203,12 @@ class Residents(WorkerPlugin):
         return Answer(k, finished, facts, shapes, types, timings, sizes, sight)
 
 
-def _piece(s: Session, part: VertexRange | None, beside: Mapping[str, tuple[str, str]] | None) -> Any:
+def _piece(s: Session, part: VertexRange | None, asked: Request) -> Any:
     """Return what a program loads: a part of a graph, vectors by name, or both."""
-    if beside is None:
+    if asked.beside is None:
         return part
-    vectors = {name: s.kept[call][vector] for name, (call, vector) in beside.items()}
+    vectors = {name: s.kept[call][vector] for name, (call, vector) in asked.beside.items()}
+    vectors |= {name: s.device.asarray(vector) for name, vector in asked.sent.items()}
     return vectors if part is None else Beside(part, vectors)
 
 
@@ -504,32 +508,32 @@ def drop(session: str, names: Sequence[str], dask_worker: Worker) -> None:
 
 
 async def in_turn(
-    client: str, call: str, addresses: Sequence[str], session: str, request: bytes, dask_scheduler: Scheduler
+    client: str, call: str, session: str, requests: Mapping[str, bytes], dask_scheduler: Scheduler
 ) -> dict[str, dict[str, Any]]:
     """Pass a call on to the workers in its turn, and their answers back; runs on the scheduler."""
     line = turns_on(dask_scheduler)
     try:
-        if not await line.take(call, client, addresses):
+        if not await line.take(call, client, list(requests)):
             return {}  # its client is gone
-        return await passed_on(addresses, session, request, dask_scheduler)
+        return await passed_on(session, requests, dask_scheduler)
     finally:
         line.leave(call)
         forget_beats(client, call, dask_scheduler)
 
 
 async def passed_on(
-    addresses: Sequence[str], session: str, request: bytes, dask_scheduler: Scheduler
+    session: str, requests: Mapping[str, bytes], dask_scheduler: Scheduler
 ) -> dict[str, dict[str, Any]]:
-    """Pass a request on to the workers, and their answers back; if one fails, end the others' waits."""
+    """Pass each worker its request, and their answers back; if one fails, end the others' waits."""
 
     async def ask(address: str) -> dict[str, Any]:
         try:
-            found: dict[str, Any] = await getattr(dask_scheduler.rpc(address), RUN)(request=request)
+            found: dict[str, Any] = await getattr(dask_scheduler.rpc(address), RUN)(request=requests[address])
             return found
         except OSError as error:
             return {"answered": False, "answer": dumps(Failure(error, ""))}
 
-    asked = {address: asyncio.ensure_future(ask(address)) for address in addresses}
+    asked = {address: asyncio.ensure_future(ask(address)) for address in requests}
     pending, aborted = set(asked.values()), False
     while pending:
         done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
@@ -542,7 +546,7 @@ async def passed_on(
 
 
 async def passed(
-    client: str, call: str, addresses: Sequence[str], session: str, request: bytes, dask_scheduler: Scheduler
+    client: str, call: str, session: str, requests: Mapping[str, bytes], dask_scheduler: Scheduler
 ) -> dict[str, dict[str, Any]]:
     """Pass a span of a call on to the workers, whose turn it is; runs on the scheduler."""
-    return await passed_on(addresses, session, request, dask_scheduler)
+    return await passed_on(session, requests, dask_scheduler)
