@@ -3,6 +3,7 @@
 import logging
 import os
 import signal
+import socket
 
 import dask
 import numpy as np
@@ -11,7 +12,15 @@ from test_cluster import QUIET, forked, kill_a_worker, pytestmark, wait_until  #
 
 import mgraph
 from mgraph.errors import InputError, WorkerLostError
+from mgraph.runtime.dask import driver
 from tests.present import present
+
+# As in test_cluster: what Dask leaves when a worker is lost.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore:Port .* is already in use:UserWarning"),
+]
 
 LOST = pytest.mark.filterwarnings("ignore:the call leaves out the worker")
 
@@ -108,6 +117,37 @@ def test_a_worker_that_is_stopped_is_left_out(mortals):
         os.kill(stopped[0][1], signal.SIGCONT)
     np.testing.assert_array_equal(found.distances, mgraph.bfs(GRID, 0, device="cpu").distances)
     assert len(found.plan.devices) == 1
+
+
+def test_a_worker_that_is_started_again_at_the_same_address(monkeypatch):
+    """Before the session is opened, and after it."""
+    from distributed import Client, LocalCluster
+
+    def again(act):
+        def killed(*given):
+            if client.run(os.getpid) == before:
+                kill_a_worker(client)
+                wait_until(lambda: client.run(os.getpid, on_error="ignore").keys() == before.keys())
+                wait_until(lambda: client.run(os.getpid, on_error="ignore") != before)
+            return act(*given)
+
+        return killed
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    expected = mgraph.bfs(GRID, 0, device="cpu").distances
+    with (
+        forked(),
+        LocalCluster(n_workers=1, threads_per_worker=1, worker_port=port, memory_limit=0, **QUIET) as made,
+        Client(made, set_as_default=False) as client,
+    ):
+        for name in "open", "load", "collect":
+            before = client.run(os.getpid)
+            with monkeypatch.context() as patched:
+                patched.setattr(driver.CallSession, name, again(getattr(driver.CallSession, name)))
+                found = mgraph.bfs(GRID, 0, client=client, device="cpu", span=1)
+            assert client.run(os.getpid).keys() == before.keys() and client.run(os.getpid) != before
+            np.testing.assert_array_equal(found.distances, expected)
 
 
 def test_retries_are_checked(mortals):

@@ -244,8 +244,17 @@ class Sessions(WorkerPlugin):
 
 
 def sessions(worker: Worker) -> Sessions:
-    """Return the sessions of a worker."""
-    return cast(Sessions, worker.plugins[NAME])
+    """Return the sessions of a worker.
+
+    Raises
+    ------
+    Aborted
+        If it has never had one: it was restarted, and has the address of the former one.
+    """
+    found = worker.plugins.get(NAME)
+    if found is None:
+        raise Aborted("the worker was restarted")
+    return cast(Sessions, found)
 
 
 def lease(session: str, client: str, timeout: float, stays: bool = False) -> None:
@@ -254,6 +263,7 @@ def lease(session: str, client: str, timeout: float, stays: bool = False) -> Non
     A task, so that the scheduler knows the lease before the session can look for it.
     """
     worker = get_worker()
+    on_loop(worker, _join(worker))  # it may have been restarted since it was looked at
     on_loop(worker, sessions(worker).open(session, client, timeout, stays))
 
 
@@ -401,6 +411,8 @@ def at_work(worker: Worker, session: Session, part: str) -> Iterator[None]:
     becomes `Aborted`.
     """
     compiled, device = clock().seconds(), session.device
+    if device is None:  # Dask has made the lease again on a worker of the same address
+        raise Aborted("the worker was restarted")
     if device.kind == "cpu":
         _take_share(worker)
     session.working_since = begun = time.monotonic()
