@@ -12,7 +12,7 @@ from test_cluster import QUIET, forked, kill_a_worker, pytestmark, wait_until  #
 
 import mgraph
 from mgraph.errors import InputError, WorkerLostError
-from mgraph.runtime.dask import driver
+from mgraph.runtime.dask import driver, tasks
 from tests.present import present
 
 # As in test_cluster: what Dask leaves when a worker is lost.
@@ -34,6 +34,18 @@ def nursed():
         LocalCluster(n_workers=2, threads_per_worker=1, memory_limit=0, **QUIET) as made,
         Client(made, set_as_default=False) as client,
     ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def fixed():
+    """A worker whose process always has the same address."""
+    from distributed import Client, LocalCluster
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    options = {"n_workers": 1, "threads_per_worker": 1, "worker_port": port, "memory_limit": 0, **QUIET}
+    with forked(), LocalCluster(**options) as made, Client(made, set_as_default=False) as client:
         yield client
 
 
@@ -119,35 +131,37 @@ def test_a_worker_that_is_stopped_is_left_out(mortals):
     assert len(found.plan.devices) == 1
 
 
-def test_a_worker_that_is_started_again_at_the_same_address(monkeypatch):
-    """Before the session is opened, and after it."""
-    from distributed import Client, LocalCluster
+def again_at_the_same_address(client, before):
+    """Kill the worker, unless that was done before, and wait until its nanny has started it again."""
+    if client.run(os.getpid) == before:
+        kill_a_worker(client)
+        wait_until(lambda: client.run(os.getpid, on_error="ignore").keys() == before.keys())
+        wait_until(lambda: client.run(os.getpid, on_error="ignore") != before)
 
-    def again(act):
-        def killed(*given):
-            if client.run(os.getpid) == before:
-                kill_a_worker(client)
-                wait_until(lambda: client.run(os.getpid, on_error="ignore").keys() == before.keys())
-                wait_until(lambda: client.run(os.getpid, on_error="ignore") != before)
-            return act(*given)
 
-        return killed
+@pytest.mark.parametrize("when", ["open", "load", "collect", "fetch"])
+def test_a_worker_that_is_started_again_at_the_same_address(fixed, monkeypatch, when):
+    """Before the session is opened, before it is loaded, before its results are made, and before they are fetched."""
+    before = fixed.run(os.getpid)
+    opened, settled = getattr(driver.CallSession, when, None), tasks.settle
 
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-    expected = mgraph.bfs(GRID, 0, device="cpu").distances
-    with (
-        forked(),
-        LocalCluster(n_workers=1, threads_per_worker=1, worker_port=port, memory_limit=0, **QUIET) as made,
-        Client(made, set_as_default=False) as client,
-    ):
-        for name in "open", "load", "collect":
-            before = client.run(os.getpid)
-            with monkeypatch.context() as patched:
-                patched.setattr(driver.CallSession, name, again(getattr(driver.CallSession, name)))
-                found = mgraph.bfs(GRID, 0, client=client, device="cpu", span=1)
-            assert client.run(os.getpid).keys() == before.keys() and client.run(os.getpid) != before
-            np.testing.assert_array_equal(found.distances, expected)
+    def late(*given):
+        again_at_the_same_address(fixed, before)
+        return opened(*given)
+
+    def settle(watch, asked):
+        settled(watch, asked)
+        if any(task.key.startswith("collect") for task in asked.values()):
+            again_at_the_same_address(fixed, before)
+
+    with monkeypatch.context() as patched:
+        if when == "fetch":
+            patched.setattr(tasks, "settle", settle)
+        else:
+            patched.setattr(driver.CallSession, when, late)
+        found = mgraph.bfs(GRID, 0, client=fixed, device="cpu", span=1)
+    assert fixed.run(os.getpid).keys() == before.keys() and fixed.run(os.getpid) != before
+    np.testing.assert_array_equal(found.distances, mgraph.bfs(GRID, 0, device="cpu").distances)
 
 
 def test_retries_are_checked(mortals):

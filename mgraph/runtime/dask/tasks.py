@@ -149,6 +149,10 @@ def results(watch: Watch, tasks: Mapping[str, Future]) -> list[Any]:
     if len(found) < len(tasks):
         watch.check(NOTICE)
         raise lost(tasks, "a result could not be fetched from one of them")
+    # They all had results. Dask has made a lost one again, on a worker that came back at its former address.
+    again = [address for address, result in zip(tasks, found, strict=True) if isinstance(result, Failure)]
+    if again:
+        raise lost(again, "it was restarted, and its result is gone")
     return found
 
 
