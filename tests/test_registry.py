@@ -13,7 +13,8 @@ from mgraph.algorithms.bellman import as_float
 from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.errors import InputError, WrongResultError
 from mgraph_bench import suite
-from tests import digests, kill_workers, test_differential, test_plan
+from tests import digests, test_differential, test_plan
+from tests.faults.cases import cases
 
 DOCS = Path(__file__).parents[1] / "docs"
 METHODS = [(name, method) for name, entry in ALGORITHMS.items() for method in ("auto", *entry.methods)]
@@ -160,7 +161,7 @@ def test_every_algorithm_is_in_the_tests_of_all_calls(name):
     """Tables that cannot be made from the registry, as their inputs suit each call."""
     call = ALGORITHMS[name].call.__name__
     assert any(case.startswith(f"{call}/") for case in digests.cases())
-    assert name in {case for case, *_ in kill_workers.cases()}
+    assert name in {case.algorithm for case in cases()}
     assert name in {algorithm for algorithm, *_ in test_plan.UNEQUAL.values()}
     assert f"mgraph.{call}" in Path(test_differential.__file__).read_text()
 

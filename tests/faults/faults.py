@@ -1,0 +1,159 @@
+"""The faults: what is done to a site in the middle of a call, and afterwards."""
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import numpy as np
+import psutil
+from distributed import Worker
+
+from tests.faults.site import Site
+
+#: Bytes after which the nannies of small sites end a worker; with mgraph's kernels it has a third of it.
+SMALL = 900 << 20
+
+
+@dataclass
+class Scene:
+    """A fault's site, the worker that is struck, and what the fault keeps until its end."""
+
+    site: Site
+    address: str
+    victim: psutil.Process
+    random: Random
+    kept: Any = None
+
+
+def _nothing(scene: Scene) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault.
+
+    Attributes
+    ----------
+    strike, end
+        What is done at the moment, and after the call.
+    site : str
+        The kind of site: "plain", "small" or "proxied".
+    again : tuple of str
+        How a call may end that may be made again: "right", or the names of errors.
+    once : tuple of str
+        How one may end that may not.
+    silent : bool
+        Whether the call notices it only by `worker_timeout`.
+    lasting : bool
+        Whether the next call may be made while it lasts.
+    on_client : bool
+        Whether it strikes the client, which is another process then.
+    """
+
+    strike: Callable[[Scene], None]
+    end: Callable[[Scene], None] = _nothing
+    site: str = "plain"
+    again: tuple[str, ...] = ("right",)
+    once: tuple[str, ...] = ("right", "WorkerLostError")
+    silent: bool = False
+    lasting: bool = False
+    on_client: bool = False
+
+
+def _signal(number: signal.Signals) -> Callable[[Scene], None]:
+    def send(scene: Scene) -> None:
+        with contextlib.suppress(psutil.NoSuchProcess):  # by this object, it reaches no later process of that number
+            scene.victim.send_signal(number)
+
+    return send
+
+
+def _restart(scene: Scene) -> None:
+    scene.site.client.restart_workers([scene.address], timeout=60, raise_for_error=False)
+
+
+def _fill(scene: Scene) -> None:
+    scene.site.client.run(_allocate, scene.site.memory_limit, workers=[scene.address], on_error="ignore")
+
+
+def _allocate(limit: int, dask_worker: Worker) -> None:
+    """Take as much memory as is allowed, in a thread; for `Client.run`."""
+    taken = []
+
+    def take() -> None:
+        while sum(map(len, taken)) < 2 * limit:
+            taken.append(np.ones(1 << 24, np.uint8))
+            time.sleep(0.01)
+
+    threading.Thread(target=take, daemon=True).start()
+
+
+def _kill_scheduler(scene: Scene) -> None:
+    scene.site.scheduler.kill()
+
+
+def _replace_scheduler(scene: Scene) -> None:
+    scene.site.restart()
+    scene.site.reconnected()
+
+
+def _kill_client(scene: Scene) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _add(scene: Scene) -> None:
+    scene.site.add(scene.site.workers)
+    scene.site.workers += 1
+
+
+def _remove(scene: Scene) -> None:
+    scene.site.workers -= 1
+    scene.site.remove(scene.site.workers)
+
+
+def _turn(way: str, seconds: float | None = None) -> Callable[[Scene], None]:
+    """Return what turns the ways to a worker, or to all of them; with `seconds`, open again after so many."""
+
+    def turn(scene: Scene) -> None:
+        proxies = list(scene.site.proxies.values())
+        scene.kept = proxies if scene.random.random() < 0.5 else [scene.random.choice(proxies)]
+        for proxy in scene.kept:
+            proxy.turn(way)
+        if seconds is not None:
+            time.sleep(seconds)
+            _open(scene)
+
+    return turn
+
+
+def _open(scene: Scene) -> None:
+    for proxy in scene.kept or ():
+        proxy.turn("open")
+
+
+LOST = ("right", "WorkerLostError")
+
+FAULTS = {
+    "SIGKILL": Fault(_signal(signal.SIGKILL)),
+    "SIGKILL, same address": Fault(_signal(signal.SIGKILL), site="proxied"),
+    "SIGTERM": Fault(_signal(signal.SIGTERM)),
+    "SIGSTOP": Fault(_signal(signal.SIGSTOP), _signal(signal.SIGCONT), silent=True, lasting=True),
+    "restarted": Fault(_restart),
+    "out of memory": Fault(_fill, site="small"),
+    "worker added": Fault(_add, _remove, once=("right",)),
+    "scheduler killed": Fault(
+        _kill_scheduler, _replace_scheduler, again=("right", "SchedulerError"), once=("right", "SchedulerError")
+    ),
+    "client killed": Fault(_kill_client, on_client=True),
+    "network slow": Fault(_turn("slow"), _open, site="proxied", once=("right",)),
+    "network cut for 1 s": Fault(_turn("closed", 1), site="proxied"),
+    "network cut": Fault(_turn("closed"), _open, site="proxied", again=LOST, silent=True),
+    "network silent": Fault(_turn("silent"), _open, site="proxied", again=LOST, silent=True),
+}

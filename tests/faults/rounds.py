@@ -1,0 +1,285 @@
+"""The rounds: in each a call is struck, the next one is made, and what they leave is looked for; and their table."""
+
+import contextlib
+import faulthandler
+import itertools
+import random
+import signal
+import time
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import dask
+import numpy as np
+import psutil
+from distributed import Client
+
+from mgraph.errors import MgraphError
+from tests.faults.cases import Case, Moment, cases
+from tests.faults.faults import FAULTS, SMALL, Fault, Scene
+from tests.faults.left import left
+from tests.faults.site import Site, processes, wait_until
+
+#: Seconds that a worker may be silent.
+TIMEOUT = 5.0
+
+#: Seconds within which a call has to end, beyond its usual time and that for which workers may be silent.
+ALLOWANCE = 30.0
+
+#: Seconds after which a call counts as hanging: the process prints the stacks of its threads and ends.
+HANG = 300.0
+
+#: Seconds within which everything must be free.
+FREE = 60.0
+
+#: Bytes by which a worker may grow with a client that is killed.
+GROWTH = 64 << 20
+
+#: Seconds before the end of a call within which the loss of a worker need not be noticed by it.
+UNNOTICED = 4.0
+
+#: A cell of the matrix: fault, moment, case.
+Cell = tuple[str, str, str]
+
+
+class Ending(NamedTuple):
+    """How a call ended: "right", "WRONG", "result lost", or the name of an error; with the words, and its seconds."""
+
+    how: str
+    words: str
+    seconds: float
+
+
+@dataclass
+class Row:
+    """What the rounds of a fault and a moment have come to."""
+
+    endings: Counter[str] = field(default_factory=Counter)
+    repeated: int = 0
+    missed: int = 0
+    problems: int = 0
+    slowest: float = 0.0
+
+
+def cells(faults: Sequence[str] = (), algorithms: Sequence[str] = (), moments: Sequence[str] = ()) -> list[Cell]:
+    """Return the cells of some faults, algorithms and moments; of all by default."""
+    chosen = [case.name for case in cases() if not algorithms or case.name in algorithms]
+    return list(itertools.product(faults or FAULTS, moments or Moment.NAMES, chosen))
+
+
+class Rounds:
+    """The rounds of a seed, on sites that are started when they are first needed. A context: it ends them."""
+
+    def __init__(self, folder: Path, seed: int, chosen: Sequence[Cell], device: str = "cpu", workers: int = 3) -> None:
+        self.folder, self.seed, self.device, self.workers = folder, seed, device, workers
+        self.cells = list(chosen)
+        random.Random(seed).shuffle(self.cells)
+        self.cases = {case.name: case for case in cases()}
+        self.expected = {
+            name: np.asarray(case.result(case.call(device="cpu")))
+            for name, case in self.cases.items()
+            if any(name == cell[2] for cell in self.cells)
+        }
+        self.usual: dict[str, float] = {}
+        self.rows: dict[tuple[str, str], Row] = {}
+        self.by_case: Counter[tuple[str, str]] = Counter()
+        self.problems: list[str] = []
+        self._sites: dict[str, Site] = {}
+        self._stack = contextlib.ExitStack()
+
+    def __enter__(self) -> "Rounds":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def site(self, kind: str) -> Site:
+        """Return the site of a kind."""
+        if kind not in self._sites:
+            options: dict[str, Any] = {"small": {"memory_limit": SMALL}, "proxied": {"proxied": True}}.get(kind, {})
+            made = Site(self.folder / kind, self.workers, self.device, **options)
+            self._stack.callback(made.close)
+            self._sites[kind] = made
+        return self._sites[kind]
+
+    def measure(self, case: Case, client: Client) -> None:
+        """Make a call undisturbed, to measure its time and to compile its kernels."""
+        if case.name not in self.usual:
+            self.ended(case, client, worker_timeout=HANG)  # it may compile, on a busy machine
+            found = self.ended(case, client, worker_timeout=HANG)
+            if found.how != "right":
+                raise RuntimeError(f"{case.name}, undisturbed: {found.how}: {found.words}")
+            self.usual[case.name] = found.seconds
+
+    def ended(self, case: Case, client: Client, **options: Any) -> Ending:
+        """Make a call; return how it ended."""
+        faulthandler.dump_traceback_later(HANG, exit=True)
+        given = {"device": self.device, "client": client, "worker_timeout": TIMEOUT, "progress": lambda k, of: None}
+        started, how, words = time.monotonic(), "", ""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)  # of workers left out
+                made = case.call(**given | options)
+                how = "result lost"
+                seconds = time.monotonic() - started
+                found = np.asarray(case.result(made))
+            expected = self.expected[case.name]
+            same = found.dtype == expected.dtype and np.array_equal(found, expected)
+            return Ending("right" if same else "WRONG", "", seconds)
+        except Exception as error:
+            # As words: the error has frames that refer to the call.
+            mine = isinstance(error, MgraphError)
+            words = str(error) if mine else repr(error)
+            if not (how and type(error).__name__ == "WorkerLostError"):
+                how = type(error).__name__ if mine else f"RAW {type(error).__name__}"
+            return Ending(how, words, time.monotonic() - started)
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+
+    def round(self, number: int) -> list[str]:
+        """Make a round; return its problems."""
+        fault_name, moment, case_name = self.cells[number % len(self.cells)]
+        rng = random.Random(f"{self.seed} {number}")
+        retries = 0 if rng.random() < 0.25 else 2
+        what = f"seed {self.seed}, round {number}: {fault_name}, {moment}, {case_name}, retries={retries}"
+        row = self.rows.setdefault((fault_name, moment), Row())
+        try:
+            found = self._struck(FAULTS[fault_name], moment, self.cases[case_name], retries, rng, row)
+        except Exception as error:
+            found = [f"{type(error).__name__}: {error}"]
+        row.problems += bool(found)
+        self.by_case[case_name, "problems" if found else "fine"] += 1
+        problems = [f"{what}: {problem}" for problem in found]
+        self.problems += problems
+        return problems
+
+    def _struck(self, fault: Fault, moment: str, case: Case, retries: int, rng: random.Random, row: Row) -> list[str]:
+        site = self.site(fault.site)
+        self.measure(case, site.client)
+        site.settle()
+        pids = site.pids()
+        address = rng.choice(sorted(pids))
+        scene = Scene(site, address, psutil.Process(pids[address]), rng)
+        later = fault.lasting and rng.random() < 0.5
+        if fault.on_client:
+            found = self._of_dead_client(case, moment, scene, row)
+        else:
+            found = self._of_call(fault, moment, case, retries, scene, row, later)
+        following = self.ended(case, site.client)
+        if following.how != "right":
+            found.append(f"the next call: {following.how}: {following.words}")
+        if later:
+            fault.end(scene)
+        site.settle()
+        return found + self._left(site)
+
+    def _of_call(
+        self, fault: Fault, moment: str, case: Case, retries: int, scene: Scene, row: Row, later: bool
+    ) -> list[str]:
+        """Make a call that is struck; return what is wrong with its end."""
+        times: list[float] = []
+
+        def act() -> None:
+            times.append(time.monotonic())
+            fault.strike(scene)
+
+        awaited = Moment(moment, scene.random, act, scene.site.client, scene.address)
+        with awaited.awaited() as progress, dask.config.set({"mgraph.retries": retries}):
+            ending = self.ended(case, scene.site.client, progress=progress)
+        over = time.monotonic()
+        awaited.join()
+        if awaited.came and not later:
+            fault.end(scene)
+        row.missed += not awaited.came
+        row.repeated += awaited.repeated
+        row.endings[ending.how] += 1
+        allowed = fault.again if retries else fault.once
+        if case.resident:
+            allowed += ("WorkerLostError",)
+        unnoticed = UNNOTICED + (TIMEOUT if fault.silent else 0)
+        if case.stays and times and over - times[0] < unnoticed + (over - times[0] - ending.seconds):
+            allowed += ("result lost",)
+        found = []
+        if ending.how not in allowed:
+            found.append(f"{ending.how}: {ending.words}")
+        silence = TIMEOUT * (1 + retries) if fault.silent else 0
+        beyond = ending.seconds - (1 + awaited.repeated) * self.usual[case.name] - silence
+        row.slowest = max(row.slowest, beyond)
+        if beyond > ALLOWANCE:
+            found.append(f"{ending.how} after {ending.seconds:.0f} s, {beyond:.0f} s beyond what is allowed")
+        return found
+
+    def _of_dead_client(self, case: Case, moment: str, scene: Scene, row: Row) -> list[str]:
+        """Have another process make a call and be killed in it; return what is wrong with what it leaves."""
+        site = scene.site
+        before = {pid: psutil.Process(pid).memory_info().rss for pid in site.pids().values()}
+        doomed = processes(self.device).Process(
+            target=_die, args=(site.address, case.name, moment, scene.random.random(), self.device)
+        )
+        doomed.start()
+        doomed.join(HANG)
+        died = doomed.exitcode == -signal.SIGKILL
+        row.missed += not died
+        row.endings["killed" if died else "right"] += 1
+        if doomed.exitcode not in (-signal.SIGKILL, 0):
+            return [f"the client ended with {doomed.exitcode}"]
+        started = time.monotonic()
+        found = self._left(site)
+        row.slowest = max(row.slowest, time.monotonic() - started)
+        grown = {pid: psutil.Process(pid).memory_info().rss - bytes_ for pid, bytes_ in before.items()}
+        return found + [f"a worker has grown by {size >> 20} MiB" for size in grown.values() if size > GROWTH]
+
+    def _left(self, site: Site) -> list[str]:
+        """Wait until nothing is left; return what is."""
+        rest: list[str] = []
+
+        def clear() -> bool:
+            rest[:] = left(site)
+            return not rest
+
+        with contextlib.suppress(TimeoutError):
+            wait_until(clear, "", FREE)
+        return [f"left after {FREE:.0f} s: {words}" for words in rest]
+
+    def table(self) -> str:
+        """Return the table of the rounds in Markdown."""
+        return "\n".join([*self._by_fault(), "", *self._by_case(), ""])
+
+    def _by_fault(self) -> Iterator[str]:
+        yield "| fault | moment | calls | right | WorkerLostError | another end | made again | slowest, s | problems |"
+        yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+        for (fault, moment), row in sorted(self.rows.items()):
+            rest = {how: count for how, count in row.endings.items() if how not in ("right", "WorkerLostError")}
+            others = [f"{how} {count}" for how, count in sorted(rest.items())]
+            if row.missed:
+                others.append(f"not struck {row.missed}")
+            right, lost = row.endings["right"], row.endings["WorkerLostError"]
+            calls = sum(row.endings.values())
+            others_ = ", ".join(others)
+            yield (
+                f"| {fault} | {moment} | {calls} | {right} | {lost} | {others_} | {row.repeated} | {row.slowest:.1f} | "
+                f"{row.problems} |"
+            )
+
+    def _by_case(self) -> Iterator[str]:
+        yield "| call | rounds | of them with problems |"
+        yield "| --- | --- | --- |"
+        for name in self.cases:
+            fine, problems = self.by_case[name, "fine"], self.by_case[name, "problems"]
+            if fine + problems:
+                yield f"| {name} | {fine + problems} | {problems} |"
+
+
+def _die(address: str, name: str, moment: str, seed: float, device: str) -> None:
+    """Process: a client that kills itself at a moment of a call."""
+    [case] = [case for case in cases() if case.name == name]
+    with Client(address, set_as_default=False) as client:
+        scene: Any = None
+        awaited = Moment(moment, random.Random(seed), lambda: FAULTS["client killed"].strike(scene), client, "")
+        with awaited.awaited() as progress:
+            case.result(case.call(client=client, device=device, worker_timeout=TIMEOUT, progress=progress))
+        awaited.join()
