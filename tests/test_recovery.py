@@ -15,13 +15,6 @@ from mgraph.errors import InputError, WorkerLostError
 from mgraph.runtime.dask import driver, tasks
 from tests.present import present
 
-# As in test_cluster: what Dask leaves when a worker is lost.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-    pytest.mark.filterwarnings("ignore:Port .* is already in use:UserWarning"),
-]
-
 LOST = pytest.mark.filterwarnings("ignore:the call leaves out the worker")
 
 
