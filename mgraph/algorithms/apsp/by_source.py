@@ -264,7 +264,7 @@ def _left(known: Iterable[tuple[int, int]], first: int, last: int) -> list[tuple
 
 def _batches(rows: Iterable[tuple[int, int]], size: int) -> list[tuple[int, int]]:
     """Return ranges cut into batches of at most `size`."""
-    return [(top, min(top + size, end)) for start, end in rows for top in range(start, end, size)]
+    return [(top, min(top + size, end)) for start, end in rows for top in range(start, end, max(1, size))]
 
 
 def _window(weights: Array) -> float:
