@@ -74,15 +74,23 @@ def test_wrong_weights_leave_nothing_behind(client):
             (dask.array.from_array(good[1:]), "one per edge"),
             (dask.array.from_array(good * np.nan), "nan"),
             (lambda src, dst: src > dst, "truth values"),
-            (lambda src, dst: src[:1], "one per edge"),
+            (lambda src, dst: src[:1], r"a function that returns an array of shape \(\d+,\), a weight .*, got \(1,\)"),
+            (
+                lambda src, dst: 2.5,
+                r"a function that returns an array of shape \(\d+,\), a weight for each edge, got 2\.5",
+            ),
+            (2.5, rf"of shape \({graph.m},\), one per edge, got 2\.5"),
         ):
             with pytest.raises(InputError, match=message):
                 placed.with_weights(wrong)
         with pytest.raises(ZeroDivisionError):
             placed.with_weights(lambda src, dst: 1 / 0)
         wait_until(lambda: len(names_kept(client)) == len(placed.ranges))
-    with pytest.raises(InputError, match="has been closed"):
+    with pytest.raises(
+        InputError, match=r"^DistributedGraph\([^()]*\) has been closed: make the graph again$"
+    ) as caught:
         placed.with_weights(good)
+    assert str(caught.value).count("closed") == 1
     with pytest.raises(InputError, match="both directions"):
         rmat(6, client=client, device="cpu").with_weights(lambda src, dst: src - dst)
     gc.collect()

@@ -1,5 +1,6 @@
 """The commands about graphs that stay on the workers of a scheduler: ``mgraph load`` and ``mgraph unload``."""
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ def load(
     tls = (tls_ca_file, tls_cert, tls_key)
     with _client(scheduler, scheduler_file, tls, worker_timeout, wait_for_workers) as client:
         if name in mgraph.cluster.published(client, worker_timeout=worker_timeout):
-            raise mgraph.InputError(f"there is a graph {name!r}: mgraph unload {name} removes it")
+            raise mgraph.InputError(f"there is a graph {name!r}: mgraph unload {shlex.quote(name)} removes it")
         there: Any = {
             "client": client,
             "device": device,

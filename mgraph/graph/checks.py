@@ -69,15 +69,21 @@ def vertex_count(n: int | None, largest: int) -> int:
     return n
 
 
+def check_one_per_edge(weights: Any, edges: int) -> None:
+    """Raise InputError unless weights, in an array of any kind, are one for each edge."""
+    shape = tuple(weights.shape)
+    if shape != (edges,):
+        value = weights.item() if not shape and hasattr(weights, "item") else shape
+        raise InputError(argument="weights", value=value, expected=f"of shape ({edges},), one per edge")
+
+
 def checked_weights(weights: Array, edges: int, part: str = "", copy: bool = True) -> Array | None:
     """Return weights in the type in which a graph keeps them; None for truth values.
 
     `part` says in messages of which part of the input they are: ``" of partition 3"``. Without `copy`, weights of that
     type are returned as they are.
     """
-    if weights.shape != (edges,):
-        wanted = f"of shape ({edges},), one per edge"
-        raise InputError(argument="weights", value=tuple(weights.shape), expected=wanted)
+    check_one_per_edge(weights, edges)
     dtype = weight_dtype(np.dtype(weights.dtype))
     if dtype is None:
         return None

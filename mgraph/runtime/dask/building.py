@@ -13,6 +13,7 @@ from ... import device as devices
 from ...arguments import as_array
 from ...dtypes import weight_dtype
 from ...errors import InputError
+from ...graph.checks import check_one_per_edge
 from ...graph.source import Chunks, EdgeSource
 from ...planning.cut import Placed
 from ...planning.devices import DeviceSpec
@@ -200,9 +201,7 @@ def _divided(given: Any, graph: Placement) -> list[Any]:
 
 def _check_weights(weights: Any, m: int) -> None:
     """Raise InputError unless weights are one for each of m edges, and numbers."""
-    if tuple(weights.shape) != (m,):
-        wanted = f"of shape ({m},), one per edge"
-        raise InputError(argument="weights", value=tuple(weights.shape), expected=wanted)
+    check_one_per_edge(weights, m)
     if weight_dtype(np.dtype(weights.dtype)) is None:
         raise InputError(argument="weights", value="truth values", expected="numbers")
 

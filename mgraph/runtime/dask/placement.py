@@ -115,14 +115,17 @@ class Placement(PlacedGraph):
     def check(self) -> None:
         """Raise InputError if the edges have been released, and WorkerLostError if a part of them was lost."""
         if self.closed:
-            raise InputError(f"{self!r} has been closed")
+            raise InputError(f"{self._described()} has been closed: {self._again()}")
         self.group.check(self.loss)
 
     def loss(self, workers: Collection[str]) -> str:
         """Return in words what of the graph was lost with some workers, and how it is made again."""
-        again = f"{self.made} makes it again" if self.made else "make the graph again"
         own = zip(self.group.addresses, self.cut.ranges, strict=True)
-        return f"the edges into {lying('the vertices', workers, own)} of {self!r} were lost: {again}"
+        return f"the edges into {lying('the vertices', workers, own)} of {self!r} were lost: {self._again()}"
+
+    def _again(self) -> str:
+        """Return in words how the graph is made again."""
+        return f"{self.made} makes it again" if self.made else "make the graph again"
 
     def to_graph(self) -> Graph:
         """Return the graph with all edges in this process's memory."""
@@ -147,8 +150,10 @@ class Placement(PlacedGraph):
             nonnegative=self.nonnegative,
         )
 
-    def __repr__(self) -> str:
+    def _described(self, where: str = "") -> str:
         kind = "directed" if self.directed else "undirected"
+        return f"DistributedGraph(n={self.n}, m={self.m}, {kind}, {self.weights_dtype or 'unweighted'}{where})"
+
+    def __repr__(self) -> str:
         count = len(self.cut.ranges)
-        where = "closed" if self.closed else f"on {count} worker{'s' * (count > 1)}"
-        return f"DistributedGraph(n={self.n}, m={self.m}, {kind}, {self.weights_dtype or 'unweighted'}, {where})"
+        return self._described(", closed" if self.closed else f", on {count} worker{'s' * (count > 1)}")

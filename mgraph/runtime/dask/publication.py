@@ -96,7 +96,7 @@ def publish(placement: Placement, name: str) -> None:
     about = Published(session, group.addresses, group.kind, placement.cut, repr(placement), placement.made)
     keys = [lease.key for lease in leases.values()]
     if not group.wait(client.run_on_scheduler(_put, name, keys, dumps(about), asynchronous=True)):
-        advice = ": mgraph.cluster.unpublish frees it"
+        advice = f": give another one, or free it by mgraph.cluster.unpublish({name!r}, client)"
         raise InputError(advice, argument="name", value=name, expected="a name that no published graph has")
 
 

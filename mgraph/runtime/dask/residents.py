@@ -363,21 +363,33 @@ def weighed(session: str, graph: str, name: str, given: Weigh | Callable[[Array,
 
 def _computed(weights_of: Callable[[Array, Array], Any], part: VertexRange, device: devices.Device) -> Array:
     """Return what a user's function makes of the ends of a part's edges, some at a time."""
-    none = device.xp.zeros(0, np.int32)
-    found = [_checked(weights_of(none, none), 0, part, device)]
-    for src, dst, _ in edges_of(part, device):
-        found.append(_checked(weights_of(src, dst), len(src), part, device))
-    kinds = {np.dtype(weights.dtype) for weights in found[1:]}
+
+    def made(src: Array, dst: Array) -> Array:
+        returned = weights_of(src, dst)
+        weights = _array(returned, device)
+        if weights.shape != src.shape:
+            wanted = f"a function that returns an array of shape {src.shape}, a weight for each edge"
+            raise InputError(argument="weights", value=weights.shape or returned, expected=wanted)
+        return _checked(weights, len(src), part, device)
+
+    found = [made(src, dst) for src, dst, _ in edges_of(part, device)]
+    kinds = {np.dtype(weights.dtype) for weights in found}
     if len(kinds) > 1:
         names = sorted(dtype.name for dtype in kinds)
         raise InputError(argument="weights", value=", ".join(names), expected="a function that returns one type")
-    return device.xp.concatenate(found[1:] or found)
+    none = device.xp.zeros(0, np.int32)
+    return device.xp.concatenate(found or [made(none, none)])
+
+
+def _array(weights: Any, device: devices.Device) -> Array:
+    return as_array(devices.to_host(weights) if device.kind == "cpu" else weights, "weights", device.xp)
 
 
 def _checked(weights: Any, m: int, part: VertexRange, device: devices.Device) -> Array:
     """Return weights as a part keeps them, or raise InputError."""
-    given = as_array(devices.to_host(weights) if device.kind == "cpu" else weights, "weights", device.xp)
-    found = checked_weights(given, m, f" of those into the vertices {range_in_words((part.first, part.last))}")
+    found = checked_weights(
+        _array(weights, device), m, f" of those into the vertices {range_in_words((part.first, part.last))}"
+    )
     if found is None:
         raise InputError(argument="weights", value="truth values", expected="numbers")
     return found
