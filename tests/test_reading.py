@@ -461,11 +461,14 @@ def test_zstd(client, write):
         ([7], "path must be a path, a list of them, or a tuple"),
         (("a.npy",), "path must be tuples of two or three"),
         (("a.npy",) * 4, "path must be tuples of two or three"),
+        ("https://[::1", r"path must be a valid URL, got 'https://\[::1'"),
+        (["a.txt", "s3://[::1/b-*.txt"], r"path must be a valid URL, got 's3://\[::1/b-\*\.txt'"),
     ],
 )
-def test_what_are_no_paths(given, message):
-    with pytest.raises(InputError, match=message):
-        mgraph.read(given)
+def test_what_are_no_paths(client, given, message):
+    for where in ({}, {"client": client, "device": "cpu"}):
+        with pytest.raises(InputError, match=message):
+            mgraph.read(given, **where)
 
 
 def test_wrong_options_of_files(write):

@@ -17,11 +17,20 @@ _HEAD = 1 << 9
 
 
 class Url:
-    """A URL, as far as it is used like a path."""
+    """A URL, as far as it is used like a path.
+
+    Raises
+    ------
+    InputError
+        If it is not a URL.
+    """
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._path = PurePosixPath(urlsplit(url).path)
+        try:
+            self._path = PurePosixPath(urlsplit(url).path)
+        except ValueError as error:
+            raise InputError(f": {error}", argument="path", value=url, expected="a valid URL") from error
 
     @property
     def suffix(self) -> str:
@@ -59,9 +68,9 @@ def path_of(path: str) -> Path:
 
 
 def absolute(path: str | os.PathLike[str]) -> str:
-    """Return a path as other processes know it."""
+    """Return a path as other processes know it, or a valid URL."""
     text = os.fspath(path)
-    return text if is_url(text) else os.path.abspath(text)
+    return os.fspath(path_of(text)) if is_url(text) else os.path.abspath(text)
 
 
 def is_pattern(path: str) -> bool:
