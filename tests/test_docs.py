@@ -6,6 +6,8 @@ comment before a block says how else it is tested:
 - ``<!-- gpu -->``: where there is a GPU, as a doctest of its own or, without prompts, as a script.
 - ``<!-- script -->``: as a script on the CPU, with a file ``roads.gr``.
 - ``<!-- not run: why -->``: it is only compiled.
+
+Of the blocks of a shell, marked ``sh``, the options of mgraph's commands are checked.
 """
 
 import doctest
@@ -23,7 +25,11 @@ from mgraph.cli import main
 from mgraph_bench.commands import bench
 
 ROOT = Path(__file__).parents[1]
-PAGES = {path.relative_to(ROOT).as_posix(): path for path in (*ROOT.glob("*.md"), *sorted(ROOT.glob("docs/*.md")))}
+PAGES = {
+    path.relative_to(ROOT).as_posix(): path
+    for folder in (".", "docs", "deploy")
+    for path in sorted(ROOT.glob(f"{folder}/*.md"))
+}
 BLOCK = re.compile(
     r"(?:<!-- (?P<how>gpu|script|not run: .*?) -->\n)?^```(?P<language>\w+)\n(?P<code>.*?)^```$",
     re.MULTILINE | re.DOTALL,
@@ -91,6 +97,14 @@ def run_script(code, folder):
 @marked("not run")
 def test_examples_that_are_not_run_compile(page, line, code):
     compile(code, f"{page}, line {line}", "exec")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_blocks_are_marked_as_what_is_checked(page):
+    fences = re.findall(r"^ *(?:```|~~~).*$", PAGES[page].read_text(), re.MULTILINE)
+    opening, closing = fences[::2], fences[1::2]
+    assert {re.sub(r"{.*", "{", fence) for fence in opening} <= {"```python", "```sh", "```text", "```{"}
+    assert len(opening) == len(closing) and set(closing) <= {"```"}
 
 
 def commands():
