@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_cluster import cluster, kill_a_worker, pytestmark, wait_until  # noqa: F401  (the mark works here too)
+from test_cluster import cluster, gpus, kill_a_worker, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 from test_recovery import LOST, mortals, nursed
 
 import mgraph
 from mgraph.errors import CheckpointError, InputError, OutputExistsError
 
-__all__ = ["mortals", "nursed"]  # fixtures
+__all__ = ["gpus", "mortals", "nursed"]  # fixtures
 
 
 class Stopped(Exception):
@@ -28,12 +28,15 @@ def complete(folder):
     return sorted(Path(folder).glob("checkpoint-*.json"))
 
 
-def written(folder, count=1, then=None):
-    """Return a report of progress that stops a call, or calls `then`, once a folder has so many checkpoints."""
+def written(folder, count=1, then=None, pause=0.02):
+    """Return a report of progress that stops a call, or calls `then`, once a folder has so many checkpoints.
+
+    After each span it waits for `pause` seconds, in which files are written.
+    """
     called = []
 
     def progress(k, of):
-        time.sleep(0.02)
+        time.sleep(pause)
         if len(complete(folder)) >= count and not called:
             called.append(k)
             if then is None:
@@ -54,6 +57,9 @@ class Steps:
 
 
 GRAPH = mgraph.generate.grid(20, 20, weights=(1, 9), device="cpu")
+#: Seconds to wait after each of few spans.
+PAUSES = {"sssp": 1.0}
+
 #: Calls of many spans: what is called, its options, and the names of its arrays.
 CALLS = {
     "blocked": (mgraph.apsp, {"method": "blocked", "block": 32, "span": 3}, ("distances",)),
@@ -88,7 +94,8 @@ def equal(found, wanted, names):
 def test_a_call_goes_on_from_its_last_checkpoint(tmp_path, case):
     call, options, names = CALLS[case]
     with pytest.raises(Stopped):
-        call(GRAPH, device="cpu", checkpoint=tmp_path, checkpoint_every=0, progress=written(tmp_path), **options)
+        stop = written(tmp_path, pause=PAUSES.get(case, 0.02))
+        call(GRAPH, device="cpu", checkpoint=tmp_path, checkpoint_every=0, progress=stop, **options)
     [manifest] = complete(tmp_path)
     whole, again = Steps(), Steps()
     wanted = call(GRAPH, device="cpu", progress=whole, **options)
@@ -105,13 +112,44 @@ def test_a_call_goes_on_with_another_number_of_workers(tmp_path, case):
     wanted = call(GRAPH, device="cpu", **options)
     with cluster(3, processes=False) as client, pytest.raises(Stopped):
         on = {"client": client, "device": "cpu", "checkpoint": str(tmp_path), "checkpoint_every": 0}
-        call(GRAPH, progress=written(tmp_path), **on, **options)
+        call(GRAPH, progress=written(tmp_path, pause=PAUSES.get(case, 0.02)), **on, **options)
     again = Steps()
     with cluster(2, processes=False) as client:
         found = call(GRAPH, client=client, device="cpu", checkpoint=tmp_path, resume=True, progress=again, **options)
         equal(found, wanted, names)
     alone = call(GRAPH, device="cpu", checkpoint=tmp_path, resume=True, **options)
     equal(alone, wanted, names)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("case", CALLS)
+def test_a_gpu_goes_on_from_the_last_checkpoint(tmp_path, case):
+    call, options, names = CALLS[case]
+    options = {name: value for name, value in options.items() if name != "memory_limit"}
+    if case == "sssp":  # many vertices, as a batch has many sources
+        graph = mgraph.generate.grid(64, 64, weights=(1, 9), device="cpu")
+        options["memory_limit"] = "24MiB"
+    else:
+        graph = GRAPH
+    with pytest.raises(Stopped):
+        stop = written(tmp_path, pause=PAUSES.get(case, 0.02))
+        call(graph, device="cuda", checkpoint=tmp_path, checkpoint_every=0, progress=stop, **options)
+    again = Steps()
+    found = call(graph, device="cuda", checkpoint=tmp_path, resume=True, progress=again, **options)
+    assert case == "sssp" or again.seen[0] > 3
+    equal(found, call(graph, device="cuda", **options), names)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("case", ["blocked", "predecessors", "squaring", "closure"])
+def test_gpus_go_on_from_the_last_checkpoint(gpus, tmp_path, case):
+    call, options, names = CALLS[case]
+    with pytest.raises(Stopped):
+        on = {"client": gpus, "checkpoint": tmp_path, "checkpoint_every": 0}
+        call(GRAPH, progress=written(tmp_path, pause=PAUSES.get(case, 0.02)), **on, **options)
+    wanted = call(GRAPH, device="cuda", **options)
+    equal(call(GRAPH, client=gpus, checkpoint=tmp_path, resume=True, **options), wanted, names)
+    equal(call(GRAPH, device="cuda", checkpoint=tmp_path, resume=True, **options), wanted, names)
 
 
 @LOST

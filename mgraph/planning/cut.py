@@ -37,9 +37,9 @@ SPAN_SECONDS = 1.0
 GROUP = 2048
 
 
-def span_of(step_seconds: float) -> int:
-    """Return the number of supersteps of a span, if each takes `step_seconds`."""
-    return max(1, int(SPAN_SECONDS / max(step_seconds, 1e-9)))
+def span_of(step_seconds: float, whole: int = 1) -> int:
+    """Return the number of supersteps of a span, a multiple of `whole`, if each takes `step_seconds`."""
+    return max(1, int(SPAN_SECONDS / max(whole * step_seconds, 1e-9))) * whole
 
 
 def even_ranges(n: int, parts: int, multiple: int) -> Ranges:

@@ -38,12 +38,12 @@ class Direct:
             try:
                 begun = self._moment()
                 state = program.load(0, piece(0), self.device)
-                loaded = self._moment()
                 k, finished = 0, False
                 if checkpoints is not None:
                     kept, place = lasting(program, plan), checkpoints.store.place
                     keeping = Keeping(checkpoints, kept, kept.fingerprint(state, 0), 1)
                     k = keeping.begin(lambda number: [filled(kept, state, 0, place, number)])
+                loaded = self._moment()
                 while not finished:
                     first = k
                     order = None if keeping is None else keeping.order()

@@ -23,12 +23,17 @@ from .request import Request
 #: Assumed size of a CPU's caches in bytes.
 CACHE = 16 << 20
 
+#: Supersteps of a round of blocked Floyd-Warshall. Only between rounds can it look ahead, and be kept.
+PHASES = 3
+
 #: Strips on the device at a time out of core, if they fit: one is computed, one arrives, one leaves.
 BUFFERS = 3
 
 
-def _plan_of(request: Request, method: str, *, detail: Detail, step_seconds: float, **facts: Any) -> Plan:
-    """Return a plan with the fields that all methods share; `step_seconds` determines the span."""
+def _plan_of(
+    request: Request, method: str, *, detail: Detail, step_seconds: float, whole: int = 1, **facts: Any
+) -> Plan:
+    """Return a plan with the fields that all methods share; a span takes about a second, in multiples of `whole`."""
     return Plan(
         algorithm="apsp",
         method=method,
@@ -37,7 +42,7 @@ def _plan_of(request: Request, method: str, *, detail: Detail, step_seconds: flo
         dtype=request.dtype.name,
         predecessors=request.predecessors,
         devices=request.specs,
-        span=request.span or span_of(step_seconds),
+        span=request.span or span_of(step_seconds, whole),
         detail=detail,
         **facts,
     )
@@ -90,6 +95,7 @@ def blocked(request: Request, derived: bool) -> Plan:
         ranges=ranges,
         steps=3 * rounds,
         step_seconds=seconds / 3,
+        whole=PHASES,
         peak_bytes=tuple(peaks[shape] for shape in shapes),
         seconds=rounds * seconds + derivation,
         detail=_detail_of(

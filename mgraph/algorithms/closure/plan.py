@@ -89,7 +89,7 @@ def planned(
         ranges=ranges,
         devices=specs,
         steps=3 * rounds,
-        span=span or span_of(seconds / 3),
+        span=span or span_of(seconds / 3, 3),  # whole rounds
         peak_bytes=tuple(
             peak(band[1] - band[0], strip[1] - strip[0], 1 + look_ahead)
             for band, strip in zip(ranges, columns, strict=True)

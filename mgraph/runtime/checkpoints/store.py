@@ -24,6 +24,7 @@ import os
 import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ from typing import Any
 import numpy as np
 
 from ... import device as devices
+from ... import limits
 from ...errors import CheckpointError, MgraphError
 from ...io.files import is_url, system_of
 from .pieces import Box, Piece, overlap, within
@@ -40,6 +42,9 @@ FORMAT = 1
 
 #: The name of the file with the command that writes the checkpoints.
 COMMAND = "command.json"
+
+#: Files that are read at a time: several reach a higher rate than one, as each computes a checksum.
+READERS = min(8, limits.cores())
 
 #: The most bytes of a manifest.
 LONGEST = 1 << 26
@@ -269,7 +274,8 @@ class Saved:
 
     def fill(self, piece: Piece) -> None:
         """Write what the checkpoint has of a piece's part to its array, all of it, or raise CheckpointError."""
-        missing = piece.array.size
+        missing, device = piece.array.size, devices.of(piece.array)
+        needed = []
         for stored in self.manifest.files:
             alike = stored.name == piece.name and len(stored.box) == len(piece.box)
             shared = overlap(stored.box, piece.box) if alike else None
@@ -277,10 +283,15 @@ class Saved:
                 continue
             if np.dtype(stored.dtype) != np.dtype(piece.array.dtype):
                 raise CheckpointError(f"{self.store}: {stored.file} holds {stored.dtype}, not {piece.array.dtype}")
-            elements = self.store.read(stored)[within(shared, [first for first, _ in stored.box])]
-            device = devices.of(piece.array)
-            piece.array[within(shared, piece.origin)] = device.asarray(np.ascontiguousarray(elements))
-            missing -= elements.size
+            needed.append((stored, shared))
+        with ThreadPoolExecutor(READERS, "mgraph-checkpoint") as readers:
+            for start in range(0, len(needed), READERS):
+                some = needed[start : start + READERS]
+                reads = [readers.submit(self.store.read, stored) for stored, _ in some]
+                for (stored, shared), read in zip(some, reads, strict=True):
+                    elements = read.result()[within(shared, [first for first, _ in stored.box])]
+                    piece.array[within(shared, piece.origin)] = device.asarray(np.ascontiguousarray(elements))
+                    missing -= elements.size
         if missing:
             raise CheckpointError(f"{self.store}: the checkpoint lacks {missing:,} elements of {piece.name}")
 

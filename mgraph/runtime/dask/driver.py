@@ -182,13 +182,13 @@ class Cluster:
             with CallSession(client, addresses, self.timeout, plan, name) as session:
                 session.open()
                 session.load(program, self.specs[0].kind, piece)
-                loaded = time.perf_counter()
                 k, finished = 0, False
                 keeping = None
                 if checkpoints is not None:
                     kept = lasting(program, plan)
                     keeping = Keeping(checkpoints, kept, sum(session.each(worker.fingerprint)) % 2**64, len(addresses))
                     k = keeping.begin(partial(session.each, worker.fill, checkpoints.store.place))
+                loaded = time.perf_counter()
                 while not finished:
                     first = k
                     order = None if keeping is None else keeping.order()
