@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -188,7 +189,7 @@ def test_a_negative_cycle_that_was_found_before(tmp_path):
 def test_the_last_two_checkpoints_are_kept(tmp_path):
     call, options, _ = CALLS["blocked"]
     with pytest.raises(Stopped):
-        limit = written(tmp_path / "made" / "here", then=None, count=2)
+        limit = written(tmp_path / "made" / "here", count=2, pause=0.5)
         call(GRAPH, device="cpu", checkpoint=tmp_path / "made" / "here", checkpoint_every=0, progress=limit, **options)
     call(GRAPH, device="cpu", checkpoint=tmp_path / "made" / "here", checkpoint_every=0, resume=True, **options)
     there = complete(tmp_path / "made" / "here")
@@ -198,13 +199,20 @@ def test_the_last_two_checkpoints_are_kept(tmp_path):
     assert named <= found
 
 
-@pytest.fixture
-def stopped(tmp_path):
-    """A folder with two checkpoints of `apsp` by ``CALLS["blocked"]``."""
+@pytest.fixture(scope="module")
+def once(tmp_path_factory):
     call, options, _ = CALLS["blocked"]
+    folder = tmp_path_factory.mktemp("stopped")
     with pytest.raises(Stopped):
-        call(GRAPH, device="cpu", checkpoint=tmp_path, checkpoint_every=0, progress=written(tmp_path, 2), **options)
-    return tmp_path
+        stop = written(folder, 2, pause=0.5)
+        call(GRAPH, device="cpu", checkpoint=folder, checkpoint_every=0, progress=stop, **options)
+    return folder
+
+
+@pytest.fixture
+def stopped(once, tmp_path):
+    """A folder with two checkpoints of `apsp` by ``CALLS["blocked"]``."""
+    return shutil.copytree(once, tmp_path / "stopped")
 
 
 def resumed(folder, graph=GRAPH, **other):
