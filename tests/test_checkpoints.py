@@ -59,7 +59,7 @@ class Steps:
 
 GRAPH = mgraph.generate.grid(20, 20, weights=(1, 9), device="cpu")
 #: Seconds to wait after each of few spans.
-PAUSES = {"sssp": 1.0}
+PAUSES = {"sssp": 1.0, "closure": 0.5}
 
 #: Calls of many spans: what is called, its options, and the names of its arrays.
 CALLS = {
@@ -95,7 +95,7 @@ def equal(found, wanted, names):
 def test_a_call_goes_on_from_its_last_checkpoint(tmp_path, case):
     call, options, names = CALLS[case]
     with pytest.raises(Stopped):
-        stop = written(tmp_path, pause=PAUSES.get(case, 0.02))
+        stop = written(tmp_path, pause=PAUSES.get(case, 0.1))
         call(GRAPH, device="cpu", checkpoint=tmp_path, checkpoint_every=0, progress=stop, **options)
     [manifest] = complete(tmp_path)
     whole, again = Steps(), Steps()
@@ -113,7 +113,7 @@ def test_a_call_goes_on_with_another_number_of_workers(tmp_path, case):
     wanted = call(GRAPH, device="cpu", **options)
     with cluster(3, processes=False) as client, pytest.raises(Stopped):
         on = {"client": client, "device": "cpu", "checkpoint": str(tmp_path), "checkpoint_every": 0}
-        call(GRAPH, progress=written(tmp_path, pause=PAUSES.get(case, 0.02)), **on, **options)
+        call(GRAPH, progress=written(tmp_path, pause=PAUSES.get(case, 0.1)), **on, **options)
     again = Steps()
     with cluster(2, processes=False) as client:
         found = call(GRAPH, client=client, device="cpu", checkpoint=tmp_path, resume=True, progress=again, **options)
@@ -133,7 +133,7 @@ def test_a_gpu_goes_on_from_the_last_checkpoint(tmp_path, case):
     else:
         graph = GRAPH
     with pytest.raises(Stopped):
-        stop = written(tmp_path, pause=PAUSES.get(case, 0.02))
+        stop = written(tmp_path, pause=PAUSES.get(case, 0.1))
         call(graph, device="cuda", checkpoint=tmp_path, checkpoint_every=0, progress=stop, **options)
     again = Steps()
     found = call(graph, device="cuda", checkpoint=tmp_path, resume=True, progress=again, **options)
@@ -147,7 +147,7 @@ def test_gpus_go_on_from_the_last_checkpoint(gpus, tmp_path, case):
     call, options, names = CALLS[case]
     with pytest.raises(Stopped):
         on = {"client": gpus, "checkpoint": tmp_path, "checkpoint_every": 0}
-        call(GRAPH, progress=written(tmp_path, pause=PAUSES.get(case, 0.02)), **on, **options)
+        call(GRAPH, progress=written(tmp_path, pause=PAUSES.get(case, 0.1)), **on, **options)
     wanted = call(GRAPH, device="cuda", **options)
     equal(call(GRAPH, client=gpus, checkpoint=tmp_path, resume=True, **options), wanted, names)
     equal(call(GRAPH, device="cuda", checkpoint=tmp_path, resume=True, **options), wanted, names)
