@@ -14,8 +14,7 @@ _PARTS = {
 device : {"cpu", "cuda", "cuda:N"}, optional
     Where to run. By default the input's own device if that is a GPU, else a GPU if there is one. With `client`, the
     kind of device that its workers use. What lies on workers, such as a `DistributedGraph`, is solved there: then
-    `device`, `client`, `worker_timeout`, `wait_for_workers` and `retries` are left out, and vectors stay on the
-    workers, too.
+    `device`, `client`, `worker_timeout` and `wait_for_workers` are left out, and vectors stay on the workers, too.
 client : distributed.Client, optional
     Run on the client's workers, one shard each. Vectors are returned to the caller; matrices stay on the workers,
     as `mgraph.cluster.DistributedMatrix`.
@@ -27,7 +26,8 @@ wait_for_workers : int, optional
     if they have not joined within ``mgraph.wait-timeout`` of Dask's configuration, or 10 minutes.
 retries : int, optional
     How many times the call may be made again, on the workers that are left or come back, after it has lost a worker of
-    `client`. By default ``mgraph.retries`` of Dask's configuration, or 2.
+    `client`, or with a part of a `DistributedGraph`, which is made again too. By default ``mgraph.retries`` of Dask's
+    configuration, or 2.
 memory_limit : int, float or str, optional
     The most bytes that the call may allocate on each device, such as 1e9 or ``"1GiB"``. By default the free memory.
 span : int, optional
@@ -59,8 +59,8 @@ MemoryLimitError
 DeviceError
     If the device does not exist or cannot be used.
 WorkerLostError, SchedulerError, VersionError
-    With `client`: if workers are lost more often than `retries` allows, the scheduler does not answer or has no or too
-    few workers, or a worker has another version of mgraph.
+    On workers: if they are lost more often than `retries` allows, the scheduler does not answer or has no or too few
+    workers, or a worker has another version of mgraph.
 """,
     "{common attributes}": """\
 plan : Plan

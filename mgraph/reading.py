@@ -142,6 +142,8 @@ def read(
         If the decompressed file or its graph exceeds the free memory.
     InputError
         For arguments that exclude each other.
+    WorkerLostError
+        With `client`: if workers are lost more often than ``mgraph.retries`` of Dask's configuration allows.
     MissingPackageError
         If the files need a package that is not installed: pyarrow for Parquet, fsspec's own packages for some URLs,
         before Python 3.14 backports.zstd for zstd.
@@ -195,10 +197,9 @@ def read(
     from .runtime import dask
 
     there = dask.Cluster(client, device, worker_timeout, workers, wait_for_workers=wait_for_workers)
-    placed = dask.read(request, there)
     how = {"format": format, "n": n, "directed": directed, "weighted": weighted, "relabel": relabel or None}
-    placed.made = as_written("mgraph.read", path, **how, columns=columns, device=device)
-    found = dask.DistributedGraph(placed)
+    line = as_written("mgraph.read", path, **how, columns=columns, device=device)
+    found = dask.DistributedGraph(dask.read(request, there, line))
     if n is None and not relabel:
         _warn_of_sparse_ids(request.paths[0][0], found)
     return found

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 
+import dask
 import numpy as np
 import pytest
 from distributed import Client
@@ -215,7 +216,7 @@ def test_a_graph_of_a_process_that_was_killed(processes):
 
 
 def test_a_lost_worker_takes_the_published_graph_with_it():
-    with cluster(2, processes=True) as client:
+    with cluster(2, processes=True) as client, dask.config.set({"mgraph.retries": 0}):
         made = grid(7, 9, client=client, device="cpu")
         made.publish("roads")
         vector = mgraph.bfs(made, 0).distances

@@ -8,6 +8,7 @@ import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import dask
 import fsspec
 import numpy as np
 import pytest
@@ -263,7 +264,11 @@ def test_a_file_that_one_worker_cannot_read(client, write, monkeypatch):
 def test_a_worker_that_is_lost_while_it_reads(write, tmp_path):
     path = write(lines())
     os.mkfifo(tmp_path / "pipe.txt")  # which nobody writes to: opening it waits
-    with cluster(2, processes=True) as client, ThreadPoolExecutor(1) as thread:
+    with (
+        cluster(2, processes=True) as client,
+        ThreadPoolExecutor(1) as thread,
+        dask.config.set({"mgraph.retries": 0}),
+    ):
         pids = client.run(os.getpid)
         reading = thread.submit(mgraph.read, tmp_path / "pipe.txt", client=client, device="cpu")
         wait_until(lambda: any("survey" in str(key) for keys in client.processing().values() for key in keys))

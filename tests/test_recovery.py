@@ -24,6 +24,8 @@ def nursed():
 
     with (
         forked(),
+        # A nanny on a busy machine takes longer than the 15 s after which LocalCluster gives its worker up.
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "10 minutes"}),
         LocalCluster(n_workers=2, threads_per_worker=1, memory_limit=0, **QUIET) as made,
         Client(made, set_as_default=False) as client,
     ):

@@ -8,6 +8,7 @@ import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import dask
 import numpy as np
 import psutil
 import pytest
@@ -501,7 +502,7 @@ def resident_memory():
 
 def test_a_lost_worker_takes_the_graph_with_it():
     graph = rmat(8)
-    with cluster(2, processes=True) as client:
+    with cluster(2, processes=True) as client, dask.config.set({"mgraph.retries": 0}):
         placed = DistributedGraph.from_graph(graph, client, device="cpu")
         vector = mgraph.bfs(placed, 0).distances
         address, pid = next(iter(client.run(os.getpid).items()))
@@ -539,7 +540,7 @@ def test_a_stopped_worker_is_noticed():
         os.kill(pid, signal.SIGSTOP)
         try:
             with pytest.raises(WorkerLostError, match=address):
-                mgraph.bfs(placed, 1)
+                mgraph.bfs(placed, 1, retries=0)
         finally:
             os.kill(pid, signal.SIGCONT)
 

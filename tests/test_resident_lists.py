@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 
+import dask
 import numpy as np
 import pytest
 from test_cluster import cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
@@ -101,7 +102,7 @@ def test_nothing_stays_of_what_nothing_refers_to(client):
 
 
 def test_a_lost_worker_and_a_closed_client():
-    with cluster(2, processes=True) as client:
+    with cluster(2, processes=True) as client, dask.config.set({"mgraph.retries": 0}):
         succ = linked_list(100, client=client, device="cpu")
         address, pid = next(iter(client.run(os.getpid).items()))
         os.kill(pid, signal.SIGKILL)

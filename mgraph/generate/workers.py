@@ -37,7 +37,7 @@ def weighed(graph: "DistributedGraph", weights_of: Weigh, line: Callable[[str], 
     """Return a graph with the weights of a function of the edges' ends; `line` makes it of the line of the old one."""
     from ..runtime import dask
 
-    return dask.DistributedGraph(dask.weighed(graph.placement, weights_of, line))
+    return dask.weighed(graph, weights_of, line)
 
 
 def computed(

@@ -1,28 +1,26 @@
 """Calls that go on after a worker was lost.
 
 A call that has lost a worker is made again on the workers that there are: planned anew for them, its input sent again,
-and from its last checkpoint if it writes any. A worker that its nanny starts again takes part if it comes back within
-`RETURN` seconds; otherwise the survivors take over. Every other error ends the call: running out of memory, for
-example, would only happen again.
+or made there again if it lay on workers, and from its last checkpoint if it writes any. A worker that its nanny starts
+again takes part if it comes back within a few seconds; otherwise the survivors take over. Every other error ends the
+call: running out of memory, for example, would only happen again.
 """
 
 import functools
 import inspect
 import logging
-import time
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, cast
 
 from ..arguments import check_without_client, checked_integer
 from ..errors import WorkerLostError
+from .losses import attempted
+from .select import placed_vector
 
 _log = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-#: Seconds to wait for as many workers as before. A nanny starts a worker again in 2 to 4 s.
-RETURN = 6.0
 
 
 def recovering(call: Callable[P, T]) -> Callable[P, T]:
@@ -34,41 +32,38 @@ def recovering(call: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(call)
     def recovered(*args: P.args, **options: P.kwargs) -> T:
-        given = dict(zip(names, args, strict=False)) | options
+        given: dict[str, Any] = dict(zip(names, args, strict=False)) | options
         retries, client = given.get("retries"), given.get("client")
-        _check(retries, client)
-        began, losses = time.monotonic(), list[WorkerLostError]()
-        while True:
-            try:
-                return call(*args, **options)
-            except WorkerLostError as error:
-                if client is None or len(losses) == allowed(retries):
-                    if losses:
-                        raise _summed_up(error, losses, time.monotonic() - began) from error
-                    raise
-                # Not the error itself, whose frames refer to what the call has allocated.
-                losses.append(WorkerLostError(*error.parts, workers=error.workers, among=error.among))
+        placed = [value for value in given.values() if hasattr(value, "placement") or placed_vector(value)]
+        _check(retries, client, placed)
+
+        def again(loss: WorkerLostError) -> None:
+            from .dask import restore, returned
+
             if given.get("checkpoint") is not None:
                 options["resume"] = True
-            found = _returned(client, losses[-1], given.get("worker_timeout"))
-            _log.warning("%s; %s is made again, on the %d workers there are", losses[-1], call.__name__, found)
+            for each in placed:
+                restore(each)
+            if client is not None:
+                found = returned(client, loss.among, given.get("worker_timeout"))
+                _log.warning("%s; %s is made again, on the %d workers there are", loss, call.__name__, found)
+
+        def possible() -> bool:
+            from .dask import restorable
+
+            return client is not None or restorable(placed)
+
+        return attempted(lambda: call(*args, **options), again, lambda: allowed(retries), possible)
 
     return cast(Callable[P, T], recovered)
 
 
-def _check(retries: Any, client: Any) -> None:
-    """Raise InputError unless a call's `retries` can be used."""
+def _check(retries: Any, client: Any, placed: list[Any]) -> None:
+    """Raise InputError unless a call's `retries` can be used: with a client, or with what is placed on workers."""
     if retries is not None:
         checked_integer("retries", retries, 0)
-        if client is None:
+        if client is None and not placed:
             check_without_client(retries=retries)
-
-
-def _returned(client: Any, loss: WorkerLostError, worker_timeout: Any) -> int:
-    """Wait until a scheduler has as many workers as before a loss, at most `RETURN` seconds; return how many it has."""
-    from .dask import joined_within
-
-    return int(joined_within(client, loss.among, RETURN, worker_timeout))
 
 
 def allowed(retries: Any) -> int:
@@ -78,10 +73,3 @@ def allowed(retries: Any) -> int:
     from .dask import configured_retries
 
     return configured_retries()
-
-
-def _summed_up(last: WorkerLostError, losses: list[WorkerLostError], seconds: float) -> WorkerLostError:
-    """Return the last error of a call, with the workers that it had lost before."""
-    before = "; ".join(", ".join(loss.workers) or "one that is not known" for loss in losses)
-    text = f"; the call was made {len(losses) + 1} times in {seconds:.0f} s, and had lost before: {before}"
-    return WorkerLostError(*last.parts, text, workers=last.workers, among=last.among)

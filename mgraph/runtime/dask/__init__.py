@@ -1,9 +1,10 @@
 """Running programs on Dask workers, one shard each: Dask controls, NCCL or messages carry the data."""
 
-from .building import built, computed, weighed
+from .building import built, computed
 from .connect import connect, local_client
-from .driver import Cluster, await_workers, joined_within
-from .graph import DistributedGraph
+from .driver import Cluster, await_workers, returned
+from .graph import DistributedGraph, weighed
+from .lasting import restorable, restore
 from .matrix import DistributedMatrix
 from .names import published, resident, unpublish
 from .network import Network, check_network
@@ -26,12 +27,14 @@ __all__ = [
     "computed",
     "configured_retries",
     "connect",
-    "joined_within",
     "local_client",
     "near_workers",
     "published",
     "read",
     "resident",
+    "restorable",
+    "restore",
+    "returned",
     "unpublish",
     "weighed",
 ]

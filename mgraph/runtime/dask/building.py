@@ -22,7 +22,8 @@ from ..placing import Placing
 from ..program import Program
 from . import residents
 from .driver import Cluster
-from .group import Group, Kept, group_of
+from .group import Group, Kept
+from .lasting import first_made
 from .placement import Facts, Placement
 from .resident import Resident
 from .vector import DistributedVector
@@ -39,21 +40,22 @@ def built(source: EdgeSource, cluster: Cluster, made: str) -> Placement:
 
     `made` is the line of Python that makes it again.
     """
-    group = group_of(cluster)
-    graph = placed(group, residents.keep, [(source,)] * len(group.specs))
-    graph.made = made
-    return graph
+    return first_made(lambda group: placed(group, residents.keep, [(source,)] * len(group.specs), made), cluster)
 
 
 def collected(src: Any, dst: Any, weights: Any, n: int | None, directed: bool, cluster: Cluster) -> Placement:
     """Return the graph of the edges in Dask's collections, whose partitions are dealt to the workers in turn."""
-    arrays = _aligned(src, dst, weights)
-    dtype = None if weights is None else weight_dtype(np.dtype(arrays[2].dtype))
-    if dtype is None:
-        arrays = arrays[:2]
-    group = group_of(cluster)
-    source = Chunks({}, arrays[0].numblocks[0], n, dtype, directed)
-    return placed(group, residents.keep_chunks, _dealt(arrays, source, group))
+
+    def build(group: Group, *collections: Any) -> Placement:
+        arrays = _aligned(*collections)
+        dtype = weight_dtype(np.dtype(arrays[2].dtype)) if len(arrays) > 2 else None
+        if dtype is None:
+            arrays = arrays[:2]
+        source = Chunks({}, arrays[0].numblocks[0], n, dtype, directed)
+        return placed(group, residents.keep_chunks, _dealt(arrays, source, group))
+
+    given = {"src": src, "dst": dst} | ({} if weights is None else {"weights": weights})
+    return first_made(build, cluster, {f"the lazy collection {name}": each for name, each in given.items()})
 
 
 def _dealt(arrays: Sequence[Any], source: Chunks, group: Group) -> list[tuple[Any, ...]]:
@@ -73,13 +75,16 @@ def computed(
     name: str, planned: Callable[[tuple[DeviceSpec, ...]], tuple[Program, Plan]], cluster: Cluster
 ) -> DistributedVector:
     """Return a vector that a program computes on workers of nothing; `planned` makes program and plan for devices."""
-    group = group_of(cluster)
-    program, plan = planned(group.specs)
-    vector: DistributedVector = Resident(group, None, []).run(program, lambda shard: None, plan, None).arrays[name]
-    return vector
+
+    def build(group: Group) -> DistributedVector:
+        program, plan = planned(group.specs)
+        vector: DistributedVector = Resident(group, None, []).run(program, lambda shard: None, plan, None).arrays[name]
+        return vector
+
+    return first_made(build, cluster)
 
 
-def _aligned(src: Any, dst: Any, weights: Any) -> list[Any]:
+def _aligned(src: Any, dst: Any, weights: Any = None) -> list[Any]:
     """Return the edges as Dask arrays cut in the same way, or raise InputError."""
     found = []
     for name, values in (("src", src), ("dst", dst), ("weights", weights)):
@@ -106,10 +111,11 @@ def _aligned(src: Any, dst: Any, weights: Any) -> list[Any]:
     return aligned
 
 
-def placed(group: Group, keep: Callable[..., Any], sources: list[tuple[Any, ...]]) -> Placement:
+def placed(group: Group, keep: Callable[..., Any], sources: list[tuple[Any, ...]], line: str = "") -> Placement:
     """Return the graph of the edges of each worker's source, which the task `keep` makes of its arguments.
 
-    The list is emptied once the workers have the sources, so that Dask frees what it has computed for them.
+    The list is emptied once the workers have the sources, so that Dask frees what it has computed for them. `line` is
+    the line of Python that makes the graph again.
     """
     group.ready()
     name = uuid.uuid4().hex
@@ -138,10 +144,11 @@ def placed(group: Group, keep: Callable[..., Any], sources: list[tuple[Any, ...]
         made = Placement(group, facts, cut, graph, held)
     peaks = tuple(arrays["peak"].tolist())
     made.plan = replace(plan_of_building(group), n=n, m=made.m, ranges=cut.ranges, peak_bytes=peaks)
+    made.made = line
     return made
 
 
-def weighed(old: Placement, given: Any, line: Callable[[str], str] = lambda made: "") -> Placement:
+def reweighed(old: Placement, given: Any, line: Callable[[str], str]) -> Placement:
     """Return the graph of the same edges with other weights; the edges themselves are shared.
 
     Parameters

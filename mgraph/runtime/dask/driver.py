@@ -6,6 +6,7 @@ collective and no state stays on the workers.
 """
 
 import contextlib
+import copy
 import logging
 import platform
 import time
@@ -47,6 +48,9 @@ from .turns import PARTING, turn
 from .watch import MOST, NOTICE, SILENT, Watch, checked_timeout, connection, lost, wait_timeout
 
 _log = logging.getLogger(__name__)
+
+#: Seconds to wait for as many workers as before a loss. A nanny starts a worker again in 2 to 4 s.
+RETURN = 6.0
 
 #: Seconds to wait for the first worker, and for the tasks of a call to end that failed or was interrupted.
 NO_WORKERS = 10.0
@@ -122,7 +126,7 @@ class Cluster:
             advice = ": each worker uses the GPU that it sees"
             wanted = "'cpu' or 'cuda' with workers"
             raise InputError(advice, argument="device", value=device, expected=wanted)
-        self.client = client
+        self.client, self._device = client, device
         self.timeout = checked_timeout(worker_timeout)
         #: Whether the caller has given the time for which workers may be silent.
         self.patient = worker_timeout is not None
@@ -131,9 +135,51 @@ class Cluster:
             await_workers(client, wait_for_workers, self.timeout)
         with opened(client):
             chosen = None if workers is None else _wanted(client, workers, self.timeout)
-            self._workers: dict[str, DeviceSpec] = _survey(client, device, self.timeout, chosen)
+            #: The names of the workers to use; None if all are used.
+            self._names = None if chosen is None else tuple(chosen.values())
+            self._see(None if chosen is None else tuple(chosen))
+
+    def _see(self, wanted: tuple[str, ...] | None) -> None:
+        """Look at the workers and their devices; at all workers unless their addresses are given."""
+        self._workers: dict[str, DeviceSpec] = _survey(self.client, self._device, self.timeout, wanted)
         self.specs = tuple(self._workers.values())
         self.addresses = tuple(self._workers)
+
+    def again(self) -> "Cluster":
+        """Return the workers that there are after one was lost, chosen as before.
+
+        It waits up to six seconds for as many as before. Of workers that were chosen, it takes those that are left and
+        those that have taken a lost one's name.
+
+        Returns
+        -------
+        Cluster
+
+        Raises
+        ------
+        WorkerLostError
+            If none of the chosen workers is left, or if another one is lost meanwhile.
+        SchedulerError
+            If the scheduler does not answer or has no workers.
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=":0") as client:
+        ...     there = mgraph.cluster.Cluster(client, "cpu")
+        ...     there.again().addresses == there.addresses
+        True
+        """
+        found, end = copy.copy(self), time.monotonic() + RETURN
+        with opened(self.client):
+            watch = Watch(self.client, timeout=self.timeout)
+            addresses, _ = _joined(watch, len(self.addresses), end, self._names)
+            if self._names is not None and not addresses:
+                named = ", ".join(map(str, self._names))
+                raise WorkerLostError(f"none of the workers {named} is left", workers=self.addresses)
+            found._see(None if self._names is None else tuple(addresses))
+        return found
 
     def run(
         self,
@@ -328,7 +374,7 @@ class CallSession:
         self._wind_down(WIND_DOWN if isinstance(error, Exception) else INTERRUPTED)
         verdict = self._verdict(error)
         if isinstance(verdict, WorkerLostError):
-            _log.warning("%s", verdict)
+            _log.warning("%s", str(verdict))  # a record of the log must not keep the frames
         if self.client.status == "running":
             futures = [*self._leases.values(), *self._tasks.values()]
             self._watch.attempt(self.client.cancel(futures, force=True, asynchronous=True), PARTING)
@@ -422,8 +468,8 @@ def _leave_threads() -> None:
             secede()
 
 
-def _wanted(client: Client, workers: Any, timeout: float) -> tuple[str, ...]:
-    """Return the addresses of the workers that a user has named, in their order, or raise InputError."""
+def _wanted(client: Client, workers: Any, timeout: float) -> dict[str, Any]:
+    """Return the names of the workers that a user has chosen, by address and in that order, or raise InputError."""
     several = isinstance(workers, Sequence) and not isinstance(workers, str | bytes) and len(workers) > 0
     if not several or not all(isinstance(each, str | int) and not isinstance(each, bool) for each in workers):
         expected = "a sequence of workers' addresses or names"
@@ -434,10 +480,10 @@ def _wanted(client: Client, workers: Any, timeout: float) -> tuple[str, ...]:
         if each not in addresses:
             known = ", ".join(sorted(there)) or "none"
             raise InputError(f" (there are: {known})", argument="workers", value=each, expected="workers of the client")
-    found = tuple(sorted({addresses[each] for each in workers}))
+    found = sorted({addresses[each] for each in workers})
     if len(found) < len(workers):
         raise InputError(argument="workers", value=workers, expected="different workers")
-    return found
+    return {address: there[address] for address in found}
 
 
 def _names(dask_scheduler: Scheduler) -> dict[str, Any]:
@@ -507,15 +553,17 @@ def await_workers(client: Client, count: int, worker_timeout: float | str | None
             )
 
 
-def joined_within(client: Client, count: int, seconds: float, worker_timeout: float | str | None) -> int:
-    """Wait until a scheduler has `count` workers that are not silent, at most so many seconds; return how many."""
+def returned(client: Client, count: int, worker_timeout: float | str | None) -> int:
+    """Wait until a scheduler has `count` workers that are not silent, at most `RETURN` seconds; return how many."""
     with opened(client):
         watch = Watch(client, timeout=checked_timeout(worker_timeout))
-        return len(_joined(watch, max(1, count), time.monotonic() + seconds)[0])
+        return len(_joined(watch, max(1, count), time.monotonic() + RETURN)[0])
 
 
-def _joined(watch: Watch, count: int, end: float) -> tuple[list[str], list[str]]:
+def _joined(watch: Watch, count: int, end: float, names: Sequence[Any] | None = None) -> tuple[list[str], list[str]]:
     """Return the addresses of the workers there are and of silent ones, once there are `count`, or at the time `end`.
+
+    With `names`, only workers of these names are returned and counted.
 
     Not by `Client.wait_for_workers`: that replaces what a LocalCluster knows of its workers, and a worker's removal
     that arrives after it is an error when the cluster is closed (`SpecCluster._update_worker_status`).
@@ -529,6 +577,9 @@ def _joined(watch: Watch, count: int, end: float) -> tuple[list[str], list[str]]
         watch.patience = min(watch.timeout, max(SILENT, len(watch.there) / 50))
         silent = watch.silent(watch.patience)
         addresses = sorted(watch.there.difference(silent))
+        if names is not None:
+            called = watch.wait(client.run_on_scheduler(_names, asynchronous=True))
+            addresses = [address for address in addresses if called.get(address) in names]
         if len(addresses) >= count or time.monotonic() > end:
             return addresses, silent
         if seen != len(addresses):

@@ -2,7 +2,9 @@
 
 import html
 import uuid
-from collections.abc import Mapping, Sequence
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from distributed import Client, default_client
@@ -16,14 +18,15 @@ from ...graph.views import Kept as Derived
 from ...planning.cut import Placed, range_in_words, shares
 from ...planning.devices import neighbours_in_words, usable
 from . import residents
-from .building import collected, weighed
+from .building import collected, reweighed
 from .driver import Cluster
-from .group import Group, group_of
+from .group import Group
+from .lasting import Lasting, Origin, Reference, at_hand, first_made, kept_up, weakly
 from .placement import Facts, Placement
 from .publication import publish
 
 
-class DistributedGraph:
+class DistributedGraph(Lasting):
     """A graph whose edges lie on Dask workers, so that calls carry nothing of it.
 
     Each worker's device holds the edges into a range of vertices; the ranges are balanced by edges. Calls take it in
@@ -32,7 +35,10 @@ class DistributedGraph:
     worker gathers all edges during the call. Strong components are refused.
 
     The edges stay until `close`, the end of a ``with`` block, or until nothing refers to the graph any more. If one of
-    its workers is lost, every later use of the graph raises WorkerLostError.
+    its workers is lost, the next use of the graph makes it again on the workers that are left or come back, in other
+    ranges, and goes on. That needs what it was made of: a `Graph`, a collection of Dask, which must be lazy, or an
+    array of weights is not kept alive for it. Without these, and of a published graph, every later use raises
+    WorkerLostError.
 
     Attributes
     ----------
@@ -61,10 +67,29 @@ class DistributedGraph:
     """
 
     def __init__(self, placement: Placement) -> None:
+        super().__init__()
+        #: Those that were lost. Results refer to them, and say that their graph is lost.
+        self._lost: list[Placement] = []
+        self._refer(placement)
+
+    def _refer(self, placement: Placement) -> None:
         self.n, self.m, self.directed = placement.n, placement.m, placement.directed
         self.weights_dtype, self.ids, self.ranges = placement.weights_dtype, placement.ids, placement.cut.ranges
         self.plan = placement.plan
         self._placement = placement
+
+    @property
+    def _lies(self) -> tuple[Group, Origin[Any] | None]:
+        return self._placement.group, self._placement.origin
+
+    def _take(self, made: Placement) -> None:
+        old = self._placement
+        if not made.facts.alike(old.facts):
+            raise InputError(f"{old!r} was made again, as a worker was lost, and is another graph now: {made!r}")
+        if self.closed:
+            made.kept_there.close()
+        self._lost.append(old)
+        self._refer(made)
 
     @classmethod
     def from_graph(
@@ -106,7 +131,7 @@ class DistributedGraph:
         MemoryLimitError
             If the edges do not fit the workers' devices.
         WorkerLostError
-            If a worker is lost meanwhile.
+            If workers are lost more often than ``mgraph.retries`` of Dask's configuration allows.
         SchedulerError
             If the scheduler does not answer or has no or too few workers.
 
@@ -121,14 +146,8 @@ class DistributedGraph:
         """
         if not isinstance(graph, Graph):
             raise InputError(argument="graph", value=graph, expected="a Graph")
-        group = group_of(Cluster(client, device, worker_timeout, workers, wait_for_workers=wait_for_workers))
-        cut = _cut(graph, group)
-        name = uuid.uuid4().hex
-        held: list[Mapping[str, int]] = []
-        with group.making(name):
-            for rank, (first, last) in enumerate(cut.ranges):
-                held += group.one(rank, residents.place, name, group.sent(rank, range_of(graph, first, last)))
-            return cls(Placement(group, Facts.of(graph), cut, name, held))
+        there = Cluster(client, device, worker_timeout, workers, wait_for_workers=wait_for_workers)
+        return cls(first_made(_sent, there, {"the Graph that was sent": graph}))
 
     @classmethod
     def from_dask(
@@ -180,7 +199,7 @@ class DistributedGraph:
         MemoryLimitError
             If the edges do not fit the workers' devices.
         WorkerLostError
-            If a worker is lost meanwhile.
+            If workers are lost more often than ``mgraph.retries`` of Dask's configuration allows.
         SchedulerError
             If the scheduler does not answer or has no or too few workers.
 
@@ -231,7 +250,7 @@ class DistributedGraph:
         MemoryLimitError
             If the weights do not fit the workers' devices.
         WorkerLostError
-            If a worker with a part of the graph has been lost.
+            If a worker with a part of the graph has been lost, and the graph cannot be made again.
 
         See Also
         --------
@@ -247,7 +266,7 @@ class DistributedGraph:
         ...     longer, mgraph.sssp(longer, 0).distances[11]
         (DistributedGraph(n=12, m=34, undirected, int32, on 1 worker), 110)
         """
-        return DistributedGraph(weighed(self._placement, weights))
+        return weighed(self, weights)
 
     @property
     def placement(self) -> Placement:
@@ -293,7 +312,7 @@ class DistributedGraph:
         InputError
             If the graph has been closed.
         WorkerLostError
-            If a worker with a part of it has been lost.
+            If a worker with a part of it has been lost, and the graph cannot be made again.
         MemoryLimitError
             If the edges do not fit the memory of this process.
 
@@ -306,7 +325,7 @@ class DistributedGraph:
         ...     graph.to_graph()
         Graph(n=12, m=34, undirected, int32)
         """
-        return self._placement.to_graph()
+        return kept_up(self, lambda: self._placement.to_graph())
 
     def cached(self) -> list[Derived]:
         """Return the arrays that calls have derived from the graph and keep with it: names, devices and bytes.
@@ -323,7 +342,7 @@ class DistributedGraph:
         InputError
             If the graph has been closed.
         WorkerLostError
-            If a worker with a part of it has been lost.
+            If a worker with a part of it has been lost, and the graph cannot be made again.
 
         See Also
         --------
@@ -339,7 +358,7 @@ class DistributedGraph:
         ...     [kept.name for kept in graph.cached()]
         ['csr']
         """
-        return self._placement.cached()
+        return kept_up(self, lambda: self._placement.cached())
 
     def release(self) -> None:
         """Free the arrays that calls have derived from the graph; a later call derives again what it needs.
@@ -352,7 +371,7 @@ class DistributedGraph:
         InputError
             If the graph has been closed.
         WorkerLostError
-            If a worker with a part of it has been lost.
+            If a worker with a part of it has been lost, and the graph cannot be made again.
 
         See Also
         --------
@@ -369,7 +388,7 @@ class DistributedGraph:
         ...     graph.cached()
         []
         """
-        self._placement.release()
+        kept_up(self, lambda: self._placement.release())
 
     def publish(self, name: str) -> None:
         """Keep the edges on the workers under a name, whatever becomes of this client.
@@ -387,7 +406,7 @@ class DistributedGraph:
         InputError
             If the name is invalid or in use, or the graph has been closed.
         WorkerLostError
-            If a worker with a part of the graph has been lost.
+            If a worker with a part of the graph has been lost, and the graph cannot be made again.
 
         Examples
         --------
@@ -399,7 +418,7 @@ class DistributedGraph:
         ...     mgraph.resident("roads", client)
         DistributedGraph(n=12, m=34, undirected, int32, on 1 worker)
         """
-        publish(self._placement, name)
+        kept_up(self, lambda: publish(self._placement, name))
 
     def close(self) -> None:
         """Release the edges on the workers; vectors that calls have computed stay.
@@ -440,6 +459,45 @@ class DistributedGraph:
         head = "".join(f"<th>{name}</th>" for name in ("device", "vertices", "edges", "held"))
         line = html.escape(repr(self))
         return f"<div><b>{line}</b><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+
+
+def weighed(graph: DistributedGraph, given: Any, line: Callable[[str], str] = lambda made: "") -> DistributedGraph:
+    """Return a graph of the same edges with other weights, as `DistributedGraph.with_weights`.
+
+    `line` returns the line of Python that makes it again, given that of `graph`.
+    """
+    made = kept_up(graph, lambda: reweighed(graph.placement, given, line))
+    weights = (lambda: given) if callable(given) else weakly(given)
+    sources = {"a graph of its edges": _edges(graph), "the array of its weights": weights}
+    made.origin = Origin(partial(_weighed_again, line), sources)
+    return DistributedGraph(made)
+
+
+def _weighed_again(line: Callable[[str], str], graph: DistributedGraph | Origin[Placement], given: Any) -> Placement:
+    return reweighed(graph.again() if isinstance(graph, Origin) else graph.placement, given, line)
+
+
+def _edges(graph: DistributedGraph) -> Reference:
+    """Return a reference to a graph while it exists, whose edges are shared then, else to its origin."""
+    there, origin = weakref.ref(graph), graph.placement.origin
+
+    def found() -> DistributedGraph | Origin[Placement] | None:
+        handle = there()
+        if handle is not None and not handle.closed and at_hand(handle):
+            return handle
+        return origin if origin is not None and origin.missing is None else None
+
+    return found
+
+
+def _sent(group: Group, graph: Graph) -> Placement:
+    """Return a graph that the client has, sent to a group's workers."""
+    cut, name = _cut(graph, group), uuid.uuid4().hex
+    held: list[Mapping[str, int]] = []
+    with group.making(name):
+        for rank, (first, last) in enumerate(cut.ranges):
+            held += group.one(rank, residents.place, name, group.sent(rank, range_of(graph, first, last)))
+        return Placement(group, Facts.of(graph), cut, name, held)
 
 
 def _cut(graph: Graph, group: Group) -> Placed:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any
 
 import numpy as np
-from distributed import Client, Future
+from distributed import CancelledError, Client, Future
 
 from ... import device as devices
 from ...errors import SchedulerError, WorkerLostError
@@ -26,7 +26,7 @@ from ...planning.plan import Plan
 from . import residents, tasks, worker
 from .driver import Cluster, devices_of, matrix_of, opened, scattered, takers
 from .matrix import DistributedMatrix
-from .watch import Watch, connection
+from .watch import NOTICE, Watch, connection
 
 _log = logging.getLogger(__name__)
 
@@ -123,7 +123,15 @@ class Group:
     def sent(self, rank: int, part: VertexRange | np.ndarray) -> Future:
         """Send a part of a graph or of a vector to a worker; return the future of it there."""
         here = part.on(devices.find("cpu")) if isinstance(part, VertexRange) else part
-        found: Future = self.wait(scattered(self.client, self.addresses[rank], here))
+
+        def send(watch: Watch) -> Future:
+            try:
+                return watch.wait(scattered(self.client, self.addresses[rank], here))
+            except (CancelledError, KeyError, OSError):  # of many kinds where the worker is gone
+                watch.check(NOTICE)
+                raise
+
+        found: Future = self.wait_for(send)
         return found
 
     def one(self, rank: int, function: Callable[..., Any], *arguments: Any) -> list[Any]:

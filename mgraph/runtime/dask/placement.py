@@ -15,6 +15,7 @@ from ...planning.cut import Placed
 from ...planning.plan import Plan
 from . import residents
 from .group import Group, Kept, lying
+from .lasting import Origin
 from .resident import Resident
 from .vector import DistributedVector
 
@@ -33,6 +34,11 @@ class Facts:
     extremes: tuple[float, float, bool]
     total: float
     ids: Any = None
+
+    def alike(self, other: "Facts") -> bool:
+        """Return whether other facts may be those of the same graph."""
+        ours, theirs = ((each.n, each.m, each.directed, each.weights_dtype, each.extremes) for each in (self, other))
+        return ours == theirs
 
     @classmethod
     def of(cls, graph: Graph) -> "Facts":
@@ -54,6 +60,8 @@ class Placement(PlacedGraph):
         self.plan: Plan | None = None
         #: The line of Python that makes the graph again, if it was generated or read.
         self.made = ""
+        #: How it was made, if it can be made again.
+        self.origin: Origin[Any] | None = None
 
     @property
     def closed(self) -> bool:
@@ -72,7 +80,9 @@ class Placement(PlacedGraph):
         for name, vector in (vectors or {}).items():
             if not isinstance(vector, DistributedVector):
                 here[name] = devices.to_host(vector)
-            elif vector._lies_on(self.group, self.cut.ranges):
+                continue
+            vector._group.check(vector._loss)
+            if vector._lies_on(self.group, self.cut.ranges):
                 there[name] = vector
             else:
                 raise InputError(f"{name} does not lie beside {self!r}: give the graph that the result is of")
@@ -121,7 +131,9 @@ class Placement(PlacedGraph):
     def loss(self, workers: Collection[str]) -> str:
         """Return in words what of the graph was lost with some workers, and how it is made again."""
         own = zip(self.group.addresses, self.cut.ranges, strict=True)
-        return f"the edges into {lying('the vertices', workers, own)} of {self!r} were lost: {self._again()}"
+        missing = None if self.origin is None else self.origin.missing
+        reason = f"without {missing} it is not made again by itself: " if missing else ""
+        return f"the edges into {lying('the vertices', workers, own)} of {self!r} were lost: {reason}{self._again()}"
 
     def _again(self) -> str:
         """Return in words how the graph is made again."""

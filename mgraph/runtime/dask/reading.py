@@ -12,15 +12,22 @@ from ..numbering import Moving, Numbering
 from . import residents
 from .building import placed, plan_of_building
 from .driver import Cluster
-from .group import Group, Kept, group_of
+from .group import Group, Kept
+from .lasting import first_made
 from .placement import Placement
 from .resident import Resident
 from .tasks import reported
 
 
-def read(request: Request, cluster: Cluster) -> Placement:
-    """Return the graph of the edges in some files; every file is read where the workers are, none by the client."""
-    group = group_of(cluster)
+def read(request: Request, cluster: Cluster, line: str) -> Placement:
+    """Return the graph of the edges in some files; every file is read where the workers are, none by the client.
+
+    `line` is the line of Python that reads it again.
+    """
+    return first_made(lambda group: _read(request, group, line), cluster)
+
+
+def _read(request: Request, group: Group, line: str) -> Placement:
     group.ready()
     shards = len(group.specs)
     [files] = group.one(0, survey, request)
@@ -28,11 +35,11 @@ def read(request: Request, cluster: Cluster) -> Placement:
     found = [parts[number % shards][number // shards] for number in range(files.chunks)]
     settled = files.settled(found)
     if not request.options.relabel:
-        return placed(group, residents.keep, [(settled,)] * shards)
-    return _relabelled(settled, request, group)
+        return placed(group, residents.keep, [(settled,)] * shards, line)
+    return _relabelled(settled, request, group, line)
 
 
-def _relabelled(files: EdgeFiles, request: Request, group: Group) -> Placement:
+def _relabelled(files: EdgeFiles, request: Request, group: Group, line: str) -> Placement:
     """Return the graph of edges whose ids are numbered from 0, ascending; the ids lie beside its vertices."""
     shards, plan, name = len(group.specs), plan_of_building(group), uuid.uuid4().hex
     there = Kept(group, name)
@@ -47,7 +54,7 @@ def _relabelled(files: EdgeFiles, request: Request, group: Group) -> Placement:
             given = Given("n", request.options.n)
             raise FormatError(f"{request.paths[0][0]} holds {n} distinct vertex ids, not ", given)
         call, _ = ids.place
-        graph = placed(group, residents.keep_numbered, [(files, call, n)] * shards)
+        graph = placed(group, residents.keep_numbered, [(files, call, n)] * shards, line)
         moving = Resident(group, graph.name, graph.sizes, {"ids": ids})
         graph.ids = moving.run(Moving(graph.cut.ranges), lambda shard: None, plan, None).arrays["ids"]
     finally:

@@ -140,7 +140,7 @@ class Resident:
         group.broken = True
         if isinstance(error, WorkerLostError):
             group.lose(error)
-            _log.warning("%s", error)
+            _log.warning("%s", str(error))  # a record of the log must not keep the frames
         if group.client.status == "running":
             try:
                 watch.look()

@@ -17,6 +17,7 @@ from ...errors import InputError
 from ...planning.cut import Ranges
 from . import residents, tasks
 from .group import Group, Kept, lying
+from .lasting import Lasting, Origin
 from .saving import save_parts
 
 #: The most bytes that are sent to the client at a time, and those of the elements that a loop goes through.
@@ -24,7 +25,7 @@ CHUNK = 1 << 26
 LOOPED = 1 << 20
 
 
-class DistributedVector:
+class DistributedVector(Lasting):
     """A vector of which each worker of a group holds a part, such as the distances of a search.
 
     Results of calls on a `mgraph.DistributedGraph` have such vectors. Comparisons with a number, an array (or a list,
@@ -59,12 +60,15 @@ class DistributedVector:
     __hash__ = None  # type: ignore[assignment]  # as of an array, which compares element by element
 
     def __init__(self, group: Group, call: str, name: str, lengths: Sequence[int], dtype: Any) -> None:
+        super().__init__()
         self.dtype = np.dtype(dtype)
         self.ranges = tuple(itertools.pairwise(itertools.accumulate(lengths, initial=0)))
         self.shape = (self.ranges[-1][1],)
         self._group, self._call, self._name = group, call, name
         #: Keeps the vector on the workers.
         self.owner: Any = None
+        #: How it was made, if it can be made again.
+        self.origin: Origin[Any] | None = None
 
     @property
     def size(self) -> int:
@@ -112,6 +116,14 @@ class DistributedVector:
         'distances'
         """
         return self._call, self._name
+
+    @property
+    def _lies(self) -> tuple[Group, Origin[Any] | None]:
+        return self._group, self.origin
+
+    def _take(self, made: "DistributedVector") -> None:
+        self.ranges, self.owner, self.origin = made.ranges, made.owner, made.origin
+        self._group, self._call, self._name = made._group, made._call, made._name
 
     def _lies_on(self, group: Group, ranges: Ranges) -> bool:
         """Return whether the vector lies on a group's workers in these ranges."""

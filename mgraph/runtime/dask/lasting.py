@@ -1,0 +1,173 @@
+"""What lies on workers and is made again when one of them is lost: graphs, and lists that were generated.
+
+An `Origin` knows how something was made, and makes it again on the workers that there are. What the caller gave for it,
+such as a graph or an array, is referred to weakly: without it, it cannot be made again. The handle that the caller has
+stays (`Lasting`).
+"""
+
+import logging
+import threading
+import time
+import weakref
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, Protocol, TypeVar
+
+from dask.base import is_dask_collection
+from distributed import futures_of
+
+from ...errors import MemoryLimitError, WorkerLostError, parts_of
+from ..losses import attempted
+from .driver import Cluster
+from .group import Group, group_of
+from .watch import configured_retries
+
+_log = logging.getLogger(__name__)
+
+#: Returns something that another thing is made of; None if it cannot be had any more.
+Reference = Callable[[], Any]
+
+
+class Made(Protocol):
+    """What was made on workers."""
+
+    origin: "Origin[Any] | None"
+
+
+M = TypeVar("M", bound=Made)
+T = TypeVar("T")
+
+
+class Origin(Generic[M]):
+    """How something on workers was made.
+
+    Parameters
+    ----------
+    make : callable
+        Makes it on the workers that there are, of what the references return.
+    sources : mapping
+        A reference to each thing that it is made of, by what that is in words.
+    """
+
+    def __init__(self, make: Callable[..., M], sources: Mapping[str, Reference]) -> None:
+        self._make, self._sources = make, sources
+
+    @property
+    def missing(self) -> str | None:
+        """What cannot be had any more of what it is made of, in words; None if it can be made again."""
+        return next((words for words, source in self._sources.items() if source() is None), None)
+
+    def again(self) -> M:
+        """Return it, made again; what it is made of is made again before, if that is lost too."""
+        found = [source() for source in self._sources.values()]
+        for each in found:
+            if isinstance(each, Lasting):
+                restore(each)
+        made = self._make(*found)
+        made.origin = made.origin or self
+        return made
+
+
+class Lasting(ABC):
+    """A handle of something on workers, which stays when that is made again."""
+
+    def __init__(self) -> None:
+        #: Held while it is made again.
+        self._restoring = threading.Lock()
+
+    @property
+    @abstractmethod
+    def _lies(self) -> tuple[Group, Origin[Any] | None]:
+        """Where it lies, and how it was made if it can be made again."""
+
+    @abstractmethod
+    def _take(self, made: Any) -> None:
+        """Refer to what was made again from now on."""
+
+
+def first_made(build: Callable[..., M], cluster: Cluster, sources: Mapping[str, Any] | None = None) -> M:
+    """Return what is built on a cluster's workers; if one is lost meanwhile, on those that there are then.
+
+    Parameters
+    ----------
+    build : callable
+        Builds it, given a group and the sources.
+    cluster : Cluster
+        The workers.
+    sources : mapping, optional
+        What the caller gave for it, by what that is in words.
+    """
+    there, given = cluster, sources or {}
+
+    def again(loss: WorkerLostError) -> None:
+        nonlocal there
+        there = there.again()
+        _log.warning("%s; building goes on, on %d workers", loss, len(there.addresses))
+
+    return attempted(lambda: _made(build, there, given), again, configured_retries)
+
+
+def _made(build: Callable[..., M], cluster: Cluster, sources: Mapping[str, Any]) -> M:
+    """Return what is built on a cluster's workers, with its origin."""
+    names = tuple(sources)
+
+    def make(*found: Any) -> M:
+        return _made(build, cluster.again(), dict(zip(names, found, strict=True)))
+
+    made = build(group_of(cluster), *sources.values())
+    made.origin = Origin(make, {words: weakly(source) for words, source in sources.items()})
+    return made
+
+
+def weakly(source: Any) -> Reference:
+    """Return a weak reference; to nothing if there is none, or if Dask has parts of the source that may be lost."""
+    if is_dask_collection(source) and futures_of(source):
+        return _nothing
+    try:
+        reference = weakref.ref(source)
+    except TypeError:  # such as of a list
+        return _nothing
+    return (lambda: at_hand(reference())) if isinstance(source, Lasting) else reference
+
+
+def _nothing() -> None:
+    return None
+
+
+def at_hand(handle: Lasting | None) -> Lasting | None:
+    """Return a handle, or None if what it refers to is lost for ever."""
+    return handle if handle is not None and (not lost(handle) or restorable([handle])) else None
+
+
+def lost(handle: Lasting) -> bool:
+    """Return whether a worker with a part of it is known to be lost."""
+    return handle._lies[0].gone is not None
+
+
+def restorable(handles: Sequence[Lasting]) -> bool:
+    """Return whether some handles refer to what is lost, and all of that can be made again."""
+    origins = [handle._lies[1] for handle in handles if lost(handle)]
+    return bool(origins) and all(origin is not None and origin.missing is None for origin in origins)
+
+
+def restore(handle: Lasting) -> None:
+    """Make what a handle refers to again if a worker with a part of it was lost, and if that is possible."""
+    with handle._restoring:
+        group, origin = handle._lies
+        if group.gone is None or origin is None:
+            return
+        before, began = repr(handle), time.monotonic()
+        workers = ", ".join(group.gone.workers)
+        try:
+            handle._take(origin.again())
+        except MemoryLimitError as error:
+            text = f"{before} lost a part with the worker {workers}, and made again on the workers there are: "
+            raise MemoryLimitError(text, *parts_of(error)) from error
+        after = repr(handle)  # a record of the log must not keep the handle
+    seconds = time.monotonic() - began
+    _log.warning("lost the worker %s with a part of %s: made again in %.1f s, %s", workers, before, seconds, after)
+
+
+def kept_up(handle: Lasting, call: Callable[[], T]) -> T:
+    """Return what a call with a handle returns; after a loss the handle's graph is made again, and the call too."""
+    return attempted(call, lambda loss: restore(handle), configured_retries, lambda: restorable([handle]))

@@ -1,0 +1,239 @@
+"""Graphs and lists on workers that are made again after a worker was lost."""
+
+import gc
+import logging
+from concurrent.futures import ThreadPoolExecutor
+
+import dask
+import dask.array
+import numpy as np
+import pytest
+from distributed import Client
+from test_cluster import cluster, kill_a_worker, wait_until
+from test_cluster import pytestmark as cluster_marks
+from test_recovery import LOST, Kills, mortals, nursed  # noqa: F401  (the fixtures work here too)
+from test_resident import names_kept
+
+import mgraph
+from mgraph import DistributedGraph
+from mgraph.errors import InputError, MemoryLimitError, WorkerLostError
+from mgraph.runtime.dask import graph as graphs
+from mgraph.runtime.dask.group import Group
+from tests.present import present
+
+pytestmark = [*cluster_marks, LOST]
+
+GRID = mgraph.generate.grid(12, 12, weights=(1, 9), device="cpu")
+SRC, DST = GRID.csr().indices, np.repeat(np.arange(GRID.n), np.diff(GRID.csr().indptr))
+LAZY = dask.array.from_array(SRC, chunks=100), dask.array.from_array(DST, chunks=100)
+LENGTHS = np.arange(GRID.m, dtype=np.int64) % 7 + 1
+
+
+def read(client, tmp_path, **how):
+    path = tmp_path / "edges.txt"
+    np.savetxt(path, np.column_stack([SRC, DST]), fmt="%d")
+    return mgraph.read(path, client=client, device="cpu", **how)
+
+
+#: What makes a graph on workers.
+WAYS = {
+    "sent": lambda client, tmp_path: DistributedGraph.from_graph(GRID, client, device="cpu"),
+    "generated": lambda client, tmp_path: mgraph.generate.rmat(7, client=client, device="cpu"),
+    "read": read,
+    "relabelled": lambda client, tmp_path: read(client, tmp_path, relabel=True),
+    "of Dask": lambda client, tmp_path: DistributedGraph.from_dask(*LAZY, client=client, device="cpu"),
+    "of random weights": lambda client, tmp_path: mgraph.generate.weighted(read(client, tmp_path), (1, 9)),
+    "of weights": lambda client, tmp_path: WAYS["of Dask"](client, tmp_path).with_weights(LENGTHS),
+}
+
+
+def distances(graph, source, **how):
+    return mgraph.sssp(graph, source, **how).distances.to_numpy()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_graph_is_made_again(mortals, caplog, tmp_path, way):  # noqa: F811
+    with WAYS[way](mortals, tmp_path) as graph:
+        there = [distances(graph, source) for source in (0, 1)]
+        edges, ids = graph.to_graph().csr(), graph.ids
+        kept = names_kept(mortals)
+
+        address = kill_a_worker(mortals)
+        with caplog.at_level(logging.WARNING, "mgraph"):
+            np.testing.assert_array_equal(distances(graph, 0), there[0])
+        assert any(f"lost the worker {address} with a part of Dist" in line for line in caplog.messages)
+        assert any("made again in" in line for line in caplog.messages)
+        assert graph.ranges == graph.placement.cut.ranges and f"on {len(graph.ranges)} worker" in repr(graph)
+
+        kills = Kills(mortals)
+        np.testing.assert_array_equal(distances(graph, 1, span=1, progress=kills), there[1])
+        assert len(kills.killed) == 1
+        for ours, theirs in zip(graph.to_graph().csr(), edges, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+        assert ids is None or (graph.ids.to_numpy() == np.arange(graph.n)).all()
+        gc.collect()
+        wait_until(lambda: len(names_kept(mortals)) <= len(kept))  # survivors have freed what was there before
+    del graph, ids
+    gc.collect()
+    wait_until(lambda: names_kept(mortals) == [])
+
+
+def test_a_list_is_made_again(mortals):  # noqa: F811
+    succ = mgraph.generate.linked_list(5000, client=mortals, device="cpu")
+    expected = mgraph.list_rank(mgraph.generate.linked_list(5000)).ranks
+    ranks = mgraph.list_rank(succ).ranks
+    address = kill_a_worker(mortals)
+    np.testing.assert_array_equal(mgraph.list_rank(succ).ranks.to_numpy(), expected)
+    kills = Kills(mortals)
+    np.testing.assert_array_equal(mgraph.list_rank(succ, method="wyllie", span=1, progress=kills).ranks, expected)
+    assert len(kills.killed) == 1
+    with pytest.raises(WorkerLostError, match=f"{address}.*the elements .* were lost"):
+        ranks.to_numpy()
+
+
+def test_retries_bound_how_often_a_graph_is_made_again(mortals):  # noqa: F811
+    with mgraph.generate.grid(12, 12, client=mortals, device="cpu") as graph:
+        kills = Kills(mortals, times=5)
+        with pytest.raises(WorkerLostError, match="makes it again; the call was made 2 times") as caught:
+            mgraph.bfs(graph, 0, span=1, progress=kills, retries=1)
+        assert caught.value.workers == (kills.killed[1],)
+        with pytest.raises(
+            WorkerLostError, match=r"of DistributedGraph.* were lost: mgraph\.generate.grid.* makes it again"
+        ):
+            mgraph.bfs(graph, 0, retries=0)
+        with dask.config.set({"mgraph.retries": 0}), pytest.raises(WorkerLostError, match=kills.killed[1]):
+            graph.to_graph()
+        assert mgraph.bfs(graph, 0, retries=1).distances[0] == 0  # a later call makes it again
+
+
+def test_methods_of_a_lost_graph_make_it_again(mortals):  # noqa: F811
+    with DistributedGraph.from_graph(GRID, mortals, device="cpu") as graph:
+        expected = mgraph.sssp(GRID.with_weights(GRID.csc().weights * 2), 0, device="cpu").distances
+        for use in (
+            graph.cached,
+            graph.release,
+            lambda: graph.publish("remade"),
+            lambda: np.testing.assert_array_equal(distances(graph.with_weights(2 * GRID.csc().weights), 0), expected),
+        ):
+            kill_a_worker(mortals)
+            use()
+        mgraph.cluster.unpublish("remade", mortals)
+
+
+def test_what_the_caller_has_forgotten_is_not_made_again(mortals):  # noqa: F811
+    src, dst = mortals.persist(list(LAZY))
+    lengths = LENGTHS.copy()
+    sent = DistributedGraph.from_graph(mgraph.generate.grid(5, 5), mortals, device="cpu")
+    held = DistributedGraph.from_dask(src, dst, client=mortals, device="cpu")
+    weighted = DistributedGraph.from_dask(*LAZY, client=mortals, device="cpu").with_weights(lengths)
+    listed = DistributedGraph.from_dask(*LAZY, client=mortals, device="cpu").with_weights(list(lengths))
+    del lengths
+    gc.collect()
+    address = kill_a_worker(mortals)
+    for graph, reason in (
+        (sent, "without the Graph that was sent"),
+        (held, "without the lazy collection src"),
+        (weighted, "without the array of its weights"),
+        (listed, "without the array of its weights"),
+    ):
+        with pytest.raises(WorkerLostError, match=f"{address}.*{reason} it is not made again by itself"):
+            mgraph.bfs(graph, 0)
+
+
+def test_weights_of_a_graph_that_was_closed(mortals):  # noqa: F811
+    base = mgraph.generate.grid(9, 9, client=mortals, device="cpu")
+    graph = base.with_weights(lambda src, dst: src + dst)
+    other = mgraph.generate.weighted(graph, (1, 5))
+    found = distances(graph, 0), distances(other, 0)
+    base.close()
+    kill_a_worker(mortals)
+    np.testing.assert_array_equal(distances(other, 0), found[1])  # which makes the other one again, too
+    assert other.placement.group is graph.placement.group
+    np.testing.assert_array_equal(distances(graph, 0), found[0])
+    graph.close()
+    other.close()
+    wait_until(lambda: names_kept(mortals) == [])
+
+
+def test_too_little_memory(mortals, monkeypatch):  # noqa: F811
+    with DistributedGraph.from_graph(GRID, mortals, device="cpu") as graph:
+        found, before = distances(graph, 0), graph.ranges
+        address = kill_a_worker(mortals)
+        monkeypatch.setattr(graphs, "usable", lambda spec, limit: 10)
+        for _ in range(2):
+            with pytest.raises(MemoryLimitError, match=f"lost a part with the worker {address}.* the edges need"):
+                mgraph.bfs(graph, 0)
+            assert graph.ranges == before
+        monkeypatch.undo()
+        np.testing.assert_array_equal(distances(graph, 0), found)
+
+
+def test_a_file_that_has_changed(mortals, tmp_path):  # noqa: F811
+    with read(mortals, tmp_path) as graph:
+        kill_a_worker(mortals)
+        (tmp_path / "edges.txt").write_text("0 1\n1 2\n")
+        with pytest.raises(InputError, match=r"n=144, m=528.* is another graph now: .*n=3, m=2"):
+            mgraph.bfs(graph, 0)
+
+
+@pytest.mark.parametrize(
+    ("way", "step"), [("sent", "sent"), ("generated", "each"), ("read", "one"), ("of Dask", "each")]
+)
+def test_building_goes_on_after_a_loss(mortals, monkeypatch, caplog, tmp_path, way, step):  # noqa: F811
+    done, killed = getattr(Group, step), []
+
+    def kill(group, *arguments):
+        if not killed:
+            killed.append(kill_a_worker(mortals))
+        return done(group, *arguments)
+
+    monkeypatch.setattr(Group, step, kill)
+    with caplog.at_level(logging.WARNING, "mgraph"), WAYS[way](mortals, tmp_path) as graph:
+        assert any(f"lost the worker {killed[0]}" in line and "building goes on" in line for line in caplog.messages)
+        assert mgraph.bfs(graph, 0).distances[0] == 0
+    wait_until(lambda: names_kept(mortals) == [])
+    killed.clear()
+    with dask.config.set({"mgraph.retries": 0}), pytest.raises(WorkerLostError):
+        WAYS[way](mortals, tmp_path)
+
+
+def test_two_clients_and_several_threads(mortals):  # noqa: F811
+    expected = [mgraph.bfs(GRID, source, device="cpu").distances for source in range(6)]
+    with Client(mortals.scheduler.address, set_as_default=False) as other, ThreadPoolExecutor(3) as threads:
+        clients = mortals, other
+        placed = [DistributedGraph.from_graph(GRID, client, device="cpu") for client in clients for _ in range(2)]
+        kill_a_worker(mortals)
+        for graph in placed:
+            calls = [threads.submit(mgraph.bfs, graph, source) for source in range(6)]
+            for call, distances in zip(calls, expected, strict=True):
+                np.testing.assert_array_equal(call.result().distances.to_numpy(), distances)
+        del calls, call
+        for graph in placed:
+            graph.close()
+        wait_until(lambda: names_kept(mortals) == [])
+
+
+def test_workers_that_were_chosen():
+    with cluster(3, processes=True) as client:
+        first, second, third = sorted(present(client))
+        apart = DistributedGraph.from_graph(GRID, client, device="cpu", workers=[first, second])
+        there = mgraph.bfs(apart, 0).distances
+        name = apart.placement.name
+        own = mgraph.generate.grid(12, 12, client=client, device="cpu", workers=[third])
+        everywhere = mgraph.generate.grid(12, 12, client=client, device="cpu")
+        lengths = mgraph.bfs(everywhere, 0).distances
+        assert kill_a_worker(client) == third
+        assert mgraph.bfs(own, 0).distances[143] == 22
+        [address] = own.placement.group.addresses  # that of the worker that has the same name now
+        assert address not in (first, second, third)
+        assert mgraph.bfs(everywhere, 0).distances[143] == 22
+        assert len(everywhere.ranges) == 3
+        assert mgraph.bfs(apart, 0).distances[143] == 22
+        assert apart.placement.name == name and there[143] == 22  # untouched
+        np.testing.assert_array_equal((there == mgraph.bfs(everywhere, 0).distances).to_numpy(), True)
+        longer = everywhere.with_weights(
+            mgraph.sssp(apart, 0).distances.to_dask_array()[np.zeros(everywhere.m, int)] + 1
+        )
+        assert mgraph.sssp(longer, 0).distances[1] == 1
+        with pytest.raises(WorkerLostError, match=third):
+            lengths.max()
