@@ -1,5 +1,6 @@
 """Checkpoints: what they hold, going on from them, and what becomes of damaged ones."""
 
+import functools
 import json
 import os
 import shutil
@@ -59,7 +60,7 @@ class Steps:
 
 GRAPH = mgraph.generate.grid(20, 20, weights=(1, 9), device="cpu")
 #: Seconds to wait after each of few spans.
-PAUSES = {"sssp": 1.0, "closure": 0.5}
+PAUSES = {"sssp": 1.0, "closure": 0.5, "bfs_many": 0.3}
 
 #: Calls of many spans: what is called, its options, and the names of its arrays.
 CALLS = {
@@ -79,11 +80,19 @@ CALLS = {
     "squaring": (mgraph.apsp, {"method": "squaring", "span": 2, "predecessors": True}, ("distances", "predecessors")),
     "sssp": (
         mgraph.apsp,
-        {"method": "sssp", "span": 1, "predecessors": True, "memory_limit": "3MiB"},
+        {"method": "sssp", "span": 1, "predecessors": True},
+        ("distances", "predecessors"),
+    ),
+    "bfs_many": (
+        functools.partial(mgraph.bfs_many, sources=[*range(400), *range(400)]),
+        {"span": 40, "predecessors": True},
         ("distances", "predecessors"),
     ),
     "closure": (mgraph.transitive_closure, {"span": 3}, ("words",)),
 }
+
+#: The inputs of calls on another one than `GRAPH`: so many sources are searched from in more than one batch.
+INPUTS = {"sssp": mgraph.generate.grid(48, 48, weights=(1, 9), device="cpu")}
 
 
 def equal(found, wanted, names):
@@ -93,32 +102,32 @@ def equal(found, wanted, names):
 
 @pytest.mark.parametrize("case", CALLS)
 def test_a_call_goes_on_from_its_last_checkpoint(tmp_path, case):
-    call, options, names = CALLS[case]
+    (call, options, names), graph = CALLS[case], INPUTS.get(case, GRAPH)
     with pytest.raises(Stopped):
         stop = written(tmp_path, pause=PAUSES.get(case, 0.1))
-        call(GRAPH, device="cpu", checkpoint=tmp_path, checkpoint_every=0, progress=stop, **options)
+        call(graph, device="cpu", checkpoint=tmp_path, checkpoint_every=0, progress=stop, **options)
     [manifest] = complete(tmp_path)
     whole, again = Steps(), Steps()
-    wanted = call(GRAPH, device="cpu", progress=whole, **options)
-    found = call(GRAPH, device="cpu", checkpoint=tmp_path, resume=True, progress=again, **options)
+    wanted = call(graph, device="cpu", progress=whole, **options)
+    found = call(graph, device="cpu", checkpoint=tmp_path, resume=True, progress=again, **options)
     equal(found, wanted, names)
     assert len(again.seen) < len(whole.seen)
     if case != "sssp":  # which counts the batches that are left
         assert again.seen[0] > json.loads(manifest.read_text())["step"] > 0
 
 
-@pytest.mark.parametrize("case", ["blocked", "predecessors", "squaring", "sssp", "closure"])
+@pytest.mark.parametrize("case", ["blocked", "predecessors", "squaring", "sssp", "bfs_many", "closure"])
 def test_a_call_goes_on_with_another_number_of_workers(tmp_path, case):
-    call, options, names = CALLS[case]
-    wanted = call(GRAPH, device="cpu", **options)
+    (call, options, names), graph = CALLS[case], INPUTS.get(case, GRAPH)
+    wanted = call(graph, device="cpu", **options)
     with cluster(3, processes=False) as client, pytest.raises(Stopped):
         on = {"client": client, "device": "cpu", "checkpoint": str(tmp_path), "checkpoint_every": 0}
-        call(GRAPH, progress=written(tmp_path, pause=PAUSES.get(case, 0.1)), **on, **options)
+        call(graph, progress=written(tmp_path, pause=PAUSES.get(case, 0.1)), **on, **options)
     again = Steps()
     with cluster(2, processes=False) as client:
-        found = call(GRAPH, client=client, device="cpu", checkpoint=tmp_path, resume=True, progress=again, **options)
+        found = call(graph, client=client, device="cpu", checkpoint=tmp_path, resume=True, progress=again, **options)
         equal(found, wanted, names)
-    alone = call(GRAPH, device="cpu", checkpoint=tmp_path, resume=True, **options)
+    alone = call(graph, device="cpu", checkpoint=tmp_path, resume=True, **options)
     equal(alone, wanted, names)
 
 
@@ -126,12 +135,11 @@ def test_a_call_goes_on_with_another_number_of_workers(tmp_path, case):
 @pytest.mark.parametrize("case", CALLS)
 def test_a_gpu_goes_on_from_the_last_checkpoint(tmp_path, case):
     call, options, names = CALLS[case]
-    options = {name: value for name, value in options.items() if name != "memory_limit"}
     if case == "sssp":  # many vertices, as a batch has many sources
         graph = mgraph.generate.grid(64, 64, weights=(1, 9), device="cpu")
-        options["memory_limit"] = "24MiB"
+        options = options | {"memory_limit": "24MiB"}
     else:
-        graph = GRAPH
+        graph = INPUTS.get(case, GRAPH)
     with pytest.raises(Stopped):
         stop = written(tmp_path, pause=PAUSES.get(case, 0.1))
         call(graph, device="cuda", checkpoint=tmp_path, checkpoint_every=0, progress=stop, **options)
@@ -391,6 +399,8 @@ def test_the_plan_counts_the_copy(tmp_path):
     assert plan.peak_bytes[0] == plain.peak_bytes[0] + 400 * 400 * 4
     assert "checkpoints: written behind the computation, from a copy of" in plan.explain()
     assert "checkpoints" not in plain.explain()
+    rows = mgraph.apsp(GRAPH, device="cpu", method="sssp", checkpoint=tmp_path, resume=True).plan
+    assert "checkpoints: written behind the computation\n" in rows.explain()
 
 
 def test_arguments_are_checked(tmp_path):

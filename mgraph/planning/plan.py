@@ -118,9 +118,9 @@ class Plan(Generic[DetailT]):
         Bytes of a matrix in host memory and in a temporary file, in addition to the devices.
     alternatives : tuple of Alternative
         The alternatives that were considered, fastest first.
-    copied_bytes : tuple of int
-        The bytes of `peak_bytes` that copies for checkpoints take, by device; 0 where they do not fit, so that the call
-        pauses while one is written. Empty without checkpoints.
+    copied_bytes : tuple of int or None
+        The bytes of `peak_bytes` that copies for checkpoints take, by device; None where they do not fit, so that the
+        call pauses while one is written. Empty without checkpoints.
 
     Examples
     --------
@@ -146,7 +146,7 @@ class Plan(Generic[DetailT]):
     host_bytes: int = 0
     disk_bytes: int = 0
     alternatives: tuple[Alternative, ...] = ()
-    copied_bytes: tuple[int, ...] = ()
+    copied_bytes: tuple[int | None, ...] = ()
 
     def explain(self) -> str:
         """Return the plan in words, one fact per line, and the alternatives.
@@ -174,12 +174,12 @@ class Plan(Generic[DetailT]):
         if self.m:
             what += f", {self.m:,} directed edges"
         lines = [what, self.detail.result(self), *self.detail.lines(self), *self._parts()]
-        if self.copied_bytes:
-            least = min(self.copied_bytes)
-            copied = (
-                f"behind the computation, from a copy of {_between(self.copied_bytes, size_in_words)} on each device"
-            )
-            lines.append(f"checkpoints: written {copied if least else 'while the call pauses, as a copy does not fit'}")
+        copies = [copy for copy in self.copied_bytes if copy is not None]
+        if len(copies) < len(self.copied_bytes):
+            lines.append("checkpoints: written while the call pauses, as a copy does not fit")
+        elif copies:
+            copied = f", from a copy of {_between(copies, size_in_words)} on each device" if any(copies) else ""
+            lines.append(f"checkpoints: written behind the computation{copied}")
         known = math.isfinite(self.seconds)
         lines.append(f"predicted time of the solve: {duration_in_words(self.seconds) if known else 'unknown'}")
         if self.alternatives:

@@ -1,5 +1,6 @@
 """Breadth-first searches from many sources: the public call and its result; `search_many` has the program."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from ...graph import as_any_graph
 from ...paths import needed_for_paths, walked_back
 from ...planning.shape import shape_beside
 from ...results import MatrixResult, Solved
+from ...runtime.checkpoints import checked_checkpoints, counted
 from ...runtime.program import Progress, memory_errors
 from ...runtime.recovery import recovering
 from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
@@ -41,6 +43,9 @@ def bfs_many(
     worker_timeout: float | str | None = None,
     wait_for_workers: int | None = None,
     retries: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: float | None = None,
+    resume: bool = False,
     max_depth: int | None = None,
 ) -> "BfsManyResult":
     """Return every vertex's distance in edges from each of many sources.
@@ -59,6 +64,7 @@ def bfs_many(
         The greatest distance to search to; vertices beyond it count as unreached. Formerly ``max_depth``, which still
         works and warns.
     {common arguments}
+    {checkpoint arguments}
 
     Returns
     -------
@@ -69,6 +75,7 @@ def bfs_many(
     InputError
         If a source is not an integer in [0, n), if there is no source, and for invalid input.
     {common errors}
+    {checkpoint errors}
 
     See Also
     --------
@@ -90,6 +97,7 @@ def bfs_many(
     graph = as_any_graph(graph)
     start = checked_vertices("sources", sources, graph.n, f": for one vertex give [{shown(sources)}]")
     predecessors, limit = checked_flag("predecessors", predecessors), checked_depth(limit, max_depth, graph.n)
+    wanted = checked_checkpoints(checkpoint, checkpoint_every, resume)
     runner = runner_of(graph, device, client, worker_timeout, wait_for_workers)
     plan = searches.planned_for_many(
         graph.n,
@@ -103,7 +111,10 @@ def bfs_many(
         indptr=cut_of(runner, graph),
         shape=shape_beside(graph, runner.specs),
     )
-    outcome = runner.run(SearchMany(plan, start, limit), parts(runner, graph, plan), plan, progress)
+    program = SearchMany(plan, start, limit)
+    if wanted is not None:
+        plan = counted(plan, program)
+    outcome = runner.run(program, parts(runner, graph, plan), plan, progress, wanted)
     results = outcome.arrays
     if client is None:
         results = {name: at_home(graph, value) for name, value in results.items()}

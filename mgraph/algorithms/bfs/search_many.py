@@ -7,18 +7,20 @@ its own, and gathers the others'.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
+from ...graph import Compressed
 from ...graph.vertex_range import Part
 from ...kernels import bfs as bfs_kernels
 from ...kernels import bfs_many as bfs_many_kernels
 from ...kernels.bfs_many.ops import SearchWords
 from ...kernels.edges import Adjacency, HubBuffers
 from ...planning.plan import Plan
+from ...runtime.checkpoints import Lasting, Piece, Saved, fingerprint_of_edges
 from ...runtime.communicator import Communicator
 from .detail import SearchesDetail
 
@@ -34,8 +36,10 @@ class BatchShard:
     ----------
     active : array of int64, shape (1,)
         Number of vertices in a frontier.
-    row : int
-        Row of the batch's first source; -1 before the first batch.
+    begun : int
+        Row of the first source that was searched from since the call began or went on.
+    row, end : int
+        Rows of the batch's first source, and after its last one; 0 before the first batch.
     level : int
         Distance of the vertices in the frontiers.
     size : int
@@ -53,12 +57,14 @@ class BatchShard:
     words: SearchWords
     active: Array
     hubs: HubBuffers
-    row: int = -1
+    begun: int = 0
+    row: int = 0
+    end: int = 0
     level: int = 0
     size: int = 0
 
 
-class SearchMany:
+class SearchMany(Lasting):
     """Breadth-first searches from many sources over ranges of vertices."""
 
     facts: ClassVar[tuple[str, ...]] = ()
@@ -99,7 +105,7 @@ class SearchMany:
         """Run up to `limit` levels of this batch and the next ones."""
         ran = 0
         while ran < limit:
-            if state.size and state.level != self.max_depth:
+            if self._searching(state):
                 self._level(state, comm)
                 ran += 1
             elif not self._begin(state):
@@ -119,10 +125,39 @@ class SearchMany:
                 kernels.parents(state.by_target, state.first, state.last, row, source, before, state.hubs)
         return results
 
+    def described(self) -> dict[str, Any]:
+        """Return what a checkpoint must have been written for."""
+        return super().described() | {"sources": list(self.sources), "limit": self.max_depth}
+
+    def fingerprint(self, state: BatchShard, shard: int) -> int:
+        """Return that of the edges into the shard's vertices."""
+        return fingerprint_of_edges(state.first, Compressed(*state.by_target, None))
+
+    def pieces(self, state: BatchShard, shard: int) -> list[Piece]:
+        """Return the rows of the batches that are done since the call began, which are final."""
+        done = state.row if self._searching(state) else state.end
+        batches = range(state.begun, done, self.detail.batch)
+        rows = [(top, min(top + self.detail.batch, done)) for top in batches]
+        return [Piece("distances", state.distances[top:bottom], (top, state.first), final=True) for top, bottom in rows]
+
+    def bytes_kept(self, shard: int) -> int:
+        """Return 0: rows that are done do not change, so they are not copied."""
+        return 0
+
+    def resumed(self, state: BatchShard, shard: int, saved: Saved) -> int:
+        """Fill the rows that are done, and search from the other sources only."""
+        done = max((rows[1] for rows, _ in saved.manifest.boxes("distances")), default=0)
+        saved.fill(Piece("distances", state.distances[:done], (0, state.first)))
+        state.begun = state.row = state.end = done
+        return saved.manifest.step
+
+    def _searching(self, state: BatchShard) -> bool:
+        """Return whether the batch has levels left."""
+        return bool(state.size) and state.level != self.max_depth
+
     def _begin(self, state: BatchShard) -> bool:
         """Start the next batch; return whether there was one."""
-        row = 0 if state.row < 0 else state.row + self.detail.batch
-        batch = self.sources[row : row + self.detail.batch]
+        row, batch = state.end, self.sources[state.end : state.end + self.detail.batch]
         if not batch:
             return False
         searches = [min(64, max(0, len(batch) - bit)) for bit in range(0, self.detail.batch, 64)]
@@ -131,7 +166,7 @@ class SearchMany:
         state.words.frontier.fill(0)
         sources = state.sources[row : row + len(batch)]
         state.kernels.plant(sources, state.first, state.last, state.words, row, state.distances)
-        state.row, state.level, state.size = row, 0, len(set(batch))
+        state.row, state.end, state.level, state.size = row, row + len(batch), 0, len(set(batch))
         return True
 
     def _level(self, state: BatchShard, comm: Communicator) -> None:
