@@ -5,6 +5,7 @@ import shutil
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import tests.faults
@@ -40,21 +41,21 @@ def main() -> int:
 
 
 def struck(folder: Path, given: argparse.Namespace) -> list[str]:
-    """Make the rounds, print their table, and return their problems."""
+    """Make the rounds, until the last one or Ctrl-C, print their table, and return their problems."""
     begun = time.monotonic()
     chosen = cells(given.fault, given.algorithm, given.moment)
-    with Rounds(folder, given.seed, chosen, given.device, given.workers) as rounds:
+    with Rounds(folder, given.seed, chosen, given.device, given.workers) as rounds, suppress(KeyboardInterrupt):
         for number in range(given.first, given.first + given.count):
             for problem in rounds.round(number):
                 print(problem, flush=True)
-    minutes = (time.monotonic() - begun) / 60
-    head = (
-        f"{given.count} rounds of seed {given.seed} from round {given.first} on, {given.workers} workers, "
-        f"{given.device}: {len(rounds.problems)} problems, {minutes:.0f} minutes"
-    )
-    print(f"{head}\n\n{rounds.table()}")
-    if given.table is not None:
-        given.table.write_text(f"# Faults in the middle of calls\n\n{head}.\n\n{rounds.table()}")
+            report = (
+                f"{number - given.first + 1} rounds of seed {given.seed} from round {given.first} on, {given.workers} "
+                f"workers, {given.device}: {len(rounds.problems)} problems, {(time.monotonic() - begun) / 60:.0f} minutes"
+                f"\n\n{rounds.table()}"
+            )
+            if given.table is not None:
+                given.table.write_text(f"# Faults in the middle of calls\n\n{report}")
+    print(report)
     return rounds.problems
 
 

@@ -45,6 +45,8 @@ class Case:
         Whether this part lies on the workers.
     resident : bool
         Whether its graph does.
+    kept : bool
+        Whether it writes checkpoints.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Case:
     result: Callable[[Any], Any]
     stays: bool = False
     resident: bool = False
+    kept: bool = False
 
 
 def cases() -> list[Case]:
@@ -90,11 +93,28 @@ def cases() -> list[Case]:
         ),
         Case("apsp in one span", "apsp", lambda **on: blocked(span=1000, **on), distances, stays=True),
         Case("apsp by search", "apsp", lambda **on: apsp(roads, method="sssp", span=2, **on), distances, stays=True),
+        Case("apsp with checkpoints", "apsp", lambda **on: blocked(span=1, **on), distances, stays=True, kept=True),
+        Case(
+            "apsp by search with checkpoints",
+            "apsp",
+            lambda **on: apsp(roads, method="sssp", span=2, **on),
+            distances,
+            stays=True,
+            kept=True,
+        ),
         Case("bfs", "bfs", lambda **on: bfs(roads, 0, span=1, **on), distances),
         Case("bfs_many", "bfs_many", lambda **on: bfs_many(roads, range(100), span=2, **on), distances, stays=True),
         Case("sssp", "sssp", lambda **on: sssp(roads, 0, span=1, **on), distances),
         Case("components", "components", lambda **on: connected_components(roads, span=1, **on), lambda r: r.labels),
         Case("closure", "closure", lambda **on: transitive_closure(roads, span=1, **on), lambda r: r.words, stays=True),
+        Case(
+            "closure with checkpoints",
+            "closure",
+            lambda **on: transitive_closure(roads, span=1, **on),
+            lambda found: found.words,
+            stays=True,
+            kept=True,
+        ),
         Case("list_rank", "list_rank", lambda **on: list_rank(successors, span=1, **on), lambda r: r.ranks),
         Case(
             "minimum_spanning_forest",

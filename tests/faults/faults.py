@@ -29,6 +29,8 @@ class Scene:
     victim: psutil.Process
     random: Random
     kept: Any = None
+    #: How the call may end because of what the fault has met.
+    excused: tuple[str, ...] = ()
 
 
 def _nothing(scene: Scene) -> None:
@@ -44,7 +46,7 @@ class Fault:
     strike, end
         What is done at the moment, and after the call.
     site : str
-        The kind of site: "plain", "small" or "proxied".
+        The kind of site: "plain", "small", "proxied", or "disk" with a small one for checkpoints.
     again : tuple of str
         How a call may end that may be made again: "right", or the names of errors.
     once : tuple of str
@@ -55,6 +57,8 @@ class Fault:
         Whether the next call may be made while it lasts.
     on_client : bool
         Whether it strikes the client, which is another process then.
+    on_checkpoints : bool
+        Whether it is one of calls with checkpoints alone.
     """
 
     strike: Callable[[Scene], None]
@@ -65,6 +69,7 @@ class Fault:
     silent: bool = False
     lasting: bool = False
     on_client: bool = False
+    on_checkpoints: bool = False
 
 
 def _signal(number: signal.Signals) -> Callable[[Scene], None]:
@@ -138,6 +143,32 @@ def _open(scene: Scene) -> None:
         proxy.turn("open")
 
 
+def _damage(scene: Scene) -> None:
+    """Damage the last checkpoint and kill the worker, so that the call goes on from the one before."""
+    files = sorted(scene.site.checkpoints.glob("*"))
+    manifests = [path for path in files if path.suffix == ".json"]
+    if len(manifests) < 2:
+        scene.excused = ("CheckpointError",)
+    if manifests:
+        number = manifests[-1].stem.rpartition("-")[2]
+        path = scene.random.choice([path for path in files if number in path.name])
+        with contextlib.suppress(FileNotFoundError):  # a later one may have been completed meanwhile
+            content = bytearray(path.read_bytes())
+            content[scene.random.randrange(len(content))] ^= 255
+            path.write_bytes(content[: scene.random.choice([len(content), len(content) // 2])])
+    _signal(signal.SIGKILL)(scene)
+
+
+def _fill_disk(scene: Scene) -> None:
+    with contextlib.suppress(OSError), (scene.site.checkpoints / "filler").open("wb", buffering=0) as filler:
+        while True:
+            filler.write(bytes(1 << 12))
+
+
+def _free_disk(scene: Scene) -> None:
+    (scene.site.checkpoints / "filler").unlink(missing_ok=True)
+
+
 LOST = ("right", "WorkerLostError")
 
 FAULTS = {
@@ -156,4 +187,6 @@ FAULTS = {
     "network cut for 1 s": Fault(_turn("closed", 1), site="proxied"),
     "network cut": Fault(_turn("closed"), _open, site="proxied", again=LOST, silent=True),
     "network silent": Fault(_turn("silent"), _open, site="proxied", again=LOST, silent=True),
+    "checkpoint damaged, SIGKILL": Fault(_damage, on_checkpoints=True),
+    "disk full": Fault(_fill_disk, _free_disk, site="disk", once=("right",), on_checkpoints=True),
 }

@@ -10,6 +10,9 @@ from mgraph.runtime.dask.pulse import PLACE
 from mgraph.runtime.dask.turns import turns_on
 from tests.faults.site import Site
 
+#: The names of threads that stay for later calls: the one for calls on what lies there, and those that write.
+POOLS = ("mgraph-call_", "mgraph-checkpoint_")
+
 
 def left(site: Site) -> list[str]:
     """Return what is left on a site, once the results of its client's calls are gone."""
@@ -24,14 +27,15 @@ def left(site: Site) -> list[str]:
     folders = sorted(path.name for path in site.folder.glob("dask-scratch-space/worker-*") if path.is_dir())
     if len(folders) != site.workers:
         found.append(f"disk: {len(folders)} folders of {site.workers} workers: {folders}")
-    others = sorted(path.name for path in site.folder.iterdir() if path.name not in ("log", "dask-scratch-space"))
-    return found + [f"disk: {name}" for name in others]
+    others = {path.name for path in site.folder.iterdir()} - {"log", "dask-scratch-space", "checkpoints"}
+    partial = {path.name for path in site.checkpoints.glob(".*")}  # files of checkpoints before they are whole
+    return found + [f"disk: {name}" for name in sorted(others | partial)]
 
 
 def _threads() -> list[str]:
-    """Return the threads of mgraph's calls, but for the one by which a worker makes calls on what lies there."""
+    """Return the threads of mgraph's calls, but for those that wait for the next call."""
     names = [thread.name for thread in threading.enumerate()]
-    return [name for name in names if name.startswith("mgraph") and name != "mgraph-call_0"]
+    return [name for name in names if name.startswith("mgraph") and not name.startswith(POOLS)]
 
 
 def _on_worker(dask_worker: Worker) -> list[str]:

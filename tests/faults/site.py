@@ -11,6 +11,7 @@ import multiprocessing
 import os
 import signal
 import socket
+import subprocess
 import tempfile
 import threading
 import time
@@ -63,12 +64,26 @@ class Site:
         Bytes after which a nanny ends its worker; 0 for no limit.
     proxied : bool
         Whether there is a proxy before each worker.
+    disk : int
+        Bytes of a disk of its own for checkpoints, which needs root; 0 for none.
     """
 
     def __init__(
-        self, folder: Path, workers: int, device: str = "cpu", memory_limit: int = 0, proxied: bool = False
+        self,
+        folder: Path,
+        workers: int,
+        device: str = "cpu",
+        memory_limit: int = 0,
+        proxied: bool = False,
+        disk: int = 0,
     ) -> None:
-        folder.mkdir(exist_ok=True)
+        #: The folder for the checkpoints of a call.
+        self.checkpoints = folder / "checkpoints"
+        self.checkpoints.mkdir(parents=True)
+        self._disk = disk
+        if disk:
+            made = ["mount", "-t", "tmpfs", "-o", f"size={disk}", "tmpfs", str(self.checkpoints)]
+            subprocess.run(made, check=True)
         self.folder, self.workers, self.device = folder, workers, device
         self.memory_limit, self.proxied = memory_limit, proxied
         self.port = free_port()
@@ -149,11 +164,18 @@ class Site:
         self.client = Client(self.address, set_as_default=False)
         return False
 
+    def forget_checkpoints(self) -> None:
+        """Remove all checkpoints."""
+        for path in self.checkpoints.iterdir():
+            path.unlink()
+
     def close(self) -> None:
         """End all processes."""
         with contextlib.suppress(Exception):
             self.client.close(5)
         self._kill(patience=CLOSING)
+        if self._disk:
+            subprocess.run(["umount", str(self.checkpoints)], check=True)
 
     def _kill(self, patience: float = 0) -> None:
         """End all processes; those that do not end by themselves within `patience` are killed."""

@@ -57,7 +57,7 @@ class Soak:
         site, chosen = self.rounds.site("plain"), random.Random(self.seed)
         every = list(self.rounds.cases.values())
         for case in every:
-            self.rounds.measure(case, site.client)
+            self.rounds.measure(case, site)
         for number in range(1, count + 1):
             case = chosen.choice(every)
             killing = number % KILLS == 0
@@ -65,7 +65,7 @@ class Soak:
                 mortal = site.worker(0)
                 kill = threading.Timer(chosen.uniform(0, self.rounds.usual[case.name]), mortal.kill)
                 kill.start()
-            ended = self.rounds.ended(case, site.client)
+            ended = self.rounds.ended(case, site)
             self.endings[ended.how] += 1
             if ended.how not in (LOSSES if killing else LOSSES[:1]):
                 self.problems.append(f"call {number}, {case.name}: {ended.how}: {ended.words}")
