@@ -207,6 +207,16 @@ def test_the_last_two_checkpoints_are_kept(tmp_path):
     assert named <= found
 
 
+def test_files_that_a_killed_worker_has_begun_are_removed(stopped):
+    begun = [stopped / ".000000000003-distances-0-0.bin.tmp", stopped / ".checkpoint-000000000003.json.tmp"]
+    others = [stopped / ".notes.tmp", stopped / "notes"]
+    for path in begun + others:
+        path.write_bytes(b"a part")
+    found, _ = resumed(stopped)
+    np.testing.assert_array_equal(found.distances, mgraph.apsp(GRAPH, device="cpu").distances)
+    assert not any(path.exists() for path in begun) and all(path.exists() for path in others)
+
+
 @pytest.fixture(scope="module")
 def once(tmp_path_factory):
     call, options, _ = CALLS["blocked"]

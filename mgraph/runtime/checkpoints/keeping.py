@@ -92,6 +92,7 @@ class Keeping:
         if self._numbers and not wanted.resume:
             there = f"{wanted.store} holds checkpoints: "
             raise OutputExistsError(there, Given("resume", True), " goes on from the last one; or give another folder")
+        wanted.store.tidy()
         self._number = max(self._numbers, default=0)
         self._kept: list[Manifest] = []
         self._final: tuple[Stored, ...] = ()

@@ -18,6 +18,7 @@ a manifest is complete. Nothing is pickled. What is read is checked before it is
 manifest, and the length and the checksum of each file.
 """
 
+import contextlib
 import json
 import math
 import os
@@ -51,6 +52,8 @@ LONGEST = 1 << 26
 
 _MANIFEST = re.compile(r"checkpoint-(\d{12})\.json")
 _FILE = re.compile(r"(\d{12})-[a-z]+(-\d+)+\.bin")
+#: What a file is called while it is written.
+_BEGUN = re.compile(rf"\.({_MANIFEST.pattern}|{_FILE.pattern})\.tmp")
 
 
 @dataclass(frozen=True)
@@ -201,6 +204,13 @@ class Store:
         for pattern in (_MANIFEST, _FILE):  # no manifest is left without its files
             for name in names:
                 if pattern.fullmatch(name):
+                    self._remove(name)
+
+    def tidy(self) -> None:
+        """Remove the files that were being written when a worker or a client was killed."""
+        for name in self._names():
+            if _BEGUN.fullmatch(name):
+                with contextlib.suppress(OSError):  # of a folder that can only be read
                     self._remove(name)
 
     def _names(self) -> list[str]:
