@@ -48,10 +48,10 @@ def struck(folder: Path, given: argparse.Namespace) -> list[str]:
         for number in range(given.first, given.first + given.count):
             for problem in rounds.round(number):
                 print(problem, flush=True)
+            made, minutes = number - given.first + 1, (time.monotonic() - begun) / 60
             report = (
-                f"{number - given.first + 1} rounds of seed {given.seed} from round {given.first} on, {given.workers} "
-                f"workers, {given.device}: {len(rounds.problems)} problems, {(time.monotonic() - begun) / 60:.0f} minutes"
-                f"\n\n{rounds.table()}"
+                f"{made} rounds of seed {given.seed} from round {given.first} on, {given.workers} workers, "
+                f"{given.device}: {len(rounds.problems)} problems, {minutes:.0f} minutes\n\n{rounds.table()}"
             )
             if given.table is not None:
                 given.table.write_text(f"# Faults in the middle of calls\n\n{report}")
