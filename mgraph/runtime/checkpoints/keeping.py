@@ -98,7 +98,7 @@ class Keeping:
         self._final: tuple[Stored, ...] = ()
         self._reports: list[Report | None] = [None] * shards
         self._step: int | None = None  # of the checkpoint that is being written
-        self._last = time.monotonic()
+        self._last = self._asked = time.monotonic()
         self._pause = 0.0
 
     def begin(self, fill: Callable[[int], Sequence[int | str]]) -> int:
@@ -147,9 +147,14 @@ class Keeping:
             raise OtherCallError(f"{self._store} holds a checkpoint of the same call on another input")
 
     def order(self) -> Order | None:
-        """Return what each shard is to write after the next span; None if it is not time, or one is being written."""
+        """Return what each shard is to write after the next span; None if it is not time, or one is being written.
+
+        The next span is taken to be as long as the last one.
+        """
         every = max(LEAST, self._pause / SHARE) if self._every is None else self._every
-        if self._step is not None or time.monotonic() - self._last < every:
+        now = time.monotonic()
+        span, self._asked = now - self._asked, now
+        if self._step is not None or now + span - self._last < every:
             return None
         self._number += 1
         return Order(self._store.place, self._number, frozenset((stored.name, stored.box) for stored in self._final))
