@@ -60,7 +60,7 @@ class Steps:
 
 GRAPH = mgraph.generate.grid(20, 20, weights=(1, 9), device="cpu")
 #: Seconds to wait after each of few spans.
-PAUSES = {"sssp": 1.0, "closure": 0.5, "bfs_many": 0.3}
+PAUSES = {"sssp": 1.0, "closure": 0.5, "bfs_many": 0.3, "splitter64": 0.5, "splitter48": 0.5}
 
 #: Calls of many spans: what is called, its options, and the names of its arrays.
 CALLS = {
@@ -88,11 +88,20 @@ CALLS = {
         {"span": 40, "predecessors": True},
         ("distances", "predecessors"),
     ),
+    "wyllie": (mgraph.list_rank, {"method": "wyllie", "span": 2}, ("ranks",)),
+    "splitter64": (mgraph.list_rank, {"method": "splitter64", "splitters": 100, "span": 1}, ("ranks",)),
+    "splitter48": (mgraph.list_rank, {"method": "splitter48", "splitters": 2, "span": 1}, ("ranks",)),
     "closure": (mgraph.transitive_closure, {"span": 3}, ("words",)),
 }
 
-#: The inputs of calls on another one than `GRAPH`: so many sources are searched from in more than one batch.
-INPUTS = {"sssp": mgraph.generate.grid(48, 48, weights=(1, 9), device="cpu")}
+LIST = mgraph.generate.linked_list(3000, seed=1, device="cpu")
+#: The inputs of calls on another one than `GRAPH`.
+INPUTS = {
+    "sssp": mgraph.generate.grid(48, 48, weights=(1, 9), device="cpu"),  # its sources take more than one batch
+    "wyllie": LIST,
+    "splitter64": LIST,
+    "splitter48": LIST,
+}
 
 
 def equal(found, wanted, names):
@@ -116,7 +125,7 @@ def test_a_call_goes_on_from_its_last_checkpoint(tmp_path, case):
         assert again.seen[0] > json.loads(manifest.read_text())["step"] > 0
 
 
-@pytest.mark.parametrize("case", ["blocked", "predecessors", "squaring", "sssp", "bfs_many", "closure"])
+@pytest.mark.parametrize("case", [case for case in CALLS if case not in ("blocked, in int16", "intermediate", "naive")])
 def test_a_call_goes_on_with_another_number_of_workers(tmp_path, case):
     (call, options, names), graph = CALLS[case], INPUTS.get(case, GRAPH)
     wanted = call(graph, device="cpu", **options)
@@ -192,6 +201,22 @@ def test_a_negative_cycle_that_was_found_before(tmp_path):
     with pytest.raises(mgraph.NegativeCycleError) as caught:
         call(graph, device="cpu", checkpoint=tmp_path, resume=True, **options)
     assert caught.value.vertex in (1, 2)
+
+
+@pytest.mark.parametrize("case", ["wyllie", "splitter64"])
+def test_a_list_with_a_cycle_is_refused_after_a_checkpoint_too(tmp_path, case):
+    call, options, _ = CALLS[case]
+    succ = np.concatenate([LIST, [3001, 3000]])
+    with pytest.raises(Stopped):
+        stop = written(tmp_path, pause=0.3)
+        call(succ, device="cpu", checkpoint=tmp_path, checkpoint_every=0, progress=stop, **options)
+    with pytest.raises(InputError, match="is on a cycle"):
+        call(succ, device="cpu", checkpoint=tmp_path, resume=True, **options)
+
+
+def test_a_list_that_one_core_ranks_writes_no_checkpoint(tmp_path):
+    found = mgraph.list_rank(LIST, method="sequential", device="cpu", span=1, checkpoint=tmp_path, checkpoint_every=0)
+    assert int(found.ranks.max()) == 2999 and not complete(tmp_path)
 
 
 def test_the_last_two_checkpoints_are_kept(tmp_path):

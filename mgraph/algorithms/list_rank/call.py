@@ -12,6 +12,7 @@ The kernels stop in bounded time on invalid input, such as a cycle or a successo
 Then one core goes through the input element by element, and the error names what is wrong.
 """
 
+import os
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -24,8 +25,9 @@ from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...errors import InputError
 from ...results import Result
+from ...runtime.checkpoints import checked_checkpoints, counted
 from ...runtime.gathering import Gathering
-from ...runtime.program import Program, Progress, memory_errors
+from ...runtime.program import Progress, memory_errors
 from ...runtime.recovery import recovering
 from ...runtime.select import checked_memory_limit, checked_span, placed_vector, runner_of_vector
 from . import plan as ranking
@@ -48,6 +50,9 @@ def list_rank(
     worker_timeout: float | str | None = None,
     wait_for_workers: int | None = None,
     retries: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: float | None = None,
+    resume: bool = False,
 ) -> "ListRankResult":
     """Return the distance from every element of linked lists to the last element of its list.
 
@@ -66,6 +71,7 @@ def list_rank(
         splitter is picked among every ``len(succ) // splitters`` elements, rounded down to a power of two and to at
         most 1024, so a long list may have more splitters. With `splitters`, ``"auto"`` is ``"splitter64"``.
     {common arguments}
+    {checkpoint arguments}
 
     Returns
     -------
@@ -78,6 +84,7 @@ def list_rank(
         If `succ` is not a vector of integers in [0, n), or has a cycle that does not end; the error names an element
         on it. If `splitters` is not an integer of 1 or more, or is given with a method that has no splitters.
     {common errors}
+    {checkpoint errors}
 
     See Also
     --------
@@ -100,6 +107,10 @@ def list_rank(
     [2, 1, 0]
     """
     succ = _elements(succ)
+    wanted = checked_checkpoints(checkpoint, checkpoint_every, resume)
+    known = {} if wanted is None else wanted.call()
+    if method == "auto" and splitters is None and known.get("method") in ranking.METHODS:
+        method = known["method"]  # as the checkpoint was written by it
     runner = runner_of_vector("succ", succ, device, client, worker_timeout, wait_for_workers)
     span = checked_span(span, progress)
     splitters = None if splitters is None else checked_integer("splitters", splitters, 1)
@@ -113,10 +124,12 @@ def list_rank(
         span=span,
     )
     programs: dict[str, type[OneByOne | Jumping | Walking]] = {"sequential": OneByOne, "wyllie": Jumping}
-    program: Program = programs.get(plan.method, Walking)(plan)
+    program = programs.get(plan.method, Walking)(plan)
+    if wanted is not None:
+        plan = counted(plan, program)
     if placed_vector(succ):
         whole = partial(gathered, succ.ranges, np.dtype(plan.dtype))
-        outcome = runner.run(Gathering(program, whole), lambda shard: None, plan, progress)
+        outcome = runner.run(Gathering(program, whole), lambda shard: None, plan, progress, wanted)
         if outcome.arrays["failed"].any():
             alone = ranking.on_the_first(plan)
             outcome = runner.run(Gathering(Checked(alone), whole), lambda shard: None, alone, None)
@@ -127,7 +140,7 @@ def list_rank(
             if not np.can_cast(succ.dtype, plan.dtype):
                 check_range(succ)  # narrowing could turn an invalid successor into a valid one
             succ = home.xp.ascontiguousarray(succ, dtype=plan.dtype)
-        outcome = runner.run(program, lambda shard: succ, plan, progress)
+        outcome = runner.run(program, lambda shard: succ, plan, progress, wanted)
         # A failure nearly always means that the input is not a list.
         failed = outcome.arrays["failed"].any()
         ranks = home.asarray(one_by_one(succ) if failed else outcome.arrays["ranks"])

@@ -16,6 +16,7 @@ from ...errors import InputError
 from ...kernels import list_rank as list_rank_kernels
 from ...planning.cut import Ranges, even_ranges
 from ...planning.plan import Plan
+from ...runtime.checkpoints import Lasting, Piece, Saved, fingerprint_of
 from ...runtime.communicator import Communicator
 from .rounds import rounds
 
@@ -38,8 +39,8 @@ class Lists:
     failed: bool = False
 
 
-class OneByOne:
-    """Sequential ranking, element by element: the first shard has all lists."""
+class OneByOne(Lasting):
+    """Sequential ranking, element by element: the first shard has all lists. No checkpoint holds a part of it."""
 
     facts: ClassVar[tuple[str, ...]] = ("failed",)
 
@@ -61,6 +62,22 @@ class OneByOne:
     def collect(self, state: Lists, comm: Communicator) -> dict[str, Array]:
         """Return the ranks, and whether the ranking failed."""
         return {"ranks": state.ranks, "failed": np.array([state.failed])}
+
+    def fingerprint(self, state: Lists, shard: int) -> int:
+        """Return that of the shard's range of the list."""
+        return _fingerprint(state.succ, self.plan.ranges[shard])
+
+    def pieces(self, state: Lists, shard: int) -> list[Piece]:
+        """Return no piece: there is one superstep."""
+        return []
+
+    def settled(self, step: int) -> bool:
+        """Return False: nothing is kept."""
+        return False
+
+    def bytes_kept(self, shard: int) -> int:
+        """Return 0: nothing is kept."""
+        return 0
 
 
 class Checked(OneByOne):
@@ -87,7 +104,7 @@ class Links:
     open_words: Array
 
 
-class Jumping:
+class Jumping(Lasting):
     """Wyllie's algorithm over ranges of the elements: a superstep is a round."""
 
     facts: ClassVar[tuple[str, ...]] = ("failed",)
@@ -123,6 +140,30 @@ class Jumping:
         ranks = state.chain[first:last].view(np.uint32)[::2].astype(self.plan.dtype)  # the words' lower halves
         return {"ranks": ranks, "failed": devices.to_host(state.open_words[-1:]) != 0}
 
+    def fingerprint(self, state: Links, shard: int) -> int:
+        """Return that of the links of the shard's range."""
+        return _fingerprint(state.chain, self.plan.ranges[shard])
+
+    def pieces(self, state: Links, shard: int) -> list[Piece]:
+        """Return the words of the shard's range."""
+        first, last = self.plan.ranges[shard]
+        return [Piece("links", state.chain[first:last], (first,))]
+
+    def settled(self, step: int) -> bool:
+        """Return whether a round is left, which finds whether a word is still open."""
+        return step < rounds(self.plan.n)
+
+    def bytes_kept(self, shard: int) -> int:
+        """Return the bytes of the words of the shard's range."""
+        first, last = self.plan.ranges[shard]
+        return 8 * (last - first)
+
+    def resumed(self, state: Links, shard: int, saved: Saved) -> int:
+        """Fill the words of all elements, any of which may still be open."""
+        saved.fill(Piece("links", state.chain, (0,)))
+        state.open_words[1 : 1 + saved.manifest.step] = 1
+        return saved.manifest.step
+
 
 @dataclass
 class Strata:
@@ -152,8 +193,11 @@ class Strata:
     failed: bool = False
 
 
-class Walking:
-    """Ranking by random splitters; each shard walks from its range of them. Four supersteps."""
+class Walking(Lasting):
+    """Ranking by random splitters; each shard walks from its range of them. Four supersteps.
+
+    A checkpoint holds the ranks after the third one. Before, each shard has a part of what is known of every element.
+    """
 
     facts: ClassVar[tuple[str, ...]] = ("failed",)
 
@@ -193,6 +237,39 @@ class Walking:
         """Return the ranks of the shard's range, and whether the ranking failed."""
         first, last = self.plan.ranges[comm.rank]
         return {"ranks": state.ranks[first:last], "failed": np.array([state.failed])}
+
+    def fingerprint(self, state: Strata, shard: int) -> int:
+        """Return that of the shard's range of the list."""
+        return _fingerprint(state.succ, self.plan.ranges[shard])
+
+    def settled(self, step: int) -> bool:
+        """Return whether the walked elements have been ranked, and the others are left."""
+        return step == 3
+
+    def pieces(self, state: Strata, shard: int) -> list[Piece]:
+        """Return the ranks of the shard's range, and what its walks have found, in three numbers."""
+        first, last = self.plan.ranges[shard]
+        kernels, control = state.kernels, devices.to_host(state.control)
+        still_open = int(devices.to_host(state.open_words[-1:])[0])
+        found = np.array([control[kernels.TANGLED], control[kernels.WALKED], still_open], np.int64)
+        return [Piece("ranks", state.ranks[first:last], (first,)), Piece("walks", found[None], (shard, 0))]
+
+    def bytes_kept(self, shard: int) -> int:
+        """Return the bytes of the ranks of the shard's range."""
+        first, last = self.plan.ranges[shard]
+        return (last - first) * np.dtype(self.plan.dtype).itemsize
+
+    def resumed(self, state: Strata, shard: int, saved: Saved) -> int:
+        """Fill the ranks of the shard's range; the first shard gets what all walks have found."""
+        first, last = self.plan.ranges[shard]
+        state.owners = state.steps = None
+        state.ranks = state.device.xp.empty(self.plan.n, self.plan.dtype)
+        saved.fill(Piece("ranks", state.ranks[first:last], (first,)))
+        if shard == 0:
+            found = np.concatenate(saved.values("walks")).sum(axis=0)
+            state.control[state.kernels.TANGLED], state.control[state.kernels.WALKED] = found[:2].tolist()
+            state.open_words[-1] = int(found[2] > 0)
+        return saved.manifest.step
 
     def _walk(self, state: Strata, comm: Communicator) -> None:
         """Walk from the shard's splitters, then exchange with the other shards where the walks ended."""
@@ -285,6 +362,12 @@ class Walking:
 def _jump(state: Strata, chain: Array, open_words: Array) -> None:
     """Let all words of a chain jump to its ends; the last of `open_words` is not 0 if one reaches no end."""
     state.kernels.jump(chain, 0, len(chain), 0, rounds(len(chain)), open_words)
+
+
+def _fingerprint(array: Array, own: tuple[int, int]) -> int:
+    """Return the fingerprint of a range of an array that every shard has."""
+    first, last = own
+    return fingerprint_of([Piece("list", array[first:last], (first,))])
 
 
 def _halves(chain: Array, ranges: tuple[tuple[int, int], ...]) -> tuple[Array, tuple[tuple[int, int], ...]]:
