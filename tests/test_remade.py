@@ -2,6 +2,8 @@
 
 import gc
 import logging
+import os
+import signal
 from concurrent.futures import ThreadPoolExecutor
 
 import dask
@@ -11,7 +13,7 @@ import pytest
 from distributed import Client
 from test_cluster import cluster, kill_a_worker, wait_until
 from test_cluster import pytestmark as cluster_marks
-from test_recovery import LOST, Kills, mortals, nursed  # noqa: F401  (the fixtures work here too)
+from test_recovery import LOST, Kills, again_at_the_same_address, fixed, mortals, nursed  # noqa: F401  (fixtures, too)
 from test_resident import names_kept
 
 import mgraph
@@ -89,6 +91,32 @@ def test_a_list_is_made_again(mortals):  # noqa: F811
     assert len(kills.killed) == 1
     with pytest.raises(WorkerLostError, match=f"{address}.*the elements .* were lost"):
         ranks.to_numpy()
+
+
+def test_a_worker_that_comes_back_at_its_former_address(fixed):  # noqa: F811
+    with mgraph.generate.grid(12, 12, client=fixed, device="cpu") as graph:
+        for use in lambda: mgraph.bfs(graph, 0).distances[143] == 22, lambda: graph.to_graph().m == graph.m:
+            vector = mgraph.bfs(graph, 0).distances
+            again_at_the_same_address(fixed, fixed.run(os.getpid))
+            assert use()
+            with pytest.raises(WorkerLostError, match=r"it was restarted.* the elements .* were lost"):
+                vector.max()
+    del vector
+    gc.collect()
+    wait_until(lambda: names_kept(fixed) == [])
+
+
+def test_a_stopped_worker_has_no_part_of_a_graph_that_is_made_again(mortals):  # noqa: F811
+    address, pid = max(mortals.run(os.getpid).items())
+    with DistributedGraph.from_graph(GRID, mortals, device="cpu", worker_timeout=2) as graph:
+        found = distances(graph, 0)
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            np.testing.assert_array_equal(distances(graph, 0), found)
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        assert len(graph.ranges) == 1 and address not in graph.placement.group.addresses
+    wait_until(lambda: names_kept(mortals) == [])  # it has freed what it held, since it was awake again
 
 
 def test_retries_bound_how_often_a_graph_is_made_again(mortals):  # noqa: F811

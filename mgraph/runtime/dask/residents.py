@@ -36,12 +36,16 @@ from ..program import Program, advance
 from .comm import Aborted, DaskComm
 from .tasks import Failure, reported
 from .turns import forget_beats, turns_on
+from .watch import lost
 from .worker import Session, Sight, at_work, new_nccl, on_loop, sessions, sight_of
 
 NAME = "mgraph-residents"
 
 #: The name of a vector that was computed of others.
 VALUES = "values"
+
+#: Why a worker is lost that has come back at its former address.
+RESTARTED = "it was restarted, and what it kept is gone"
 
 #: The operations of workers that this module adds to Dask's.
 RUN, ABORT = "mgraph_run", "mgraph_abort"
@@ -146,7 +150,7 @@ class Residents(WorkerPlugin):
         session = None
         try:
             there = sessions(self._worker)
-            session = there.find(asked.session)
+            session = checked(there.find(asked.session), self._worker)
             session.forget(asked.freed)
             if session.pulse is None:
                 there.beat(asked.session, asked.client, asked.call, asked.timeout)
@@ -233,7 +237,7 @@ def join(session: str, old: str, rank: int, addresses: Sequence[str], kind: str)
     s = there.find(session)
     s.rank, s.addresses, s.device = rank, tuple(addresses), devices.find(kind)
     with contextlib.suppress(Aborted):
-        s.kept = there.find(old).kept if old else s.kept
+        s.kept = checked(there.find(old), worker).kept if old else s.kept
 
 
 async def _add(worker: Worker) -> None:
@@ -241,10 +245,23 @@ async def _add(worker: Worker) -> None:
         await worker.plugin_add(Residents(), NAME, catch_errors=False)
 
 
+def checked(session: Session, worker: Worker) -> Session:
+    """Return a group's session, or raise WorkerLostError if Dask has made its lease again on a restarted worker."""
+    if session.device is None:
+        raise lost([worker.address], RESTARTED)
+    return session
+
+
+def own(session: str) -> Session:
+    """Return a group's session on this worker; raises as `checked` does."""
+    worker = get_worker()
+    return checked(sessions(worker).find(session), worker)
+
+
 @reported
 def place(session: str, name: str, part: VertexRange) -> Mapping[str, int]:
     """Task: keep a part of a graph on the session's device; return its bytes by name."""
-    s = sessions(get_worker()).find(session)
+    s = own(session)
     needed = 0 if s.device.kind == "cpu" else sum(part.sizes().values())  # in a CPU's memory it is already
     with s.device.active(), devices.allocating("a part of a graph", needed, s.device):
         s.kept[name] = part.on(s.device)
@@ -255,7 +272,7 @@ def place(session: str, name: str, part: VertexRange) -> Mapping[str, int]:
 @reported
 def sizes(session: str, name: str, release: bool = False) -> Mapping[str, int]:
     """Task: return the bytes of a part of a graph and of what was derived from it, by name, or `release` the latter."""
-    part: VertexRange = sessions(get_worker()).find(session).kept[name]
+    part: VertexRange = own(session).kept[name]
     if release:
         part.release()
     return part.sizes()
@@ -264,13 +281,13 @@ def sizes(session: str, name: str, release: bool = False) -> Mapping[str, int]:
 @reported
 def keep(session: str, name: str, source: EdgeSource) -> None:
     """Task: keep a source of edges until they have been placed."""
-    sessions(get_worker()).find(session).kept[name] = source
+    own(session).kept[name] = source
 
 
 @reported
 def keep_numbered(session: str, name: str, source: RawSource, call: str, n: int) -> None:
     """Task: keep a source whose ids a call has numbered; the call's part of all ids stays."""
-    kept = sessions(get_worker()).find(session).kept
+    kept = own(session).kept
     kept[name] = Numbered(source, n, kept[call].pop("own"), kept[call].pop("numbers"))
 
 
@@ -289,13 +306,13 @@ def keep_chunks(
         number: checked_edges(tails, heads, lengths, source.weights_dtype, source.n, f"partition {number}")
         for number, tails, heads, lengths in zip(numbers, src, dst, weights, strict=True)
     }
-    sessions(get_worker()).find(session).kept[name] = replace(source, held=held, counted=set())
+    own(session).kept[name] = replace(source, held=held, counted=set())
 
 
 @reported
 def ranged(session: str, call: str, name: str, n: int, first: int, last: int, directed: bool) -> Mapping[str, int]:
     """Task: make the part of a graph of the arrays that a call has left; return its bytes by name."""
-    kept = sessions(get_worker()).find(session).kept
+    kept = own(session).kept
     arrays = kept.pop(call)
     csc = Compressed(arrays["indptr"], arrays["indices"], arrays.get("weights"))
     unused = sum(unused_bytes(array) for array in csc if array is not None)
@@ -341,7 +358,7 @@ def weighed(session: str, graph: str, name: str, given: Weigh | Callable[[Array,
     The weights are given as an array in the order of the part's edges, or as a function of the edges' ends, whose type
     may be known.
     """
-    s = sessions(get_worker()).find(session)
+    s = own(session)
     part: VertexRange = s.kept[graph]
     with s.device.active():
         if not callable(given):
@@ -427,12 +444,11 @@ class Borrowed(NamedTuple):
 @reported
 def lend(session: str, name: str, ids: Here | None, publication: str, title: str, facts: bytes | None) -> None:
     """Task: keep a part of a graph, and its ids if they lie here, in the session of a published graph, too."""
-    there = sessions(get_worker())
-    own, lent = there.find(session).kept, there.find(publication)
+    kept, lent = own(session).kept, sessions(get_worker()).find(publication)
     lent.title = title
-    lent.kept.update({PART: own[name], FACTS: facts})
+    lent.kept.update({PART: kept[name], FACTS: facts})
     if ids is not None:
-        lent.kept[IDS] = own[ids.call]
+        lent.kept[IDS] = kept[ids.call]
 
 
 @reported
@@ -441,24 +457,23 @@ def borrow(session: str, name: str, ids: str, publication: str) -> Borrowed | No
 
     Returns None if the worker has lost it.
     """
-    there = sessions(get_worker())
-    own = there.find(session)
+    kept = own(session).kept
     try:
-        lent = there.find(publication).kept
-        own.kept[name] = lent[PART]
+        lent = sessions(get_worker()).find(publication).kept
+        kept[name] = lent[PART]
     except (Aborted, KeyError):  # the worker has been started again, perhaps with a new lease
         return None
     known = None
     if IDS in lent:
-        own.kept[ids] = lent[IDS]
+        kept[ids] = lent[IDS]
         known = len(lent[IDS][IDS]), np.dtype(lent[IDS][IDS].dtype)
-    return Borrowed(own.kept[name].sizes(), lent[FACTS], known)
+    return Borrowed(kept[name].sizes(), lent[FACTS], known)
 
 
 @reported
 def read(session: str, name: str, vector: str, where: slice) -> np.ndarray:
     """Task: return a part of a vector."""
-    s = sessions(get_worker()).find(session)
+    s = own(session)
     with s.device.active():
         part = s.kept[name][vector][where]
         return np.array(part) if s.device.kind == "cpu" else devices.to_host(part)
@@ -467,7 +482,7 @@ def read(session: str, name: str, vector: str, where: slice) -> np.ndarray:
 @reported
 def reduced(session: str, name: str, vector: str, function: Callable[[Array], Any]) -> Any:
     """Task: return what a function makes of a worker's part of a vector."""
-    s = sessions(get_worker()).find(session)
+    s = own(session)
     with s.device.active():
         return function(s.kept[name][vector])
 
@@ -478,7 +493,7 @@ def applied(session: str, call: str | None, function: Callable[..., Any], size: 
 
     With `call` the result, an array, is kept under that name, and its length and type are returned.
     """
-    s = sessions(get_worker()).find(session)
+    s = own(session)
     with s.device.active():
         here = [s.kept[each.call][each.vector] if isinstance(each, Here) else each for each in operands]
         # Arrays that come from elsewhere, and the result.
@@ -495,7 +510,7 @@ def applied(session: str, call: str | None, function: Callable[..., Any], size: 
 @reported
 def seen(session: str, name: str, look: Callable[[Array, Array], Any]) -> Any:
     """Task: return what a function makes of the edges of a part of a graph, by target."""
-    s = sessions(get_worker()).find(session)
+    s = own(session)
     with s.device.active():
         return look(*s.kept[name].adjacency("csc"))
 
@@ -503,7 +518,7 @@ def seen(session: str, name: str, look: Callable[[Array, Array], Any]) -> Any:
 @reported
 def edges(session: str, name: str) -> Compressed:
     """Task: return the edges of a part of a graph, by target."""
-    s = sessions(get_worker()).find(session)
+    s = own(session)
     csc = s.kept[name].csc()
     return Compressed(*(None if part is None else devices.to_host(part) for part in csc))
 
@@ -540,8 +555,9 @@ async def passed_on(
 
     async def ask(address: str) -> dict[str, Any]:
         try:
-            found: dict[str, Any] = await getattr(dask_scheduler.rpc(address), RUN)(request=requests[address])
-            return found
+            found: dict[str, Any] | None = await getattr(dask_scheduler.rpc(address), RUN)(request=requests[address])
+            # A process that was started again does not know the operation, and answers nothing.
+            return found or {"answered": False, "answer": dumps(Failure(lost([address], RESTARTED), ""))}
         except OSError as error:
             return {"answered": False, "answer": dumps(Failure(error, ""))}
 

@@ -10,7 +10,6 @@ import uuid
 from collections.abc import Sequence
 
 import numpy as np
-from distributed import get_worker
 
 from ... import device as devices
 from ...arguments import checked_flag
@@ -18,8 +17,8 @@ from ...io import absolute, parts
 from ...planning.cut import Ranges
 from . import tasks
 from .group import Group
+from .residents import own
 from .trouble import Trouble, attempted, refuse
-from .worker import sessions
 
 
 def save_parts(
@@ -61,7 +60,7 @@ def write_part(
     """Task: write this worker's part of a vector, if it has a number."""
     if number is None:
         return None
-    s = sessions(get_worker()).find(session)
+    s = own(session)
     with s.device.active():
         values = devices.to_host(s.kept[call][vector])
     return attempted(parts.write, path, form, number, vector, values, first)
