@@ -367,6 +367,28 @@ def test_the_method_of_the_checkpoint_is_taken(tmp_path):
     assert mgraph.apsp(GRAPH, device="cpu", checkpoint=tmp_path, resume=True).plan.method == "squaring"
 
 
+def test_derived_predecessors_stay_derived(tmp_path):
+    graph = mgraph.generate.weighted(mgraph.generate.rmat(10, device="cpu"), (1, 9), "int32")
+    on = {"device": "cpu", "predecessors": True, "checkpoint": tmp_path}
+    with pytest.raises(Stopped):
+        mgraph.apsp(graph, span=3, checkpoint_every=0, progress=written(tmp_path, pause=0.3), **on)
+    assert json.loads(complete(tmp_path)[0].read_text())["call"]["labels"] is False
+    found = mgraph.apsp(graph, resume=True, **on)
+    equal(found, mgraph.apsp(graph, device="cpu", predecessors=True), ("distances", "predecessors"))
+
+
+def test_an_attempt_in_another_type_begins_anew(tmp_path):
+    """Distances that do not fit int16 are computed in a wider type; the checkpoints of the first attempt go."""
+    graph = mgraph.Graph.from_edges(np.arange(399), np.arange(1, 400), np.full(399, 40, np.int32))
+    call, options, names = CALLS["blocked"]
+    options = options | {"dtype": "auto", "device": "cpu"}
+    found = call(graph, checkpoint=tmp_path, checkpoint_every=0, progress=lambda k, of: time.sleep(0.1), **options)
+    equal(found, call(graph, **options), names)
+    assert found.plan.dtype != "int16"
+    dtypes = {json.loads(manifest.read_text())["call"]["dtype"] for manifest in complete(tmp_path)}
+    assert dtypes <= {found.plan.dtype}
+
+
 def test_resume_begins_anew_where_there_is_no_checkpoint(tmp_path):
     found, seen = resumed(tmp_path / "none")
     assert seen[0] == 3

@@ -176,6 +176,7 @@ def apsp(
     checked_choice("method", method, ("auto", *METHODS))
     wanted = checked_checkpoints(checkpoint, checkpoint_every, resume)
     known = {} if wanted is None else wanted.call()
+    exactly = isinstance(dtype, str) and dtype == "auto"
     if method == "auto" and known.get("method") in METHODS:  # as the checkpoint was written by it
         method = known["method"]
         block, dtype = known.get("block") or block, known.get("dtype") if isinstance(dtype, str | None) else dtype
@@ -226,6 +227,7 @@ def apsp(
         components=sizes,
         gathered=isinstance(graph, PlacedGraph),
         weight_bytes=0 if graph.weights_dtype is None else graph.weights_dtype.itemsize,
+        derived=predecessors and known.get("labels") is False,
     )
     plans: list[Plan] = []
     refusal: MemoryLimitError | None = None
@@ -245,7 +247,7 @@ def apsp(
             check_sums(graph, np.dtype(plan.dtype))
             check_sums(graph, np.dtype(plan.detail.computed), shifted=plan.method == "johnson")
             plan, outcome = _solved(graph, plan, order, runner, progress, wanted)
-            if narrowest and graph.weights_dtype is not None and graph.weights_dtype.kind == "i":
+            if exactly and graph.weights_dtype is not None and graph.weights_dtype.kind == "i":
                 _check_counting(outcome.arrays["distances"], plan)
             break
         except errors.NegativeCycleError as error:
@@ -260,6 +262,7 @@ def apsp(
         except DistanceOverflowError:
             if plan is ahead[-1]:
                 raise
+        wanted = None if wanted is None else wanted.anew()
     results = outcome.arrays
     if runner.place is not None and plan.method not in SEARCHES and not plan.detail.strip:
         results = {name: at_home(graph, value) for name, value in results.items()}

@@ -53,8 +53,12 @@ def planned(
     directed: bool = True,
     gathered: bool = False,
     weight_bytes: int = 0,
+    derived: bool = False,
 ) -> Plan:
-    """Compare the candidates for all pairs, and return the best that fits."""
+    """Compare the candidates for all pairs, and return the best that fits.
+
+    With method ``"blocked"``, `derived` asks for predecessors that are derived from the finished distances.
+    """
     if predecessors and intermediate:
         raise InputError(
             Given("predecessors", True),
@@ -120,7 +124,8 @@ def planned(
         open_to_choice = [name for name in fitting if name not in ONLY_IF_NAMED]
         open_to_choice.sort(key=lambda name: _handicapped(name, ways[name].seconds))
     elif method == "blocked":
-        open_to_choice = [name for name in ("blocked", "blocked, out of core") if name in fitting]
+        wanted = ("blocked, predecessors derived",) if derived else ("blocked", "blocked, out of core")
+        open_to_choice = [name for name in wanted if name in fitting]
     else:
         open_to_choice = [method] if method in fitting else []
     if not open_to_choice:

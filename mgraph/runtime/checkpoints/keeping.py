@@ -50,6 +50,11 @@ class Checkpoints:
     every: float | None
     resume: bool
 
+    def anew(self) -> "Checkpoints":
+        """Remove the checkpoints of an attempt that has failed; return what the next attempt is to write."""
+        self.store.prune(())
+        return replace(self, resume=False)
+
     def call(self) -> dict[str, Any]:
         """Return by name what was asked of the call that goes on; empty if it does not go on from a checkpoint."""
         if self.resume:
