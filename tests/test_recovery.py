@@ -8,12 +8,14 @@ import socket
 import dask
 import numpy as np
 import pytest
-from test_cluster import QUIET, forked, kill_a_worker, pytestmark, wait_until  # noqa: F401  (the mark works here too)
+from test_cluster import QUIET, forked, gpus, kill_a_worker, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 
 import mgraph
 from mgraph.errors import InputError, WorkerLostError
 from mgraph.runtime.dask import driver, tasks
 from tests.present import present
+
+__all__ = ["gpus"]  # a fixture
 
 LOST = pytest.mark.filterwarnings("ignore:the call leaves out the worker")
 
@@ -166,3 +168,33 @@ def test_retries_are_checked(mortals):
         mgraph.bfs(GRID, 0, device="cpu", retries=1)
     with dask.config.set({"mgraph.retries": "often"}), pytest.raises(InputError, match=r"mgraph\.retries of Dask's"):
         mgraph.bfs(GRID, 0, client=mortals, device="cpu", span=1, progress=Kills(mortals))
+
+
+def damage(dask_worker):
+    """Make the GPU of a worker unusable in its process."""
+    import cupy
+
+    kernel = cupy.RawKernel('extern "C" __global__ void damage(int* nowhere) { *nowhere = 1; }', "damage")
+    kernel((1,), (1,), (np.uintp(16),))
+
+
+@LOST
+@pytest.mark.gpu
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("at", [1, 7])
+def test_a_worker_whose_gpu_fails_is_replaced(gpus, at):
+    damaged = []
+
+    def progress(k, of):
+        if k >= at and not damaged:
+            damaged.append(max(gpus.run(os.getpid)))
+            gpus.run(damage, workers=damaged)
+
+    given = matrix(2000)
+    found = mgraph.apsp(given, client=gpus, method="blocked", span=3, progress=progress)
+    assert len(damaged) == 1
+    np.testing.assert_array_equal(
+        found.distances.to_numpy(), mgraph.apsp(given, method="blocked", device="cuda").distances
+    )
+    wait_until(lambda: len(present(gpus)) == len(found.plan.devices))
+    assert mgraph.apsp(given, client=gpus, method="blocked").distances.to_numpy().shape == (2000, 2000)

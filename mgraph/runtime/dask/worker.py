@@ -18,6 +18,7 @@ import contextlib
 import importlib
 import inspect
 import logging
+import os
 import pickle
 import platform
 import threading
@@ -423,6 +424,7 @@ def at_work(worker: Worker, session: Session, part: str) -> Iterator[None]:
     except Exception as error:
         if session.mailbox.aborted and not isinstance(error, Aborted):
             raise Aborted(f"aborted, which showed as {type(error).__name__}: {error}") from error
+        _leave_broken(worker, device)
         raise
     finally:
         session.working_since = None
@@ -431,6 +433,22 @@ def at_work(worker: Worker, session: Session, part: str) -> Iterator[None]:
         session.seconds[part] = session.seconds.get(part, 0.0) + max(0.0, passed - compiled)
     if session.mailbox.aborted:
         raise Aborted("aborted")
+
+
+def _leave_broken(worker: Worker, device: devices.Device) -> None:
+    """End this process if it cannot use its GPU any more: a call then goes on without it, or with its replacement.
+
+    After an error such as an illegal access, every call of CUDA in the process fails. Its nanny starts another process;
+    a worker without a nanny goes on, as its process may be the client's own.
+    """
+    if worker.nanny is None:
+        return
+    try:
+        device.available_memory()  # asks CUDA, but waits for nothing
+    except Exception as broken:
+        _log.critical("the worker %s cannot use its GPU any more, and its process ends: %s", worker.address, broken)
+        logging.shutdown()
+        os._exit(1)
 
 
 def _take_share(worker: Worker) -> None:
