@@ -228,8 +228,7 @@ def test_the_last_two_checkpoints_are_kept(tmp_path):
     there = complete(tmp_path / "made" / "here")
     assert len(there) <= 2
     named = {each["file"] for manifest in there for each in json.loads(manifest.read_text())["files"]}
-    found = {path.name for path in (tmp_path / "made" / "here").iterdir()} - {path.name for path in there}
-    assert named <= found
+    assert named == {path.name for path in (tmp_path / "made" / "here").iterdir()} - {path.name for path in there}
 
 
 def test_files_that_a_killed_worker_has_begun_are_removed(stopped):

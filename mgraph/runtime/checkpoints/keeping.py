@@ -5,6 +5,7 @@ the manifest, and removes what is older than the last two checkpoints. If a chec
 why, and the call goes on.
 """
 
+import contextlib
 import logging
 import os
 import time
@@ -197,6 +198,11 @@ class Keeping:
         else:
             size = sum(stored.nbytes for stored in files)
             _log.info("checkpoint %d, of superstep %d: %d bytes to %s", self._number, step, size, self._store)
+
+    def end(self) -> None:
+        """Remove what belongs to no complete checkpoint; called when nothing is written any more."""
+        with contextlib.suppress(OSError):  # the result is there, and a later call removes it too
+            self._store.prune(self._kept)
 
 
 def lasting(program: Any, plan: Plan[Any]) -> Lasting:

@@ -249,6 +249,8 @@ class Cluster:
                         progress(k, plan.steps)
                 solved = time.perf_counter()
                 arrays, compiled = session.collect()
+                if keeping is not None:
+                    keeping.end()
         timings = {
             "load": loaded - started,
             "solve": solved - loaded,
