@@ -72,8 +72,8 @@ class Direct:
                 if writer is not None:
                     writer.stop()
                     writer.wait()
-                if keeping is not None:
-                    keeping.end()
+            if keeping is not None:
+                keeping.end()
             timings = {
                 "load": self._seconds(begun, loaded),
                 "solve": self._seconds(loaded, solved),
