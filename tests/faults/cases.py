@@ -43,8 +43,6 @@ class Case:
         The part of what it returns that is compared.
     stays : bool
         Whether this part lies on the workers.
-    resident : bool
-        Whether its graph does.
     kept : bool
         Whether it writes checkpoints.
     """
@@ -54,7 +52,6 @@ class Case:
     call: Callable[..., Any]
     result: Callable[[Any], Any]
     stays: bool = False
-    resident: bool = False
     kept: bool = False
 
 
@@ -122,14 +119,13 @@ def cases() -> list[Case]:
             lambda **on: minimum_spanning_forest(roads, span=1, **on),
             lambda found: [found.src, found.dst, found.weights],
         ),
-        Case("bfs on workers", "bfs", on_grid(bfs, 0), distances, stays=True, resident=True),
+        Case("bfs on workers", "bfs", on_grid(bfs, 0), distances, stays=True),
         Case(
             "components on workers",
             "components",
             on_grid(connected_components),
             lambda found: found.labels,
             stays=True,
-            resident=True,
         ),
     ]
 

@@ -224,8 +224,6 @@ class Rounds:
         row.endings[ending.how] += 1
         allowed = fault.again if retries else fault.once
         allowed += scene.excused
-        if case.resident:
-            allowed += ("WorkerLostError",)
         unnoticed = UNNOTICED + (TIMEOUT if fault.silent else 0)
         if case.stays and times and over - times[0] < unnoticed + (over - times[0] - ending.seconds):
             allowed += ("result lost",)
