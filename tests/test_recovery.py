@@ -148,7 +148,7 @@ def test_a_worker_that_is_started_again_at_the_same_address(fixed, monkeypatch, 
 
     def settle(watch, asked):
         settled(watch, asked)
-        if any(task.key.startswith("collect") for task in asked.values()):
+        if any("-collect-" in task.key for task in asked.values()):
             again_at_the_same_address(fixed, before)
 
     with monkeypatch.context() as patched:

@@ -10,7 +10,7 @@ from ..planning.devices import DeviceSpec, spec_of
 from ..planning.plan import Plan
 from .checkpoints import Checkpoints, Keeping, Writer, filled, lasting
 from .communicator import Solo
-from .program import Outcome, Program, Progress, advance, log_plan, log_span, memory_errors
+from .program import Outcome, Pace, Program, Progress, advance, log_plan, memory_errors
 
 
 class Direct:
@@ -43,12 +43,12 @@ class Direct:
                     kept, place = lasting(program, plan), checkpoints.store.place
                     keeping = Keeping(checkpoints, kept, kept.fingerprint(state, 0), 1)
                     k = keeping.begin(lambda number: [filled(kept, state, 0, place, number)])
-                loaded = self._moment()
+                loaded, pace = self._moment(), Pace(plan, k)
                 while not finished:
                     first = k
                     order = None if keeping is None else keeping.order()
                     k, finished = advance(program, state, first, plan.span, comm)
-                    log_span(plan, first, k, finished)
+                    pace.ran(first, k, finished)
                     if keeping is not None and writer is not None and writer.done:
                         keeping.take([writer.report()])
                         writer = None

@@ -8,9 +8,10 @@ span of supersteps at a time; progress is reported between spans.
 
 import contextlib
 import logging
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from .. import device as devices
 from ..arrays import Array
@@ -22,6 +23,9 @@ from .checkpoints import Checkpoints
 from .communicator import Communicator
 
 _log = logging.getLogger(__name__)
+
+#: The least seconds between two records of how far a run is.
+PAUSE = 1.0
 
 #: Called between spans with the supersteps done and, where it is known, their total.
 Progress = Callable[[int, int | None], None]
@@ -126,11 +130,62 @@ def log_plan(plan: Plan) -> None:
         _log.debug("the plan:\n%s", plan.explain())
 
 
-def log_span(plan: Plan, first: int, reached: int, finished: bool) -> None:
-    """Log at DEBUG that an executor has run a span of supersteps."""
-    _log.debug(
-        "%s: a span from superstep %d to %d%s", plan.algorithm, first, reached, ", the last one" if finished else ""
-    )
+class Standing(NamedTuple):
+    """How far a run is.
+
+    Attributes
+    ----------
+    superstep : int
+        The number of the next superstep.
+    total : int or None
+        The number of all, where it is known.
+    rate : float
+        Supersteps a second so far.
+    left : float or None
+        Seconds left at that rate, where the total is known.
+    """
+
+    superstep: int
+    total: int | None
+    rate: float
+    left: float | None
+
+
+class Pace:
+    """How fast a run gets on; it logs that at INFO, at most once in `PAUSE` seconds.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan that is run.
+    first : int
+        The superstep that it begins with.
+    """
+
+    def __init__(self, plan: Plan, first: int = 0) -> None:
+        self._plan, self._first = plan, first
+        self._began = self._said = time.monotonic()
+
+    def ran(self, first: int, reached: int, finished: bool) -> Standing | None:
+        """Log at DEBUG that a span of supersteps has been run; return as `reached` does, None after the last one."""
+        name, last = self._plan.algorithm, ", the last one" if finished else ""
+        _log.debug("%s: a span from superstep %d to %d%s", name, first, reached, last)
+        return None if finished else self.reached(reached)
+
+    def reached(self, k: int) -> Standing | None:
+        """Return how far the run is at superstep `k`, and log it; None if that was done less than `PAUSE` ago."""
+        now, plan = time.monotonic(), self._plan
+        if now - self._said < PAUSE or k <= self._first:
+            return None
+        self._said = now
+        rate = (k - self._first) / (now - self._began)
+        if plan.steps is None:
+            _log.info("%s: superstep %d, %.3g a second", plan.algorithm, k, rate)
+            return Standing(k, None, rate, None)
+        left = max(0, plan.steps - k) / rate
+        said = "%s: superstep %d of %d, %.3g a second, about %.0f s left"
+        _log.info(said, plan.algorithm, k, plan.steps, rate, left)
+        return Standing(k, plan.steps, rate, left)
 
 
 @contextlib.contextmanager

@@ -45,7 +45,7 @@ def recovering(call: Callable[P, T]) -> Callable[P, T]:
             for each in placed:
                 restore(each)
             if client is not None:
-                found = returned(client, loss.among, given.get("worker_timeout"))
+                found = returned(client, call.__name__, loss.among, given.get("worker_timeout"))
                 _log.warning("%s; %s is made again, on the %d workers there are", loss, call.__name__, found)
 
         def possible() -> bool:

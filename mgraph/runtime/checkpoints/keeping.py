@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...arguments import checked_flag
 from ...errors import Argument, CheckpointError, Given, InputError, OutputExistsError, shown
@@ -65,6 +65,15 @@ class Checkpoints:
                 except CheckpointError as error:
                     _log.warning("%s", error)
         return {}
+
+
+class Written(NamedTuple):
+    """A checkpoint that is complete: its number, its superstep, and what it took to write its files."""
+
+    number: int
+    superstep: int
+    bytes: int
+    seconds: float
 
 
 class OtherCallError(CheckpointError):
@@ -170,12 +179,18 @@ class Keeping:
         self._last, self._step = time.monotonic(), step
         self._reports = [None] * len(self._reports)
 
-    def take(self, reports: Sequence[Report | None]) -> None:
-        """Take what the shards have written since they were asked last; complete the checkpoint if that is all."""
+    def take(self, reports: Sequence[Report | None]) -> Written | None:
+        """Take what the shards have written since they were asked last; complete the checkpoint if that is all.
+
+        Returns
+        -------
+        Written or None
+            The checkpoint that this completes; None if it does not.
+        """
         self._reports = [new or old for new, old in zip(reports, self._reports, strict=True)]
         done = [report for report in self._reports if report is not None]
         if self._step is None or len(done) < len(self._reports):
-            return
+            return None
         step, self._step = self._step, None
         self._pause = max(report.pause for report in done)
         files = tuple(stored for report in done for stored in report.files)
@@ -195,9 +210,11 @@ class Keeping:
             text = f"checkpoint {self._number} was not written to {self._store}, and the call goes on: {error}"
             _log.warning("%s", text)
             warnings.warn(text, RuntimeWarning, stacklevel=2)
-        else:
-            size = sum(stored.nbytes for stored in files)
-            _log.info("checkpoint %d, of superstep %d: %d bytes to %s", self._number, step, size, self._store)
+            return None
+        done_in = time.monotonic() - self._last
+        made = Written(self._number, step, sum(stored.nbytes for stored in files), done_in)
+        _log.info("checkpoint %d, of superstep %d: %d bytes in %.3g s to %s", *made, self._store)
+        return made
 
     def end(self) -> None:
         """Remove what belongs to no complete checkpoint; called when nothing is written any more."""

@@ -40,8 +40,8 @@ from ...planning.devices import DeviceSpec
 from ...planning.plan import Plan
 from ...version import __version__
 from ..checkpoints import Checkpoints, Keeping, lasting
-from ..program import Outcome, Program, Progress, log_plan, log_span, memory_errors
-from . import tasks, worker
+from ..program import Outcome, Pace, Program, Progress, log_plan, memory_errors
+from . import events, tasks, worker
 from .comm import Aborted, Unreachable
 from .matrix import DistributedMatrix
 from .turns import PARTING, turn
@@ -222,7 +222,7 @@ class Cluster:
             memory_errors(plan.algorithm, plan),
             counted(len(addresses)),
             opened(client),
-            turn(Watch(client, addresses, self.timeout), name),
+            turn(Watch(client, addresses, self.timeout), name, plan),
         ):
             started = time.perf_counter()
             with CallSession(client, addresses, self.timeout, plan, name) as session:
@@ -234,15 +234,19 @@ class Cluster:
                     kept = lasting(program, plan)
                     keeping = Keeping(checkpoints, kept, sum(session.each(worker.fingerprint)) % 2**64, len(addresses))
                     k = keeping.begin(partial(session.each, worker.fill, checkpoints.store.place))
-                loaded = time.perf_counter()
+                loaded, pace = time.perf_counter(), Pace(plan, k)
                 while not finished:
                     first = k
                     order = None if keeping is None else keeping.order()
-                    answers = session.each(worker.advance, first, plan.span, order)
+                    answers = session.each(worker.span, first, plan.span, order)
                     k, finished, _ = answers[0]
-                    log_span(plan, first, k, finished)
+                    standing = pace.ran(first, k, finished)
+                    if standing is not None:
+                        events.tell(client, events.stands(standing), name)
                     if keeping is not None:
-                        keeping.take([report for _, _, report in answers])
+                        made = keeping.take([report for _, _, report in answers])
+                        if made is not None:
+                            events.tell(client, events.written(made), name)
                         if order is not None and not finished and kept.settled(k):
                             keeping.ordered(k)
                     if progress is not None:
@@ -344,13 +348,16 @@ class CallSession:
                 # Not by a name, by which an error's traceback would keep the piece on its worker.
                 self._watch.wait(scattered(self.client, address, _on_host(piece(rank), address, blocks))),
                 *blocks,
+                call=self._plan.algorithm,
             )
         tasks.results(self._watch, self._tasks)
 
     def each(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Run a task on each worker; return the results once all have ended: Dask's barrier."""
+        call = self._plan.algorithm
         self._tasks = {
-            address: tasks.submit(self.client, address, function, self._name, *arguments) for address in self._addresses
+            address: tasks.submit(self.client, address, function, self._name, *arguments, call=call)
+            for address in self._addresses
         }
         return tasks.results(self._watch, self._tasks)
 
@@ -420,7 +427,7 @@ def takers(client: Client, addresses: Sequence[str], session: str, plan: Plan, n
     rows, columns = plan.detail.layout(plan)
     sizes = [(bottom - top) * (right - left) for top, bottom in rows for left, right in columns]
     return {
-        address: tasks.submit(client, address, worker.take, session, name)
+        address: tasks.submit(client, address, worker.take, session, name, call=plan.algorithm)
         for size, address in zip(sizes, addresses, strict=True)
         if size
     }
@@ -515,7 +522,8 @@ def _survey(
         watch.addresses = tuple(addresses)
         try:
             task = worker.meeting(device)
-            answers = tasks.results(watch, {address: tasks.submit(client, address, *task) for address in addresses})
+            met = {address: tasks.submit(client, address, *task, key=tasks.key_of("", "meet")) for address in addresses}
+            answers = tasks.results(watch, met)
             break
         except WorkerLostError:
             # It went away or fell silent before the call began, which does not matter.
@@ -555,11 +563,13 @@ def await_workers(client: Client, count: int, worker_timeout: float | str | None
             )
 
 
-def returned(client: Client, count: int, worker_timeout: float | str | None) -> int:
-    """Wait until a scheduler has `count` workers that are not silent, at most `RETURN` seconds; return how many."""
+def returned(client: Client, call: str, count: int, worker_timeout: float | str | None) -> int:
+    """Wait for `count` workers that are not silent, at most `RETURN` seconds, to make a call again; return how many."""
     with opened(client):
         watch = Watch(client, timeout=checked_timeout(worker_timeout))
-        return len(_joined(watch, max(1, count), time.monotonic() + RETURN)[0])
+        found = len(_joined(watch, max(1, count), time.monotonic() + RETURN)[0])
+    events.tell(client, events.again(call, found))
+    return found
 
 
 def _joined(watch: Watch, count: int, end: float, names: Sequence[Any] | None = None) -> tuple[list[str], list[str]]:

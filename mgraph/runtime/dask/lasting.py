@@ -19,6 +19,8 @@ from distributed import futures_of
 from ...errors import MemoryLimitError, WorkerLostError, parts_of
 from ..losses import attempted
 from .driver import Cluster
+from .events import again as made_again
+from .events import tell
 from .group import Group, group_of
 from .watch import configured_retries
 
@@ -102,6 +104,7 @@ def first_made(build: Callable[..., M], cluster: Cluster, sources: Mapping[str, 
     def again(loss: WorkerLostError) -> None:
         nonlocal there
         there = there.again()
+        tell(there.client, made_again("a graph", len(there.addresses)))
         _log.warning("%s; building goes on, on %d workers", loss, len(there.addresses))
 
     return attempted(lambda: _made(build, there, given), again, configured_retries)
@@ -164,7 +167,8 @@ def restore(handle: Lasting) -> None:
             text = f"{before} lost a part with the worker {workers}, and made again on the workers there are: "
             raise MemoryLimitError(text, *parts_of(error)) from error
         after = repr(handle)  # a record of the log must not keep the handle
-    seconds = time.monotonic() - began
+    seconds, (found, _) = time.monotonic() - began, handle._lies
+    tell(found.client, made_again(before, len(found.addresses)))
     _log.warning("lost the worker %s with a part of %s: made again in %.1f s, %s", workers, before, seconds, after)
 
 

@@ -9,6 +9,7 @@ import time
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,11 @@ from ...errors import Argument, Given, InputError, MgraphError, SchedulerError, 
 from ...planning.devices import DeviceSpec
 from ...planning.plan import Plan
 from ..checkpoints import Checkpoints
-from ..program import Outcome, Program, Progress, log_plan, log_span, memory_errors
+from ..program import Outcome, Pace, Program, Progress, log_plan, memory_errors
 from . import residents, tasks, worker
 from .comm import Unreachable
 from .driver import follows, opened
+from .events import Event, failure, planned, stands, tell
 from .group import FRESH, Group, Kept, with_loss
 from .turns import PARTING, left, turn
 from .vector import DistributedVector
@@ -81,21 +83,26 @@ class Resident:
         log_plan(plan)
         with group.lock, memory_errors(plan.algorithm, plan), opened(group.client):
             group.ready(self._loss)  # another thread's call may have failed since
-            watch, started = group.watch(call, plan.seconds), time.perf_counter()
+            watch, started, pace = group.watch(call, plan.seconds), time.perf_counter(), Pace(plan)
             try:
                 if progress is None:
-                    answers = self._asked(watch, call, program, 0, None, residents.in_turn)
+                    in_turn = partial(self._asked, watch, call, program, 0, None, residents.in_turn, planned(plan))
+                    answers = in_turn(meanwhile=lambda: self._stands(watch, call, pace))
                 else:
-                    with turn(group.watch(), call):
+                    with turn(group.watch(), call, plan):
                         answers, k = [], 0
                         while not answers or not answers[0].finished:
                             first = k
                             wanted = None if answers else program
                             answers = self._asked(watch, call, wanted, first, plan.span, residents.passed)
                             k = answers[0].reached
-                            log_span(plan, first, k, answers[0].finished)
+                            standing = pace.ran(first, k, answers[0].finished)
+                            if standing is not None:
+                                tell(group.client, stands(standing), call)
                             progress(k, plan.steps)
             except BaseException as error:
+                if progress is None:
+                    tell(group.client, failure(error), call)
                 self._fail(watch, call, error)
                 if isinstance(error, WorkerLostError) and self._loss is not None:
                     raise with_loss(error, self._loss) from error
@@ -103,7 +110,15 @@ class Resident:
             return self._outcome(call, plan, answers, time.perf_counter() - started)
 
     def _asked(
-        self, watch: Watch, call: str, program: Program | None, first: int, span: int | None, way: Callable[..., Any]
+        self,
+        watch: Watch,
+        call: str,
+        program: Program | None,
+        first: int,
+        span: int | None,
+        way: Callable[..., Any],
+        *event: Event,
+        meanwhile: Callable[[], None] = lambda: None,
     ) -> list[residents.Answer]:
         group = self._group
         look = time.monotonic() - group.asked > FRESH
@@ -115,8 +130,8 @@ class Resident:
             else:
                 own = zip(group.addresses, self._sent, strict=True)
                 requests = {address: dumps(replace(asked, sent=parts)) for address, parts in own}
-            given = group.client.id, call, group.session, requests
-            found = watch.wait(group.client.run_on_scheduler(way, *given, asynchronous=True))
+            given = group.client.id, call, group.session, requests, *event
+            found = watch.wait(group.client.run_on_scheduler(way, *given, asynchronous=True), meanwhile)
             if not found:
                 raise SchedulerError(
                     f"{connection(group.client)}: it has dropped this client's calls, as after a connection that broke"
@@ -134,6 +149,13 @@ class Resident:
             group.saw({address: answer.sight for address, answer in zip(group.addresses, answers, strict=True)})
         return answers
 
+    def _stands(self, watch: Watch, call: str, pace: Pace) -> None:
+        """Tell how far a call is, by the beats of its workers."""
+        steps = [beat["superstep"] for beat in watch.beats.values() if beat["superstep"] is not None]
+        standing = pace.reached(min(steps)) if steps else None
+        if standing is not None:
+            tell(self._group.client, stands(standing), call)
+
     def _fail(self, watch: Watch, call: str, error: BaseException) -> None:
         """Stop the call on the workers that answer; the group's sessions are opened again before its next call."""
         group = self._group
@@ -149,7 +171,7 @@ class Resident:
             there = sorted(watch.there.intersection(group.addresses))
             tasks.tell(watch, there, worker.abort_session, group.session, within=PARTING)
             if group.gone is not None:  # the scheduler would wait for the answer of a worker that is stopped
-                leaving = group.client.run_on_scheduler(left, call, group.client.id, asynchronous=True)
+                leaving = group.client.run_on_scheduler(left, call, group.client.id, None, asynchronous=True)
                 watch.attempt(leaving, PARTING)
 
     def _outcome(self, call: str, plan: Plan, answers: Sequence[residents.Answer], seconds: float) -> Outcome:

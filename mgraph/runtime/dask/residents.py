@@ -9,6 +9,7 @@ the messages between the shards. The scheduler passes the messages on, in turn (
 import asyncio
 import contextlib
 import gc
+import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -34,6 +35,7 @@ from ..communicator import Communicator, Solo
 from ..numbering import Numbered, RawSource
 from ..program import Program, advance
 from .comm import Aborted, DaskComm
+from .events import Event, ended, note
 from .tasks import Failure, reported
 from .turns import forget_beats, turns_on
 from .watch import lost
@@ -535,16 +537,22 @@ def drop(session: str, names: Sequence[str], dask_worker: Worker) -> None:
 
 
 async def in_turn(
-    client: str, call: str, session: str, requests: Mapping[str, bytes], dask_scheduler: Scheduler
+    client: str, call: str, session: str, requests: Mapping[str, bytes], event: Event, dask_scheduler: Scheduler
 ) -> dict[str, dict[str, Any]]:
-    """Pass a call on to the workers in its turn, and their answers back; runs on the scheduler."""
-    line = turns_on(dask_scheduler)
+    """Pass a call on to the workers in its turn, and their answers back; runs on the scheduler.
+
+    It logs the event of the call, and that it has ended; the client knows of failures.
+    """
+    line, answers = turns_on(dask_scheduler), dict[str, dict[str, Any]]()
     try:
-        if not await line.take(call, client, list(requests)):
-            return {}  # its client is gone
-        return await passed_on(session, requests, dask_scheduler)
+        if await line.take(call, client, list(requests)):
+            note(dask_scheduler, event, call)
+            began = time.monotonic()
+            answers = await passed_on(session, requests, dask_scheduler)
+        return answers  # none if its client is gone
     finally:
-        line.leave(call)
+        if line.leave(call) and answers and all(answer["answered"] for answer in answers.values()):
+            note(dask_scheduler, ended(time.monotonic() - began), call)
         forget_beats(client, call, dask_scheduler)
 
 

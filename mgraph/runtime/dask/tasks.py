@@ -15,6 +15,7 @@ import copy
 import functools
 import gc
 import traceback
+import uuid
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
@@ -55,19 +56,33 @@ def reported(task: Callable[..., T]) -> Callable[..., T | Failure]:
 
 
 def submit(
-    client: Client, address: str, function: Callable[..., Any], *arguments: Any, key: str | None = None
+    client: Client,
+    address: str,
+    function: Callable[..., Any],
+    *arguments: Any,
+    call: str = "",
+    key: str | None = None,
 ) -> Future:
-    """Submit a task that runs on the worker at `address`, before others and never elsewhere."""
+    """Submit a task that runs on the worker at `address`, before others and never elsewhere.
+
+    Dask's dashboard shows it as ``mgraph-apsp-span``, of the `call` and the function, unless it has a `key`.
+    """
     return client.submit(
         function,
         *arguments,
-        key=key,
+        key=key or key_of(call, function.__name__),
         workers=[address],
         allow_other_workers=False,
         pure=False,
         retries=0,
         priority=100,
     )
+
+
+def key_of(call: str, function: str) -> str:
+    """Return a new key of a task of a call; Dask's name of all such tasks ends where its words do."""
+    words = "-".join(filter(None, ("mgraph", call, function.strip("<_>"))))
+    return f"{words.replace('_', '-')}-{uuid.uuid4().hex}"
 
 
 def settle(watch: Watch, tasks: Mapping[str, Future]) -> None:

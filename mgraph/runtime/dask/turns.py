@@ -7,12 +7,16 @@ of a client that is gone.
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Collection, Iterator
 from typing import Any, cast
 
 from distributed import Scheduler
 from distributed.diagnostics.plugin import SchedulerPlugin
 
+from ...errors import SchedulerError
+from ...planning.plan import Plan
+from .events import Event, ended, failure, note, planned
 from .pulse import BEAT, PLACE
 from .watch import Watch
 
@@ -46,16 +50,19 @@ class Turns(SchedulerPlugin):
         await begun.wait()
         return call in self._line
 
-    def leave(self, call: str) -> None:
-        """Remove a call from the line, whether its turn has begun or not."""
+    def leave(self, call: str) -> bool:
+        """Remove a call from the line, whether its turn has begun or not; return whether it was there."""
         found = self._line.pop(call, None)
         if found is not None:
             found[2].set()
             self._advance()
+        return found is not None
 
     def remove_client(self, scheduler: Scheduler, client: str) -> None:
         """Remove the calls of a client that is gone."""
         for call in [call for call, (owner, _, _) in self._line.items() if owner == client]:
+            if self._line[call][2].is_set():
+                note(scheduler, failure(SchedulerError("its client is gone")), call)
             self.leave(call)
 
     def _advance(self) -> None:
@@ -74,34 +81,44 @@ def turns_on(scheduler: Scheduler) -> Turns:
 
 
 @contextlib.contextmanager
-def turn(watch: Watch, call: str) -> Iterator[None]:
-    """Hold the workers of the watch for the block; wait while an earlier call has one of them."""
-    client, ended = watch.client, frozenset(_ended)
+def turn(watch: Watch, call: str, plan: Plan) -> Iterator[None]:
+    """Hold the workers of the watch for the block, which runs a plan; wait while an earlier call has one of them."""
+    client, before = watch.client, frozenset(_ended)
+    last = None
     try:
-        watch.wait(client.run_on_scheduler(_taken, call, client.id, watch.addresses, ended, asynchronous=True))
-        _ended.difference_update(ended)
+        given = call, client.id, watch.addresses, before, planned(plan)
+        watch.wait(client.run_on_scheduler(_taken, *given, asynchronous=True))
+        _ended.difference_update(before)
+        began = time.monotonic()
         yield
+        last = ended(time.monotonic() - began)
+    except BaseException as error:
+        last = failure(error)
+        raise
     finally:
         # A scheduler that is gone has no line.
         if client.status == "running":
-            leaving = client.run_on_scheduler(left, call, client.id, asynchronous=True)
+            leaving = client.run_on_scheduler(left, call, client.id, last, asynchronous=True)
             if not watch.attempt(leaving, PARTING):
                 _ended.add(call)
 
 
 async def _taken(
-    call: str, client: str, addresses: Collection[str], ended: Collection[str], dask_scheduler: Scheduler
+    call: str, client: str, addresses: Collection[str], before: Collection[str], event: Event, dask_scheduler: Scheduler
 ) -> None:
-    """Take a turn; runs on the scheduler."""
+    """Take a turn, and log its event; runs on the scheduler."""
     line = turns_on(dask_scheduler)
-    for lost in ended:
+    for lost in before:
         line.leave(lost)
-    await line.take(call, client, addresses)
+    if await line.take(call, client, addresses):
+        note(dask_scheduler, event, call)
 
 
-def left(call: str, client: str, dask_scheduler: Scheduler) -> None:
-    """Leave the line; runs on the scheduler."""
+def left(call: str, client: str, event: Event | None, dask_scheduler: Scheduler) -> None:
+    """Leave the line, and log an event if there is one; runs on the scheduler."""
     turns_on(dask_scheduler).leave(call)
+    if event is not None:
+        note(dask_scheduler, event, call)
     forget_beats(client, call, dask_scheduler)
 
 

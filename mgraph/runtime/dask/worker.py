@@ -536,7 +536,7 @@ def unless_aborted(mailbox: Mailbox, make: Callable[[], T], discard: Callable[[T
 
 
 @reported
-def advance(session: str, first: int, span: int, order: Order | None) -> tuple[int, bool, Report | None]:
+def span(session: str, first: int, most: int, order: Order | None) -> tuple[int, bool, Report | None]:
     """Task: run a span of supersteps, as `mgraph.runtime.program.advance`, and begin to write a checkpoint if told to.
 
     Returns also what was written since it was last asked, once that is done.
@@ -544,7 +544,7 @@ def advance(session: str, first: int, span: int, order: Order | None) -> tuple[i
     worker = get_worker()
     s = sessions(worker).find(session)
     with at_work(worker, s, "solve"):
-        k, finished = engine.advance(s.program, s.state, first, span, s.connected(), s.begin)
+        k, finished = engine.advance(s.program, s.state, first, most, s.connected(), s.begin)
         report = None
         if s.writer is not None and s.writer.done:
             report, s.writer = s.writer.report(), None

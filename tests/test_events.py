@@ -1,0 +1,193 @@
+"""What an operator sees of calls: Dask's events under the topic mgraph, records of the log, and names of tasks."""
+
+import logging
+import os
+import time
+
+import dask
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster
+from test_cluster import QUIET, forked, kill_a_worker, pytestmark, wait_until  # noqa: F401  (the mark works here too)
+
+import mgraph
+from mgraph.generate import grid
+
+#: Events that end a run.
+ENDS = {"ended", "lost", "failed"}
+
+
+@pytest.fixture(scope="module")
+def made():
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "memory_limit": 0}
+    with LocalCluster(**options, **QUIET) as cluster, Client(cluster, set_as_default=False) as client:
+        yield client
+
+
+@pytest.fixture
+def client(made):
+    made.run_on_scheduler(lambda dask_scheduler: dask_scheduler._broker.truncate())
+    return made
+
+
+def events(client):
+    """Return the events of mgraph, in their order."""
+    return [event for _, event in client.get_events("mgraph")]
+
+
+def names(client):
+    return [event["event"] for event in events(client)]
+
+
+class Slow:
+    """A report of progress that takes as long as a span of a long call."""
+
+    def __init__(self, seconds):
+        self.seconds = seconds
+
+    def __call__(self, k, of):
+        time.sleep(self.seconds)
+
+
+def test_a_call_has_a_plan_and_an_end(client):
+    plan = mgraph.bfs(grid(4, 4), 0, client=client, device="cpu").plan
+    begun, ended = events(client)
+    told = {key: begun[key] for key in ("event", "algorithm", "method", "devices", "kind", "seconds", "peak_bytes")}
+    assert told == {
+        "event": "plan",
+        "algorithm": "bfs",
+        "method": plan.method,
+        "devices": 2,
+        "kind": "cpu",
+        "seconds": pytest.approx(plan.seconds),
+        "peak_bytes": max(plan.peak_bytes),
+    }
+    assert ended["event"] == "ended" and ended["seconds"] > 0
+    assert begun["call"] == ended["call"]
+
+
+def test_a_call_on_a_graph_that_lies_there_has_them_too(client):
+    placed = mgraph.DistributedGraph.from_graph(grid(4, 4), client, device="cpu")
+    for progress in None, Slow(0):
+        before = len(events(client))
+        mgraph.bfs(placed, 0, progress=progress)
+        begun, ended = events(client)[before:]
+        assert (begun["event"], begun["algorithm"], ended["event"]) == ("plan", "bfs", "ended")
+        assert begun["call"] == ended["call"]
+
+
+def test_the_dashboard_has_all_but_the_spans(client):
+    mgraph.bfs(grid(4, 4), 0, client=client, device="cpu", span=1, progress=Slow(0.5))
+    assert {"plan", "span", "ended"} <= set(names(client))
+    actions = [event["action"] for _, event in client.get_events("all")]
+    assert [action for action in actions if action.startswith("mgraph")] == ["mgraph-plan", "mgraph-ended"]
+
+
+@pytest.mark.parametrize("placed", [False, True], ids=["sent", "placed"])
+def test_spans_tell_what_is_left(client, caplog, placed):
+    graph = grid(4, 4)
+    given = mgraph.DistributedGraph.from_graph(graph, client, device="cpu") if placed else graph
+    where = {} if placed else {"client": client, "device": "cpu"}
+    with caplog.at_level(logging.INFO, "mgraph"):
+        mgraph.bfs(given, 0, span=1, progress=Slow(0.6), **where)
+    told = [event for event in events(client) if event["event"] == "span"]
+    steps = [event["superstep"] for event in told]
+    assert steps == sorted(set(steps)) and 2 <= len(steps) <= 4  # of 7 spans: one a second
+    assert all(event["rate"] > 0 for event in told)
+    assert sum(": superstep " in line for line in caplog.messages) == len(told)
+
+
+def test_a_known_total_gives_the_time_left(client, caplog):
+    with caplog.at_level(logging.INFO, "mgraph"):
+        mgraph.apsp(np.ones((128, 128)), block=32, client=client, device="cpu", span=1, progress=Slow(0.6))
+    told = [event for event in events(client) if event["event"] == "span"]
+    assert told
+    for event in told:
+        assert event["left"] == pytest.approx((event["total"] - event["superstep"]) / event["rate"])
+    assert any(" s left" in line for line in caplog.messages)
+
+
+def test_a_call_of_one_device_logs_its_pace(caplog):
+    with caplog.at_level(logging.INFO, "mgraph"):
+        mgraph.bfs(grid(3, 3), 0, device="cpu", span=1, progress=Slow(0.6))
+    assert any(line.startswith("bfs: superstep ") for line in caplog.messages)
+
+
+def test_checkpoints(client, tmp_path):
+    graph = grid(12, 12, weights=(1, 9))
+    mgraph.apsp(
+        graph, method="blocked", block=32, client=client, device="cpu", span=1, progress=Slow(0.05),
+        checkpoint=tmp_path / "kept", checkpoint_every=0,
+    )  # fmt: skip
+    told = [event for event in events(client) if event["event"] == "checkpoint"]
+    numbers = [event["number"] for event in told]
+    assert numbers and numbers == sorted(set(numbers))
+    assert all(event["bytes"] > 0 and event["seconds"] > 0 and event["superstep"] > 0 for event in told)
+
+
+class Broken(Exception):
+    pass
+
+
+@pytest.mark.parametrize("placed", [False, True], ids=["sent", "placed"])
+def test_a_failure_is_told(client, placed):
+    def broken(k, of):
+        raise Broken("of the caller")
+
+    graph = grid(4, 4)
+    given = mgraph.DistributedGraph.from_graph(graph, client, device="cpu") if placed else graph
+    where = {} if placed else {"client": client, "device": "cpu"}
+    with pytest.raises(Broken):
+        mgraph.bfs(given, 0, span=1, progress=broken, **where)
+    last = events(client)[-1]
+    assert (last["event"], last["error"]) == ("failed", "Broken: of the caller")
+
+
+def test_tasks_have_names_that_say_what_they_do(client):
+    mgraph.bfs_many(grid(4, 4), [0, 1], client=client, device="cpu")
+    mgraph.bfs(grid(4, 4), 0, client=client, device="cpu")
+    found = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.task_prefixes))
+    assert {"mgraph-bfs-load", "mgraph-bfs-span", "mgraph-bfs-collect", "mgraph-bfs-many-span", "mgraph-meet"} <= set(
+        found
+    )
+
+
+@pytest.fixture(scope="module")
+def mortals():
+    with (
+        forked(),
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "10 minutes"}),
+        LocalCluster(n_workers=2, threads_per_worker=1, memory_limit=0, **QUIET) as made,
+        Client(made, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def kill_once(client):
+    killed = []
+
+    def progress(k, of):
+        if k >= 1 and not killed:
+            killed.append(kill_a_worker(client))
+
+    return killed, progress
+
+
+@pytest.mark.filterwarnings("ignore:the call leaves out the worker")
+@pytest.mark.parametrize("placed", [False, True], ids=["sent", "placed"])
+def test_a_loss_and_what_follows_are_told(mortals, placed):
+    wait_until(lambda: len(mortals.run(os.getpid, on_error="ignore")) == 2)
+    graph = grid(12, 12)
+    given = mgraph.DistributedGraph.from_graph(graph, mortals, device="cpu") if placed else graph
+    where = {} if placed else {"client": mortals, "device": "cpu"}
+    before = len(events(mortals))
+    killed, progress = kill_once(mortals)
+    mgraph.bfs(given, 0, span=1, progress=progress, **where)
+    told = [event for event in events(mortals)[before:] if event["event"] != "span"]
+    kinds = [event["event"] for event in told]
+    assert kinds[0:2] == ["plan", "lost"] and kinds[-2:] == ["plan", "ended"] and "again" in kinds
+    assert list(told[1]["workers"]) == killed and killed[0] in told[1]["why"]
+    [again] = [event for event in told if event["event"] == "again"]
+    assert again["workers"] in (1, 2) and (again["what"] == "bfs" or placed)
+    runs = [event["call"] for event in told if event["event"] == "plan"]
+    assert [event["call"] for event in told if event["event"] in ENDS] == runs
