@@ -33,6 +33,19 @@ def distinct(values: Array, xp: Any = np) -> Array:
     return values[new]
 
 
+def bits_of(chosen: Array, xp: Any = np) -> Array:
+    """Return truth values as a bitmap of 32-bit words: value v is bit v % 32 of word v // 32."""
+    words = xp.zeros(-(-len(chosen) // 32), np.uint32)
+    packed = xp.packbits(chosen, bitorder="little")
+    words.view(np.uint8)[: len(packed)] = packed
+    return words
+
+
+def members_of(bitmap: Array, xp: Any = np) -> Array:
+    """Return the numbers of the bits that are set in a bitmap of 32-bit words, ascending, as int32."""
+    return xp.flatnonzero(xp.unpackbits(bitmap.view(np.uint8), bitorder="little")).astype(np.int32)
+
+
 def places_of(values: Array, ordered: Array, xp: Any = np) -> Array:
     """Return where each value would be inserted into an ascending array: of many values, the lowest are found first.
 

@@ -91,6 +91,32 @@ CALLS = {
     "wyllie": (mgraph.list_rank, {"method": "wyllie", "span": 2}, ("ranks",)),
     "splitter64": (mgraph.list_rank, {"method": "splitter64", "splitters": 100, "span": 1}, ("ranks",)),
     "splitter48": (mgraph.list_rank, {"method": "splitter48", "splitters": 2, "span": 1}, ("ranks",)),
+    **{
+        f"bfs, {method}": (
+            functools.partial(mgraph.bfs, source=5),
+            {"method": method, "span": 2, "predecessors": True},
+            ("distances", "predecessors"),
+        )
+        for method in ("hybrid", "frontier", "pull", "edge", "vertex", "mask", "scan", "sequential")
+    },
+    "bfs to a target": (
+        functools.partial(mgraph.bfs, sources=[0, 3]),
+        {"span": 4, "target": 250, "limit": 30},
+        ("distances",),
+    ),
+    **{
+        f"sssp, {method}": (
+            functools.partial(mgraph.sssp, source=5),
+            {"method": method, "span": 2, "predecessors": True},
+            ("distances", "predecessors"),
+        )
+        for method in ("nearfar", "mask", "bellman-ford")
+    },
+    "sssp to a target": (
+        functools.partial(mgraph.sssp, source=0),
+        {"span": 2, "target": 250, "limit": 90, "dtype": "float64"},
+        ("distances",),
+    ),
     "closure": (mgraph.transitive_closure, {"span": 3}, ("words",)),
 }
 
@@ -102,6 +128,8 @@ INPUTS = {
     "splitter64": LIST,
     "splitter48": LIST,
 }
+#: Cases that other workers need not try, as what is kept is that of another case.
+ALIKE = ("blocked, in int16", "intermediate", "naive", "splitter48", "bfs, frontier", "bfs, pull", "bfs, vertex")
 
 
 def equal(found, wanted, names):
@@ -125,7 +153,7 @@ def test_a_call_goes_on_from_its_last_checkpoint(tmp_path, case):
         assert again.seen[0] > json.loads(manifest.read_text())["step"] > 0
 
 
-@pytest.mark.parametrize("case", [case for case in CALLS if case not in ("blocked, in int16", "intermediate", "naive")])
+@pytest.mark.parametrize("case", [case for case in CALLS if case not in ALIKE])
 def test_a_call_goes_on_with_another_number_of_workers(tmp_path, case):
     (call, options, names), graph = CALLS[case], INPUTS.get(case, GRAPH)
     wanted = call(graph, device="cpu", **options)
@@ -141,7 +169,7 @@ def test_a_call_goes_on_with_another_number_of_workers(tmp_path, case):
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("case", CALLS)
+@pytest.mark.parametrize("case", [case for case in CALLS if case != "bfs, sequential"])
 def test_a_gpu_goes_on_from_the_last_checkpoint(tmp_path, case):
     call, options, names = CALLS[case]
     if case == "sssp":  # a batch has thousands of sources
@@ -201,6 +229,49 @@ def test_a_negative_cycle_that_was_found_before(tmp_path):
     with pytest.raises(mgraph.NegativeCycleError) as caught:
         call(graph, device="cpu", checkpoint=tmp_path, resume=True, **options)
     assert caught.value.vertex in (1, 2)
+
+
+def test_many_rounds_with_negative_weights_and_checkpoints(tmp_path):
+    """A search that stops to look for a negative cycle goes on from its own checkpoint."""
+    n = 3000
+    graph = mgraph.Graph.from_edges(np.arange(n - 1), np.arange(1, n), np.where(np.arange(n - 1) % 2, 2, -1))
+    steps = Steps()
+
+    def progress(k, of):
+        steps(k, of)
+        time.sleep(0.3)  # for files to be written
+
+    options = {"device": "cpu", "span": 400}
+    found = mgraph.sssp(graph, 0, checkpoint=tmp_path, checkpoint_every=0, progress=progress, **options)
+    equal(found, mgraph.sssp(graph, 0, **options), ("distances",))
+    assert found.iterations == n
+    [back] = [later for before, later in zip(steps.seen, steps.seen[1:], strict=False) if later < before]
+    assert back > 400
+
+
+def test_searches_tell_what_else_was_asked(tmp_path):
+    for name, search, other, text in (
+        ("bfs", mgraph.bfs, {"source": 6}, r"its sources is \[5\], not \[6\]"),
+        ("bfs", mgraph.bfs, {"source": 5, "target": 7}, "its target is None, not 7"),
+        ("sssp", mgraph.sssp, {"source": 6}, "its source is 5, not 6"),
+        ("sssp", mgraph.sssp, {"source": 5, "limit": 9}, "its limit is None, not 9.0"),
+    ):
+        folder = tmp_path / name
+        if not complete(folder):
+            with pytest.raises(Stopped):
+                stop = written(folder, pause=0.2)
+                search(GRAPH, 5, device="cpu", span=2, checkpoint=folder, checkpoint_every=0, progress=stop)
+        with pytest.raises(CheckpointError, match=text):
+            search(GRAPH, device="cpu", checkpoint=folder, resume=True, **other)
+
+
+def test_a_tree_of_any_predecessors_is_kept(tmp_path):
+    options = {"predecessors": "any", "device": "cpu", "span": 2, "checkpoint": tmp_path}
+    with pytest.raises(Stopped):
+        mgraph.bfs(GRAPH, 5, checkpoint_every=0, progress=written(tmp_path, pause=0.2), **options)
+    found = mgraph.bfs(GRAPH, 5, resume=True, **options)
+    found.verify()
+    assert (found.predecessors[np.arange(400) != 5] >= 0).all()
 
 
 @pytest.mark.parametrize("case", ["wyllie", "splitter64"])

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ... import device as devices
-from ...arrays import Array
+from ...arrays import Array, bits_of
 from ...graph.vertex_range import Part
 from ...kernels import bfs_by_level as bfs_by_level_kernels
 from ...kernels.bfs_by_level.ops import Queued, Visited
@@ -120,6 +120,13 @@ class SearchByLevel(FromSources):
         if self.target is not None and self._found(state, comm) >= 0:
             state.finished = True
         return ran
+
+    def begin(self, state: Levels, level: int) -> None:
+        """Mark the vertices that have a distance as visited, and those of a level as the frontier."""
+        state.frontier[:] = bits_of(state.distances == level, state.device.xp)
+        visited = state.distances[state.first : state.last] >= 0
+        if "visited" in state.work:
+            state.work["visited"][:] = visited if self.plan.method == "mask" else bits_of(visited, state.device.xp)
 
 
 def _by_the_bitmap(state: Levels, method: str, level: int, limit: int) -> int:

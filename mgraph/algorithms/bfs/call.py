@@ -1,5 +1,6 @@
 """Breadth-first search: the public call and its result; `search` and `by_level` have the programs."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -15,6 +16,7 @@ from ...kernels import bfs as bfs_kernels
 from ...paths import needed_for_paths
 from ...planning.shape import shape_beside
 from ...results import Result, Solved, on_workers
+from ...runtime.checkpoints import checked_checkpoints, counted
 from ...runtime.program import Progress, memory_errors
 from ...runtime.recovery import recovering
 from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
@@ -46,6 +48,9 @@ def bfs(
     worker_timeout: float | str | None = None,
     wait_for_workers: int | None = None,
     retries: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: float | None = None,
+    resume: bool = False,
     max_depth: int | None = None,
 ) -> "BfsResult":
     """Return every vertex's distance in edges from `source`, or from the nearest of several.
@@ -76,6 +81,7 @@ def bfs(
     target : int, optional
         The search ends with this vertex's level; vertices farther away count as unreached.
     {common arguments}
+    {checkpoint arguments}
 
     Returns
     -------
@@ -86,6 +92,7 @@ def bfs(
     InputError
         If `source` is not an integer in [0, n), for invalid input, and for a method that the devices do not support.
     {common errors}
+    {checkpoint errors}
 
     See Also
     --------
@@ -117,6 +124,10 @@ def bfs(
         [target] = checked_vertices("target", [target], graph.n)
     predecessors, limit = checked_predecessors(predecessors), checked_depth(limit, max_depth, graph.n)
     checked_choice("method", method, ("auto", *searches.METHODS))
+    wanted = checked_checkpoints(checkpoint, checkpoint_every, resume)
+    known = {} if wanted is None else wanted.call()
+    if method == "auto" and known.get("method") in searches.METHODS:  # as the checkpoint was written by it
+        method = known["method"]
     runner = runner_of(graph, device, client, worker_timeout, wait_for_workers)
 
     def quads_needed(place: devices.Device) -> int:
@@ -138,7 +149,9 @@ def bfs(
     )
 
     program = (SearchByLevel if plan.method in searches.BY_LEVEL else Search)(plan, start, limit, target)
-    outcome = runner.run(program, parts(runner, graph, plan), plan, progress)
+    if wanted is not None:
+        plan = counted(plan, program)
+    outcome = runner.run(program, parts(runner, graph, plan), plan, progress, wanted)
     results = {name: at_home(graph, value) for name, value in outcome.arrays.items()}
     solved = Solved(graph, float("inf") if limit is None else limit, -1 if target is None else target)
     return BfsResult(**results, sources=start, plan=plan, timings=outcome.timings, _solved=solved)

@@ -1,15 +1,19 @@
 """The base of the programs of breadth-first searches over ranges of vertices."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
 from ...dtypes import NO_PREDECESSOR
+from ...graph import Compressed
 from ...kernels import bfs as bfs_kernels
+from ...kernels.edges import Adjacency
 from ...planning.plan import Plan
+from ...runtime.checkpoints import Lasting, Piece, Saved, fingerprint_of_edges
 from ...runtime.communicator import Communicator
 from .detail import SearchDetail
 
@@ -40,13 +44,21 @@ class Searched(Protocol):
         ...
 
     @property
-    def by_target(self) -> tuple[Array, Array] | None:
+    def by_target(self) -> Adjacency | None:
         """The edges into the shard's vertices, if they are needed."""
         ...
 
+    @property
+    def by_source(self) -> Adjacency | None:
+        """The same edges by source, if they are needed."""
+        ...
 
-class FromSources:
-    """Base of searches over ranges of vertices: sources, target and depth limit, and collecting the result."""
+
+class FromSources(Lasting):
+    """Base of searches over ranges of vertices: sources, target and depth limit, checkpoints, and the result.
+
+    A superstep is a level. So the distances and the number of the next superstep tell what the frontier is.
+    """
 
     facts: ClassVar[tuple[str, ...]] = ()
 
@@ -66,6 +78,40 @@ class FromSources:
         self.target = target
         # The range of each shard's words in the bitmap.
         self._words = tuple((lo // 32, -(-hi // 32)) if hi > lo else (0, 0) for lo, hi in plan.ranges)
+
+    def described(self) -> dict[str, Any]:
+        """Return what a checkpoint must have been written for."""
+        asked = {"sources": list(self.sources), "limit": self.max_depth, "target": self.target}
+        return super().described() | asked | {"tree": self.plan.detail.tree}
+
+    def fingerprint(self, state: Searched, shard: int) -> int:
+        """Return that of the edges into the shard's vertices."""
+        if state.by_target is not None:
+            return fingerprint_of_edges(state.first, Compressed(*state.by_target, None))
+        assert state.by_source is not None
+        return fingerprint_of_edges(0, Compressed(*state.by_source, None))
+
+    def pieces(self, state: Searched, shard: int) -> list[Piece]:
+        """Return the distances of the shard's vertices, and their predecessors if the search writes them."""
+        found = [Piece("distances", state.distances[state.first : state.last], (state.first,))]
+        return found if state.parents is None else [*found, Piece("predecessors", state.parents, (state.first,))]
+
+    def bytes_kept(self, shard: int) -> int:
+        """Return the bytes of the distances and predecessors."""
+        first, last = self.plan.ranges[shard]
+        return 4 * (last - first) * (1 + self.plan.detail.tree)
+
+    def resumed(self, state: Searched, shard: int, saved: Saved) -> int:
+        """Fill the distances of all vertices, and begin with those of the last level as the frontier."""
+        saved.fill(Piece("distances", state.distances, (0,)))
+        if state.parents is not None:
+            saved.fill(Piece("predecessors", state.parents, (state.first,)))
+        self.begin(state, saved.manifest.step)
+        return saved.manifest.step
+
+    @abstractmethod
+    def begin(self, state: Any, level: int) -> None:
+        """Make the rest of the state from the distances; the vertices at distance `level` are the frontier."""
 
     def _found(self, state: Searched, comm: Communicator) -> int:
         """Return the target's distance, reduced from its owner; -1 if it has not been reached."""

@@ -21,11 +21,12 @@ from functools import partial
 import numpy as np
 
 from ... import device as devices
-from ...arrays import Array
+from ...arrays import Array, bits_of
 from ...dtypes import NO_PREDECESSOR
 from ...graph.vertex_range import Part
 from ...kernels import bfs as bfs_kernels
 from ...kernels.bfs.ops import SearchArrays, SearchEdges
+from ...kernels.edges import Adjacency
 from ...runtime.communicator import Communicator
 from .aids import walking_aids
 from .ranges import FromSources
@@ -59,9 +60,14 @@ class SearchShard:
         return self.arrays.distances
 
     @property
-    def by_target(self) -> tuple[Array, Array]:
+    def by_target(self) -> Adjacency:
         """The edges into the shard's vertices."""
         return self.edges.in_indptr, self.edges.in_indices
+
+    @property
+    def by_source(self) -> Adjacency:
+        """The same edges by source; those by target where they are not needed."""
+        return self.edges.out_indptr, self.edges.out_indices
 
 
 class Search(FromSources):
@@ -127,6 +133,13 @@ class Search(FromSources):
         # Levels end when the frontier of all shards is empty, so all come to the same conclusion.
         state.finished = ran < launches * horizon or (self.target is not None and self._found(state, comm) >= 0)
         return ran
+
+    def begin(self, state: SearchShard, level: int) -> None:
+        """Mark the vertices that have a distance as visited, and those of a level as the frontier."""
+        arrays = state.arrays
+        arrays.frontier[:] = bits_of(arrays.distances == level, state.device.xp)
+        arrays.visited[:] = bits_of(arrays.distances[state.first : state.last] >= 0, state.device.xp)
+        arrays.control[state.kernels.LEVEL] = level
 
     def _exchange_lists(self, state: SearchShard, comm: Communicator) -> bool:
         """Gather the lists of the new frontier; return whether the frontier fitted them."""

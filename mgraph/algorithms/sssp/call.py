@@ -1,7 +1,8 @@
 """Shortest paths from one source: the public call and its result; `program` has the program."""
 
 import math
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -17,6 +18,7 @@ from ...graph import Graph, PlacedGraph, as_any_graph, check_sums
 from ...paths import needed_for_paths
 from ...planning.shape import shape_beside
 from ...results import Result, Solved
+from ...runtime.checkpoints import checked_checkpoints, counted
 from ...runtime.program import Progress, memory_errors
 from ...runtime.recovery import recovering
 from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
@@ -53,6 +55,9 @@ def sssp(
     worker_timeout: float | str | None = None,
     wait_for_workers: int | None = None,
     retries: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: float | None = None,
+    resume: bool = False,
 ) -> "SsspResult":
     """Return the length of the shortest path from `source` to every vertex.
 
@@ -78,6 +83,7 @@ def sssp(
     target : int, optional
         Stop once this vertex's distance is known; vertices farther away count as unreached.
     {common arguments}
+    {checkpoint arguments}
 
     Returns
     -------
@@ -93,6 +99,7 @@ def sssp(
         For negative weights with another method than ``"bellman-ford"``, if `source` or `target` is not an integer in
         [0, n), and for invalid input.
     {common errors}
+    {checkpoint errors}
 
     See Also
     --------
@@ -122,6 +129,10 @@ def sssp(
     computed = distance_dtype(graph.weights_dtype, dtype, TYPES)
     most = _checked_limit(limit, computed)
     checked_choice("method", method, ("auto", *METHODS))
+    wanted = checked_checkpoints(checkpoint, checkpoint_every, resume)
+    known = {} if wanted is None else wanted.call()
+    if method == "auto" and known.get("method") in METHODS:  # as the checkpoint was written by it
+        method = known["method"]
     least = 0 if graph.nonnegative else graph.extremes()[0]
     if least < 0 and method in ("nearfar", "mask"):
         raise InputError(
@@ -151,10 +162,14 @@ def sssp(
     request = Request(source, most, end, width, negative=least < 0)
 
     pieces = parts(runner, graph, plan)
-    outcome = runner.run(FromOneSource(plan, request, PATIENCE if request.negative else None), pieces, plan, progress)
+    program = FromOneSource(plan, request, PATIENCE if request.negative else None)
+    if wanted is not None:
+        plan = counted(plan, program)
+    outcome = runner.run(program, pieces, plan, progress, wanted)
     if outcome.arrays["doubt"][0]:
         negative_cycles.check(graph, plan, source)
-        outcome = runner.run(FromOneSource(plan, request, None), pieces, plan, progress)
+        further = None if wanted is None else replace(wanted, resume=True)
+        outcome = runner.run(FromOneSource(plan, request, None), pieces, plan, progress, further)
     parents = outcome.arrays.get("predecessors")
     return SsspResult(
         source=source,

@@ -10,15 +10,16 @@ as the span allows, each method as its paper describes it.
 Predecessors are computed from the finished distances, so they are the same for every method and number of shards.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ... import device as devices
-from ...arrays import Array
+from ...arrays import Array, bits_of, members_of
 from ...dtypes import NO_PREDECESSOR, distance_range, infinity, kernel_infinity
 from ...graph import Compressed
 from ...graph.potentials import edge_lengths
@@ -28,6 +29,7 @@ from ...kernels import bfs as bfs_kernels
 from ...kernels import sssp as sssp_kernels
 from ...kernels.sssp.ops import Bounds, Lists, Masks, Piles
 from ...planning.plan import Plan
+from ...runtime.checkpoints import Lasting, Piece, Saved, fingerprint_of_edges
 from ...runtime.communicator import Communicator
 from .lists import list_length
 
@@ -125,13 +127,43 @@ class Relaxation:
             shape = len(ranges), list_length(n, len(ranges), dtype.itemsize, device.kind)
             self.lists = Lists(xp.empty(shape, np.int32), xp.empty(shape, dtype), xp.zeros(len(ranges), np.int32))
             self.listed = False
+            self.arrays: Masks | Piles = arrays
             self.run = partial(self._masks, partial(self.kernels.masks, edges, arrays, self.lists), shard)
         else:
             self.control, stamps, waits = devices.zeroed(xp, self.kernels.CONTROL_WORDS, n, words)
             near, far, bound = xp.empty(2 * n, np.int32), xp.empty(2 * n, np.int32), xp.empty(1, dtype)
             self.kernels.start(seeds, self.bounds[0], distances, near, bound, self.control)
             piles = Piles(distances, near, far, stamps, waits.view(np.uint32), self.pieces, bound)
+            self.arrays = piles
             self.run = partial(self.kernels.piles, edges, piles, self.control, self.bounds)
+
+    def pending(self) -> Array:
+        """Return a bitmap of the vertices to relax; of those of other shards it may lack some."""
+        arrays = self.arrays
+        if isinstance(arrays, Masks):
+            return arrays.mask | arrays.waits
+        return arrays.waits | bits_of(
+            arrays.stamps == self.rounds, devices.of(arrays.stamps).xp
+        )  # in the piles of the next round, and beyond
+
+    @property
+    def bound(self) -> Array:
+        """The distance below which vertices are near, as an array."""
+        return self.arrays.bounds[:1] if isinstance(self.arrays, Masks) else self.arrays.bound
+
+    def begin(self, pending: Array, bound: Array, fill: Callable[[Array], None]) -> None:
+        """Begin with other vertices to relax and another bound; ``fill(distances)`` writes the distances."""
+        arrays = self.arrays
+        if isinstance(arrays, Masks):
+            fill(arrays.distances)
+            arrays.updating[:] = arrays.distances[arrays.first : arrays.last]
+            arrays.mask[:] = pending
+            arrays.bounds[:1] = bound
+            return
+        seeds = members_of(pending, devices.of(pending).xp)
+        # All of them are near at first: the far ones are relaxed once more if they fall.
+        self.kernels.start(seeds, bound.item(), arrays.distances, arrays.near, arrays.bound, self.control)
+        fill(arrays.distances)
 
     def advance(self, limit: int, comm: Communicator) -> int:
         """Run up to `limit` rounds, at least one if the search has not finished; return how many were run."""
@@ -188,14 +220,26 @@ class Relaxation:
 
 @dataclass
 class OneSourceShard:
-    """A shard's state."""
+    """A shard's state.
+
+    Attributes
+    ----------
+    before : int
+        Rounds that were run before the call went on from a checkpoint.
+    """
 
     device: devices.Device
     number: int
     search: Relaxation
+    before: int = 0
+
+    @property
+    def rounds(self) -> int:
+        """The rounds that have been run."""
+        return self.before + self.search.rounds
 
 
-class FromOneSource:
+class FromOneSource(Lasting):
     """Shortest paths from one source over ranges of vertices.
 
     Parameters
@@ -240,7 +284,7 @@ class FromOneSource:
     def step(self, state: OneSourceShard, first: int, limit: int, comm: Communicator) -> int:
         """Run up to `limit` rounds, all in one launch if there is no other shard."""
         if self.most is not None:
-            limit = min(limit, self.most - state.search.rounds)
+            limit = min(limit, self.most - state.rounds)
         return state.search.advance(limit, comm) if limit > 0 else 0
 
     def collect(self, state: OneSourceShard, comm: Communicator) -> dict[str, Array]:
@@ -253,7 +297,7 @@ class FromOneSource:
             not search.finished
             or (dtype.kind == "i" and int(distances.min()) < distance_range(dtype, nonnegative=False)[0])
         )
-        results = {"rounds": np.full(1, search.rounds), "doubt": np.full(1, doubt)}
+        results = {"rounds": np.full(1, state.rounds), "doubt": np.full(1, doubt)}
         if doubt:
             return results | {"distances": distances[first:last]}
         if not request.negative:
@@ -265,6 +309,42 @@ class FromOneSource:
         if request.negative:  # after decode: a path within the limit may pass distances out of range, which is an error
             _cut(distances, request, infinity(dtype))
         return results | {"distances": own}
+
+    def described(self) -> dict[str, Any]:
+        """Return what a checkpoint must have been written for."""
+        request = self.request
+        limit = None if math.isinf(request.limit) else float(request.limit)
+        return super().described() | {"source": request.source, "limit": limit, "target": request.target}
+
+    def fingerprint(self, state: OneSourceShard, shard: int) -> int:
+        """Return that of the edges into the shard's vertices."""
+        return fingerprint_of_edges(0, state.search.edges)
+
+    def pieces(self, state: OneSourceShard, shard: int) -> list[Piece]:
+        """Return the distances of the shard's vertices, a bitmap of those to relax, and the bound of the near ones."""
+        (first, last), search = self.plan.ranges[shard], state.search
+        words = search.pending()[first // 32 :][: -(-(last - first) // 32)]
+        return [
+            Piece("distances", search.distances[first:last], (first,)),
+            Piece("pending", words, (first // 32,)),
+            Piece("bound", search.bound, (shard,)),
+        ]
+
+    def bytes_kept(self, shard: int) -> int:
+        """Return the bytes of the distances and of the bitmap."""
+        first, last = self.plan.ranges[shard]
+        return (last - first) * np.dtype(self.plan.dtype).itemsize + 4 * -(-(last - first) // 32)
+
+    def resumed(self, state: OneSourceShard, shard: int, saved: Saved) -> int:
+        """Fill the distances of all vertices, and go on with those that were to be relaxed."""
+        pending = state.device.xp.zeros(-(-self.plan.n // 32), np.uint32)
+        saved.fill(Piece("pending", pending, (0,)))
+        [bound, *_] = saved.values("bound")
+        state.search.begin(
+            pending, state.device.asarray(bound), lambda distances: saved.fill(Piece("distances", distances, (0,)))
+        )
+        state.before = saved.manifest.step
+        return saved.manifest.step
 
     def _predecessors(self, state: OneSourceShard, comm: Communicator) -> Array:
         """Return the predecessors of the shard's vertices.
