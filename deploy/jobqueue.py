@@ -5,6 +5,9 @@
 
 Needs dask-jobqueue (``pip install dask-jobqueue``), and a host that may submit jobs and that the nodes can reach. The
 environment must be on storage that all nodes share. The workers' logs go to the folder given by --logs.
+
+With --checkpoint FOLDER, on storage that all nodes share, the same line goes on from the last checkpoint after this
+script or its jobs have ended, for example at their time limit.
 """
 
 import argparse
@@ -26,6 +29,7 @@ def main() -> None:
     arguments.add_argument("--time", default="01:00:00", help="the time limit of each job")
     arguments.add_argument("--partition", help="by default Slurm's own default")
     arguments.add_argument("--interface", help="the network interface to use, such as ib0")
+    arguments.add_argument("--checkpoint", metavar="FOLDER", help="where to write checkpoints, and to go on from one")
     arguments.add_argument("--logs", default="mgraph-logs")
     arguments.add_argument("--gpu", action="store_true", help="a GPU for each job")
     given = arguments.parse_args()
@@ -51,6 +55,8 @@ def main() -> None:
             client=client,
             device="cuda" if given.gpu else "cpu",
             wait_for_workers=given.jobs,
+            checkpoint=given.checkpoint,
+            resume=given.checkpoint is not None,  # begins anew where there is no checkpoint
         )
         result.distances.save(given.out, overwrite=True)
         print(result.plan.explain())

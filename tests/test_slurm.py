@@ -21,6 +21,7 @@ MISSING = [name for name in ("munged", "slurmctld", "slurmd", "sbatch") if shuti
 
 pytestmark = [
     pytest.mark.slurm,
+    pytest.mark.timeout(900),  # jobs wait for their turns
     pytest.mark.skipif(bool(MISSING), reason=f"apt-get install slurm-wlm munge: there is no {', '.join(MISSING)}"),
     pytest.mark.skipif(os.geteuid() != 0, reason="slurmd needs root"),
 ]
@@ -31,7 +32,7 @@ SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={ports[0]}
 SlurmUser=root
 AuthType=auth/munge
-AuthInfo=socket={folder}/munge.socket
+AuthInfo=socket={folder}/munge.socket,cred_expire=5
 StateSaveLocation={folder}/state
 SlurmdSpoolDir={folder}/spool-%n
 SlurmctldPidFile={folder}/slurmctld.pid
@@ -41,6 +42,8 @@ TaskPlugin=task/none
 MpiDefault=none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
+SchedulerType=sched/builtin
+SchedulerParameters=sched_interval=2
 NodeName=a NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs=1 RealMemory=1000
 NodeName=b NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs=1 RealMemory=1000
 PartitionName=all Nodes=a,b Default=YES State=UP MaxTime=10
@@ -83,9 +86,20 @@ class Slurm:
         """Submit a script, wait for its end and return how it ended, and its folder."""
         options = ["--cpus-per-task=1", "--time=5", *options]
         job = self.run("sbatch", "--parsable", *options, script, *arguments, cwd=folder)
+        return self.ended(job), folder / f"mgraph-{job}"
+
+    def ended(self, job):
+        """Wait for the end of a job and return how it ended."""
         wait_until(lambda: not self.run("squeue", "--noheader", "--jobs", job), 240)
-        facts = dict(word.partition("=")[::2] for word in self.run("scontrol", "show", "job", job).split())
-        return facts["JobState"], folder / f"mgraph-{job}"
+        return self.facts(job)["JobState"]
+
+    def facts(self, job):
+        """Return what Slurm knows of a job."""
+        return dict(word.partition("=")[::2] for word in self.run("scontrol", "show", "job", job).split())
+
+    def cut(self, job):
+        """Send a job the signal that it gets before its time limit."""
+        self.run("scancel", "--batch", "--signal=USR1", job)
 
 
 @pytest.fixture(scope="module")
@@ -181,6 +195,78 @@ def test_a_job_that_is_cancelled_leaves_no_process(slurm, roads, tmp_path):
     wait_until(lambda: not running(folder))
 
 
+@pytest.fixture
+def slow(tmp_path):
+    """The arguments of a command with hundreds of spans and checkpoints, and the distances."""
+    (tmp_path / "path.txt").write_text("".join(f"{vertex} {vertex + 1} {1 + vertex % 7}\n" for vertex in range(999)))
+    options = ["--method", "naive", "--span", 1, "--checkpoint", "kept", "--checkpoint-every", 0]
+    distances = mgraph.apsp(mgraph.read(tmp_path / "path.txt"), device="cpu").distances
+    return ["apsp", "path.txt", *options], distances
+
+
+def newest(folder):
+    """The number of the last complete checkpoint in a folder; 0 if there is none."""
+    return max((int(path.stem.partition("-")[2]) for path in folder.glob("checkpoint-*.json")), default=0)
+
+
+def test_a_job_that_is_cut_short_goes_on_by_itself(slurm, slow, tmp_path):
+    arguments, distances = slow
+    options = ["--parsable", "--time=10", "--cpus-per-task=1"]
+    job = slurm.run("sbatch", *options, DEPLOY / "slurm/cpu.sbatch", *arguments, cwd=tmp_path)
+    folder = tmp_path / f"mgraph-{job}"
+    for restarts in range(1, 3):
+        before = newest(tmp_path / "kept")
+        wait_until(lambda before=before: newest(tmp_path / "kept") > before, 240)
+        slurm.cut(job)
+        wait_until(lambda restarts=restarts: slurm.facts(job)["Restarts"] == str(restarts))
+    state, log = slurm.ended(job), (folder / "job.log").read_text()
+    assert state == "COMPLETED", log
+    assert slurm.facts(job)["Restarts"] == "2"
+    np.testing.assert_array_equal(np.load(folder / "result.npy"), distances)
+    said = [line for line in log.splitlines() if line.startswith(("cut short", "run ", "saved"))]
+    cut = "cut short: queued again to go on from the last checkpoint"
+    assert said == [cut, "run 2 of this job:", cut, "run 3 of this job:", f"saved: {folder}/result.npy"]
+    assert (folder / "scheduler.log").read_text().count("Scheduler at:") == 3
+    for number in range(2):
+        assert (folder / f"worker-{number}.log").read_text().count("Start worker at:") == 3
+
+
+def test_a_job_is_queued_again_so_often_only(slurm, slow, tmp_path):
+    arguments, distances = slow
+    script = DEPLOY / "slurm/cpu.sbatch"
+    options = ["--parsable", "--time=10", "--cpus-per-task=1", "--export=ALL,MGRAPH_RESTARTS=0"]
+    job = slurm.run("sbatch", *options, script, *arguments, cwd=tmp_path)
+    wait_until(lambda: newest(tmp_path / "kept"), 240)
+    slurm.cut(job)
+    assert slurm.ended(job) == "FAILED"
+    log = (tmp_path / f"mgraph-{job}/job.log").read_text()
+    assert "not queued again after 0 restarts: submit the same arguments to go on from the last checkpoint\n" in log
+    state, folder = slurm.finished(script, *arguments, folder=tmp_path)
+    assert state == "COMPLETED"
+    np.testing.assert_array_equal(np.load(folder / "result.npy"), distances)
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "code", "state"),
+    [(["--checkpoint=kept"], 0, "COMPLETED"), (["--checkpoint", "kept"], 1, "FAILED"), ([], 0, "COMPLETED")],
+    ids=["result", "error", "no checkpoints"],
+)
+def test_a_job_that_need_not_run_again_is_not_queued_again(slurm, tmp_path, checkpoint, code, state):
+    """A command in the place of mgraph ends with a code of its own after SIGTERM, or without it."""
+    (tmp_path / "bin").mkdir()
+    command = tmp_path / "bin/mgraph"
+    ended = f"kill $!; exit {code}" if checkpoint else "exit 9"
+    command.write_text(f"#!/bin/bash\ntrap '{ended}' TERM\ntouch begun\nsleep {100 if checkpoint else 5} &\nwait\n")
+    command.chmod(0o755)
+    path = f"--export=ALL,PATH={command.parent}:{slurm.environment['PATH']}"
+    options = ["--parsable", "--time=5", "--cpus-per-task=1", "--nodes=1", path]
+    job = slurm.run("sbatch", *options, DEPLOY / "slurm/cpu.sbatch", "apsp", "none.txt", *checkpoint, cwd=tmp_path)
+    wait_until((tmp_path / "begun").exists)
+    slurm.cut(job)
+    assert slurm.ended(job) == state
+    assert slurm.facts(job)["Restarts"] == "0"
+
+
 def running(folder):
     """The processes that were told a job's folder."""
     found = [process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"])]
@@ -194,3 +280,15 @@ def test_jobs_of_dask_jobqueue(slurm, roads, tmp_path):
     said = slurm.run(sys.executable, DEPLOY / "jobqueue.py", file.name, *options, cwd=tmp_path)
     np.testing.assert_array_equal(np.load(tmp_path / "found.npy"), distances)
     assert said.count("cpu of tcp://") == 2 and said.endswith("saved: found.npy")
+
+
+def test_jobs_of_dask_jobqueue_go_on_from_a_checkpoint(slurm, roads, tmp_path):
+    """Without resume=True, the call would refuse the folder."""
+    pytest.importorskip("dask_jobqueue")
+    file, distances = roads
+    options = {"method": "naive", "span": 1, "checkpoint": tmp_path / "kept", "checkpoint_every": 0}
+    mgraph.apsp(mgraph.read(file), device="cpu", progress=lambda *_: time.sleep(0.01), **options)
+    assert newest(tmp_path / "kept")
+    jobs = ["--jobs", 1, "--cores", 1, "--memory", "900MiB", "--time", "00:05:00", "--checkpoint", tmp_path / "kept"]
+    slurm.run(sys.executable, DEPLOY / "jobqueue.py", file, *jobs, cwd=tmp_path)
+    np.testing.assert_array_equal(np.load(tmp_path / "distances.npy"), distances)
