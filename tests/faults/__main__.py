@@ -64,7 +64,7 @@ def soaked(folder: Path, given: argparse.Namespace) -> list[str]:
     with Soak(folder, given.seed, given.device) as soak:
         for line in soak.run(given.soak):
             print(line, flush=True)
-    print("\n".join(soak.problems))
+    print("\n".join([f"{len(soak.problems)} problems", *soak.problems]))
     if given.table is not None:
         given.table.write_text(f"# {given.soak} calls in one client\n\n{soak.table()}")
     return soak.problems
