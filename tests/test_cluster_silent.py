@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -353,6 +354,26 @@ def test_a_scheduler_that_is_stopped_in_a_call(tmp_path):
             process.send_signal(signal.SIGCONT)
             process.kill()
             process.wait()
+
+
+def killed(address):
+    """Process: a client that is killed in a call when its workers have beaten."""
+
+    def kill(k, of):
+        if in_a_superstep(client):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with Client(address, set_as_default=False) as client:
+        run(client, progress=kill)
+
+
+def test_a_client_that_is_killed_in_a_call_leaves_nothing(client):
+    time.sleep(4 * pulse.BEAT)  # calls that have ended forget what others have left, again after some seconds
+    ended = multiprocessing.get_context("forkserver").Process(target=killed, args=(client.scheduler.address,))
+    ended.start()
+    ended.join(2 * SOON)
+    assert ended.exitcode == -signal.SIGKILL
+    wait_until(lambda: left_on_scheduler(client) == (False, 0) and set(state(client).values()) == {(0, 0)})
 
 
 def test_a_start_that_hangs_is_abandoned_when_a_session_is_aborted():

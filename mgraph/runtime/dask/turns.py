@@ -59,11 +59,12 @@ class Turns(SchedulerPlugin):
         return found is not None
 
     def remove_client(self, scheduler: Scheduler, client: str) -> None:
-        """Remove the calls of a client that is gone."""
+        """Remove the calls of a client that is gone, and their beats."""
         for call in [call for call, (owner, _, _) in self._line.items() if owner == client]:
             if self._line[call][2].is_set():
                 note(scheduler, failure(SchedulerError("its client is gone")), call)
             self.leave(call)
+            forget_beats(client, call, scheduler)
 
     def _advance(self) -> None:
         taken: set[str] = set()
