@@ -2,10 +2,10 @@
 
 import contextlib
 import logging
-import os
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -27,6 +27,12 @@ from mgraph import (
 
 #: Seconds for which a worker is stopped so that the others wait for it in an exchange, until the fault and on.
 WAITING = 0.3
+
+#: Seconds within which such a worker is stopped.
+STOPPING = 0.05
+
+#: Seconds for which reports of progress wait, in half of the calls, once the fault has come.
+PAUSE = 0.1
 
 
 @dataclass(frozen=True)
@@ -144,26 +150,37 @@ class Moment(logging.Handler):
     Parameters
     ----------
     name : {"opening", "superstep", "exchange", "collecting"}
-        The moment. In an exchange all workers but one are, as that one is stopped for `WAITING`.
+        The moment. For an exchange another worker is stopped for a while: those that run wait for it.
     random : Random
         Says which superstep it is, and how long after its beginning.
     act : callable
         What is done.
-    client : Client
-        The client of the call.
-    struck : str
-        The address of a worker that must not be the one that is stopped.
+    others : sequence of int
+        The processes of workers that may be stopped.
+    reports : sequence of int
+        The supersteps after which the call reports its progress before it ends. If there are none, as all supersteps
+        are one span, the moment comes at random within the call's usual time.
+    usual : float
+        That time, in seconds.
     """
 
     NAMES = ("opening", "superstep", "exchange", "collecting")
 
-    def __init__(self, name: str, random: Random, act: Callable[[], None], client: Client, struck: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        random: Random,
+        act: Callable[[], None],
+        others: Sequence[int],
+        reports: Sequence[int],
+        usual: float,
+    ) -> None:
         super().__init__(logging.DEBUG)
-        self.moment, self._random, self._client, self._struck = name, random, client, struck
-        self._superstep = random.randint(1, 5)
+        self.moment, self._random, self._others, self._usual = name, random, others, usual
+        self._superstep = random.choice(reports) if reports else None
+        self._pause = random.choice([0.0, PAUSE])
         self._act = act
         self._thread: threading.Timer | None = None
-        self._stopping: subprocess.Popen[bytes] | None = None
         #: How many times the call was made again.
         self.repeated = 0
 
@@ -190,33 +207,43 @@ class Moment(logging.Handler):
         """Wait until it is done, if the moment has come."""
         if self._thread is not None:
             self._thread.join()
-        if self._stopping is not None:
-            self._stopping.wait()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Recognize the opening and the end of a call by what mgraph logs."""
+        """Recognize the opening and the end of a call, and one of a single span, by what mgraph logs."""
         words = record.getMessage()
-        if ": method " in words and self.moment == "opening":
+        if self.moment == "opening" and ": method " in words:
             self._begin(0.1)
-        elif words.endswith(", the last one") and self.moment == "collecting":
+        elif self.moment == "collecting" and words.endswith(", the last one"):
             self._begin(0.02)
+        elif self.moment in ("superstep", "exchange") and self._superstep is None and "opened session" in words:
+            self._begin(self._usual)
         elif " is made again, on the " in words:
             self.repeated += 1
 
     def progress(self, k: int, of: int | None) -> None:
-        """Recognize a superstep."""
-        if k >= self._superstep and self.moment in ("superstep", "exchange") and not self.came:
-            if self.moment == "exchange":
-                pids = self._client.run(os.getpid, on_error="ignore")
-                pids.pop(self._struck, None)
-                if pids:
-                    self._stopping = stop_for(pids[self._random.choice(sorted(pids))], 2 * WAITING)
-            self._begin(0.05, WAITING if self.moment == "exchange" else 0.0)
+        """Recognize a superstep; later reports take some time, so that the fault has its effect during the call."""
+        if self.came:
+            time.sleep(self._pause)
+        elif self._superstep is not None and k >= self._superstep:
+            if self.moment == "superstep":
+                self._begin(0.05)
+            elif self.moment == "exchange":
+                self._begin(0.0)
+                time.sleep(STOPPING)
 
-    def _begin(self, most: float, least: float = 0.0) -> None:
+    def _begin(self, most: float) -> None:
         if not self.came:
-            self._thread = threading.Timer(least + self._random.uniform(0, most), self._act)
+            self._thread = threading.Timer(self._random.uniform(0, most), self._run)
             self._thread.start()
+
+    def _run(self) -> None:
+        if self.moment == "exchange" and self._others:
+            stopped = stop_for(self._random.choice(self._others), 2 * WAITING)
+            time.sleep(WAITING)
+            self._act()
+            stopped.wait()
+        else:
+            self._act()
 
 
 def stop_for(pid: int, seconds: float) -> subprocess.Popen[bytes]:

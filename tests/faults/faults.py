@@ -94,8 +94,7 @@ def _allocate(limit: int, dask_worker: Worker) -> None:
 
     def take() -> None:
         while sum(map(len, taken)) < 2 * limit:
-            taken.append(np.ones(1 << 24, np.uint8))
-            time.sleep(0.01)
+            taken.append(np.ones(1 << 26, np.uint8))
 
     threading.Thread(target=take, daemon=True).start()
 
@@ -109,7 +108,8 @@ def _replace_scheduler(scene: Scene) -> None:
     scene.site.reconnected()
 
 
-def _kill_client(scene: Scene) -> None:
+def kill_client(scene: Scene | None = None) -> None:
+    """Kill this process."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -182,7 +182,7 @@ FAULTS = {
     "scheduler killed": Fault(
         _kill_scheduler, _replace_scheduler, again=("right", "SchedulerError"), once=("right", "SchedulerError")
     ),
-    "client killed": Fault(_kill_client, on_client=True),
+    "client killed": Fault(kill_client, on_client=True),
     "network slow": Fault(_turn("slow"), _open, site="proxied", once=("right",)),
     "network cut for 1 s": Fault(_turn("closed", 1), site="proxied"),
     "network cut": Fault(_turn("closed"), _open, site="proxied", again=LOST, silent=True),

@@ -22,7 +22,7 @@ from distributed import Client
 from mgraph.errors import MgraphError
 from mgraph.limits import cores
 from tests.faults.cases import Case, Moment, cases
-from tests.faults.faults import FAULTS, SMALL, Fault, Scene
+from tests.faults.faults import FAULTS, SMALL, Fault, Scene, kill_client
 from tests.faults.left import left
 from tests.faults.site import Site, processes, wait_until
 
@@ -100,7 +100,9 @@ class Rounds:
             for name, case in self.cases.items()
             if any(name == cell[2] for cell in self.cells)
         }
+        #: Of each call the seconds that it takes undisturbed, and the supersteps at which it reports before the last.
         self.usual: dict[str, float] = {}
+        self.reports: dict[str, list[int]] = {}
         self.rows: dict[tuple[str, str], Row] = {}
         self.by_case: Counter[tuple[str, str]] = Counter()
         self.problems: list[str] = []
@@ -125,10 +127,11 @@ class Rounds:
         """Make a call undisturbed, to measure its time and to compile its kernels."""
         if case.name not in self.usual:
             self.ended(case, site, worker_timeout=HANG)  # it may compile, on a busy machine
-            found = self.ended(case, site, worker_timeout=HANG)
+            seen: list[int] = []
+            found = self.ended(case, site, worker_timeout=HANG, progress=lambda k, of: seen.append(k))
             if found.how != "right":
                 raise RuntimeError(f"{case.name}, undisturbed: {found.how}: {found.words}")
-            self.usual[case.name] = found.seconds
+            self.usual[case.name], self.reports[case.name] = found.seconds, seen[:-1]
 
     def ended(self, case: Case, site: Site, **options: Any) -> Ending:
         """Make a call; return how it ended."""
@@ -212,7 +215,7 @@ class Rounds:
             times.append(time.monotonic())
             fault.strike(scene)
 
-        awaited = Moment(moment, scene.random, act, scene.site.client, scene.address)
+        awaited = Moment(moment, scene.random, act, *self._usually(case, scene))
         with awaited.awaited() as progress, dask.config.set({"mgraph.retries": retries}):
             ending = self.ended(case, scene.site, progress=progress)
         over = time.monotonic()
@@ -237,13 +240,20 @@ class Rounds:
             found.append(f"{ending.how} after {ending.seconds:.0f} s, {beyond:.0f} s beyond what is allowed")
         return found
 
+    def _usually(self, case: Case, scene: Scene) -> tuple[list[int], list[int], float]:
+        """Return the workers that are not struck, and when a call reports its progress, and the seconds it takes."""
+        others = sorted(set(scene.site.pids().values()) - {scene.victim.pid})
+        return others, self.reports[case.name], self.usual[case.name]
+
     def _of_dead_client(self, case: Case, moment: str, scene: Scene, row: Row) -> list[str]:
         """Have another process make a call and be killed in it; return what is wrong with what it leaves."""
         site = scene.site
         before = {pid: psutil.Process(pid).memory_info().rss for pid in site.pids().values()}
         site.forget_checkpoints()
         doomed = processes(self.device).Process(
-            target=_die, args=(site.address, site.checkpoints, case.name, moment, scene.random.random(), self.device)
+            target=_die,
+            args=(site.address, site.checkpoints, case.name, self.device, moment, scene.random.random()),
+            kwargs={"usually": self._usually(case, scene)},
         )
         doomed.start()
         doomed.join(HANG)
@@ -299,13 +309,14 @@ class Rounds:
                 yield f"| {name} | {fine + problems} | {problems} |"
 
 
-def _die(address: str, checkpoints: Path, name: str, moment: str, seed: float, device: str) -> None:
+def _die(
+    address: str, checkpoints: Path, name: str, device: str, moment: str, seed: float, usually: tuple[Any, ...]
+) -> None:
     """Process: a client that kills itself at a moment of a call."""
     [case] = [case for case in cases() if case.name == name]
+    kept = {"checkpoint": checkpoints, "checkpoint_every": 0} if case.kept else {}
     with Client(address, set_as_default=False) as client:
-        scene: Any = None
-        awaited = Moment(moment, random.Random(seed), lambda: FAULTS["client killed"].strike(scene), client, "")
-        kept = {"checkpoint": checkpoints, "checkpoint_every": 0} if case.kept else {}
+        awaited = Moment(moment, random.Random(seed), kill_client, *usually)
         with awaited.awaited() as progress:
             case.result(case.call(client=client, device=device, worker_timeout=TIMEOUT, progress=progress, **kept))
         awaited.join()
