@@ -1,0 +1,57 @@
+"""What docs/operating.md promises an operator of what happens when a part of a cluster ends."""
+
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from distributed import Client
+from test_cluster import pytestmark  # noqa: F401  (the mark works here too)
+
+import mgraph
+from mgraph.errors import SchedulerError, WorkerLostError
+
+#: Seconds in which workers end after their scheduler: a minute.
+MINUTE = 60
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+def started(*arguments):
+    command = [sys.executable, "-m", *arguments]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+@pytest.mark.parametrize("nanny", [False, True], ids=["without a nanny", "with a nanny"])
+def test_workers_end_within_a_minute_of_their_scheduler(nanny):
+    address = f"tcp://127.0.0.1:{free_port()}"
+    given = ["--port", address.rpartition(":")[2], "--host", "127.0.0.1", "--no-dashboard"]
+    scheduler = started("distributed.cli.dask_scheduler", *given)
+    options = ["--nthreads", "1", "--no-dashboard", "--nanny" if nanny else "--no-nanny"]
+    worker = started("distributed.cli.dask_worker", address, *options)
+    try:
+        with Client(address, set_as_default=False, timeout=MINUTE) as client:
+            client.wait_for_workers(1, timeout=MINUTE)
+            begun = threading.Event()
+
+            def progress(k, of):
+                begun.set()
+                time.sleep(0.05)
+
+            killer = threading.Thread(target=lambda: (begun.wait(MINUTE), scheduler.kill()))
+            killer.start()
+            with pytest.raises((SchedulerError, WorkerLostError)):
+                graph = mgraph.generate.grid(1, 2000)
+                mgraph.bfs(graph, 0, client=client, device="cpu", span=1, progress=progress, retries=0)
+            killer.join()
+        worker.wait(MINUTE)  # or raises
+        assert worker.returncode is not None and scheduler.wait() is not None
+    finally:
+        for process in (worker, scheduler):
+            process.kill()
+            process.wait()
