@@ -1,5 +1,6 @@
 """Checks of a public call's arguments: vertices, words, truth values, integers, sizes of memory, arrays."""
 
+import contextlib
 import math
 import re
 import warnings
@@ -24,6 +25,25 @@ def checked_vertices(name: str, values: Any, n: int, *advice: str | Argument | G
     if not n:
         raise InputError(argument=name, value=values[0], expected="a vertex, and the graph has none")
     return tuple(checked_integer(name, value, 0, n - 1) for value in values)
+
+
+def checked_seconds(name: str, value: Any, least: float) -> float:
+    """Return an argument that is a duration as Dask writes them, a number or such as ``"2 minutes"``, in seconds.
+
+    Raises
+    ------
+    InputError
+        If it is not a duration of at least `least` seconds.
+    """
+    from dask.utils import parse_timedelta
+
+    # Dask's parser raises errors of many types.
+    with contextlib.suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        seconds = None if isinstance(value, bool) else float(parse_timedelta(value))
+        if seconds is not None and least <= seconds < float("inf"):
+            return seconds
+    wanted = f"a number of seconds, {least:g} or more, or such as '2 minutes'"
+    raise InputError(argument=name, value=value, expected=wanted)
 
 
 _SIZE = re.compile(r"(\d{1,30}(?:\.\d{0,30})?(?:e\+?\d\d?)?) *(?:([kmgt])(i?))?b?", re.IGNORECASE)

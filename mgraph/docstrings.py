@@ -42,7 +42,8 @@ checkpoint : str or path, optional
     workers themselves, behind the computation. The last two complete checkpoints are kept. All workers, and the caller,
     must be able to write to it and read from it.
 checkpoint_every : float, optional
-    Seconds between two checkpoints. By default 10, or more where the call has to pause for them.
+    Seconds between two checkpoints. By default ``mgraph.checkpoint-every`` of Dask's configuration, or 10, or more
+    where the call has to pause for them.
 resume : bool
     Go on from the last complete checkpoint in the folder, on the same devices or others; begin anew if there is none.
     The call and its input must be those that wrote it. A call that is made again after a loss does so by itself.

@@ -125,6 +125,47 @@ def test_checkpoints(client, tmp_path):
     assert all(event["bytes"] > 0 and event["seconds"] > 0 and event["superstep"] > 0 for event in told)
 
 
+@pytest.mark.parametrize("every", ["0 s", "1 hour"])
+def test_the_configuration_gives_the_time_between_checkpoints(tmp_path, caplog, every):
+    graph = grid(12, 12, weights=(1, 9))
+    options = {"method": "blocked", "block": 32, "span": 1, "progress": Slow(0.05)}
+    with dask.config.set({"mgraph.checkpoint-every": every}), caplog.at_level(logging.INFO, "mgraph"):
+        mgraph.apsp(graph, device="cpu", checkpoint=tmp_path, **options)
+    assert any(line.startswith("checkpoint ") for line in caplog.messages) == (every == "0 s")
+
+
+@pytest.mark.parametrize("every", [-1, "often", True])
+def test_the_configured_time_between_checkpoints_is_checked(tmp_path, every):
+    with (
+        dask.config.set({"mgraph.checkpoint-every": every}),
+        pytest.raises(mgraph.InputError, match=r"mgraph\.checkpoint-every of Dask's configuration must be a number"),
+    ):
+        mgraph.apsp(grid(3, 3), device="cpu", checkpoint=tmp_path)
+
+
+@pytest.mark.parametrize("wait", [-1, "long", True])
+def test_the_configured_wait_for_workers_is_checked(client, wait):
+    there = mgraph.cluster.Cluster(client, "cpu")
+    with (
+        dask.config.set({"mgraph.recovery-wait": wait}),
+        pytest.raises(mgraph.InputError, match=r"mgraph\.recovery-wait of Dask's configuration must be a number"),
+    ):
+        there.again()
+
+
+@pytest.mark.parametrize(("wait", "least"), [("1 s", 1), (0, 0)])
+def test_a_call_waits_as_configured_for_lost_workers(wait, least):
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "memory_limit": 0}
+    with LocalCluster(**options, **QUIET) as cluster, Client(cluster, set_as_default=False) as client:
+        there = mgraph.cluster.Cluster(client, "cpu")
+        client.retire_workers([there.addresses[0]])
+        wait_until(lambda: len(client.run(os.getpid)) == 1)
+        began = time.monotonic()
+        with dask.config.set({"mgraph.recovery-wait": wait}):
+            assert there.again().addresses == there.addresses[1:]
+        assert time.monotonic() - began >= least
+
+
 class Broken(Exception):
     pass
 

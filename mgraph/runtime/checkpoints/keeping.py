@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from ...arguments import checked_flag
+from ...arguments import checked_flag, checked_seconds
 from ...errors import Argument, CheckpointError, Given, InputError, OutputExistsError, shown
 from ...io.files import absolute
 from ...planning.devices import usable
@@ -242,6 +242,14 @@ def counted(plan: Plan[Any], program: Lasting) -> Plan[Any]:
     return replace(plan, peak_bytes=peaks, copied_bytes=fitting)
 
 
+def configured_every() -> float | None:
+    """Return the seconds between two checkpoints as Dask's configuration gives them; None if it does not."""
+    import dask
+
+    given = dask.config.get("mgraph.checkpoint-every", None)
+    return None if given is None else checked_seconds("mgraph.checkpoint-every of Dask's configuration", given, 0)
+
+
 def checked_checkpoints(checkpoint: Any, every: Any, resume: Any) -> Checkpoints | None:
     """Return what a call's arguments `checkpoint`, `checkpoint_every` and `resume` ask for; None for no checkpoints.
 
@@ -263,4 +271,4 @@ def checked_checkpoints(checkpoint: Any, every: Any, resume: Any) -> Checkpoints
         good = isinstance(every, int | float) and not isinstance(every, bool) and 0 <= every < float("inf")
         if not good:
             raise InputError(argument="checkpoint_every", value=every, expected="a number of seconds, 0 or more")
-    return Checkpoints(Store(place), None if every is None else float(every), resume)
+    return Checkpoints(Store(place), configured_every() if every is None else float(every), resume)

@@ -21,9 +21,8 @@ from distributed.comm.addressing import get_address_host_port
 
 from ... import device as devices
 from ... import limits
-from ...arguments import checked_integer
+from ...arguments import checked_integer, checked_seconds
 from ...errors import DeviceError, Given, InputError, SchedulerError
-from .watch import checked_seconds
 
 #: The least and the greatest timeout of connect() in seconds; the greatest, 30 years, is what Python can count.
 LEAST, MOST = 0.01, 1e9

@@ -45,12 +45,9 @@ from . import events, tasks, worker
 from .comm import Aborted, Unreachable
 from .matrix import DistributedMatrix
 from .turns import PARTING, turn
-from .watch import MOST, NOTICE, SILENT, Watch, checked_timeout, connection, lost, wait_timeout
+from .watch import MOST, NOTICE, SILENT, Watch, checked_timeout, connection, lost, recovery_wait, wait_timeout
 
 _log = logging.getLogger(__name__)
-
-#: Seconds to wait for as many workers as before a loss. A nanny starts a worker again in 2 to 4 s.
-RETURN = 6.0
 
 #: Seconds to wait for the first worker, and for the tasks of a call to end that failed or was interrupted.
 NO_WORKERS = 10.0
@@ -148,7 +145,8 @@ class Cluster:
     def again(self) -> "Cluster":
         """Return the workers that there are after one was lost, chosen as before.
 
-        It waits up to six seconds for as many as before. Of workers that were chosen, it takes those that are left and
+        It waits for as many as before, at most ``mgraph.recovery-wait`` of Dask's configuration, or six seconds. Of
+        workers that were chosen, it takes those that are left and
         those that have taken a lost one's name.
 
         Returns
@@ -171,7 +169,7 @@ class Cluster:
         ...     there.again().addresses == there.addresses
         True
         """
-        found, end = copy.copy(self), time.monotonic() + RETURN
+        found, end = copy.copy(self), time.monotonic() + recovery_wait()
         with opened(self.client):
             watch = Watch(self.client, timeout=self.timeout)
             addresses, _ = _joined(watch, len(self.addresses), end, self._names)
@@ -564,10 +562,10 @@ def await_workers(client: Client, count: int, worker_timeout: float | str | None
 
 
 def returned(client: Client, call: str, count: int, worker_timeout: float | str | None) -> int:
-    """Wait for `count` workers that are not silent, at most `RETURN` seconds, to make a call again; return how many."""
+    """Wait for `count` workers that are not silent, to make a call again; return how many."""
     with opened(client):
         watch = Watch(client, timeout=checked_timeout(worker_timeout))
-        found = len(_joined(watch, max(1, count), time.monotonic() + RETURN)[0])
+        found = len(_joined(watch, max(1, count), time.monotonic() + recovery_wait())[0])
     events.tell(client, events.again(call, found))
     return found
 

@@ -17,7 +17,6 @@ busy blames no worker when it continues.
 
 import asyncio
 import concurrent.futures
-import contextlib
 import time
 import warnings
 import weakref
@@ -25,11 +24,10 @@ from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, 
 from typing import Any, TypeVar
 
 import dask
-from dask.utils import parse_timedelta
 from distributed import CancelledError, Client
 
-from ...arguments import checked_integer
-from ...errors import InputError, SchedulerError, WorkerLostError
+from ...arguments import checked_integer, checked_seconds
+from ...errors import SchedulerError, WorkerLostError
 from .pulse import PLACE
 
 T = TypeVar("T")
@@ -76,26 +74,18 @@ def wait_timeout() -> float:
     return checked_seconds("mgraph.wait-timeout of Dask's configuration", given, 0)
 
 
+def recovery_wait() -> float:
+    """Return the seconds that a call waits for as many workers as before a loss: as Dask's configuration says, else 6.
+
+    A nanny starts a worker again in 2 to 4 s.
+    """
+    given = dask.config.get("mgraph.recovery-wait", 6)
+    return checked_seconds("mgraph.recovery-wait of Dask's configuration", given, 0)
+
+
 def configured_retries() -> int:
     """Return how many times a call that lost a worker is made again: as Dask's configuration says, else 2."""
     return checked_integer("mgraph.retries of Dask's configuration", dask.config.get("mgraph.retries", 2), 0)
-
-
-def checked_seconds(name: str, value: Any, least: float) -> float:
-    """Return an argument that is a duration as Dask writes them, a number or such as ``"2 minutes"``, in seconds.
-
-    Raises
-    ------
-    InputError
-        If it is not a duration of at least `least` seconds.
-    """
-    # Dask's parser raises errors of many types.
-    with contextlib.suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-        seconds = None if isinstance(value, bool) else float(parse_timedelta(value))
-        if seconds is not None and least <= seconds < float("inf"):
-            return seconds
-    wanted = f"a number of seconds, {least:g} or more, or such as '2 minutes'"
-    raise InputError(argument=name, value=value, expected=wanted)
 
 
 class Watch:
