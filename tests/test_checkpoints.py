@@ -16,7 +16,10 @@ from test_cluster import cluster, gpus, kill_a_worker, pytestmark, wait_until  #
 from test_recovery import LOST, mortals, nursed
 
 import mgraph
+from mgraph.device import HostDevice
 from mgraph.errors import CheckpointError, InputError, OutputExistsError
+from mgraph.kernels import closure as closure_kernels
+from mgraph.runtime.dask.driver import CallSession
 
 __all__ = ["gpus", "mortals", "nursed"]  # fixtures
 
@@ -297,13 +300,13 @@ def test_the_last_two_checkpoints_are_kept(tmp_path):
         call(GRAPH, device="cpu", checkpoint=tmp_path / "made" / "here", checkpoint_every=0, progress=limit, **options)
     call(GRAPH, device="cpu", checkpoint=tmp_path / "made" / "here", checkpoint_every=0, resume=True, **options)
     there = complete(tmp_path / "made" / "here")
-    assert len(there) <= 2
+    assert len(there) == 2
     named = {each["file"] for manifest in there for each in json.loads(manifest.read_text())["files"]}
     assert named == {path.name for path in (tmp_path / "made" / "here").iterdir()} - {path.name for path in there}
 
 
 def test_files_that_a_killed_worker_has_begun_are_removed(stopped):
-    begun = [stopped / ".000000000003-distances-0-0.bin.tmp", stopped / ".checkpoint-000000000003.json.tmp"]
+    begun = [stopped / ".000000000003-0123abcd-distances-0-0.bin.tmp", stopped / ".checkpoint-000000000003.json.tmp"]
     others = [stopped / ".notes.tmp", stopped / "notes"]
     for path in begun + others:
         path.write_bytes(b"a part")
@@ -416,6 +419,62 @@ def test_one_changed_edge_is_another_input(stopped):
                 resumed(stopped, other)
 
 
+def test_a_manifest_without_a_whole(stopped):
+    for manifest in complete(stopped):
+        content = json.loads(manifest.read_text())
+        content["files"] = [each for each in content["files"] if each["name"] != "cycle"]
+        manifest.write_text(json.dumps(content))
+    with pytest.raises(CheckpointError, match="the checkpoint lacks cycle"):
+        resumed(stopped)
+
+
+def test_a_resumed_call_keeps_two_checkpoints(stopped):
+    before = complete(stopped)
+    resumed(stopped, checkpoint_every=1000)
+    assert complete(stopped) == before
+
+
+def test_a_closure_goes_on_by_other_blocks(tmp_path, monkeypatch):
+    """As on another kind of device, whose blocks have another length."""
+    call, options, names = CALLS["closure"]
+    graph = mgraph.generate.grid(40, 40, device="cpu")
+    kernels = closure_kernels.of_kind("cpu")
+    usual = kernels.DEFAULT_BLOCK
+    for first, then in ((128, 256), (256, 128)):
+        folder = tmp_path / str(first)
+        monkeypatch.setattr(kernels, "DEFAULT_BLOCK", first)
+        with pytest.raises(Stopped):
+            stop = written(folder, pause=0.3)
+            call(graph, device="cpu", checkpoint=folder, checkpoint_every=0, progress=stop, **options)
+        monkeypatch.setattr(kernels, "DEFAULT_BLOCK", then)
+        again = Steps()
+        found = call(graph, device="cpu", checkpoint=folder, resume=True, progress=again, **options)
+        assert again.seen[0] > 3 or then > first
+        monkeypatch.setattr(kernels, "DEFAULT_BLOCK", usual)
+        equal(found, call(graph, device="cpu", **options), names)
+
+
+def test_a_loss_while_loading_leaves_older_checkpoints_alone(stopped, monkeypatch):
+    before = {path: path.read_bytes() for path in stopped.iterdir()}
+    with cluster(2, processes=False) as client, pytest.raises(OutputExistsError):
+        monkeypatch.setattr(CallSession, "load", lambda *_: pytest.fail("the call began"))
+        mgraph.apsp(GRAPH, client=client, device="cpu", checkpoint=stopped)
+    assert before == {path: path.read_bytes() for path in stopped.iterdir()}
+
+
+def test_a_copy_that_does_not_fit_pauses_the_call(tmp_path, monkeypatch):
+    call, options, names = CALLS["blocked"]
+    wanted = call(GRAPH, device="cpu", **options)
+
+    def full(k, of):  # the plan has been made
+        monkeypatch.setattr(HostDevice, "available_memory", lambda self: 1000)
+
+    found = call(GRAPH, device="cpu", checkpoint=tmp_path, checkpoint_every=0, progress=full, **options)
+    monkeypatch.undo()
+    equal(found, wanted, names)
+    assert complete(tmp_path)
+
+
 def test_checkpoints_are_not_overwritten(stopped):
     before = {path: path.read_bytes() for path in stopped.iterdir()}
     with pytest.raises(OutputExistsError, match="holds checkpoints: resume=True goes on from the last one"):
@@ -455,6 +514,7 @@ def test_an_attempt_in_another_type_begins_anew(tmp_path):
     found = call(graph, checkpoint=tmp_path, checkpoint_every=0, progress=lambda k, of: time.sleep(0.1), **options)
     equal(found, call(graph, **options), names)
     assert found.plan.dtype != "int16"
+    assert complete(tmp_path)
     dtypes = {json.loads(manifest.read_text())["call"]["dtype"] for manifest in complete(tmp_path)}
     assert dtypes <= {found.plan.dtype}
 
@@ -573,7 +633,7 @@ def test_resume_on_the_command_line(tmp_path):
 
 
 def test_resume_without_a_command(stopped, tmp_path):
-    assert "command.json is missing" in mgraph_command("resume", stopped, code=1).stderr
+    assert "no command has written checkpoints" in mgraph_command("resume", stopped, code=1).stderr
     for content, text in (
         ("[]", "is damaged"),
         ('{"command": ["bfs"], "folder": "."}', "no command 'bfs' that writes"),

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
@@ -10,8 +11,9 @@ from ..errors import CheckpointError
 from ..runtime.checkpoints import checked_checkpoints
 from .commands import main
 
-#: Options with a value that say where a command runs. Of these, new ones replace all old ones.
-PLACES = ("--device", "--workers", "--scheduler", "--scheduler-file", "--wait-for-workers")
+#: Options with a value that say where a command runs, and how a scheduler is reached. A new place replaces all old ones.
+PLACES = ("--device", "--workers", "--scheduler", "--scheduler-file")
+WAYS = ("--wait-for-workers", "--tls-ca-file", "--tls-cert", "--tls-key")
 
 
 @main.command(
@@ -32,7 +34,8 @@ def resume(ctx: click.Context, folder: str, options: tuple[str, ...]) -> None:
     command = main.get_command(ctx, words[0])
     if command is None or not any(each.name == "checkpoint" for each in command.params):
         raise CheckpointError(f"{folder}: mgraph has no command {words[0]!r} that writes checkpoints")
-    kept = words[1:] if not any(_named(each) in PLACES for each in options) else _without_places(words[1:])
+    moves = any(_named(each) in PLACES for each in options)
+    kept = _without((*PLACES, *WAYS), words[1:]) if moves else words[1:]
     arguments: list[Any] = [*kept, "--checkpoint", wanted.store.place, "--resume", *options]
     with contextlib.chdir(ran_in) if os.path.isdir(ran_in) else contextlib.nullcontext():
         with command.make_context(words[0], arguments, parent=ctx) as inner:
@@ -44,12 +47,12 @@ def _named(word: str) -> str:
     return word.partition("=")[0]
 
 
-def _without_places(words: list[str]) -> list[str]:
-    """Return the words of a command without the options that say where it runs."""
+def _without(names: Sequence[str], words: Iterable[str]) -> list[str]:
+    """Return the words of a command without some options and their values."""
     found, ahead = [], iter(words)
     for word in ahead:
-        if word in PLACES:
+        if word in names:
             next(ahead, None)
-        elif _named(word) not in PLACES:
+        elif _named(word) not in names:
             found.append(word)
     return found

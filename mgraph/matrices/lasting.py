@@ -7,6 +7,7 @@ import numpy as np
 from ..arrays import Array
 from ..planning.plan import Plan
 from ..runtime.checkpoints import Lasting, Piece, Saved, fingerprint_of
+from .distance_matrix import NO_CYCLE
 from .plan import MatrixDetail
 
 #: The name of the pivots that shards have found on a negative cycle.
@@ -58,7 +59,7 @@ class LastingMatrix(Lasting):
         """Fill the shard's rectangles; every shard gets the first pivot that any of them had found."""
         for piece in self.pieces(state, shard):
             if piece.name == CYCLE:
-                state.cycle[...] = min(int(value[0]) for value in saved.values(CYCLE))
+                state.cycle[...] = min(int(value.min(initial=NO_CYCLE)) for value in saved.values(CYCLE))
             else:
                 saved.fill(piece)
         return saved.manifest.step

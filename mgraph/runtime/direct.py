@@ -41,7 +41,7 @@ class Direct:
                 k, finished = 0, False
                 if checkpoints is not None:
                     kept, place = lasting(program, plan), checkpoints.store.place
-                    keeping = Keeping(checkpoints, kept, kept.fingerprint(state, 0), 1)
+                    keeping = Keeping(checkpoints, kept, kept.fingerprint(state, 0), plan)
                     k = keeping.begin(lambda number: [filled(kept, state, 0, place, number)])
                 loaded, pace = self._moment(), Pace(plan, k)
                 while not finished:
@@ -53,8 +53,11 @@ class Direct:
                         keeping.take([writer.report()])
                         writer = None
                     if keeping is not None and order is not None and not finished and kept.settled(k):
-                        writer = Writer(order, kept.pieces(state, 0), self.device)
+                        writer = Writer(order, kept.pieces(state, 0), self.device, 0)
+                        writer.start()
                         keeping.ordered(k)
+                        if writer.pauses:
+                            writer.wait()
                     solved = self._moment()
                     if progress is not None or not finished:  # otherwise collecting need not wait
                         self.device.synchronize()

@@ -175,9 +175,9 @@ def apsp(
     )
     checked_choice("method", method, ("auto", *METHODS))
     wanted = checked_checkpoints(checkpoint, checkpoint_every, resume)
-    known = {} if wanted is None else wanted.call()
+    known = {} if wanted is None else wanted.call("apsp")
     exactly = isinstance(dtype, str) and dtype == "auto"
-    if method == "auto" and known.get("method") in METHODS:  # as the checkpoint was written by it
+    if known.get("method") in METHODS and method in ("auto", known["method"]):  # as the checkpoint was written by it
         method = known["method"]
         block, dtype = known.get("block") or block, known.get("dtype") if isinstance(dtype, str | None) else dtype
     block = None if block is None else checked_integer("block", block, 1)

@@ -108,7 +108,7 @@ def list_rank(
     """
     succ = _elements(succ)
     wanted = checked_checkpoints(checkpoint, checkpoint_every, resume)
-    known = {} if wanted is None else wanted.call()
+    known = {} if wanted is None else wanted.call("list_rank")
     if isinstance(method, str) and method == "auto" and splitters is None and known.get("method") in ranking.METHODS:
         method = known["method"]  # as the checkpoint was written by it
     runner = runner_of_vector("succ", succ, device, client, worker_timeout, wait_for_workers)

@@ -9,6 +9,7 @@ import contextlib
 import logging
 import os
 import time
+import uuid
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -56,14 +57,16 @@ class Checkpoints:
         self.store.prune(())
         return replace(self, resume=False)
 
-    def call(self) -> dict[str, Any]:
-        """Return by name what was asked of the call that goes on; empty if it does not go on from a checkpoint."""
+    def call(self, algorithm: str) -> dict[str, Any]:
+        """Return by name what was asked of the call of an algorithm that goes on; empty if none can go on from here."""
         if self.resume:
             for number in self.store.numbers():
                 try:
-                    return dict(self.store.manifest(number).call)
+                    found = dict(self.store.manifest(number).call)
                 except CheckpointError as error:
                     _log.warning("%s", error)
+                else:
+                    return found if found.get("algorithm") == algorithm else {}
         return {}
 
 
@@ -91,27 +94,20 @@ class Keeping:
         The program.
     fingerprint : int
         That of the whole input.
-    shards : int
-        The number of shards.
-
-    Raises
-    ------
-    OutputExistsError
-        If there are checkpoints, and the call is not to go on from one.
+    plan : Plan
+        The plan, with the copies that it counts.
     """
 
-    def __init__(self, wanted: Checkpoints, program: Lasting, fingerprint: int, shards: int) -> None:
+    def __init__(self, wanted: Checkpoints, program: Lasting, fingerprint: int, plan: Plan[Any]) -> None:
         self._store, self._every = wanted.store, wanted.every
-        self._call, self._input = program.described(), fingerprint
+        self._call, self._noted, self._input = program.described(), program.noted(), fingerprint
         self._numbers = wanted.store.numbers()
-        if self._numbers and not wanted.resume:
-            there = f"{wanted.store} holds checkpoints: "
-            raise OutputExistsError(there, Given("resume", True), " goes on from the last one; or give another folder")
+        self._run, self._copied = uuid.uuid4().hex[:8], tuple(copy is not None for copy in plan.copied_bytes)
         wanted.store.tidy()
         self._number = max(self._numbers, default=0)
         self._kept: list[Manifest] = []
         self._final: tuple[Stored, ...] = ()
-        self._reports: list[Report | None] = [None] * shards
+        self._reports: list[Report | None] = [None] * len(plan.ranges)
         self._step: int | None = None  # of the checkpoint that is being written
         self._last = self._asked = time.monotonic()
         self._pause = 0.0
@@ -142,15 +138,24 @@ class Keeping:
                 answers = [str(error)]
             wrong = next((answer for answer in answers if isinstance(answer, str)), None)
             if wrong is None:
-                self._kept = [manifest]
+                self._kept = [*self._before(number), manifest]
                 self._final = tuple(stored for stored in manifest.files if stored.final)
                 _log.info("going on by the checkpoint that was written to %s at %s", self._store, manifest.written)
+                self._last = self._asked = time.monotonic()  # filling took its time
                 return int(answers[0])
             damages.append(wrong)
             _log.warning("checkpoint %d cannot be used: %s", number, wrong)
         if damages:
             raise CheckpointError(f"no checkpoint can be used: {damages[0]}")
         return 0
+
+    def _before(self, number: int) -> list[Manifest]:
+        """Return the manifest of the checkpoint before one, if it can be read: it is kept, too."""
+        for older in self._numbers:
+            if older < number:
+                with contextlib.suppress(CheckpointError):
+                    return [self._store.manifest(older)]
+        return []
 
     def _check(self, manifest: Manifest) -> None:
         for name, wanted in self._call.items():
@@ -164,7 +169,8 @@ class Keeping:
     def order(self) -> Order | None:
         """Return what each shard is to write after the next span; None if it is not time, or one is being written.
 
-        The next span is taken to be as long as the last one.
+        It takes a number, which is skipped if the state is not settled then. The next span is taken to be as long as
+        the last one.
         """
         every = max(LEAST, self._pause / SHARE) if self._every is None else self._every
         now = time.monotonic()
@@ -172,7 +178,8 @@ class Keeping:
         if self._step is not None or now + span - self._last < every:
             return None
         self._number += 1
-        return Order(self._store.place, self._number, frozenset((stored.name, stored.box) for stored in self._final))
+        known = frozenset((stored.name, stored.box) for stored in self._final)
+        return Order(self._store.place, self._number, self._run, known, self._copied)
 
     def ordered(self, step: int) -> None:
         """Note that the shards have begun to write, at superstep `step`."""
@@ -197,15 +204,15 @@ class Keeping:
         final = (*self._final, *(stored for stored in files if stored.final))
         changing = tuple(stored for stored in files if not stored.final)
         written = datetime.now(UTC).isoformat(timespec="seconds")
-        manifest = Manifest(self._number, self._call, self._input, step, written, final + changing)
+        manifest = Manifest(self._number, self._call | self._noted, self._input, step, written, final + changing)
         error = next((report.error for report in done if report.error), "")
         try:
             if not error:
                 self._store.complete(manifest)
                 self._kept, self._final = [*self._kept, manifest][-KEPT:], final
             self._store.prune(self._kept)
-        except OSError as failed:
-            error = str(failed)
+        except Exception as failed:  # of any library by which fsspec knows URLs
+            error = str(failed) or type(failed).__name__
         if error:
             text = f"checkpoint {self._number} was not written to {self._store}, and the call goes on: {error}"
             _log.warning("%s", text)
@@ -218,8 +225,10 @@ class Keeping:
 
     def end(self) -> None:
         """Remove what belongs to no complete checkpoint; called when nothing is written any more."""
-        with contextlib.suppress(OSError):  # the result is there, and a later call removes it too
+        try:
             self._store.prune(self._kept)
+        except Exception as error:  # the result is there, and a later call removes it too
+            _log.warning("what is left in %s could not be removed: %s", self._store, error)
 
 
 def lasting(program: Any, plan: Plan[Any]) -> Lasting:
@@ -257,6 +266,8 @@ def checked_checkpoints(checkpoint: Any, every: Any, resume: Any) -> Checkpoints
     ------
     InputError
         If one of them is invalid, or one of the last two is given without the first.
+    OutputExistsError
+        If there are checkpoints in the folder, and the call is not to go on from one.
     """
     resume = checked_flag("resume", resume)
     if checkpoint is None:
@@ -267,8 +278,9 @@ def checked_checkpoints(checkpoint: Any, every: Any, resume: Any) -> Checkpoints
     if not isinstance(checkpoint, str | os.PathLike):
         raise InputError(argument="checkpoint", value=checkpoint, expected="a folder, as a path or a URL")
     place = absolute(os.path.expanduser(os.fspath(checkpoint)))
-    if every is not None:
-        good = isinstance(every, int | float) and not isinstance(every, bool) and 0 <= every < float("inf")
-        if not good:
-            raise InputError(argument="checkpoint_every", value=every, expected="a number of seconds, 0 or more")
-    return Checkpoints(Store(place), configured_every() if every is None else float(every), resume)
+    seconds = configured_every() if every is None else checked_seconds("checkpoint_every", every, 0)
+    store = Store(place)
+    if not resume and store.numbers():
+        there = f"{store} holds checkpoints: "
+        raise OutputExistsError(there, Given("resume", True), " goes on from the last one; or give another folder")
+    return Checkpoints(store, seconds, resume)

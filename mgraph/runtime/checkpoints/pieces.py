@@ -78,6 +78,10 @@ class Lasting(ABC):
             "predecessors": plan.predecessors,
         }
 
+    def noted(self) -> dict[str, Any]:
+        """Return by name what else a checkpoint says of the call, for `resumed`: values of JSON."""
+        return {}
+
     @abstractmethod
     def fingerprint(self, state: Any, shard: int) -> int:
         """Return a number of 64 bits that depends on the shard's part of the input; called right after `load`.

@@ -11,7 +11,8 @@ little-endian order, and nothing else. The manifest is JSON:
 - ``files``: of each file its name, the name of the whole, its part (the first and the end of each dimension), the type
   of its elements, the CRC-32 of its bytes, and whether later checkpoints have the same elements in the same file.
 
-Checkpoints are numbered from 1. The number is in the names of the manifest and of the files that were written for it.
+Checkpoints are numbered from 1. The number is in the names of the manifest and of the files that were written for it,
+which also have some digits that are different in each run: what an earlier run still writes damages no later one.
 
 Invariants: a manifest is written when all its files are on disk, under another name, and renamed; so a checkpoint with
 a manifest is complete. Nothing is pickled. What is read is checked before it is used: the names and types in the
@@ -28,7 +29,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -51,7 +52,7 @@ READERS = min(8, limits.cores())
 LONGEST = 1 << 26
 
 _MANIFEST = re.compile(r"checkpoint-(\d{12})\.json")
-_FILE = re.compile(r"(\d{12})-[a-z]+(-\d+)+\.bin")
+_FILE = re.compile(r"(\d{12})-[0-9a-f]{8}-[a-z]+(-\d+)+\.bin")
 #: What a file is called while it is written.
 _BEGUN = re.compile(rf"\.({_MANIFEST.pattern}|{_FILE.pattern})\.tmp")
 
@@ -133,9 +134,7 @@ class Store:
     def manifest(self, number: int) -> Manifest:
         """Return a checkpoint's manifest, or raise CheckpointError if it is damaged."""
         name = f"checkpoint-{number:012d}.json"
-        raw = self._read(name, LONGEST + 1)
-        if len(raw) > LONGEST:
-            raise CheckpointError(f"{self.place}: {name} is longer than any manifest")
+        raw = self._read(name, LONGEST)
         try:
             return _manifest(json.loads(raw), number)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
@@ -156,10 +155,10 @@ class Store:
         }
         self._write(f"checkpoint-{manifest.number:012d}.json", json.dumps(described, indent=1).encode())
 
-    def write(self, number: int, piece: Piece, rows: np.ndarray) -> Stored:
-        """Write `rows`, the elements of a piece on the host, for a checkpoint; return what to list of it."""
+    def write(self, number: int, run: str, piece: Piece, rows: np.ndarray) -> Stored:
+        """Write `rows`, the elements of a piece on the host, for a checkpoint of a run; return what to list of it."""
         there = "-".join(map(str, piece.origin))
-        file, dtype = f"{number:012d}-{piece.name}-{there}.bin", rows.dtype.newbyteorder("<")
+        file, dtype = f"{number:012d}-{run}-{piece.name}-{there}.bin", rows.dtype.newbyteorder("<")
         content = np.ascontiguousarray(rows, dtype).reshape(-1).view(np.uint8)
         checksum = zlib.crc32(content.data)
         self._write(file, content.data)
@@ -167,7 +166,7 @@ class Store:
 
     def read(self, stored: Stored) -> np.ndarray:
         """Return the elements of a file, or raise CheckpointError if it is missing or damaged."""
-        raw = self._read(stored.file, stored.nbytes + 1)
+        raw = self._read(stored.file, stored.nbytes)
         if len(raw) != stored.nbytes or zlib.crc32(raw) != stored.checksum:
             raise CheckpointError(
                 f"{self.place}: {stored.file} is damaged: its length or its checksum is not as written"
@@ -186,6 +185,8 @@ class Store:
         CheckpointError
             If no command has written them, or the file is damaged.
         """
+        if COMMAND not in self._names():
+            raise CheckpointError(f"no command has written checkpoints to {self.place}: call with resume=True instead")
         try:
             found = json.loads(self._read(COMMAND, LONGEST))
             words, folder = found["command"], found["folder"]
@@ -246,19 +247,25 @@ class Store:
             raise
 
     def _read(self, name: str, most: int) -> bytes:
-        """Return at most so many bytes of a file."""
+        """Return a file, or raise CheckpointError if it has more than so many bytes, before they take memory."""
         try:
             if not self._remote:
                 with open(os.path.join(self.place, name), "rb") as file:
-                    return file.read(most)
+                    size = os.fstat(file.fileno()).st_size
+                    return file.read(size) if size <= most else self._refuse(name)
             system, inner = system_of(self.place)
-            return bytes(system.cat_file(f"{inner}/{name}", 0, most))
+            path = f"{inner}/{name}"
+            system.invalidate_cache(inner)
+            return bytes(system.cat_file(path)) if system.size(path) <= most else self._refuse(name)
         except MgraphError:
             raise
         except FileNotFoundError as error:
             raise CheckpointError(f"{self.place}: {name} is missing; can this machine read the folder?") from error
         except OSError as error:
             raise CheckpointError(f"{self.place}: {name} cannot be read: {error}") from error
+
+    def _refuse(self, name: str) -> NoReturn:
+        raise CheckpointError(f"{self.place}: {name} is damaged: it is longer than it can be")
 
     def _remove(self, name: str) -> None:
         if self._remote:
@@ -306,8 +313,11 @@ class Saved:
             raise CheckpointError(f"{self.store}: the checkpoint lacks {missing:,} elements of {piece.name}")
 
     def values(self, name: str) -> list[np.ndarray]:
-        """Return the contents of all files of a whole, in the order of the manifest."""
-        return [self.store.read(stored) for stored in self.manifest.files if stored.name == name]
+        """Return the contents of all files of a whole, at least one, in the order of the manifest."""
+        found = [self.store.read(stored) for stored in self.manifest.files if stored.name == name]
+        if not found:
+            raise CheckpointError(f"{self.store}: the checkpoint lacks {name}")
+        return found
 
 
 def _manifest(found: Any, number: int) -> Manifest:

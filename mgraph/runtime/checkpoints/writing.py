@@ -6,7 +6,7 @@ the copy to the host part by part, and write it. Where a copy does not fit, the 
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -26,7 +26,10 @@ CHUNK = 1 << 26
 ROOM = 0.9
 
 #: Threads that write: several reach a higher rate than one, as each computes a checksum and waits for the disk.
-_WRITERS = ThreadPoolExecutor(min(8, limits.cores()), "mgraph-checkpoint")
+THREADS = min(8, limits.cores())
+
+#: Seconds between two looks whether a writer that the call waits for is done, or the call has ended.
+LOOK = 0.02
 
 
 @dataclass(frozen=True)
@@ -39,13 +42,19 @@ class Order:
         The folder.
     number : int
         The number of the checkpoint.
+    run : str
+        What distinguishes the run from others, in the names of its files: 8 hexadecimal digits.
     known : frozenset
         The names and parts of files with final elements that have been written.
+    copied : tuple of bool
+        Whether the plan has counted a copy of the pieces, by shard.
     """
 
     place: str
     number: int
+    run: str
     known: frozenset[tuple[str, Box]]
+    copied: tuple[bool, ...]
 
 
 class Report(NamedTuple):
@@ -67,25 +76,57 @@ class Report(NamedTuple):
 
 
 class Writer:
-    """Writes a shard's pieces, from a copy if there is room for one; otherwise all is written when it is made."""
+    """Writes a shard's pieces.
 
-    def __init__(self, order: Order, pieces: Sequence[Piece], device: devices.Device) -> None:
+    Parameters
+    ----------
+    order : Order
+        What to write.
+    pieces : sequence of Piece
+        The pieces. Those that change are copied, if there is room.
+    device : Device
+        Where they are.
+    shard : int
+        The number of the shard.
+
+    Attributes
+    ----------
+    pauses : bool
+        Whether the pieces themselves are written, so that the call must `wait`.
+    """
+
+    def __init__(self, order: Order, pieces: Sequence[Piece], device: devices.Device, shard: int) -> None:
         began = time.monotonic()
         self._order, self._store, self._device = order, Store(order.place), device
         self._ended = threading.Event()
         there = [piece for piece in pieces if piece.array.size]
         changing = sum(piece.array.nbytes for piece in there if not piece.final)
-        copied = changing <= ROOM * device.available_memory()
+        self.pauses = not order.copied[shard] or changing > ROOM * device.available_memory()
         with device.active():
-            if copied:
-                there = [each if each.final else each._replace(array=each.array.copy()) for each in there]
+            if not self.pauses:
+                try:
+                    there = [each if each.final else each._replace(array=each.array.copy()) for each in there]
+                except MemoryError:  # others have taken what was free
+                    self.pauses = True
             self._ready = device.current_stream().record()
-        parts = [part for piece in there for part in _chunks(piece) if (part.name, part.box) not in order.known]
-        self._parts = [_WRITERS.submit(self._write, part) for part in parts]
-        if not copied:
-            for part in self._parts:
-                part.exception()
+        parts = [part for piece in there for part in _chunks(piece)]
+        self._waiting = [part for part in parts if (part.name, part.box) not in order.known]
+        self._parts: list[Future[Stored]] = []
         self._pause = time.monotonic() - began
+
+    def start(self) -> None:
+        """Begin to write."""
+        pool = ThreadPoolExecutor(THREADS, "mgraph-checkpoint")
+        self._parts = [pool.submit(self._write, part) for part in self._waiting]
+        self._waiting = []
+        pool.shutdown(wait=False)
+
+    def wait(self, ended: Callable[[], bool] = lambda: False) -> None:
+        """Wait until all is written, or the call has `ended`."""
+        began = time.monotonic()
+        while not (self.done or ended()):
+            time.sleep(LOOK)
+        self._pause += time.monotonic() - began
 
     @property
     def done(self) -> bool:
@@ -105,11 +146,6 @@ class Writer:
         for part in self._parts:
             part.cancel()
 
-    def wait(self) -> None:
-        """Wait until nothing reads the pieces any more."""
-        for part in self._parts:
-            _error_of(part)
-
     def _write(self, part: Piece) -> Stored:
         if self._ended.is_set():
             raise OSError("the call has ended")
@@ -119,7 +155,7 @@ class Writer:
             array = np.empty(rows.shape, rows.dtype)
             devices.carry(self._device, self._ready, rows, array)
             array = array.reshape(part.array.shape)
-        return self._store.write(self._order.number, part, array)
+        return self._store.write(self._order.number, self._order.run, part, array)
 
 
 def _chunks(piece: Piece) -> list[Piece]:

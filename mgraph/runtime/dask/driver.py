@@ -230,7 +230,7 @@ class Cluster:
                 keeping = None
                 if checkpoints is not None:
                     kept = lasting(program, plan)
-                    keeping = Keeping(checkpoints, kept, sum(session.each(worker.fingerprint)) % 2**64, len(addresses))
+                    keeping = Keeping(checkpoints, kept, sum(session.each(worker.fingerprint)) % 2**64, plan)
                     k = keeping.begin(partial(session.each, worker.fill, checkpoints.store.place))
                 loaded, pace = time.perf_counter(), Pace(plan, k)
                 while not finished:

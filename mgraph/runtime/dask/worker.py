@@ -117,6 +117,16 @@ class Session:
             raise Aborted("aborted")
         self.superstep = superstep
 
+    def write(self, writer: Writer) -> None:
+        """Begin to write a checkpoint, and wait for it if it pauses; raise Aborted if the call has ended."""
+        with self._ending:
+            if self.mailbox.aborted:
+                raise Aborted("aborted")
+            self.writer = writer
+            writer.start()
+        if writer.pauses:
+            writer.wait(lambda: self.mailbox.aborted)
+
     def rest(self) -> None:
         """End a call, but keep what stays."""
         pulse, self.pulse = self.pulse, None
@@ -212,7 +222,7 @@ class Sessions(WorkerPlugin):
             if pulse is not None:
                 pulse.stop()
             found.mailbox.abort()
-            if found.comm is not None:
+            if found.comm is not None or found.writer is not None:
                 found.abort()
 
     def nccl(self, session: Session, comm: DaskComm, addresses: Sequence[str]) -> Nccl:
@@ -549,7 +559,7 @@ def span(session: str, first: int, most: int, order: Order | None) -> tuple[int,
         if s.writer is not None and s.writer.done:
             report, s.writer = s.writer.report(), None
         if order is not None and not finished and s.program.settled(k):
-            s.writer = Writer(order, s.program.pieces(s.state, s.rank), s.device)
+            s.write(Writer(order, s.program.pieces(s.state, s.rank), s.device, s.rank))
     return k, finished, report
 
 
@@ -578,8 +588,7 @@ def collect(session: str) -> tuple[dict[str, np.ndarray], dict[str, np.dtype], d
     s = sessions(worker).find(session)
     with at_work(worker, s, "collect"):
         if s.writer is not None:
-            s.writer.stop()
-            s.writer.wait()  # as it may read what is changed now
+            s.writer.stop()  # what it writes is a copy, or final
         arrays = s.program.collect(s.state, s.connected())
         s.device.synchronize()
         s.close()
