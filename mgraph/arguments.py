@@ -3,6 +3,7 @@
 import contextlib
 import math
 import re
+import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -135,6 +136,17 @@ def checked_integer(name: str, value: Any, least: int, most: int | None = None) 
     return int(value)
 
 
+def warn_caller(message: Warning) -> None:
+    """Warn at the line that called mgraph, whatever decorators lie between."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in (
+        "mgraph",
+        "contextlib",
+    ):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, stacklevel=level)
+
+
 def checked_depth(limit: Any, max_depth: Any, n: int) -> int | None:
     """Return the greatest distance to search to in a graph of `n` vertices, or None.
 
@@ -145,7 +157,7 @@ def checked_depth(limit: Any, max_depth: Any, n: int) -> int | None:
             raise InputError("give ", Given("limit"), " only: ", Given("max_depth"), " is its former name")
         names = Given("max_depth"), " is the former name of ", Given("limit")
         message = RenamedWarning(*names, ", which replaces it in the next release")
-        warnings.warn(message, stacklevel=4)  # of the call, which is decorated once
+        warn_caller(message)
     name, value = ("limit", limit) if max_depth is None else ("max_depth", max_depth)
     return None if value is None else min(checked_integer(name, value, 0), n)
 

@@ -11,7 +11,7 @@ from ..errors import CheckpointError
 from ..runtime.checkpoints import checked_checkpoints
 from .commands import main
 
-#: Options with a value that say where a command runs, and how a scheduler is reached. A new place replaces all old ones.
+#: Options with a value that say where a command runs, and how a scheduler is reached. A new place replaces them all.
 PLACES = ("--device", "--workers", "--scheduler", "--scheduler-file")
 WAYS = ("--wait-for-workers", "--tls-ca-file", "--tls-cert", "--tls-key")
 

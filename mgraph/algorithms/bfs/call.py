@@ -125,7 +125,7 @@ def bfs(
     predecessors, limit = checked_predecessors(predecessors), checked_depth(limit, max_depth, graph.n)
     checked_choice("method", method, ("auto", *searches.METHODS))
     wanted = checked_checkpoints(checkpoint, checkpoint_every, resume)
-    known = {} if wanted is None else wanted.call()
+    known = {} if wanted is None else wanted.call("bfs")
     if method == "auto" and known.get("method") in searches.METHODS:  # as the checkpoint was written by it
         method = known["method"]
     runner = runner_of(graph, device, client, worker_timeout, wait_for_workers)

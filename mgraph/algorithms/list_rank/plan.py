@@ -1,13 +1,12 @@
 """Plans of list ranking."""
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from ...arguments import checked_choice, checked_integer
+from ...arguments import checked_choice, checked_integer, warn_caller
 from ...dtypes import MAX_ELEMENTS
 from ...errors import Given, InputError, RenamedWarning, Words
 from ...kernels import list_rank as list_rank_kernels
@@ -95,7 +94,7 @@ def planned(
         former, method = method, FORMER_METHODS[method]
         names = Given("method", former), " of list_rank is now ", Given("method", method)
         message = RenamedWarning(*names, ": the former name ends with the next release")
-        warnings.warn(message, stacklevel=4)  # the caller of the public function
+        warn_caller(message)
     checked_choice("method", method, ("auto", *METHODS))
     if method == "sequential" and kind == "cuda":
         raise InputError(

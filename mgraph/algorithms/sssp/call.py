@@ -130,7 +130,7 @@ def sssp(
     most = _checked_limit(limit, computed)
     checked_choice("method", method, ("auto", *METHODS))
     wanted = checked_checkpoints(checkpoint, checkpoint_every, resume)
-    known = {} if wanted is None else wanted.call()
+    known = {} if wanted is None else wanted.call("sssp")
     if method == "auto" and known.get("method") in METHODS:  # as the checkpoint was written by it
         method = known["method"]
     least = 0 if graph.nonnegative else graph.extremes()[0]
