@@ -636,7 +636,7 @@ def test_resume_without_a_command(stopped, tmp_path):
     assert "no command has written checkpoints" in mgraph_command("resume", stopped, code=1).stderr
     for content, text in (
         ("[]", "is damaged"),
-        ('{"command": ["bfs"], "folder": "."}', "no command 'bfs' that writes"),
+        ('{"command": ["components"], "folder": "."}', "no command 'components' that writes"),
     ):
         (stopped / "command.json").write_text(content)
         assert text in mgraph_command("resume", stopped, code=1).stderr

@@ -67,6 +67,7 @@ def cases() -> list[Case]:
     n = 320
     matrix = np.where(rng.random((n, n)) < 0.05, rng.integers(1, 50, (n, n)), np.inf).astype(np.float32)
     roads = generate.grid(16, 16, weights=(1, 9), device="cpu")
+    large = generate.grid(48, 48, weights=(1, 9), device="cpu")  # several batches of sources, and blocks of pivots
     successors = generate.linked_list(20_000, device="cpu")
 
     def distances(found: Any) -> Any:
@@ -100,7 +101,7 @@ def cases() -> list[Case]:
         Case(
             "apsp by search with checkpoints",
             "apsp",
-            lambda **on: apsp(roads, method="sssp", span=2, **on),
+            lambda **on: apsp(large, method="sssp", span=1, **on),
             distances,
             stays=True,
             kept=True,
@@ -110,7 +111,7 @@ def cases() -> list[Case]:
         Case(
             "bfs_many with checkpoints",
             "bfs_many",
-            lambda **on: bfs_many(roads, range(100), span=2, **on),
+            lambda **on: bfs_many(roads, [*range(256)] * 3, span=20, **on),
             distances,
             stays=True,
             kept=True,
@@ -121,7 +122,7 @@ def cases() -> list[Case]:
         Case(
             "closure with checkpoints",
             "closure",
-            lambda **on: transitive_closure(roads, span=1, **on),
+            lambda **on: transitive_closure(large, span=3, **on),
             lambda found: found.words,
             stays=True,
             kept=True,

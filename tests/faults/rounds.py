@@ -216,9 +216,9 @@ class Rounds:
             fault.strike(scene)
 
         awaited = Moment(moment, scene.random, act, *self._usually(case, scene))
+        begun = time.monotonic()
         with awaited.awaited() as progress, dask.config.set({"mgraph.retries": retries}):
             ending = self.ended(case, scene.site, progress=progress)
-        over = time.monotonic()
         awaited.join()
         if awaited.came and not later:
             fault.end(scene)
@@ -228,7 +228,7 @@ class Rounds:
         allowed = fault.again if retries else fault.once
         allowed += scene.excused
         unnoticed = UNNOTICED + (TIMEOUT if fault.silent else 0)
-        if case.stays and times and over - times[0] < unnoticed + (over - times[0] - ending.seconds):
+        if case.stays and times and times[0] > begun + ending.seconds - unnoticed:
             allowed += ("result lost",)
         found = []
         if ending.how not in allowed:
