@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import warnings
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ import mgraph
 from mgraph.device import HostDevice
 from mgraph.errors import CheckpointError, InputError, OutputExistsError
 from mgraph.kernels import closure as closure_kernels
+from mgraph.runtime.checkpoints import Store
 from mgraph.runtime.dask.driver import CallSession
 
 __all__ = ["gpus", "mortals", "nursed"]  # fixtures
@@ -30,7 +32,16 @@ class Stopped(Exception):
 
 def complete(folder):
     """Return the manifests of the checkpoints in a folder, the oldest first."""
-    return sorted(Path(folder).glob("checkpoint-*.json"))
+    return sorted(Path(folder).glob("checkpoint-0*.json"))
+
+
+def changed(manifest, change):
+    """Change the content of a manifest, and its checksum."""
+    content = json.loads(manifest.read_text())
+    change(content)
+    del content["crc32"]
+    content["crc32"] = zlib.crc32(json.dumps(content, sort_keys=True).encode())
+    manifest.write_text(json.dumps(content))
 
 
 def written(folder, count=1, then=None, pause=0.02):
@@ -389,9 +400,7 @@ def test_of_a_damaged_checkpoint_the_one_before_is_used(stopped, how):
 )
 def test_manifests_are_not_trusted(stopped, change):
     for manifest in complete(stopped):
-        content = json.loads(manifest.read_text())
-        content["files"][0] |= change
-        manifest.write_text(json.dumps(content))
+        changed(manifest, lambda content: content["files"][0].update(change))
     with pytest.raises(CheckpointError, match="no checkpoint can be used"):
         resumed(stopped)
 
@@ -421,11 +430,83 @@ def test_one_changed_edge_is_another_input(stopped):
 
 def test_a_manifest_without_a_whole(stopped):
     for manifest in complete(stopped):
-        content = json.loads(manifest.read_text())
-        content["files"] = [each for each in content["files"] if each["name"] != "cycle"]
-        manifest.write_text(json.dumps(content))
+        kept = [each for each in json.loads(manifest.read_text())["files"] if each["name"] != "cycle"]
+        changed(manifest, lambda content, kept=kept: content.update(files=kept))
     with pytest.raises(CheckpointError, match="the checkpoint lacks cycle"):
         resumed(stopped)
+
+
+@pytest.mark.parametrize("step", [10**30, 4, 45, -3, "6", 3.0], ids=str)
+def test_a_superstep_that_cannot_be(stopped, step):
+    first, last = complete(stopped)
+    changed(last, lambda content: content.update(step=step))
+    found, seen = resumed(stopped)
+    equal(found, mgraph.apsp(GRAPH, device="cpu", method="blocked"), ("distances",))
+    assert seen[0] == json.loads(first.read_text())["step"] + 3
+
+
+def test_one_flipped_bit_of_a_manifest(stopped):
+    first, last = complete(stopped)
+    step = json.loads(last.read_text())["step"]
+    last.write_text(last.read_text().replace(f'"step": {step}', f'"step": {step + 3}'))
+    assert json.loads(last.read_text())["step"] == step + 3
+    _, seen = resumed(stopped)
+    assert seen[0] == json.loads(first.read_text())["step"] + 3
+
+
+@pytest.mark.parametrize("place", ["manifest", "file"])
+def test_a_pipe_in_the_place_of_a_file(stopped, place):
+    first, last = complete(stopped)
+    path = last if place == "manifest" else stopped / json.loads(last.read_text())["files"][0]["file"]
+    path.unlink()
+    os.mkfifo(path)
+    _, seen = resumed(stopped)
+    assert seen[0] == json.loads(first.read_text())["step"] + 3
+
+
+def test_a_folder_is_for_one_call_at_a_time(stopped):
+    running = []
+
+    def progress(k, of):
+        if not running:
+            running.append(k)
+            with pytest.raises(CheckpointError, match="another call writes checkpoints to"):
+                resumed(stopped)
+
+    call, options, names = CALLS["blocked"]
+    found = call(GRAPH, device="cpu", checkpoint=stopped, resume=True, progress=progress, **options)
+    equal(found, call(GRAPH, device="cpu", **options), names)
+    assert running
+    resumed(stopped)
+
+
+def test_johnsons_potentials_are_a_part_of_the_input(tmp_path):
+    """Weights that differ by a potential have the same shifted weights."""
+
+    def path(weight):
+        return mgraph.Graph.from_edges(np.arange(2999), np.arange(1, 3000), np.full(2999, weight, np.int32))
+
+    on = {"method": "johnson", "span": 1, "device": "cpu", "checkpoint": tmp_path}
+    with pytest.raises(Stopped):
+        mgraph.apsp(path(-5), checkpoint_every=0, progress=written(tmp_path, pause=0.5), **on)
+    with pytest.raises(CheckpointError, match="another input"):
+        mgraph.apsp(path(-7), resume=True, **on)
+
+
+def test_workers_that_do_not_see_the_same_folder(tmp_path, monkeypatch):
+    call, options, names = CALLS["blocked"]
+    monkeypatch.setattr(Store, "missing", lambda self, files: [files[0].file])
+    with pytest.warns(RuntimeWarning, match="1 files are not there: do all workers see the same folder") as caught:
+        found = call(
+            GRAPH,
+            device="cpu",
+            checkpoint=tmp_path,
+            checkpoint_every=0,
+            progress=lambda k, of: time.sleep(0.05),
+            **options,
+        )
+    equal(found, call(GRAPH, device="cpu", **options), names)
+    assert len(caught) == 1 and not complete(tmp_path)
 
 
 def test_a_resumed_call_keeps_two_checkpoints(stopped):
@@ -595,6 +676,9 @@ def test_arguments_are_checked(tmp_path):
         ({"resume": True}, "resume goes with checkpoint="),
         ({"checkpoint_every": 3}, "checkpoint_every goes with checkpoint="),
         ({"checkpoint": 5}, "checkpoint must be a folder"),
+        ({"checkpoint": ""}, "checkpoint must be a folder"),
+        ({"checkpoint": "a\0b"}, "checkpoint must be a folder"),
+        ({"checkpoint": tmp_path, "checkpoint_every": 10**400}, "checkpoint_every must be a number of seconds"),
         ({"checkpoint": tmp_path, "checkpoint_every": -1}, "checkpoint_every must be a number of seconds"),
         ({"checkpoint": tmp_path, "checkpoint_every": "often"}, "checkpoint_every must be a number of seconds"),
         ({"checkpoint": tmp_path, "resume": "yes"}, "resume must be"),
@@ -638,5 +722,5 @@ def test_resume_without_a_command(stopped, tmp_path):
         ("[]", "is damaged"),
         ('{"command": ["components"], "folder": "."}', "no command 'components' that writes"),
     ):
-        (stopped / "command.json").write_text(content)
+        (stopped / "checkpoint-command.json").write_text(content)
         assert text in mgraph_command("resume", stopped, code=1).stderr

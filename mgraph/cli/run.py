@@ -3,6 +3,7 @@
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
@@ -202,8 +203,12 @@ def note_command(options: dict[str, Any]) -> None:
     """Write the command that runs beside the checkpoints that it begins to write, for ``mgraph resume``."""
     given = options.get("checkpoint"), options.get("checkpoint_every"), options.get("resume", False)
     wanted = checked_checkpoints(*given)
-    if wanted is not None and not wanted.store.numbers():
-        wanted.store.note(click.get_current_context().meta[WORDS])
+    words = click.get_current_context().meta[WORDS]
+    if wanted is not None and not wanted.store.numbers() and "-" not in words:  # standard input cannot be read again
+        try:
+            wanted.store.note(words)
+        except OSError as error:  # as of a checkpoint: the call goes on
+            warnings.warn(f"mgraph resume will not know this command: {error}", RuntimeWarning, stacklevel=2)
 
 
 def _compiling(bar: Any, name: str, begins: bool, look: Callable[[], None]) -> None:

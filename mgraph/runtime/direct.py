@@ -8,7 +8,7 @@ from .. import device as devices
 from ..device.clock import clock
 from ..planning.devices import DeviceSpec, spec_of
 from ..planning.plan import Plan
-from .checkpoints import Checkpoints, Keeping, Writer, filled, lasting
+from .checkpoints import Checkpoints, Keeping, Writer, filled, held, lasting
 from .communicator import Solo
 from .program import Outcome, Pace, Program, Progress, advance, log_plan, memory_errors
 
@@ -34,7 +34,7 @@ class Direct:
         keeping: Keeping | None = None
         writer: Writer | None = None
         log_plan(plan)
-        with memory_errors(plan.algorithm, plan), self.device.active():
+        with memory_errors(plan.algorithm, plan), self.device.active(), held(checkpoints):
             try:
                 begun = self._moment()
                 state = program.load(0, piece(0), self.device)

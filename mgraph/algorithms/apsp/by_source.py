@@ -28,7 +28,7 @@ from ...graph.weights import decode
 from ...kernels import sssp_many as sssp_many_kernels
 from ...kernels.edges import Adjacency, WeightedAdjacency
 from ...planning.plan import Plan
-from ...runtime.checkpoints import Lasting, Piece, Saved, fingerprint_of_edges
+from ...runtime.checkpoints import Lasting, Piece, Saved, fingerprint_of, fingerprint_of_edges
 from ...runtime.communicator import Communicator
 from ...runtime.gathering import Whole
 from .detail import SLOTS, SourcesDetail
@@ -208,12 +208,13 @@ class FromEverySource(Lasting):
         return super().described() | {"computed": self.detail.computed}
 
     def fingerprint(self, state: SourcesShard, shard: int) -> int:
-        """Return that of the edges into the shard's sources."""
+        """Return that of the edges into the shard's sources, and of what their weights were shifted by."""
         first, last = self.plan.ranges[shard]
         indptr, indices, weights = state.by_target
         own = slice(int(indptr[first]), int(indptr[last]))
         edges = Compressed(indptr[first : last + 1] - indptr[first], indices[own], weights[own])
-        return fingerprint_of_edges(first, edges)
+        shifts = [] if state.h is None else [Piece("potentials", state.h[first:last], (first,))]
+        return fingerprint_of_edges(first, edges) + fingerprint_of(shifts)
 
     def pieces(self, state: SourcesShard, shard: int) -> list[Piece]:
         """Return the rows that are done since the call began, which are final."""

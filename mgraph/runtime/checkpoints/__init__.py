@@ -6,7 +6,7 @@
 - `keeping`: when a call writes a checkpoint, and which one it goes on from.
 """
 
-from .keeping import Checkpoints, Keeping, Written, checked_checkpoints, counted, lasting
+from .keeping import Checkpoints, Keeping, Written, checked_checkpoints, counted, held, lasting
 from .pieces import Lasting, Piece, fingerprint_of, fingerprint_of_edges
 from .store import Saved, Store
 from .writing import Order, Report, Writer, filled
@@ -27,5 +27,6 @@ __all__ = [
     "filled",
     "fingerprint_of",
     "fingerprint_of_edges",
+    "held",
     "lasting",
 ]

@@ -100,7 +100,8 @@ class Keeping:
 
     def __init__(self, wanted: Checkpoints, program: Lasting, fingerprint: int, plan: Plan[Any]) -> None:
         self._store, self._every = wanted.store, wanted.every
-        self._call, self._noted, self._input = program.described(), program.noted(), fingerprint
+        self._program, self._steps = program, plan.steps
+        self._call, self._noted, self._input = program.described(), program.noted(), fingerprint % 2**64
         self._numbers = wanted.store.numbers()
         self._run, self._copied = uuid.uuid4().hex[:8], tuple(copy is not None for copy in plan.copied_bytes)
         wanted.store.tidy()
@@ -111,6 +112,7 @@ class Keeping:
         self._step: int | None = None  # of the checkpoint that is being written
         self._last = self._asked = time.monotonic()
         self._pause = 0.0
+        self._warned = False
 
     def begin(self, fill: Callable[[int], Sequence[int | str]]) -> int:
         """Return the superstep to begin with: that of the last checkpoint that can be used, or 0 if there is none.
@@ -131,7 +133,7 @@ class Keeping:
             try:
                 manifest = self._store.manifest(number)
                 self._check(manifest)
-                answers = fill(number)
+                answers = [self._first(answer) for answer in fill(number)]
             except OtherCallError:
                 raise
             except CheckpointError as error:
@@ -148,6 +150,14 @@ class Keeping:
         if damages:
             raise CheckpointError(f"no checkpoint can be used: {damages[0]}")
         return 0
+
+    def _first(self, answer: int | str) -> int | str:
+        """Return a superstep to go on with, or in words what is wrong with it."""
+        if isinstance(answer, int):
+            beyond = self._steps is not None and answer > self._steps
+            if answer < 0 or beyond or not self._program.settled(answer):
+                return f"{self._store}: no checkpoint can have been written at superstep {answer}"
+        return answer
 
     def _before(self, number: int) -> list[Manifest]:
         """Return the manifest of the checkpoint before one, if it can be read: it is kept, too."""
@@ -208,6 +218,9 @@ class Keeping:
         error = next((report.error for report in done if report.error), "")
         try:
             if not error:
+                hidden = self._store.missing(manifest.files)
+                if hidden:
+                    raise CheckpointError(f"{len(hidden)} files are not there: do all workers see the same folder?")
                 self._store.complete(manifest)
                 self._kept, self._final = [*self._kept, manifest][-KEPT:], final
             self._store.prune(self._kept)
@@ -216,7 +229,9 @@ class Keeping:
         if error:
             text = f"checkpoint {self._number} was not written to {self._store}, and the call goes on: {error}"
             _log.warning("%s", text)
-            warnings.warn(text, RuntimeWarning, stacklevel=2)
+            if not self._warned:
+                warnings.warn(text, RuntimeWarning, stacklevel=2)
+            self._warned = True
             return None
         done_in = time.monotonic() - self._last
         made = Written(self._number, step, sum(stored.nbytes for stored in files), done_in)
@@ -229,6 +244,11 @@ class Keeping:
             self._store.prune(self._kept)
         except Exception as error:  # the result is there, and a later call removes it too
             _log.warning("what is left in %s could not be removed: %s", self._store, error)
+
+
+def held(checkpoints: Checkpoints | None) -> contextlib.AbstractContextManager[None]:
+    """Return a context in which no other call writes to the folder of a call's checkpoints, if it writes any."""
+    return contextlib.nullcontext() if checkpoints is None else checkpoints.store.locked()
 
 
 def lasting(program: Any, plan: Plan[Any]) -> Lasting:
@@ -275,7 +295,7 @@ def checked_checkpoints(checkpoint: Any, every: Any, resume: Any) -> Checkpoints
             if value is not None:
                 raise InputError(Argument(name), " goes with ", Given("checkpoint"))
         return None
-    if not isinstance(checkpoint, str | os.PathLike):
+    if not isinstance(checkpoint, str | os.PathLike) or not os.fspath(checkpoint) or "\0" in os.fspath(checkpoint):
         raise InputError(argument="checkpoint", value=checkpoint, expected="a folder, as a path or a URL")
     place = absolute(os.path.expanduser(os.fspath(checkpoint)))
     seconds = configured_every() if every is None else checked_seconds("checkpoint_every", every, 0)

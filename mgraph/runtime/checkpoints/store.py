@@ -4,6 +4,7 @@ A checkpoint is a manifest and the files that it names. A file has the elements 
 little-endian order, and nothing else. The manifest is JSON:
 
 - ``format``: the number of the format, 1.
+- ``crc32``: the CRC-32 of all other fields, as JSON in one line with sorted keys.
 - ``call``: what was asked, by the arguments that change the result, and how it is computed.
 - ``input``: the fingerprint of the input.
 - ``step``: the number of the next superstep.
@@ -21,11 +22,13 @@ manifest, and the length and the checksum of each file.
 
 import contextlib
 import json
+import logging
 import math
 import os
 import re
+import stat
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,11 +42,13 @@ from ...errors import CheckpointError, MgraphError
 from ...io.files import is_url, system_of
 from .pieces import Box, Piece, overlap, within
 
+_log = logging.getLogger(__name__)
+
 #: The number of the format.
 FORMAT = 1
 
 #: The name of the file with the command that writes the checkpoints.
-COMMAND = "command.json"
+COMMAND = "checkpoint-command.json"
 
 #: Files that are read at a time: several reach a higher rate than one, as each computes a checksum.
 READERS = min(8, limits.cores())
@@ -153,7 +158,48 @@ class Store:
                 for s in manifest.files
             ],
         }
-        self._write(f"checkpoint-{manifest.number:012d}.json", json.dumps(described, indent=1).encode())
+        sealed = described | {"crc32": _checksum(described)}
+        self._write(f"checkpoint-{manifest.number:012d}.json", json.dumps(sealed, indent=1).encode())
+
+    def missing(self, files: Iterable[Stored]) -> list[str]:
+        """Return the names of those files that this process does not find."""
+        there = set(self._names())
+        return [stored.file for stored in files if stored.file not in there]
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other calls from writing to the folder; the system ends the lock with the process. At a URL, do nothing.
+
+        Raises
+        ------
+        CheckpointError
+            If another call writes to it.
+        """
+        lock = None if self._remote else self._lock()
+        try:
+            yield
+        finally:
+            if lock is not None:
+                os.close(lock)
+
+    def _lock(self) -> int | None:
+        """Return what keeps the folder locked; None where it cannot be, as it is not to be written to."""
+        try:
+            import fcntl
+
+            Path(self.place).mkdir(parents=True, exist_ok=True)
+            lock = os.open(self.place, os.O_RDONLY)
+        except (ImportError, OSError):
+            return None
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            os.close(lock)
+            raise CheckpointError(f"another call writes checkpoints to {self.place}: give another folder") from error
+        except OSError:  # a network's disk that knows no locks
+            os.close(lock)
+            return None
+        return lock
 
     def write(self, number: int, run: str, piece: Piece, rows: np.ndarray) -> Stored:
         """Write `rows`, the elements of a piece on the host, for a checkpoint of a run; return what to list of it."""
@@ -190,9 +236,11 @@ class Store:
         try:
             found = json.loads(self._read(COMMAND, LONGEST))
             words, folder = found["command"], found["folder"]
+            json.dumps([words, folder], ensure_ascii=False).encode()  # no half of a character
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise CheckpointError(f"{self.place}: {COMMAND} is damaged: {error}") from error
-        if not (isinstance(words, list) and words and all(isinstance(each, str) for each in (*words, folder))):
+        whole = isinstance(words, list) and words and all(isinstance(each, str) for each in (*words, folder))
+        if not whole or any("\0" in each for each in (*words, folder)):
             raise CheckpointError(f"{self.place}: {COMMAND} is damaged: it holds no command")
         return words, folder
 
@@ -202,10 +250,15 @@ class Store:
         wanted = {stored.file for manifest in kept for stored in manifest.files}
         wanted |= {f"checkpoint-{manifest.number:012d}.json" for manifest in kept}
         names = [name for name in self._names() if name not in wanted]
+        failures = []
         for pattern in (_MANIFEST, _FILE):  # no manifest is left without its files
-            for name in names:
-                if pattern.fullmatch(name):
+            for name in filter(pattern.fullmatch, names):
+                try:
                     self._remove(name)
+                except OSError as error:
+                    failures.append(f"{name} ({error.strerror or error})")
+        if failures:
+            _log.warning("%s: %d old files could not be removed, such as %s", self.place, len(failures), failures[0])
 
     def tidy(self) -> None:
         """Remove the files that were being written when a worker or a client was killed."""
@@ -225,6 +278,8 @@ class Store:
             return []
         except NotADirectoryError as error:
             raise CheckpointError(f"{self.place} is a file: give a folder for checkpoints") from error
+        except OSError as error:
+            raise CheckpointError(f"{self.place} cannot be listed: {error.strerror or error}") from error
 
     def _write(self, name: str, content: Any) -> None:
         """Write a file, which appears whole."""
@@ -250,9 +305,11 @@ class Store:
         """Return a file, or raise CheckpointError if it has more than so many bytes, before they take memory."""
         try:
             if not self._remote:
-                with open(os.path.join(self.place, name), "rb") as file:
-                    size = os.fstat(file.fileno()).st_size
-                    return file.read(size) if size <= most else self._refuse(name)
+                path = os.path.join(self.place, name)
+                with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
+                    there = os.fstat(file.fileno())
+                    fits = stat.S_ISREG(there.st_mode) and there.st_size <= most
+                    return file.read(there.st_size) if fits else self._refuse(name)
             system, inner = system_of(self.place)
             path = f"{inner}/{name}"
             system.invalidate_cache(inner)
@@ -265,7 +322,7 @@ class Store:
             raise CheckpointError(f"{self.place}: {name} cannot be read: {error}") from error
 
     def _refuse(self, name: str) -> NoReturn:
-        raise CheckpointError(f"{self.place}: {name} is damaged: it is longer than it can be")
+        raise CheckpointError(f"{self.place}: {name} is damaged: it is no file, or longer than it can be")
 
     def _remove(self, name: str) -> None:
         if self._remote:
@@ -320,8 +377,15 @@ class Saved:
         return found
 
 
+def _checksum(fields: Mapping[str, Any]) -> int:
+    """Return the checksum of a manifest's fields."""
+    return zlib.crc32(json.dumps(fields, sort_keys=True).encode())
+
+
 def _manifest(found: Any, number: int) -> Manifest:
     """Return a manifest from its JSON, or raise ValueError and the like where it is none."""
+    if found.pop("crc32") != _checksum(found):
+        raise ValueError("its checksum is not as written")
     if found["format"] != FORMAT:
         raise ValueError(f"its format is {found['format']!r}, and this version of mgraph reads {FORMAT}")
     files = tuple(_stored(each) for each in found["files"])

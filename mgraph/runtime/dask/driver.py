@@ -39,7 +39,7 @@ from ...graph.vertex_range import VertexRange
 from ...planning.devices import DeviceSpec
 from ...planning.plan import Plan
 from ...version import __version__
-from ..checkpoints import Checkpoints, Keeping, lasting
+from ..checkpoints import Checkpoints, Keeping, held, lasting
 from ..program import Outcome, Pace, Program, Progress, log_plan, memory_errors
 from . import events, tasks, worker
 from .comm import Aborted, Unreachable
@@ -218,6 +218,7 @@ class Cluster:
         log_plan(plan)
         with (
             memory_errors(plan.algorithm, plan),
+            held(checkpoints),
             counted(len(addresses)),
             opened(client),
             turn(Watch(client, addresses, self.timeout), name, plan),
