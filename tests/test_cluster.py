@@ -56,8 +56,8 @@ QUIET = dict(dashboard_address=None, silence_logs=50)
 SOON = 60
 
 
-def wait_until(holds):
-    end = time.monotonic() + SOON
+def wait_until(holds, within=SOON):
+    end = time.monotonic() + within
     while not holds():
         assert time.monotonic() < end
         time.sleep(0.05)

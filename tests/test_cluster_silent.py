@@ -373,7 +373,7 @@ def test_a_client_that_is_killed_in_a_call_leaves_nothing(client):
     ended.start()
     ended.join(2 * SOON)
     assert ended.exitcode == -signal.SIGKILL
-    wait_until(lambda: left_on_scheduler(client) == (False, 0) and set(state(client).values()) == {(0, 0)})
+    wait_until(lambda: left_on_scheduler(client) == (False, 0) and set(state(client).values()) == {(0, 0)}, within=60)
 
 
 def test_a_start_that_hangs_is_abandoned_when_a_session_is_aborted():

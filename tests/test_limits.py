@@ -1,6 +1,7 @@
 """Limits of a process are read correctly from recorded trees, and real limits are respected."""
 
 import importlib.util
+import inspect
 import json
 import os
 import subprocess
@@ -537,7 +538,7 @@ def test_an_allocation_that_fails_is_reported_with_the_plans_numbers(monkeypatch
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_memory_that_runs_out_while_the_input_is_prepared(name, monkeypatch):
     entry = ALGORITHMS[name]
-    names = entry.call.__wrapped__.__globals__
+    names = inspect.unwrap(entry.call).__globals__
     for door in names.keys() & {"executor", "runner_of", "runner_of_vector"}:
         monkeypatch.setitem(names, door, out_of_memory)
     words = (

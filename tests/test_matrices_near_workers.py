@@ -4,6 +4,7 @@ import gc
 import importlib.util
 import os
 
+import dask
 import numpy as np
 import pytest
 from distributed import get_worker
@@ -15,6 +16,13 @@ from mgraph.errors import AmbiguousZerosError, InputError, NegativeCycleError
 from mgraph.graph import StoredMatrix
 
 da = pytest.importorskip("dask.array")
+
+
+@pytest.fixture(autouse=True)
+def by_threads():
+    """Compute Dask's arrays in this process, whatever scheduler other tests' clients have left in Dask's configuration."""
+    with dask.config.set(scheduler="threads"):
+        yield
 
 
 @pytest.fixture(scope="module", params=[4])

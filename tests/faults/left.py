@@ -10,8 +10,9 @@ from mgraph.runtime.dask.pulse import PLACE
 from mgraph.runtime.dask.turns import turns_on
 from tests.faults.site import Site
 
-#: The names of threads that stay for later calls: the one for calls on what lies there, and those that write.
-POOLS = ("mgraph-call_", "mgraph-checkpoint_")
+#: The names of threads that stay for later calls: the one for calls on what lies there, those that carry arrays from a
+#: GPU, and those that compile.
+POOLS = ("mgraph-call_", "mgraph-carrier_", "mgraph-compiler_")
 
 
 def left(site: Site) -> list[str]:

@@ -180,12 +180,12 @@ class Keeping:
         """Return what each shard is to write after the next span; None if it is not time, or one is being written.
 
         It takes a number, which is skipped if the state is not settled then. The next span is taken to be as long as
-        the last one.
+        the last one; of the ends of spans, the nearest to the time is chosen.
         """
         every = max(LEAST, self._pause / SHARE) if self._every is None else self._every
         now = time.monotonic()
         span, self._asked = now - self._asked, now
-        if self._step is not None or now + span - self._last < every:
+        if self._step is not None or now + span - self._last < every - span / 2:
             return None
         self._number += 1
         known = frozenset((stored.name, stored.box) for stored in self._final)

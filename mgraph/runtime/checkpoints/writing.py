@@ -26,7 +26,7 @@ CHUNK = 1 << 26
 ROOM = 0.9
 
 #: Threads that write: several reach a higher rate than one, as each computes a checksum and waits for the disk.
-THREADS = min(8, limits.cores())
+THREADS = min(16, limits.cores())
 
 #: Seconds between two looks whether a writer that the call waits for is done, or the call has ended.
 LOOK = 0.02
