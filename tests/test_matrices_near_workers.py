@@ -20,7 +20,7 @@ da = pytest.importorskip("dask.array")
 
 @pytest.fixture(autouse=True)
 def by_threads():
-    """Compute Dask's arrays in this process, whatever scheduler other tests' clients have left in Dask's configuration."""
+    """Compute Dask's arrays in this process, whatever other tests' clients have left in Dask's configuration."""
     with dask.config.set(scheduler="threads"):
         yield
 
