@@ -289,7 +289,7 @@ def opened(client: Client) -> Iterator[None]:
     """Raise SchedulerError where another thread closes the client in the block, which Dask shows in many ways."""
     try:
         yield
-    except (AttributeError, CancelledError, ClosedClientError, OSError, RuntimeError) as error:
+    except (AttributeError, CancelledError, ClosedClientError, NameError, OSError, RuntimeError) as error:
         if client.status == "running" or isinstance(error, MgraphError):
             raise
         raise SchedulerError(f"{connection(client)}, in the middle of the call") from error

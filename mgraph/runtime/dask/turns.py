@@ -42,6 +42,9 @@ class Turns(SchedulerPlugin):
     def __len__(self) -> int:
         return len(self._line)
 
+    def __contains__(self, call: str) -> bool:
+        return call in self._line
+
     async def take(self, call: str, client: str, addresses: Collection[str]) -> bool:
         """Join the line and wait for the call's turn; return False if the call is removed from the line before."""
         begun = asyncio.Event()
@@ -124,13 +127,19 @@ def left(call: str, client: str, event: Event | None, dask_scheduler: Scheduler)
 
 
 def forget_beats(client: str, call: str, dask_scheduler: Scheduler) -> None:
-    """Forget the beats of a call, and of clients that are gone; runs on the scheduler."""
+    """Forget the beats of a call, of those that are not in the line, and of clients that are gone; on the scheduler.
+
+    A worker that was stopped sends the beat of a call that has ended when it wakes.
+    """
 
     def forget() -> None:
         beats: dict[str, Any] = dask_scheduler.task_metadata.get(PLACE, {})
         beats.get(client, {}).pop(call, None)
-        for name in [name for name in beats if not beats[name] or name not in dask_scheduler.clients]:
-            del beats[name]
+        for name, calls in list(beats.items()):
+            for other in [other for other in calls if other not in turns_on(dask_scheduler)]:
+                del calls[other]
+            if not calls or name not in dask_scheduler.clients:
+                del beats[name]
         if not beats:
             dask_scheduler.task_metadata.pop(PLACE, None)
 
