@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from . import lazy
 from .arrays import Array
 from .errors import Argument, Given, InputError, RenamedWarning
 
@@ -36,11 +37,9 @@ def checked_seconds(name: str, value: Any, least: float) -> float:
     InputError
         If it is not a duration of at least `least` seconds.
     """
-    from dask.utils import parse_timedelta
-
     # Dask's parser raises errors of many types.
     with contextlib.suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-        seconds = None if isinstance(value, bool) else float(parse_timedelta(value))
+        seconds = None if isinstance(value, bool) else float(lazy.dask().utils.parse_timedelta(value))
         if seconds is not None and least <= seconds < float("inf"):
             return seconds
     wanted = f"a number of seconds, {least:g} or more, or such as '2 minutes'"

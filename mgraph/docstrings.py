@@ -41,9 +41,9 @@ checkpoint : str or path, optional
     A folder, or a URL that fsspec knows, to which what has been computed is written now and then, by the devices and
     workers themselves, behind the computation. The last two complete checkpoints are kept. All workers, and the caller,
     must be able to write to it and read from it.
-checkpoint_every : float, optional
-    Seconds between two checkpoints. By default ``mgraph.checkpoint-every`` of Dask's configuration, or 10, or more
-    where the call has to pause for them.
+checkpoint_every : float or str, optional
+    Seconds between two checkpoints, or such as ``"2 minutes"``. By default ``mgraph.checkpoint-every`` of Dask's
+    configuration, or 10, or more where the call has to pause for them.
 resume : bool
     Go on from the last complete checkpoint in the folder, on the same devices or others; begin anew if there is none.
     The call and its input must be those that wrote it. A call that is made again after a loss does so by itself.

@@ -1,7 +1,8 @@
 """SciPy's larger modules, and packages that not every program needs, imported at their first use.
 
 SciPy's `csgraph` alone takes longer to import than all of mgraph. Everything else in the library gets these modules
-here. CuPy, Numba and Dask have doors of their own: `mgraph.device.cuda`, `mgraph.device.numba` and `mgraph.cluster`.
+here. CuPy, Numba and Dask's schedulers have doors of their own: `mgraph.device.cuda`, `mgraph.device.numba` and
+`mgraph.cluster`.
 """
 
 import importlib
@@ -24,6 +25,12 @@ def csgraph() -> Any:
 def metadata() -> Any:
     """Return `importlib.metadata`."""
     return importlib.import_module("importlib.metadata")
+
+
+def dask() -> Any:
+    """Return `dask`, for its configuration and its durations; schedulers and workers are behind `mgraph.cluster`."""
+    importlib.import_module("dask.utils")
+    return importlib.import_module("dask")
 
 
 def psutil() -> Any:

@@ -78,7 +78,7 @@ def apsp(
     wait_for_workers: int | None = None,
     retries: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_every: float | None = None,
+    checkpoint_every: float | str | None = None,
     resume: bool = False,
 ) -> "ApspResult":
     """Return the lengths of the shortest paths between all pairs of vertices.

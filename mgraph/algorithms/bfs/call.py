@@ -49,7 +49,7 @@ def bfs(
     wait_for_workers: int | None = None,
     retries: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_every: float | None = None,
+    checkpoint_every: float | str | None = None,
     resume: bool = False,
     max_depth: int | None = None,
 ) -> "BfsResult":

@@ -53,7 +53,7 @@ def transitive_closure(
     wait_for_workers: int | None = None,
     retries: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_every: float | None = None,
+    checkpoint_every: float | str | None = None,
     resume: bool = False,
 ) -> "ClosureResult":
     """Return which vertices can be reached from which.

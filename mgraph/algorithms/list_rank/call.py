@@ -51,7 +51,7 @@ def list_rank(
     wait_for_workers: int | None = None,
     retries: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_every: float | None = None,
+    checkpoint_every: float | str | None = None,
     resume: bool = False,
 ) -> "ListRankResult":
     """Return the distance from every element of linked lists to the last element of its list.

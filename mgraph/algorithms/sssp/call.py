@@ -56,7 +56,7 @@ def sssp(
     wait_for_workers: int | None = None,
     retries: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_every: float | None = None,
+    checkpoint_every: float | str | None = None,
     resume: bool = False,
 ) -> "SsspResult":
     """Return the length of the shortest path from `source` to every vertex.

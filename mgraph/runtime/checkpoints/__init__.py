@@ -1,13 +1,15 @@
 """Checkpoints: what a long call has computed, in files, to go on from after a fault.
 
 - `pieces`: what of a shard's state lasts, and where it lies in the whole.
+- `lasting`: what a program must offer to be kept.
 - `store`: the folder of checkpoints, its files and their format.
 - `writing`: a shard copies its pieces and writes them behind the computation, and reads them again.
 - `keeping`: when a call writes a checkpoint, and which one it goes on from.
 """
 
 from .keeping import Checkpoints, Keeping, Written, checked_checkpoints, counted, held, lasting
-from .pieces import Lasting, Piece, fingerprint_of, fingerprint_of_edges
+from .lasting import Lasting
+from .pieces import Piece, fingerprint_of, fingerprint_of_edges
 from .store import Saved, Store
 from .writing import Order, Report, Writer, filled
 

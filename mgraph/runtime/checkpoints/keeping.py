@@ -16,12 +16,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from ... import lazy
 from ...arguments import checked_flag, checked_seconds
 from ...errors import Argument, CheckpointError, Given, InputError, OutputExistsError, shown
 from ...io.files import absolute
 from ...planning.devices import usable
 from ...planning.plan import Plan
-from .pieces import Lasting
+from .lasting import Lasting
 from .store import Manifest, Store, Stored
 from .writing import Order, Report
 
@@ -273,9 +274,7 @@ def counted(plan: Plan[Any], program: Lasting) -> Plan[Any]:
 
 def configured_every() -> float | None:
     """Return the seconds between two checkpoints as Dask's configuration gives them; None if it does not."""
-    import dask
-
-    given = dask.config.get("mgraph.checkpoint-every", None)
+    given = lazy.dask().config.get("mgraph.checkpoint-every", None)
     return None if given is None else checked_seconds("mgraph.checkpoint-every of Dask's configuration", given, 0)
 
 

@@ -4,19 +4,14 @@ A checkpoint holds pieces of whole arrays, such as the matrix of distances, and 
 on another number of workers, each of which reads what overlaps its own pieces.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
 from ...graph import Compressed
-from ...planning.plan import Plan
-
-if TYPE_CHECKING:
-    from .store import Saved
 
 #: Elements whose fingerprint is computed at a time.
 AT_A_TIME = {"cpu": 1 << 18, "cuda": 1 << 24}
@@ -60,52 +55,6 @@ def overlap(one: Box, other: Box) -> Box | None:
 def within(box: Box, origin: Sequence[int]) -> tuple[slice, ...]:
     """Return the indices of a box in an array whose first element lies at `origin`."""
     return tuple(slice(first - start, last - start) for (first, last), start in zip(box, origin, strict=True))
-
-
-class Lasting(ABC):
-    """The base of programs that can go on from a checkpoint."""
-
-    plan: Plan[Any]
-
-    def described(self) -> dict[str, Any]:
-        """Return by name what a checkpoint must have been written for: values of JSON, none of which are a cut."""
-        plan = self.plan
-        return {
-            "algorithm": plan.algorithm,
-            "method": plan.method,
-            "n": plan.n,
-            "dtype": plan.dtype,
-            "predecessors": plan.predecessors,
-        }
-
-    def noted(self) -> dict[str, Any]:
-        """Return by name what else a checkpoint says of the call, for `resumed`: values of JSON."""
-        return {}
-
-    @abstractmethod
-    def fingerprint(self, state: Any, shard: int) -> int:
-        """Return a number of 64 bits that depends on the shard's part of the input; called right after `load`.
-
-        The sum of the shards' numbers is that of the whole input, however it is cut.
-        """
-
-    @abstractmethod
-    def pieces(self, state: Any, shard: int) -> list[Piece]:
-        """Return the shard's pieces: views of the state, which a checkpoint copies and `resumed` fills."""
-
-    def settled(self, step: int) -> bool:
-        """Return whether all that is to be kept is in the pieces when `step` is the number of the next superstep."""
-        return True
-
-    @abstractmethod
-    def bytes_kept(self, shard: int) -> int:
-        """Return the bytes of a shard's pieces that are not final, of which a checkpoint makes a copy."""
-
-    def resumed(self, state: Any, shard: int, saved: "Saved") -> int:
-        """Fill the state from a checkpoint; return the number of the next superstep."""
-        for piece in self.pieces(state, shard):
-            saved.fill(piece)
-        return saved.manifest.step
 
 
 #: Odd multipliers, by which the bits of a number spread.

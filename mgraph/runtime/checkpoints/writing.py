@@ -16,7 +16,8 @@ import numpy as np
 from ... import device as devices
 from ... import limits
 from ...errors import CheckpointError
-from .pieces import Box, Lasting, Piece
+from .lasting import Lasting
+from .pieces import Box, Piece
 from .store import Saved, Store, Stored
 
 #: The most bytes of a file.
