@@ -4,11 +4,11 @@ from .building import built, computed
 from .connect import connect, local_client
 from .driver import Cluster, await_workers, returned
 from .graph import DistributedGraph, weighed
-from .lasting import restorable, restore
 from .matrix import DistributedMatrix
 from .names import published, resident, unpublish
 from .network import Network, check_network
 from .reading import read
+from .remade import restorable, restore
 from .resident import beside
 from .stored import near_workers
 from .vector import DistributedVector

@@ -23,8 +23,8 @@ from ..program import Program
 from . import residents
 from .driver import Cluster
 from .group import Group, Kept
-from .lasting import first_made
 from .placement import Facts, Placement
+from .remade import first_made
 from .resident import Resident
 from .vector import DistributedVector
 

@@ -21,12 +21,12 @@ from . import residents
 from .building import collected, reweighed
 from .driver import Cluster
 from .group import Group
-from .lasting import Lasting, Origin, Reference, at_hand, first_made, kept_up, weakly
 from .placement import Facts, Placement
 from .publication import publish
+from .remade import Handle, Origin, Reference, at_hand, first_made, kept_up, weakly
 
 
-class DistributedGraph(Lasting):
+class DistributedGraph(Handle):
     """A graph whose edges lie on Dask workers, so that calls carry nothing of it.
 
     Each worker's device holds the edges into a range of vertices; the ranges are balanced by edges. Calls take it in

@@ -15,7 +15,7 @@ from ...planning.cut import Placed
 from ...planning.plan import Plan
 from . import residents
 from .group import Group, Kept, lying
-from .lasting import Origin
+from .remade import Origin
 from .resident import Resident
 from .vector import DistributedVector
 

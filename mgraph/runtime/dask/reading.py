@@ -13,8 +13,8 @@ from . import residents
 from .building import placed, plan_of_building
 from .driver import Cluster
 from .group import Group, Kept
-from .lasting import first_made
 from .placement import Placement
+from .remade import first_made
 from .resident import Resident
 from .tasks import reported
 

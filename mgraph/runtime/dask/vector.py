@@ -17,7 +17,7 @@ from ...errors import InputError
 from ...planning.cut import Ranges
 from . import residents, tasks
 from .group import Group, Kept, lying
-from .lasting import Lasting, Origin
+from .remade import Handle, Origin
 from .saving import save_parts
 
 #: The most bytes that are sent to the client at a time, and those of the elements that a loop goes through.
@@ -25,7 +25,7 @@ CHUNK = 1 << 26
 LOOPED = 1 << 20
 
 
-class DistributedVector(Lasting):
+class DistributedVector(Handle):
     """A vector of which each worker of a group holds a part, such as the distances of a search.
 
     Results of calls on a `mgraph.DistributedGraph` have such vectors. Comparisons with a number, an array (or a list,

@@ -2,7 +2,7 @@
 
 An `Origin` knows how something was made, and makes it again on the workers that there are. What the caller gave for it,
 such as a graph or an array, is referred to weakly: without it, it cannot be made again. The handle that the caller has
-stays (`Lasting`).
+stays (`Handle`).
 """
 
 import logging
@@ -63,14 +63,14 @@ class Origin(Generic[M]):
         """Return it, made again; what it is made of is made again before, if that is lost too."""
         found = [source() for source in self._sources.values()]
         for each in found:
-            if isinstance(each, Lasting):
+            if isinstance(each, Handle):
                 restore(each)
         made = self._make(*found)
         made.origin = made.origin or self
         return made
 
 
-class Lasting(ABC):
+class Handle(ABC):
     """A handle of something on workers, which stays when that is made again."""
 
     def __init__(self) -> None:
@@ -130,30 +130,30 @@ def weakly(source: Any) -> Reference:
         reference = weakref.ref(source)
     except TypeError:  # such as of a list
         return _nothing
-    return (lambda: at_hand(reference())) if isinstance(source, Lasting) else reference
+    return (lambda: at_hand(reference())) if isinstance(source, Handle) else reference
 
 
 def _nothing() -> None:
     return None
 
 
-def at_hand(handle: Lasting | None) -> Lasting | None:
+def at_hand(handle: Handle | None) -> Handle | None:
     """Return a handle, or None if what it refers to is lost for ever."""
     return handle if handle is not None and (not lost(handle) or restorable([handle])) else None
 
 
-def lost(handle: Lasting) -> bool:
+def lost(handle: Handle) -> bool:
     """Return whether a worker with a part of it is known to be lost."""
     return handle._lies[0].gone is not None
 
 
-def restorable(handles: Sequence[Lasting]) -> bool:
+def restorable(handles: Sequence[Handle]) -> bool:
     """Return whether some handles refer to what is lost, and all of that can be made again."""
     origins = [handle._lies[1] for handle in handles if lost(handle)]
     return bool(origins) and all(origin is not None and origin.missing is None for origin in origins)
 
 
-def restore(handle: Lasting) -> None:
+def restore(handle: Handle) -> None:
     """Make what a handle refers to again if a worker with a part of it was lost, and if that is possible."""
     with handle._restoring:
         group, origin = handle._lies
@@ -172,6 +172,6 @@ def restore(handle: Lasting) -> None:
     _log.warning("lost the worker %s with a part of %s: made again in %.1f s, %s", workers, before, seconds, after)
 
 
-def kept_up(handle: Lasting, call: Callable[[], T]) -> T:
+def kept_up(handle: Handle, call: Callable[[], T]) -> T:
     """Return what a call with a handle returns; after a loss the handle's graph is made again, and the call too."""
     return attempted(call, lambda loss: restore(handle), configured_retries, lambda: restorable([handle]))
