@@ -11,7 +11,7 @@ from .host import HostDevice
 from .lookup import find, of
 from .memory import allocating, check_free_memory
 from .profile import Recorder
-from .transfer import CARRIERS, carry, carry_home, to_host, zeroed
+from .transfer import CARRIERS, carry_home, staged_parts, to_host, zeroed
 
 __all__ = [
     "CARRIERS",
@@ -26,7 +26,6 @@ __all__ = [
     "Peak",
     "Recorder",
     "allocating",
-    "carry",
     "carry_home",
     "check_free_memory",
     "compile_ahead",
@@ -38,6 +37,7 @@ __all__ = [
     "launched_blocks",
     "nccl",
     "of",
+    "staged_parts",
     "to_host",
     "zeroed",
 ]

@@ -3,6 +3,7 @@
 import functools
 import itertools
 import threading
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -66,21 +67,35 @@ def carry_home(device: Device, source: Array, target: np.ndarray) -> list[Future
 
 
 def carry(device: Device, ready: Any, source: Array, target: np.ndarray) -> None:
-    """Copy rows to the host after the event `ready`, piece by piece through this thread's own stream and buffer."""
+    """Copy rows to the host after the event `ready`, part by part."""
+    for place, part in staged_parts(device, ready, source):
+        np.copyto(target[place], part)
+
+
+def staged_parts(device: Device, ready: Any, source: Array) -> Iterator[tuple[tuple[slice, slice], np.ndarray]]:
+    """Yield the parts of a matrix on the host, in the order of its elements, after the event `ready`.
+
+    They come through this thread's own stream and page-locked buffer.
+
+    Yields
+    ------
+    tuple
+        Where the part lies in the matrix, and its elements, which the next part overwrites.
+    """
     ready.synchronize()
     stream, buffer = staging(device, threading.get_ident())
     room = len(buffer) // source.itemsize
     columns = max(1, min(room, source.shape[1]))
     rows = room // columns
-    with device.active(), stream:
-        for top in range(0, len(source), rows):
-            for left in range(0, source.shape[1], columns):
-                piece = np.s_[top : top + rows, left : left + columns]
-                part = source[piece]
-                staged = buffer[: part.size * part.itemsize].view(part.dtype).reshape(part.shape)
+    for top in range(0, len(source), rows):
+        for left in range(0, source.shape[1], columns):
+            place = np.s_[top : top + rows, left : left + columns]
+            part = source[place]
+            staged = buffer[: part.size * part.itemsize].view(part.dtype).reshape(part.shape)
+            with device.active(), stream:
                 device.copy(staged, part)
                 stream.synchronize()
-                np.copyto(target[piece], staged)
+            yield place, staged
 
 
 #: Threads that copy rows to the host: while some wait for the device, others write to the host's pages.

@@ -8,6 +8,7 @@ why, and the call goes on.
 import contextlib
 import logging
 import os
+import threading
 import time
 import uuid
 import warnings
@@ -55,7 +56,7 @@ class Checkpoints:
 
     def anew(self) -> "Checkpoints":
         """Remove the checkpoints of an attempt that has failed; return what the next attempt is to write."""
-        self.store.prune(())
+        self.store.remove(self.store.besides(()))
         return replace(self, resume=False)
 
     def call(self, algorithm: str) -> dict[str, Any]:
@@ -114,6 +115,7 @@ class Keeping:
         self._last = self._asked = time.monotonic()
         self._pause = 0.0
         self._warned = False
+        self._pruning: threading.Thread | None = None
 
     def begin(self, fill: Callable[[int], Sequence[int | str]]) -> int:
         """Return the superstep to begin with: that of the last checkpoint that can be used, or 0 if there is none.
@@ -224,7 +226,7 @@ class Keeping:
                     raise CheckpointError(f"{len(hidden)} files are not there: do all workers see the same folder?")
                 self._store.complete(manifest)
                 self._kept, self._final = [*self._kept, manifest][-KEPT:], final
-            self._store.prune(self._kept)
+            self._prune()
         except Exception as failed:  # of any library by which fsspec knows URLs
             error = str(failed) or type(failed).__name__
         if error:
@@ -242,9 +244,28 @@ class Keeping:
     def end(self) -> None:
         """Remove what belongs to no complete checkpoint; called when nothing is written any more."""
         try:
-            self._store.prune(self._kept)
+            self._prune()
         except Exception as error:  # the result is there, and a later call removes it too
             _log.warning("what is left in %s could not be removed: %s", self._store, error)
+        if self._pruning is not None:
+            self._pruning.join()
+
+    def _prune(self) -> None:
+        """Begin to remove what belongs to no complete checkpoint, but not what is written from now on.
+
+        That happens behind the computation, as a file of gigabytes in memory takes a second.
+        """
+        if self._pruning is not None:
+            self._pruning.join()
+        names = self._store.besides(self._kept)
+        self._pruning = threading.Thread(target=self._remove, args=(names,), name="mgraph-checkpoint", daemon=True)
+        self._pruning.start()
+
+    def _remove(self, names: Sequence[str]) -> None:
+        try:
+            self._store.remove(names)
+        except Exception as error:  # of any library by which fsspec knows URLs
+            _log.warning("what is old in %s could not be removed: %s", self._store, error)
 
 
 def held(checkpoints: Checkpoints | None) -> contextlib.AbstractContextManager[None]:

@@ -159,7 +159,7 @@ class Store:
             ],
         }
         sealed = described | {"crc32": _checksum(described)}
-        self._write(f"checkpoint-{manifest.number:012d}.json", json.dumps(sealed, indent=1).encode())
+        self._write(f"checkpoint-{manifest.number:012d}.json", [json.dumps(sealed, indent=1).encode()])
 
     def missing(self, files: Iterable[Stored]) -> list[str]:
         """Return the names of those files that this process does not find."""
@@ -201,13 +201,23 @@ class Store:
             return None
         return lock
 
-    def write(self, number: int, run: str, piece: Piece, rows: np.ndarray) -> Stored:
-        """Write `rows`, the elements of a piece on the host, for a checkpoint of a run; return what to list of it."""
+    def write(self, number: int, run: str, piece: Piece, elements: Iterable[np.ndarray]) -> Stored:
+        """Write the elements of a piece, part by part in their order, for a checkpoint of a run; return what to list.
+
+        A part is used before the next one is asked for.
+        """
         there = "-".join(map(str, piece.origin))
-        file, dtype = f"{number:012d}-{run}-{piece.name}-{there}.bin", rows.dtype.newbyteorder("<")
-        content = np.ascontiguousarray(rows, dtype).reshape(-1).view(np.uint8)
-        checksum = zlib.crc32(content.data)
-        self._write(file, content.data)
+        file, dtype = f"{number:012d}-{run}-{piece.name}-{there}.bin", np.dtype(piece.array.dtype).newbyteorder("<")
+        checksum = 0
+
+        def content() -> Iterator[memoryview]:
+            nonlocal checksum
+            for part in elements:
+                raw = np.ascontiguousarray(part, dtype).reshape(-1).view(np.uint8).data
+                checksum = zlib.crc32(raw, checksum)
+                yield raw
+
+        self._write(file, content())
         return Stored(file, piece.name, piece.box, dtype.str, checksum, piece.final)
 
     def read(self, stored: Stored) -> np.ndarray:
@@ -221,7 +231,7 @@ class Store:
 
     def note(self, command: Sequence[str]) -> None:
         """Write the words of the command that writes the checkpoints, and the folder in which it runs."""
-        self._write(COMMAND, json.dumps({"command": list(command), "folder": os.getcwd()}, indent=1).encode())
+        self._write(COMMAND, [json.dumps({"command": list(command), "folder": os.getcwd()}, indent=1).encode()])
 
     def noted(self) -> tuple[list[str], str]:
         """Return the words of the command that has written the checkpoints, and the folder in which it ran.
@@ -244,19 +254,27 @@ class Store:
             raise CheckpointError(f"{self.place}: {COMMAND} is damaged: it holds no command")
         return words, folder
 
-    def prune(self, kept: Iterable[Manifest]) -> None:
-        """Remove all checkpoints and files but those that some manifests name."""
+    def besides(self, kept: Iterable[Manifest]) -> list[str]:
+        """Return the names of all checkpoints and files but those that some manifests name."""
         kept = list(kept)
         wanted = {stored.file for manifest in kept for stored in manifest.files}
         wanted |= {f"checkpoint-{manifest.number:012d}.json" for manifest in kept}
-        names = [name for name in self._names() if name not in wanted]
-        failures = []
-        for pattern in (_MANIFEST, _FILE):  # no manifest is left without its files
-            for name in filter(pattern.fullmatch, names):
-                try:
-                    self._remove(name)
-                except OSError as error:
-                    failures.append(f"{name} ({error.strerror or error})")
+        ours = (name for name in self._names() if _MANIFEST.fullmatch(name) or _FILE.fullmatch(name))
+        return [name for name in ours if name not in wanted]
+
+    def remove(self, names: Sequence[str]) -> None:
+        """Remove checkpoints and files; several at a time, as the memory of large files takes its time to be freed."""
+        failures: list[str] = []
+
+        def removed(name: str) -> None:
+            try:
+                self._remove(name)
+            except OSError as error:
+                failures.append(f"{name} ({error.strerror or error})")
+
+        with ThreadPoolExecutor(READERS, "mgraph-checkpoint") as threads:
+            for pattern in (_MANIFEST, _FILE):  # no manifest is left without its files
+                list(threads.map(removed, filter(pattern.fullmatch, names)))
         if failures:
             _log.warning("%s: %d old files could not be removed, such as %s", self.place, len(failures), failures[0])
 
@@ -281,19 +299,23 @@ class Store:
         except OSError as error:
             raise CheckpointError(f"{self.place} cannot be listed: {error.strerror or error}") from error
 
-    def _write(self, name: str, content: Any) -> None:
-        """Write a file, which appears whole."""
+    def _write(self, name: str, content: Iterable[bytes | memoryview]) -> None:
+        """Write a file, part by part; it appears whole."""
         if self._remote:
             system, inner = system_of(self.place)
             system.makedirs(inner, exist_ok=True)
-            system.pipe_file(f"{inner}/{name}", bytes(content))
+            whole = bytearray()
+            for part in content:  # not by join, which would ask for all parts first
+                whole += part
+            system.pipe_file(f"{inner}/{name}", bytes(whole))
             return
         folder = Path(self.place)
         folder.mkdir(parents=True, exist_ok=True)
         path, beside = folder / name, folder / f".{name}.tmp"
         try:
             with beside.open("wb") as file:
-                file.write(content)
+                for part in content:
+                    file.write(part)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(beside, path)

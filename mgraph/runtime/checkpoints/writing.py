@@ -6,7 +6,7 @@ the copy to the host part by part, and write it. Where a copy does not fit, the 
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ import numpy as np
 
 from ... import device as devices
 from ... import limits
+from ...arrays import Array
 from ...errors import CheckpointError
 from .lasting import Lasting
 from .pieces import Box, Piece
@@ -150,13 +151,16 @@ class Writer:
     def _write(self, part: Piece) -> Stored:
         if self._ended.is_set():
             raise OSError("the call has ended")
-        array = part.array
-        if not isinstance(array, np.ndarray):
-            rows = array if array.ndim == 2 else array[None]
-            array = np.empty(rows.shape, rows.dtype)
-            devices.carry(self._device, self._ready, rows, array)
-            array = array.reshape(part.array.shape)
-        return self._store.write(self._order.number, self._order.run, part, array)
+        return self._store.write(self._order.number, self._order.run, part, self._elements(part.array))
+
+    def _elements(self, array: Array) -> Iterator[np.ndarray]:
+        """Yield an array's elements on the host, in their order, each part until the next one is asked for."""
+        if isinstance(array, np.ndarray):
+            yield array
+            return
+        rows = array if array.ndim == 2 else array[None]
+        for _, part in devices.staged_parts(self._device, self._ready, rows):
+            yield part
 
 
 def _chunks(piece: Piece) -> list[Piece]:
