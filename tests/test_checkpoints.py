@@ -549,6 +549,7 @@ def test_a_copy_that_does_not_fit_pauses_the_call(tmp_path, monkeypatch):
 
     def full(k, of):  # the plan has been made
         monkeypatch.setattr(HostDevice, "available_memory", lambda self: 1000)
+        time.sleep(0.05)  # the first one may be a copy, which is written meanwhile
 
     found = call(GRAPH, device="cpu", checkpoint=tmp_path, checkpoint_every=0, progress=full, **options)
     monkeypatch.undo()
