@@ -8,9 +8,10 @@ from .. import device as devices
 from ..device.clock import clock
 from ..planning.devices import DeviceSpec, spec_of
 from ..planning.plan import Plan
-from .checkpoints import Checkpoints, Keeping, Writer, filled, held, lasting
+from .checkpoints import Checkpoints, Order, Report, Writer, filled, held
 from .communicator import Solo
-from .program import Outcome, Pace, Program, Progress, advance, log_plan, memory_errors
+from .program import Outcome, Program, Progress, advance, log_plan, memory_errors
+from .spans import Spans
 
 
 class Direct:
@@ -30,41 +31,17 @@ class Direct:
         checkpoints: Checkpoints | None = None,
     ) -> Outcome:
         """Run `program` on the device; results are arrays of it."""
-        comm = Solo()
-        keeping: Keeping | None = None
-        writer: Writer | None = None
         log_plan(plan)
         with memory_errors(plan.algorithm, plan), self.device.active(), held(checkpoints):
+            shard = None
             try:
-                begun = self._moment()
-                state = program.load(0, piece(0), self.device)
-                k, finished = 0, False
-                if checkpoints is not None:
-                    kept, place = lasting(program, plan), checkpoints.store.place
-                    keeping = Keeping(checkpoints, kept, kept.fingerprint(state, 0), plan)
-                    k = keeping.begin(lambda number: [filled(kept, state, 0, place, number)])
-                loaded, pace = self._moment(), Pace(plan, k)
-                while not finished:
-                    first = k
-                    order = None if keeping is None else keeping.order()
-                    k, finished = advance(program, state, first, plan.span, comm)
-                    pace.ran(first, k, finished)
-                    if keeping is not None and writer is not None and writer.done:
-                        keeping.take([writer.report()])
-                        writer = None
-                    if keeping is not None and order is not None and not finished and kept.settled(k):
-                        writer = Writer(order, kept.pieces(state, 0), self.device, 0)
-                        writer.start()
-                        keeping.ordered(k)
-                        if writer.pauses:
-                            writer.wait()
-                    solved = self._moment()
-                    if progress is not None or not finished:  # otherwise collecting need not wait
-                        self.device.synchronize()
-                    if progress is not None:
-                        progress(k, plan.steps)
-                arrays = program.collect(state, comm)
-                collected = self._moment()
+                begun = self.moment()
+                shard = _Shard(program, plan, piece(0), self, progress is not None)
+                spans = Spans(program, plan, checkpoints, shard)
+                loaded = self.moment()
+                spans.run(progress)
+                arrays = program.collect(shard.state, shard.comm)
+                collected = self.moment()
                 self.device.synchronize()
             except BaseException:
                 # Other streams may still write to memory that the next call gets.
@@ -72,23 +49,64 @@ class Direct:
                     self.device.settle()
                 raise
             finally:
-                if writer is not None:
-                    writer.stop()
-                    writer.wait()
-            if keeping is not None:
-                keeping.end()
+                if shard is not None and shard.writer is not None:
+                    shard.writer.stop()
+                    shard.writer.wait()
+            spans.end()
             timings = {
                 "load": self._seconds(begun, loaded),
-                "solve": self._seconds(loaded, solved),
-                "collect": self._seconds(solved, collected),
+                "solve": self._seconds(loaded, shard.solved),
+                "collect": self._seconds(shard.solved, collected),
                 "compile": collected[1] - begun[1],
             }
         return Outcome(arrays, timings)
 
-    def _moment(self) -> tuple[devices.Mark, float]:
+    def moment(self) -> tuple[devices.Mark, float]:
         """Return a mark after the work so far, and the seconds spent compiling and loading kernels."""
         return self.device.mark(), clock().seconds()
 
     def _seconds(self, start: tuple[devices.Mark, float], end: tuple[devices.Mark, float]) -> float:
         """Return the seconds between two moments, without those spent compiling and loading kernels."""
         return max(0.0, self.device.seconds_between(start[0], end[0]) - (end[1] - start[1]))
+
+
+class _Shard:
+    """The shard of a run on one device.
+
+    Attributes
+    ----------
+    solved : tuple
+        The moment after the last span.
+    writer : Writer or None
+        Writes a checkpoint.
+    """
+
+    def __init__(self, program: Any, plan: Plan, piece: Any, there: Direct, reports: bool) -> None:
+        self._program, self._span, self._there, self._reports = program, plan.span, there, reports
+        self.comm, self.state = Solo(), program.load(0, piece, there.device)
+        self.solved = there.moment()
+        self.writer: Writer | None = None
+
+    def fingerprint(self) -> int:
+        """Return that of the input."""
+        return int(self._program.fingerprint(self.state, 0))
+
+    def fill(self, place: str, number: int) -> list[int | str]:
+        """Fill the state from a checkpoint."""
+        return [filled(self._program, self.state, 0, place, number)]
+
+    def span(self, first: int, order: Order | None) -> tuple[int, bool, list[Report | None]]:
+        """Run a span of supersteps, and begin to write a checkpoint if that is ordered."""
+        program, device, report = self._program, self._there.device, None
+        k, finished = advance(program, self.state, first, self._span, self.comm)
+        if self.writer is not None and self.writer.done:
+            report, self.writer = self.writer.report(), None
+        if order is not None and not finished and program.settled(k):
+            self.writer = Writer(order, program.pieces(self.state, 0), device, 0)
+            self.writer.start()
+            if self.writer.pauses:
+                self.writer.wait()
+        self.solved = self._there.moment()
+        if self._reports or not finished:  # otherwise collecting need not wait
+            device.synchronize()
+        return k, finished, [report]

@@ -195,9 +195,10 @@ class Keeping:
         return Order(self._store.place, self._number, self._run, known, self._copied)
 
     def ordered(self, step: int) -> None:
-        """Note that the shards have begun to write, at superstep `step`."""
-        self._last, self._step = time.monotonic(), step
-        self._reports = [None] * len(self._reports)
+        """Note that the shards have begun to write, at superstep `step`; that is so if their state is settled then."""
+        if self._program.settled(step):
+            self._last, self._step = time.monotonic(), step
+            self._reports = [None] * len(self._reports)
 
     def take(self, reports: Sequence[Report | None]) -> Written | None:
         """Take what the shards have written since they were asked last; complete the checkpoint if that is all.

@@ -15,7 +15,6 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -39,8 +38,9 @@ from ...graph.vertex_range import VertexRange
 from ...planning.devices import DeviceSpec
 from ...planning.plan import Plan
 from ...version import __version__
-from ..checkpoints import Checkpoints, Keeping, held, lasting
-from ..program import Outcome, Pace, Program, Progress, log_plan, memory_errors
+from ..checkpoints import Checkpoints, Order, Report, held
+from ..program import Outcome, Program, Progress, log_plan, memory_errors
+from ..spans import Spans
 from . import events, tasks, worker
 from .comm import Aborted, Unreachable
 from .matrix import DistributedMatrix
@@ -227,33 +227,14 @@ class Cluster:
             with CallSession(client, addresses, self.timeout, plan, name) as session:
                 session.open()
                 session.load(program, self.specs[0].kind, piece)
-                k, finished = 0, False
-                keeping = None
-                if checkpoints is not None:
-                    kept = lasting(program, plan)
-                    keeping = Keeping(checkpoints, kept, sum(session.each(worker.fingerprint)) % 2**64, plan)
-                    k = keeping.begin(partial(session.each, worker.fill, checkpoints.store.place))
-                loaded, pace = time.perf_counter(), Pace(plan, k)
-                while not finished:
-                    first = k
-                    order = None if keeping is None else keeping.order()
-                    answers = session.each(worker.span, first, plan.span, order)
-                    k, finished, _ = answers[0]
-                    standing = pace.ran(first, k, finished)
-                    if standing is not None:
-                        events.tell(client, events.stands(standing), name)
-                    if keeping is not None:
-                        made = keeping.take([report for _, _, report in answers])
-                        if made is not None:
-                            events.tell(client, events.written(made), name)
-                        if order is not None and not finished and kept.settled(k):
-                            keeping.ordered(k)
-                    if progress is not None:
-                        progress(k, plan.steps)
+                spans = Spans(
+                    program, plan, checkpoints, session, lambda what: events.tell(client, events.between(what), name)
+                )
+                loaded = time.perf_counter()
+                spans.run(progress)
                 solved = time.perf_counter()
                 arrays, compiled = session.collect()
-                if keeping is not None:
-                    keeping.end()
+                spans.end()
         timings = {
             "load": loaded - started,
             "solve": solved - loaded,
@@ -359,6 +340,19 @@ class CallSession:
             for address in self._addresses
         }
         return tasks.results(self._watch, self._tasks)
+
+    def fingerprint(self) -> int:
+        """Return the fingerprint of the whole input."""
+        return int(sum(self.each(worker.fingerprint)) % 2**64)
+
+    def fill(self, place: str, number: int) -> list[int | str]:
+        """Fill all shards from a checkpoint."""
+        return self.each(worker.fill, place, number)
+
+    def span(self, first: int, order: Order | None) -> tuple[int, bool, list[Report | None]]:
+        """Run a span of supersteps on all shards, and begin to write a checkpoint if that is ordered."""
+        answers = self.each(worker.span, first, self._plan.span, order)
+        return answers[0].reached, answers[0].finished, [answer.report for answer in answers]
 
     def collect(self) -> tuple[dict[str, Any], dict[str, float]]:
         """End the program and return its results, and of each part the seconds of the slowest compiling and loading.

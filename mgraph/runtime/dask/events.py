@@ -49,6 +49,11 @@ def written(checkpoint: Written) -> Event:
     return {"event": "checkpoint", **checkpoint._asdict()}
 
 
+def between(what: Standing | Written) -> Event:
+    """Return the event of what a run tells between two spans."""
+    return stands(what) if isinstance(what, Standing) else written(what)
+
+
 def again(what: str, workers: int) -> Event:
     """Return the event of a call, or a graph, that is made again on so many workers."""
     return {"event": "again", "what": what, "workers": workers}

@@ -63,6 +63,24 @@ def lease_key(session: str, address: str) -> str:
     return f"{_LEASE}-{session}-{address}"
 
 
+class Spanned(NamedTuple):
+    """What a shard has done in a span.
+
+    Attributes
+    ----------
+    reached : int
+        The number of the next superstep.
+    finished : bool
+        Whether the program has ended.
+    report : Report or None
+        What the shard has written of a checkpoint since it was last asked, once that is done.
+    """
+
+    reached: int
+    finished: bool
+    report: Report | None
+
+
 class Session:
     """One call's shard on this worker, or what stays between the calls of a group of workers."""
 
@@ -117,7 +135,17 @@ class Session:
             raise Aborted("aborted")
         self.superstep = superstep
 
-    def write(self, writer: Writer) -> None:
+    def advance(self, first: int, most: int, order: Order | None) -> Spanned:
+        """Run a span of supersteps, as `mgraph.runtime.program.advance`, and begin to write a checkpoint if ordered."""
+        k, finished = engine.advance(self.program, self.state, first, most, self.connected(), self.begin)
+        report = None
+        if self.writer is not None and self.writer.done:
+            report, self.writer = self.writer.report(), None
+        if order is not None and not finished and self.program.settled(k):
+            self._write(Writer(order, self.program.pieces(self.state, self.rank), self.device, self.rank))
+        return Spanned(k, finished, report)
+
+    def _write(self, writer: Writer) -> None:
         """Begin to write a checkpoint, and wait for it if it pauses; raise Aborted if the call has ended."""
         with self._ending:
             if self.mailbox.aborted:
@@ -546,21 +574,12 @@ def unless_aborted(mailbox: Mailbox, make: Callable[[], T], discard: Callable[[T
 
 
 @reported
-def span(session: str, first: int, most: int, order: Order | None) -> tuple[int, bool, Report | None]:
-    """Task: run a span of supersteps, as `mgraph.runtime.program.advance`, and begin to write a checkpoint if told to.
-
-    Returns also what was written since it was last asked, once that is done.
-    """
+def span(session: str, first: int, most: int, order: Order | None) -> Spanned:
+    """Task: run a span of supersteps, and begin to write a checkpoint if that is ordered."""
     worker = get_worker()
     s = sessions(worker).find(session)
     with at_work(worker, s, "solve"):
-        k, finished = engine.advance(s.program, s.state, first, most, s.connected(), s.begin)
-        report = None
-        if s.writer is not None and s.writer.done:
-            report, s.writer = s.writer.report(), None
-        if order is not None and not finished and s.program.settled(k):
-            s.write(Writer(order, s.program.pieces(s.state, s.rank), s.device, s.rank))
-    return k, finished, report
+        return s.advance(first, most, order)
 
 
 @reported
