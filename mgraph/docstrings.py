@@ -29,7 +29,8 @@ retries : int, optional
     `client`, or with a part of a `DistributedGraph`, which is made again too. By default ``mgraph.retries`` of Dask's
     configuration, or 2.
 memory_limit : int, float or str, optional
-    The most bytes that the call may allocate on each device, such as 1e9 or ``"1GiB"``. By default the free memory.
+    The most bytes that the call may allocate on each device, such as 1e9 or ``"1GiB"``. By default the free memory,
+    and on workers at most ``mgraph.memory-limit`` of Dask's configuration.
 span : int, optional
     Number of supersteps between two progress reports, and with `client` between two barriers of Dask; 1 makes each
     superstep a Dask task. By default as many as take about a second.

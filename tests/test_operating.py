@@ -6,12 +6,13 @@ import sys
 import threading
 import time
 
+import dask
 import pytest
 from distributed import Client
-from test_cluster import pytestmark  # noqa: F401  (the mark works here too)
+from test_cluster import cluster, pytestmark  # noqa: F401  (the mark works here too)
 
 import mgraph
-from mgraph.errors import SchedulerError, WorkerLostError
+from mgraph.errors import InputError, MemoryLimitError, SchedulerError, WorkerLostError
 
 #: Seconds in which workers end after their scheduler: a minute.
 MINUTE = 60
@@ -55,3 +56,20 @@ def test_workers_end_within_a_minute_of_their_scheduler(nanny):
         for process in (worker, scheduler):
             process.kill()
             process.wait()
+
+
+def test_the_memory_of_calls_on_workers_is_configured():
+    graph = mgraph.generate.grid(40, 40)
+    with cluster(1, processes=False) as client, dask.config.set({"mgraph.memory-limit": "10 kB"}):
+        with pytest.raises(MemoryLimitError, match=r"9\.77 KiB by the memory limit"):
+            mgraph.apsp(graph, method="blocked", client=client, device="cpu")
+        with mgraph.DistributedGraph.from_graph(graph, client, device="cpu") as there:
+            with pytest.raises(MemoryLimitError, match=r"9\.77 KiB by the memory limit"):
+                mgraph.apsp(there, method="blocked")
+        assert mgraph.apsp(graph, method="blocked", client=client, device="cpu", memory_limit="1 GB").plan.steps
+        assert mgraph.apsp(graph, method="blocked", device="cpu").plan.steps  # not on workers
+        with (
+            dask.config.set({"mgraph.memory-limit": "much"}),
+            pytest.raises(InputError, match=r"mgraph\.memory-limit of Dask's configuration"),
+        ):
+            mgraph.bfs(graph, 0, client=client, device="cpu")

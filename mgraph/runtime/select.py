@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import device as devices
+from .. import lazy
 from ..arguments import check_without_client, checked_bytes, checked_integer
 from ..errors import Given, InputError
 from ..graph import Graph, PlacedGraph, StoredMatrix
@@ -181,6 +182,12 @@ def checked_span(span: Any, progress: Any) -> int | None:
     return min(checked_integer("span", span, 1), 2**31 - 1)
 
 
-def checked_memory_limit(memory_limit: Any) -> int | None:
-    """Return a user's limit in bytes, or raise InputError if it is not a size of memory."""
-    return None if memory_limit is None else checked_bytes("memory_limit", memory_limit)
+def checked_memory_limit(memory_limit: Any, runner: Executor) -> int | None:
+    """Return the most bytes that a call may allocate on a device, or raise InputError if it is not a size of memory.
+
+    On workers, that of Dask's configuration where the caller gives none.
+    """
+    if memory_limit is not None:
+        return checked_bytes("memory_limit", memory_limit)
+    given = None if runner.place is not None else lazy.dask().config.get("mgraph.memory-limit", None)
+    return None if given is None else checked_bytes("mgraph.memory-limit of Dask's configuration", given)

@@ -181,7 +181,6 @@ def apsp(
         method = known["method"]
         block, dtype = known.get("block") or block, known.get("dtype") if isinstance(dtype, str | None) else dtype
     block = None if block is None else checked_integer("block", block, 1)
-    memory_limit = checked_memory_limit(memory_limit)
     span = checked_span(span, progress)
     if isinstance(given, PlacedGraph):
         runner = runner_of(given, device, client, worker_timeout, wait_for_workers)
@@ -190,6 +189,7 @@ def apsp(
     else:
         runner = near or executor(device, client, home, worker_timeout, wait_for_workers)
         specs = runner.specs
+    memory_limit = checked_memory_limit(memory_limit, runner)
     planned = partial(
         all_pairs.planned,
         n,

@@ -140,7 +140,7 @@ def bfs(
         specs_holding(runner, graph, "heads", "quads"),
         method=method,
         predecessors=predecessors,
-        memory_limit=checked_memory_limit(memory_limit),
+        memory_limit=checked_memory_limit(memory_limit, runner),
         span=checked_span(span, progress),
         directed=graph.directed,
         quads=None if runner.place is None else partial(quads_needed, runner.place),

@@ -105,7 +105,7 @@ def bfs_many(
         specs_holding(runner, graph),
         sources=len(start),
         predecessors=predecessors,
-        memory_limit=checked_memory_limit(memory_limit),
+        memory_limit=checked_memory_limit(memory_limit, runner),
         span=checked_span(span, progress),
         directed=graph.directed,
         indptr=cut_of(runner, graph),

@@ -114,7 +114,7 @@ def transitive_closure(
     else:
         runner = near or executor(device, client, home, worker_timeout, wait_for_workers)
         specs = runner.specs
-    limit = checked_memory_limit(memory_limit)
+    limit = checked_memory_limit(memory_limit, runner)
     planned = partial(closure_plan.planned, n, specs=specs, span=span, memory_limit=limit)
     planned(m=getattr(given, "nnz", None) or 0)  # refuse a call that does not fit before its edges are sorted
     graph = given if isinstance(given, PlacedGraph) else as_graph(given)

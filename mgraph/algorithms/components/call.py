@@ -115,7 +115,7 @@ def connected_components(
         graph.m,
         specs_holding(runner, graph, orders=("csc",)),
         method=method,
-        memory_limit=checked_memory_limit(memory_limit),
+        memory_limit=checked_memory_limit(memory_limit, runner),
         span=checked_span(span, progress),
         directed=graph.directed,
         indptr=cut_of(runner, graph),

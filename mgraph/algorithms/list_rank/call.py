@@ -120,7 +120,7 @@ def list_rank(
         runner.specs,
         method=method,
         splitters=splitters,
-        memory_limit=checked_memory_limit(memory_limit),
+        memory_limit=checked_memory_limit(memory_limit, runner),
         span=span,
     )
     programs: dict[str, type[OneByOne | Jumping | Walking]] = {"sequential": OneByOne, "wyllie": Jumping}

@@ -87,7 +87,7 @@ def minimum_spanning_forest(
         graph.m,
         specs_holding(runner, graph, *kept_names(dtype, graph.directed), orders=orders_of(graph.directed)),
         method=method,
-        memory_limit=checked_memory_limit(memory_limit),
+        memory_limit=checked_memory_limit(memory_limit, runner),
         span=checked_span(span, progress),
         directed=graph.directed,
         indptr=cut_of(runner, graph),

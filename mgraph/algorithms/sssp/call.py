@@ -151,7 +151,7 @@ def sssp(
         dtype=computed,
         predecessors=predecessors,
         nonnegative=least >= 0,
-        memory_limit=checked_memory_limit(memory_limit),
+        memory_limit=checked_memory_limit(memory_limit, runner),
         span=checked_span(span, progress),
         indptr=cut_of(runner, graph),
         shape=shape_beside(graph, runner.specs),
