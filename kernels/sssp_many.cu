@@ -14,10 +14,10 @@
 // Several slices run side by side, as one graph of several copies. Neighbouring sources share a slice, so that their
 // frontiers overlap. While one slice has a thin frontier, the others fill the device.
 //
-// Encoding. An item is a vertex of a slice: slice * (n | 1) + v. labels[item][lane] is the distance from source first
-// + LANES * slice + lane to v. Infinity is inf, for int 2^30 - 1; a weight of at most 2^29 adds to it without
-// wrapping. Edges are given by source (out_*, to ask neighbours) and by target (in_*, with weights). An item is a bit
-// of column item % columns of a bitmap. Column c belongs to warp c % warps, so neighbouring vertices, and the copies
+// Encoding. An item is a vertex of a slice: slice * (n | 1) + v. labels[item][lane] is the distance to v from source
+// number LANES * slice + lane of the batch. Infinity is inf, for int 2^30 - 1; a weight of at most 2^29 adds to it
+// without wrapping. Edges are given by source (out_*, to ask neighbours) and by target (in_*, with weights). An item is
+// a bit of column item % columns of a bitmap. Column c belongs to warp c % warps, so neighbouring vertices, and the copies
 // of one vertex, belong to different warps. Three bitmaps hold the items asked in this round, those asked in the next
 // round, and those that wait. stamps[item] is the round in which the row last fell or asked.
 //
@@ -180,14 +180,14 @@ template <typename T, typename Offset> struct Slices {
     }
 };
 
-// labels = the distances from `count` sources, `first` and those after it. A cooperative launch: all blocks are
-// resident.
+// labels = the distances from `count` sources. Those of `end` or more may be too large; such labels are passed on only
+// beside others that are less. A cooperative launch: all blocks are resident.
 template <typename T, typename Offset>
 __global__ void __launch_bounds__(THREADS, RESIDENT)
     distances(const Offset* __restrict__ out_indptr, const int* __restrict__ out_indices,
               const Offset* __restrict__ in_indptr, const int* __restrict__ in_indices, const T* __restrict__ weights,
-              int n, T window, int first, int count, T* labels, int* stamps, unsigned* bitmaps, int columns,
-              Control* control) {
+              int n, T window, T end, const int* __restrict__ sources, int count, T* labels, int* stamps,
+              unsigned* bitmaps, int columns, Control* control) {
     using Graph = Slices<T, Offset>;
     using Item = typename Graph::Item;
     constexpr int WIDTH = Part<T>::WIDTH, LANES = Part<T>::LANES;
@@ -204,24 +204,23 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
 
 #pragma unroll 1
     for (int number = own; number < items; number += warps) {
-        const int source = number % span - first, lanes = number / span * LANES + lane * WIDTH;
         Part<T> d;
-        bool any = false;
 #pragma unroll
-        for (int i = 0; i < WIDTH; ++i) {
-            const bool here = source == lanes + i && source < count;
-            d.at[i] = here ? T(0) : infinity<T>();
-            any |= here;
-        }
+        for (int i = 0; i < WIDTH; ++i) d.at[i] = infinity<T>();
         d.write(graph.row(number));
-        any = __any_sync(ALL, any);
-        if (lane == 0) stamps[number] = any ? 0 : -1;
+        if (lane == 0) stamps[number] = -1;
     }
     for (int w = own * 32 + lane; w < 3 * columns; w += warps * 32) bitmaps[w] = 0;
     if (threadIdx.x == 0) waiting = 0;
     grid_barrier(&control->arrived);
-    for (int source = own; source < count; source += warps)
-        graph.ask(bitmaps + columns, graph.item(source / LANES * span + first + source), lane, 32);
+    for (int r = own; r < count; r += warps) {
+        const Item item = graph.item(r / LANES * span + sources[r]);
+        if (lane == 0) {
+            labels[static_cast<long long>(item.number) * LANES + r % LANES] = 0;
+            stamps[item.number] = 0;
+        }
+        graph.ask(bitmaps + columns, item, lane, 32);
+    }
     grid_barrier(&control->arrived);
 
     T least = 0, bound = window;
@@ -234,13 +233,13 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
 
         // Whether an item whose row was `before` and is d asks its out-neighbours. One warp `writes` what changed.
         auto asks = [&](const Item& item, const Part<T>& d, const Part<T>& before, bool writes) {
-            if (!__any_sync(ALL, d.fell(before, infinity<T>()))) return false;
+            if (!__any_sync(ALL, d.fell(before, end))) return false;
             const bool near = __any_sync(ALL, d.fell(before, bound));
             if (writes) d.write(graph.row(item.number));
             if (writes && lane == 0) {
                 stamps[item.number] = round;
                 if (!near) graph.set(later, item.number);
-                if (near && bound < infinity<T>()) graph.clear(later, item.number);
+                if (near && bound < end) graph.clear(later, item.number);
             }
             if (near) says = ASKED;
             return near;
@@ -302,17 +301,19 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
             raised = false;
             continue;
         }
-        if (raised ? !said : bound >= infinity<T>()) break;  // no item asks and no item waits
+        if (raised ? !said : bound >= end) break;  // no item asks and no item waits
         if (raised && window < infinity<T>() / 2) window += window;  // raised in vain: take larger steps
         least = bound;
-        bound = bound + window < infinity<T>() ? bound + window : infinity<T>();
+        bound = bound + window < end ? bound + window : end;
         raised = true;
     }
 }
 
-// D[r][v] = the distance from source first + r to v: the labels, a vertex a row, become a source a row.
+// D[r][v] = the distance from source r to v, infinite if not less than `end`: the labels, a vertex a row, become a source
+// a row.
 template <typename T>
-__global__ void __launch_bounds__(256) transpose(const T* __restrict__ labels, int n, int count, T* D, long long ld) {
+__global__ void __launch_bounds__(256)
+    transpose(const T* __restrict__ labels, int n, int count, T end, T* D, long long ld) {
     __shared__ T tile[32][33];
     constexpr int LANES = Part<T>::LANES;
     const int x = threadIdx.x % 32, y = threadIdx.x / 32;
@@ -322,28 +323,28 @@ __global__ void __launch_bounds__(256) transpose(const T* __restrict__ labels, i
         if (v0 + i < n) tile[i][x] = slice[static_cast<long long>(v0 + i) * LANES + x];
     __syncthreads();
     for (int i = y; i < 32; i += 8)
-        if (r0 + i < count && v0 + x < n) D[(r0 + i) * ld + v0 + x] = tile[x][i];
+        if (r0 + i < count && v0 + x < n) D[(r0 + i) * ld + v0 + x] = tile[x][i] < end ? tile[x][i] : infinity<T>();
 }
 
-// D[r][v] += h[v] - h[first + r] where v is reached: the distances before the weights were shifted by the
+// D[r][v] += h[v] - h[sources[r]] where v is reached: the distances before the weights were shifted by the
 // potentials h (D. Johnson, "Efficient algorithms for shortest paths in sparse networks", 1977).
 template <typename T>
 __global__ void __launch_bounds__(256)
-    unshift(T* D, long long ld, int rows, int n, int first, const double* __restrict__ h) {
+    unshift(T* D, long long ld, int rows, int n, const int* __restrict__ sources, const double* __restrict__ h) {
     const int v = blockIdx.x * 256 + threadIdx.x;
     if (v >= n) return;
     for (int r = blockIdx.y; r < rows; r += gridDim.y) {
         const T d = D[r * ld + v];
-        if (d < infinity<T>()) D[r * ld + v] = static_cast<T>(d + (h[v] - h[first + r]));
+        if (d < infinity<T>()) D[r * ld + v] = static_cast<T>(d + (h[v] - h[sources[r]]));
     }
 }
 
 // P[r][v] = the least in-neighbour u of v with D[r][u] + weight = D[r][v] and D[r][u] < D[r][v], which no cycle can
 // have at all its vertices; OPEN if there are such only at equal distances, NONE where v is not reached or is
-// row r's own source, first + r.
+// row r's own source.
 template <typename T, typename Offset>
 __global__ void __launch_bounds__(256, 3)
-    predecessors(const T* __restrict__ D, long long ld, int rows, int n, int first,
+    predecessors(const T* __restrict__ D, long long ld, int rows, int n, const int* __restrict__ sources,
                  const Offset* __restrict__ in_indptr, const int* __restrict__ in_indices,
                  const T* __restrict__ weights, int* P, long long ldp) {
     const int lane = threadIdx.x % 32, v = blockIdx.x * 256 + threadIdx.x;
@@ -357,7 +358,7 @@ __global__ void __launch_bounds__(256, 3)
 #pragma unroll
         for (int i = 0; i < ROWS; ++i) {
             d[i] = v < n && r0 + i < rows ? D[(r0 + i) * ld + v] : infinity<T>();
-            const bool looks = d[i] < infinity<T>() && v != first + r0 + i;
+            const bool looks = d[i] < infinity<T>() && v != sources[r0 + i];
             found[i] = looks ? OPEN : NONE;
             open |= looks ? 1u << i : 0;
         }
@@ -410,11 +411,12 @@ __global__ void __launch_bounds__(256, 3)
 // block passes over its row until no vertex finds one.
 template <typename T, typename Offset>
 __global__ void __launch_bounds__(1024)
-    plateaus(const T* __restrict__ D, long long ld, int n, int first, const Offset* __restrict__ in_indptr,
-             const int* __restrict__ in_indices, const T* __restrict__ weights, int* P, long long ldp) {
+    plateaus(const T* __restrict__ D, long long ld, int n, const int* __restrict__ sources,
+             const Offset* __restrict__ in_indptr, const int* __restrict__ in_indices,
+             const T* __restrict__ weights, int* P, long long ldp) {
     const T* const d = D + blockIdx.x * ld;
     volatile int* const p = P + blockIdx.x * ldp;
-    const int source = first + blockIdx.x;
+    const int source = sources[blockIdx.x];
     for (;;) {
         bool any = false;
         for (int v = threadIdx.x; v < n; v += blockDim.x) {

@@ -12,8 +12,9 @@ from scipy.sparse.csgraph import dijkstra, johnson
 import mgraph
 from mgraph import device as devices
 from mgraph.algorithms.apsp import by_source as sources
-from mgraph.algorithms.apsp.candidates import batch_size, device_bytes
+from mgraph.algorithms.apsp.candidates import device_bytes
 from mgraph.algorithms.apsp.detail import SourcesDetail
+from mgraph.algorithms.many_sources import batch_size, network
 from mgraph.graph.potentials import potentials
 from mgraph.planning.devices import DeviceSpec
 from mgraph.planning.plan import Plan
@@ -50,7 +51,7 @@ def solved(graph, dtype, way=("cpu", "cpu"), predecessors=True):
     h = None if graph.nonnegative else potentials(graph)
     plan = planned(graph.n, dtype, predecessors, [(0, graph.n)], device)
     program = sources.FromEverySource(plan, home)
-    return Direct(devices.find(device)).run(program, lambda _: sources.network(graph, h), plan, None).arrays
+    return Direct(devices.find(device)).run(program, lambda _: network(graph, h), plan, None).arrays
 
 
 def as_floats(distances):
@@ -188,7 +189,7 @@ def test_several_shards(way, small_batches):
     parts, steps = [], []
     with device.active():
         for rank in range(3):
-            state = program.load(rank, sources.network(graph), device)
+            state = program.load(rank, network(graph), device)
             reached, finished = advance(program, state, 0, 100, Rank(rank))
             assert finished
             steps.append(reached)

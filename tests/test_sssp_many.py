@@ -38,8 +38,8 @@ def edges_on(device, graph, dtype, offset=np.int32):
     return tuple(map(device.asarray, by_source)), tuple(map(device.asarray, by_target))
 
 
-def solved(device, graph, dtype, first, rows, offset=np.int32, padding=0, window=None):
-    """Return the kernels' distances and predecessors for `rows` sources, from `first` on."""
+def solved(device, graph, dtype, first, rows, offset=np.int32, padding=0, window=None, end=None, sources=None):
+    """Return the kernels' distances and predecessors for `rows` sources, from `first` on or as given."""
     xp, kernels, n = device.xp, sssp_many_kernels.on(device), graph.n
     by_source, by_target = edges_on(device, graph, dtype, offset)
     work = kernels.workspace(xp, n, rows, np.dtype(dtype))
@@ -48,8 +48,10 @@ def solved(device, graph, dtype, first, rows, offset=np.int32, padding=0, window
     D = xp.full((rows, n + padding), POISON, dtype)[:, :n]
     P = xp.full((rows, n + padding), POISON, np.int32)[:, :n]
     window = kernel_infinity(np.dtype(dtype)) if window is None else window
-    kernels.distances(D, first, by_source, by_target, window, work)
-    kernels.predecessors(D, first, by_target, P)
+    end = kernel_infinity(np.dtype(dtype)) if end is None else end
+    sources = device.asarray(np.arange(first, first + rows, dtype=np.int32) if sources is None else sources)
+    kernels.distances(D, sources, by_source, by_target, window, end, work)
+    kernels.predecessors(D, sources, by_target, P)
     if padding:
         for matrix in (D, P):
             assert bool((matrix.base[:, n:] == POISON).all())
@@ -299,6 +301,22 @@ def test_the_least_predecessor(device):
 
 
 @pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("window", [None, 3, 1000])
+def test_any_sources_up_to_a_limit(window, dtype, device):
+    random = np.random.default_rng(12)
+    n = 700
+    graph = random_graph(random, n, 2200, 12)
+    sources = random.integers(0, n, 150).astype(np.int32)
+    sources[70] = sources[3]
+    expected = dijkstra(graph_matrix(graph), indices=sources)
+    for limit in (0, 1, 20, 10_000):
+        end = np.nextafter(dtype(limit), dtype(np.inf)) if np.dtype(dtype).kind == "f" else limit + 1
+        D, P = solved(device, graph, dtype, 0, len(sources), window=window, end=end, sources=sources)
+        assert np.array_equal(as_floats(D), np.where(expected > limit, np.inf, expected))
+        assert np.array_equal(P[:, :] >= 0, (D < end) & (np.arange(n) != sources[:, None]))
+
+
+@pytest.mark.parametrize("dtype", TYPES)
 def test_unshift(dtype, device):
     xp, kernels = device.xp, sssp_many_kernels.on(device)
     random = np.random.default_rng(1)
@@ -306,7 +324,7 @@ def test_unshift(dtype, device):
     before[random.random(before.shape) < 0.3] = kernel_infinity(np.dtype(dtype))
     h = -random.integers(0, 30, 333).astype(np.float64)
     D = device.asarray(before.copy())
-    kernels.unshift(D, 100, device.asarray(h))
+    kernels.unshift(D, device.asarray(np.arange(100, 140, dtype=np.int32)), device.asarray(h))
     D = devices.to_host(D)
     reached = before < kernel_infinity(np.dtype(dtype))
     expected = before + h[None, :] - h[100:140, None]

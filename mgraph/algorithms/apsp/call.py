@@ -44,9 +44,10 @@ from ...runtime.select import (
 from .. import bellman, negative_cycles
 from ..certificates import distances as certificate
 from ..certificates.run import solved_graph
+from ..many_sources import gathered_network, network
 from . import plan as all_pairs
 from .by_component import ByComponent
-from .by_source import FromEverySource, gathered_network, network
+from .by_source import FromEverySource
 from .components import components, groups
 from .naive import Naive
 from .out_of_core import OutOfCore

@@ -10,14 +10,13 @@ import numpy as np
 
 from ... import device as devices
 from ...arrays import chunk_rows
-from ...dtypes import offset_type
 from ...kernels import minplus as minplus_kernels
-from ...kernels import sssp_many as sssp_many_kernels
 from ...planning.cut import Ranges, fitting_grid, fitting_rows, grids, grouped, span_of
 from ...planning.devices import USABLE, usable
 from ...planning.kernels import Shapes, padded
 from ...planning.plan import Detail, Plan
-from .detail import SLOTS, AllPairsDetail, SourcesDetail
+from ..many_sources import SLOTS, batch_size, searches_bytes
+from .detail import AllPairsDetail, SourcesDetail
 from .request import Request
 
 #: Assumed size of a CPU's caches in bytes.
@@ -287,11 +286,6 @@ def by_source(request: Request, method: str) -> Plan:
     )
 
 
-def batch_size(n: int, dtype: np.dtype, kind: str) -> int:
-    """Return the number of sources of a superstep on a kind of device."""
-    return int(sssp_many_kernels.of_kind(kind).batch_size(max(1, n), dtype.itemsize))
-
-
 def device_bytes(
     n: int,
     m: int,
@@ -323,13 +317,11 @@ def device_bytes(
     shifted : bool
         Whether the search is in float64 whatever the result's type.
     """
-    result, dtype = dtype.itemsize + 4 * predecessors, np.dtype(np.float64) if shifted else dtype
-    batch = min(rows, batch_size(n, dtype, kind))
-    offset = offset_type(m).itemsize
-    lists = (2 if directed else 1) * ((n + 1) * offset + 4 * m)
-    work = sssp_many_kernels.of_kind(kind).workspace_bytes(n, batch, dtype.itemsize)
+    computed = np.dtype(np.float64) if shifted else dtype
+    batch = min(rows, batch_size(n, computed, kind))
     kept = rows if home == kind else SLOTS * batch
-    return lists + m * dtype.itemsize + work + kept * n * result + shifted * batch * n * 8
+    searches = searches_bytes(n, m, batch, computed, dtype, kind=kind, directed=directed)
+    return searches + kept * n * (dtype.itemsize + 4 * predecessors)
 
 
 def _derivation(request: Request, rows: int) -> float:

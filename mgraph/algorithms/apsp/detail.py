@@ -9,9 +9,6 @@ from ...errors import Given, Words
 from ...matrices.plan import MatrixDetail
 from ...planning.plan import Detail, Plan, duration_in_words
 
-#: Batches of rows copied from a device to the host at the same time.
-SLOTS = 2
-
 
 @dataclass(frozen=True, kw_only=True)
 class AllPairsDetail(MatrixDetail):

@@ -85,9 +85,15 @@ def _names(matrix: Array, indptr: Array) -> str:
 
 
 def distances(
-    D: Array, first: int, by_source: Adjacency, by_target: WeightedAdjacency, window: float, work: Workspace
+    D: Array,
+    sources: Array,
+    by_source: Adjacency,
+    by_target: WeightedAdjacency,
+    window: float,
+    end: float,
+    work: Workspace,
 ) -> None:
-    """D[r, v] = the length of the shortest path from vertex first + r to v.
+    """D[r, v] = the length of the shortest path from vertex sources[r] to v if it is less than `end`, else infinity.
 
     Distances within `window` of each other are settled together; this affects the work, never the result.
     """
@@ -97,27 +103,31 @@ def distances(
     kernel = cuda_function(SOURCE, f"distances<{_names(D, by_target[0])}>", cooperative=True)
     work.control.fill(0)
     arguments = (
-        *(*by_source, *by_target, np.int32(n), D.dtype.type(window)),
-        *(np.int32(first), np.int32(rows), work.labels, work.stamps),
+        *(*by_source, *by_target, np.int32(n), D.dtype.type(min(window, end)), D.dtype.type(end)),
+        *(sources, np.int32(rows), work.labels, work.stamps),
         *(work.bitmaps, np.int32(work.bitmaps.shape[1]), work.control),
     )
     kernel((cuda_attribute("MultiProcessorCount") * _RESIDENT,), (_THREADS,), arguments)
     transpose = cuda_function(SOURCE, f"transpose<{_TYPES[np.dtype(D.dtype)]}>")
-    transpose((-(-n // 32), -(-rows // 32)), (256,), (work.labels, np.int32(n), np.int32(rows), D, _leading(D)))
+    transpose(
+        (-(-n // 32), -(-rows // 32)),
+        (256,),
+        (work.labels, np.int32(n), np.int32(rows), D.dtype.type(end), D, _leading(D)),
+    )
 
 
-def unshift(D: Array, first: int, h: Array) -> None:
-    """D[r, v] += h[v] - h[first + r] where v is reached."""
+def unshift(D: Array, sources: Array, h: Array) -> None:
+    """D[r, v] += h[v] - h[sources[r]] where v is reached."""
     rows, n = D.shape
     if not D.size:
         return
     kernel = cuda_function(SOURCE, f"unshift<{_TYPES[np.dtype(D.dtype)]}>")
-    arguments = (D, _leading(D), np.int32(rows), np.int32(n), np.int32(first), h)
+    arguments = (D, _leading(D), np.int32(rows), np.int32(n), sources, h)
     kernel((-(-n // 256), min(rows, 65535)), (256,), arguments)
 
 
-def predecessors(D: Array, first: int, by_target: WeightedAdjacency, P: Array) -> None:
-    """P[r, v] = the vertex before v on a shortest path from first + r, -9999 if there is none.
+def predecessors(D: Array, sources: Array, by_target: WeightedAdjacency, P: Array) -> None:
+    """P[r, v] = the vertex before v on a shortest path from sources[r], -9999 if there is none.
 
     Plateaus, vertices joined by edges of weight zero, are settled by a second kernel; see the declaration.
     """
@@ -127,7 +137,7 @@ def predecessors(D: Array, first: int, by_target: WeightedAdjacency, P: Array) -
     names = _names(D, by_target[0])
     edges = *by_target, P, _leading(P)
     kernel = cuda_function(SOURCE, f"predecessors<{names}>")
-    arguments = (D, _leading(D), np.int32(rows), np.int32(n), np.int32(first), *edges)
+    arguments = (D, _leading(D), np.int32(rows), np.int32(n), sources, *edges)
     kernel((-(-n // 256), min(-(-rows // _ROWS), 65535)), (256,), arguments)
     kernel = cuda_function(SOURCE, f"plateaus<{names}>")
-    kernel((rows,), (1024,), (D, _leading(D), np.int32(n), np.int32(first), *edges))
+    kernel((rows,), (1024,), (D, _leading(D), np.int32(n), sources, *edges))

@@ -54,17 +54,17 @@ def workspace_bytes(n, sources, itemsize):
     return -(-sources // _LANES) * n * (_LANES * itemsize + 24)
 
 
-def distances(D, first, by_source, by_target, window, work):
-    """D[r, v] = the length of the shortest path from vertex first + r to v.
+def distances(D, sources, by_source, by_target, window, end, work):
+    """D[r, v] = the length of the shortest path from vertex sources[r] to v if it is less than `end`, else infinity.
 
     Distances within `window` of each other are settled together; this affects the work, never the result.
     """
-    bounds = D.dtype.type(window), _infinity(D.dtype)
+    bounds = D.dtype.type(min(window, end)), D.dtype.type(end), _infinity(D.dtype)
     edges = *by_source, *by_target
 
     def search(s):
-        own = D[s * _LANES : (s + 1) * _LANES]
-        _search(own, first + s * _LANES, *edges, work.labels[s], work.stamps[s], work.lists[s], *bounds)
+        own = slice(s * _LANES, (s + 1) * _LANES)
+        _search(D[own], sources[own], *edges, work.labels[s], work.stamps[s], work.lists[s], *bounds)
 
     slices = -(-len(D) // _LANES)
     cores = min(slices, numba.get_num_threads())
@@ -83,8 +83,13 @@ def _infinity(dtype):
 
 
 @njit(nogil=True, cache=True)
-def _search(D, first, out_indptr, out_indices, in_indptr, in_indices, weights, labels, stamps, lists, window, infinity):
-    """Write the distances from vertex ``first + r`` to row r of D, computed in ``labels[v, r]``."""
+def _search(
+    D, sources, out_indptr, out_indices, in_indptr, in_indices, weights, labels, stamps, lists, window, end, infinity
+):
+    """Write the distances from vertex ``sources[r]`` to row r of D, computed in ``labels[v, r]``.
+
+    Labels of `end` or more may be too large. They are passed on only beside others that are less.
+    """
     # waits: 0 not in `later`, 1 in it and waiting, 2 in it and not waiting any more
     now, coming, is_asked, later, waits = lists[0], lists[1], lists[2], lists[3], lists[4]
     for v in range(len(stamps)):
@@ -96,10 +101,10 @@ def _search(D, first, out_indptr, out_indices, in_indptr, in_indices, weights, l
     none = np.int64(0)  # with the type of a literal, `_ask` would be compiled twice
     size, waiting = none, 0
     for lane in range(len(D)):
-        v = first + lane
+        v = np.int64(sources[lane])
         labels[v, lane] = 0
         stamps[v] = 0
-        size = _ask(out_indptr, out_indices, np.int64(v), coming, size, is_asked)
+        size = _ask(out_indptr, out_indices, v, coming, size, is_asked)
     best = np.empty(_LANES, labels.dtype)
     nothing = nothing_of(weights)  # the compiler does not know its length, but that of `best`
     bound = window
@@ -107,7 +112,7 @@ def _search(D, first, out_indptr, out_indices, in_indptr, in_indices, weights, l
     while size > 0 or waiting > 0:
         turn += 1
         if size == 0:
-            least, bound = bound, min(bound + window, infinity)
+            least, bound = bound, min(bound + window, end)
             listed, waiting = waiting, 0
             for q in range(listed):
                 v = later[q]
@@ -144,7 +149,7 @@ def _search(D, first, out_indptr, out_indices, in_indptr, in_indices, weights, l
                         best[lane] = d if d < known else known + nothing
             fell, near = False, False
             for lane in range(_LANES):
-                fell |= best[lane] < row[lane]
+                fell |= (best[lane] < row[lane]) & (best[lane] < end)
                 near |= (best[lane] < row[lane]) & (best[lane] < bound)
             if not fell:
                 continue
@@ -162,7 +167,7 @@ def _search(D, first, out_indptr, out_indices, in_indptr, in_indices, weights, l
                 waits[v] = 1
     for v in range(len(stamps)):
         for lane in range(len(D)):
-            D[lane, v] = labels[v, lane]
+            D[lane, v] = labels[v, lane] if labels[v, lane] < end else infinity
 
 
 @njit(nogil=True, cache=True)
@@ -177,29 +182,29 @@ def _ask(indptr, indices, v, coming, size, is_asked):
     return size
 
 
-def unshift(D, first, h):
-    """D[r, v] += h[v] - h[first + r] where v is reached."""
-    _unshift(D, first, h, _infinity(D.dtype))
+def unshift(D, sources, h):
+    """D[r, v] += h[v] - h[sources[r]] where v is reached."""
+    _unshift(D, sources, h, _infinity(D.dtype))
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def _unshift(D, first, h, infinity):
+def _unshift(D, sources, h, infinity):
     for r in prange(D.shape[0]):
         for v in range(D.shape[1]):
             if D[r, v] < infinity:
-                D[r, v] = D[r, v] + (h[v] - h[first + r])
+                D[r, v] = D[r, v] + (h[v] - h[sources[r]])
 
 
-def predecessors(D, first, by_target, P):
-    """P[r, v] = the vertex before v on a shortest path from first + r, -9999 if there is none.
+def predecessors(D, sources, by_target, P):
+    """P[r, v] = the vertex before v on a shortest path from sources[r], -9999 if there is none.
 
     Plateaus, vertices joined by edges of weight zero, are settled last; see the declaration.
     """
-    _predecessors(D, first, *by_target, P, _infinity(D.dtype))
+    _predecessors(D, sources, *by_target, P, _infinity(D.dtype))
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def _predecessors(D, first, in_indptr, in_indices, weights, P, infinity):
+def _predecessors(D, sources, in_indptr, in_indices, weights, P, infinity):
     rows, n = D.shape
     for r in prange(rows):
         d = D[r]
@@ -207,7 +212,7 @@ def _predecessors(D, first, in_indptr, in_indices, weights, P, infinity):
         opened = False
         for v in range(n):
             p[v] = _NONE
-            if v == first + r or not d[v] < infinity:
+            if v == sources[r] or not d[v] < infinity:
                 continue
             p[v] = _OPEN
             for e in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + 1])):
@@ -217,7 +222,7 @@ def _predecessors(D, first, in_indptr, in_indices, weights, P, infinity):
                     break
             opened |= p[v] == _OPEN
         if opened:
-            _settle_plateaus(d, first + r, in_indptr, in_indices, weights, p)
+            _settle_plateaus(d, sources[r], in_indptr, in_indices, weights, p)
 
 
 @njit(nogil=True, cache=True)

@@ -14,8 +14,9 @@ HOST_ONLY = frozenset({"relax_all"})
 class Operations(Protocol):
     """The operations of both twins.
 
-    D is float32, float64 or int32 of shape (rows, n): row r has the distances from vertex ``first + r``. `by_source`
-    and `by_target` are the edges of the whole graph, a row for each of the n vertices. Weights have D's type, and none
+    D is float32, float64 or int32 of shape (rows, n): row r has the distances from vertex ``sources[r]``. `sources` is
+    int32 of shape (rows,); vertices may be repeated. `by_source` and `by_target` are the edges of the whole graph, a
+    row for each of the n vertices. Weights have D's type, and none
     is negative.
     """
 
@@ -32,25 +33,32 @@ class Operations(Protocol):
         ...
 
     def distances(
-        self, D: Array, first: int, by_source: Adjacency, by_target: WeightedAdjacency, window: float, work: Any
+        self,
+        D: Array,
+        sources: Array,
+        by_source: Adjacency,
+        by_target: WeightedAdjacency,
+        window: float,
+        end: float,
+        work: Any,
     ) -> None:
-        """D[r, v] = the length of the shortest path from vertex first + r to v.
+        """D[r, v] = the length of the shortest path from vertex sources[r] to v if it is less than `end`.
 
-        Distances within `window` of each other are settled together; this affects the work, never the result. `work`
-        is the result of `workspace`.
+        Otherwise it is infinite. Distances within `window` of each other are settled together; this affects the work,
+        never the result. `work` is the result of `workspace`.
         """
         ...
 
-    def unshift(self, D: Array, first: int, h: Array) -> None:
-        """D[r, v] += h[v] - h[first + r] where v is reached; `h` is float64 of shape (n,)."""
+    def unshift(self, D: Array, sources: Array, h: Array) -> None:
+        """D[r, v] += h[v] - h[sources[r]] where v is reached; `h` is float64 of shape (n,)."""
         ...
 
-    def predecessors(self, D: Array, first: int, by_target: WeightedAdjacency, P: Array) -> None:
-        """P[r, v] = the vertex before v on a shortest path from first + r, -9999 if there is none.
+    def predecessors(self, D: Array, sources: Array, by_target: WeightedAdjacency, P: Array) -> None:
+        """P[r, v] = the vertex before v on a shortest path from sources[r], -9999 if there is none.
 
         P is int32 of D's shape. Of the vertices before v that are nearer to the source, the least is taken. If v only
         has such vertices at its own distance, by edges of weight zero, one is taken that has a predecessor already.
-        Each D[r, v] must be exactly the minimum of the sums D[r, u] + weight.
+        Each D[r, v] that is finite must be exactly the minimum of the sums D[r, u] + weight.
         """
         ...
 

@@ -1,0 +1,213 @@
+"""Searches from many sources on one device that has the whole graph: what all pairs and `mgraph.distances` share.
+
+The search is described in ``kernels/sssp_many.cu``. Negative weights are shifted first (Johnson, "Efficient algorithms
+for shortest paths in sparse networks", 1977): with potentials ``h``, ``weight + h[u] - h[v]`` is never negative, and
+each path from s to t becomes longer by the same ``h[s] - h[t]``, which is subtracted from the finished distances. For
+floats this subtraction loses digits in proportion to the potentials, not to the distance, so float32 is searched in
+float64.
+"""
+
+import itertools
+from collections.abc import Iterable
+from concurrent.futures import Future
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import device as devices
+from ..arrays import Array
+from ..dtypes import infinity, kernel_infinity, offset_type
+from ..graph import Compressed, Graph
+from ..graph.potentials import edge_lengths, potentials
+from ..graph.vertex_range import VertexRange
+from ..graph.weights import decode
+from ..kernels import sssp_many as sssp_many_kernels
+from ..runtime.communicator import Communicator
+from ..runtime.gathering import Whole
+
+#: Width of the window of distances that are settled together, in average weights; measured (benchmarks/NOTES.md).
+_WINDOW = 20
+
+#: Batches of rows copied from a device to the host at the same time.
+SLOTS = 2
+
+
+class Network(NamedTuple):
+    """A whole graph, with the arrays that a search from any vertex needs.
+
+    Attributes
+    ----------
+    incoming : Compressed
+        The edges by target, sources ascending; weights of None are all 1.
+    outgoing : tuple of two arrays, or None
+        ``(indptr, indices)`` of the edges by source; None if they are the same as by target.
+    potentials : array of float64, shape (n,), or None
+        Johnson's potentials, which shift the weights; None if no weight is negative.
+    """
+
+    incoming: Compressed
+    outgoing: tuple[Array, Array] | None
+    potentials: Array | None
+
+
+def network(graph: Graph, potentials: Array | None = None) -> Network:
+    """Return a graph as the piece of each shard of a program that searches from many sources."""
+    return Network(graph.csc(), graph.adjacency("csr") if graph.directed else None, potentials)
+
+
+def gathered_network(
+    whole: Whole, shifts: bool, part: VertexRange, device: devices.Device, comm: Communicator
+) -> Network:
+    """Return the network of a graph that lies in ranges, on every shard; the first one computes the potentials."""
+    graph = whole.graph(part, device, comm)
+    if not shifts:
+        return network(graph)
+    h = device.asarray(potentials(graph)) if comm.rank == 0 else device.xp.empty(graph.n)
+    comm.broadcast(h, 0, range(comm.size))
+    return network(graph, h)
+
+
+class Searches:
+    """Searches on a device, a batch of sources at a time.
+
+    Parameters
+    ----------
+    piece : Network
+        The graph, which is brought to the device.
+    device : Device
+        Where to search.
+    batch : int
+        The most sources of a batch.
+    computed, dtype : dtype
+        The type that the search computes in, and that of its results.
+    limit : float
+        The greatest distance to search to.
+    """
+
+    def __init__(
+        self,
+        piece: Network,
+        device: devices.Device,
+        batch: int,
+        computed: np.dtype,
+        dtype: np.dtype,
+        limit: float = float("inf"),
+    ) -> None:
+        xp = device.xp
+        self.device = device
+        self.limit = limit
+        indptr, indices = (device.asarray(part) for part in piece.incoming[:2])
+        self.n = len(indptr) - 1
+        #: Johnson's potentials, or None.
+        self.h = None if piece.potentials is None else device.asarray(piece.potentials)
+        #: The edges by target; no weight is negative.
+        self.by_target = (
+            indptr,
+            indices,
+            edge_lengths(Compressed(indptr, indices, piece.incoming.weights), self.h, computed, device),
+        )
+        self._by_source = tuple(map(device.asarray, piece.outgoing or (indptr, indices)))
+        self._kernels = sssp_many_kernels.on(device)
+        self._window = _window(self.by_target[2])
+        self._end = kernel_infinity(computed) if self.h is not None else beyond(limit, computed)
+        self._work = self._kernels.workspace(xp, self.n, batch, computed)
+        self._shifted = None if computed == dtype else xp.empty((batch, self.n), computed)
+
+    def write(self, sources: Array, D: Array, P: Array | None) -> None:
+        """Write the distances from some sources, int32 on the device, to the rows of D, and predecessors to those of P.
+
+        Vertices that are not reached within the limit have the distance `mgraph.dtypes.infinity`.
+        """
+        found = D if self._shifted is None else self._shifted[: len(sources)]
+        k = self._kernels
+        k.distances(found, sources, self._by_source, self.by_target, self._window, self._end, self._work)
+        if P is not None:
+            k.predecessors(found, sources, self.by_target, P)
+        if self.h is not None:
+            k.unshift(found, sources, self.h)
+        if found is not D:
+            with np.errstate(over="ignore"):
+                D[...] = found
+        decode(D, P, self.device, self.h is None, lowered=False)
+        if self.h is not None and self.limit < float("inf"):  # a path within the limit may pass vertices beyond it
+            D[D > self.limit] = infinity(np.dtype(D.dtype))
+
+
+class RowStream:
+    """A matrix whose rows a device computes batch by batch; it lives on the device or on the host.
+
+    If it lives on the host, each batch is written to one of two buffers on the device, and copied to the host while
+    the next batch is computed.
+    """
+
+    def __init__(self, device: devices.Device, home: str, shape: tuple[int, int], batch: int, dtype: Any) -> None:
+        self.device = device
+        self.stays = home == device.kind
+        rows, n = shape
+        self.whole: Array = (device.xp if self.stays else np).empty(shape, dtype)
+        if self.stays:
+            return
+        self.buffers = [device.xp.empty((min(batch, rows), n), dtype) for _ in range(SLOTS)]
+        self.carried: list[list[Future[None]]] = [[] for _ in range(SLOTS)]
+        self.slot = 0
+
+    def batch(self, first: int, last: int) -> Array:
+        """Return the array on the device to write rows `first` to `last` to."""
+        if self.stays:
+            return self.whole[first:last]
+        for carried in self.carried[self.slot]:
+            carried.result()
+        return self.buffers[self.slot][: last - first]
+
+    def send(self, first: int, last: int) -> None:
+        """Start copying the rows of the last `batch` to the host, after the work launched so far."""
+        if self.stays:
+            return
+        rows = self.buffers[self.slot][: last - first]
+        self.carried[self.slot] = devices.carry_home(self.device, rows, self.whole[first:last])
+        self.slot = (self.slot + 1) % SLOTS
+
+    def complete(self) -> Array:
+        """Return the matrix once all rows that were sent have arrived."""
+        if not self.stays:
+            for carried in itertools.chain(*self.carried):
+                carried.result()
+        return self.whole
+
+
+def batches_of(rows: Iterable[tuple[int, int]], size: int) -> list[tuple[int, int]]:
+    """Return ranges cut into batches of at most `size`."""
+    return [(top, min(top + size, end)) for start, end in rows for top in range(start, end, max(1, size))]
+
+
+def beyond(limit: float, dtype: np.dtype) -> float:
+    """Return the least number of a type that is more than a limit of that type; at most the kernels' infinity."""
+    most = kernel_infinity(dtype)
+    if limit >= most:
+        return most
+    return int(limit) + 1 if dtype.kind == "i" else float(np.nextafter(dtype.type(limit), dtype.type(np.inf)))
+
+
+def batch_size(n: int, dtype: np.dtype, kind: str) -> int:
+    """Return the number of sources of a batch on a kind of device."""
+    return int(sssp_many_kernels.of_kind(kind).batch_size(max(1, n), dtype.itemsize))
+
+
+def searches_bytes(
+    n: int, m: int, batch: int, computed: np.dtype, dtype: np.dtype, *, kind: str, directed: bool
+) -> int:
+    """Return the bytes that `Searches` allocates on its device."""
+    lists = (2 if directed else 1) * ((n + 1) * offset_type(m).itemsize + 4 * m)
+    work = int(sssp_many_kernels.of_kind(kind).workspace_bytes(n, batch, computed.itemsize))
+    return lists + m * computed.itemsize + work + (computed != dtype) * batch * n * computed.itemsize
+
+
+def _window(weights: Array) -> float:
+    """Return the best width of the window of distances that are settled together: `_WINDOW` average weights."""
+    dtype = np.dtype(weights.dtype)
+    most, least, largest = kernel_infinity(dtype), 1.0, float(kernel_infinity(dtype))
+    if dtype.kind == "f":
+        least, largest = float(np.finfo(dtype).tiny), float(np.finfo(dtype).max)
+    with np.errstate(over="ignore"):
+        width = _WINDOW * float(weights.sum()) / len(weights) if len(weights) else 0.0
+    return width if least <= width <= largest else most
