@@ -6,6 +6,9 @@ where it may not be made again, or where the fault lasts, it may end in one erro
 beyond the time for which a worker may be silent. The next call has to be right, and nothing may be left: sessions,
 threads and tasks on the workers, processes, files, and the line of calls at the scheduler.
 
+``--jobs 8`` has so many processes make the rounds side by side, each on clusters of its own. ``--seconds 500`` lets no
+round begin later. The table is written after each round, and what SIGTERM or Ctrl-C stops leaves nothing behind.
+
 ``python -m tests.faults --soak 2000`` makes so many calls in one client, kills a worker every 50, and measures what
 grows.
 """

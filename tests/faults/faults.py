@@ -16,8 +16,9 @@ from distributed import Worker
 
 from tests.faults.site import Site
 
-#: Bytes after which the nannies of small sites end a worker; with mgraph's kernels it has a third of it.
-SMALL = 900 << 20
+#: Bytes after which the nannies of small sites end a worker, by its device. One for CPUs has a third of them with its
+#: kernels; one for GPUs has more, with CUDA and NCCL.
+SMALL = {"cpu": 900 << 20, "cuda": 4 << 30}
 
 
 @dataclass
@@ -68,6 +69,7 @@ class Fault:
     once: tuple[str, ...] = ("right", "WorkerLostError")
     silent: bool = False
     lasting: bool = False
+    adds: bool = False
     on_client: bool = False
     on_checkpoints: bool = False
 
@@ -178,7 +180,7 @@ FAULTS = {
     "SIGSTOP": Fault(_signal(signal.SIGSTOP), _signal(signal.SIGCONT), silent=True, lasting=True),
     "restarted": Fault(_restart),
     "out of memory": Fault(_fill, site="small"),
-    "worker added": Fault(_add, _remove, once=("right",)),
+    "worker added": Fault(_add, _remove, once=("right",), adds=True),
     "scheduler killed": Fault(
         _kill_scheduler, _replace_scheduler, again=("right", "SchedulerError"), once=("right", "SchedulerError")
     ),

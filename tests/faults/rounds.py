@@ -1,4 +1,4 @@
-"""The rounds: in each a call is struck, the next one is made, and what they leave is looked for; and their table."""
+"""The rounds: in each a call is struck, the next one is made, and what they leave is looked for."""
 
 import contextlib
 import faulthandler
@@ -8,9 +8,7 @@ import random
 import signal
 import time
 import warnings
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,12 +17,14 @@ import numpy as np
 import psutil
 from distributed import Client
 
+from mgraph.device import gpu_count
 from mgraph.errors import MgraphError
 from mgraph.limits import cores
 from tests.faults.cases import Case, Moment, cases
 from tests.faults.faults import FAULTS, SMALL, Fault, Scene, kill_client
 from tests.faults.left import left
-from tests.faults.site import Site, processes, wait_until
+from tests.faults.site import Site, can_mount, processes, wait_until
+from tests.faults.table import Made, Row
 
 #: Seconds that a worker may be silent.
 TIMEOUT = 5.0
@@ -45,14 +45,6 @@ GROWTH = 64 << 20
 #: Seconds before the end of a call within which the loss of a worker need not be noticed by it.
 UNNOTICED = 4.0
 
-#: What each kind of site is made with. The disk has room for a few checkpoints.
-KINDS: dict[str, dict[str, Any]] = {
-    "plain": {},
-    "small": {"memory_limit": SMALL},
-    "proxied": {"proxied": True},
-    "disk": {"disk": 2 << 20},
-}
-
 #: A cell of the matrix: fault, moment, case.
 Cell = tuple[str, str, str]
 
@@ -65,17 +57,6 @@ class Ending(NamedTuple):
     seconds: float
 
 
-@dataclass
-class Row:
-    """What the rounds of a fault and a moment have come to."""
-
-    endings: Counter[str] = field(default_factory=Counter)
-    repeated: int = 0
-    missed: int = 0
-    problems: int = 0
-    slowest: float = 0.0
-
-
 def cells(faults: Sequence[str] = (), algorithms: Sequence[str] = (), moments: Sequence[str] = ()) -> list[Cell]:
     """Return the cells of some faults, algorithms and moments; of all by default."""
     kept = {case.name: case.kept for case in cases() if not algorithms or case.name in algorithms}
@@ -83,8 +64,27 @@ def cells(faults: Sequence[str] = (), algorithms: Sequence[str] = (), moments: S
         (fault, moment, name)
         for fault, moment, name in itertools.product(faults or FAULTS, moments or Moment.NAMES, kept)
         if kept[name] or not FAULTS[fault].on_checkpoints
-        if FAULTS[fault].site != "disk" or os.geteuid() == 0
     ]
+
+
+def possible(device: str, workers: int) -> list[str]:
+    """Return the faults that can be made on this machine."""
+    return [
+        name
+        for name, fault in FAULTS.items()
+        if (fault.site != "disk" or can_mount()) and (not fault.adds or device == "cpu" or gpu_count() > workers)
+    ]
+
+
+def _options(kind: str, device: str) -> dict[str, Any]:
+    """Return what a kind of site is made with. The disk has room for a few checkpoints."""
+    options: dict[str, dict[str, Any]] = {
+        "plain": {},
+        "small": {"memory_limit": SMALL[device]},
+        "proxied": {"proxied": True},
+        "disk": {"disk": 2 << 20},
+    }
+    return options[kind]
 
 
 class Rounds:
@@ -92,8 +92,7 @@ class Rounds:
 
     def __init__(self, folder: Path, seed: int, chosen: Sequence[Cell], device: str = "cpu", workers: int = 3) -> None:
         self.folder, self.seed, self.device, self.workers = folder, seed, device, workers
-        self.cells = list(chosen)
-        random.Random(seed).shuffle(self.cells)
+        self.cells = chosen
         self.cases = {case.name: case for case in cases()}
         self.expected = {
             name: np.asarray(case.result(case.call(device="cpu")))
@@ -103,9 +102,6 @@ class Rounds:
         #: Of each call the seconds that it takes undisturbed, and the supersteps at which it reports before the last.
         self.usual: dict[str, float] = {}
         self.reports: dict[str, list[int]] = {}
-        self.rows: dict[tuple[str, str], Row] = {}
-        self.by_case: Counter[tuple[str, str]] = Counter()
-        self.problems: list[str] = []
         self._sites: dict[str, Site] = {}
         self._stack = contextlib.ExitStack()
 
@@ -118,7 +114,7 @@ class Rounds:
     def site(self, kind: str) -> Site:
         """Return the site of a kind."""
         if kind not in self._sites:
-            made = Site(self.folder / kind, self.workers, self.device, **KINDS[kind])
+            made = Site(self.folder / kind, self.workers, self.device, **_options(kind, self.device))
             self._stack.callback(made.close)
             self._sites[kind] = made
         return self._sites[kind]
@@ -167,22 +163,19 @@ class Rounds:
         finally:
             faulthandler.cancel_dump_traceback_later()
 
-    def round(self, number: int) -> list[str]:
-        """Make a round; return its problems."""
-        fault_name, moment, case_name = self.cells[number % len(self.cells)]
+    def round(self, number: int) -> Made:
+        """Make a round."""
+        cell = fault, moment, case = self.cells[number % len(self.cells)]
         rng = random.Random(f"{self.seed} {number}")
         retries = 0 if rng.random() < 0.25 else 2
-        what = f"seed {self.seed}, round {number}: {fault_name}, {moment}, {case_name}, retries={retries}"
-        row = self.rows.setdefault((fault_name, moment), Row())
+        row = Row()
         try:
-            found = self._struck(FAULTS[fault_name], moment, self.cases[case_name], retries, rng, row)
+            found = self._struck(FAULTS[fault], moment, self.cases[case], retries, rng, row)
         except Exception as error:
             found = [f"{type(error).__name__}: {error}"]
         row.problems += bool(found)
-        self.by_case[case_name, "problems" if found else "fine"] += 1
-        problems = [f"{what}: {problem}" for problem in found]
-        self.problems += problems
-        return problems
+        what = f"seed {self.seed}, round {number}: {fault}, {moment}, {case}, retries={retries}"
+        return Made(*cell, row, [f"{what}: {problem}" for problem in found])
 
     def _struck(self, fault: Fault, moment: str, case: Case, retries: int, rng: random.Random, row: Row) -> list[str]:
         site = self.site(fault.site)
@@ -279,34 +272,6 @@ class Rounds:
         with contextlib.suppress(TimeoutError):
             wait_until(clear, "", FREE)
         return [f"left after {FREE:.0f} s: {words}" for words in rest]
-
-    def table(self) -> str:
-        """Return the table of the rounds in Markdown."""
-        return "\n".join([*self._by_fault(), "", *self._by_case(), ""])
-
-    def _by_fault(self) -> Iterator[str]:
-        yield "| fault | moment | calls | right | WorkerLostError | another end | made again | slowest, s | problems |"
-        yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
-        for (fault, moment), row in sorted(self.rows.items()):
-            rest = {how: count for how, count in row.endings.items() if how not in ("right", "WorkerLostError")}
-            others = [f"{how} {count}" for how, count in sorted(rest.items())]
-            if row.missed:
-                others.append(f"not struck {row.missed}")
-            right, lost = row.endings["right"], row.endings["WorkerLostError"]
-            calls = sum(row.endings.values())
-            others_ = ", ".join(others)
-            yield (
-                f"| {fault} | {moment} | {calls} | {right} | {lost} | {others_} | {row.repeated} | {row.slowest:.1f} | "
-                f"{row.problems} |"
-            )
-
-    def _by_case(self) -> Iterator[str]:
-        yield "| call | rounds | of them with problems |"
-        yield "| --- | --- | --- |"
-        for name in self.cases:
-            fine, problems = self.by_case[name, "fine"], self.by_case[name, "problems"]
-            if fine + problems:
-                yield f"| {name} | {fine + problems} | {problems} |"
 
 
 def _die(

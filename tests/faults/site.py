@@ -6,9 +6,11 @@ another. What the scheduler sends to a worker passes.
 
 import asyncio
 import contextlib
+import functools
 import logging
 import multiprocessing
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -82,8 +84,7 @@ class Site:
         self.checkpoints.mkdir(parents=True)
         self._disk = disk
         if disk:
-            made = ["mount", "-t", "tmpfs", "-o", f"size={disk}", "tmpfs", str(self.checkpoints)]
-            subprocess.run(made, check=True)
+            _mount(self.checkpoints, disk)
         self.folder, self.workers, self.device = folder, workers, device
         self.memory_limit, self.proxied = memory_limit, proxied
         self.port = free_port()
@@ -209,9 +210,32 @@ def _name_and_pid(dask_worker: Worker) -> tuple[int, int]:
 
 
 def free_port() -> int:
-    """Return a port at which nothing listens."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
+    """Return a port at which nothing listens, of those that a system gives to no connection.
+
+    Whoever listens there can end and start again, while other sites start.
+    """
+    while True:
+        port = random.randrange(10_000, 32_000)
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+
+
+def _mount(folder: Path, size: int) -> None:
+    """Mount a disk of so many bytes, in memory; raise CalledProcessError if that is not allowed."""
+    made = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    subprocess.run(made, check=True, capture_output=True)
+
+
+@functools.cache
+def can_mount() -> bool:
+    """Return whether this process may mount a disk."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            _mount(Path(folder), 1 << 20)
+        except (OSError, subprocess.CalledProcessError):
+            return False
+        subprocess.run(["umount", folder], check=True)
+        return True
 
 
 def _prepare(folder: str) -> None:

@@ -3,9 +3,11 @@
 The worker that is killed is always the same one. The other stays, so that what grows there shows.
 """
 
+import math
 import os
 import random
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,7 +46,9 @@ class Soak:
         self.seed = seed
         self.endings: Counter[str] = Counter()
         self.samples: list[tuple[int, dict[str, Sample]]] = []
-        self.problems: list[str] = []
+        self.kills = 0
+        self._failed: list[str] = []
+        self._began = time.monotonic()
 
     def __enter__(self) -> "Soak":
         return self
@@ -52,45 +56,78 @@ class Soak:
     def __exit__(self, *_: object) -> None:
         self.rounds.__exit__()
 
-    def run(self, count: int) -> Iterator[str]:
-        """Make the calls; yield a line for each sample."""
+    def run(self, count: int, seconds: float = math.inf) -> Iterator[str]:
+        """Make so many calls, or as many as begin within so many seconds; yield a line for each sample."""
         site, chosen = self.rounds.site("plain"), random.Random(self.seed)
-        every = list(self.rounds.cases.values())
-        for case in every:
+        for case in self.rounds.cases.values():
             self.rounds.measure(case, site)
+        self._began = time.monotonic()
         for number in range(1, count + 1):
-            case = chosen.choice(every)
-            killing = number % KILLS == 0
-            if killing:
-                mortal = site.worker(0)
-                kill = threading.Timer(chosen.uniform(0, self.rounds.usual[case.name]), mortal.kill)
-                kill.start()
-            ended = self.rounds.ended(case, site)
-            self.endings[ended.how] += 1
-            if ended.how not in (LOSSES if killing else LOSSES[:1]):
-                self.problems.append(f"call {number}, {case.name}: {ended.how}: {ended.words}")
-            if killing:
-                kill.join()
-                mortal.wait()
-                site.settle()
+            if time.monotonic() - self._began > seconds:
+                break
+            self._call(number, chosen)
             if number % SAMPLES == 0:
-                wait_until(lambda: not left(site), f"call {number}: something is left", FREE)
+                try:
+                    wait_until(lambda: not left(site), "", FREE)
+                except TimeoutError:
+                    self._failed.append(f"left after call {number}: {', '.join(left(site))}")
                 self.samples.append((number, self._sample()))
                 yield self._line(*self.samples[-1])
-        self.problems += [f"{name} has grown by {words}" for name, words in self.grown()]
+
+    def _call(self, number: int, chosen: random.Random) -> None:
+        """Make a call, in which the mortal worker may be killed."""
+        site = self.rounds.site("plain")
+        # All kinds together take about as long as one another.
+        names, often = list(self.rounds.usual), [1 / seconds for seconds in self.rounds.usual.values()]
+        case = self.rounds.cases[chosen.choices(names, often)[0]]
+        killing = number % KILLS == 0
+        if killing:
+            mortal = site.worker(0)
+            kill = threading.Timer(chosen.uniform(0, self.rounds.usual[case.name]), mortal.kill)
+            kill.start()
+        ended = self.rounds.ended(case, site)
+        self.endings[ended.how] += 1
+        if ended.how not in (LOSSES if killing else LOSSES[:1]):
+            self._failed.append(f"call {number}, {case.name}: {ended.how}: {ended.words}")
+        if killing:
+            kill.join()
+            mortal.wait()
+            site.settle()
+            self.kills += 1
+
+    @property
+    def problems(self) -> list[str]:
+        """What was wrong: calls that did not end well, and what has grown by more than it may."""
+        return [*self._failed, *(f"{name}: {words}" for name, words in self.grown())]
 
     def grown(self) -> list[tuple[str, str]]:
         """Return the processes that have grown by more than they may, and by how much, in words."""
-        (_, first), (_, last) = self.samples[0], self.samples[-1]
         return [
-            (name, f"{now - then} {kind}, of {most} allowed")
-            for name in first
-            for kind, then, now, most in zip(Sample._fields, first[name], last[name], MOST, strict=True)
+            (name, f"{now - then} {kind} more than at call {SAMPLES}, of {most} allowed")
+            for name, then, now in self._growth()
+            for kind, then, now, most in zip(Sample._fields, then, now, MOST, strict=True)
             if now - then > most
         ]
 
+    def verdict(self) -> str:
+        """Return what the calls have come to, in words."""
+        made, seconds = self.endings.total(), time.monotonic() - self._began
+        grown = [
+            f"the {name} has grown by {more.mebibytes} MiB, {more.descriptors} files, {more.threads} threads"
+            for name, then, now in self._growth()
+            for more in [Sample(*(new - old for new, old in zip(now, then, strict=True)))]
+        ]
+        return "\n".join(
+            [
+                f"{made} calls in {seconds:.0f} s, {self.kills} kills: {len(self.problems)} problems",
+                *(f"since call {SAMPLES} {words}" for words in grown),
+                *self.problems,
+                "",
+            ]
+        )
+
     def table(self) -> str:
-        """Return the samples as a table in Markdown."""
+        """Return the samples as a table in Markdown, with the verdict."""
         names = list(self.samples[0][1])
         lines = [
             f"| calls | {' | '.join(f'{name}: MiB, files, threads' for name in names)} |",
@@ -99,8 +136,16 @@ class Soak:
             "",
             ", ".join(f"{how}: {count}" for how, count in self.endings.most_common()),
             "",
+            self.verdict(),
         ]
         return "\n".join(lines)
+
+    def _growth(self) -> Iterator[tuple[str, Sample, Sample]]:
+        """Yield each process, and what it had at the first sample and at the last one."""
+        if self.samples:
+            (_, first), (_, last) = self.samples[0], self.samples[-1]
+            for name in first:
+                yield name, first[name], last[name]
 
     def _sample(self) -> dict[str, Sample]:
         """Return what the processes have that are never killed."""
