@@ -19,6 +19,8 @@ class LastingMatrix(Lasting):
 
     plan: Plan[MatrixDetail]
 
+    facts: ClassVar[tuple[str, ...]] = ()
+
     #: Columns that an element of the array stands for.
     BITS: ClassVar[int] = 1
 

@@ -18,52 +18,10 @@ from ..graph import Compressed, Graph
 from ..graph.vertex_range import VertexRange
 from ..planning.cut import Placed, Ranges
 from .communicator import Communicator
-from .program import Program
 
-
-@dataclass
-class Gathered:
-    """A shard's state: its part of the input, then the program's own state."""
-
-    device: devices.Device
-    part: Any
-    state: Any = None
-    loaded: bool = False
-
-
-class Gathering:
-    """A program that begins with an exchange of its input.
-
-    Parameters
-    ----------
-    program : Program
-        The program.
-    gathered : callable
-        ``gathered(part, device, comm)`` returns the program's piece from a shard's part of the input. All shards call
-        it at the same time.
-    """
-
-    def __init__(self, program: Program, gathered: Callable[[Any, devices.Device, Communicator], Any]) -> None:
-        self.program = program
-        self.gathered = gathered
-        self.facts: tuple[str, ...] = getattr(program, "facts", ())
-
-    def load(self, shard: int, piece: Any, device: devices.Device) -> Gathered:
-        """Return the shard with its part alone: the others may not be there yet."""
-        return Gathered(device, piece)
-
-    def step(self, state: Gathered, first: int, limit: int, comm: Communicator) -> int:
-        """Gather the input and load the program, at first, and run the program's supersteps."""
-        if not state.loaded:
-            piece = self.gathered(state.part, state.device, comm)
-            state.part = None
-            state.state = self.program.load(comm.rank, piece, state.device)
-            state.loaded = True
-        return self.program.step(state.state, first, limit, comm)
-
-    def collect(self, state: Gathered, comm: Communicator) -> dict[str, Array]:
-        """Return the program's results."""
-        return self.program.collect(state.state, comm)
+#: ``gather(part, device, comm)`` makes a shard's piece of its part of the input and the others'. All shards call it at
+#: the same time, before they load the program.
+Gather = Callable[[Any, devices.Device, Communicator], Any]
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,11 @@ class Executor(Protocol):
         progress: Progress | None,
         checkpoints: Checkpoints | None = None,
     ) -> Outcome:
-        """Run `program` by `plan`; ``piece(shard)`` is a shard's part of the input."""
+        """Run `program` by `plan`; ``piece(shard)`` is a shard's part of the input.
+
+        Of an input that lies on workers it is None where a shard's part is its piece, else a
+        `mgraph.runtime.gathering.Gather`, the same for all shards.
+        """
         ...
 
 

@@ -7,7 +7,7 @@ may be far larger than the GPU's memory.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -43,6 +43,8 @@ class FromEverySource(Lasting):
     home : {"cpu", "cuda"}
         Where the shards' results are kept: on the host, or on the devices that compute them.
     """
+
+    facts: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, plan: Plan[SourcesDetail], home: str) -> None:
         self.plan = plan

@@ -29,7 +29,7 @@ from ...planning.cut import GROUP
 from ...planning.plan import Plan
 from ...results import MatrixResult, Solved
 from ...runtime.checkpoints import Checkpoints, checked_checkpoints, counted, lasting
-from ...runtime.gathering import Gathering, Whole
+from ...runtime.gathering import Gather, Whole
 from ...runtime.program import Executor, Outcome, Program, Progress, memory_errors
 from ...runtime.recovery import recovering
 from ...runtime.select import (
@@ -336,9 +336,11 @@ def _solved(
     if isinstance(graph, PlacedGraph):
         whole = Whole(graph.placed, graph.nonnegative)
         if plan.method in SEARCHES:
-            program: Program = Gathering(FromEverySource(plan, "cpu"), partial(gathered_network, whole, shifts))
+            program: Program = FromEverySource(plan, "cpu")
+            gather: Gather = partial(gathered_network, whole, shifts)
         else:
-            program = Gathering(_on_matrix(plan, graph.nonnegative), partial(gathered_part, whole, plan))
+            program, gather = _on_matrix(plan, graph.nonnegative), partial(gathered_part, whole, plan)
+        piece = lambda _: gather  # noqa: E731
     elif plan.method in SEARCHES:
         started, compiled = time.perf_counter(), clock().seconds()
         # Every shard needs the same edges and potentials, so they are prepared once, before the engine loads shards.

@@ -21,7 +21,7 @@ from ...kernels import closure as closure_kernels
 from ...matrices.distance_matrix import gathered_part, parts
 from ...results import MatrixResult
 from ...runtime.checkpoints import checked_checkpoints, counted
-from ...runtime.gathering import Gathering, Whole
+from ...runtime.gathering import Whole
 from ...runtime.program import Progress, memory_errors
 from ...runtime.recovery import recovering
 from ...runtime.select import (
@@ -125,8 +125,8 @@ def transitive_closure(
         plan = counted(plan, program)
     if isinstance(graph, PlacedGraph):
         whole = Whole(graph.placed, graph.nonnegative, weighted=False)
-        gathering = Gathering(program, partial(gathered_part, whole, plan))
-        outcome = runner.run(gathering, lambda _: None, plan, progress, wanted)
+        gather = partial(gathered_part, whole, plan)
+        outcome = runner.run(program, lambda _: gather, plan, progress, wanted)
     else:
         outcome = runner.run(program, parts(graph, plan), plan, progress, wanted)
     words, counts = outcome.arrays["words"], outcome.arrays["counts"]

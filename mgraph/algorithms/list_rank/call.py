@@ -26,7 +26,6 @@ from ...docstrings import with_common_parts
 from ...errors import InputError
 from ...results import Result
 from ...runtime.checkpoints import checked_checkpoints, counted
-from ...runtime.gathering import Gathering
 from ...runtime.program import Progress, memory_errors
 from ...runtime.recovery import recovering
 from ...runtime.select import checked_memory_limit, checked_span, placed_vector, runner_of_vector
@@ -129,10 +128,10 @@ def list_rank(
         plan = counted(plan, program)
     if placed_vector(succ):
         whole = partial(gathered, succ.ranges, np.dtype(plan.dtype))
-        outcome = runner.run(Gathering(program, whole), lambda shard: None, plan, progress, wanted)
+        outcome = runner.run(program, lambda shard: whole, plan, progress, wanted)
         if outcome.arrays["failed"].any():
             alone = ranking.on_the_first(plan)
-            outcome = runner.run(Gathering(Checked(alone), whole), lambda shard: None, alone, None)
+            outcome = runner.run(Checked(alone), lambda shard: whole, alone, None)
         ranks = outcome.arrays["ranks"]
     else:
         home = devices.of(succ)

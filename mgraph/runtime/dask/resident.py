@@ -1,7 +1,7 @@
 """The executor that runs programs on a graph that lies on the workers of a group (`mgraph.runtime.dask.group`).
 
-Without a progress report a call is one message to the scheduler, which passes it on to each worker in the call's turn
-and returns the answers; nothing of the graph travels.
+Without a progress report and checkpoints a call is one message to the scheduler, which passes it on to each worker in
+the call's turn and returns the answers; else it is one for each span. Nothing of the graph travels.
 """
 
 import logging
@@ -16,15 +16,17 @@ import numpy as np
 from distributed.protocol.pickle import dumps, loads
 
 from ... import device as devices
-from ...errors import Argument, Given, InputError, MgraphError, SchedulerError, WorkerLostError
+from ...errors import MgraphError, SchedulerError, WorkerLostError
 from ...planning.devices import DeviceSpec
 from ...planning.plan import Plan
-from ..checkpoints import Checkpoints
-from ..program import Outcome, Pace, Program, Progress, log_plan, memory_errors
+from ..checkpoints import Checkpoints, Order, Report, Written, held
+from ..gathering import Gather
+from ..program import Outcome, Pace, Program, Progress, Standing, log_plan, memory_errors
+from ..spans import Spans
 from . import residents, tasks, worker
 from .comm import Unreachable
 from .driver import follows, opened
-from .events import Event, failure, planned, stands, tell
+from .events import Event, between, failure, planned, tell
 from .group import FRESH, Group, Kept, with_loss
 from .turns import PARTING, left, turn
 from .vector import DistributedVector
@@ -70,38 +72,31 @@ class Resident:
         progress: Progress | None,
         checkpoints: Checkpoints | None = None,
     ) -> Outcome:
-        """Run a program; vectors stay on the workers, facts come as NumPy arrays. There are no pieces to send.
+        """Run a program; vectors stay on the workers, facts come as NumPy arrays.
 
-        Raises
-        ------
-        InputError
-            If checkpoints are wanted: only calls that send their input to the workers write them.
+        ``piece(0)`` is None where a worker's part is its piece, else what makes the pieces of the parts.
         """
-        if checkpoints is not None:
-            raise InputError(Argument("checkpoint"), " is not for what lies on workers: call with ", Given("client"))
         group, call = self._group, uuid.uuid4().hex
         log_plan(plan)
-        with group.lock, memory_errors(plan.algorithm, plan), opened(group.client):
+        with group.lock, memory_errors(plan.algorithm, plan), held(checkpoints), opened(group.client):
             group.ready(self._loss)  # another thread's call may have failed since
-            watch, started, pace = group.watch(call, plan.seconds), time.perf_counter(), Pace(plan)
+            watch, started = group.watch(call, plan.seconds), time.perf_counter()
+            first = partial(self._asked, watch, call, program, piece(0))
+            at_once = progress is None and checkpoints is None
             try:
-                if progress is None:
-                    in_turn = partial(self._asked, watch, call, program, 0, None, residents.in_turn, planned(plan))
-                    answers = in_turn(meanwhile=lambda: self._stands(watch, call, pace))
+                if at_once:
+                    work, pace = residents.Advance(0, None), Pace(plan)
+                    told = partial(self._stands, watch, call, pace)
+                    answers = first(work, residents.in_turn, planned(plan), meanwhile=told)
                 else:
                     with turn(group.watch(), call, plan):
-                        answers, k = [], 0
-                        while not answers or not answers[0].finished:
-                            first = k
-                            wanted = None if answers else program
-                            answers = self._asked(watch, call, wanted, first, plan.span, residents.passed)
-                            k = answers[0].reached
-                            standing = pace.ran(first, k, answers[0].finished)
-                            if standing is not None:
-                                tell(group.client, stands(standing), call)
-                            progress(k, plan.steps)
+                        shards = _Shards(first, partial(self._asked, watch, call, None, None), plan.span)
+                        spans = Spans(program, plan, checkpoints, shards, partial(self._tell, call))
+                        spans.run(progress)
+                        spans.end()
+                        answers = shards.answers
             except BaseException as error:
-                if progress is None:
+                if at_once:
                     tell(group.client, failure(error), call)
                 self._fail(watch, call, error)
                 if isinstance(error, WorkerLostError) and self._loss is not None:
@@ -114,17 +109,18 @@ class Resident:
         watch: Watch,
         call: str,
         program: Program | None,
-        first: int,
-        span: int | None,
+        gather: Gather | None,
+        work: residents.Work,
         way: Callable[..., Any],
         *event: Event,
         meanwhile: Callable[[], None] = lambda: None,
     ) -> list[residents.Answer]:
+        """Send each worker a request, and return their answers; with a program, have them load that first."""
         group = self._group
         look = time.monotonic() - group.asked > FRESH
         named = group.session, group.client.id, call, group.timeout, self._graph
         with group.freeing() as freed:
-            asked = residents.Request(*named, program, first, span, look, freed, self._beside)
+            asked = residents.Request(*named, program, gather, work, look, freed, self._beside)
             if program is None or not self._sent:
                 requests = dict.fromkeys(group.addresses, dumps(asked))
             else:
@@ -154,7 +150,10 @@ class Resident:
         steps = [beat["superstep"] for beat in watch.beats.values() if beat["superstep"] is not None]
         standing = pace.reached(min(steps)) if steps else None
         if standing is not None:
-            tell(self._group.client, stands(standing), call)
+            self._tell(call, standing)
+
+    def _tell(self, call: str, what: Standing | Written) -> None:
+        tell(self._group.client, between(what), call)
 
     def _fail(self, watch: Watch, call: str, error: BaseException) -> None:
         """Stop the call on the workers that answer; the group's sessions are opened again before its next call."""
@@ -191,6 +190,47 @@ class Resident:
             arrays[name] = self._group.matrix(plan, name, dtype)
         timings = {part: max(answer.timings[part] for answer in answers) for part in answers[0].timings}
         return Outcome(arrays, {**timings, "call": seconds})
+
+
+class _Shards:
+    """The shards of a call, which goes on span by span.
+
+    Parameters
+    ----------
+    first, later : callable
+        Return the workers' answers to some work; the first request has them load the program.
+    span : int
+        The most supersteps of a span.
+
+    Attributes
+    ----------
+    answers : list of Answer
+        The last ones.
+    """
+
+    def __init__(
+        self, first: Callable[..., list[residents.Answer]], later: Callable[..., list[residents.Answer]], span: int
+    ) -> None:
+        self._first, self._later, self._span = first, later, span
+        self.answers: list[residents.Answer] = []
+
+    def fingerprint(self) -> int:
+        """Return the fingerprint of the whole input."""
+        return sum(self._done(residents.Identify())) % 2**64
+
+    def fill(self, place: str, number: int) -> list[int | str]:
+        """Fill all shards from a checkpoint."""
+        return self._done(residents.Fill(place, number))
+
+    def span(self, first: int, order: Order | None) -> tuple[int, bool, list[Report | None]]:
+        """Run a span of supersteps on all shards, and begin to write a checkpoint if that is ordered."""
+        done = self._done(residents.Advance(first, self._span, order))
+        return done[0].reached, done[0].finished, [each.report for each in done]
+
+    def _done(self, work: residents.Work) -> list[Any]:
+        ask = self._later if self.answers else self._first
+        self.answers = ask(work, residents.passed)
+        return [answer.done for answer in self.answers]
 
 
 def beside(name: str, vector: DistributedVector) -> Resident:

@@ -31,26 +31,54 @@ from ...graph.checks import checked_weights, imbalance
 from ...graph.source import Chunks, EdgeSource, checked_edges
 from ...graph.vertex_range import Beside, VertexRange, Weigh, edges_of
 from ...planning.cut import range_in_words
+from ..checkpoints import Order, filled
 from ..communicator import Communicator, Solo
+from ..gathering import Gather
 from ..numbering import Numbered, RawSource
-from ..program import Program, advance
+from ..program import Program
 from .comm import Aborted, DaskComm
 from .events import Event, ended, note
 from .tasks import Failure, reported
 from .turns import forget_beats, turns_on
 from .watch import lost
-from .worker import Session, Sight, at_work, new_nccl, on_loop, sessions, sight_of
+from .worker import Session, Sight, Spanned, at_work, new_nccl, on_loop, sessions, sight_of
 
 NAME = "mgraph-residents"
 
 #: The name of a vector that was computed of others.
 VALUES = "values"
 
+#: Supersteps that are run at a time where all are.
+MOST = 1 << 20
+
 #: Why a worker is lost that has come back at its former address.
 RESTARTED = "it was restarted, and what it kept is gone"
 
 #: The operations of workers that this module adds to Dask's.
 RUN, ABORT = "mgraph_run", "mgraph_abort"
+
+
+class Advance(NamedTuple):
+    """Run a span of supersteps from number `first` on, at most `span` of them or all; write a checkpoint if ordered."""
+
+    first: int
+    span: int | None
+    order: Order | None = None
+
+
+class Fill(NamedTuple):
+    """Fill the shard from a checkpoint, as `mgraph.runtime.checkpoints.filled`."""
+
+    place: str
+    number: int
+
+
+class Identify(NamedTuple):
+    """Return the fingerprint of the shard's part of the input."""
+
+
+#: What a shard may be asked to do.
+Work = Advance | Fill | Identify
 
 
 @dataclass(frozen=True)
@@ -66,9 +94,11 @@ class Request:
     graph : str or None
         The name of the graph; None if the program takes vectors alone, or nothing.
     program : Program or None
-        What to run; None to go on with the call's program.
-    first, span : int, int or None
-        The number of the next superstep, and the most to run; None runs all.
+        What to load first; None to go on with the call's program.
+    gather : Gather or None
+        Makes the program's piece of the worker's part and the others'; None if the part is the piece.
+    work : Advance, Fill or Identify
+        What to do.
     look : bool
         Whether to answer with the worker's memory too.
     freed : tuple of str
@@ -85,8 +115,8 @@ class Request:
     timeout: float
     graph: str | None
     program: Program | None
-    first: int
-    span: int | None
+    gather: Gather | None
+    work: Work
     look: bool
     freed: tuple[str, ...]
     beside: Mapping[str, tuple[str, str]] | None = None
@@ -98,12 +128,10 @@ class Answer(NamedTuple):
 
     Attributes
     ----------
-    reached : int
-        The number of the next superstep.
-    finished : bool
-        Whether the program has ended. Facts, vectors and matrices are empty before.
+    done : Spanned, or int or str
+        What was done in the span, the superstep after `Fill` or in words what was wrong, or the fingerprint.
     facts : mapping
-        The program's facts: small arrays by name.
+        The program's facts, small arrays by name. Facts, vectors and matrices are empty before it has ended.
     vectors : mapping
         The length and the type of each vector that stays on the worker, by name.
     matrices : mapping
@@ -116,14 +144,18 @@ class Answer(NamedTuple):
         The worker's devices and memory.
     """
 
-    reached: int
-    finished: bool
+    done: Spanned | int | str
     facts: Mapping[str, np.ndarray]
     vectors: Mapping[str, tuple[int, np.dtype]]
     matrices: Mapping[str, np.dtype]
     timings: Mapping[str, float]
     held: Mapping[str, int]
     sight: Sight | None
+
+    @property
+    def finished(self) -> bool:
+        """Whether the program has ended."""
+        return isinstance(self.done, Spanned) and self.done.finished
 
 
 class Residents(WorkerPlugin):
@@ -177,21 +209,16 @@ class Residents(WorkerPlugin):
         if asked.program is not None:
             s.program, s.compiled, s.seconds = asked.program, dict.fromkeys(s.compiled, 0.0), {}
             with at_work(worker, s, "load"):
+                s.comm = s.comm or connected(worker, s, asked.session)
                 s.state = s.program.load(s.rank, _piece(s, part, asked), s.device)
-        with at_work(worker, s, "solve"):
-            comm = s.comm = s.comm or connected(worker, s, asked.session)
-            k, finished = asked.first, False
-            while not finished:
-                k, finished = advance(s.program, s.state, k, asked.span or 1 << 20, comm, s.begin)
-                if asked.span is not None:
-                    break
+        done = _done(worker, s, asked.work)
         s.matrices.clear()
         facts: dict[str, np.ndarray] = {}
         vectors: dict[str, Array] = {}
-        if finished:
+        if isinstance(done, Spanned) and done.finished:
             with at_work(worker, s, "collect"):
                 named = s.program.facts
-                for name, array in s.program.collect(s.state, comm).items():
+                for name, array in s.program.collect(s.state, s.connected()).items():
                     if name in named:
                         facts[name] = devices.to_host(array)
                     elif array.ndim == 2:
@@ -206,16 +233,34 @@ class Residents(WorkerPlugin):
         types = {name: np.dtype(array.dtype) for name, array in s.matrices.items()}
         timings = {**s.seconds, "compile": sum(s.compiled.values())}
         sizes = {} if part is None else part.sizes()
-        return Answer(k, finished, facts, shapes, types, timings, sizes, sight)
+        return Answer(done, facts, shapes, types, timings, sizes, sight)
 
 
 def _piece(s: Session, part: VertexRange | None, asked: Request) -> Any:
-    """Return what a program loads: a part of a graph, vectors by name, or both."""
-    if asked.beside is None:
-        return part
-    vectors = {name: s.kept[call][vector] for name, (call, vector) in asked.beside.items()}
-    vectors |= {name: s.device.asarray(vector) for name, vector in asked.sent.items()}
-    return vectors if part is None else Beside(part, vectors)
+    """Return what a program loads: a part of a graph, vectors by name, or both; or what is gathered of these."""
+    own: Any = part
+    if asked.beside is not None:
+        vectors = {name: s.kept[call][vector] for name, (call, vector) in asked.beside.items()}
+        vectors |= {name: s.device.asarray(vector) for name, vector in asked.sent.items()}
+        own = vectors if part is None else Beside(part, vectors)
+    return own if asked.gather is None else asked.gather(own, s.device, s.connected())
+
+
+def _done(worker: Worker, s: Session, work: Work) -> Spanned | int | str:
+    """Do what is asked of a shard; return what came of it."""
+    match work:
+        case Identify():
+            with at_work(worker, s, "load"):
+                return int(s.program.fingerprint(s.state, s.rank))
+        case Fill(place, number):
+            with at_work(worker, s, "load"):
+                return filled(s.program, s.state, s.rank, place, number)
+        case Advance(first, span, order):
+            with at_work(worker, s, "solve"):
+                done = s.advance(first, span or MOST, order)
+                while span is None and not done.finished:
+                    done = s.advance(done.reached, MOST, None)
+                return done
 
 
 def connected(worker: Worker, session: Session, name: str) -> Communicator:

@@ -160,6 +160,9 @@ class Session:
         pulse, self.pulse = self.pulse, None
         if pulse is not None:
             pulse.stop()
+        writer, self.writer = self.writer, None
+        if writer is not None:
+            writer.stop()  # what it writes is a copy, or final
         self.program = self.state = self.superstep = None
 
     def forget(self, names: Sequence[str]) -> None:
@@ -172,8 +175,10 @@ class Session:
         self._end("close")
 
     def abort(self) -> None:
-        """End what the shard waits for; returns at once, though NCCL takes half a second."""
+        """End what the shard waits for, and the call; returns at once, though NCCL takes half a second."""
         self.mailbox.abort()
+        if self.working_since is None:  # else it ends by itself
+            self.rest()
         threading.Thread(target=self._end, args=("abort",), name="mgraph-abort", daemon=True).start()
 
     def _end(self, how: str) -> None:

@@ -1,0 +1,169 @@
+"""Checkpoints of calls on what lies on workers: graphs and lists."""
+
+import json
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from test_checkpoints import (
+    ALIKE,
+    CALLS,
+    GRAPH,
+    INPUTS,
+    PAUSES,
+    Steps,
+    Stopped,
+    complete,
+    equal,
+    mgraph_command,
+    written,
+)
+from test_cluster import cluster, kill_a_worker, pytestmark, wait_until  # noqa: F401  (the mark works here too)
+from test_recovery import LOST, mortals, nursed  # noqa: F401  (fixtures)
+from test_resident import names_kept
+
+import mgraph
+from mgraph import DistributedGraph
+from mgraph.device import HostDevice
+from mgraph.errors import CheckpointError
+
+
+@pytest.fixture(scope="module")
+def three():
+    """Three workers in this process."""
+    with cluster(3, processes=False) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def two():
+    """Two workers in this process."""
+    with cluster(2, processes=False) as client:
+        yield client
+
+
+def placed(case, client):
+    """Return the input of a case on workers."""
+    given = INPUTS.get(case, GRAPH)
+    if isinstance(given, mgraph.Graph):
+        return DistributedGraph.from_graph(given, client, device="cpu")
+    return mgraph.generate.linked_list(len(given), seed=1, client=client, device="cpu")
+
+
+@pytest.mark.parametrize("case", [case for case in CALLS if case not in ALIKE])
+def test_a_call_goes_on_where_its_input_lies_on_other_workers(three, two, tmp_path, case):
+    (call, options, names), given = CALLS[case], INPUTS.get(case, GRAPH)
+    wanted = call(given, device="cpu", **options)
+    with pytest.raises(Stopped):
+        stop = written(tmp_path, pause=PAUSES.get(case, 0.1))
+        call(placed(case, three), checkpoint=tmp_path, checkpoint_every=0, progress=stop, **options)
+    [manifest] = complete(tmp_path)
+    again = Steps()
+    equal(call(placed(case, two), checkpoint=tmp_path, resume=True, progress=again, **options), wanted, names)
+    if case != "sssp":  # which counts the batches that are left
+        assert again.seen[0] > json.loads(manifest.read_text())["step"] > 0
+    equal(call(given, device="cpu", checkpoint=tmp_path, resume=True, **options), wanted, names)
+    equal(call(given, client=two, device="cpu", checkpoint=tmp_path, resume=True, **options), wanted, names)
+
+
+def states(client):
+    """Return what the workers keep of a call that runs, or has been left behind."""
+
+    def kept(dask_worker):
+        return sum(session.state is not None for session in dask_worker.plugins["mgraph"].sessions.values())
+
+    return sum(client.run(kept).values())
+
+
+@pytest.mark.parametrize("case", ["blocked", "bfs, hybrid"])
+def test_another_input_is_refused_and_leaves_nothing(three, two, tmp_path, case):
+    call, options, names = CALLS[case]
+    with pytest.raises(Stopped):
+        stop = written(tmp_path, pause=PAUSES.get(case, 0.1))
+        call(placed(case, three), checkpoint=tmp_path, checkpoint_every=0, progress=stop, **options)
+    wait_until(lambda: states(three) == 0)
+    other = mgraph.Graph.from_edges(*edges_of(GRAPH, weight=5), n=GRAPH.n)
+    with DistributedGraph.from_graph(other, two, device="cpu") as graph:
+        with pytest.raises(CheckpointError, match="holds a checkpoint of the same call on another input"):
+            call(graph, checkpoint=tmp_path, resume=True, **options)
+        wait_until(lambda: states(two) == 0)
+        equal(call(graph, **options), call(other, device="cpu", **options), names)
+    wait_until(lambda: names_kept(two) == [])
+
+
+def edges_of(graph, weight):
+    """Return all edges but the last one, of which the first has another weight."""
+    matrix = graph.to_scipy().tocoo()
+    weights = matrix.data.copy()
+    weights[0] += weight
+    return matrix.row[:-1], matrix.col[:-1], weights[:-1]
+
+
+def test_a_file_that_other_workers_read(three, two, tmp_path):
+    path, folder = tmp_path / "edges.txt", tmp_path / "kept"
+    src, dst = np.arange(999), np.arange(1, 1000)
+    np.savetxt(path, np.column_stack([src, dst, 1 + src % 7]), fmt="%d")
+    options = {"source": 0, "span": 20, "checkpoint": folder}
+    with mgraph.read(path, client=three, device="cpu") as graph, pytest.raises(Stopped):
+        mgraph.sssp(graph, checkpoint_every=0, progress=written(folder, pause=0.2), **options)
+    again = Steps()
+    with mgraph.read(path, client=two, device="cpu") as graph:
+        found = mgraph.sssp(graph, resume=True, progress=again, **options)
+        equal(found, mgraph.sssp(mgraph.read(path), 0, device="cpu"), ("distances",))
+    assert again.seen[0] > 20
+    with path.open("a") as file:
+        file.write("0 999 9999\n")
+    with mgraph.read(path, client=two, device="cpu") as graph, pytest.raises(CheckpointError, match="another input"):
+        mgraph.sssp(graph, resume=True, **options)
+
+
+def test_a_call_without_a_report_of_progress_writes_checkpoints_too(two, tmp_path, monkeypatch):
+    call, options, names = CALLS["blocked"]
+    graph = placed("blocked", two)
+    monkeypatch.setattr(HostDevice, "available_memory", lambda self: 100_000)  # so each checkpoint pauses the call
+    found = call(graph, checkpoint=tmp_path, checkpoint_every=0, **options)
+    monkeypatch.undo()
+    assert complete(tmp_path)
+    equal(found, call(GRAPH, device="cpu", **options), names)
+
+
+@LOST
+@pytest.mark.parametrize("case", ["blocked", "bfs, hybrid", "sssp, nearfar", "wyllie"])
+def test_a_call_that_loses_a_worker_goes_on_from_its_checkpoint(mortals, tmp_path, case):  # noqa: F811
+    call, options, names = CALLS[case]
+    if case == "wyllie":
+        given = placed(case, mortals)
+    else:
+        given = mgraph.generate.grid(20, 20, weights=(1, 9), client=mortals, device="cpu")
+    wanted = call(INPUTS.get(case, GRAPH), device="cpu", **options)
+    steps, killing = Steps(), written(tmp_path, pause=0.2, then=lambda: kill_a_worker(mortals))
+
+    def progress(k, of):
+        steps(k, of)
+        killing(k, of)
+
+    found = call(given, checkpoint=tmp_path, checkpoint_every=0, progress=progress, **options)
+    equal(found, wanted, names)
+    back, *_ = [later for before, later in zip(steps.seen, steps.seen[1:], strict=False) if later <= before]
+    assert back > options["span"]  # it did not begin anew
+
+
+@LOST
+def test_a_command_that_is_killed_is_resumed_on_a_published_graph(mortals, tmp_path):  # noqa: F811
+    at = ["--scheduler", mortals.scheduler.address]
+    graph = mgraph.generate.grid(40, 40, weights=(1, 9), client=mortals, device="cpu")
+    graph.publish("streets")
+    folder = tmp_path / "kept"
+    options = ["--method", "naive", "--span", "4", "--checkpoint", folder, "--checkpoint-every", "0"]
+    words = ["apsp", "--resident", "streets", *options, *at, "--out", tmp_path / "found.npy", "--overwrite"]
+    running = subprocess.Popen([sys.executable, "-m", "mgraph.cli", *map(str, words)])
+    wait_until(lambda: complete(folder) or running.poll() is not None)
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    found = json.loads(mgraph_command("resume", folder, *at, "--json").stdout)
+    assert found["n"] == 1600 and found["workers"] == 2
+    wanted = mgraph.apsp(mgraph.generate.grid(40, 40, weights=(1, 9)), method="naive", device="cpu").distances
+    np.testing.assert_array_equal(np.load(tmp_path / "found.npy"), wanted)
+    mgraph.cluster.unpublish("streets", mortals)
