@@ -2,6 +2,7 @@
 
 import functools
 import json
+import logging
 import os
 import shutil
 import subprocess
@@ -17,9 +18,12 @@ from test_cluster import cluster, gpus, kill_a_worker, pytestmark, wait_until  #
 from test_recovery import LOST, mortals, nursed
 
 import mgraph
+from mgraph.algorithms.apsp import plan as all_pairs
+from mgraph.algorithms.apsp.detail import COMPONENTS_FIRST
 from mgraph.device import HostDevice
 from mgraph.errors import CheckpointError, InputError, OutputExistsError
 from mgraph.kernels import closure as closure_kernels
+from mgraph.planning import cut
 from mgraph.runtime.checkpoints import Store
 from mgraph.runtime.dask.driver import CallSession
 
@@ -90,6 +94,16 @@ CALLS = {
         {"method": "blocked", "block": 32, "span": 3, "intermediate": True},
         ("distances", "intermediate"),
     ),
+    "out of core": (
+        mgraph.apsp,
+        {"method": "blocked", "block": 32, "span": 7, "memory_limit": 600_000},
+        ("distances",),
+    ),
+    "out of core, predecessors": (
+        mgraph.apsp,
+        {"method": "blocked", "block": 32, "span": 1, "memory_limit": 300_000, "predecessors": True},
+        ("distances", "predecessors"),
+    ),
     "naive": (mgraph.apsp, {"method": "naive", "span": 50}, ("distances",)),
     "squaring": (mgraph.apsp, {"method": "squaring", "span": 2, "predecessors": True}, ("distances", "predecessors")),
     "sssp": (
@@ -144,6 +158,8 @@ INPUTS = {
 }
 #: Cases that other workers need not try, as what is kept is that of another case.
 ALIKE = ("blocked, in int16", "intermediate", "naive", "splitter48", "bfs, frontier", "bfs, pull", "bfs, vertex")
+#: Cases of one device.
+ALONE = ("out of core", "out of core, predecessors")
 
 
 def equal(found, wanted, names):
@@ -167,7 +183,7 @@ def test_a_call_goes_on_from_its_last_checkpoint(tmp_path, case):
         assert again.seen[0] > json.loads(manifest.read_text())["step"] > 0
 
 
-@pytest.mark.parametrize("case", [case for case in CALLS if case not in ALIKE])
+@pytest.mark.parametrize("case", [case for case in CALLS if case not in (*ALIKE, *ALONE)])
 def test_a_call_goes_on_with_another_number_of_workers(tmp_path, case):
     (call, options, names), graph = CALLS[case], INPUTS.get(case, GRAPH)
     wanted = call(graph, device="cpu", **options)
@@ -210,6 +226,111 @@ def test_gpus_go_on_from_the_last_checkpoint(gpus, tmp_path, case):
     wanted = call(GRAPH, device="cuda", **options)
     equal(call(GRAPH, client=gpus, checkpoint=tmp_path, resume=True, **options), wanted, names)
     equal(call(GRAPH, device="cuda", checkpoint=tmp_path, resume=True, **options), wanted, names)
+
+
+#: The strips of a matrix of 400 rows that fit, and the bytes of a limit by which they do: none where all of it fits.
+LIMITS = {32: 250_000, 64: 500_000, 96: 700_000, 128: 900_000, 0: None}
+
+
+@pytest.mark.parametrize(("before", "after"), [(32, 128), (96, 64), (64, 0), (0, 96)])
+@pytest.mark.parametrize("labels", [{}, {"predecessors": True}, {"intermediate": True}], ids=str)
+def test_strips_of_another_height(tmp_path, caplog, before, after, labels):
+    """The matrix after a number of pivots is the same, in memory or out of core; on workers, too."""
+    cell = 2 if labels else 1
+
+    def solved(strip, **on):
+        limit = LIMITS[strip] and LIMITS[strip] * cell
+        found = mgraph.apsp(GRAPH, method="blocked", block=32, memory_limit=limit, **on, **labels)
+        assert found.plan.detail.strip == strip
+        return found
+
+    on = {"device": "cpu", "checkpoint": tmp_path}
+    with pytest.raises(Stopped):
+        solved(before, span=1, checkpoint_every=0, progress=written(tmp_path), **on)
+    wanted = solved(0, device="cpu")
+    with caplog.at_level(logging.INFO, "mgraph"):
+        found = solved(after, span=1, resume=True, **on)
+    assert "going on by the checkpoint" in caplog.text
+    equal(found, wanted, ("distances", *labels))
+    if before and not labels:
+        with cluster(2, processes=False) as client:
+            found = solved(0, client=client, resume=True, span=3, **on)
+            equal(found, wanted, ("distances",))
+
+
+def test_a_matrix_out_of_core_is_not_copied(tmp_path):
+    on = {"device": "cpu", "method": "blocked", "block": 32, "memory_limit": LIMITS[96]}
+    plain, plan = mgraph.apsp(GRAPH, **on).plan, mgraph.apsp(GRAPH, checkpoint=tmp_path, **on).plan
+    assert plan.peak_bytes == plain.peak_bytes
+    assert "checkpoints: written while the call pauses" in plan.explain()
+
+
+@pytest.mark.parametrize("change", [{"supersteps": 0}, {"pivots": 0}, {"pivots": "32"}, {"supersteps": 2}], ids=str)
+def test_rounds_that_cannot_be(stopped, change):
+    for manifest in complete(stopped):
+        changed(manifest, lambda content: content["call"].update(change))
+    with pytest.raises(CheckpointError, match="no checkpoint can be used"):
+        resumed(stopped)
+
+
+@pytest.fixture
+def apart(monkeypatch):
+    """A graph of eight components that "auto" solves one by one."""
+    monkeypatch.setattr(cut, "GROUP", 60)
+    monkeypatch.setattr(sys.modules["mgraph.algorithms.apsp.call"], "GROUP", 60)
+    monkeypatch.setattr(all_pairs, "WORTH", 0)
+    monkeypatch.setattr(all_pairs, "ADVANTAGE", {COMPONENTS_FIRST: 1e-9, "sssp": 1e9, "johnson": 1e9})
+    rng = np.random.default_rng(3)
+    parts = rng.permutation(400).reshape(8, 50)
+    ends = [np.concatenate([rng.choice(part, 200) for part in parts]) for _ in range(2)]
+    return mgraph.Graph.from_edges(*ends, rng.integers(1, 9, 1600), n=400)
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("labels", [{}, {"predecessors": True}, {"intermediate": True}], ids=str)
+def test_components_go_on_one_by_one(apart, tmp_path, labels, device):
+    on = {"device": device, "span": 1, **labels}
+    with pytest.raises(Stopped):
+        stop = written(tmp_path, 2, pause=0.2)
+        mgraph.apsp(apart, checkpoint=tmp_path, checkpoint_every=0, progress=stop, **on)
+    done = json.loads(complete(tmp_path)[-1].read_text())["step"]
+    wanted, again = mgraph.apsp(apart, method="blocked", **on), Steps()
+    found = mgraph.apsp(apart, checkpoint=tmp_path, resume=True, checkpoint_every=0, progress=again, **on)
+    assert found.plan.detail.groups and again.seen[0] == done + 1 > 1
+    equal(found, wanted, ("distances", *labels))
+    # All files of both calls are in the last checkpoint, each once, and a third call goes on from it.
+    files = json.loads(complete(tmp_path)[-1].read_text())["files"]
+    assert len({each["file"] for each in files}) == len(files)
+    equal(mgraph.apsp(apart, checkpoint=tmp_path, resume=True, **on), wanted, ("distances", *labels))
+
+
+def test_components_and_other_calls(apart, tmp_path):
+    on = {"device": "cpu", "span": 1, "checkpoint": tmp_path}
+    with pytest.raises(Stopped):
+        mgraph.apsp(apart, checkpoint_every=0, progress=written(tmp_path, 2, pause=0.2), **on)
+    with pytest.raises(CheckpointError, match="its method is 'blocked, components first', not 'blocked'"):
+        mgraph.apsp(apart, method="blocked", resume=True, **on)
+    other = mgraph.Graph.from_scipy(apart.to_scipy() * 2)
+    with pytest.raises(CheckpointError, match="another input"):
+        mgraph.apsp(other, resume=True, **on)
+    with cluster(1, processes=False) as client, pytest.raises(CheckpointError, match="components first"):
+        mgraph.apsp(apart, client=client, resume=True, **on)
+    wanted = mgraph.apsp(apart, device="cpu")
+    damaged("flipped", complete(tmp_path)[-1])  # a file that both have
+    with pytest.raises(CheckpointError, match="no checkpoint can be used"):
+        mgraph.apsp(apart, resume=True, **on)
+    shutil.rmtree(tmp_path)
+    equal(mgraph.apsp(apart, resume=True, **on), wanted, ("distances",))
+
+
+def test_a_whole_matrix_goes_on_as_a_whole(apart, tmp_path):
+    on = {"device": "cpu", "checkpoint": tmp_path}
+    with pytest.raises(Stopped):
+        stop = written(tmp_path, pause=0.2)
+        mgraph.apsp(apart, method="blocked", block=32, span=3, checkpoint_every=0, progress=stop, **on)
+    found = mgraph.apsp(apart, resume=True, **on)
+    assert not found.plan.detail.groups
+    equal(found, mgraph.apsp(apart, device="cpu"), ("distances",))
 
 
 @LOST

@@ -16,11 +16,13 @@ import re
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import mgraph
+from mgraph.algorithms.apsp.plan import planned
 from mgraph.cli import main
 from mgraph_bench.commands import bench
 
@@ -214,7 +216,11 @@ PLANS = [
 
 def test_every_line_of_a_plan_is_explained_and_no_other():
     rows = explained()
-    lines = {line for algorithm, given in PLANS for line in mgraph.plan(algorithm, **given).explain().splitlines()}
+    plans = [mgraph.plan(algorithm, **given) for algorithm, given in PLANS]
+    # What only calls with checkpoints have.
+    plans += [replace(plans[0], copied_bytes=copies) for copies in ((1 << 20,), (0,), (None,))]
+    plans.append(planned(9_000, 20_000, tuple(gpus(1)), components=(8_999, 1), apart=True))
+    lines = {line for plan in plans for line in plan.explain().splitlines()}
     seen = {line: [code for code, pattern in rows.items() if pattern.fullmatch(line)] for line in lines}
     assert not [line for line, codes in seen.items() if not codes]
     assert set(rows) == {code for codes in seen.values() for code in codes}

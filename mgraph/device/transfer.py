@@ -90,9 +90,9 @@ def staged_parts(device: Device, ready: Any, source: Array) -> Iterator[tuple[tu
     for top in range(0, len(source), rows):
         for left in range(0, source.shape[1], columns):
             place = np.s_[top : top + rows, left : left + columns]
-            part = source[place]
-            staged = buffer[: part.size * part.itemsize].view(part.dtype).reshape(part.shape)
             with device.active(), stream:
+                part = source[place]  # which may gather elements on the device
+                staged = buffer[: part.size * part.itemsize].view(part.dtype).reshape(part.shape)
                 device.copy(staged, part)
                 stream.synchronize()
             yield place, staged

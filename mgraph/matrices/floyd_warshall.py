@@ -23,12 +23,14 @@ import numpy as np
 
 from .. import device as devices
 from ..arrays import Array
+from ..errors import CheckpointError
 from ..graph import Compressed
 from ..graph.potentials import edge_lengths
 from ..kernels import minplus as minplus_kernels
 from ..kernels import sssp_many as sssp_many_kernels
 from ..kernels.minplus.ops import Panels
 from ..planning.plan import Plan
+from ..runtime.checkpoints import Saved
 from ..runtime.communicator import Communicator
 from .distance_matrix import NO_CYCLE, Part, empty, fill, finished, raise_negative_cycle
 from .lasting import LastingMatrix
@@ -99,6 +101,28 @@ class BlockedElimination(LastingMatrix, Generic[Kernels]):
     def settled(self, step: int) -> bool:
         """Return whether a round has ended: within one, the panels matter too."""
         return step % 3 == 0
+
+    def noted(self) -> dict[str, Any]:
+        """Return the supersteps of a round, and the pivots that it eliminates."""
+        return {"supersteps": 3, "pivots": self.detail.block}
+
+    def resumed(self, state: Any, shard: int, saved: Saved) -> int:
+        """Fill the shard's rectangle; go on with the first block of which not all pivots are eliminated."""
+        super().resumed(state, shard, saved)
+        return 3 * self.blocks_eliminated(saved)
+
+    def blocks_eliminated(self, saved: Saved) -> int:
+        """Return the blocks of pivots, as this program cuts them, that a checkpoint's rounds had eliminated."""
+        call, step = saved.manifest.call, saved.manifest.step
+        supersteps, pivots = call.get("supersteps"), call.get("pivots")
+        if type(supersteps) is not int or type(pivots) is not int or min(supersteps, pivots) < 1:
+            raise CheckpointError(f"{saved.store}: the checkpoint does not say how long its rounds are")
+        rounds, n = -(-self.plan.n // pivots), self.plan.n
+        if step % supersteps or step // supersteps > rounds:
+            raise CheckpointError(f"{saved.store}: no checkpoint can have been written at superstep {step}")
+        if step // supersteps == rounds:
+            return -(-n // self.detail.block)
+        return step // supersteps * pivots // self.detail.block
 
     def look_ahead(self, state: MatrixShard[Kernels], first: int, last: int, comm: Communicator) -> None:
         """Run the rounds `first` to `last` - 1 with look-ahead."""

@@ -42,6 +42,12 @@ def span_of(step_seconds: float, whole: int = 1) -> int:
     return max(1, int(SPAN_SECONDS / max(whole * step_seconds, 1e-9))) * whole
 
 
+def span_within(step_seconds: float, length: int) -> int:
+    """Return the supersteps of a span, of which some make a round of `length`, or which has some whole rounds."""
+    most = span_of(step_seconds)
+    return most // length * length or max(size for size in range(1, most + 1) if length % size == 0)
+
+
 def even_ranges(n: int, parts: int, multiple: int) -> Ranges:
     """Cut 0 to n into `parts` ranges of about equal length that start on multiples; the last may be empty."""
     blocks = -(-n // multiple)

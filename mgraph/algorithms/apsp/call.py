@@ -49,6 +49,7 @@ from . import plan as all_pairs
 from .by_component import ByComponent
 from .by_source import FromEverySource
 from .components import components, groups
+from .detail import COMPONENTS_FIRST
 from .naive import Naive
 from .out_of_core import OutOfCore
 from .plan import METHODS, SEARCHES
@@ -178,8 +179,9 @@ def apsp(
     wanted = checked_checkpoints(checkpoint, checkpoint_every, resume)
     known = {} if wanted is None else wanted.call("apsp")
     exactly = isinstance(dtype, str) and dtype == "auto"
-    if known.get("method") in METHODS and method in ("auto", known["method"]):  # as the checkpoint was written by it
-        method = known["method"]
+    apart = known.get("method") == COMPONENTS_FIRST and method == "auto"
+    if apart or (known.get("method") in METHODS and method in ("auto", known["method"])):
+        method = method if apart else known["method"]
         block, dtype = known.get("block") or block, known.get("dtype") if isinstance(dtype, str | None) else dtype
     block = None if block is None else checked_integer("block", block, 1)
     span = checked_span(span, progress)
@@ -211,7 +213,7 @@ def apsp(
     _check_weights(graph, method)
     order = None
     sizes: tuple[int, ...] = ()
-    parted = method == "auto" and wanted is None and runner.place is not None and n > GROUP
+    parted = method == "auto" and runner.place is not None and n > GROUP
     if parted and isinstance(graph, Graph) and graph.dense is None:
         counted, order = components(graph)
         sizes = tuple(counted.tolist())
@@ -229,6 +231,7 @@ def apsp(
         gathered=isinstance(graph, PlacedGraph),
         weight_bytes=0 if graph.weights_dtype is None else graph.weights_dtype.itemsize,
         derived=predecessors and known.get("labels") is False,
+        apart=apart,
     )
     plans: list[Plan] = []
     refusal: MemoryLimitError | None = None

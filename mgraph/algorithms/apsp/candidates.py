@@ -11,7 +11,7 @@ import numpy as np
 from ... import device as devices
 from ...arrays import chunk_rows
 from ...kernels import minplus as minplus_kernels
-from ...planning.cut import Ranges, fitting_grid, fitting_rows, grids, grouped, span_of
+from ...planning.cut import Ranges, fitting_grid, fitting_rows, grids, grouped, span_of, span_within
 from ...planning.devices import USABLE, usable
 from ...planning.kernels import Shapes, padded
 from ...planning.plan import Detail, Plan
@@ -30,9 +30,12 @@ BUFFERS = 3
 
 
 def _plan_of(
-    request: Request, method: str, *, detail: Detail, step_seconds: float, whole: int = 1, **facts: Any
+    request: Request, method: str, *, detail: Detail, step_seconds: float, whole: int = 1, span: int = 0, **facts: Any
 ) -> Plan:
-    """Return a plan with the fields that all methods share; a span takes about a second, in multiples of `whole`."""
+    """Return a plan with the fields that all methods share.
+
+    A span that neither the request nor `span` gives takes about a second, in multiples of `whole`.
+    """
     return Plan(
         algorithm="apsp",
         method=method,
@@ -41,7 +44,7 @@ def _plan_of(
         dtype=request.dtype.name,
         predecessors=request.predecessors,
         devices=request.specs,
-        span=request.span or span_of(step_seconds, whole),
+        span=request.span or span or span_of(step_seconds, whole),
         detail=detail,
         **facts,
     )
@@ -231,6 +234,7 @@ def out_of_core(request: Request) -> Plan:
         ranges=((0, n),),
         steps=count * count,
         step_seconds=seconds / count**2,
+        span=span_within(seconds / count**2, count),
         peak_bytes=(peak(*layout),),
         seconds=seconds,
         host_bytes=0 if on_disk else outside,

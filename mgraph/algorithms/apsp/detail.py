@@ -9,6 +9,9 @@ from ...errors import Given, Words
 from ...matrices.plan import MatrixDetail
 from ...planning.plan import Detail, Plan, duration_in_words
 
+#: The name of a solve of the components one by one, among the alternatives of a plan and in checkpoints.
+COMPONENTS_FIRST = "blocked, components first"
+
 
 @dataclass(frozen=True, kw_only=True)
 class AllPairsDetail(MatrixDetail):

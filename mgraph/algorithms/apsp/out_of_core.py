@@ -9,11 +9,15 @@ its own pivots, so the result has the same bits as the blocked algorithm in memo
 
 While a strip of h rows is updated through h pivots, the next strip arrives. The copies are hidden if h is above the
 rate of the product divided by the elements copied per second (1,130 rows of float32 on an H200).
+
+A checkpoint is written after a round, when all strips have been written back: the matrix is then that of the blocked
+algorithm in memory after as many pivots. So a call goes on from it with other strips, or in memory, and the other way
+round.
 """
 
 import tempfile
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,6 +28,7 @@ from ...kernels.minplus.ops import Panels
 from ...matrices.distance_matrix import NO_CYCLE, Part, empty, fill, finished, raise_negative_cycle, rows_of
 from ...matrices.floyd_warshall import FloydWarshall, MatrixShard, panels
 from ...planning.plan import Plan
+from ...runtime.checkpoints import Piece, Saved, fingerprint_of
 from ...runtime.communicator import Communicator
 from .detail import AllPairsDetail
 
@@ -51,12 +56,15 @@ class Matrix:
     aside: Any  # the stream for look-ahead
     arriving: Any  # the streams that copy strips to and from the device
     leaving: Any
-    arrived: Any  # the event after which the next superstep's strip is on the device
+    arrived: Any = None  # the event after which the next superstep's strip is on the device; None if it is not fetched
+    eliminated: int = 0  # blocks of pivots that were eliminated before the call went on from a checkpoint
     stored: dict[int, Any] = field(default_factory=dict)  # for each strip, the event after which it was written back
 
 
 class OutOfCore(FloydWarshall):
     """The blocked Floyd-Warshall algorithm, strip by strip."""
+
+    COPIED: ClassVar[bool] = False  # the matrix is too large
 
     detail: AllPairsDetail
 
@@ -94,7 +102,7 @@ class OutOfCore(FloydWarshall):
             panels(plan, 0, plan.n, device)._replace(C=columns[number % 2])
             for number in range(-(-self.detail.strip // self.detail.block))
         ]
-        state = Matrix(
+        return Matrix(
             device=device,
             kernels=minplus_kernels.on(device),
             D=D,
@@ -105,10 +113,7 @@ class OutOfCore(FloydWarshall):
             aside=device.stream(),
             arriving=device.stream(),
             leaving=device.stream(),
-            arrived=None,
         )
-        self._fetch(state, 0)
-        return state
 
     def step(self, state: Any, first: int, limit: int, comm: Communicator) -> int:
         """Update one strip through the pivots of the round's strip."""
@@ -120,6 +125,8 @@ class OutOfCore(FloydWarshall):
         top, bottom = self.bounds[strip]
         buffer = s.strips[first % self.detail.buffers]
         D, P = buffer.D[: bottom - top], None if buffer.P is None else buffer.P[: bottom - top]
+        if s.arrived is None:
+            self._fetch(s, first)
         main.wait_event(s.arrived)
         shard = MatrixShard(
             device=s.device,
@@ -133,6 +140,7 @@ class OutOfCore(FloydWarshall):
             cycle=s.cycle,
         )
         begin, end = (-(-bound // self.detail.block) for bound in self.bounds[pivots])
+        begin = max(begin, s.eliminated)
         if self.detail.look_ahead:
             self.look_ahead(shard, begin, end, comm)
         else:
@@ -152,6 +160,35 @@ class OutOfCore(FloydWarshall):
         else:
             main.wait_event(buffer.free)
         return 1
+
+    def noted(self) -> dict[str, Any]:
+        """Return the supersteps of a round, and the pivots that it eliminates."""
+        return {"supersteps": len(self.bounds), "pivots": self.detail.strip}
+
+    def settled(self, step: int) -> bool:
+        """Return whether a round has ended: within one, the pivot rows matter too."""
+        return step % len(self.bounds) == 0
+
+    def fingerprint(self, state: Any, shard: int) -> int:
+        """Return that of the matrix as it was loaded; computed on the device, strip by strip."""
+        found = 0
+        for top, bottom in self.bounds:
+            own = state.strips[0].D[: bottom - top]
+            state.device.copy(own, state.D[top:bottom])
+            found += fingerprint_of([Piece("distances", own, (top, 0))])
+        return found
+
+    def pieces(self, state: Any, shard: int) -> list[Piece]:
+        """Return the matrix once all strips have been written back, and the pivot found on a negative cycle."""
+        state.leaving.synchronize()
+        return super().pieces(state, shard)
+
+    def resumed(self, state: Any, shard: int, saved: Saved) -> int:
+        """Fill the matrix; go on with the first strip of which not all pivots are eliminated."""
+        super().resumed(state, shard, saved)
+        state.eliminated = self.blocks_eliminated(saved)
+        done = sum(bottom <= state.eliminated * self.detail.block for _, bottom in self.bounds)
+        return done * len(self.bounds)
 
     def collect(self, state: Any, comm: Communicator) -> dict[str, Array]:
         """Return the matrix in place, or raise NegativeCycleError if a diagonal element is negative."""

@@ -15,11 +15,12 @@ from ...planning.fit import refusal, shortfall
 from ...planning.kernels import check_block
 from ...planning.plan import Alternative, Plan
 from . import candidates
+from .detail import COMPONENTS_FIRST
 from .request import Request
 
 #: "auto" prefers Floyd and Warshall's algorithm on the whole matrix, whose result is the same however it is computed.
 #: Another candidate must be predicted faster by this factor and by this number of seconds.
-ADVANTAGE = {"sssp": 2.0, "johnson": 2.0, "blocked, components first": 1.1, "blocked, predecessors derived": 1.1}
+ADVANTAGE = {"sssp": 2.0, "johnson": 2.0, COMPONENTS_FIRST: 1.1, "blocked, predecessors derived": 1.1}
 WORTH = 0.01
 
 #: The methods of `mgraph.apsp`.
@@ -54,10 +55,12 @@ def planned(
     gathered: bool = False,
     weight_bytes: int = 0,
     derived: bool = False,
+    apart: bool = False,
 ) -> Plan:
     """Compare the candidates for all pairs, and return the best that fits.
 
-    With method ``"blocked"``, `derived` asks for predecessors that are derived from the finished distances.
+    With method ``"blocked"``, `derived` asks for predecessors that are derived from the finished distances. With method
+    ``"auto"``, `apart` asks for a solve of the components one by one, if there are several.
     """
     if predecessors and intermediate:
         raise InputError(
@@ -103,7 +106,7 @@ def planned(
     if request.predecessors and request.exact and request.nonnegative and request.m and request.dtype != np.int16:
         ways["blocked, predecessors derived"] = candidates.blocked(request, derived=True)
     if len(request.components) > 1 and len(request.specs) == 1:
-        ways["blocked, components first"] = candidates.by_component(request)
+        ways[COMPONENTS_FIRST] = candidates.by_component(request)
     if len(request.specs) == 1 and request.n > request.pivots and shortfall(ways["blocked"], request.memory_limit):
         ways["blocked, out of core"] = candidates.out_of_core(request)
     if searchable and request.dtype != np.int16:
@@ -120,7 +123,9 @@ def planned(
     shortfalls = {name: shortfall(way, request.memory_limit) for name, way in ways.items()}
     fitting = [name for name, why in shortfalls.items() if not why]
 
-    if method == "auto":
+    if method == "auto" and apart and COMPONENTS_FIRST in ways:
+        open_to_choice = [COMPONENTS_FIRST] if COMPONENTS_FIRST in fitting else []
+    elif method == "auto":
         open_to_choice = [name for name in fitting if name not in ONLY_IF_NAMED]
         open_to_choice.sort(key=lambda name: _handicapped(name, ways[name].seconds))
     elif method == "blocked":
@@ -143,6 +148,8 @@ def planned(
             return shortfalls[name] or "fits"
         if method != "auto":
             return f"fits; method={method!r} was requested"
+        if apart and chosen == COMPONENTS_FIRST:
+            return "fits; components first was requested"
         if name in ONLY_IF_NAMED:
             return f"fits; only used if method={name!r} is given"
         return f"fits; chosen only if at least {ADVANTAGE.get(name, 1):g} times as fast and {WORTH * 1e3:g} ms shorter"

@@ -7,7 +7,6 @@ import numpy as np
 from ... import device as devices
 from ...arrays import Array
 from ...dtypes import infinity
-from ...errors import CheckpointError
 from ...graph import bands, in_memory
 from ...kernels import closure as closure_kernels
 from ...kernels.minplus.ops import Panels
@@ -15,7 +14,6 @@ from ...matrices.distance_matrix import NO_CYCLE, Part, empty
 from ...matrices.floyd_warshall import BlockedElimination, MatrixShard
 from ...matrices.plan import MatrixDetail
 from ...planning.plan import Plan
-from ...runtime.checkpoints import Saved
 from ...runtime.communicator import Communicator
 
 
@@ -33,17 +31,6 @@ class Closure(BlockedElimination[closure_kernels.Operations]):
     def described(self) -> dict[str, Any]:
         """Return what a checkpoint must have been written for: by blocks of any length, as bits are not rounded."""
         return super().described() | {"reflexive": self.reflexive, "block": None}
-
-    def noted(self) -> dict[str, Any]:
-        """Return the length of the blocks."""
-        return {"pivots": self.detail.block}
-
-    def resumed(self, state: Any, shard: int, saved: Saved) -> int:
-        """Fill the shard; go on with the first block that is not eliminated, some pivots of it perhaps once more."""
-        pivots = saved.manifest.call.get("pivots")
-        if type(pivots) is not int or pivots < 1:
-            raise CheckpointError(f"{saved.store}: the checkpoint does not say how long its blocks are")
-        return 3 * (super().resumed(state, shard, saved) // 3 * pivots // self.detail.block)
 
     def load(self, shard: int, piece: Part, device: devices.Device) -> MatrixShard[closure_kernels.Operations]:
         """Return the shard with the bits of its edges set and its panels allocated."""

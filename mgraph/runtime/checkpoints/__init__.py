@@ -9,12 +9,13 @@
 
 from .keeping import Checkpoints, Keeping, Written, checked_checkpoints, counted, held, lasting
 from .lasting import Lasting
-from .pieces import Piece, fingerprint_of, fingerprint_of_edges
+from .pieces import Crossing, Piece, fingerprint_of, fingerprint_of_edges
 from .store import Saved, Store
 from .writing import Order, Report, Writer, filled
 
 __all__ = [
     "Checkpoints",
+    "Crossing",
     "Keeping",
     "Lasting",
     "Order",

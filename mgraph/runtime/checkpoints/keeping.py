@@ -287,7 +287,7 @@ def counted(plan: Plan[Any], program: Lasting) -> Plan[Any]:
     """Return a plan whose memory counts the copies that checkpoints make, on the devices that have room for them."""
     copies = [program.bytes_kept(shard) for shard in range(len(plan.ranges))]
     fitting = tuple(
-        copy if peak + copy <= usable(spec, None) else None
+        copy if program.COPIED and peak + copy <= usable(spec, None) else None
         for copy, peak, spec in zip(copies, plan.peak_bytes, plan.devices, strict=True)
     )
     peaks = tuple(peak + (copy or 0) for peak, copy in zip(plan.peak_bytes, fitting, strict=True))

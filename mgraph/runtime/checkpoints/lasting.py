@@ -1,7 +1,7 @@
 """What a program must offer to be kept: its pieces, the fingerprint of its input, and how it goes on."""
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 from ...planning.plan import Plan
 from .pieces import Piece
@@ -12,6 +12,9 @@ class Lasting(ABC):
     """The base of programs that can go on from a checkpoint."""
 
     plan: Plan[Any]
+
+    #: Whether what is not final is copied where that fits. If not, the call pauses while it is written.
+    COPIED: ClassVar[bool] = True
 
     def described(self) -> dict[str, Any]:
         """Return by name what a checkpoint must have been written for: values of JSON, none of which are a cut."""

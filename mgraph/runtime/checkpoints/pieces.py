@@ -4,8 +4,10 @@ A checkpoint holds pieces of whole arrays, such as the matrix of distances, and 
 on another number of workers, each of which reads what overlaps its own pieces.
 """
 
+import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -20,6 +22,61 @@ AT_A_TIME = {"cpu": 1 << 18, "cuda": 1 << 24}
 Box = tuple[tuple[int, int], ...]
 
 
+@dataclass(frozen=True)
+class Crossing:
+    """The elements of a matrix where some rows and columns cross, gathered on its device only when they are read.
+
+    Attributes
+    ----------
+    matrix : array of two dimensions
+        The matrix.
+    rows, columns : array of int
+        The numbers of the rows and of the columns, on the same device.
+    """
+
+    matrix: Array
+    rows: Array
+    columns: Array
+
+    #: The number of dimensions.
+    ndim: ClassVar[int] = 2
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of the elements."""
+        return np.dtype(self.matrix.dtype)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and of columns."""
+        return len(self.rows), len(self.columns)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of an element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements."""
+        return self.size * self.itemsize
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, part: Any) -> Any:
+        """Return some rows, a `Crossing` too, or the elements in some rows and columns, an array."""
+        if isinstance(part, slice):
+            return Crossing(self.matrix, self.rows[part], self.columns)
+        rows, columns = part
+        return self.matrix[self.rows[rows, None], self.columns[columns]]
+
+
 class Piece(NamedTuple):
     """An array of a shard, or a view of one, as a part of a whole.
 
@@ -27,8 +84,8 @@ class Piece(NamedTuple):
     ----------
     name : str
         The name of the whole, of letters.
-    array : array
-        The elements, contiguous in the last dimension.
+    array : array or Crossing
+        The elements, contiguous in the last dimension; what is final may be a `Crossing`.
     origin : tuple of int
         Where the first element lies in the whole. Pieces of shards do not overlap.
     final : bool
