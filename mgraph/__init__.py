@@ -103,6 +103,7 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 if TYPE_CHECKING:
     from . import cluster as cluster
+    from . import csgraph as csgraph
     from .cluster import DistributedGraph as DistributedGraph
     from .cluster import resident as resident
     from .errors import NegativeCycleError as NegativeCycleError
@@ -111,6 +112,8 @@ else:
     def __getattr__(name: str) -> Any:
         if name == "cluster":  # which imports Dask
             return importlib.import_module(".cluster", __name__)
+        if name == "csgraph":
+            return importlib.import_module(".csgraph", __name__)
         if name in ("DistributedGraph", "resident"):  # which import Dask, too
             return getattr(importlib.import_module(".cluster", __name__), name)
         if name == "NegativeCycleError":  # which imports SciPy
@@ -118,4 +121,4 @@ else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), "DistributedGraph", "NegativeCycleError", "cluster", "resident"})
+        return sorted({*globals(), "DistributedGraph", "NegativeCycleError", "cluster", "csgraph", "resident"})

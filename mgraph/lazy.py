@@ -5,8 +5,10 @@ here. CuPy, Numba and Dask's schedulers have doors of their own: `mgraph.device.
 `mgraph.cluster`.
 """
 
+import functools
 import importlib
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 from .errors import MissingPackageError
@@ -17,9 +19,16 @@ def sparse() -> Any:
     return importlib.import_module("scipy.sparse")
 
 
+@functools.cache
 def csgraph() -> Any:
-    """Return `scipy.sparse.csgraph`."""
-    return importlib.import_module("scipy.sparse.csgraph")
+    """Return what `scipy.sparse.csgraph` exports; `mgraph.csgraph.enable` changes that module, but not this."""
+    module = importlib.import_module("scipy.sparse.csgraph")
+    return SimpleNamespace(**{name: getattr(module, name) for name in module.__all__})
+
+
+def cupy_sparse() -> Any:
+    """Return `cupyx.scipy.sparse`."""
+    return importlib.import_module("cupyx.scipy.sparse")
 
 
 def metadata() -> Any:

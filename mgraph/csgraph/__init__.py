@@ -1,0 +1,53 @@
+"""`scipy.sparse.csgraph` run by mgraph: the same names, signatures, defaults, types and order of what is returned.
+
+    >>> import numpy as np
+    >>> from mgraph import csgraph
+    >>> csgraph.dijkstra(np.array([[0, 3, 8], [0, 0, 4], [0, 0, 0]]), indices=0)
+    array([0., 3., 7.])
+
+Functions that mgraph does not have are SciPy's own, imported with the first of them that is used.
+"""
+
+from typing import Any
+
+from .. import lazy
+from .shortest import bellman_ford, dijkstra, floyd_warshall, johnson, shortest_path
+
+__all__ = [
+    "NegativeCycleError",
+    "bellman_ford",
+    "breadth_first_order",
+    "breadth_first_tree",
+    "connected_components",
+    "construct_dist_matrix",
+    "csgraph_from_dense",
+    "csgraph_from_masked",
+    "csgraph_masked_from_dense",
+    "csgraph_to_dense",
+    "csgraph_to_masked",
+    "depth_first_order",
+    "depth_first_tree",
+    "dijkstra",
+    "floyd_warshall",
+    "johnson",
+    "laplacian",
+    "maximum_bipartite_matching",
+    "maximum_flow",
+    "min_weight_full_bipartite_matching",
+    "minimum_spanning_tree",
+    "reconstruct_path",
+    "reverse_cuthill_mckee",
+    "shortest_path",
+    "structural_rank",
+    "yen",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return getattr(lazy.csgraph(), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

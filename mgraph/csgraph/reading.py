@@ -1,0 +1,126 @@
+"""What SciPy's graph functions take as a graph: a dense, masked or sparse matrix, on the host or on a GPU.
+
+SciPy's rules: zeros, NaN and infinities of a dense matrix are no edges, nor are masked entries of a masked one. Every
+stored entry of a sparse matrix is an edge, zeros included, but of a weight that is infinite or NaN, over which no path
+is finite. Two entries of one place are parallel edges in CSR and CSC; SciPy sums them in the other formats. Weights are
+float64. In an undirected graph an edge has the lighter of its two entries.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from .. import device as devices
+from .. import lazy
+from ..arrays import Array
+from ..errors import InputError
+from ..graph import Graph
+
+#: From this share of all pairs on, the edges of a dense matrix stay a matrix.
+DENSE = 1 / 4
+
+
+def is_sparse(csgraph: Any) -> bool:
+    """Return whether a graph is a sparse matrix of SciPy or CuPy."""
+    return hasattr(csgraph, "tocsr")
+
+
+def checked(csgraph: Any) -> Any:
+    """Return a graph as a square sparse matrix, or as a dense or masked array.
+
+    Raises
+    ------
+    InputError
+        If it is not square, or its entries are not real numbers.
+    """
+    if hasattr(csgraph, "to_scipy_sparse"):  # of PyData's sparse
+        csgraph = csgraph.to_scipy_sparse()
+    matrix = csgraph if is_sparse(csgraph) else devices.of(csgraph).xp.asanyarray(csgraph)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(argument="csgraph", value=tuple(matrix.shape), expected="of shape (n, n)")
+    if matrix.dtype.kind not in "biuf":
+        raise InputError(argument="csgraph", value=matrix.dtype.name, expected="a matrix of real numbers")
+    return matrix
+
+
+def absent(matrix: Array, null_value: Any = 0, nan_null: bool = True, infinity_null: bool = True) -> Array:
+    """Return where a dense matrix has no edge, as truth values.
+
+    They are compared exactly: SciPy takes a weight below 1e-8 for zero.
+    """
+    if np.ma.isMaskedArray(matrix):
+        return np.ma.getmaskarray(matrix)
+    xp = devices.of(matrix).xp
+    matrix = xp.asarray(matrix)
+    none = xp.zeros(matrix.shape, bool)
+    if null_value is not None:
+        none |= xp.isnan(matrix) if null_value != null_value else matrix == null_value
+    if nan_null:
+        none |= xp.isnan(matrix)
+    if infinity_null:
+        none |= xp.isinf(matrix)
+    return none
+
+
+def weights_of(matrix: Array) -> Array:
+    """Return the weights of a dense matrix in float64, a copy, with infinity for no edge."""
+    xp = devices.of(matrix).xp
+    none = absent(matrix)
+    weights = xp.array(np.ma.getdata(matrix) if xp is np else matrix, np.float64)
+    weights[none | xp.isnan(weights)] = np.inf
+    return weights
+
+
+def rows_of(csgraph: Any, directed: bool = True) -> Any:
+    """Return the edges by source as a CSR matrix of float64, each row in the order in which SciPy reads it.
+
+    It is an array or a matrix as SciPy's functions return for such a graph.
+    """
+    matrix = checked(csgraph)
+    if not is_sparse(matrix):
+        there = ~absent(matrix)
+        row, column = there.nonzero()
+        return csr(matrix, row, column, matrix[there])
+    if not directed and matrix.format == "csc":
+        matrix = matrix.T
+    return matrix.tocsr().astype(np.float64, copy=False)
+
+
+def csr(like: Any, row: Array, column: Array, weights: Array) -> Any:
+    """Return entries that are sorted by row as a CSR matrix of float64, of the class that goes with `like`.
+
+    It is a ``csr_matrix`` for a matrix of NumPy's or SciPy's former class, and otherwise a ``csr_array``; CuPy has only
+    the former.
+    """
+    n, place = like.shape[0], devices.of(weights)
+    indptr = place.xp.zeros(n + 1, np.int32)
+    indptr[1:] = place.xp.bincount(row, minlength=n).cumsum()
+    parts = np.ma.getdata(weights).astype(np.float64), column.astype(np.int32), indptr
+    if place.kind == "cuda":
+        return lazy.cupy_sparse().csr_matrix(parts, shape=(n, n))
+    former = lazy.sparse().isspmatrix(like) or isinstance(getattr(like, "data", like), np.matrix)
+    former = former or isinstance(like, np.matrix)
+    made = lazy.sparse().csr_matrix if former else lazy.sparse().csr_array
+    return made(parts, shape=(n, n))
+
+
+def graph_of(csgraph: Any, directed: bool = True, unweighted: bool = False) -> Graph:
+    """Return a matrix as a graph, for shortest paths."""
+    matrix = checked(csgraph)
+    if not is_sparse(matrix):
+        weights = weights_of(matrix)
+        xp, n = devices.of(weights).xp, len(weights)
+        if not directed:
+            weights = xp.minimum(weights, weights.T)
+        there = xp.isfinite(weights)
+        if int(there.sum()) >= DENSE * n * n:
+            return Graph.from_distances(xp.where(there, 1.0, np.inf) if unweighted else weights)
+        src, dst = there.nonzero()
+        return Graph.from_edges(src, dst, None if unweighted else weights[there], n=n)
+    rows = rows_of(matrix, directed)
+    missing = devices.of(rows.data).xp.isnan(rows.data)
+    if not unweighted and bool(missing.any()):
+        rows = rows.copy()
+        rows.data[missing] = np.inf
+    graph = Graph.from_scipy(rows, directed=bool(directed))
+    return graph.unweighted() if unweighted else graph
