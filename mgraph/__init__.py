@@ -41,6 +41,7 @@ from .errors import (
     WorkerLostError,
 )
 from .graph import Graph
+from .hierarchy import Hierarchy, Measured
 from .io import SparseIdsWarning
 from .namesake import warn_of_neighbour
 from .planner import plan
@@ -64,8 +65,10 @@ __all__ = [
     "DistributedGraph",
     "FormatError",
     "Graph",
+    "Hierarchy",
     "InputError",
     "ListRankResult",
+    "Measured",
     "MemoryLimitError",
     "MgraphError",
     "MissingFileError",

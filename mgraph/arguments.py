@@ -146,6 +146,21 @@ def warn_caller(message: Warning) -> None:
     warnings.warn(message, stacklevel=level)
 
 
+def checked_limit(limit: Any, dtype: np.dtype) -> float:
+    """Return the greatest distance of `dtype` that is at most an argument `limit`; infinite for None."""
+    if limit is None:
+        return float("inf")
+    if isinstance(limit, bool) or not isinstance(limit, (int, float, np.integer, np.floating)) or not limit >= 0:
+        raise InputError(argument="limit", value=limit, expected="a number of 0 or more")
+    exact = limit.item() if isinstance(limit, np.generic) else limit  # a NumPy number compares in its own type
+    if dtype.kind == "i":
+        return float(exact) if exact == float("inf") else math.floor(exact)
+    if exact > float(np.finfo(dtype).max):
+        return float("inf")
+    rounded = dtype.type(exact)
+    return float(np.nextafter(rounded, dtype.type(0)) if float(rounded) > exact else rounded)
+
+
 def checked_depth(limit: Any, max_depth: Any, n: int) -> int | None:
     """Return the greatest distance to search to in a graph of `n` vertices, or None.
 

@@ -12,7 +12,7 @@ edges of several files, in sections that workers read. `saving` writes results.
 from . import parts
 from .edge_files import EdgeFiles, Found, Request
 from .files import absolute, is_pattern
-from .reading import FORMATS, WASTED_IDS, SparseIdsWarning, read, read_files, read_list
+from .reading import FORMATS, WASTED_IDS, SparseIdsWarning, read, read_archive, read_files, read_list
 from .saving import check_output, save
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "is_pattern",
     "parts",
     "read",
+    "read_archive",
     "read_files",
     "read_list",
     "save",

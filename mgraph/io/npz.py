@@ -6,6 +6,7 @@ against each other before they are used. The entries are extracted here, as SciP
 
 import contextlib
 import zipfile
+from collections.abc import Iterator
 from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import IO
@@ -33,6 +34,9 @@ _LONGEST = 200
 #: Bytes per entry, in addition to the arrays of the file, until the graph is built.
 _BYTES_AN_ENTRY = 24
 
+#: What a file of a graph must hold.
+_MATRIX = "a matrix that scipy.sparse.save_npz wrote"
+
 Entries = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -46,38 +50,71 @@ def read_npz(path: Path, stream: BufferedReader, options: Options) -> Content:
     MemoryLimitError
         If they exceed the free memory.
     """
+    with _checked(path, stream, _MATRIX) as archive:
+        n = _order(path, archive)
+        src, dst, data = _entries(path, archive, n)
+    return Content(src, dst, None if data.dtype.kind == "b" else data, n, True, 0)
+
+
+def _invalid(path: Path, why: str, holds: str = _MATRIX) -> FormatError:
+    shown = why if len(why) <= _LONGEST else f"{why[: _LONGEST - 3]}..."
+    return FormatError(f"{path} must hold {holds}: {shown}")
+
+
+def read_arrays(path: Path, stream: BufferedReader, holds: str, **wanted: tuple[str, int]) -> list[np.ndarray]:
+    """Return arrays of an archive by name.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for messages.
+    stream : BufferedReader
+        Its content.
+    holds : str
+        What the file must hold, for messages.
+    **wanted : tuple of (str, int)
+        The possible kinds of type of each array, and its number of dimensions.
+
+    Raises
+    ------
+    FormatError
+        If the file is not such an archive, or lacks an array of such a type.
+    MemoryLimitError
+        If the arrays exceed the free memory.
+    """
+    with _checked(path, stream, holds) as archive:
+        return archive.arrays(**wanted)
+
+
+@contextlib.contextmanager
+def _checked(path: Path, stream: BufferedReader, holds: str) -> Iterator["_Archive"]:
+    """Open an archive; raise FormatError for whatever is found to be wrong with it in the block."""
     if not stream.peek(2).startswith(b"PK"):
-        raise _no_matrix(path, "it must be a zip archive")
+        raise _invalid(path, "it must be a zip archive", holds)
     source = stream if stream.seekable() else held(path, stream)
     try:
-        with _Archive(path, source) as archive:
-            n = _order(path, archive)
-            src, dst, data = _entries(path, archive, n)
+        with _Archive(path, source, holds) as archive:
+            yield archive
     except MgraphError:
         raise
     except Exception as error:  # zipfile raises many types of errors for invalid files
         if isinstance(error, MemoryError):
             raise
-        raise _no_matrix(path, str(error) or type(error).__name__) from error
-    return Content(src, dst, None if data.dtype.kind == "b" else data, n, True, 0)
-
-
-def _no_matrix(path: Path, why: str) -> FormatError:
-    shown = why if len(why) <= _LONGEST else f"{why[: _LONGEST - 3]}..."
-    return FormatError(f"{path} must hold a matrix that scipy.sparse.save_npz wrote: {shown}")
+        raise _invalid(path, str(error) or type(error).__name__, holds) from error
 
 
 class _Archive(contextlib.AbstractContextManager["_Archive"]):
     """The arrays of an archive, by name, with their headers checked."""
 
-    def __init__(self, path: Path, source: BufferedReader | BytesIO) -> None:
+    def __init__(self, path: Path, source: BufferedReader | BytesIO, holds: str = _MATRIX) -> None:
         self._path = path
+        self._holds = holds
         self._zip = zipfile.ZipFile(directory := _Directory(source))
         directory.limit = None
         members = self._zip.infolist()
         self._members = {member.filename.removesuffix(".npy"): member for member in members}
         if len(self._members) < len(members):
-            raise _no_matrix(path, "it has two arrays of one name")
+            raise self.invalid("it has two arrays of one name")
 
     def __exit__(self, *_: object) -> None:
         self._zip.close()
@@ -85,14 +122,18 @@ class _Archive(contextlib.AbstractContextManager["_Archive"]):
     def __contains__(self, name: str) -> bool:
         return name in self._members
 
+    def invalid(self, why: str) -> FormatError:
+        """Return the error for an archive that does not hold what it should."""
+        return _invalid(self._path, why, self._holds)
+
     def header(self, name: str, kinds: str, *dimensions: int) -> Header:
         """Return the header of an array, which must be of one of these kinds and numbers of dimensions."""
         with self._open(name) as file:
             header = read_header(self._path, file, name)
         if header.size + header.nbytes != self._members[name].file_size:
-            raise _no_matrix(self._path, f"{name!r} is not as large as its header says")
+            raise self.invalid(f"{name!r} is not as large as its header says")
         if header.dtype.kind not in kinds or len(header.shape) not in dimensions:
-            raise _no_matrix(self._path, f"{name!r} is of type {header.dtype} and shape {header.shape}")
+            raise self.invalid(f"{name!r} is of type {header.dtype} and shape {header.shape}")
         return header
 
     def array(self, name: str) -> np.ndarray:
@@ -103,7 +144,7 @@ class _Archive(contextlib.AbstractContextManager["_Archive"]):
     def small(self, name: str, kinds: str, *dimensions: int) -> np.ndarray:
         """Return an array of a few bytes."""
         if self.header(name, kinds, *dimensions).nbytes > _SMALL:
-            raise _no_matrix(self._path, f"{name!r} is too large")
+            raise self.invalid(f"{name!r} is too large")
         return self.array(name)
 
     def arrays(self, **wanted: tuple[str, int]) -> list[np.ndarray]:
@@ -117,14 +158,14 @@ class _Archive(contextlib.AbstractContextManager["_Archive"]):
     def _open(self, name: str) -> IO[bytes]:
         member = self._members.get(name)
         if member is None:
-            raise _no_matrix(self._path, f"{name!r} is missing")
+            raise self.invalid(f"{name!r} is missing")
         packed, size = member.compress_size, member.file_size
         if member.compress_type == zipfile.ZIP_STORED:
             possible = packed == size
         else:
             possible = member.compress_type == zipfile.ZIP_DEFLATED and size <= _RATIO * packed
         if not possible or member.flag_bits & 1:
-            raise _no_matrix(self._path, f"{name!r} is encrypted, or its size or compression is not one of save_npz")
+            raise self.invalid(f"{name!r} is encrypted, or its size or compression is not one of save_npz")
         return self._zip.open(member)
 
 
@@ -171,21 +212,21 @@ def _entries(path: Path, archive: _Archive, n: int) -> Entries:
     elif format == "coo" and "coords" in archive:
         coords, data = archive.arrays(coords=("iu", 2), data=("biuf", 1))
         if len(coords) != 2:
-            raise _no_matrix(path, f"'coords' has the shape {coords.shape}")
+            raise _invalid(path, f"'coords' has the shape {coords.shape}")
         entries = coords[0], coords[1], data
     elif format == "coo":
         row, col, data = archive.arrays(row=("iu", 1), col=("iu", 1), data=("biuf", 1))
         entries = row, col, data
     else:
-        raise _no_matrix(path, f"the format {format[:60]!r} is not one of csr, csc, bsr, coo, dia")
+        raise _invalid(path, f"the format {format[:60]!r} is not one of csr, csc, bsr, coo, dia")
     rows, columns, values = entries
     if not len(rows) == len(columns) == len(values):
-        raise _no_matrix(path, f"it has {len(rows)} rows, {len(columns)} columns and {len(values)} values")
-    src, dst = _checked(rows, n), _checked(columns, n)
+        raise _invalid(path, f"it has {len(rows)} rows, {len(columns)} columns and {len(values)} values")
+    src, dst = _within(rows, n), _within(columns, n)
     return (dst, src, values) if format == "csc" else (src, dst, values)
 
 
-def _checked(indices: np.ndarray, n: int) -> np.ndarray:
+def _within(indices: np.ndarray, n: int) -> np.ndarray:
     """Return indices as int32, if all are in [0, n)."""
     if len(indices) and not (0 <= int(indices.min()) and int(indices.max()) < n):
         raise ValueError(f"there is an index outside of 0 to {n - 1}: {int(indices.min())} or {int(indices.max())}")
@@ -214,7 +255,7 @@ def _blocks(n: int, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray) -
     if not high or not wide or n % high or n % wide:
         raise ValueError(f"blocks of {high} x {wide} do not divide a matrix of {n} x {n}")
     top = _rows(indptr, indices, data, n // high) * np.int32(high)
-    left = _checked(indices, n // wide) * np.int32(wide)
+    left = _within(indices, n // wide) * np.int32(wide)
     rows = top[:, None, None] + np.arange(high, dtype=np.int32)[:, None]
     columns = left[:, None, None] + np.arange(wide, dtype=np.int32)
     stored = data != 0

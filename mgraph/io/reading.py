@@ -22,7 +22,7 @@ from .files import is_url, path_of
 from .ids import in_use, packed
 from .matrix_market import read_mtx
 from .npy import MAGIC, read_array
-from .npz import read_npz
+from .npz import read_arrays, read_npz
 from .stream import BYTE_ORDER_MARK, COMPRESSIONS, check_unpacked, decompressing, named, opened, skip_byte_order_mark
 
 #: Warn of sparse ids when fewer than half of their range are in use and at least this many are not.
@@ -144,6 +144,32 @@ def read_list(path: str | os.PathLike[str] | IO[bytes]) -> np.ndarray:
             return read_array(path, stream)
         skip_byte_order_mark(stream)
         return read_numbers(path, stream)
+
+
+def read_archive(path: str | os.PathLike[str] | IO[bytes], holds: str, **wanted: tuple[str, int]) -> list[np.ndarray]:
+    """Return arrays by name from an archive that `save` or NumPy wrote.
+
+    Parameters
+    ----------
+    path : path, URL or binary file object
+        The archive.
+    holds : str
+        What the file must hold, for messages.
+    **wanted : tuple of (str, int)
+        The possible kinds of type of each array, such as ``"iu"``, and its number of dimensions.
+
+    Raises
+    ------
+    MissingFileError
+        If the file does not exist.
+    FormatError
+        If it is not such an archive, or lacks an array of such a type.
+    MemoryLimitError
+        If the arrays exceed the free memory.
+    """
+    path, file = _named(path)
+    with _failing_with(path), opened(path, file) as stream:
+        return read_arrays(path, stream, holds, **wanted)
 
 
 def _named(given: str | os.PathLike[str] | IO[bytes]) -> tuple[Path, IO[bytes] | None]:

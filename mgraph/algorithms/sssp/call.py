@@ -1,6 +1,5 @@
 """Shortest paths from one source: the public call and its result; `program` has the program."""
 
-import math
 import os
 from dataclasses import dataclass, replace
 from functools import partial
@@ -9,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import device as devices
-from ...arguments import checked_choice, checked_flag, checked_vertices
+from ...arguments import checked_choice, checked_flag, checked_limit, checked_vertices
 from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...dtypes import distance_dtype, infinity
@@ -127,7 +126,7 @@ def sssp(
     predecessors = checked_flag("predecessors", predecessors)
     [end] = [-1] if target is None else checked_vertices("target", [target], graph.n)
     computed = distance_dtype(graph.weights_dtype, dtype, TYPES)
-    most = _checked_limit(limit, computed)
+    most = checked_limit(limit, computed)
     checked_choice("method", method, ("auto", *METHODS))
     wanted = checked_checkpoints(checkpoint, checkpoint_every, resume)
     known = {} if wanted is None else wanted.call("sssp")
@@ -301,21 +300,6 @@ class SsspResult(Result):
         limits = solved.limit, solved.target
         question = certificate.Question((self.source,), *limits, False, unreached, known.nonnegative)
         certificate.verify(known, question, self.arrays)
-
-
-def _checked_limit(limit: Any, dtype: np.dtype) -> float:
-    """Return the greatest distance of `dtype` that is at most `limit`."""
-    if limit is None:
-        return float("inf")
-    if isinstance(limit, bool) or not isinstance(limit, (int, float, np.integer, np.floating)) or not limit >= 0:
-        raise InputError(argument="limit", value=limit, expected="a number of 0 or more")
-    exact = limit.item() if isinstance(limit, np.generic) else limit  # a NumPy number compares in its own type
-    if dtype.kind == "i":
-        return float(exact) if exact == float("inf") else math.floor(exact)
-    if exact > float(np.finfo(dtype).max):
-        return float("inf")
-    rounded = dtype.type(exact)
-    return float(np.nextafter(rounded, dtype.type(0)) if float(rounded) > exact else rounded)
 
 
 def _window(graph: Graph | PlacedGraph) -> float:

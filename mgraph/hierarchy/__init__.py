@@ -1,0 +1,14 @@
+"""Hierarchies: graphs whose vertices are eliminated once, so that later distances take a climb and a sweep.
+
+Sources: customizable contraction hierarchies (Dibbelt, Strasser and Wagner, 2016), whose sweep for many sources is that
+of PHAST (Delling, Goldberg, Nowatzyk and Werneck, 2011).
+
+`order` finds the order of elimination, `structure` the elimination tree and the fill for it, `lengths` the lengths of
+the entries for a set of weights. `sweeps` computes distances from many sources, `paths` single ones. `storage` saves
+and loads. `hierarchy` has the public class.
+"""
+
+from .hierarchy import Hierarchy
+from .sweeps import Measured
+
+__all__ = ["Hierarchy", "Measured"]

@@ -1,0 +1,460 @@
+"""The public class `Hierarchy`: its calls check their arguments here; what they do stands in the modules beside it."""
+
+import os
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .. import device as devices
+from ..arguments import as_array, checked_flag, checked_integer, checked_limit, checked_vertices
+from ..arrays import Array
+from ..dtypes import distance_dtype
+from ..errors import DeviceError, Given, InputError
+from ..graph import Graph, as_graph
+from ..graph.checks import checked_weights
+from . import paths, storage, sweeps
+from .lengths import TYPES, Lengths, customized, encoded, on_host
+from .order import checked_order, dissected, skeleton
+from .placed import OnDevice, placed
+from .structure import Structure, structure_of
+from .sweeps import Schedule
+
+
+class Hierarchy:
+    """A graph prepared for many distances: a customizable contraction hierarchy.
+
+    The vertices are eliminated once, in an order of nested dissection. That suits graphs with small separators: road
+    networks above all, meshes and grids. `customize` computes the lengths for a set of weights, some hundredths of a
+    second for a city. A distance then takes a climb from both ends, and distances from many sources one sweep over all
+    vertices for dozens of sources at a time [1]_ [2]_.
+
+    Parameters
+    ----------
+    graph : Graph, sparse matrix, or array_like of shape (n, n)
+        Read as `mgraph.apsp` does, directed or not. The edges of an unweighted graph have length 1.
+    order : array_like of int, shape (n,), optional
+        An order of elimination, each vertex once. By default METIS finds one by nested dissection, which needs the
+        extra ``roads``: ``pip install 'dask-mgraph[roads]'``.
+    dtype : {"float32", "float64", "int32"}, optional
+        The type of distances. By default that of the weights; integers in int32, hop counts in float32.
+    device : {"cpu"}, optional
+        Where to compute. By default the CPU, which is all there is yet.
+
+    Attributes
+    ----------
+    n, m : int
+        Number of vertices, and of stored directed edges.
+    entries : int
+        Number of pairs of a vertex and an upper neighbour, which are edges or shortcuts; a sweep reads them all.
+    height : int
+        Number of vertices on the longest way up: the most that a climb passes.
+    dtype : dtype
+        The type of distances.
+
+    Raises
+    ------
+    InputError
+        If there would be so many entries that searches take less time, as in social graphs; for an invalid graph or
+        order.
+    NegativeCycleError
+        If there is a cycle of negative weight; the error's `vertex` lies on one.
+    DistanceOverflowError
+        If a weight is out of range for its type; `mgraph.apsp` lists the ranges.
+    MemoryLimitError
+        If the entries do not fit the free memory.
+    MissingPackageError
+        If there is no `order` and pymetis is not installed.
+
+    See Also
+    --------
+    mgraph.sssp : Shortest paths from one source, without preparation.
+    mgraph.apsp : All pairs of vertices.
+
+    Notes
+    -----
+    Integers are exact. Floats are sums of the lengths of shortcuts, whose last bits depend on how they are grouped.
+
+    References
+    ----------
+    .. [1] J. Dibbelt, B. Strasser and D. Wagner, "Customizable contraction hierarchies", 2016.
+    .. [2] D. Delling, A. V. Goldberg, A. Nowatzyk and R. F. Werneck, "PHAST: hardware-accelerated shortest path
+       trees", 2011.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> graph = mgraph.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], [4, 3, 2, 8], directed=False)
+    >>> roads = mgraph.Hierarchy(graph, order=[0, 2, 1, 3], device="cpu")
+    >>> roads.distances([0]).tolist(), roads.path(0, 3)
+    ([[0, 4, 7, 8]], [0, 3])
+    """
+
+    def __init__(
+        self, graph: Any, order: Any = None, *, dtype: Any = None, device: str | devices.Device | None = None
+    ) -> None:
+        graph = as_graph(graph)
+        computed = distance_dtype(graph.weights_dtype, dtype, TYPES)
+        given = None if order is None else checked_order(order, graph.n)
+        where = _device(device)
+        weights = graph.csr().weights
+        edges = encoded(None if weights is None else devices.to_host(weights), graph.m, computed)
+        self._build(graph, given, where)
+        self._lengths = customized(self._graph, self._structure, self._on, edges, computed)
+
+    def _build(self, graph: Graph, order: np.ndarray | None, device: devices.Device) -> None:
+        """Compute what is the same for all weights."""
+        neighbours = skeleton(graph)
+        self._graph = graph.unweighted()
+        order = dissected(neighbours) if order is None else order
+        self._structure: Structure = structure_of(self._graph, neighbours, order)
+        self._on: OnDevice = placed(self._structure, device)
+        self._schedules: dict[str, Schedule] = {}
+
+    def customize(self, weights: Any, *, dtype: Any = None) -> "Hierarchy":
+        """Return a hierarchy of the same edges with other weights, which shares everything but lengths with this one.
+
+        Parameters
+        ----------
+        weights : Graph, or array_like of shape (m,)
+            A graph of the same edges, or the weight of each edge in the order of `Graph.coo`. The two directions of an
+            edge may differ, even if the first graph was undirected. A weight of ``inf`` closes an edge.
+        dtype : {"float32", "float64", "int32"}, optional
+            The type of distances, as for the class.
+
+        Returns
+        -------
+        Hierarchy
+
+        Raises
+        ------
+        InputError
+            For a graph of other edges, and for weights of another shape, truth values or NaN.
+        NegativeCycleError, DistanceOverflowError, MemoryLimitError
+            As the class does.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], [4, 3], directed=False)
+        >>> roads = mgraph.Hierarchy(graph, order=[0, 2, 1], device="cpu")
+        >>> graph.coo().src.tolist(), graph.coo().dst.tolist()
+        ([0, 1, 1, 2], [1, 0, 2, 1])
+        >>> roads.customize([4, 9, 3, 1]).distances().tolist()
+        [[0, 4, 7], [9, 0, 3], [10, 1, 0]]
+        """
+        if isinstance(weights, Graph) or hasattr(weights, "tocoo"):
+            other = as_graph(weights)
+            pairs = zip(self._graph.adjacency("csr"), other.adjacency("csr"), strict=True)
+            if not all(np.array_equal(devices.to_host(own), devices.to_host(their)) for own, their in pairs):
+                raise InputError(
+                    f"the graph must have the same {self.m} edges as the hierarchy's, got {other!r}: for other edges, "
+                    "make a hierarchy of that graph"
+                )
+            given = other.csr().weights
+            given = None if given is None else devices.to_host(given)
+        else:
+            given = as_array(devices.to_host(weights) if devices.of(weights).kind == "cuda" else weights, "weights")
+            if given.dtype.kind == "b":
+                raise InputError(argument="weights", value=given.dtype.name, expected="numbers, one per edge")
+            given = checked_weights(given, self.m)
+        computed = distance_dtype(None if given is None else given.dtype, dtype, TYPES)
+        made = object.__new__(Hierarchy)
+        made._graph, made._structure, made._on, made._schedules = (
+            self._graph,
+            self._structure,
+            self._on,
+            self._schedules,
+        )
+        edges = encoded(given, self.m, computed)
+        made._lengths = customized(self._graph, self._structure, self._on, edges, computed)
+        return made
+
+    def distances(
+        self, sources: Any = None, targets: Any = None, *, limit: float | None = None, reduce: Any = None
+    ) -> Any:
+        """Return the distances from some vertices to others, or measures of them.
+
+        Parameters
+        ----------
+        sources, targets : sequence of int, optional
+            Vertices in [0, n), in any order and as often as you like; by default all.
+        limit : float, optional
+            The greatest distance; vertices beyond it count as unreached.
+        reduce : str, tuple or sequence of these, optional
+            What to measure instead of returning each distance: ``"eccentricity"``, ``"mean"``, ``"closeness"``,
+            ``"harmonic"``, ``"reached"``, ``("within", [r1, r2, ...])``. Nothing is stored for a pair of vertices then.
+
+        Returns
+        -------
+        array, shape (k, t), or Measured
+            The distance from each source to each target; ``inf``, for int32 its largest value, where there is no path.
+            With `reduce`, the measures of each source.
+
+        Raises
+        ------
+        InputError
+            For what is no vertex, no limit or no measure.
+        DistanceOverflowError
+            If a distance is out of range for int32.
+        MemoryLimitError
+            If the distances do not fit the free memory.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], [4, 3], directed=False)
+        >>> roads = mgraph.Hierarchy(graph, order=[0, 2, 1], device="cpu")
+        >>> roads.distances([2, 0], [1, 2]).tolist()
+        [[3, 0], [4, 7]]
+        >>> roads.distances(reduce=("within", [3, 5])).within.tolist()
+        [[1, 2], [2, 3], [2, 2]]
+        """
+        starts = self._ranks("sources", sources)
+        ends = self._ranks("targets", targets)
+        most = checked_limit(limit, self.dtype)
+        wanted = None if reduce is None else sweeps.checked_reduce(reduce)
+        if targets is not None:
+            schedule = sweeps.schedule_of(self._structure, self._on, ends)
+        elif "all" in self._schedules:
+            schedule = self._schedules["all"]
+        else:
+            schedule = self._schedules["all"] = sweeps.schedule_of(self._structure, self._on, ends)
+        if wanted is not None:
+            return sweeps.measured(self._on, self._lengths, starts, ends, schedule, most, wanted)
+        return sweeps.distances(self._structure, self._on, self._lengths, starts, schedule, most)
+
+    def distance(self, source: int, target: int) -> float:
+        """Return the length of the shortest path from one vertex to another.
+
+        Parameters
+        ----------
+        source, target : int
+            Vertices in [0, n).
+
+        Returns
+        -------
+        float or int
+            ``inf``, for int32 its largest value, if there is no path.
+
+        Raises
+        ------
+        InputError
+            For what is no vertex.
+        DistanceOverflowError
+            If the distance is out of range for int32.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], [4, 3], directed=False)
+        >>> mgraph.Hierarchy(graph, order=[0, 2, 1], device="cpu").distance(0, 2)
+        7
+        """
+        return paths.distance(self._structure, self._on_host, *self._pair(source, target))
+
+    def path(self, source: int, target: int) -> list[int]:
+        """Return the vertices of a shortest path from one vertex to another, both included.
+
+        Parameters
+        ----------
+        source, target : int
+            Vertices in [0, n).
+
+        Returns
+        -------
+        list of int
+            Empty if there is no path.
+
+        Raises
+        ------
+        InputError
+            For what is no vertex.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], [4, 3], directed=False)
+        >>> mgraph.Hierarchy(graph, order=[0, 2, 1], device="cpu").path(0, 2)
+        [0, 1, 2]
+        """
+        return paths.path(self._structure, self._on_host, *self._pair(source, target))
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the hierarchy to a file, which appears whole or not at all.
+
+        The file holds the edges, their lengths and the order: what follows from them is computed again by `load`.
+
+        Parameters
+        ----------
+        path : path, str or URL
+            Ends with ``.npz``.
+        overwrite : bool
+            Whether to replace a file that exists.
+
+        Raises
+        ------
+        OutputExistsError
+            If the file exists and `overwrite` is false.
+        InputError, OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import pathlib
+        >>> import tempfile
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], [4, 3], directed=False)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     mgraph.Hierarchy(graph, order=[0, 2, 1], device="cpu").save(pathlib.Path(folder, "roads.npz"))
+        ...     mgraph.Hierarchy.load(pathlib.Path(folder, "roads.npz"), device="cpu").distance(0, 2)
+        7
+        """
+        checked_flag("overwrite", overwrite)
+        lengths = self._on_host.edges.astype(self.dtype, copy=False)
+        storage.save(path, storage.Stored(self._graph, lengths, self._structure.order), overwrite)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, device: str | devices.Device | None = None) -> "Hierarchy":
+        """Return the hierarchy that `save` wrote to a file.
+
+        Parameters
+        ----------
+        path : path, str or URL
+            The file.
+        device : {"cpu"}, optional
+            Where to compute, as for the class.
+
+        Returns
+        -------
+        Hierarchy
+
+        Raises
+        ------
+        FormatError
+            If the file does not hold a hierarchy.
+        MissingFileError
+            If it does not exist.
+        MemoryLimitError
+            If the hierarchy does not fit the free memory.
+
+        Examples
+        --------
+        See `save`.
+
+        >>> import mgraph
+        >>> mgraph.Hierarchy.load("no-such-file.npz")
+        Traceback (most recent call last):
+            ...
+        mgraph.errors.MissingFileError: [Errno 2] there is no such file: 'no-such-file.npz'
+        """
+        where = _device(device)
+        stored = storage.load(path)
+        made = object.__new__(cls)
+        made._build(stored.graph, checked_order(stored.order, stored.graph.n), where)
+        made._lengths = customized(made._graph, made._structure, made._on, stored.lengths, stored.lengths.dtype)
+        return made
+
+    @property
+    def n(self) -> int:
+        """Number of vertices.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.Hierarchy(mgraph.Graph.from_edges([0], [1]), order=[0, 1], device="cpu").n
+        2
+        """
+        return self._graph.n
+
+    @property
+    def m(self) -> int:
+        """Number of stored directed edges.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.Hierarchy(mgraph.Graph.from_edges([0], [1]), order=[0, 1], device="cpu").m
+        1
+        """
+        return self._graph.m
+
+    @property
+    def entries(self) -> int:
+        """Number of pairs of a vertex and an upper neighbour, edges and shortcuts.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> path = mgraph.Graph.from_edges([0, 1], [1, 2])
+        >>> [mgraph.Hierarchy(path, order=order, device="cpu").entries for order in ([0, 2, 1], [1, 0, 2])]
+        [2, 3]
+        """
+        return len(self._structure.entries.upper)
+
+    @property
+    def height(self) -> int:
+        """Number of vertices on the longest way up the elimination tree.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> path = mgraph.Graph.from_edges([0, 1], [1, 2])
+        >>> [mgraph.Hierarchy(path, order=order, device="cpu").height for order in ([0, 2, 1], [0, 1, 2])]
+        [2, 3]
+        """
+        return 1 + int(self._structure.tree.depth.max(initial=-1))
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of distances.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.Hierarchy(mgraph.Graph.from_edges([0], [1], [5]), order=[0, 1], device="cpu").dtype
+        dtype('int32')
+        """
+        return self._lengths.dtype
+
+    @property
+    def order(self) -> np.ndarray:
+        """The vertices in the order of elimination, int32: a postorder of the elimination tree.
+
+        It may differ from the order that was given, but leads to as many entries.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.Hierarchy(mgraph.Graph.from_edges([0, 1], [1, 2]), order=[2, 0, 1], device="cpu").order.tolist()
+        [2, 0, 1]
+        """
+        return self._structure.order.copy()
+
+    def __repr__(self) -> str:
+        return f"Hierarchy(n={self.n}, m={self.m}, entries={self.entries}, height={self.height}, {self.dtype})"
+
+    @cached_property
+    def _on_host(self) -> Lengths:
+        return on_host(self._lengths)
+
+    def _ranks(self, name: str, vertices: Any) -> np.ndarray:
+        """Return the ranks of vertices that an argument names."""
+        if vertices is None:
+            return self._structure.rank
+        chosen: Array = np.array(checked_vertices(name, vertices, self.n), np.int64)
+        return self._structure.rank[chosen]
+
+    def _pair(self, source: Any, target: Any) -> tuple[int, int]:
+        rank = self._structure.rank
+        ends = (("source", source), ("target", target))
+        start, end = (int(rank[checked_integer(name, vertex, 0, self.n - 1)]) for name, vertex in ends)
+        return start, end
+
+
+def _device(device: str | devices.Device | None) -> devices.Device:
+    """Return the device to compute on."""
+    found = devices.find("cpu" if device is None else device)
+    if found.kind != "cpu":
+        raise DeviceError("hierarchies are computed on CPUs: use ", Given("device", "cpu"))
+    return found

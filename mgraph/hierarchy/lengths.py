@@ -1,0 +1,148 @@
+"""Customization: the lengths of a hierarchy's entries for a set of weights, by min-plus elimination.
+
+Integers are computed in int32 if no sum of weights along a path can exceed its range, and otherwise in float64, whose
+sums are exact as far as a distance in int32 reaches.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import device as devices
+from .. import errors, lazy
+from ..arrays import Array
+from ..dtypes import DISTANCE_TYPES, distance_range
+from ..graph import Graph, check_sums
+from ..graph.potentials import potentials
+from ..graph.weights import encode
+from .placed import OnDevice
+from .structure import Structure
+
+#: The types of distances.
+TYPES = tuple(dtype for dtype in DISTANCE_TYPES if dtype.itemsize >= 4)
+
+
+class Lengths(NamedTuple):
+    """The lengths of edges and entries for a set of weights.
+
+    Attributes
+    ----------
+    dtype : dtype
+        The type of distances.
+    edges : array, shape (m,)
+        The length of each edge, in the type that is computed in, as are the others; `inf` closes an edge.
+    up, down : array, shape (entries,)
+        The length of each entry upwards and downwards; one array if they are equal.
+    nonnegative : bool
+        Whether no edge has a negative length.
+    """
+
+    dtype: np.dtype
+    edges: Array
+    up: Array
+    down: Array
+    nonnegative: bool
+
+
+def encoded(weights: np.ndarray | None, m: int, dtype: np.dtype) -> np.ndarray:
+    """Return the lengths of edges in the type of distances; 1 without weights.
+
+    Raises
+    ------
+    DistanceOverflowError
+        If a weight is out of range for an integer type.
+    """
+    lengths = np.ones(m, dtype)
+    if weights is not None:
+        encode(weights, lengths, devices.find("cpu"))
+    return lengths
+
+
+def customized(graph: Graph, structure: Structure, on: OnDevice, edges: np.ndarray, dtype: np.dtype) -> Lengths:
+    """Return the lengths of the entries, computed and kept on a device.
+
+    Parameters
+    ----------
+    graph : Graph
+        Whose edges are meant; its weights are not read.
+    structure : Structure
+        Its structure.
+    on : OnDevice
+        The same on the device.
+    edges : array, shape (m,)
+        The lengths of the edges, as `encoded` returns them; `inf` of floats closes an edge.
+    dtype : dtype
+        The type of distances.
+
+    Raises
+    ------
+    NegativeCycleError
+        If there is a cycle of negative weight; its `vertex` lies on one.
+    DistanceOverflowError
+        If weights are negative and a sum of them may overflow.
+    """
+    nonnegative = not len(edges) or bool(edges.min() >= 0)
+    if not nonnegative:
+        check_sums(_graph_of(graph, edges), dtype)
+    edges = edges.astype(_inner(edges, dtype, graph.n, nonnegative), copy=False)
+    xp, count = on.device.xp, len(structure.entries.upper)
+    alike = _alike(structure, edges)
+    needed = edges.nbytes + (1 if alike else 2) * count * edges.itemsize
+    with on.device.active(), devices.allocating(f"lengths of {count:,} entries", needed, on.device):
+        lengths = on.device.asarray(edges)
+        up = xp.empty(count, edges.dtype)
+        down = up if alike else xp.empty_like(up)
+        on.kernels.customize(on.entries, on.lower, on.upward, on.downward, lengths, up, down, on.stages)
+        if not nonnegative:
+            _check_cycles(graph, structure, edges, xp.flatnonzero(up + down < 0)[:1].tolist())
+    return Lengths(dtype, lengths, up, down, nonnegative)
+
+
+def on_host(lengths: Lengths) -> Lengths:
+    """Return lengths on the host."""
+    edges, up, down = (devices.to_host(part) for part in (lengths.edges, lengths.up, lengths.down))
+    return lengths._replace(edges=edges, up=up, down=up if lengths.down is lengths.up else down)
+
+
+def _inner(edges: np.ndarray, dtype: np.dtype, n: int, nonnegative: bool) -> np.dtype:
+    """Return the type to compute in."""
+    if dtype.kind == "f":
+        return dtype
+    greatest = distance_range(dtype, nonnegative=True)[1]
+    most, count = int(edges.max(initial=0)), min(len(edges), max(n - 1, 0))
+    fits = nonnegative and (
+        most * count <= greatest
+        or int(edges.sum(dtype=np.int64)) <= greatest
+        or int(np.partition(edges, len(edges) - count)[len(edges) - count :].sum(dtype=np.int64)) <= greatest
+    )
+    return dtype if fits else np.dtype(np.float64)
+
+
+def _alike(structure: Structure, edges: np.ndarray) -> bool:
+    """Return whether each edge has one back of the same length; it may miss some of parallel edges."""
+    upward, downward = structure.upward, structure.downward
+    return np.array_equal(upward.entry, downward.entry) and np.array_equal(edges[upward.edge], edges[downward.edge])
+
+
+def _check_cycles(graph: Graph, structure: Structure, edges: np.ndarray, below_zero: list[int]) -> None:
+    """Raise NegativeCycleError if there is a negative cycle: of a vertex with itself, or with an upper neighbour.
+
+    `below_zero` has the first entry that has a negative length up and down again, if there is one. The greatest two
+    ranks of a simple cycle are joined by entries no longer than the cycle's two parts, so a negative cycle has such an
+    entry. At the least rank of one, lengths are still those of a graph without negative cycles, so it lies on one.
+    """
+    if edges.dtype != np.int32 and not np.array_equal(edges, np.trunc(edges)) and below_zero:
+        potentials(_graph_of(graph, edges))  # which raises unless the sum is negative by rounding alone
+        below_zero = []
+    loops = structure.loops[edges[structure.loops] < 0]
+    if len(loops):
+        raise errors.NegativeCycleError(int(graph.coo().src[loops[0]]))
+    if below_zero:
+        rank = int(np.searchsorted(structure.entries.begin, below_zero[0], side="right")) - 1
+        raise errors.NegativeCycleError(int(structure.order[rank]))
+
+
+def _graph_of(graph: Graph, edges: np.ndarray) -> Graph:
+    """Return a directed graph of the edges with these lengths, without those that are closed."""
+    indptr, indices = (devices.to_host(part) for part in graph.adjacency("csr"))
+    return Graph.from_scipy(lazy.sparse().csr_array((edges, indices, indptr), shape=(graph.n, graph.n)))

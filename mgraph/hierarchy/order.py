@@ -1,0 +1,76 @@
+"""Orders of elimination: nested dissection by METIS, or an order that is given.
+
+A small separator is found that cuts the graph in two, and is eliminated last; so are both parts, one after the other
+[1]_ [2]_.
+
+References
+----------
+.. [1] A. George, "Nested dissection of a regular finite element mesh", 1973.
+.. [2] G. Karypis and V. Kumar, "A fast and high quality multilevel scheme for partitioning irregular graphs", 1998.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import device as devices
+from .. import lazy
+from ..arguments import as_array
+from ..errors import InputError
+from ..graph import Graph
+
+
+class Skeleton(NamedTuple):
+    """The neighbours of each vertex in either direction, ascending, without the vertex itself: int32."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+
+
+def skeleton(graph: Graph) -> Skeleton:
+    """Return the neighbours of each vertex of a graph."""
+    indptr, indices = (devices.to_host(part) for part in graph.adjacency("csr"))
+    there = lazy.sparse().csr_array((np.ones(len(indices), np.int8), indices, indptr), shape=(graph.n, graph.n))
+    both = (there + there.T).tocsr()
+    both.setdiag(0)
+    both.data[:] = both.data != 0
+    both.eliminate_zeros()
+    both.sort_indices()
+    return Skeleton(both.indptr, both.indices)
+
+
+def dissected(neighbours: Skeleton) -> np.ndarray:
+    """Return an order of elimination of little fill, by nested dissection.
+
+    Raises
+    ------
+    MissingPackageError
+        If pymetis is not installed.
+    """
+    n = len(neighbours.indptr) - 1
+    if not len(neighbours.indices):
+        return np.arange(n, dtype=np.int32)
+    metis = lazy.optional("pymetis", "Hierarchy(graph) without order=")
+    order, _ = metis.nested_dissection(adjacency=metis.CSRAdjacency(neighbours.indptr, neighbours.indices))
+    return np.asarray(order, np.int32)
+
+
+def checked_order(order: Any, n: int) -> np.ndarray:
+    """Return an order of elimination that a user gave, or raise InputError unless it has each vertex once."""
+    given = as_array(devices.to_host(order) if devices.of(order).kind == "cuda" else order, "order")
+    wanted = f"of shape ({n},), each vertex once"
+    if given.shape != (n,):
+        raise InputError(argument="order", value=given.shape, expected=wanted)
+    if given.dtype.kind not in "iu":
+        if n:
+            raise InputError(argument="order", value=given.dtype.name, expected="integers, each vertex once")
+        return np.zeros(0, np.int32)
+    outside = np.flatnonzero((given < 0) | (given >= n))
+    if len(outside):
+        raise InputError(argument="order", value=given[outside[0]].item(), expected=f"vertices in [0, {n})")
+    times = np.bincount(given.astype(np.int64), minlength=n)
+    if n and times.max() > 1:
+        raise InputError(
+            f": {int(times.argmax())} is there {times.max()} times", argument="order", value=given, expected=wanted
+        )
+    return given.astype(np.int32)

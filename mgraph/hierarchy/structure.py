@@ -1,0 +1,143 @@
+"""The structure of a hierarchy, which is the same for all weights: elimination tree, fill, and where edges lie in it.
+
+When a vertex is eliminated, its upper neighbours become neighbours of each other. The pairs of a vertex and an upper
+neighbour are the entries. Their number is known from the elimination tree before any is stored.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import device as devices
+from .. import lazy
+from ..arguments import size_in_words
+from ..dtypes import offset_type
+from ..errors import Given, InputError
+from ..graph import Graph
+from ..kernels import hierarchy as hierarchy_kernels
+from ..kernels.hierarchy.ops import Entries, Lower, Placed, Tree
+from .order import Skeleton
+
+#: Entries for each vertex and edge from which on searching from each source reads less than a sweep.
+WORTH = 64
+
+#: Bytes of an entry: twice its ends and depths while they are sorted, and its length in both directions.
+_AN_ENTRY = 48
+
+
+class Structure(NamedTuple):
+    """What all weights of the same edges have in common, on the host.
+
+    Attributes
+    ----------
+    order, rank : array of int32, shape (n,)
+        The vertices in the order of elimination, and the place of each in it.
+    tree, entries, lower
+        As the kernels take them: see `mgraph.kernels.hierarchy.ops`.
+    upward, downward : Placed
+        Where each edge lies that leads to a greater or to a lesser rank.
+    loops : array of int32
+        The edges from a vertex to itself.
+    """
+
+    order: np.ndarray
+    rank: np.ndarray
+    tree: Tree
+    entries: Entries
+    lower: Lower
+    upward: Placed
+    downward: Placed
+    loops: np.ndarray
+
+
+def structure_of(graph: Graph, neighbours: Skeleton, order: np.ndarray) -> Structure:
+    """Return the structure for an order of elimination, or another order of as much fill, a postorder of its tree.
+
+    Raises
+    ------
+    InputError
+        If there would be so many entries that searches from each source take less time.
+    MemoryLimitError
+        If they do not fit the free memory.
+    """
+    host = devices.find("cpu")
+    kernels = hierarchy_kernels.on(host)
+    n = graph.n
+    parent, after = np.empty(n, np.int32), np.empty(n, np.int32)
+    kernels.parents(*_by_rank(neighbours, order), parent)
+    kernels.postorder(parent, after)
+    order = order[after]
+    rank = _inverse(order)
+    inner = _by_rank(neighbours, order)
+    kernels.parents(*inner, parent)
+    tree = Tree(parent, np.empty(n, np.int32), np.empty(n, np.int32))
+    kernels.extents(*tree)
+    count = np.empty(n, np.int32)
+    kernels.counts(*inner, parent, count)
+    total = int(count.sum(dtype=np.int64))
+    _check_fill(total, graph)
+    with devices.allocating(f"a hierarchy of {total:,} entries", _AN_ENTRY * total, host):
+        begin = _starts(count, total)
+        upper = np.empty(total, np.int32)
+        kernels.fill(*inner, parent, begin, upper)
+        entries = Entries(begin, upper, tree.depth[upper])
+        lower = _transposed(entries, n)
+        src, dst, _ = (None if part is None else devices.to_host(part) for part in graph.coo())
+        src, dst = rank[src], rank[dst]
+        slot = np.empty(len(src), begin.dtype)
+        kernels.slots(src, dst, begin, upper, slot)
+        upward, downward = _placed(src < dst, src, slot, n), _placed(dst < src, dst, slot, n)
+    return Structure(order, rank, tree, entries, lower, upward, downward, np.flatnonzero(slot < 0).astype(np.int32))
+
+
+def _check_fill(entries: int, graph: Graph) -> None:
+    """Raise InputError if a sweep would read much more than a search."""
+    if entries > WORTH * (graph.n + graph.m):
+        raise InputError(
+            f"a hierarchy of this graph of {graph.n:,} vertices and {graph.m:,} edges would have {entries:,} entries, "
+            f"{size_in_words(_AN_ENTRY * entries)}, and a sweep reads them all: hierarchies are for road networks, "
+            "meshes and other graphs with small separators; here searches from each source take less time "
+            "(mgraph.apsp with ",
+            Given("method", "sssp"),
+            ")",
+        )
+
+
+def _by_rank(neighbours: Skeleton, order: np.ndarray) -> Skeleton:
+    """Return the neighbours with vertices numbered by rank; those of a vertex are in no order."""
+    rank = _inverse(order)
+    degrees = np.diff(neighbours.indptr)[order]
+    indptr = np.zeros(len(order) + 1, neighbours.indptr.dtype)
+    np.cumsum(degrees, out=indptr[1:])
+    # Entry k of the new row v is entry k of the old row order[v].
+    shift = np.repeat(neighbours.indptr[:-1][order] - indptr[:-1], degrees)
+    return Skeleton(indptr, rank[neighbours.indices[np.arange(len(shift)) + shift]])
+
+
+def _inverse(order: np.ndarray) -> np.ndarray:
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return rank
+
+
+def _starts(count: np.ndarray, total: int) -> np.ndarray:
+    """Return where the elements of each vertex begin."""
+    begin = np.zeros(len(count) + 1, offset_type(total))
+    np.cumsum(count, out=begin[1:])
+    return begin
+
+
+def _transposed(entries: Entries, n: int) -> Lower:
+    """Return the entries by their upper ends."""
+    numbers = np.arange(len(entries.upper), dtype=entries.begin.dtype)
+    by_upper = lazy.sparse().csr_array((numbers, entries.upper, entries.begin), shape=(n, n)).tocsc()
+    offsets = entries.begin.dtype
+    return Lower(by_upper.indptr.astype(offsets), by_upper.indices.astype(np.int32), by_upper.data)
+
+
+def _placed(chosen: np.ndarray, lower: np.ndarray, slot: np.ndarray, n: int) -> Placed:
+    """Return the chosen edges, sorted by their entries."""
+    edge = np.flatnonzero(chosen).astype(slot.dtype)
+    edge = edge[np.argsort(slot[edge], kind="stable")]
+    begin = _starts(np.bincount(lower[edge], minlength=n), len(edge)).astype(slot.dtype)
+    return Placed(begin, slot[edge], edge)

@@ -1,0 +1,214 @@
+"""Distances from many sources: each climbs to its ancestors, then one sweep goes down the tree for all of them.
+
+To chosen targets the sweep takes the part of the tree above them (RPHAST). Measures are made of the distances where
+they are computed, so that none is stored.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import device as devices
+from ..arguments import one_of
+from ..arrays import Array
+from ..dtypes import distance_range, infinity, kernel_infinity, out_of_range
+from ..errors import InputError
+from ..kernels.hierarchy.ops import Measures
+from .lengths import Lengths
+from .placed import OnDevice
+from .structure import Structure
+
+#: The measures that have no parameter.
+MEASURES = ("eccentricity", "mean", "closeness", "harmonic", "reached")
+
+
+class Wanted(NamedTuple):
+    """The measures that a call asks for, and the radii of `within`."""
+
+    names: tuple[str, ...]
+    radii: np.ndarray
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Measured:
+    """What `Hierarchy.distances` measures for each source; None where it was not asked for.
+
+    A target counts as often as it is given. One that cannot be reached, or not within the limit, counts as said below.
+    The source itself, if it is a target, is at distance 0.
+
+    Attributes
+    ----------
+    eccentricity : array of the distances' type, shape (k,), or None
+        The greatest distance; ``inf``, for int32 its largest value, if a target is not reached.
+    mean : array of float64, shape (k,), or None
+        The mean distance to the targets that are reached, without the source; NaN if there are none.
+    closeness : array of float64, shape (k,), or None
+        The inverse of that mean, times the share of the targets without the source that are reached; 0 if the sum of
+        the distances is zero. So NetworkX defines it, which goes by incoming distances.
+    harmonic : array of float64, shape (k,), or None
+        The sum of the inverse distances; targets at distance 0 and those not reached add nothing.
+    reached : array of int64, shape (k,), or None
+        The number of targets that are reached.
+    within : array of int64, shape (k, radii), or None
+        The number of targets within each radius.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], [4, 3], directed=False)
+    >>> measured = mgraph.Hierarchy(graph, order=[0, 2, 1]).distances(reduce=["eccentricity", "mean"])
+    >>> measured.eccentricity.tolist(), measured.mean.tolist()
+    ([7, 4, 7], [5.5, 3.5, 5.0])
+    """
+
+    eccentricity: np.ndarray | None = None
+    mean: np.ndarray | None = None
+    closeness: np.ndarray | None = None
+    harmonic: np.ndarray | None = None
+    reached: np.ndarray | None = None
+    within: np.ndarray | None = None
+
+
+def checked_reduce(reduce: Any) -> Wanted:
+    """Return the measures that an argument names, one or several."""
+    wanted = f"{one_of([*map(repr, MEASURES), repr('within')])} with radii, or several of these"
+
+    def is_within(value: Any) -> bool:
+        return isinstance(value, tuple) and len(value) == 2 and value[0] == "within" and not isinstance(value[1], str)
+
+    several = [reduce] if isinstance(reduce, str) or is_within(reduce) else reduce
+    if not isinstance(several, Sequence) or not len(several):
+        raise InputError(argument="reduce", value=reduce, expected=wanted)
+    names, radii = [], np.zeros(0)
+    for each in several:
+        if is_within(each):
+            name, radii = "within", _checked_radii(each[1])
+        elif isinstance(each, str) and each in MEASURES:
+            name = each
+        else:
+            raise InputError(argument="reduce", value=each, expected=wanted)
+        names.append(name)
+    return Wanted(tuple(names), radii)
+
+
+def _checked_radii(radii: Any) -> np.ndarray:
+    try:
+        found = np.asarray(radii, np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(argument="reduce", value=radii, expected="('within', radii), of numbers") from error
+    if found.ndim != 1 or not len(found) or bool(np.isnan(found).any()):
+        raise InputError(argument="reduce", value=radii, expected="('within', radii), one number or more")
+    return found
+
+
+class Schedule(NamedTuple):
+    """What a sweep passes: the vertices in order, where its steps begin, and the place of each target."""
+
+    vertices: Array
+    steps: np.ndarray
+    places: np.ndarray
+
+
+def schedule_of(structure: Structure, on: OnDevice, targets: np.ndarray) -> Schedule:
+    """Return the schedule of a sweep to these ranks."""
+    chosen = np.zeros(len(structure.order), bool)
+    chosen[targets] = True
+    vertices, steps = on.kernels.schedule(structure.tree, chosen)
+    place = np.empty(len(structure.order), np.int32)
+    place[vertices] = np.arange(len(vertices), dtype=np.int32)
+    return Schedule(on.device.asarray(vertices), steps, place[targets])
+
+
+def distances(
+    structure: Structure, on: OnDevice, lengths: Lengths, sources: np.ndarray, schedule: Schedule, limit: float
+) -> Array:
+    """Return the distances from some ranks to the targets of a schedule: shape (sources, targets).
+
+    Raises
+    ------
+    DistanceOverflowError
+        If a distance is out of range for its type.
+    MemoryLimitError
+        If they do not fit the free memory of the device.
+    """
+    device, kernels, inner = on.device, on.kernels, np.dtype(lengths.up.dtype)
+    shape = len(sources), len(schedule.places)
+    needed = shape[0] * shape[1] * lengths.dtype.itemsize
+    height = int(structure.tree.depth.max(initial=0)) + 1
+    work = kernels.workspace_bytes(len(schedule.vertices), len(sources), height, inner.itemsize)
+    wide = 0 if inner == lengths.dtype else min(len(sources), kernels.LANES) * shape[1] * inner.itemsize
+    with device.active(), devices.allocating(f"distances of {shape[0]:,} x {shape[1]:,}", needed + work + wide, device):
+        D = device.xp.empty(shape, lengths.dtype)
+        starts, places = device.asarray(sources), device.asarray(schedule.places)
+        rows = len(sources) if inner == lengths.dtype else kernels.LANES
+        for first in range(0, len(sources), max(rows, 1)):
+            part = D[first : first + rows]
+            own = part if inner == lengths.dtype else device.xp.empty(part.shape, inner)
+            kernels.sweep(
+                *(on.tree, on.entries, lengths.up, lengths.down, starts[first : first + rows]),
+                *(schedule.vertices, schedule.steps, places, _bound(limit, inner), own),
+            )
+            if own is not part:
+                part[...] = _narrowed(own, lengths, device)
+    return D
+
+
+def _bound(limit: float, inner: np.dtype) -> float:
+    """Return a limit as the kernels take it."""
+    return min(limit, kernel_infinity(inner))
+
+
+def _narrowed(wide: Array, lengths: Lengths, device: devices.Device) -> Array:
+    """Return distances that were computed in float64 as integers, or raise DistanceOverflowError."""
+    xp, (least, greatest) = device.xp, distance_range(lengths.dtype, lengths.nonnegative)
+    reached = xp.isfinite(wide)
+    if bool((reached & ((wide < least) | (wide > greatest))).any()):
+        raise out_of_range(lengths.dtype, lengths.nonnegative)
+    return xp.where(reached, wide, infinity(lengths.dtype)).astype(lengths.dtype)
+
+
+def measured(
+    on: OnDevice,
+    lengths: Lengths,
+    sources: np.ndarray,
+    targets: np.ndarray,
+    schedule: Schedule,
+    limit: float,
+    wanted: Wanted,
+) -> Measured:
+    """Return measures of the distances from some ranks to others, the targets of a schedule."""
+    device, inner = on.device, np.dtype(lengths.up.dtype)
+    xp, k = device.xp, len(sources)
+    sums = bool({"mean", "closeness"} & set(wanted.names))
+    parts = ("eccentricity" in wanted.names or inner != lengths.dtype, True, sums, "harmonic" in wanted.names)
+    times = np.bincount(schedule.places, minlength=len(schedule.vertices)).astype(np.int32)
+    with device.active():
+        one = [xp.empty(k if part else 0, np.float64) for part in parts]
+        made = Measures(one[0], one[1], one[2], one[3], xp.empty((k, len(wanted.radii)), np.float64))
+        on.kernels.measure(
+            *(on.tree, on.entries, lengths.up, lengths.down, device.asarray(sources), schedule.vertices),
+            *(schedule.steps, device.asarray(times), _bound(limit, inner), device.asarray(wanted.radii), made),
+        )
+    greatest, count, total, inverse, within = (devices.to_host(part) for part in made)
+    if len(greatest) and lengths.dtype.kind == "i":
+        _narrowed(greatest, lengths, devices.find("cpu"))
+    all_targets = len(targets)
+    own = np.bincount(targets, minlength=int(sources.max(initial=0)) + 1)[sources]
+    others = count - own
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = total / others if sums else None
+        closeness = np.where(total != 0, others / total * (others / (all_targets - own)), 0.0) if sums else None
+    unreached = infinity(lengths.dtype)
+    found: dict[str, Any] = {
+        "eccentricity": np.where(count < all_targets, unreached, greatest).astype(lengths.dtype)
+        if "eccentricity" in wanted.names
+        else None,
+        "mean": mean,
+        "closeness": closeness,
+        "harmonic": inverse,
+        "reached": count.astype(np.int64),
+        "within": within.astype(np.int64),
+    }
+    return Measured(**{name: found[name] for name in wanted.names})

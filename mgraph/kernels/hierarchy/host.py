@@ -1,0 +1,620 @@
+"""Hierarchies on a CPU: the elimination tree and the fill, customization, climbs, and the sweep for many sources.
+
+Vertices are numbered by rank, the order of their elimination. The ranks are a postorder of the elimination tree, so a
+subtree is a range of ranks that ends with its root. All upper neighbours of a vertex are its ancestors.
+
+- `parents` is Liu's algorithm with path compression [1]_; `counts` is the one of Gilbert, Ng and Peyton [2]_, which
+  takes nearly linear time and no memory for the fill.
+- `customize` is min-plus elimination [3]_ over lower triangles [4]_: row v gathers the paths through each lower
+  neighbour. An ancestor's depth is its place in a table that fits a core's cache. A row whose entries above v are all
+  of v's needs no table, so such loops are vectorised. Disjoint subtrees are shared between the cores; what is above
+  them is eliminated by one.
+- `sweep` goes down the tree [5]_, in the reverse order of ranks, for a slice of sources at a time. The ancestors of the
+  vertex at hand are the rows of a stack, by depth, that fits a core's cache. So a row of distances is written once and
+  read by nothing but the copy into the result. The cores share the slices.
+
+References
+----------
+.. [1] J. W. H. Liu, "A compact row storage scheme for Cholesky factors using elimination trees", 1986.
+.. [2] J. R. Gilbert, E. G. Ng and B. W. Peyton, "An efficient algorithm to compute row and column counts for sparse
+   Cholesky factorization", 1994.
+.. [3] B. A. Carré, "An algebra for network routing problems", 1971.
+.. [4] J. Dibbelt, B. Strasser and D. Wagner, "Customizable contraction hierarchies", 2016.
+.. [5] D. Delling, A. V. Goldberg, A. Nowatzyk and R. F. Werneck, "PHAST: hardware-accelerated shortest path trees",
+   2011; for chosen targets D. Delling, A. V. Goldberg and R. F. Werneck, "Faster batched shortest paths in road
+   networks", 2011.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from ...device.clock import clock, take_over
+from ...device.numba import numba
+from ...device.numba.caching import njit
+from ...dtypes import infinity as result_infinity
+from ...dtypes import kernel_infinity
+from .ops import Measures
+
+#: Sources that a sweep takes at a time.
+LANES = 64
+
+#: Shares of the work of customization for each core.
+_SHARES = 16
+
+#: Calls for each core among which customization deals the subtrees.
+_PARTS = 4
+
+#: Vertices whose rows a core measures at a time, while they are in its cache.
+_TILE = 64
+
+#: Columns of the result that a core writes at a time.
+_COLUMNS = 64
+
+
+@njit(nogil=True, cache=True)
+def parents(indptr, indices, parent):
+    """Write the elimination tree's parent of each vertex; -1 for a root."""
+    n = len(parent)
+    above = np.empty(n, np.int32)
+    for v in range(n):
+        parent[v] = -1
+        above[v] = -1
+        for e in range(indptr[v], indptr[v + 1]):
+            u = indices[e]
+            while u != -1 and u < v:
+                following = above[u]
+                above[u] = v
+                if following == -1:
+                    parent[u] = v
+                u = following
+
+
+@njit(nogil=True, cache=True)
+def postorder(parent, order):
+    """Write the vertices in postorder; the children of a vertex in their order."""
+    n = len(parent)
+    first, following = np.full(n + 1, -1, np.int32), np.empty(n, np.int32)  # those of n are the roots
+    for v in range(n - 1, -1, -1):
+        above = parent[v] if parent[v] >= 0 else n
+        following[v] = first[above]
+        first[above] = v
+    stack = np.empty(n + 1, np.int32)
+    stack[0] = n
+    depth, placed = 1, 0
+    while depth > 0:
+        v = stack[depth - 1]
+        child = first[v]
+        if child < 0:
+            depth -= 1
+            if v < n:
+                order[placed] = v
+                placed += 1
+        else:
+            first[v] = following[child]
+            stack[depth] = child
+            depth += 1
+
+
+@njit(nogil=True, cache=True)
+def extents(parent, depth, size):
+    """Write each vertex's depth, and the number of vertices in its subtree."""
+    for v in range(len(parent) - 1, -1, -1):
+        depth[v] = depth[parent[v]] + 1 if parent[v] >= 0 else 0
+        size[v] = 1
+    for v in range(len(parent)):
+        if parent[v] >= 0:
+            size[parent[v]] += size[v]
+
+
+@njit(nogil=True, cache=True)
+def counts(indptr, indices, parent, count):
+    """Write how many upper neighbours each vertex will have with the fill; ranks are a postorder."""
+    n = len(parent)
+    first, greatest = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
+    leaf, ancestor = np.full(n, -1, np.int32), np.arange(n).astype(np.int32)
+    for v in range(n):
+        count[v] = 1 if first[v] == -1 else 0
+        u = v
+        while u != -1 and first[u] == -1:
+            first[u] = v
+            u = parent[u]
+    for v in range(n):
+        if parent[v] != -1:
+            count[parent[v]] -= 1
+        for e in range(indptr[v], indptr[v + 1]):
+            u = indices[e]
+            if u <= v or first[v] <= greatest[u]:
+                continue  # v is no leaf of the subtree of u's row
+            greatest[u] = first[v]
+            before = leaf[u]
+            leaf[u] = v
+            count[v] += 1
+            if before != -1:
+                root = before
+                while root != ancestor[root]:
+                    root = ancestor[root]
+                while before != root:
+                    above = ancestor[before]
+                    ancestor[before] = root
+                    before = above
+                count[root] -= 1
+        if parent[v] != -1:
+            ancestor[v] = parent[v]
+    for v in range(n):
+        if parent[v] != -1:
+            count[parent[v]] += count[v]
+    for v in range(n):
+        count[v] -= 1
+
+
+@njit(nogil=True, cache=True)
+def fill(indptr, indices, parent, begin, upper):
+    """Write the upper neighbours of each vertex, ascending: its own, and those of its children."""
+    n = len(parent)
+    met = np.full(n, -1, np.int32)
+    child, following = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
+    for v in range(n):
+        free = begin[v]
+        met[v] = v
+        for e in range(indptr[v], indptr[v + 1]):
+            u = indices[e]
+            if u > v and met[u] != v:
+                met[u] = v
+                upper[free] = u
+                free += 1
+        c = child[v]
+        while c != -1:
+            for e in range(begin[c], begin[c + 1]):
+                u = upper[e]
+                if met[u] != v:
+                    met[u] = v
+                    upper[free] = u
+                    free += 1
+            c = following[c]
+        upper[begin[v] : free].sort()
+        if parent[v] != -1:
+            following[v] = child[parent[v]]
+            child[parent[v]] = v
+
+
+@njit(nogil=True, cache=True)
+def slots(src, dst, begin, upper, slot):
+    """Write the number of the entry of each edge, whose ends are ranks; -1 for a self-loop."""
+    for e in range(len(src)):
+        low, high = min(src[e], dst[e]), max(src[e], dst[e])
+        slot[e] = -1 if low == high else _entry(upper, begin[low], begin[low + 1], high)
+
+
+@njit(nogil=True, cache=True)
+def _entry(upper, first, last, vertex):
+    """Return the number of a vertex among ascending entries, or -1."""
+    end = last
+    while first < last:
+        middle = (first + last) // 2
+        if upper[middle] < vertex:
+            first = middle + 1
+        else:
+            last = middle
+    return first if first < end and upper[first] == vertex else -1
+
+
+def stages(tree, entries):
+    """Return disjoint subtrees, as ranges of ranks, largest first, and the vertices above them, ascending.
+
+    The work of a subtree is estimated by the squares of its vertices' entries. Subtrees are cut until none has more
+    than a share of the work, a small part of what a core does.
+    """
+    count = np.diff(entries.begin).astype(np.float64)
+    work = np.concatenate([np.zeros(1), np.cumsum(count * count + 1)])
+    n = len(count)
+    ends = np.arange(n) + 1
+    own = work[ends] - work[ends - tree.size]
+    share = work[-1] / (_SHARES * numba.get_num_threads())
+    light = own <= share
+    roots = np.flatnonzero(light & ((tree.parent < 0) | ~light[tree.parent]))
+    roots = roots[np.argsort(-own[roots], kind="stable")]
+    return np.stack([roots + 1 - tree.size[roots], roots + 1], axis=1), np.flatnonzero(~light)
+
+
+def customize(entries, lower, upward, downward, lengths, up, down, stages):
+    """Write the length of each entry: of the shortest path over lower vertices, upwards and downwards."""
+    infinity = _infinity(up.dtype)
+    arguments = entries, lower, upward, downward, lengths, up, down, down is not up, infinity
+    ranges, top = stages
+
+    def eliminate(some):
+        _eliminate_ranges(*arguments, some)
+
+    # Each of these has subtrees of all sizes.
+    parts = max(1, min(len(ranges), _PARTS * numba.get_num_threads()))
+    _shared(eliminate, [ranges[part::parts] for part in range(parts)])
+    _eliminate_all(*arguments, top)
+
+
+@njit(nogil=True, cache=True)
+def _eliminate_ranges(entries, lower, upward, downward, lengths, up, down, both, infinity, ranges):
+    table = np.empty(len(entries.begin), np.int64)
+    for r in range(len(ranges)):
+        for v in range(ranges[r, 0], ranges[r, 1]):
+            _eliminate(v, entries, lower, upward, downward, lengths, up, down, both, infinity, table)
+
+
+@njit(nogil=True, cache=True)
+def _eliminate_all(entries, lower, upward, downward, lengths, up, down, both, infinity, vertices):
+    table = np.empty(len(entries.begin), np.int64)
+    for v in vertices:
+        _eliminate(v, entries, lower, upward, downward, lengths, up, down, both, infinity, table)
+
+
+@njit(nogil=True, cache=True)
+def _eliminate(v, entries, lower, upward, downward, lengths, up, down, both, infinity, table):
+    """Compute the entries of v: its edges, then the paths through each lower neighbour x."""
+    begin, depth = entries.begin, entries.depth
+    first, last = np.int64(begin[v]), np.int64(begin[v + 1])
+    for e in range(first, last):
+        table[depth[e]] = e
+        up[e] = infinity
+        if both:
+            down[e] = infinity
+    for k in range(upward.begin[v], upward.begin[v + 1]):
+        e = upward.entry[k]
+        up[e] = min(up[e], lengths[upward.edge[k]])
+    if both:
+        for k in range(downward.begin[v], downward.begin[v + 1]):
+            e = downward.entry[k]
+            down[e] = min(down[e], lengths[downward.edge[k]])
+    for k in range(lower.begin[v], lower.begin[v + 1]):
+        own = np.int64(lower.entry[k])
+        after, end = own + 1, np.int64(begin[lower.vertex[k] + 1])
+        there, back = down[own], up[own]  # from v to x, and from x to v
+        if end - after == last - first:  # the entries of x above v are those of v
+            for j in range(last - first):
+                through, known = there + up[after + j], up[first + j]
+                up[first + j] = through if through < known else known
+            if both:
+                for j in range(last - first):
+                    through, known = down[after + j] + back, down[first + j]
+                    down[first + j] = through if through < known else known
+            continue
+        for e in range(after, end):
+            slot = table[depth[e]]
+            through = there + up[e]
+            if through < up[slot]:
+                up[slot] = through
+            if both:
+                through = down[e] + back
+                if through < down[slot]:
+                    down[slot] = through
+
+
+@njit(nogil=True, cache=True)
+def _climb(source, tree, entries, lengths, label, infinity):
+    """Write the lengths of upward paths from `source` to its ancestors, by depth."""
+    d = tree.depth[source]
+    for k in range(d):
+        label[k] = infinity
+    label[d] = 0
+    v = source
+    while v >= 0:
+        own = label[d]
+        if own < infinity:
+            for e in range(entries.begin[v], entries.begin[v + 1]):
+                through = own + lengths[e]
+                if through < label[entries.depth[e]]:
+                    label[entries.depth[e]] = through
+        v = tree.parent[v]
+        d -= 1
+
+
+def between(source, target, tree, entries, up, down, there, back):
+    """Write both climbs, by the depth of the ancestor; return the depth where a shortest path turns, or -1."""
+    return _between(source, target, tree, entries, up, down, there, back, _infinity(up.dtype))
+
+
+@njit(nogil=True, cache=True)
+def _between(source, target, tree, entries, up, down, there, back, infinity):
+    _climb(source, tree, entries, up, there, infinity)
+    _climb(target, tree, entries, down, back, infinity)
+    s, t = source, target
+    while s != t:  # up to their lowest common ancestor; an ancestor has a greater rank
+        if s < t:
+            s = tree.parent[s]
+            if s < 0:
+                return -1
+        else:
+            t = tree.parent[t]
+            if t < 0:
+                return -1
+    best, where = infinity, -1
+    for d in range(tree.depth[s] + 1):
+        if there[d] < infinity and back[d] < infinity and there[d] + back[d] < best:
+            best, where = there[d] + back[d], d
+    return where
+
+
+def unpacked(source, target, turn, tree, entries, lower, upward, downward, lengths, up, down, there, back):
+    """Return the vertices of a shortest path over edges of the graph, from what `between` wrote and returned."""
+    chain = _chain(source, target, turn, tree, entries, up, down, there, back)
+    return _unpacked(chain, entries, lower, upward, downward, lengths, up, down)
+
+
+@njit(nogil=True, cache=True)
+def _chain(source, target, turn, tree, entries, up, down, there, back):
+    """Return the vertices between whose entries the path runs: up from the source, and down to the target."""
+    rising, falling = _ascent(source, turn, tree, entries, up, there), _ascent(target, turn, tree, entries, down, back)
+    return np.concatenate((rising, falling[::-1][1:]))
+
+
+@njit(nogil=True, cache=True)
+def _ascent(start, turn, tree, entries, lengths, label):
+    """Return the vertices of a path up from `start` to its ancestor at depth `turn`, whose entries add to its label."""
+    line = np.empty(tree.depth[start] + 1, np.int32)  # the ancestor at each depth
+    v = start
+    while v >= 0:
+        line[tree.depth[v]] = v
+        v = tree.parent[v]
+    path = np.empty(len(line), np.int32)
+    path[0] = line[turn]
+    length, d = 1, turn
+    while d < len(line) - 1:
+        below = d + 1
+        while True:
+            v = line[below]
+            e = _entry(entries.upper, entries.begin[v], entries.begin[v + 1], line[d])
+            if e >= 0 and label[below] + lengths[e] == label[d]:
+                break
+            below += 1
+        d = below
+        path[length] = line[d]
+        length += 1
+    return path[:length][::-1]
+
+
+@njit(nogil=True, cache=True)
+def _unpacked(chain, entries, lower, upward, downward, lengths, up, down):
+    """Return the vertices of a path over edges, from one over entries."""
+    path, length = np.empty(64, np.int32), 1
+    path[0] = chain[0]
+    waiting = np.empty(len(chain) + 64, np.int32)  # the vertices to come, the next one last
+    waits = len(chain) - 1
+    waiting[:waits] = chain[1:][::-1]
+    while waits > 0:
+        a, b = path[length - 1], waiting[waits - 1]
+        x = _middle(a, b, entries, lower, upward, downward, lengths, up, down)
+        if x >= 0:
+            if waits == len(waiting):
+                waiting = np.concatenate((waiting, waiting))
+            waiting[waits] = x
+            waits += 1
+            continue
+        if length == len(path):
+            path = np.concatenate((path, path))
+        path[length] = b
+        length += 1
+        waits -= 1
+    return path[:length]
+
+
+@njit(nogil=True, cache=True)
+def _middle(a, b, entries, lower, upward, downward, lengths, up, down):
+    """Return the vertex below a and b over which the entry from a to b leads, or -1 if it is an edge."""
+    begin, upper = entries.begin, entries.upper
+    low, high = min(a, b), max(a, b)
+    own = _entry(upper, begin[low], begin[low + 1], high)
+    wanted = up[own] if a < b else down[own]
+    edges = upward if a < b else downward
+    for k in range(edges.begin[low], edges.begin[low + 1]):
+        if edges.entry[k] == own and lengths[edges.edge[k]] == wanted:
+            return -1
+    for k in range(lower.begin[low], lower.begin[low + 1]):
+        x, one = lower.vertex[k], lower.entry[k]
+        other = _entry(upper, one + 1, begin[x + 1], high)
+        if other >= 0:
+            there, back = (one, other) if a < b else (other, one)
+            if down[there] + up[back] == wanted:
+                return x
+    return -1
+
+
+def schedule(tree, chosen):
+    """Return the chosen vertices and their ancestors, descending, and where the sweep's one step begins and ends."""
+    _choose_ancestors(tree.parent, chosen)
+    vertices = np.flatnonzero(chosen)[::-1].astype(np.int32)
+    return vertices, np.array([0, len(vertices)])
+
+
+@njit(nogil=True, cache=True)
+def _choose_ancestors(parent, chosen):
+    for v in range(len(parent)):
+        if chosen[v] and parent[v] >= 0:
+            chosen[parent[v]] = True
+
+
+def workspace_bytes(vertices, sources, height, itemsize):
+    """Return the bytes that `sweep` allocates for a schedule of so many vertices, in a tree of this height."""
+    return min(numba.get_num_threads(), -(-sources // LANES)) * (vertices + 2 * height) * LANES * itemsize
+
+
+def sweep(tree, entries, up, down, sources, schedule, steps, places, limit, D):
+    """D[r, j] = the length of the shortest path from sources[r] to the vertex at ``places[j]`` of the schedule."""
+
+    def work(climbs, stack, rows, slices):
+        for first in slices:
+            order, lanes = _climbed(first, sources, tree, entries, up, infinity, climbs)
+            _sweep(tree, entries, down, lanes, climbs, schedule, infinity, stack, rows)
+            _gather(rows, places, limit, infinity, unreached, order, D[first : first + LANES])
+
+    infinity, limit, unreached = _infinity(up.dtype), up.dtype.type(limit), up.dtype.type(result_infinity(up.dtype))
+    _in_slices(work, sources, tree, schedule, up.dtype, len(schedule))
+
+
+def measure(tree, entries, up, down, sources, schedule, steps, times, limit, radii, measures):
+    """Measure the distances from each source; ``times[p]`` says how often vertex p of the schedule is a target."""
+
+    def work(climbs, stack, rows, slices):
+        for first in slices:
+            order, lanes = _climbed(first, sources, tree, entries, up, infinity, climbs)
+            own = Measures(*(part[first : first + LANES] for part in measures))
+            _measure(
+                tree, entries, down, lanes, climbs, schedule, infinity, stack, rows, times, limit, radii, order, own
+            )
+
+    infinity, limit = _infinity(up.dtype), up.dtype.type(limit)
+    _in_slices(work, sources, tree, schedule, up.dtype, _TILE)
+
+
+def _in_slices(work, sources, tree, schedule, dtype, rows):
+    """Share slices of sources between the cores, each with its own climbs, stack and number of rows."""
+    height = 1 + max((int(tree.depth[some].max()) for some in (schedule, sources) if len(some)), default=0)
+    slices = iter(range(0, len(sources), LANES))
+
+    def on_a_core(_):
+        work(*(np.empty((count, width), dtype) for count, width in shapes), slices)
+
+    shapes = (LANES, height), (height, LANES), (rows, LANES)
+    _shared(on_a_core, range(min(numba.get_num_threads(), -(-len(sources) // LANES))))
+
+
+def _climbed(first, sources, tree, entries, up, infinity, climbs):
+    """Climb from the sources of a slice; return their order, by which they descend, and the sources in that order."""
+    some = sources[first : first + LANES]
+    order = np.argsort(some)[::-1].copy()
+    lanes = some[order]
+    _climb_all(lanes, tree, entries, up, climbs, infinity)
+    return order, lanes
+
+
+@njit(nogil=True, cache=True)
+def _climb_all(sources, tree, entries, up, climbs, infinity):
+    for lane in range(len(sources)):
+        _climb(sources[lane], tree, entries, up, climbs[lane], infinity)
+
+
+@njit(nogil=True, cache=True)
+def _sweep(tree, entries, down, sources, climbs, schedule, infinity, stack, rows):
+    """Write the row of distances of each scheduled vertex; sources descend.
+
+    ``stack[d]`` is the row of the ancestor at depth d of the vertex at hand.
+    """
+    begin, depth = entries.begin, entries.depth
+    reached = 0  # sources[reached] is the first one that is not above v
+    for p in range(len(schedule)):
+        v = schedule[p]
+        row = rows[p]
+        e, last = np.int64(begin[v]), np.int64(begin[v + 1])
+        if e == last:
+            for lane in range(LANES):
+                row[lane] = infinity
+        else:
+            end = last - 1
+            e1, e2, e3 = min(e + 1, end), min(e + 2, end), min(e + 3, end)
+            w0, w1, w2, w3 = down[e], down[e1], down[e2], down[e3]
+            d0, d1, d2, d3 = stack[depth[e]], stack[depth[e1]], stack[depth[e2]], stack[depth[e3]]
+            for lane in range(LANES):
+                a, b = d0[lane] + w0, d1[lane] + w1
+                c, d = d2[lane] + w2, d3[lane] + w3
+                a = a if a < b else b
+                c = c if c < d else d
+                a = a if a < c else c
+                row[lane] = a if a < infinity else infinity
+            e += 4
+            while e < last:
+                e1, e2, e3 = min(e + 1, end), min(e + 2, end), min(e + 3, end)
+                w0, w1, w2, w3 = down[e], down[e1], down[e2], down[e3]
+                d0, d1, d2, d3 = stack[depth[e]], stack[depth[e1]], stack[depth[e2]], stack[depth[e3]]
+                for lane in range(LANES):
+                    a, b = d0[lane] + w0, d1[lane] + w1
+                    c, d = d2[lane] + w2, d3[lane] + w3
+                    a = a if a < b else b
+                    c = c if c < d else d
+                    a = a if a < c else c
+                    known = row[lane]
+                    row[lane] = a if a < known else known
+                e += 4
+        while reached < len(sources) and sources[reached] > v:
+            reached += 1
+        lane, lowest, own = reached, v - tree.size[v], tree.depth[v]
+        while lane < len(sources) and sources[lane] > lowest:
+            row[lane] = min(row[lane], climbs[lane, own])
+            lane += 1
+        if tree.size[v] > 1:
+            ancestor = stack[own]
+            for lane in range(LANES):
+                ancestor[lane] = row[lane]
+
+
+@njit(nogil=True, cache=True)
+def _gather(rows, places, limit, infinity, unreached, order, D):
+    """D[order[lane], j] = rows[places[j], lane], a tile at a time."""
+    for first in range(0, len(places), _COLUMNS):
+        last = min(first + _COLUMNS, len(places))
+        for lane in range(len(order)):
+            target = D[order[lane]]
+            for j in range(first, last):
+                d = rows[places[j], lane]
+                target[j] = d if d < infinity and d <= limit else unreached
+
+
+@njit(nogil=True, cache=True)
+def _measure(tree, entries, down, sources, climbs, schedule, infinity, stack, rows, times, limit, radii, order, own):
+    """Sweep a tile of vertices at a time, and measure it while it is in the core's cache."""
+    greatest, count, total, inverse = np.full(LANES, -np.inf), np.zeros(LANES), np.zeros(LANES), np.zeros(LANES)
+    within = np.zeros((len(radii), LANES))
+    for first in range(0, len(schedule), _TILE):
+        part = schedule[first : first + _TILE]
+        _sweep(tree, entries, down, sources, climbs, part, infinity, stack, rows)
+        for p in range(len(part)):
+            if times[first + p] == 0:
+                continue
+            some, row = float(times[first + p]), rows[p]
+            if len(own.greatest):
+                for lane in range(LANES):
+                    d = row[lane]
+                    x = np.float64(d) if d < infinity and d <= limit else -np.inf
+                    greatest[lane] = x if x > greatest[lane] else greatest[lane]
+            if len(own.count):
+                for lane in range(LANES):
+                    d = row[lane]
+                    count[lane] += some if d < infinity and d <= limit else 0.0
+            if len(own.total):
+                for lane in range(LANES):
+                    d = row[lane]
+                    total[lane] += some * np.float64(d) if d < infinity and d <= limit else 0.0
+            if len(own.inverse):
+                for lane in range(LANES):
+                    d = row[lane]
+                    inverse[lane] += some / np.float64(d) if d < infinity and d <= limit and d != 0 else 0.0
+            for r in range(len(radii)):
+                for lane in range(LANES):
+                    d = row[lane]
+                    within[r, lane] += some if d < infinity and d <= limit and d <= radii[r] else 0.0
+    for lane in range(len(order)):
+        if len(own.greatest):
+            own.greatest[order[lane]] = greatest[lane]
+        if len(own.count):
+            own.count[order[lane]] = count[lane]
+        if len(own.total):
+            own.total[order[lane]] = total[lane]
+        if len(own.inverse):
+            own.inverse[order[lane]] = inverse[lane]
+        for r in range(len(radii)):
+            own.within[order[lane], r] = within[r, lane]
+
+
+def _shared(task, items):
+    """Call `task` with each item, on all cores."""
+    items = list(items)
+    cores = min(len(items), numba.get_num_threads())
+    if cores <= 1:
+        for item in items:
+            task(item)
+        return
+    # The caller's clock counts what these threads compile.
+    with ThreadPoolExecutor(cores, initializer=take_over, initargs=(clock(),)) as pool:
+        for _ in pool.map(task, items):
+            pass
+
+
+def _infinity(dtype):
+    return dtype.type(kernel_infinity(dtype))

@@ -1,0 +1,199 @@
+"""Operations of hierarchies: elimination trees, fill, customization, climbs and sweeps.
+
+Vertices are ranks, in the order of elimination, which is a postorder of the elimination tree: a subtree is a range of
+ranks that ends with its root. Entry e of vertex v, ``begin[v] <= e < begin[v + 1]``, belongs to an upper neighbour,
+which is an ancestor. ``up[e]`` is the length from v to it, ``down[e]`` the length back. Lengths and distances are
+float32, float64 or int32; `kernel_infinity` of the type stands for no path.
+"""
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ...arrays import Array
+
+#: Operations that only a CPU has.
+HOST_ONLY = frozenset({"parents", "postorder", "extents", "counts", "fill", "slots", "between", "unpacked"})
+
+
+class Tree(NamedTuple):
+    """The elimination tree: of each vertex the parent, -1 for a root, the depth, and the size of its subtree; int32."""
+
+    parent: Array
+    depth: Array
+    size: Array
+
+
+class Entries(NamedTuple):
+    """The upper neighbours of each vertex, ascending, and their depths.
+
+    `begin` is int32 or int64 of shape (n + 1,), `upper` and `depth` are int32 of shape (entries,).
+    """
+
+    begin: Array
+    upper: Array
+    depth: Array
+
+
+class Lower(NamedTuple):
+    """The entries by upper neighbour: the lower vertex of each, ascending for one neighbour, and the entry's number."""
+
+    begin: Array
+    vertex: Array
+    entry: Array
+
+
+class Placed(NamedTuple):
+    """The edges of the graph in one direction by lower end: the entry and the number of each."""
+
+    begin: Array
+    entry: Array
+    edge: Array
+
+
+class Measures(NamedTuple):
+    """Measures of the targets that each source reaches: float64 of shape (sources,), `within` (sources, radii).
+
+    The greatest distance, the number of targets, the sum of the distances, that of their inverses without those of
+    distances of zero, and how many targets lie within each radius. One of no elements is not computed.
+    """
+
+    greatest: Array
+    count: Array
+    total: Array
+    inverse: Array
+    within: Array
+
+
+class Operations(Protocol):
+    """The operations of both twins."""
+
+    #: Sources that a sweep takes at a time, or a multiple.
+    LANES: int
+
+    def parents(self, indptr: Array, indices: Array, parent: Array) -> None:
+        """Write the elimination tree's parent of each vertex of a symmetric graph; -1 for a root."""
+        ...
+
+    def postorder(self, parent: Array, order: Array) -> None:
+        """Write the vertices in postorder; the children of a vertex in their order."""
+        ...
+
+    def extents(self, parent: Array, depth: Array, size: Array) -> None:
+        """Write each vertex's depth, and the number of vertices in its subtree; ranks are a postorder."""
+        ...
+
+    def counts(self, indptr: Array, indices: Array, parent: Array, count: Array) -> None:
+        """Write how many upper neighbours each vertex will have with the fill; ranks are a postorder."""
+        ...
+
+    def fill(self, indptr: Array, indices: Array, parent: Array, begin: Array, upper: Array) -> None:
+        """Write the upper neighbours of each vertex, ascending: its own, and those of its children."""
+        ...
+
+    def slots(self, src: Array, dst: Array, begin: Array, upper: Array, slot: Array) -> None:
+        """Write the number of the entry of each edge, whose ends are ranks; -1 for a self-loop."""
+        ...
+
+    def stages(self, tree: Tree, entries: Entries) -> tuple[np.ndarray, np.ndarray]:
+        """Return how `customize` divides the vertices, in two arrays; `tree` and `entries` lie on the host."""
+        ...
+
+    def customize(
+        self,
+        entries: Entries,
+        lower: Lower,
+        upward: Placed,
+        downward: Placed,
+        lengths: Array,
+        up: Array,
+        down: Array,
+        stages: Any,
+    ) -> None:
+        """Write the length of each entry: of the shortest path over lower vertices, upwards and downwards.
+
+        `lengths` are those of the graph's edges. If `down` is `up`, both directions of each edge have the same length.
+        """
+        ...
+
+    def between(
+        self, source: int, target: int, tree: Tree, entries: Entries, up: Array, down: Array, there: Array, back: Array
+    ) -> int:
+        """Write the lengths of upward paths from `source`, and of paths down to `target`, by the depth of the ancestor.
+
+        Return the depth of the ancestor where a shortest path turns, or -1 if there is no path. `there` and `back` have
+        an element for each depth.
+        """
+        ...
+
+    def unpacked(
+        self,
+        source: int,
+        target: int,
+        turn: int,
+        tree: Tree,
+        entries: Entries,
+        lower: Lower,
+        upward: Placed,
+        downward: Placed,
+        lengths: Array,
+        up: Array,
+        down: Array,
+        there: Array,
+        back: Array,
+    ) -> Array:
+        """Return the vertices of a shortest path over edges of the graph, from what `between` wrote and returned.
+
+        Over a cycle of length zero it may pass a vertex twice.
+        """
+        ...
+
+    def schedule(self, tree: Tree, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the chosen vertices and their ancestors in the order of a sweep, and where its steps begin.
+
+        `tree` lies on the host; `chosen` is of bool, shape (n,), and is changed.
+        """
+        ...
+
+    def workspace_bytes(self, vertices: int, sources: int, height: int, itemsize: int) -> int:
+        """Return the bytes that `sweep` allocates for a schedule of so many vertices, in a tree of this height."""
+        ...
+
+    def sweep(
+        self,
+        tree: Tree,
+        entries: Entries,
+        up: Array,
+        down: Array,
+        sources: Array,
+        schedule: Array,
+        steps: np.ndarray,
+        places: Array,
+        limit: float,
+        D: Array,
+    ) -> None:
+        """D[r, j] = the length of the shortest path from sources[r] to the vertex at ``places[j]`` of the schedule.
+
+        It is `kernel_infinity` if there is none, or none within `limit`.
+        """
+        ...
+
+    def measure(
+        self,
+        tree: Tree,
+        entries: Entries,
+        up: Array,
+        down: Array,
+        sources: Array,
+        schedule: Array,
+        steps: np.ndarray,
+        times: Array,
+        limit: float,
+        radii: Array,
+        measures: Measures,
+    ) -> None:
+        """Measure the distances from each source; ``times[p]`` says how often vertex p of the schedule is a target.
+
+        Nothing is written for a pair. `radii` are float64 of shape (radii,).
+        """
+        ...

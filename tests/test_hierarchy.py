@@ -1,0 +1,407 @@
+"""Hierarchies: distances, paths and measures against SciPy's Dijkstra and other methods, order, fill, files."""
+
+import itertools
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.sparse.csgraph import dijkstra
+
+import mgraph
+from mgraph.dtypes import infinity
+
+DATA = Path(__file__).parents[2] / "shared" / "data"
+TYPES = [np.float32, np.float64, np.int32]
+
+
+def weighted(random, n, m, highest, dtype=np.float64, directed=True):
+    """Random edges with whole weights of 0 to `highest`: loops, parallel edges, isolated vertices."""
+    ends = random.integers(0, max(1, n * 3 // 4), (2, m if n else 0))
+    weights = random.integers(0, highest + 1, ends.shape[1]).astype(dtype)
+    return mgraph.Graph.from_edges(*ends, weights, n=n, directed=directed)
+
+
+def lightest(graph):
+    """The graph's lightest edges as a dense matrix of float64, inf where there is none."""
+    matrix = np.full((graph.n, graph.n), np.inf)
+    src, dst, weights = graph.coo()
+    np.minimum.at(matrix, (src, dst), 1 if weights is None else weights)
+    np.fill_diagonal(matrix, np.minimum(np.diagonal(matrix), 0))
+    return matrix
+
+
+def textbook(graph):
+    """All pairs by Floyd and Warshall, in float64."""
+    D = lightest(graph)
+    for k in range(graph.n):
+        D = np.minimum(D, D[:, k, None] + D[None, k])
+    return D
+
+
+def as_floats(D):
+    return np.where(infinity(D.dtype) == D, np.inf, D.astype(np.float64))
+
+
+def random_order(random, n):
+    return random.permutation(n)
+
+
+def length(matrix, path):
+    return sum(matrix[u, v] for u, v in itertools.pairwise(path))
+
+
+def grid(rows, columns, random, dtype=np.int32, directed=False, highest=255):
+    """A grid with random weights."""
+    ids = np.arange(rows * columns).reshape(rows, columns)
+    src = np.concatenate([ids[:, :-1].ravel(), ids[:-1].ravel()])
+    dst = np.concatenate([ids[:, 1:].ravel(), ids[1:].ravel()])
+    weights = random.integers(1, highest + 1, len(src)).astype(dtype)
+    return mgraph.Graph.from_edges(src, dst, weights, n=ids.size, directed=directed)
+
+
+@st.composite
+def cases(draw, largest=40):
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    n = draw(st.integers(1, largest))
+    m = draw(st.sampled_from([0, n // 2, 2 * n, 6 * n]))
+    highest = draw(st.sampled_from([0, 1, 5, 1000]))
+    graph = weighted(random, n, m, highest, draw(st.sampled_from(TYPES)), draw(st.booleans()))
+    return graph, random_order(random, n), random
+
+
+@given(cases())
+def test_distances_are_those_of_the_textbook(case):
+    graph, order, _ = case
+    found = mgraph.Hierarchy(graph, order, device="cpu").distances()
+    assert found.dtype == mgraph.apsp(graph, device="cpu", method="sssp").distances.dtype
+    assert np.array_equal(as_floats(found), textbook(graph))
+
+
+@given(cases())
+def test_a_pair_is_found_by_two_climbs(case):
+    graph, order, random = case
+    hierarchy, expected, edges = mgraph.Hierarchy(graph, order, device="cpu"), textbook(graph), lightest(graph)
+    for source, target in random.integers(0, graph.n, (12, 2)).tolist():
+        distance, path = hierarchy.distance(source, target), hierarchy.path(source, target)
+        if math.isinf(expected[source, target]):
+            assert distance == infinity(hierarchy.dtype) and path == []
+        else:
+            assert distance == expected[source, target] == length(edges, path)
+            assert path[0] == source and path[-1] == target and len(set(path)) == len(path)
+
+
+@given(cases(), st.data())
+def test_chosen_sources_and_targets(case, data):
+    graph, order, random = case
+    sources, targets = (random.integers(0, graph.n, data.draw(st.integers(1, 90))) for _ in range(2))
+    expected = textbook(graph)[np.ix_(sources, targets)]
+    hierarchy = mgraph.Hierarchy(graph, order, device="cpu")
+    assert np.array_equal(as_floats(hierarchy.distances(sources, targets)), expected)
+    limit = float(random.integers(0, 20))
+    within = np.where(expected <= limit, expected, np.inf)
+    assert np.array_equal(as_floats(hierarchy.distances(sources, targets, limit=limit)), within)
+
+
+@given(cases(), st.sampled_from([None, 7.5]))
+def test_measures_are_made_of_the_distances(case, limit):
+    graph, order, random = case
+    sources, targets = (random.integers(0, graph.n, 70) for _ in range(2))
+    radii = [0, 3, 2.5, 1e9]
+    hierarchy = mgraph.Hierarchy(graph, order, device="cpu")
+    names = ["eccentricity", "mean", "closeness", "harmonic", "reached", ("within", radii)]
+    found = hierarchy.distances(sources, targets, reduce=names, limit=limit)
+    D = textbook(graph)[np.ix_(sources, targets)]
+    D[D > (np.inf if limit is None else limit)] = np.inf
+    reached = np.isfinite(D)
+    eccentricity = D.max(axis=1)
+    assert found.eccentricity.dtype == hierarchy.dtype
+    assert np.array_equal(as_floats(found.eccentricity), eccentricity)
+    assert np.array_equal(found.reached, reached.sum(axis=1))
+    assert np.array_equal(found.within, (D[:, :, None] <= np.array(radii)).sum(axis=1))
+    own = (sources[:, None] == targets).sum(axis=1)
+    total = np.where(reached, D, 0).sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        others = reached.sum(axis=1) - own
+        assert np.allclose(found.mean, total / others, equal_nan=True)
+        closeness = np.where(total > 0, others / total * (others / (len(targets) - own)), 0)
+        assert np.allclose(found.closeness, closeness)
+        assert np.allclose(found.harmonic, np.where(reached & (D > 0), 1 / D, 0).sum(axis=1))
+    one = hierarchy.distances(sources, targets, reduce="mean", limit=limit)
+    assert np.array_equal(one.mean, found.mean, equal_nan=True) and one.closeness is None and one.within is None
+
+
+def test_closeness_is_that_of_networkx():
+    networkx = pytest.importorskip("networkx")
+    random = np.random.default_rng(5)
+    graph = weighted(random, 40, 70, 9)
+    src, dst, weights = graph.coo()
+    backwards = networkx.MultiDiGraph()
+    backwards.add_nodes_from(range(graph.n))
+    backwards.add_weighted_edges_from(zip(dst.tolist(), src.tolist(), weights.tolist(), strict=True))
+    found = mgraph.Hierarchy(graph, random_order(random, graph.n), device="cpu").distances(
+        reduce=["closeness", "harmonic"]
+    )
+    expected = networkx.closeness_centrality(backwards, distance="weight")
+    assert np.allclose(found.closeness, [expected[v] for v in range(graph.n)])
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("directed", [False, True])
+def test_other_weights_of_the_same_edges(dtype, directed):
+    random = np.random.default_rng(3)
+    graph = grid(9, 14, random, dtype, directed)
+    first = mgraph.Hierarchy(graph, random_order(random, graph.n), device="cpu")
+    before = first.distances()
+    weights = random.integers(0, 100, graph.m).astype(dtype)
+    src, dst, _ = graph.coo()
+    other = mgraph.Graph.from_edges(src, dst, weights, n=graph.n)
+    for new in (weights, other, other.to_scipy()):
+        second = first.customize(new)
+        assert np.array_equal(as_floats(second.distances()), textbook(other))
+        assert np.array_equal(second.order, first.order)
+    assert np.array_equal(first.distances(), before)
+    hops = first.customize(other.unweighted())
+    assert hops.dtype == np.float32 and np.array_equal(hops.distances(), textbook(other.unweighted()))
+
+
+def test_an_infinite_weight_closes_an_edge():
+    graph = mgraph.Graph.from_edges([0, 1], [1, 2], [1.0, 2.0], directed=False)
+    hierarchy = mgraph.Hierarchy(graph, [0, 1, 2], device="cpu").customize([1, np.inf, 2, 2])
+    assert hierarchy.distances().tolist() == [[0, 1, 3], [np.inf, 0, 2], [np.inf, 2, 0]]
+
+
+@given(st.integers(0, 2**32), st.sampled_from(TYPES))
+def test_negative_weights(seed, dtype):
+    random = np.random.default_rng(seed)
+    n = int(random.integers(2, 30))
+    graph = weighted(random, n, 3 * n, 20, np.int64)
+    src, dst, weights = graph.coo()
+    heights = random.integers(-50, 50, n)
+    graph = graph.with_weights((weights + heights[src] - heights[dst]).astype(dtype))
+    hierarchy = mgraph.Hierarchy(graph, random_order(random, n), device="cpu")
+    expected = textbook(graph)
+    assert np.array_equal(as_floats(hierarchy.distances()), expected)
+    reached = np.argwhere(np.isfinite(expected))
+    for source, target in reached[random.integers(0, len(reached), 5)].tolist():
+        path = hierarchy.path(source, target)
+        assert length(lightest(graph), path) == expected[source, target] == hierarchy.distance(source, target)
+
+
+@given(st.integers(0, 2**32), st.sampled_from(TYPES))
+def test_a_negative_cycle_is_found_and_named(seed, dtype):
+    random = np.random.default_rng(seed)
+    n = int(random.integers(1, 25))
+    graph = weighted(random, n, 3 * n, 6, np.int64)
+    graph = graph.with_weights((graph.coo().weights - 2).astype(dtype))
+    D = textbook(graph)
+    order = random_order(random, n)
+    if (np.diagonal(D) >= 0).all():
+        assert np.array_equal(as_floats(mgraph.Hierarchy(graph, order, device="cpu").distances()), D)
+        return
+    with pytest.raises(mgraph.NegativeCycleError) as raised:
+        mgraph.Hierarchy(graph, order, device="cpu")
+    vertex = raised.value.vertex
+    # A closed walk of negative weight leads through the vertex, and it is in a component with a negative cycle.
+    assert D[vertex, vertex] < 0
+
+
+def test_a_cycle_that_only_rounding_makes_negative():
+    graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 0], [0.1, 0.2, -0.3 + 2**-54])
+    exact = mgraph.apsp(graph, method="johnson", device="cpu").distances
+    found = mgraph.Hierarchy(graph, [0, 1, 2], device="cpu").distances()
+    assert np.allclose(found, exact, atol=1e-15)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_bits_are_those_of_other_methods(dtype):
+    random = np.random.default_rng(8)
+    graph = grid(40, 55, random, dtype)
+    hierarchy = mgraph.Hierarchy(graph, device="cpu")
+    sources = random.integers(0, graph.n, 130)
+    found = hierarchy.distances(sources)
+    for source, row in list(zip(sources.tolist(), found, strict=True))[::13]:
+        assert np.array_equal(mgraph.sssp(graph, source, device="cpu").distances, row)
+
+
+def test_long_integers_are_exact_and_too_long_ones_are_refused():
+    most = 2**28
+    path = mgraph.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], [most, most, most - 2, most], directed=False)
+    hierarchy = mgraph.Hierarchy(path, [0, 4, 2, 1, 3], device="cpu")
+    rows = hierarchy.distances([0, 1], [2, 3])
+    assert rows.dtype == np.int32 and rows.tolist() == [[2 * most, 3 * most - 2], [most, 2 * most - 2]]
+    assert hierarchy.distance(0, 3) == 3 * most - 2 and isinstance(hierarchy.distance(0, 3), int)
+    for call in (
+        lambda: hierarchy.distances([0]),
+        lambda: hierarchy.distance(0, 4),
+        lambda: hierarchy.distances([0], reduce="mean"),
+        lambda: mgraph.apsp(path, method="sssp", device="cpu"),
+    ):
+        with pytest.raises(mgraph.DistanceOverflowError, match="float64"):
+            call()
+    assert mgraph.Hierarchy(path, [0, 4, 2, 1, 3], dtype="float64", device="cpu").distance(0, 4) == 4 * most - 2
+    with pytest.raises(mgraph.DistanceOverflowError, match="too large for int32"):
+        mgraph.Hierarchy(mgraph.Graph.from_edges([0], [1], [2**30]), [0, 1], device="cpu")
+    alone = mgraph.Hierarchy(mgraph.Graph.from_edges([0], [1], [most], n=3), [0, 1, 2], device="cpu")
+    assert alone.distances([0]).tolist() == [[0, most, 2**31 - 1]]
+
+
+def test_dissection_needs_few_entries():
+    random = np.random.default_rng(1)
+    graph = grid(60, 60, random)
+    dissected = mgraph.Hierarchy(graph, device="cpu")
+    shuffled = mgraph.Hierarchy(graph, random_order(random, graph.n), device="cpu")
+    assert dissected.entries < 16 * graph.n and dissected.height < 200 and dissected.entries * 4 < shuffled.entries
+    assert sorted(dissected.order) == list(range(graph.n))
+    again = mgraph.Hierarchy(graph, dissected.order, device="cpu")
+    assert (again.entries, again.height) == (dissected.entries, dissected.height)
+
+
+def test_a_graph_that_fills_up_is_refused_with_the_figure():
+    graph = weighted(np.random.default_rng(1), 6000, 40_000, 9)
+    with pytest.raises(mgraph.InputError, match=r"would have [\d,]+ entries, .* small separators"):
+        mgraph.Hierarchy(graph, device="cpu")
+
+
+def test_the_number_of_entries_is_that_of_the_fill():
+    random = np.random.default_rng(4)
+    for n in (2, 5, 30, 120):
+        graph, order = weighted(random, n, 2 * n, 5, directed=False), random_order(random, n)
+        neighbours = [set() for _ in range(n)]
+        for u, v in zip(*graph.coo()[:2], strict=True):
+            if u != v:
+                neighbours[u].add(int(v))
+                neighbours[v].add(int(u))
+        entries, gone = 0, set()
+        for v in order.tolist():
+            gone.add(v)
+            upper = neighbours[v] - gone
+            entries += len(upper)
+            for u in upper:
+                neighbours[u] |= upper - {u}
+        assert mgraph.Hierarchy(graph, order, device="cpu").entries == entries
+
+
+@pytest.mark.parametrize("graph", [mgraph.Graph.from_edges([], [], [], n=0), mgraph.Graph.from_edges([], [], n=3)])
+def test_graphs_without_edges(graph):
+    hierarchy = mgraph.Hierarchy(graph, device="cpu")
+    assert (hierarchy.n, hierarchy.m, hierarchy.entries) == (graph.n, 0, 0)
+    assert np.array_equal(as_floats(hierarchy.distances()), textbook(graph))
+    if graph.n:
+        assert hierarchy.path(1, 1) == [1] and hierarchy.path(0, 2) == [] and hierarchy.distance(0, 2) == np.inf
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda h: h.distances([4]), r"sources must be an integer in \[0, 4\), got 4"),
+        (lambda h: h.distances(targets=[0.5]), r"targets must be an integer in \[0, 4\), got 0.5"),
+        (lambda h: h.distances([]), "sources must be a sequence of one vertex or more"),
+        (lambda h: h.distances(limit=-1), "limit must be a number of 0 or more"),
+        (lambda h: h.distances(reduce="median"), "reduce must be 'eccentricity', 'mean'"),
+        (lambda h: h.distances(reduce=("within", "3")), "reduce must be 'eccentricity', 'mean'"),
+        (lambda h: h.distances(reduce=("within", [np.nan])), "reduce must be"),
+        (lambda h: h.distances(reduce=[]), "reduce must be"),
+        (lambda h: h.distance(-1, 0), r"source must be an integer in \[0, 4\), got -1"),
+        (lambda h: h.path(0, True), r"target must be an integer in \[0, 4\), got True"),
+        (lambda h: h.customize([1, 2]), "weights must be of shape"),
+        (lambda h: h.customize([1, 2, np.nan, 4, 5, 6]), "weights must be numbers"),
+        (lambda h: h.customize(mgraph.generate.grid(2, 2)), "must have the same 6 edges"),
+        (lambda h: mgraph.Hierarchy(mgraph.generate.grid(2, 2), [0, 1, 2]), "order must be of shape"),
+        (lambda h: mgraph.Hierarchy(mgraph.generate.grid(2, 2), [0, 1, 2, 2]), "2 is there 2 times"),
+        (lambda h: mgraph.Hierarchy(mgraph.generate.grid(2, 2), [0, 1, 2, 4]), "order must be vertices"),
+        (lambda h: mgraph.Hierarchy(mgraph.generate.grid(2, 2), [0, 1, 2, 0.5]), "order must be integers"),
+        (lambda h: mgraph.Hierarchy(mgraph.generate.grid(2, 2), dtype="int16"), "dtype must be"),
+    ],
+)
+def test_invalid_arguments_are_named(call, said):
+    graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], [1.0, 2.0, 3.0], directed=False)
+    with pytest.raises(mgraph.InputError, match=said):
+        call(mgraph.Hierarchy(graph, [0, 1, 2, 3], device="cpu"))
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_a_file_holds_a_hierarchy(dtype, tmp_path):
+    random = np.random.default_rng(2)
+    graph = grid(8, 9, random, dtype)
+    hierarchy = mgraph.Hierarchy(graph, device="cpu").customize(random.integers(1, 2**20, graph.m).astype(dtype))
+    hierarchy.save(tmp_path / "roads.npz")
+    with pytest.raises(mgraph.OutputExistsError):
+        hierarchy.save(tmp_path / "roads.npz")
+    loaded = mgraph.Hierarchy.load(tmp_path / "roads.npz", device="cpu")
+    assert repr(loaded) == repr(hierarchy) and np.array_equal(loaded.order, hierarchy.order)
+    assert np.array_equal(loaded.distances(), hierarchy.distances())
+    assert np.array_equal(loaded.customize(graph).distances(), mgraph.Hierarchy(graph, device="cpu").distances())
+    hierarchy.save(tmp_path / "roads.npz", overwrite=True)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"version": np.array([2])},
+        {"version": np.zeros(0, int)},
+        {"indptr": np.array([0, 1, 2, 3])},
+        {"indptr": np.array([0, 3, 2, 4, 6])},
+        {"indptr": np.array([1, 1, 2, 4, 6])},
+        {"indptr": np.zeros(0, np.int32)},
+        {"indices": np.array([1, 0, 2, 1, 3, 4])},
+        {"indices": np.array([1, 0, 2, 1, 3, -1])},
+        {"indices": np.array([1, 2, 0, 1, 3, 2])},
+        {"indices": np.array([1.0, 0, 2, 1, 3, 2])},
+        {"order": np.array([0, 1, 2, 2])},
+        {"order": np.array([0, 1, 2, 2**40])},
+        {"order": np.array([0, 1, 2])},
+        {"lengths": np.array([1, 1, 2, 2, 3, 2**30], np.int32)},
+        {"lengths": np.array([1, 1, 2, 2, 3, np.nan])},
+        {"lengths": np.array([1, 1, 2, 2, 3], np.int32)},
+        {"lengths": np.array([1, 1, 2, 2, 3, 3], np.int64)},
+        {"lengths": np.array([1, 1, 2, 2, 3, 3], object)},
+        {"order": None},
+    ],
+)
+def test_a_damaged_file_is_refused(change, tmp_path):
+    graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], [1, 2, 3], directed=False)
+    path = tmp_path / "roads.npz"
+    mgraph.Hierarchy(graph, [0, 1, 2, 3], device="cpu").save(path)
+    with np.load(path) as archive:
+        arrays = dict(archive) | change
+    np.savez(path, **{name: array for name, array in arrays.items() if array is not None})
+    with pytest.raises((mgraph.FormatError, mgraph.InputError)):
+        mgraph.Hierarchy.load(path, device="cpu")
+
+
+def test_other_files_are_refused(tmp_path):
+    (tmp_path / "text.npz").write_text("0 1\n")
+    sparse.save_npz(tmp_path / "matrix.npz", sparse.eye_array(3, format="csr"))
+    for name in ("text.npz", "matrix.npz"):
+        with pytest.raises(mgraph.FormatError, match="must hold a hierarchy"):
+            mgraph.Hierarchy.load(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["NY.gr.xz", "COL.gr.xz"])
+def test_road_networks(name):
+    if not (DATA / name).exists():
+        pytest.skip(f"there is no {DATA / name}")
+    random = np.random.default_rng(6)
+    edges = mgraph.read(DATA / name)
+    src, dst, _ = edges.coo()
+    half = src < dst
+    weights = random.integers(1, 256, int(half.sum()))
+    graph = mgraph.Graph.from_edges(src[half], dst[half], weights, n=edges.n, directed=False)
+    hierarchy = mgraph.Hierarchy(graph, device="cpu")
+    assert hierarchy.entries < 6 * graph.n and hierarchy.height < 600
+    sources = random.integers(0, graph.n, 3)
+    expected = dijkstra(graph.to_scipy(), indices=sources)
+    assert np.array_equal(hierarchy.distances(sources), expected)
+    weights = np.where(random.random(graph.m) < 0.2, np.inf, random.integers(0, 9, graph.m))
+    one_way = hierarchy.customize(weights)
+    targets = random.integers(0, graph.n, 40)
+    csr = graph.csr()
+    streets = sparse.csr_array((weights, csr.indices, csr.indptr), shape=(graph.n, graph.n))
+    expected = dijkstra(streets, indices=sources)
+    assert np.array_equal(one_way.distances(sources), expected)
+    assert np.array_equal(one_way.distances(sources, targets), expected[:, targets])
+    assert one_way.distances(sources, reduce="reached").reached.tolist() == np.isfinite(expected).sum(axis=1).tolist()
