@@ -7,7 +7,7 @@ import time
 import dask
 import numpy as np
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, span
 from test_cluster import QUIET, forked, kill_a_worker, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 
 import mgraph
@@ -191,6 +191,21 @@ def test_tasks_have_names_that_say_what_they_do(client):
     assert {"mgraph-bfs-load", "mgraph-bfs-span", "mgraph-bfs-collect", "mgraph-bfs-many-span", "mgraph-meet"} <= set(
         found
     )
+
+
+def test_calls_share_a_span_of_dask_so_that_its_figures_do_not_grow(client):
+    def spans_on_workers():
+        answers = client.run(lambda dask_worker: [key[1] for key in dask_worker.digests_total if key[0] == "execute"])
+        return {name for names in answers.values() for name in names}
+
+    before = spans_on_workers()
+    for _ in range(2):
+        mgraph.bfs(grid(4, 4), 0, client=client, device="cpu", span=1)
+    wait_until(lambda: "mgraph" in spans_on_workers())
+    assert spans_on_workers() - before <= {"mgraph"}
+    with span("of the caller") as own:
+        mgraph.bfs(grid(4, 4), 0, client=client, device="cpu")
+    wait_until(lambda: own in spans_on_workers())
 
 
 @pytest.fixture(scope="module")

@@ -241,6 +241,7 @@ class Rounds:
     def _of_dead_client(self, case: Case, moment: str, scene: Scene, row: Row) -> list[str]:
         """Have another process make a call and be killed in it; return what is wrong with what it leaves."""
         site = scene.site
+        self.ended(case, site)  # so that all workers have loaded its kernels
         before = {pid: psutil.Process(pid).memory_info().rss for pid in site.pids().values()}
         site.forget_checkpoints()
         doomed = processes(self.device).Process(

@@ -19,6 +19,7 @@ import uuid
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
+from dask import annotate, get_annotations
 from distributed import CancelledError, Client, Future, wait
 
 from ...errors import MgraphError
@@ -26,6 +27,10 @@ from .comm import Aborted
 from .watch import NOTICE, Watch, lost
 
 T = TypeVar("T")
+
+#: The span of Dask that tasks are in, unless the caller has one. Without a span, Dask makes one for each step of a call.
+#: It keeps them on the scheduler, and their figures on the workers, for ever.
+SPAN = {"name": ("mgraph",), "ids": ("mgraph",)}
 
 
 class Failure:
@@ -67,16 +72,17 @@ def submit(
 
     Dask's dashboard shows it as ``mgraph-apsp-span``, of the `call` and the function, unless it has a `key`.
     """
-    return client.submit(
-        function,
-        *arguments,
-        key=key or key_of(call, function.__name__),
-        workers=[address],
-        allow_other_workers=False,
-        pure=False,
-        retries=0,
-        priority=100,
-    )
+    with annotate(span=get_annotations().get("span", SPAN)):
+        return client.submit(
+            function,
+            *arguments,
+            key=key or key_of(call, function.__name__),
+            workers=[address],
+            allow_other_workers=False,
+            pure=False,
+            retries=0,
+            priority=100,
+        )
 
 
 def key_of(call: str, function: str) -> str:
