@@ -128,6 +128,20 @@ def test_a_worker_that_is_stopped_is_left_out(mortals):
     assert len(found.plan.devices) == 1
 
 
+def test_a_worker_that_is_started_again_before_its_matrix_is_taken(fixed, monkeypatch):
+    before, takers = fixed.run(os.getpid), driver.takers
+
+    def late(*given):
+        again_at_the_same_address(fixed, before)
+        return takers(*given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(driver, "takers", late)
+        found = mgraph.apsp(GRID, method="blocked", client=fixed, device="cpu")
+    assert fixed.run(os.getpid) != before
+    np.testing.assert_array_equal(found.distances, mgraph.apsp(GRID, method="blocked", device="cpu").distances)
+
+
 def again_at_the_same_address(client, before):
     """Kill the worker, unless that was done before, and wait until its nanny has started it again."""
     if client.run(os.getpid) == before:

@@ -14,7 +14,7 @@ import numpy as np
 import psutil
 from distributed import Worker
 
-from tests.faults.site import Site
+from tests.faults.site import Site, wait_until
 
 #: Bytes after which the nannies of small sites end a worker, by its device. One for CPUs has a third of them with its
 #: kernels; one for GPUs has more, with CUDA and NCCL.
@@ -101,6 +101,11 @@ def _allocate(limit: int, dask_worker: Worker) -> None:
     threading.Thread(target=take, daemon=True).start()
 
 
+def _filled(scene: Scene) -> None:
+    """Wait until the nanny has killed the worker: while it fills up, a call may find no memory to plan with."""
+    wait_until(lambda: not scene.victim.is_running(), "a worker without memory still runs")
+
+
 def _kill_scheduler(scene: Scene) -> None:
     scene.site.scheduler.kill()
 
@@ -179,7 +184,7 @@ FAULTS = {
     "SIGTERM": Fault(_signal(signal.SIGTERM)),
     "SIGSTOP": Fault(_signal(signal.SIGSTOP), _signal(signal.SIGCONT), silent=True, lasting=True),
     "restarted": Fault(_restart),
-    "out of memory": Fault(_fill, site="small"),
+    "out of memory": Fault(_fill, _filled, site="small"),
     "worker added": Fault(_add, _remove, once=("right",), adds=True),
     "scheduler killed": Fault(
         _kill_scheduler, _replace_scheduler, again=("right", "SchedulerError"), once=("right", "SchedulerError")

@@ -625,5 +625,7 @@ def collect(session: str) -> tuple[dict[str, np.ndarray], dict[str, np.dtype], d
 @reported
 def take(session: str, name: str) -> Any:
     """Task: return a matrix, which Dask keeps on this worker."""
-    array = sessions(get_worker()).find(session).matrices.pop(name)
+    array = sessions(get_worker()).find(session).matrices.pop(name, None)
+    if array is None:  # Dask has made the lease again on a worker of the same address
+        raise Aborted("the worker was restarted")
     return array if isinstance(array, np.ndarray) else OnDevice(array)
