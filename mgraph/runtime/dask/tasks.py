@@ -28,8 +28,8 @@ from .watch import NOTICE, Watch, lost
 
 T = TypeVar("T")
 
-#: The span of Dask that tasks are in, unless the caller has one. Without a span, Dask makes one for each step of a call.
-#: It keeps them on the scheduler, and their figures on the workers, for ever.
+#: The span of Dask that tasks are in, unless the caller has one. Without a span, Dask makes one for each step of a
+#: call. It keeps them on the scheduler, and their figures on the workers, for ever.
 SPAN = {"name": ("mgraph",), "ids": ("mgraph",)}
 
 
