@@ -1,11 +1,23 @@
 """`mgraph.csgraph`: SciPy's own tests, run on it, and comparisons with SciPy on random input."""
 
+import importlib
+import inspect
 import math
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from scipy.sparse import csgraph as scipy_csgraph
+
+import mgraph
+from mgraph import csgraph
 
 #: SciPy's test files for what mgraph computes.
 FILES = ("shortest_path", "traversal", "spanning_tree", "connected_components", "conversions")
@@ -62,3 +74,335 @@ def test_nearly_all_of_scipys_cases_pass():
     count = sum(map(cases, SCIPYS.values()))
     assert count > 90
     assert len(EXPECTED) <= 0.03 * count
+
+
+@st.composite
+def matrices(draw, least=0):
+    """A matrix of a random kind: dense, masked or sparse; whole weights, some of them zero, from `least` on."""
+    n = draw(st.integers(1, 9))
+    values = st.integers(least, 6)
+    entries = draw(st.lists(st.lists(values, min_size=n, max_size=n), min_size=n, max_size=n))
+    matrix = np.array(entries, draw(st.sampled_from([np.float64, np.float32, np.int64])))
+    if not draw(st.booleans()):
+        matrix[np.array(draw(st.lists(st.booleans(), min_size=n * n, max_size=n * n))).reshape(n, n)] = 0
+    if least < 0:
+        np.fill_diagonal(matrix, 0)
+    kind = draw(st.sampled_from(["dense", "fortran", "masked", "csr", "csc", "lil"]))
+    if kind == "dense":
+        return matrix
+    if kind == "fortran":
+        return np.asfortranarray(matrix)
+    if kind == "masked":
+        return np.ma.MaskedArray(matrix, matrix == 0)
+    return sparse.csr_array(matrix).asformat(kind)
+
+
+def outcome(function, *arguments, **options):
+    """What a function returns, or the type of its error."""
+    try:
+        return function(*arguments, **options)
+    except scipy_csgraph.NegativeCycleError:
+        return "negative cycle"
+
+
+@settings(max_examples=60, deadline=None)
+@given(matrices(), st.booleans(), st.booleans(), st.sampled_from(["auto", "FW", "D", "BF", "J"]))
+def test_shortest_path_is_scipys(matrix, directed, unweighted, method):
+    options = {"directed": directed, "unweighted": unweighted, "method": method}
+    found, before = csgraph.shortest_path(matrix, return_predecessors=True, **options)
+    expected, expected_before = scipy_csgraph.shortest_path(
+        np.ascontiguousarray(matrix) if type(matrix) is np.ndarray else matrix, return_predecessors=True, **options
+    )
+    assert_array_equal(found, expected)
+    assert (found.dtype, before.dtype) == (expected.dtype, expected_before.dtype)
+    assert_array_equal(before >= 0, expected_before >= 0)
+    assert_array_equal(found, csgraph.shortest_path(matrix, **options))
+
+
+@settings(max_examples=60, deadline=None)
+@given(matrices(least=-2), st.booleans(), st.sampled_from(["FW", "BF", "J"]), st.booleans())
+def test_negative_weights_are_scipys(matrix, directed, method, some):
+    options = {"directed": directed, "method": method}
+    if some and method != "FW":
+        options["indices"] = [0]
+    plain = np.ascontiguousarray(matrix) if type(matrix) is np.ndarray else matrix
+    expected = outcome(scipy_csgraph.shortest_path, plain, **options)
+    found = outcome(csgraph.shortest_path, matrix, **options)
+    assert_array_equal(found, expected)
+
+
+@settings(max_examples=60, deadline=None)
+@given(matrices(least=1), st.data())
+def test_dijkstra_is_scipys(matrix, data):
+    n = matrix.shape[0]
+    shape = data.draw(st.sampled_from([(), (1,), (3,), (2, 2)]))
+    indices = np.array(data.draw(st.lists(st.integers(-n, n - 1), min_size=4, max_size=4)))
+    options = {
+        "indices": indices[: math.prod(shape)].reshape(shape),
+        "directed": data.draw(st.booleans()),
+        "limit": data.draw(st.sampled_from([np.inf, 0, 3, 7.5])),
+        "unweighted": data.draw(st.booleans()),
+    }
+    found, before = csgraph.dijkstra(matrix, return_predecessors=True, **options)
+    expected, expected_before = scipy_csgraph.dijkstra(matrix, return_predecessors=True, **options)
+    assert_array_equal(found, expected)
+    assert_array_equal(before >= 0, expected_before >= 0)
+    nearest, before, sources = csgraph.dijkstra(matrix, min_only=True, return_predecessors=True, **options)
+    assert_array_equal(nearest, scipy_csgraph.dijkstra(matrix, min_only=True, **options))
+    assert_array_equal(nearest, csgraph.dijkstra(matrix, min_only=True, **options))
+    assert_array_equal(sources >= 0, np.isfinite(nearest))
+    reached = np.flatnonzero(before >= 0)
+    assert_array_equal(sources[before[reached]], sources[reached])
+
+
+@settings(max_examples=60, deadline=None)
+@given(matrices(least=1), st.booleans(), st.data())
+def test_traversal_is_scipys(matrix, directed, data):
+    start = data.draw(st.integers(0, matrix.shape[0] - 1))
+    found, expected = (
+        module.breadth_first_order(matrix, start, directed=directed) for module in (csgraph, scipy_csgraph)
+    )
+    for ours, theirs in zip(found, expected, strict=True):
+        assert_array_equal(ours, theirs)
+        assert ours.dtype == theirs.dtype
+    found, expected = (
+        module.breadth_first_tree(matrix, start, directed=directed) for module in (csgraph, scipy_csgraph)
+    )
+    assert type(found) is type(expected)
+    assert_array_equal(found.toarray(), expected.toarray())
+
+
+def test_breadth_first_order_follows_the_stored_order():
+    matrix = sparse.csr_array((np.ones(5), [3, 1, 2, 0, 2], [0, 2, 3, 4, 5]), shape=(4, 4))
+    for directed in (True, False):
+        for ours, theirs in zip(
+            csgraph.breadth_first_order(matrix, 0, directed),
+            scipy_csgraph.breadth_first_order(matrix, 0, directed),
+            strict=True,
+        ):
+            assert_array_equal(ours, theirs)
+
+
+@settings(max_examples=60, deadline=None)
+@given(matrices(), st.booleans(), st.sampled_from(["weak", "strong"]))
+def test_connected_components_are_scipys(matrix, directed, connection):
+    found = csgraph.connected_components(matrix, directed, connection)
+    expected = scipy_csgraph.connected_components(matrix, directed, connection)
+    assert found[0] == expected[0] == csgraph.connected_components(matrix, directed, connection, return_labels=False)
+    assert_array_equal(found[1], expected[1])
+    assert found[1].dtype == expected[1].dtype
+
+
+@settings(max_examples=60, deadline=None)
+@given(matrices(least=-3))
+def test_a_minimum_spanning_tree_has_scipys_weight(matrix):
+    found, expected = csgraph.minimum_spanning_tree(matrix), scipy_csgraph.minimum_spanning_tree(matrix)
+    assert found.sum() == expected.sum()
+    assert (found.nnz, found.dtype, type(found)) == (expected.nnz, expected.dtype, type(expected))
+    given_weights = csgraph.csgraph_to_dense(matrix) if sparse.issparse(matrix) else np.ma.filled(matrix, 0)
+    row, column = found.nonzero()
+    assert_array_equal(found.toarray()[row, column], given_weights[row, column])
+
+
+@settings(max_examples=40, deadline=None)
+@given(matrices(least=1), st.booleans(), st.booleans(), st.data())
+def test_yen_is_scipys(matrix, directed, unweighted, data):
+    n = matrix.shape[0]
+    assume(np.count_nonzero(np.ma.filled(matrix, 0)) if not sparse.issparse(matrix) else matrix.nnz)  # or SciPy's fails
+    ends = data.draw(st.integers(0, n - 1)), data.draw(st.integers(0, n - 1))
+    options = {"directed": directed, "unweighted": unweighted}
+    found, before = csgraph.yen(matrix, *ends, 5, return_predecessors=True, **options)
+    assert_array_equal(found, scipy_csgraph.yen(matrix, *ends, 5, **options))
+    assert_array_equal(found, csgraph.yen(matrix, *ends, 5, **options))
+    assert before.shape == (len(found), n)
+    assert len({row.tobytes() for row in before}) == len(found)
+
+
+@settings(max_examples=60, deadline=None)
+@given(matrices(least=1), st.booleans(), st.sampled_from([np.inf, 0, -7]))
+def test_paths_of_predecessors_are_scipys(matrix, directed, null_value):
+    if isinstance(matrix, np.ma.MaskedArray):
+        matrix = matrix.astype(np.float64)  # SciPy's construct_dist_matrix fails for another type
+    _, before = scipy_csgraph.shortest_path(matrix, method="D", directed=directed, return_predecessors=True)
+    found = csgraph.construct_dist_matrix(matrix, before, directed, null_value)
+    assert_array_equal(found, scipy_csgraph.construct_dist_matrix(matrix, before, directed, null_value))
+    found, expected = (module.reconstruct_path(matrix, before[0], directed) for module in (csgraph, scipy_csgraph))
+    assert_array_equal(found.toarray(), expected.toarray())
+    assert type(found) is type(expected)
+
+
+@settings(max_examples=60, deadline=None)
+@given(matrices(least=-3), st.sampled_from([0, 2, None, np.nan, np.inf]), st.booleans(), st.booleans())
+def test_conversions_are_scipys(matrix, null_value, nan_null, infinity_null):
+    if sparse.issparse(matrix):
+        for value in (0, np.inf, -1):
+            assert_array_equal(csgraph.csgraph_to_dense(matrix, value), scipy_csgraph.csgraph_to_dense(matrix, value))
+        found, expected = csgraph.csgraph_to_masked(matrix), scipy_csgraph.csgraph_to_masked(matrix)
+    elif isinstance(matrix, np.ma.MaskedArray):
+        found, expected = csgraph.csgraph_from_masked(matrix), scipy_csgraph.csgraph_from_masked(matrix)
+        assert_array_equal(found.toarray(), expected.toarray())
+        return
+    else:
+        floats = matrix.astype(np.float64)
+        floats[floats == 5], floats[floats == 6] = np.nan, np.inf
+        options = {"null_value": null_value, "nan_null": nan_null, "infinity_null": infinity_null}
+        found, expected = (module.csgraph_from_dense(floats, **options) for module in (csgraph, scipy_csgraph))
+        assert_array_equal(found.toarray(), expected.toarray())
+        assert (type(found), found.dtype, found.nnz) == (type(expected), expected.dtype, expected.nnz)
+        found, expected = (module.csgraph_masked_from_dense(floats, **options) for module in (csgraph, scipy_csgraph))
+    assert_array_equal(found.mask, expected.mask)
+    assert_array_equal(found.compressed(), expected.compressed())
+    assert found.fill_value == expected.fill_value
+
+
+@pytest.mark.parametrize("name", scipy_csgraph.__all__)
+def test_every_name_of_scipys_is_there(name):
+    ours, theirs = getattr(csgraph, name), getattr(scipy_csgraph, name)
+    assert name in csgraph.__all__
+    if ours is not theirs and name not in ("connected_components", "breadth_first_order"):  # whose defaults are hidden
+        assert_array_equal(
+            [(parameter.name, parameter.kind, str(parameter.default)) for parameter in parameters(ours)],
+            [(parameter.name, parameter.kind, str(parameter.default)) for parameter in parameters(theirs)],
+        )
+
+
+def parameters(function):
+    return inspect.signature(function).parameters.values()
+
+
+def test_the_error_is_scipys():
+    assert csgraph.NegativeCycleError is scipy_csgraph.NegativeCycleError
+
+
+def test_scipys_faults_are_absent():
+    chain = np.asfortranarray([[0.0, 1, 9], [0, 0, 1], [1, 0, 0]])
+    assert csgraph.floyd_warshall(chain, overwrite=True).tolist() == [[0, 1, 2], [2, 0, 1], [1, 2, 0]]
+    light = np.array([[0, 1e-9], [0, 0]])
+    assert csgraph.dijkstra(light)[0, 1] == csgraph.floyd_warshall(light)[0, 1] == 1e-9
+    assert csgraph.csgraph_from_dense(light).nnz == 1
+    for function in (csgraph.dijkstra, csgraph.floyd_warshall, csgraph.johnson, csgraph.bellman_ford):
+        with pytest.raises(csgraph.NegativeCycleError):
+            function(np.array([[0, 1, 0], [0, 0, -2], [0, 1, 0]]))
+        with pytest.raises(csgraph.NegativeCycleError):
+            function(np.array([[-1, 1], [0, 0]]))
+
+
+def test_overwrite_writes_into_the_input():
+    matrix = np.array([[0.0, 1, 9], [0, 0, 1], [1, 0, 0]])
+    assert csgraph.floyd_warshall(matrix, overwrite=True) is matrix
+    assert matrix.tolist() == [[0, 1, 2], [2, 0, 1], [1, 2, 0]]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: csgraph.shortest_path(np.eye(2), method="x"),
+        lambda: csgraph.shortest_path(np.eye(2), method="FW", indices=0),
+        lambda: csgraph.shortest_path(np.zeros((2, 3))),
+        lambda: csgraph.shortest_path(np.zeros(3)),
+        lambda: csgraph.shortest_path(np.eye(2, dtype=complex)),
+        lambda: csgraph.dijkstra(np.eye(2), indices=2),
+        lambda: csgraph.dijkstra(np.eye(2), indices=0.5),
+        lambda: csgraph.dijkstra(np.eye(2), limit=-1),
+        lambda: csgraph.dijkstra(np.eye(2), limit=np.nan),
+        lambda: csgraph.connected_components(np.eye(2), connection="x"),
+        lambda: csgraph.breadth_first_order(np.eye(2), 2),
+        lambda: csgraph.yen(np.eye(2), 0, 1, 0),
+        lambda: csgraph.csgraph_to_dense(np.eye(2)),
+        lambda: csgraph.construct_dist_matrix(np.eye(2), np.zeros((1, 2), np.int32)),
+        lambda: csgraph.reconstruct_path(np.eye(2), [0, 2]),
+    ],
+)
+def test_invalid_input_is_a_value_error(call):
+    with pytest.raises(ValueError):
+        call()
+
+
+def test_repeated_and_missing_entries():
+    twice = sparse.csr_array((np.array([2.0, 3, np.nan, np.inf]), [1, 1, 2, 0], [0, 3, 4, 4]), shape=(3, 3))
+    assert csgraph.dijkstra(twice, indices=0).tolist() == [0, 2, np.inf]
+    assert csgraph.dijkstra(sparse.coo_array(([2.0, 3], ([0, 0], [1, 1])), shape=(2, 2)))[0, 1] == 5
+    assert csgraph.connected_components(twice, connection="strong")[0] == 2
+    assert csgraph.csgraph_to_dense(twice, -1)[0].tolist() == [-1, 2, np.inf]
+
+
+def test_empty_input():
+    empty = np.zeros((0, 0))
+    assert csgraph.shortest_path(empty).shape == (0, 0)
+    assert csgraph.connected_components(empty)[0] == 0
+    assert csgraph.dijkstra(np.eye(3), indices=[]).shape == (0, 3)
+    assert csgraph.minimum_spanning_tree(empty).shape == (0, 0)
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """The number of calls that mgraph's engine has run, by name."""
+    counts = {}
+    for module, name in (
+        ("shortest", "apsp"),
+        ("shortest", "sssp"),
+        ("yen", "sssp"),
+        ("components", "components"),
+        ("spanning", "minimum_spanning_forest"),
+    ):
+        room = importlib.import_module(f"mgraph.csgraph.{module}")
+        function = getattr(room, name)
+
+        def counted(*arguments, function=function, name=name, **options):
+            result = function(*arguments, **options)
+            assert result.plan.seconds > 0
+            counts[name] = counts.get(name, 0) + 1
+            return result
+
+        monkeypatch.setattr(room, name, counted)
+    return counts
+
+
+def test_mgraph_runs_the_calls(runs):
+    matrix = np.array([[0, 3, 8], [0, 0, 4], [1, 0, 0]])
+    for method in ("auto", "FW", "D", "BF", "J"):
+        csgraph.shortest_path(matrix, method=method)
+    assert runs == {"apsp": 5}
+    csgraph.yen(matrix, 0, 2, 2)
+    assert runs["sssp"] >= 2
+    csgraph.connected_components(matrix)
+    csgraph.minimum_spanning_tree(matrix)
+    assert (runs["components"], runs["minimum_spanning_forest"]) == (1, 1)
+
+
+def test_enable_reaches_modules_that_imported_scipys_names(runs):
+    user = ModuleType("user_of_scipy")
+    user.paths, user.ours = scipy_csgraph.shortest_path, csgraph.shortest_path
+    sys.modules["user_of_scipy"] = user
+    original = scipy_csgraph.shortest_path
+    try:
+        with mgraph.csgraph.enable():
+            assert user.paths is scipy_csgraph.shortest_path is not original
+            user.paths(np.array([[0, 3], [1, 0]]))
+            with mgraph.csgraph.enable():
+                pass
+            assert user.paths is not original
+        assert runs == {"apsp": 1}
+        assert user.paths is scipy_csgraph.shortest_path is original
+        assert user.ours is csgraph.shortest_path
+    finally:
+        del sys.modules["user_of_scipy"]
+
+
+def test_isomap_runs_as_it_stands(runs):
+    manifold = pytest.importorskip("sklearn.manifold")
+    points = np.random.default_rng(3).random((60, 3))
+    expected = manifold.Isomap(n_neighbors=6).fit(points)
+    assert not runs
+    with csgraph.enable():
+        found = manifold.Isomap(n_neighbors=6).fit(points)
+    assert runs["apsp"] == 1
+    assert_allclose(found.dist_matrix_, expected.dist_matrix_, rtol=1e-12)
+
+
+def test_scipy_is_loaded_only_for_what_is_its_own():
+    code = (
+        "import sys, numpy as np, mgraph.csgraph as c; c.dijkstra(np.eye(2), indices=0); "
+        "assert 'scipy.sparse.csgraph' not in sys.modules; c.laplacian(np.eye(2))"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

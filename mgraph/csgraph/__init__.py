@@ -11,10 +11,24 @@ Functions that mgraph does not have are SciPy's own, imported with the first of 
 from typing import Any
 
 from .. import lazy
+from .components import connected_components
+from .conversions import (
+    csgraph_from_dense,
+    csgraph_from_masked,
+    csgraph_masked_from_dense,
+    csgraph_to_dense,
+    csgraph_to_masked,
+)
+from .predecessors import construct_dist_matrix, reconstruct_path
 from .shortest import bellman_ford, dijkstra, floyd_warshall, johnson, shortest_path
+from .spanning import minimum_spanning_tree
+from .substitution import Substitution, enable
+from .traversal import breadth_first_order, breadth_first_tree
+from .yen import yen
 
 __all__ = [
     "NegativeCycleError",
+    "Substitution",
     "bellman_ford",
     "breadth_first_order",
     "breadth_first_tree",
@@ -28,6 +42,7 @@ __all__ = [
     "depth_first_order",
     "depth_first_tree",
     "dijkstra",
+    "enable",
     "floyd_warshall",
     "johnson",
     "laplacian",

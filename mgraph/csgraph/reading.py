@@ -118,9 +118,23 @@ def graph_of(csgraph: Any, directed: bool = True, unweighted: bool = False) -> G
         src, dst = there.nonzero()
         return Graph.from_edges(src, dst, None if unweighted else weights[there], n=n)
     rows = rows_of(matrix, directed)
+    if unweighted:
+        return connections(rows, bool(directed))
+    return graph_of_rows(rows, bool(directed))
+
+
+def graph_of_rows(rows: Any, directed: bool = True) -> Graph:
+    """Return the edges of a CSR matrix as a graph, without those of a weight that is infinite or NaN."""
     missing = devices.of(rows.data).xp.isnan(rows.data)
-    if not unweighted and bool(missing.any()):
+    if bool(missing.any()):
         rows = rows.copy()
         rows.data[missing] = np.inf
-    graph = Graph.from_scipy(rows, directed=bool(directed))
-    return graph.unweighted() if unweighted else graph
+    return Graph.from_scipy(rows, directed=directed)
+
+
+def connections(rows: Any, directed: bool = True) -> Graph:
+    """Return the entries of a CSR matrix as a graph without weights."""
+    home = devices.of(rows.data)
+    sparse = lazy.cupy_sparse() if home.kind == "cuda" else lazy.sparse()
+    marks = sparse.csr_matrix((home.xp.ones(len(rows.data), bool), rows.indices, rows.indptr), shape=rows.shape)
+    return Graph.from_scipy(marks, directed=directed)

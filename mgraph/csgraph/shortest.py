@@ -182,19 +182,25 @@ def dijkstra(
     if not limit >= 0:
         raise InputError(argument="limit", value=limit, expected="a number of 0 or more")
     sources = checked_indices(indices, graph.n)
-    found = _solved(graph, sources, return_predecessors or min_only, limit)
     if not min_only:
+        found = _solved(graph, sources, return_predecessors, limit)
         return found if return_predecessors else found[0]
-    distances, predecessors = found
-    xp = devices.of(distances).xp
-    return _nearest(xp, sources, distances, predecessors) if return_predecessors else distances.min(axis=0)
+    distances, predecessors, nearest = _nearest(graph, sources.ravel(), limit)
+    return (distances, predecessors, nearest) if return_predecessors else distances
 
 
-def _nearest(xp: Any, sources: np.ndarray, distances: Array, predecessors: Array) -> tuple[Array, Array, Array]:
-    row, column = distances.argmin(axis=0), xp.arange(distances.shape[1])
-    least = distances[row, column]
+def _nearest(graph: Graph, sources: np.ndarray, limit: float) -> tuple[Array, Array, Array]:
+    """Return each vertex' distance from the nearest source, its predecessor and that source."""
+    xp, columns = devices.find(graph.device).xp, np.arange(graph.n)
+    if not len(sources):
+        none = xp.full(graph.n, NO_PREDECESSOR, np.int32)
+        return xp.full(graph.n, np.inf), none, none.copy()
+    distances, predecessors = _solved(graph, sources, True, limit)
+    assert predecessors is not None
+    row = distances.argmin(axis=0)
+    least = distances[row, columns]
     nearest = xp.where(least < np.inf, xp.asarray(sources)[row], NO_PREDECESSOR).astype(np.int32)
-    return least, predecessors[row, column], nearest
+    return least, predecessors[row, columns], nearest
 
 
 def bellman_ford(

@@ -1,0 +1,136 @@
+"""mgraph's functions in place of SciPy's in a running program, also in modules that have imported SciPy's by name.
+
+What a module's names refer to is replaced, in `scipy.sparse.csgraph` and wherever else a module has one of its
+functions. Each replacement is a function object of its own, so that it can be told from mgraph's function, which a
+module may have imported itself, and be replaced by SciPy's again.
+"""
+
+import sys
+import threading
+from collections.abc import Mapping
+from types import FunctionType, TracebackType
+from typing import Any
+
+from .. import lazy
+from .components import connected_components
+from .conversions import (
+    csgraph_from_dense,
+    csgraph_from_masked,
+    csgraph_masked_from_dense,
+    csgraph_to_dense,
+    csgraph_to_masked,
+)
+from .predecessors import construct_dist_matrix, reconstruct_path
+from .shortest import bellman_ford, dijkstra, floyd_warshall, johnson, shortest_path
+from .spanning import minimum_spanning_tree
+from .traversal import breadth_first_order, breadth_first_tree
+from .yen import yen
+
+#: What mgraph computes; the other functions are SciPy's.
+FUNCTIONS: tuple[Any, ...] = (
+    bellman_ford,
+    breadth_first_order,
+    breadth_first_tree,
+    connected_components,
+    construct_dist_matrix,
+    csgraph_from_dense,
+    csgraph_from_masked,
+    csgraph_masked_from_dense,
+    csgraph_to_dense,
+    csgraph_to_masked,
+    dijkstra,
+    floyd_warshall,
+    johnson,
+    minimum_spanning_tree,
+    reconstruct_path,
+    shortest_path,
+    yen,
+)
+
+
+def _copied(function: Any) -> Any:
+    """Return another function object that does the same."""
+    copy = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__)
+    copy.__kwdefaults__, copy.__doc__, copy.__module__ = function.__kwdefaults__, function.__doc__, function.__module__
+    return copy
+
+
+_REPLACEMENTS = {function.__name__: _copied(function) for function in FUNCTIONS}
+_lock = threading.Lock()
+_active: set["Substitution"] = set()
+
+
+class Substitution:
+    """What `enable` returns: it ends with `disable`, or with the block if it is used as a context.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> substitution = mgraph.csgraph.enable()
+    >>> substitution.disable()
+    """
+
+    def __enter__(self) -> "Substitution":
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.disable()
+
+    def disable(self) -> None:
+        """Let SciPy's functions be SciPy's again, once no other substitution is active.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> substitution = mgraph.csgraph.enable()
+        >>> substitution.disable()
+        """
+        with _lock:
+            if self in _active and len(_active) == 1:
+                scipys = vars(lazy.csgraph())
+                _replace({id(ours): scipys[name] for name, ours in _REPLACEMENTS.items()})
+            _active.discard(self)
+
+
+def enable() -> Substitution:
+    """Let mgraph run what a program asks of `scipy.sparse.csgraph`, until `Substitution.disable`.
+
+    SciPy's functions are replaced in its module, and in all modules that have imported them, under whatever name. A
+    module that is imported later gets mgraph's. What refers to a function in another way, such as a default argument,
+    keeps SciPy's.
+
+    Returns
+    -------
+    Substitution
+        Also a context manager.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> import scipy.sparse.csgraph
+    >>> with mgraph.csgraph.enable():
+    ...     scipy.sparse.csgraph.dijkstra.__module__
+    'mgraph.csgraph.shortest'
+    >>> scipy.sparse.csgraph.dijkstra.__module__
+    'scipy.sparse.csgraph._shortest_path'
+    """
+    substitution = Substitution()
+    with _lock:
+        scipys = vars(lazy.csgraph())
+        _replace({id(scipys[name]): ours for name, ours in _REPLACEMENTS.items()})
+        _active.add(substitution)
+    return substitution
+
+
+def _replace(replacements: Mapping[int, Any]) -> None:
+    """Replace objects, given by their ids, wherever a module has them; not in mgraph nor within SciPy's csgraph."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(("mgraph.", "scipy.sparse.csgraph.")):
+            continue
+        try:
+            names = object.__getattribute__(module, "__dict__")  # which does not load a module that is loaded lazily
+        except AttributeError:
+            continue
+        for key, value in list(names.items()):
+            if id(value) in replacements:
+                names[key] = replacements[id(value)]
