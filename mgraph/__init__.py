@@ -19,6 +19,7 @@ from .algorithms.bfs.call import BfsResult, bfs
 from .algorithms.bfs.many import BfsManyResult, bfs_many
 from .algorithms.closure.call import ClosureResult, transitive_closure
 from .algorithms.components.call import ComponentsResult, connected_components
+from .algorithms.distances.call import DistancesResult, distances
 from .algorithms.list_rank.call import ListRankResult, list_rank
 from .algorithms.minimum_spanning_forest.call import SpanningForestResult, minimum_spanning_forest
 from .algorithms.sssp.call import SsspResult, sssp
@@ -62,6 +63,7 @@ __all__ = [
     "DeviceError",
     "DeviceSpec",
     "DistanceOverflowError",
+    "DistancesResult",
     "DistributedGraph",
     "FormatError",
     "Graph",
@@ -89,6 +91,7 @@ __all__ = [
     "bfs",
     "bfs_many",
     "connected_components",
+    "distances",
     "generate",
     "list_rank",
     "minimum_spanning_forest",

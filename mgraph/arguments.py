@@ -176,6 +176,15 @@ def checked_depth(limit: Any, max_depth: Any, n: int) -> int | None:
     return None if value is None else min(checked_integer(name, value, 0), n)
 
 
+def checked_number(name: str, value: Any, least: float) -> float:
+    """Return an argument that is a number of at least `least`, which may be infinite, or raise InputError."""
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not number or not value >= least:
+        raise InputError(argument=name, value=value, expected=f"a number of {least:g} or more")
+    exact: float = value.item() if isinstance(value, np.generic) else value  # a NumPy number compares in its own type
+    return exact
+
+
 def checked_bytes(name: str, value: Any, least: int = 1) -> int:
     """Return an argument that is a size of memory, in bytes.
 

@@ -41,7 +41,10 @@ class Options(TypedDict, total=False):
     components: Sequence[int]
     directed: bool
     indptr: Any
-    sources: int
+    sources: int | None
+    targets: int | None
+    nearest: int | None
+    reduce: Any
     quads: int | None
     network: float | None
     gpus_per_node: int
@@ -65,7 +68,8 @@ def plan(
 
     Parameters
     ----------
-    algorithm : {"apsp", "bfs", "bfs_many", "closure", "components", "list_rank", "minimum_spanning_forest", "sssp"}
+    algorithm : {"apsp", "bfs", "bfs_many", "closure", "components", "distances", "list_rank", \
+"minimum_spanning_forest", "sssp"}
         What to plan. The names of its call and of its command will do too. What it needs of the host's memory, or
         disk, is compared with what this machine has.
     n : int
@@ -88,7 +92,7 @@ def plan(
     Other Parameters
     ----------------
     dtype : dtype-like, optional
-        Of the distances of ``"apsp"`` and ``"sssp"``; float32 by default.
+        Of the distances of ``"apsp"``, ``"distances"`` and ``"sssp"``; float32 by default.
     predecessors, intermediate : bool
         Whether the call returns predecessors, or intermediate vertices. ``predecessors="any"`` goes with ``"bfs"``.
     block : int, optional
@@ -106,7 +110,11 @@ def plan(
         Where each vertex's edges begin, to give shards equal numbers of edges. By default the edges count as evenly
         spread.
     sources : int
-        Number of sources of ``"bfs_many"``.
+        Number of sources of ``"bfs_many"``, and of ``"distances"``, there by default all vertices.
+    targets, nearest : int, optional
+        Number of targets of ``"distances"``, by default all vertices, and how many of the nearest it returns.
+    reduce : str, pair or sequence of these, optional
+        The measures that ``"distances"`` returns.
     quads : int, optional
         Quads, rows of four words, that a GPU keeps for ``"bfs"`` of a graph with few neighbours a vertex. By default
         one per vertex.
@@ -192,7 +200,7 @@ def takers(option: str) -> tuple[str, ...]:
 
 
 #: The least value of options that are integers.
-_LEAST = {"block": 1, "gpus_per_node": 1, "quads": 0, "sources": 1, "splitters": 1}
+_LEAST = {"block": 1, "gpus_per_node": 1, "nearest": 1, "quads": 0, "sources": 1, "splitters": 1, "targets": 1}
 
 
 def _checked(algorithm: str, option: str, value: Any, n: int) -> Any:

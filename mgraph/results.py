@@ -7,7 +7,7 @@ its arrays, the main one first; conversions and representations here use these n
 import html
 import reprlib
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -226,7 +226,7 @@ class MatrixResult(Result):
         4       1       2          1
         """
         pandas = lazy.optional("pandas", "to_dataframe()")
-        sources, n = np.asarray(self._row_sources(), np.int32), self.plan.n
+        sources, n = self._row_sources(), self._width()
         needed = len(sources) * n * (8 + sum(array.dtype.itemsize for array in self._by_pair().values()))
         if needed > MOST_BYTES:
             raise InputError(
@@ -240,16 +240,24 @@ class MatrixResult(Result):
             frames = []
             for first in range(0, max(len(sources), 1), rows):
                 last = min(first + rows, len(sources))
-                row, target = np.nonzero(self._connected(first, last))
-                columns = {"source": sources[first:last][row], "target": target.astype(np.int32)}
+                row, column = np.nonzero(self._connected(first, last))
+                columns = {"source": sources[first:last][row], "target": self._targets(first, row, column)}
                 for name, array in self._by_pair().items():
-                    columns[name] = devices.to_host(array[first:last])[row, target]
+                    columns[name] = devices.to_host(array[first:last])[row, column]
                 frames.append(pandas.DataFrame(columns))
             return pandas.concat(frames, ignore_index=True)
 
-    def _row_sources(self) -> Sequence[int]:
+    def _row_sources(self) -> np.ndarray:
         """Return the source that each row belongs to."""
-        return range(self.plan.n)
+        return np.arange(self.plan.n, dtype=np.int32)
+
+    def _width(self) -> int:
+        """Return the number of targets of each source."""
+        return self.plan.n
+
+    def _targets(self, first: int, row: np.ndarray, column: np.ndarray) -> np.ndarray:
+        """Return the targets of some pairs by their columns, and their rows from row `first` on."""
+        return column.astype(np.int32)
 
     def _by_pair(self) -> dict[str, Array]:
         """Return the arrays that have an element per pair of vertices."""

@@ -54,7 +54,11 @@ FORMER = {"wyllie": "wylie"}
 ARRAYS = (
     *("distances", "predecessors", "intermediate", "levels", "labels", "count", "words", "ranks"),
     *("src", "dst", "weights"),
+    *("nearest", "eccentricity", "mean", "closeness", "harmonic", "reached", "within"),
 )
+
+#: Measures of rows of distances that are the same however sums are grouped; sums of floats are not.
+MEASURES = ("eccentricity", "reached")
 
 
 def random_edges(n, m, least, most, seed, dtype=np.int32, **options):
@@ -208,6 +212,12 @@ def cases():
         add("bfs_many", on, sources=list(range(9, 80)), **paths)
     add("bfs_many", "social", sources=[5, 5, 6], span=1, max_depth=2, **paths)
 
+    for on in ("roads", "social-weighted", "tangled", "disconnected", "unweighted", "negative", "fractions"):
+        add("distances", on, sources=[7, 3, 7, 12], **paths)
+        add("distances", on, sources=[1, 2], targets=[5, 0, 9], limit=40)
+        add("distances", on, nearest=4)
+        add("distances", on, reduce=[*MEASURES, ("within", [0, 9])])
+
     for method in SSSP:
         for dtype in TYPES:
             for labels in ({}, paths):
@@ -291,7 +301,7 @@ def digests(result):
 def paths_of(result):
     """The paths to three vertices, one after the other."""
     *rows, n = result.distances.shape
-    start = getattr(result, "sources", (0,))[:1] if rows else ()
+    start = tuple(map(int, getattr(result, "sources", (0,))[:1])) if rows else ()
     return np.array([v for end in (0, n // 2, n - 1) for v in (*result.path(*start, end), -1)] if n else [], np.int64)
 
 

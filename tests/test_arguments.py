@@ -16,6 +16,7 @@ FIRST = {
     mgraph.apsp: (GRAPH,),
     mgraph.bfs: (GRAPH, 0),
     mgraph.bfs_many: (GRAPH, [0]),
+    mgraph.distances: (GRAPH,),
     mgraph.sssp: (GRAPH, 0),
     mgraph.transitive_closure: (GRAPH,),
     mgraph.plan: ("apsp", 3),

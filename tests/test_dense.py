@@ -44,6 +44,7 @@ CALLS = {
     "connected_components": mgraph.connected_components,
     "bfs": lambda matrix, **options: mgraph.bfs(matrix, 0, **options),
     "bfs_many": lambda matrix, **options: mgraph.bfs_many(matrix, [0], **options),
+    "distances": mgraph.distances,
     "sssp": lambda matrix, **options: mgraph.sssp(matrix, 0, **options),
 }
 

@@ -192,6 +192,11 @@ def check(random):
         if many is not None and not bad:
             for row, start in zip(many.distances.tolist(), sources, strict=True):
                 assert row == [-1 if d is None else int(d) for d in hops[start]], (edges, sources)
+        some = call(mgraph.distances, sources, dtype=random.choice([None, "float32", "float64", "int32"]))
+        if some is not None and D is not None:
+            assert not bad, (edges, sources)
+            for row, start in zip(some.distances, sources, strict=True):
+                assert all(agrees(row[v], D[start][v], size) for v in range(n)), (edges, sources)
         one = call(mgraph.sssp, source, method=str(random.choice(["auto", "bellman-ford"])))
         if one is not None:
             assert not bad, edges

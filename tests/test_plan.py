@@ -146,6 +146,7 @@ UNEQUAL = {
     "bfs, by level": ("bfs", 10**6, 10**8, {"method": "edge"}),
     "bfs_many": ("bfs_many", 10**6, 10**8, {"sources": 64}),
     "components": ("components", 10**6, 10**8, {}),
+    "distances": ("distances", 90, 400, {}),
     "sssp": ("sssp", 10**6, 10**8, {"predecessors": True}),
     "list_rank": ("list_rank", 10**8, None, {"method": "wyllie"}),
     "minimum_spanning_forest": ("minimum_spanning_forest", 10**6, 10**8, {}),
@@ -169,7 +170,7 @@ def test_devices_of_unequal_memory(algorithm, n, m, options, workers, devices):
     made = plan(algorithm, n, m, uneven, **options)
     assert all(peak <= USABLE * spec.memory for peak, spec in zip(made.peak_bytes, uneven, strict=True))
     high, wide = getattr(made.detail, "grid", (workers, 1))
-    multiple = getattr(made.detail, "block", 0) or (1 if algorithm in ("apsp", "list_rank") else 32)
+    multiple = getattr(made.detail, "block", 0) or (1 if algorithm in ("apsp", "distances", "list_rank") else 32)
     check_cover(made.ranges[::wide], n, high, multiple)
     sizes = [last - first for first, last in made.ranges]
     assert 0 < sizes[1] < max(sizes)
@@ -627,7 +628,7 @@ def test_predicted_peak_of_bfs_is_the_measured_one(predecessors):
         (
             ("closure", 10),
             {"predecessors": True},
-            "predecessors=True does not go with closure: it is for apsp, bfs, bfs_many, sssp",
+            "predecessors=True does not go with closure: it is for apsp, bfs, bfs_many, distances, sssp",
         ),
         (("bfs", 10, 9), {"predecessors": "all"}, "predecessors must be True, False or 'any', got 'all'"),
         (("sssp", 10, 9), {"predecessors": "any"}, "predecessors must be True or False, got 'any'"),
@@ -659,7 +660,7 @@ def test_predicted_peak_of_bfs_is_the_measured_one(predecessors):
         (("bfs", 10, 10), {"shape": 3}, "shape must be what mgraph.planning.shape.shape_of returns, got 3"),
         (("bfs", 10, 10), {"indptr": [0, 10]}, "indptr must be n + 1 = 11 integers, got [0, 10]"),
         (("bfs_many", 10, 10), {"sources": 0}, "sources must be an integer in [1, 4611686018427387905), got 0"),
-        (("bfs", 10, 10), {"dtype": "foo"}, "dtype='foo' does not go with bfs: it is for apsp, sssp"),
+        (("bfs", 10, 10), {"dtype": "foo"}, "dtype='foo' does not go with bfs: it is for apsp, distances, sssp"),
         (("bfs", 10, 10), {"dtype": np.dtype(float)}, "does not go with bfs"),
         (("bfs", 10, 10), {"intermediate": True}, "intermediate=True does not go with bfs: it is for apsp"),
         (("bfs", 10, 10), {"block": 7}, "block=7 does not go with bfs: it is for apsp, closure"),
@@ -709,5 +710,5 @@ def test_plans_by_the_names_of_calls(call, planned):
 
 
 def test_the_documented_algorithms_are_those_of_the_registry():
-    listed = re.search(r"algorithm : \{(.*)\}", plan.__doc__)[1]
+    listed = re.search(r"algorithm : \{(.*?)\}", plan.__doc__, re.DOTALL)[1]
     assert listed.replace('"', "").split(", ") == list(ALGORITHMS)

@@ -17,6 +17,7 @@ CALLS = {
     "bfs": (GRAPH, 0),
     "bfs_many": (GRAPH, [0, 3]),
     "connected_components": (GRAPH,),
+    "distances": (GRAPH, [0, 3]),
     "list_rank": ([1, 2, 2],),
     "minimum_spanning_forest": (GRAPH,),
     "sssp": (GRAPH, 0),

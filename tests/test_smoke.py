@@ -134,6 +134,12 @@ def test_bfs(method, predecessors):
         check_predecessors(HOPS[0], result.predecessors, WEIGHED > 0)
 
 
+@pytest.mark.parametrize("options", [{}, {"targets": [1, 0]}, {"nearest": 2}, {"reduce": ["mean", "harmonic"]}])
+def test_distances(options):
+    result = mgraph.distances(graph(), range(N), **options, device="cpu")
+    result.verify(graph(), rows=None)
+
+
 @pytest.mark.parametrize("predecessors", [False, True])
 def test_bfs_many(predecessors):
     result = mgraph.bfs_many(graph(), range(N), predecessors=predecessors, device="cpu")
@@ -209,6 +215,7 @@ CALLS = (
     "bfs",
     "bfs_many",
     "connected_components",
+    "distances",
     "list_rank",
     "minimum_spanning_forest",
     "plan",

@@ -8,6 +8,7 @@ float64.
 """
 
 import itertools
+import math
 from collections.abc import Iterable
 from concurrent.futures import Future
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ from ..graph.potentials import edge_lengths, potentials
 from ..graph.vertex_range import VertexRange
 from ..graph.weights import decode
 from ..kernels import sssp_many as sssp_many_kernels
+from ..planning.devices import DeviceSpec, rates_of
 from ..runtime.communicator import Communicator
 from ..runtime.gathering import Whole
 
@@ -200,6 +202,35 @@ def searches_bytes(
     lists = (2 if directed else 1) * ((n + 1) * offset_type(m).itemsize + 4 * m)
     work = int(sssp_many_kernels.of_kind(kind).workspace_bytes(n, batch, computed.itemsize))
     return lists + m * computed.itemsize + work + (computed != dtype) * batch * n * computed.itemsize
+
+
+def gathered_bytes(m: int, weight_bytes: int, directed: bool, nonnegative: bool) -> int:
+    """Return the bytes of the edges that a device gathers, and keeps until `Searches` has counted them by both ends.
+
+    It needs the weights by target alone, but to find potentials by source too, in float64.
+    """
+    by_source = 0 if nonnegative else directed * weight_bytes + 8
+    return m * (weight_bytes + by_source)
+
+
+def relaxing_seconds(n: int, m: int, sources: int, spec: DeviceSpec, weighted: bool) -> float:
+    """Predict the seconds in which a device searches from a batch of sources.
+
+    A sweep relaxes every edge; there are as many as the longest shortest path needs.
+    """
+    sweeps = 2 * math.log2(max(2, n)) / math.log2(max(2, m / max(1, n)))
+    if spec.kind == "cpu" and not weighted:
+        sweeps *= 0.35  # without weights the first distance of a vertex is final
+    return sources * sweeps * max(m, n) / (rates_of(spec).relaxations * spec.cores)
+
+
+def derivation_seconds(m: int, rows: int, spec: DeviceSpec, weighted: bool) -> float:
+    """Predict the seconds in which predecessors are derived from this number of finished rows of distances."""
+    rates = rates_of(spec)
+    if spec.kind == "cuda":
+        return m * rows / (rates.relaxations * spec.cores)
+    # Edges are read until one explains the distance; without weights many do.
+    return (1 if weighted else 0.15) * m * rows / (rates.search * spec.cores)
 
 
 def _window(weights: Array) -> float:

@@ -7,6 +7,7 @@ from .apsp.entry import APSP
 from .bfs.entry import BFS, BFS_MANY
 from .closure.entry import CLOSURE
 from .components.entry import COMPONENTS
+from .distances.entry import DISTANCES
 from .entry import Algorithm
 from .list_rank.entry import LIST_RANK
 from .minimum_spanning_forest.entry import MINIMUM_SPANNING_FOREST
@@ -14,5 +15,16 @@ from .sssp.entry import SSSP
 
 #: The entries by their names.
 ALGORITHMS: dict[str, Algorithm] = {
-    entry.name: entry for entry in (APSP, BFS, BFS_MANY, CLOSURE, COMPONENTS, LIST_RANK, MINIMUM_SPANNING_FOREST, SSSP)
+    entry.name: entry
+    for entry in (
+        APSP,
+        BFS,
+        BFS_MANY,
+        CLOSURE,
+        COMPONENTS,
+        DISTANCES,
+        LIST_RANK,
+        MINIMUM_SPANNING_FOREST,
+        SSSP,
+    )
 }

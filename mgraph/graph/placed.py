@@ -27,6 +27,9 @@ class PlacedGraph(ABC):
     #: The name of the device that results are returned on.
     device = "workers"
 
+    #: The original id of each vertex, if the input had ids; of a graph read by workers, a vector on them.
+    ids: Any
+
     #: Edges are placed, never a distance matrix.
     dense: ClassVar[None] = None
 

@@ -47,6 +47,9 @@ class Detail:
     #: What `Plan.n` counts.
     noun: ClassVar[str] = "vertices"
 
+    #: What `Plan.ranges` count, where that is not what `Plan.n` counts.
+    dealt: ClassVar[str] = ""
+
     #: The name of the main result.
     values: ClassVar[str] = "distances"
 
@@ -194,7 +197,7 @@ class Plan(Generic[DetailT]):
 
     def _parts(self) -> Iterator[str]:
         """Yield a line for each device, with its part of the work and its memory; a single line for many devices."""
-        noun = self.detail.noun
+        noun = self.detail.dealt or self.detail.noun
         parts = [self.detail.part(self, shard) for shard in range(len(self.devices))]
         if len(self.devices) >= MANY:
             sizes = ([last - first for first, last in side] for side in zip(*parts, strict=True))

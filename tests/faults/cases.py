@@ -24,6 +24,7 @@ from mgraph import (
     sssp,
     transitive_closure,
 )
+from mgraph import distances as distances_between
 
 #: Seconds for which a worker is stopped so that the others wait for it in an exchange, until the fault and on.
 WAITING = 0.3
@@ -117,6 +118,19 @@ def cases() -> list[Case]:
             kept=True,
         ),
         Case("sssp", "sssp", lambda **on: sssp(roads, 0, span=1, **on), distances),
+        Case(
+            "distances",
+            "distances",
+            lambda **on: distances_between(large, range(0, 2304, 5), range(9), span=1, **on),
+            distances,
+            stays=True,
+        ),
+        Case(
+            "distances, measured",
+            "distances",
+            lambda **on: distances_between(large, reduce="mean", span=1, **on),
+            lambda found: found.mean,
+        ),
         Case("components", "components", lambda **on: connected_components(roads, span=1, **on), lambda r: r.labels),
         Case("closure", "closure", lambda **on: transitive_closure(roads, span=1, **on), lambda r: r.words, stays=True),
         Case(

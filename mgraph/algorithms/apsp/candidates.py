@@ -15,7 +15,7 @@ from ...planning.cut import Ranges, fitting_grid, fitting_rows, grids, grouped, 
 from ...planning.devices import USABLE, usable
 from ...planning.kernels import Shapes, padded
 from ...planning.plan import Detail, Plan
-from ..many_sources import SLOTS, batch_size, searches_bytes
+from ..many_sources import SLOTS, batch_size, derivation_seconds, relaxing_seconds, searches_bytes
 from .detail import AllPairsDetail, SourcesDetail
 from .request import Request
 
@@ -90,7 +90,7 @@ def blocked(request: Request, derived: bool) -> Plan:
     seconds = max(update, pivots) + r.strips if look_ahead else update + pivots
     shapes = [(band[1] - band[0], strip[1] - strip[0]) for band in bands for strip in strips]
     peaks = {shape: peak(*shape) for shape in set(shapes)}
-    derivation = _derivation(request, n) / shards if derived else 0
+    derivation = derivation_seconds(request.m, n, request.specs[0], request.weighted) / shards if derived else 0
     return _plan_of(
         request,
         "blocked",
@@ -268,15 +268,12 @@ def by_source(request: Request, method: str) -> Plan:
     most = max(last - first for first, last in ranges)
     steps = -(-most // batch)
     result = n * (request.dtype.itemsize + 4 * request.predecessors)
-    # A sweep relaxes every edge; there are as many as the longest shortest path needs.
-    sweeps = 2 * math.log2(max(2, n)) / math.log2(max(2, request.m / max(1, n)))
-    if request.kind == "cpu" and not request.weighted:
-        sweeps *= 0.35  # without weights the first distance of a vertex is final
-    passed = min(batch, most) * sweeps * max(request.m, n) / (r.relaxations * request.specs[0].cores)
-    if request.kind == "cpu" and request.predecessors:
-        passed += _derivation(request, min(batch, most))
+    together, spec = min(batch, most), request.specs[0]
+    passed = relaxing_seconds(n, request.m, together, spec, request.weighted)
+    if request.predecessors and request.kind == "cpu":
+        passed += derivation_seconds(request.m, together, spec, request.weighted)
     # Rows are copied to pages that the host has yet to allocate, which halves the rate.
-    step_seconds = max(passed, 2 * min(batch, most) * result / r.copy) + r.launch
+    step_seconds = max(passed, 2 * together * result / r.copy) + r.launch
     return _plan_of(
         request,
         method,
@@ -326,15 +323,6 @@ def device_bytes(
     kept = rows if home == kind else SLOTS * batch
     searches = searches_bytes(n, m, batch, computed, dtype, kind=kind, directed=directed)
     return searches + kept * n * (dtype.itemsize + 4 * predecessors)
-
-
-def _derivation(request: Request, rows: int) -> float:
-    """Predict the seconds in which predecessors are derived from this number of finished rows of distances."""
-    r, cores = request.rates, request.specs[0].cores
-    if request.kind == "cuda":
-        return request.m * rows / (r.relaxations * cores)
-    # Edges are read until one explains the distance; without weights many do.
-    return (1 if request.weighted else 0.15) * request.m * rows / (r.search * cores)
 
 
 def squaring(request: Request) -> Plan:

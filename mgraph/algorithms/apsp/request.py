@@ -12,6 +12,7 @@ from ...graph.compressed import compressed_bytes
 from ...kernels import minplus as minplus_kernels
 from ...planning.devices import DeviceSpec, rates_of
 from ...planning.rates import EXCHANGE, Rates
+from ..many_sources import gathered_bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,8 +72,7 @@ class Request:
             return 0
         if lists:
             return (1 + self.directed) * compressed_bytes(self.n, self.m, self.weight_bytes)
-        by_source = 0 if self.nonnegative else self.directed * self.weight_bytes + 8
-        return self.m * (self.weight_bytes + by_source)
+        return gathered_bytes(self.m, self.weight_bytes, self.directed, self.nonnegative)
 
     def product_seconds(self, rows: int, columns: int, depth: int, labelled: bool) -> float:
         """Predict the time of a (min, +) product."""

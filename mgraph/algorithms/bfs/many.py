@@ -221,8 +221,8 @@ class BfsManyResult(MatrixResult):
             row = {name: array[i] for name, array in self.arrays.items()}
             certificate.verify(known, question, row)
 
-    def _row_sources(self) -> Sequence[int]:
-        return self.sources
+    def _row_sources(self) -> np.ndarray:
+        return np.array(self.sources, np.int32)
 
     def _connected(self, first: int, last: int) -> np.ndarray:
         return devices.to_host(self.distances[first:last]) >= 0

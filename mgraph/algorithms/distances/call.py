@@ -1,0 +1,504 @@
+"""Distances from many sources to many targets: the public call and its result; `program` has the program."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ... import device as devices
+from ... import lazy
+from ...arguments import checked_choice, checked_flag, checked_integer, checked_limit, checked_vertices
+from ...arrays import distinct
+from ...device.clock import clock
+from ...docstrings import with_common_parts
+from ...dtypes import distance_dtype, infinity
+from ...errors import Given, InputError, VerificationError
+from ...graph import Graph, PlacedGraph, as_any_graph, check_sums
+from ...graph.potentials import potentials
+from ...paths import needed_for_paths, walked_back
+from ...planning.plan import Plan
+from ...results import MatrixResult, Solved
+from ...runtime.gathering import Whole
+from ...runtime.program import Executor, Outcome, Progress, memory_errors
+from ...runtime.recovery import recovering
+from ...runtime.select import checked_memory_limit, checked_span, runner_of, specs_holding
+from .. import bellman
+from ..certificates import distances as certificate
+from ..certificates.run import solved_graph
+from ..many_sources import gathered_network, network
+from .plan import METHODS, TYPES, planned
+from .program import FromSources
+from .verify import ROUNDING, kept_of
+from .wanted import WITHIN, Wanted, checked_reduce, within
+
+#: Rows that are verified at a time.
+ROWS_AT_A_TIME = 64
+
+
+@recovering
+@memory_errors("distances")
+@with_common_parts
+def distances(
+    graph: Any,
+    sources: Sequence[int] | None = None,
+    targets: Sequence[int] | None = None,
+    *,
+    limit: float | None = None,
+    nearest: int | None = None,
+    reduce: Any = None,
+    predecessors: bool = False,
+    method: str = "auto",
+    dtype: Any = None,
+    ids: bool = False,
+    device: str | None = None,
+    client: Any = None,
+    memory_limit: int | float | str | None = None,
+    span: int | None = None,
+    progress: Progress | None = None,
+    worker_timeout: float | str | None = None,
+    wait_for_workers: int | None = None,
+    retries: int | None = None,
+) -> "DistancesResult":
+    """Return the lengths of the shortest paths from some vertices to some vertices, or what is computed from them.
+
+    Sources are searched from in batches. Of each batch only what is wanted is kept, so that a call for some targets,
+    the nearest of them, or measures takes memory for a batch of rows, however many sources there are. Edges are
+    followed from source to target: for distances to a vertex, search the reversed graph.
+
+    Parameters
+    ----------
+    graph : Graph, DistributedGraph, sparse matrix, or array_like of shape (n, n)
+        Read as `mgraph.apsp` does. The edges of an unweighted graph have length 1.
+    sources : sequence of int, optional
+        The vertices to start from, 0 to n-1, in any order; vertices may be repeated. By default all vertices.
+    targets : sequence of int, optional
+        The vertices whose distances are wanted. By default all vertices. For `nearest` and `reduce` a vertex that is
+        repeated counts once.
+    limit : float, optional
+        The greatest distance to search to; vertices beyond it count as unreached. Searches end there, which saves most
+        of the time where most vertices lie beyond it.
+    nearest : int, optional
+        Return this number of nearest targets of each source, and their distances: of equally near ones, those of the
+        least numbers. A source that is a target is its own nearest one.
+    reduce : str, pair or sequence of these, optional
+        Return measures of each source's distances, not the distances. A target that is not reached is out of reach.
+
+        - ``"eccentricity"``: the greatest distance to a target; `inf` (for integers the type's largest value) if one is
+          out of reach.
+        - ``"mean"``: the mean distance to the targets within reach but the source itself; NaN if there is none.
+        - ``"closeness"``: the number of these targets over the sum of their distances, times their share of all
+          targets but the source (Wasserman and Faust); 0 if there is none. NetworkX measures distances to the vertex,
+          this measures distances from it.
+        - ``"harmonic"``: the sum of 1 / distance over the targets; those out of reach, or at distance 0, add nothing.
+        - ``"reached"``: the number of targets within reach; the source itself counts if it is one.
+        - ``("within", [r1, r2, ...])``: the numbers of targets at distances up to each radius, in a column each.
+    predecessors : bool
+        Whether to return the vertex before each target on a shortest path, as `mgraph.apsp` does.
+    method : {"auto", "sssp", "johnson"}
+        ``"sssp"`` relaxes edges for many sources at a time [1]_ [2]_. ``"johnson"`` does the same after a reweighting
+        that allows negative weights [3]_. ``"auto"`` takes ``"johnson"`` if a weight is negative.
+    dtype : {"float32", "float64", "int32"}, optional
+        The type to compute in. By default that of the weights; integers in int32, hop counts in float32.
+    ids : bool
+        Whether `sources` and `targets` are original ids, those of the graph's `ids`. Then the result has ids, too.
+    {common arguments}
+
+    Returns
+    -------
+    DistancesResult
+
+    Raises
+    ------
+    NegativeCycleError
+        If there is a cycle of negative weight; the error's `vertex` lies on one.
+    DistanceOverflowError
+        If a weight or distance is out of range for its type; `mgraph.apsp` lists the ranges.
+    InputError
+        If a source or target is not an integer in [0, n) or no id of the graph, for negative weights with
+        ``method="sssp"``, for `reduce` together with `nearest` or `predecessors`, and for invalid input.
+    {common errors}
+
+    See Also
+    --------
+    mgraph.apsp : Distances between all pairs, also by methods on the matrix.
+    mgraph.sssp : Distances from one source.
+    mgraph.bfs_many : Distances in edges from many sources.
+
+    References
+    ----------
+    .. [1] Bellman, "On a routing problem", 1958.
+    .. [2] Davidson, Baxter, Garland and Owens, "Work-efficient parallel GPU methods for single-source shortest
+       paths", 2014.
+    .. [3] Johnson, "Efficient algorithms for shortest paths in sparse networks", 1977.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> graph = mgraph.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], [2, 3, 4, 5])
+    >>> mgraph.distances(graph, [0, 2], [1, 3], device="cpu").distances.tolist()
+    [[2, 9], [11, 4]]
+    >>> result = mgraph.distances(graph, [0], nearest=2, device="cpu")
+    >>> result.nearest.tolist(), result.distances.tolist()
+    ([[0, 1]], [[0, 2]])
+    >>> result = mgraph.distances(graph, reduce=["eccentricity", ("within", [3, 6])], device="cpu")
+    >>> result.eccentricity.tolist(), result.within.tolist()
+    ([9, 12, 11, 10], [[2, 3], [2, 2], [1, 2], [1, 2]])
+    """
+    given = as_any_graph(graph)
+    predecessors, ids = checked_flag("predecessors", predecessors), checked_flag("ids", ids)
+    measures, radii = checked_reduce(reduce)
+    starts, ends = _vertices("sources", sources, given, ids), _vertices("targets", targets, given, ids)
+    if ends is not None and (nearest is not None or measures or radii):
+        ends = distinct(ends)
+    nearest = None if nearest is None else checked_integer("nearest", nearest, 1)
+    wanted = Wanted(ends, nearest, measures, radii)
+    computed = distance_dtype(given.weights_dtype, dtype, TYPES)
+    most = checked_limit(limit, computed)
+    checked_choice("method", method, ("auto", *METHODS))
+    starts = np.arange(given.n, dtype=np.int32) if starts is None else starts
+    runner = runner_of(given, device, client, worker_timeout, wait_for_workers)
+    options = {"memory_limit": checked_memory_limit(memory_limit, runner), "span": checked_span(span, progress)}
+    plan, outcome = _solved(
+        given, runner, starts, wanted, most, method, computed, predecessors, reduce, progress, **options
+    )
+    arrays = outcome.arrays
+    if radii:
+        columns = [arrays.pop(within(i)) for i in range(len(radii))]
+        arrays[WITHIN] = np.stack(columns, axis=1)
+    return DistancesResult(
+        **arrays,
+        sources=_named(starts, given, ids),
+        targets=None if ends is None else _named(ends, given, ids),
+        plan=plan,
+        timings=outcome.timings,
+        _starts=starts,
+        _wanted=wanted,
+        _solved=Solved(given, most),
+    )
+
+
+def _solved(
+    graph: Graph | PlacedGraph,
+    runner: Executor,
+    starts: np.ndarray,
+    wanted: Wanted,
+    limit: float,
+    method: str,
+    computed: np.dtype,
+    predecessors: bool,
+    reduce: Any,
+    progress: Progress | None,
+    **options: Any,
+) -> tuple[Plan, Outcome]:
+    """Plan the searches and run them."""
+    least = 0 if graph.nonnegative else graph.extremes()[0]
+    if least < 0 and method == "sssp":
+        raise InputError(
+            Given("method", method),
+            f" requires non-negative weights; the least is {least}: use ",
+            Given("method", "johnson"),
+        )
+    placed = isinstance(graph, PlacedGraph)
+    plan = planned(
+        graph.n,
+        graph.m,
+        specs_holding(runner, graph) if not placed or len(runner.specs) == 1 else runner.specs,
+        method=method,
+        dtype=computed,
+        predecessors=predecessors,
+        sources=len(starts),
+        targets=None if wanted.targets is None else len(wanted.targets),
+        nearest=wanted.nearest,
+        reduce=reduce,
+        nonnegative=least >= 0,
+        weighted=graph.weighted,
+        directed=graph.directed,
+        gathered=placed,
+        weight_bytes=0 if graph.weights_dtype is None else graph.weights_dtype.itemsize,
+        **options,
+    )
+    shifts = plan.method == "johnson" and not graph.nonnegative
+    check_sums(graph, np.dtype(plan.detail.computed), shifted=plan.method == "johnson")
+    program = FromSources(plan, starts, wanted, limit)
+    if isinstance(graph, PlacedGraph):
+        whole = Whole(graph.placed, graph.nonnegative)
+        gather = partial(gathered_network, whole, shifts)
+        return plan, runner.run(program, lambda _: gather, plan, progress)
+    # Every shard needs the same edges and potentials, so they are prepared once, before the engine loads shards.
+    started, compiled = time.perf_counter(), clock().seconds()
+    searched = network(graph, potentials(graph) if shifts else None)
+    prepared, compiled = time.perf_counter() - started, clock().seconds() - compiled
+    outcome = runner.run(program, lambda _: searched, plan, progress)
+    outcome.timings["load"] += prepared - compiled
+    outcome.timings["compile"] += compiled
+    return plan, outcome
+
+
+def _vertices(name: str, given: Any, graph: Graph | PlacedGraph, ids: bool) -> np.ndarray | None:
+    """Return the vertices that an argument names, by number or by original id, as int32; None if it is None."""
+    if ids and graph.ids is None:
+        raise InputError(Given("ids", True), " needs a graph with ids: this one has none, so give its vertices")
+    if given is None:
+        return None
+    values = np.asarray(given.to_numpy() if hasattr(given, "to_numpy") else devices.to_host(given))
+    if values.ndim != 1 or not len(values) or values.dtype.kind not in "iu":
+        return np.array(checked_vertices(name, given, graph.n), np.int32)  # which says what is wrong
+    if not ids:
+        wrong = (values < 0) | (values >= graph.n)
+        if wrong.any():
+            checked_vertices(name, values[wrong].tolist(), graph.n)
+        return values.astype(np.int32)
+    known = _ids(graph.ids)
+    order = np.argsort(known, kind="stable")
+    places = np.minimum(np.searchsorted(known, values, sorter=order), len(known) - 1)
+    found = order[places]
+    unknown = known[found] != values
+    if unknown.any():
+        raise InputError(argument=name, value=values[unknown][0].item(), expected="an id of the graph")
+    return found.astype(np.int32)
+
+
+def _ids(ids: Any) -> np.ndarray:
+    """Return the original id of each vertex, also if they lie on workers."""
+    return np.asarray(ids.to_numpy() if hasattr(ids, "to_numpy") else ids)
+
+
+def _named(vertices: np.ndarray, graph: Graph | PlacedGraph, ids: bool) -> np.ndarray:
+    """Return vertices as the caller names them."""
+    return _ids(graph.ids)[vertices] if ids else vertices
+
+
+@with_common_parts
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class DistancesResult(MatrixResult):
+    """The result of `distances`; what was not asked for is None.
+
+    Attributes
+    ----------
+    sources : array of int32, shape (k,)
+        The source of each row; the ids with ``ids=True``.
+    targets : array of int32, shape (t,), or None
+        The target of each column, ascending where it was asked for `nearest` or `reduce`; None is all vertices.
+    distances : array or DistributedMatrix, shape (k, t) or (k, nearest)
+        The length of the shortest path from each source to each target, or to each of its nearest ones; ``inf``, for
+        int32 its largest value, where there is none.
+    predecessors : array or DistributedMatrix of int32, of the shape of `distances`
+        The vertex before the target on such a path; -9999 where there is none and for the source itself.
+    nearest : array or DistributedMatrix of int32, shape (k, nearest)
+        The nearest targets, nearest first; -9999 where fewer are within reach. They are vertices, also with
+        ``ids=True``.
+    eccentricity : array of the type of distances, shape (k,)
+        The greatest distance.
+    mean, closeness, harmonic : array of float64, shape (k,)
+        As `distances` defines them.
+    reached : array of int64, shape (k,)
+        The number of targets within reach.
+    within : array of int64, shape (k, number of radii)
+        The number of targets at distances up to each radius.
+    {common attributes}
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> result = mgraph.distances(mgraph.generate.grid(1, 4), [0, 2], [3], device="cpu")
+    >>> result.sources.tolist(), result.targets.tolist(), result.distances.tolist()
+    ([0, 2], [3], [[3.0], [1.0]])
+    """
+
+    ARRAYS = (
+        "distances",
+        "predecessors",
+        "nearest",
+        "eccentricity",
+        "mean",
+        "closeness",
+        "harmonic",
+        "reached",
+        "within",
+    )
+    INDEX = "source"
+
+    sources: np.ndarray
+    targets: np.ndarray | None = None
+    distances: Any = None
+    predecessors: Any = None
+    nearest: Any = None
+    eccentricity: Any = None
+    mean: Any = None
+    closeness: Any = None
+    harmonic: Any = None
+    reached: Any = None
+    within: Any = None
+    _starts: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))
+    _wanted: Wanted = field(default_factory=Wanted)
+
+    def path(self, source: int, vertex: int) -> list[int]:
+        """Return the vertices of the shortest path from one of the sources to `vertex`, both included.
+
+        Takes time linear in its length; on a GPU, plus copying a row. Empty where there is no path.
+
+        Parameters
+        ----------
+        source : int
+            One of the sources, a vertex.
+        vertex : int
+            The last vertex, in [0, n).
+
+        Returns
+        -------
+        list of int
+            The vertices; empty where there is no path.
+
+        Raises
+        ------
+        InputError
+            If predecessors of all vertices were not requested, `source` is not among the sources, or `vertex` is not
+            in [0, n).
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 0, 1], [1, 2, 2], [4, 9, 3])
+        >>> mgraph.distances(graph, [0], predecessors=True, device="cpu").path(0, 2)
+        [0, 1, 2]
+        """
+        predecessors = needed_for_paths(self.predecessors, "distances")
+        if self._wanted.targets is not None or self._wanted.nearest is not None:
+            raise InputError("a path needs the predecessors of all vertices: leave out ", Given("targets"))
+        [source], [vertex] = (
+            checked_vertices(name, [value], self.plan.n) for name, value in (("source", source), ("vertex", vertex))
+        )
+        rows = np.flatnonzero(self._starts == source)
+        if not len(rows):
+            raise InputError(Given("source", source), f" is not among the {len(self._starts)} sources of the searches")
+        vertices = walked_back(predecessors[int(rows[0])], vertex)
+        return vertices if vertices[0] == source else []
+
+    def to_dataframe(self) -> Any:
+        """Return the arrays as a pandas DataFrame: a row for each connected pair, or for each source's measures.
+
+        The columns of pairs are ``source``, ``target`` and the arrays. Pairs without a path are left out. Measures have
+        a column each, ``within`` one for each radius, and the index is the source.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        InputError
+            If a row for every pair might take more than a GiB.
+        MissingPackageError
+            If pandas is not installed.
+        MemoryLimitError
+            If it does not fit the free memory.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], [5, 6])
+        >>> mgraph.distances(graph, [0, 1], [2], device="cpu").to_dataframe()
+           source  target  distances
+        0       0       2         11
+        1       1       2          6
+        """
+        if self.distances is not None:
+            return super().to_dataframe()
+        pandas = lazy.optional("pandas", "to_dataframe()")
+        columns = {name: array for name, array in self.arrays.items() if name != WITHIN}
+        if self.within is not None:
+            radii = self._wanted.radii
+            columns |= {f"{WITHIN} {radius:g}": self.within[:, i] for i, radius in enumerate(radii)}
+        return pandas.DataFrame(columns, index=pandas.Index(self.sources, name=self.INDEX))
+
+    def verify(self, graph: Any = None, *, rows: int | None = 16) -> None:
+        """Raise unless the distances from some sources are right, and what was kept of them.
+
+        Each is searched from again unless its distances to all vertices are in the result. The row is proved by the
+        rules of `mgraph.SsspResult.verify`. Then targets, nearest ones and measures are computed from it anew, and
+        compared: integers exactly, sums of floats up to a relative error of 1e-9.
+
+        Parameters
+        ----------
+        graph : Graph or DistributedGraph, optional
+            The graph that was searched. By default the call's, if it still exists: the result does not keep it. If it
+            lies on workers, the rows are searched and checked there.
+        rows : int or None
+            How many sources to check, evenly spaced, the first and the last included; None checks all.
+
+        Raises
+        ------
+        VerificationError
+            If a rule is broken. The error's `rule` names it, or the array that differs; its `vertex` is the first
+            vertex that breaks the rule, or the source.
+        InputError
+            If the graph has gone or has another number of vertices, for invalid `rows`, and with negative weights and
+            a limit, which cuts off vertices that shortest paths may pass.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.generate.grid(2, 3)
+        >>> mgraph.distances(graph, reduce="closeness", device="cpu").verify()
+        """
+        known, limit = solved_graph(self, graph), self.solved.limit
+        if not known.nonnegative and limit < float("inf"):
+            raise InputError(
+                "with negative weights and a limit the result lacks distances that prove it: solve without"
+            )
+        count = len(self._starts) if rows is None else checked_integer("rows", rows, 1)
+        picked = bellman.sampled(len(self._starts), count) if len(self._starts) else []
+        dtype = np.dtype(self.plan.dtype)
+        rounding = ROUNDING if self.plan.method == "johnson" else 0.0
+        whole = self.distances is not None and self._wanted.targets is None and self._wanted.nearest is None
+        for first in range(0, len(picked), ROWS_AT_A_TIME):
+            some = picked[first : first + ROWS_AT_A_TIME]
+            starts = self._starts[some]
+            if whole:
+                found = [self.distances[i] for i in some]
+            else:
+                runner = runner_of(known, None, None, None, None)
+                _, outcome = _solved(known, runner, starts, Wanted(), limit, self.plan.method, dtype, False, None, None)
+                found = list(outcome.arrays["distances"])
+            for i, source, row in zip(some, starts.tolist(), found, strict=True):
+                self._verify_row(known, i, source, row, rounding, whole)
+
+    def _verify_row(
+        self, graph: Graph | PlacedGraph, i: int, source: int, row: Any, rounding: float, whole: bool
+    ) -> None:
+        """Raise unless a row of distances is right, and what was kept of it."""
+        unreached = infinity(np.dtype(self.plan.dtype))
+        question = certificate.Question(
+            (source,), self.solved.limit, -1, not graph.weighted, unreached, graph.nonnegative, rounding
+        )
+        certificate.verify(graph, question, {"distances": row})
+        if whole:
+            return
+        for name, expected in kept_of(devices.to_host(row), source, self._wanted).items():
+            found = devices.to_host(self.arrays[name][i])
+            same = np.isclose(found, expected, rtol=1e-9, atol=0, equal_nan=True)
+            if not np.all(same):
+                raise VerificationError(
+                    f"{name} of source {source} is {found}, but {expected} by its distances", rule=name, vertex=source
+                )
+
+    def _row_sources(self) -> np.ndarray:
+        return self.sources
+
+    def _width(self) -> int:
+        return int(self.distances.shape[1])
+
+    def _targets(self, first: int, row: np.ndarray, column: np.ndarray) -> np.ndarray:
+        if self.nearest is not None:
+            return devices.to_host(self.nearest[first : first + int(row.max(initial=0)) + 1])[row, column]
+        return column if self.targets is None else self.targets[column]
+
+    def _by_pair(self) -> dict[str, Any]:
+        return {name: array for name, array in self.arrays.items() if name in ("distances", "predecessors")}
+
+    def _connected(self, first: int, last: int) -> np.ndarray:
+        found = devices.to_host(self.distances[first:last])
+        return found != infinity(found.dtype)

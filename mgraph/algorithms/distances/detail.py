@@ -1,0 +1,55 @@
+"""Details of the plans of distances from many sources: their own fields, and their lines of `explain()`."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...errors import Given, Words
+from ...planning.cut import Ranges
+from ...planning.plan import Detail, Plan
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistancesDetail(Detail):
+    """Distances from many sources.
+
+    Attributes
+    ----------
+    sources : int
+        Number of sources.
+    columns : int
+        Number of columns of the resulting matrices: all vertices, the targets, or the nearest of them; 0 where only
+        measures of each row are kept.
+    batch : int
+        Sources searched from at the same time, by each device.
+    computed : str
+        The type that the search computes in.
+    """
+
+    divided: ClassVar[bool] = False  # every device has the whole graph
+    dealt: ClassVar[str] = "sources"
+
+    sources: int
+    columns: int
+    batch: int
+    computed: str
+
+    def result(self, plan: Plan) -> str:
+        """Return the types and the shape of the results."""
+        if not self.columns:
+            return f"measures of rows of distances {plan.dtype}, a row from each of {self.sources:,} sources"
+        return f"{super().result(plan)}, {self.sources:,} x {self.columns:,}"
+
+    def lines(self, plan: Plan) -> Iterator[str]:
+        """Yield the number of sources at a time."""
+        yield f"sources: {self.batch:,} at a time, of {self.sources:,}"
+        yield from super().lines(plan)
+
+    def layout(self, plan: Plan) -> tuple[Ranges, Ranges]:
+        """Return the sources of each shard as rows, and one range of columns."""
+        return plan.ranges, ((0, self.columns),)
+
+    def advice(self, plan: Plan, short: bool) -> Iterator[Words]:
+        """Yield the advice to take fewer rows at a time."""
+        if self.columns:
+            yield "take fewer of the ", Given("sources"), " at a time, or only some ", Given("targets")

@@ -1,0 +1,240 @@
+"""Keepers: each takes what a call wants of a batch of rows of distances, where the rows are.
+
+So memory is taken for a batch of rows, never for all of them, but where a call wants all columns. Sums are added in 64
+bits. The nearest targets are found by one pass over the row for each, or by sorting it if they are many.
+"""
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from ... import device as devices
+from ...arrays import Array
+from ...dtypes import NO_PREDECESSOR, infinity
+from ..many_sources import SLOTS, RowStream
+from .wanted import Wanted, within
+
+#: The most targets that are found by a pass each.
+PASSES = 16
+
+#: Elements of rows that are measured at a time: as many as a core's cache holds, or as keep a GPU busy.
+AT_A_TIME = {"cpu": 1 << 17, "cuda": 1 << 24}
+
+
+class Keeper(Protocol):
+    """What is kept of the rows of a shard's sources."""
+
+    def rows(self, top: int, bottom: int) -> tuple[Array, Array | None]:
+        """Return the arrays on the device to write the rows of sources number `top` to `bottom` to.
+
+        They are those of the distances and of the predecessors, or None, of shape (bottom - top, n).
+        """
+        ...
+
+    def keep(self, top: int, bottom: int, sources: Array) -> None:
+        """Take what is wanted of the rows that were written last, whose sources are int32 on the device."""
+        ...
+
+    def results(self) -> dict[str, Array]:
+        """Return the results by name, once all rows have been kept."""
+        ...
+
+
+def keeper(
+    wanted: Wanted, device: devices.Device, home: str, rows: int, n: int, batch: int, dtype: np.dtype, parents: bool
+) -> Keeper:
+    """Return the keeper of what is wanted of the rows of `rows` sources, which come in batches."""
+    if wanted.vectors:
+        return Measuring(wanted, device, rows, n, batch, dtype)
+    if wanted.targets is None and wanted.nearest is None:
+        return Everything(device, home, rows, n, batch, dtype, parents)
+    return Choosing(wanted, device, home, rows, n, batch, dtype, parents)
+
+
+def keeper_bytes(
+    wanted: tuple[int, bool, bool], rows: int, n: int, batch: int, dtype: np.dtype, parents: bool, *, kind: str
+) -> int:
+    """Return the bytes that a keeper allocates on its device, if the results live on the host.
+
+    `wanted` are the number of columns, whether the row is measured, and whether its nearest targets are kept.
+    """
+    columns, measured, nearest = wanted
+    each = dtype.itemsize + 4 * parents
+    if measured:
+        return batch * n * dtype.itemsize + rows * 64 + 32 * min(batch * n, max(n, AT_A_TIME[kind]))
+    kept = rows if kind == "cpu" else SLOTS * batch
+    if columns == n and not nearest:
+        return kept * n * each
+    # What is chosen of a batch is copied once before it is kept; sorting takes 8 bytes for each position.
+    work = batch * (n if nearest and columns > PASSES else columns) * 8
+    return batch * n * each + kept * columns * (each + 4 * nearest) + work
+
+
+class Everything:
+    """All columns: the rows are written to where they are kept."""
+
+    def __init__(
+        self, device: devices.Device, home: str, rows: int, n: int, batch: int, dtype: np.dtype, parents: bool
+    ) -> None:
+        types: dict[str, Any] = {"distances": dtype} | ({"predecessors": np.int32} if parents else {})
+        self.streams = {name: RowStream(device, home, (rows, n), batch, each) for name, each in types.items()}
+
+    def rows(self, top: int, bottom: int) -> tuple[Array, Array | None]:
+        """Return where the rows are kept."""
+        D, *P = (stream.batch(top, bottom) for stream in self.streams.values())
+        return D, P[0] if P else None
+
+    def keep(self, top: int, bottom: int, sources: Array) -> None:
+        """Send the rows home."""
+        for stream in self.streams.values():
+            stream.send(top, bottom)
+
+    def results(self) -> dict[str, Array]:
+        """Return the rows."""
+        return {name: stream.complete() for name, stream in self.streams.items()}
+
+
+class _Batched:
+    """The base of keepers that have the rows of one batch at a time, of the columns that count."""
+
+    def __init__(self, wanted: Wanted, device: devices.Device, n: int, batch: int, dtype: np.dtype, parents: bool):
+        self.wanted, self.device = wanted, device
+        self.D = device.xp.empty((batch, n), dtype)
+        self.P = device.xp.empty((batch, n), np.int32) if parents else None
+        self.targets = None if wanted.targets is None else device.asarray(wanted.targets)
+
+    def rows(self, top: int, bottom: int) -> tuple[Array, Array | None]:
+        """Return the first rows of the batch."""
+        count = bottom - top
+        return self.D[:count], None if self.P is None else self.P[:count]
+
+    def columns(self, matrix: Array) -> Array:
+        """Return the columns of a matrix that count."""
+        return matrix if self.targets is None else matrix[:, self.targets]
+
+
+class Choosing(_Batched):
+    """The columns of some targets, or the nearest of the targets."""
+
+    def __init__(
+        self,
+        wanted: Wanted,
+        device: devices.Device,
+        home: str,
+        rows: int,
+        n: int,
+        batch: int,
+        dtype: np.dtype,
+        parents: bool,
+    ) -> None:
+        super().__init__(wanted, device, n, batch, dtype, parents)
+        types: dict[str, Any] = {"distances": dtype} | ({"predecessors": np.int32} if parents else {})
+        if wanted.nearest is not None:
+            types["nearest"] = np.int32
+        shape = rows, wanted.columns(n)
+        self.streams = {name: RowStream(device, home, shape, batch, each) for name, each in types.items()}
+
+    def keep(self, top: int, bottom: int, sources: Array) -> None:
+        """Send what is chosen home."""
+        for name, array in self._chosen(bottom - top).items():
+            self.streams[name].batch(top, bottom)[...] = array
+            self.streams[name].send(top, bottom)
+
+    def results(self) -> dict[str, Array]:
+        """Return the rows of what was chosen."""
+        return {name: stream.complete() for name, stream in self.streams.items()}
+
+    def _chosen(self, count: int) -> dict[str, Array]:
+        """Return what is chosen of the batch by name."""
+        xp = self.device.xp
+        D = self.columns(self.D[:count])
+        if self.wanted.nearest is None:
+            return {"distances": D} | ({} if self.P is None else {"predecessors": self.columns(self.P[:count])})
+        found, places = nearest_of(D, self.wanted.columns(self.D.shape[1]), xp)
+        vertices = (places if self.targets is None else self.targets[places]).astype(np.int32)
+        nothing, reached = np.int32(NO_PREDECESSOR), found != infinity(np.dtype(D.dtype))
+        chosen = {"distances": found, "nearest": xp.where(reached, vertices, nothing)}
+        if self.P is not None:
+            before = self.P[xp.arange(count)[:, None], vertices]
+            chosen["predecessors"] = xp.where(reached, before, nothing)
+        return chosen
+
+
+def nearest_of(D: Array, count: int, xp: Any) -> tuple[Array, Array]:
+    """Return the `count` least elements of each row, ascending, and their columns; of equal ones, the first columns."""
+    rows = xp.arange(len(D))
+    if count > PASSES:
+        places = xp.argsort(D, axis=1, kind="stable")[:, :count]
+        return D[rows[:, None], places], places
+    left, places = D.copy(), xp.empty((len(D), count), np.int64)
+    found = xp.empty((len(D), count), D.dtype)
+    for i in range(count):
+        places[:, i] = left.argmin(axis=1)
+        found[:, i] = left[rows, places[:, i]]
+        left[rows, places[:, i]] = infinity(np.dtype(D.dtype))  # if all are, the first one is found again
+    return found, places
+
+
+class Measuring(_Batched):
+    """Measures of each row, whose distances are not kept."""
+
+    def __init__(self, wanted: Wanted, device: devices.Device, rows: int, n: int, batch: int, dtype: np.dtype) -> None:
+        super().__init__(wanted, device, n, batch, dtype, False)
+        types: dict[str, Any] = {"eccentricity": dtype, "mean": np.float64, "closeness": np.float64}
+        types |= {"harmonic": np.float64}
+        self.found = {name: np.empty(rows, types.get(name, np.int64)) for name in wanted.vectors}
+
+    def keep(self, top: int, bottom: int, sources: Array) -> None:
+        """Measure the rows, some at a time."""
+        t = self.D.shape[1] if self.targets is None else len(self.targets)
+        step = max(1, AT_A_TIME[self.device.kind] // max(1, t))
+        xp = self.device.xp
+        itself = xp.ones(len(sources), bool) if self.targets is None else xp.isin(sources, self.targets)
+        for first in range(0, bottom - top, step):
+            last = min(first + step, bottom - top)
+            found = measures(self.columns(self.D[first:last]), itself[first:last], self.wanted, xp)
+            for name, values in found.items():
+                self.found[name][top + first : top + last] = devices.to_host(values)
+
+    def results(self) -> dict[str, Array]:
+        """Return the measures."""
+        return dict(self.found)
+
+
+def measures(D: Array, itself: Array, wanted: Wanted, xp: Any) -> dict[str, Array]:
+    """Return the measures of rows of distances by name.
+
+    Parameters
+    ----------
+    D : array, shape (rows, t)
+        The distances to each of the targets once.
+    itself : array of bool, shape (rows,)
+        Whether the row's source is one of the targets, at distance 0.
+    wanted : Wanted
+        Its `measures` and `radii`.
+    xp : module
+        NumPy or CuPy.
+    """
+    dtype, (_, t) = np.dtype(D.dtype), D.shape
+    found: dict[str, Array] = {}
+    reached = D != infinity(dtype)
+    count = reached.sum(axis=1)
+    others = count - itself
+    if {"mean", "closeness"} & {*wanted.measures}:
+        total = xp.where(reached, D, dtype.type(0)).sum(axis=1, dtype=np.float64 if dtype.kind == "f" else np.int64)
+    for name in wanted.measures:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if name == "eccentricity":
+                found[name] = D.max(axis=1)
+            elif name == "mean":
+                found[name] = total / others  # 0 / 0 is not a number
+            elif name == "closeness":
+                share = others / xp.maximum(t - itself, 1)
+                found[name] = xp.where(total > 0, others / total * share, 0.0)
+            elif name == "harmonic":
+                found[name] = xp.where(reached & (D > 0), 1 / D.astype(np.float64), 0.0).sum(axis=1)
+            else:
+                found[name] = count
+    for i, radius in enumerate(wanted.radii):
+        found[within(i)] = (reached & (radius >= D)).sum(axis=1)
+    return found

@@ -1,0 +1,297 @@
+"""Distances from many sources to many targets: against SciPy's Dijkstra, and measures of them against NetworkX."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse.csgraph import dijkstra, johnson
+
+import mgraph
+from mgraph import InputError, MemoryLimitError, VerificationError
+from mgraph.algorithms.distances import keepers
+from tests.test_sources import as_floats, as_scipy, graphs
+
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+MEASURES = ["eccentricity", "mean", "closeness", "harmonic", "reached", ("within", [0, 3, 40.5])]
+
+
+@pytest.fixture(params=DEVICES)
+def device(request):
+    return request.param
+
+
+def expected_rows(graph, sources, limit=np.inf):
+    """SciPy's distances from some vertices, inf beyond a limit."""
+    if not len(sources):
+        return np.empty((0, graph.n))
+    matrix = as_scipy(graph)
+    rows = dijkstra(matrix, indices=sources) if graph.nonnegative else johnson(matrix, indices=sources)
+    return np.where(rows > limit, np.inf, rows)
+
+
+def roads(n=30, seed=0, weights=(1, 9)):
+    return mgraph.generate.grid(n, n, weights=weights, seed=seed, device="cpu")
+
+
+@st.composite
+def questions(draw):
+    """A graph, a type, sources and targets in any order, some of them repeated, and a limit."""
+    graph, dtype = draw(graphs().filter(lambda case: case[0].n > 0))
+    vertices = st.lists(st.integers(0, graph.n - 1), min_size=1, max_size=70)
+    limit = draw(st.sampled_from([None, 0, 5, 30.5]))
+    return graph, dtype, draw(st.none() | vertices), draw(st.none() | vertices), limit
+
+
+def check(question, device):
+    graph, dtype, sources, targets, limit = question
+    result = mgraph.distances(graph, sources, targets, limit=limit, dtype=dtype, predecessors=True, device=device)
+    starts = np.arange(graph.n) if sources is None else np.array(sources)
+    ends = np.arange(graph.n) if targets is None else np.array(targets)
+    rows = expected_rows(graph, starts, np.inf if limit is None else limit)
+    assert result.distances.dtype == dtype and result.sources.tolist() == starts.tolist()
+    assert np.array_equal(as_floats(result.distances), rows[:, ends])
+    if graph.nonnegative:
+        there = np.isfinite(rows[:, ends]) & (ends != starts[:, None])
+        assert np.array_equal(result.predecessors >= 0, there)
+    apsp = mgraph.apsp(
+        graph, method="sssp" if graph.nonnegative else "johnson", dtype=dtype, predecessors=True, device=device
+    )
+    within = np.isfinite(rows[:, ends])
+    assert np.array_equal(result.predecessors[within], apsp.predecessors[starts[:, None], ends][within])
+
+
+@given(questions())
+def test_small_graphs(question):
+    check(question, "cpu")
+
+
+@pytest.mark.gpu
+@given(questions())
+def test_small_graphs_on_a_gpu(question):
+    check(question, "cuda")
+
+
+@given(questions(), st.sampled_from([1, 3, 20, 1000]))
+def test_nearest_targets(question, nearest):
+    graph, dtype, sources, targets, limit = question
+    found = mgraph.distances(graph, sources, targets, limit=limit, nearest=nearest, dtype=dtype, device="cpu")
+    starts = np.arange(graph.n) if sources is None else np.array(sources)
+    ends = np.unique(np.arange(graph.n) if targets is None else targets)
+    rows = expected_rows(graph, starts, np.inf if limit is None else limit)
+    width = min(nearest, len(ends))
+    assert found.nearest.shape == found.distances.shape == (len(starts), width)
+    for i, row in enumerate(rows):
+        order = ends[np.lexsort((ends, row[ends]))][:width]
+        assert np.array_equal(as_floats(found.distances[i]), row[order])
+        assert np.array_equal(found.nearest[i], np.where(np.isfinite(row[order]), order, -9999))
+
+
+def test_nearest_on_this_device(device):
+    graph = roads()
+    for count in (5, 40):
+        found = mgraph.distances(graph, range(0, 900, 7), range(0, 900, 2), nearest=count, limit=12, device=device)
+        rows = expected_rows(graph, np.arange(0, 900, 7), 12)[:, ::2]
+        order = np.argsort(rows, axis=1, kind="stable")[:, :count]
+        lengths = np.take_along_axis(rows, order, axis=1)
+        assert np.array_equal(as_floats(found.distances), lengths)
+        assert np.array_equal(found.nearest, np.where(np.isfinite(lengths), 2 * order, -9999))
+
+
+def as_networkx(graph):
+    """The lightest edges as a graph of NetworkX."""
+    made = (nx.DiGraph if graph.directed else nx.Graph)()
+    made.add_nodes_from(range(graph.n))
+    src, dst, weights = graph.coo()
+    weights = np.ones(len(src)) if weights is None else weights
+    for u, v, w in zip(src.tolist(), dst.tolist(), weights.tolist(), strict=True):
+        if w < made.get_edge_data(u, v, {"weight": np.inf})["weight"]:
+            made.add_edge(u, v, weight=w)
+    return made
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("weights", [None, np.int32, np.float64])
+@pytest.mark.parametrize("edges", [60, 400])
+def test_measures_against_networkx(edges, weights, directed, device):
+    random = np.random.default_rng(edges)
+    n = 90
+    lengths = None if weights is None else random.integers(0, 20, edges).astype(weights)
+    graph = mgraph.Graph.from_edges(*random.integers(0, n, (2, edges)), lengths, n=n, directed=directed)
+    found = mgraph.distances(graph, reduce=MEASURES, device=device)
+    there = as_networkx(graph)
+    lengths = dict(nx.all_pairs_dijkstra_path_length(there))
+    reverse = there.reverse() if directed else there
+    closeness, harmonic = (
+        nx.closeness_centrality(reverse, distance="weight"),
+        nx.harmonic_centrality(reverse, distance="weight"),
+    )
+    for v in range(n):
+        others = [d for u, d in lengths[v].items() if u != v]
+        greatest = max(lengths[v].values()) if len(lengths[v]) == n else np.inf
+        assert as_floats(found.eccentricity)[v] == greatest
+        assert found.mean[v] == pytest.approx(np.mean(others) if others else np.nan, nan_ok=True)
+        assert found.closeness[v] == pytest.approx(closeness[v])
+        assert found.harmonic[v] == pytest.approx(harmonic[v])
+        assert found.reached[v] == len(lengths[v])
+        assert found.within[v].tolist() == [sum(d <= r for d in lengths[v].values()) for r in (0, 3, 40.5)]
+    found.verify(graph, rows=None)
+
+
+def test_measures_of_targets():
+    # 0 -> 1 -> 2, and 3 alone; a repeated target counts once.
+    graph = mgraph.Graph.from_edges([0, 1], [1, 2], [2, 3], n=4)
+    found = mgraph.distances(graph, [0, 3], [2, 1, 2, 0], reduce=MEASURES, device="cpu")
+    assert found.targets.tolist() == [0, 1, 2] and found.distances is None
+    assert found.eccentricity.tolist() == [5, 2**31 - 1] and found.reached.tolist() == [3, 0]
+    assert found.mean[0] == 3.5 and np.isnan(found.mean[1])
+    assert found.closeness.tolist() == [2 / 7, 0] and found.harmonic.tolist() == [1 / 2 + 1 / 5, 0]
+    assert found.within.tolist() == [[1, 2, 3], [0, 0, 0]]
+    assert mgraph.distances(graph, [0], reduce="mean", limit=2, device="cpu").mean.tolist() == [2]
+
+
+def test_sums_of_64_bits(device):
+    graph = mgraph.Graph.from_edges(np.zeros(9, int), np.arange(1, 10), np.full(9, 2**28))
+    found = mgraph.distances(graph, [0], reduce=["mean", "closeness"], device=device)
+    assert found.mean.tolist() == [2**28] and found.closeness.tolist() == [2.0**-28]
+
+
+def test_batches(monkeypatch, device):
+    # Several batches, the last one shorter; measured a few rows at a time.
+    for name in ("host", "cuda"):
+        module = __import__(f"mgraph.kernels.sssp_many.{name}", fromlist=["batch_size"])
+        monkeypatch.setattr(module, "batch_size", lambda n, itemsize: 64)
+    monkeypatch.setattr(keepers, "AT_A_TIME", {"cpu": 5000, "cuda": 5000})
+    graph = roads(20)
+    sources = np.random.default_rng(1).integers(0, 400, 150)
+    rows = expected_rows(graph, sources)
+    result = mgraph.distances(graph, sources, device=device)
+    assert result.plan.steps == 3 and np.array_equal(result.distances, rows)
+    assert np.array_equal(mgraph.distances(graph, sources, [9, 3], device=device).distances, rows[:, [9, 3]])
+    measured = mgraph.distances(graph, sources, reduce="eccentricity", device=device)
+    assert np.array_equal(measured.eccentricity, rows.max(axis=1))
+
+
+def test_progress_and_spans():
+    seen = []
+    mgraph.distances(roads(9), span=1, progress=lambda *now: seen.append(now), device="cpu")
+    assert seen[-1] == (1, 1)
+
+
+def test_a_graph_without_vertices():
+    empty = mgraph.Graph.from_edges([], [])
+    result = mgraph.distances(empty, device="cpu")
+    assert result.distances.shape == (0, 0)
+    assert mgraph.distances(empty, reduce=MEASURES, device="cpu").within.shape == (0, 3)
+    result.verify(empty)
+
+
+def test_a_single_vertex():
+    alone = mgraph.Graph.from_edges([], [], n=1)
+    found = mgraph.distances(alone, reduce=MEASURES, device="cpu")
+    assert found.eccentricity.tolist() == [0] and np.isnan(found.mean[0]) and found.reached.tolist() == [1]
+    assert found.closeness.tolist() == found.harmonic.tolist() == [0] and found.within.tolist() == [[1, 1, 1]]
+
+
+def test_negative_weights():
+    graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], [5, -3, 4])
+    result = mgraph.distances(graph, [0, 1], limit=4, device="cpu")
+    assert result.plan.method == "johnson"
+    assert as_floats(result.distances).tolist() == [[0, np.inf, 2, np.inf], [np.inf, 0, -3, 1]]
+    with pytest.raises(InputError, match="requires non-negative weights; the least is -3"):
+        mgraph.distances(graph, method="sssp", device="cpu")
+    with pytest.raises(mgraph.NegativeCycleError):
+        mgraph.distances(mgraph.Graph.from_edges([0, 1], [1, 0], [1, -2]), device="cpu")
+
+
+def test_original_ids(tmp_path):
+    path = tmp_path / "edges.txt"
+    path.write_text("70 500 2\n500 12 3\n")
+    graph = mgraph.read(path, relabel=True)
+    found = mgraph.distances(graph, [500, 70], [12], ids=True, device="cpu")
+    assert (found.sources.tolist(), found.targets.tolist(), found.distances.tolist()) == ([500, 70], [12], [[3], [5]])
+    assert found.to_dataframe().values.tolist() == [[500, 12, 3], [70, 12, 5]]
+    with pytest.raises(InputError, match="targets must be an id of the graph, got 13"):
+        mgraph.distances(graph, [500], [12, 13], ids=True, device="cpu")
+    with pytest.raises(InputError, match="ids=True needs a graph with ids"):
+        mgraph.distances(roads(3), ids=True, device="cpu")
+
+
+def test_paths():
+    graph = mgraph.generate.grid(1, 5, device="cpu")
+    result = mgraph.distances(graph, [3, 1], predecessors=True, device="cpu")
+    assert result.path(3, 0) == [3, 2, 1, 0] and result.path(1, 1) == [1]
+    with pytest.raises(InputError, match="source=2 is not among the 2 sources"):
+        result.path(2, 0)
+    with pytest.raises(InputError, match="leave out targets="):
+        mgraph.distances(graph, [3], [0], predecessors=True, device="cpu").path(3, 0)
+
+
+def test_dataframes():
+    graph = mgraph.Graph.from_edges([0, 1], [1, 2], [2, 3])
+    frame = mgraph.distances(graph, [1, 0], nearest=2, device="cpu").to_dataframe()
+    assert frame.values.tolist() == [[1, 1, 0], [1, 2, 3], [0, 0, 0], [0, 1, 2]]
+    assert list(frame.columns) == ["source", "target", "distances"]
+    frame = mgraph.distances(graph, [1, 0], reduce=["reached", ("within", [1, 2.5])], device="cpu").to_dataframe()
+    assert list(frame.columns) == ["reached", "within 1", "within 2.5"] and frame.index.tolist() == [1, 0]
+    assert frame.values.tolist() == [[2, 1, 1], [3, 1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"sources": []}, "sources must be a sequence of one vertex or more"),
+        ({"sources": [9]}, r"sources must be an integer in \[0, 9\), got 9"),
+        ({"sources": np.array([0, -1])}, r"sources must be an integer in \[0, 9\), got"),
+        ({"sources": [0.5]}, "sources must be an integer"),
+        ({"sources": 3}, "sources must be a sequence of vertices, got 3"),
+        ({"targets": [2, 12]}, r"targets must be an integer in \[0, 9\), got"),
+        ({"nearest": 0}, "nearest must be an integer of 1 or more, got 0"),
+        ({"limit": -1}, "limit must be a number of 0 or more, got -1"),
+        ({"reduce": "radius"}, "reduce must be 'eccentricity'"),
+        ({"reduce": []}, "reduce must be one or several of"),
+        ({"reduce": ("within", ["far"])}, "reduce must be a number of 0 or more, got 'far'"),
+        ({"reduce": "mean", "nearest": 2}, "reduce='mean' keeps no distances: leave out nearest=2"),
+        ({"reduce": "mean", "predecessors": True}, "leave out predecessors=True"),
+        ({"dtype": "int16"}, "dtype must be float32, float64 or int32, got 'int16'"),
+        ({"method": "fast"}, "method must be 'auto', 'sssp' or 'johnson', got 'fast'"),
+    ],
+)
+def test_what_is_refused(options, says):
+    with pytest.raises(InputError, match=says):
+        mgraph.distances(roads(3), device="cpu", **options)
+
+
+def test_verification():
+    graph = roads(6)
+    for options in ({}, {"targets": [4, 1]}, {"nearest": 3}, {"reduce": MEASURES}, {"limit": 9, "targets": [3]}):
+        result = mgraph.distances(graph, [0, 7, 30], device="cpu", **options)
+        result.verify()
+        name, array = next(iter(result.arrays.items()))
+        array[2] += 1
+        with pytest.raises(VerificationError):
+            result.verify(graph)
+            pytest.fail(f"wrong {name} are accepted")
+
+
+def test_plans():
+    gpu = mgraph.DeviceSpec("cuda:0", "cuda", 16 << 30)
+    few = mgraph.plan("distances", 10**6, 10**7, [gpu], sources=10**5, reduce="mean")
+    assert max(few.peak_bytes) < 16 << 30 and few.detail.batch < few.detail.sources and not few.host_bytes
+    assert "measures of rows of distances float32" in few.explain() and "cuda:0: sources 0 to 99,999" in few.explain()
+    small = mgraph.plan(
+        "distances", 10**6, 10**7, [gpu], sources=10**5, reduce="mean", memory_limit=max(few.peak_bytes) - 1
+    )
+    assert small.detail.batch < few.detail.batch and max(small.peak_bytes) < max(few.peak_bytes)
+    chosen = mgraph.plan("distances", 10**6, 10**7, [gpu], sources=1000, targets=50)
+    assert chosen.detail.columns == 50 and chosen.host_bytes == 1000 * 50 * 4
+    assert mgraph.plan("distances", 10**4, 10**5, "cpu", targets=50, nearest=7).detail.columns == 7
+    with pytest.raises(MemoryLimitError, match="take fewer of the sources= at a time, or only some targets="):
+        mgraph.plan("distances", 10**7, 10**8, "cpu")
+
+
+def test_memory_is_a_batch(device):
+    graph = roads(100)
+    options = {"targets": range(0, 10_000, 100), "device": device}
+    first, many = (mgraph.distances(graph, range(k), **options).plan for k in (2048, 8192))
+    assert max(many.peak_bytes) < max(first.peak_bytes) * (1.1 if device == "cpu" else 4)
