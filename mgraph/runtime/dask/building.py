@@ -5,6 +5,7 @@ import math
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,7 +41,11 @@ def built(source: EdgeSource, cluster: Cluster, made: str) -> Placement:
 
     `made` is the line of Python that makes it again.
     """
-    return first_made(lambda group: placed(group, residents.keep, [(source,)] * len(group.specs), made), cluster)
+    return first_made(partial(_of_source, source, made), cluster)
+
+
+def _of_source(source: EdgeSource, made: str, group: Group) -> Placement:
+    return placed(group, residents.keep, [(source,)] * len(group.specs), made)
 
 
 def collected(src: Any, dst: Any, weights: Any, n: int | None, directed: bool, cluster: Cluster) -> Placement:

@@ -132,8 +132,8 @@ class Cluster:
             await_workers(client, wait_for_workers, self.timeout)
         with opened(client):
             chosen = None if workers is None else _wanted(client, workers, self.timeout)
-            #: The names of the workers to use; None if all are used.
-            self._names = None if chosen is None else tuple(chosen.values())
+            #: The names of the workers that were chosen; None if all are used.
+            self.names = None if chosen is None else tuple(chosen.values())
             self._see(None if chosen is None else tuple(chosen))
 
     def _see(self, wanted: tuple[str, ...] | None) -> None:
@@ -169,14 +169,39 @@ class Cluster:
         ...     there.again().addresses == there.addresses
         True
         """
+        return self.left(self.names, len(self.addresses))
+
+    def left(self, names: tuple[Any, ...] | None, count: int) -> "Cluster":
+        """Return the workers that there are, waiting as `again` does; raises as that.
+
+        Parameters
+        ----------
+        names : tuple or None
+            The names that Dask gives the workers to use; None uses all.
+        count : int
+            Number of workers to wait for.
+
+        Returns
+        -------
+        Cluster
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=":0") as client:
+        ...     len(mgraph.cluster.Cluster(client, "cpu").left(None, 1).addresses)
+        1
+        """
         found, end = copy.copy(self), time.monotonic() + recovery_wait()
+        found.names = names
         with opened(self.client):
             watch = Watch(self.client, timeout=self.timeout)
-            addresses, _ = _joined(watch, len(self.addresses), end, self._names)
-            if self._names is not None and not addresses:
-                named = ", ".join(map(str, self._names))
+            addresses, _ = _joined(watch, count, end, names)
+            if names is not None and not addresses:
+                named = ", ".join(map(str, names))
                 raise WorkerLostError(f"none of the workers {named} is left", workers=self.addresses)
-            found._see(None if self._names is None else tuple(addresses))
+            found._see(None if names is None else tuple(addresses))
         return found
 
     def run(

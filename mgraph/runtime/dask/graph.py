@@ -13,7 +13,7 @@ from ...arguments import checked_flag, checked_integer, size_in_words
 from ...dtypes import MAX_VERTICES
 from ...errors import InputError, MemoryLimitError
 from ...graph import Graph
-from ...graph.vertex_range import incoming, range_of
+from ...graph.vertex_range import Weigh, incoming, range_of
 from ...graph.views import Kept as Derived
 from ...planning.cut import Placed, range_in_words, shares
 from ...planning.devices import neighbours_in_words, usable
@@ -23,7 +23,7 @@ from .driver import Cluster
 from .group import Group
 from .placement import Facts, Placement
 from .publication import publish
-from .remade import Handle, Origin, Reference, at_hand, first_made, kept_up, weakly
+from .remade import Handle, Origin, Recipe, Reference, at_hand, first_made, kept_up, weakly
 
 
 class DistributedGraph(Handle):
@@ -37,8 +37,8 @@ class DistributedGraph(Handle):
     The edges stay until `close`, the end of a ``with`` block, or until nothing refers to the graph any more. If one of
     its workers is lost, the next use of the graph makes it again on the workers that are left or come back, in other
     ranges, and goes on. That needs what it was made of: a `Graph`, a collection of Dask, which must be lazy, or an
-    array of weights is not kept alive for it. Without these, and of a published graph, every later use raises
-    WorkerLostError.
+    array of weights is not kept alive for it. Without these every later use raises WorkerLostError; so it does in other
+    clients if the graph was published, and was neither read nor generated.
 
     Attributes
     ----------
@@ -394,7 +394,8 @@ class DistributedGraph(Handle):
         """Keep the edges on the workers under a name, whatever becomes of this client.
 
         `mgraph.resident` returns the graph to any client of the scheduler, until `mgraph.cluster.unpublish`. Nothing is
-        copied or moved. Closing this graph leaves the published one as it is.
+        copied or moved. Closing this graph leaves the published one as it is. If a worker is lost, a graph that was
+        read or generated is made again, under the same name.
 
         Parameters
         ----------
@@ -469,8 +470,16 @@ def weighed(graph: DistributedGraph, given: Any, line: Callable[[str], str] = la
     made = kept_up(graph, lambda: reweighed(graph.placement, given, line))
     weights = (lambda: given) if callable(given) else weakly(given)
     sources = {"a graph of its edges": _edges(graph), "the array of its weights": weights}
-    made.origin = Origin(partial(_weighed_again, line), sources)
+    edges = graph.placement.origin
+    recipe = None
+    if edges is not None and edges.recipe is not None and callable(given) and hasattr(given, "dtype"):
+        recipe = Recipe(partial(_weighed_on, edges.recipe.build, given, made.made), edges.recipe.names)
+    made.origin = Origin(partial(_weighed_again, line), sources, recipe)
     return DistributedGraph(made)
+
+
+def _weighed_on(build: Callable[[Group], Placement], weights_of: Weigh, line: str, group: Group) -> Placement:
+    return reweighed(build(group), weights_of, lambda made: line)
 
 
 def _weighed_again(line: Callable[[str], str], graph: DistributedGraph | Origin[Placement], given: Any) -> Placement:

@@ -9,7 +9,9 @@ from .graph import DistributedGraph
 def resident(name: str, client: Client, *, worker_timeout: float | str | None = None) -> DistributedGraph:
     """Return the graph that was published under a name, by whichever client.
 
-    Nothing of the graph moves: its edges stay where they lie, and several clients can use them at the same time.
+    Nothing of the graph moves: its edges stay where they lie, and several clients can use them at the same time. If one
+    of its workers is lost, and it was read or generated, also with random weights, the first client that uses it makes
+    it again, on the workers that are left or come back; the others then use that.
 
     Parameters
     ----------
@@ -28,9 +30,13 @@ def resident(name: str, client: Client, *, worker_timeout: float | str | None = 
     Raises
     ------
     InputError
-        If no graph has the name; the message lists the names.
+        If no graph has the name; the message lists the names. If a worker is lost, and the files of the graph are those
+        of another graph by now.
     WorkerLostError
-        If a worker that has a part of the graph is gone or has been started again.
+        If a worker that has a part of the graph is gone or has been started again, and the graph cannot be made again;
+        or if workers are lost more often than ``mgraph.retries`` of Dask's configuration allows.
+    MemoryLimitError
+        If the graph is made again, and does not fit the workers that are left.
     SchedulerError
         If the scheduler does not answer.
     VersionError

@@ -4,11 +4,18 @@ A published graph has a session of its own on each of its workers. The leases of
 in place of a client. They keep the very parts that the client's group has, not copies: publishing moves nothing. A
 client that asks for the name gets the same parts into the sessions of its own group. A part is freed when the last
 session that keeps it has forgotten it. The scheduler has the names, the workers and the ranges.
+
+The scheduler also has the recipe of a graph that was read or generated. If a worker is lost, the first client that uses
+the graph makes it again by that, on the workers there are, and publishes it in place of the lost one; meanwhile the
+others wait. Their handles then refer to the new one.
 """
 
+import logging
+import time
 import uuid
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, cast
 
 from distributed import Client, Scheduler
@@ -17,12 +24,19 @@ from distributed.protocol.pickle import dumps, loads
 
 from ...errors import InputError, WorkerLostError
 from ...planning.cut import Placed
+from ..losses import attempted
 from . import residents, tasks
 from .driver import Cluster, checked_client, opened
-from .group import Kept, group_of, leased, lying
+from .events import again as made_again
+from .events import tell
+from .group import Group, Kept, group_of, leased, lying
 from .placement import Facts, Placement
+from .remade import Origin, Recipe, first_made
+from .turns import alone
 from .vector import DistributedVector
-from .watch import Watch, checked_timeout
+from .watch import Watch, checked_timeout, configured_retries
+
+_log = logging.getLogger(__name__)
 
 #: The name of the scheduler's plugin, and of the client by which it keeps the leases.
 NAME = "mgraph-published"
@@ -45,18 +59,27 @@ class Published:
         The kind of their devices.
     cut : Placed
         The ranges of vertices.
+    facts : Facts
+        What is known of it, but for the ids of its vertices.
     words : str
         The graph in words.
     made : str
         The line of Python that makes it again; may be empty.
+    recipe : Recipe or None
+        How any client makes it again.
+    graph : str
+        Says which graph it is: the same once it has been made again.
     """
 
     session: str
     addresses: tuple[str, ...]
     kind: str
     cut: Placed
+    facts: Facts
     words: str
     made: str
+    recipe: Recipe[Placement] | None
+    graph: str
 
 
 class Names(SchedulerPlugin):
@@ -79,6 +102,18 @@ def names_on(scheduler: Scheduler) -> dict[str, tuple[list[str], bytes]]:
 def publish(placement: Placement, name: str) -> None:
     """Keep a graph under a name, whatever becomes of its client."""
     name = checked_name(name)
+    recipe = None if placement.origin is None else placement.origin.recipe
+    about = _published(placement, name, recipe, uuid.uuid4().hex, None)
+    if about is None:
+        advice = f": give another one, or free it by mgraph.cluster.unpublish({name!r}, client)"
+        raise InputError(advice, argument="name", value=name, expected="a name that no published graph has")
+    placement.origin = _origin(name, about, placement.group) or placement.origin
+
+
+def _published(
+    placement: Placement, name: str, recipe: Recipe[Placement] | None, graph: str, old: bytes | None
+) -> Published | None:
+    """Keep a graph under a name that is free, or has an `old` graph; return None if the name is another graph's."""
     placement.check()
     group = placement.group
     client = group.client
@@ -86,37 +121,70 @@ def publish(placement: Placement, name: str) -> None:
     session = uuid.uuid4().hex
     leases = leased(client, group.addresses, session, group.timeout)
     group.wait_for(lambda watch: tasks.settle(watch, leases))
-    ids = placement.ids
+    ids, facts = placement.ids, placement.facts
     place = residents.Here(*ids.place) if isinstance(ids, DistributedVector) else None
-    facts = dumps(replace(placement.facts, ids=ids if place is None else None))
+    sent = dumps(replace(facts, ids=ids if place is None else None))
     given = [
-        (session, f"the published graph {name!r}", facts if rank == 0 else None) for rank in range(len(group.addresses))
+        (session, f"the published graph {name!r}", sent if rank == 0 else None) for rank in range(len(group.addresses))
     ]
     group.each(residents.lend, given, placement.name, place)
-    about = Published(session, group.addresses, group.kind, placement.cut, repr(placement), placement.made)
+    about = Published(
+        session,
+        group.addresses,
+        group.kind,
+        placement.cut,
+        replace(facts, ids=None),
+        repr(placement),
+        placement.made,
+        recipe,
+        graph,
+    )
     keys = [lease.key for lease in leases.values()]
-    if not group.wait(client.run_on_scheduler(_put, name, keys, dumps(about), asynchronous=True)):
-        advice = f": give another one, or free it by mgraph.cluster.unpublish({name!r}, client)"
-        raise InputError(advice, argument="name", value=name, expected="a name that no published graph has")
+    put = group.wait(client.run_on_scheduler(_put, name, keys, dumps(about), old, asynchronous=True))
+    return about if put else None
 
 
 def found(name: str, client: Client, worker_timeout: float | str | None) -> Placement:
-    """Return the graph that was published under a name, for calls of a client.
+    """Return the graph that was published under a name, for calls of a client; made again if a part of it is lost.
 
     Raises
     ------
     InputError
-        If there is none.
+        If there is none, or if what it is made of has changed.
     WorkerLostError
-        If one of its workers is gone, or has been started again.
+        If one of its workers is gone, or has been started again, and it cannot be made again.
     """
-    name, watch = checked_name(name), Watch(checked_client(client), timeout=checked_timeout(worker_timeout))
-    with opened(client):
-        data = watch.wait(client.run_on_scheduler(_get, name, asynchronous=True))
+    name, client, known = checked_name(name), checked_client(client), b""
+
+    def attempt() -> Placement:
+        nonlocal known
+        data = _known(name, client, worker_timeout)
         if data is None:
             raise unknown(name, client)
+        known = data
+        return _borrowed(name, loads(data), client, worker_timeout)
+
+    return attempted(
+        attempt,
+        lambda loss: _make_again(name, known, client, worker_timeout),
+        configured_retries,
+        lambda: loads(known).recipe is not None,
+    )
+
+
+def _known(name: str, client: Client, worker_timeout: float | str | None) -> bytes | None:
+    """Return what the scheduler knows of a published graph, a pickled `Published`; None if there is none."""
+    watch = Watch(client, timeout=checked_timeout(worker_timeout))
+    with opened(client):
+        data: bytes | None = watch.wait(client.run_on_scheduler(_get, name, asynchronous=True))
+    return data
+
+
+def _borrowed(name: str, about: Published, client: Client, worker_timeout: float | str | None) -> Placement:
+    """Return a published graph for calls of a client, or raise WorkerLostError if a part of it is lost."""
+    watch = Watch(client, timeout=checked_timeout(worker_timeout))
+    with opened(client):
         watch.check()
-    about: Published = loads(data)
     if not watch.there.issuperset(about.addresses):
         raise _lost(name, about, watch.there.symmetric_difference(about.addresses))
     group = group_of(Cluster(client, about.kind, worker_timeout, about.addresses))
@@ -136,8 +204,53 @@ def found(name: str, client: Client, worker_timeout: float | str | None) -> Plac
             ids.owner = Kept(group, vectors)
             facts = replace(facts, ids=ids)
         graph = Placement(group, facts, about.cut, own, [part.sizes for part in borrowed])
-        graph.made = about.made
+        graph.made, graph.origin = about.made, _origin(name, about, group)
         return graph
+
+
+def _origin(name: str, about: Published, group: Group) -> Origin[Placement] | None:
+    """Return how the parts of a published graph that lie in a group's sessions are made again."""
+    if about.recipe is None:
+        return None
+    return Origin(partial(_again, name, about, group.client, group.timeout), {}, about.recipe)
+
+
+def _again(name: str, about: Published, client: Client, worker_timeout: float) -> Placement:
+    """Return a published graph after a loss; apart from the published one if the name is not that of the graph now."""
+    data = _known(name, client, worker_timeout)
+    if data is not None and loads(data).session == about.session:
+        _make_again(name, data, client, worker_timeout)
+        data = _known(name, client, worker_timeout)
+    if data is not None and loads(data).graph == about.graph:
+        return found(name, client, worker_timeout)
+    return _made(about, client, worker_timeout)
+
+
+def _make_again(name: str, old: bytes, client: Client, worker_timeout: float | str | None) -> None:
+    """Make a published graph again in place of one that is lost, unless that has been done or the name is gone."""
+    about: Published = loads(old)
+    assert about.recipe is not None
+    watch = Watch(client, timeout=checked_timeout(worker_timeout))
+    with opened(client), alone(watch, uuid.uuid4().hex, [f"the published graph {name}"]):
+        if watch.wait(client.run_on_scheduler(_free, name, old, asynchronous=True)):
+            began = time.monotonic()
+            made = _made(about, client, worker_timeout)
+            if not made.facts.alike(about.facts):
+                raise InputError(
+                    f"the published graph {name!r}, {about.words}, was made again, as a worker was lost, and is "
+                    f"another one now, {made!r}: unpublish it, and publish it again"
+                )
+            _published(made, name, about.recipe, about.graph, old)
+            tell(client, made_again(f"the published graph {name!r}", len(made.group.addresses)))
+            seconds, after = time.monotonic() - began, repr(made)  # a record of the log must not keep the graph
+            _log.warning("lost a part of the published graph %r: made again in %.1f s, %s", name, seconds, after)
+
+
+def _made(about: Published, client: Client, worker_timeout: float | str | None) -> Placement:
+    """Return a graph that is made again by its recipe, on the workers that there are."""
+    assert about.recipe is not None
+    cluster = Cluster(client, about.kind, worker_timeout)
+    return first_made(about.recipe.build, cluster.left(about.recipe.names, len(about.addresses)))
 
 
 def unpublish(name: str, client: Client, worker_timeout: float | str | None) -> None:
@@ -182,13 +295,24 @@ def _lost(name: str, about: Published, gone: Collection[str]) -> WorkerLostError
     )
 
 
-def _put(name: str, leases: list[str], about: bytes, dask_scheduler: Scheduler) -> bool:
-    """Keep a graph's leases under a name, unless another one has it; runs on the scheduler."""
+def _put(name: str, leases: list[str], about: bytes, old: bytes | None, dask_scheduler: Scheduler) -> bool:
+    """Keep a graph's leases under a name, unless that has another graph than the `old` one; runs on the scheduler."""
     graphs = names_on(dask_scheduler)
-    if name in graphs:
+    if graphs.get(name, ([], None))[1] != old:
         return False
     graphs[name] = leases, about
     dask_scheduler.client_desires_keys(leases, NAME)
+    return True
+
+
+def _free(name: str, about: bytes, dask_scheduler: Scheduler) -> bool:
+    """Release the leases of a graph that is lost, if a name is still its own; runs on the scheduler."""
+    graphs = names_on(dask_scheduler)
+    leases, there = graphs.get(name, ([], None))
+    if there != about:
+        return False
+    graphs[name] = [], about
+    dask_scheduler.client_releases_keys(leases, NAME)
     return True
 
 

@@ -3,6 +3,7 @@
 import contextlib
 import uuid
 from collections.abc import Iterator
+from functools import partial
 
 from distributed import get_worker
 
@@ -24,10 +25,10 @@ def read(request: Request, cluster: Cluster, line: str) -> Placement:
 
     `line` is the line of Python that reads it again.
     """
-    return first_made(lambda group: _read(request, group, line), cluster)
+    return first_made(partial(_read, request, line), cluster)
 
 
-def _read(request: Request, group: Group, line: str) -> Placement:
+def _read(request: Request, line: str, group: Group) -> Placement:
     group.ready()
     shards = len(group.specs)
     [files] = group.one(0, survey, request)

@@ -11,6 +11,7 @@ import time
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from dask.base import is_dask_collection
@@ -40,6 +41,22 @@ M = TypeVar("M", bound=Made)
 T = TypeVar("T")
 
 
+@dataclass(frozen=True)
+class Recipe(Generic[M]):
+    """How something is made of files, or of nothing, by any client; it can be sent.
+
+    Attributes
+    ----------
+    build : callable
+        Builds it, given a group.
+    names : tuple or None
+        The names of the workers that were chosen for it; None if all are used.
+    """
+
+    build: Callable[[Group], M]
+    names: tuple[Any, ...] | None
+
+
 class Origin(Generic[M]):
     """How something on workers was made.
 
@@ -49,10 +66,14 @@ class Origin(Generic[M]):
         Makes it on the workers that there are, of what the references return.
     sources : mapping
         A reference to each thing that it is made of, by what that is in words.
+    recipe : Recipe, optional
+        How other clients make it, if they can.
     """
 
-    def __init__(self, make: Callable[..., M], sources: Mapping[str, Reference]) -> None:
-        self._make, self._sources = make, sources
+    def __init__(
+        self, make: Callable[..., M], sources: Mapping[str, Reference], recipe: Recipe[M] | None = None
+    ) -> None:
+        self._make, self._sources, self.recipe = make, sources, recipe
 
     @property
     def missing(self) -> str | None:
@@ -118,7 +139,8 @@ def _made(build: Callable[..., M], cluster: Cluster, sources: Mapping[str, Any])
         return _made(build, cluster.again(), dict(zip(names, found, strict=True)))
 
     made = build(group_of(cluster), *sources.values())
-    made.origin = Origin(make, {words: weakly(source) for words, source in sources.items()})
+    recipe = None if sources else Recipe(build, cluster.names)
+    made.origin = Origin(make, {words: weakly(source) for words, source in sources.items()}, recipe)
     return made
 
 

@@ -84,13 +84,21 @@ def turns_on(scheduler: Scheduler) -> Turns:
     return cast(Turns, scheduler.plugins[NAME])
 
 
+def turn(watch: Watch, call: str, plan: Plan) -> contextlib.AbstractContextManager[None]:
+    """Return a context that holds the workers of the watch, which runs a plan; it waits for those of earlier calls."""
+    return alone(watch, call, watch.addresses, planned(plan))
+
+
 @contextlib.contextmanager
-def turn(watch: Watch, call: str, plan: Plan) -> Iterator[None]:
-    """Hold the workers of the watch for the block, which runs a plan; wait while an earlier call has one of them."""
+def alone(watch: Watch, call: str, things: Collection[str], event: Event | None = None) -> Iterator[None]:
+    """Hold some things by their names for the block; wait while an earlier call has one of them.
+
+    With an event, which says what begins, another one says how it has ended.
+    """
     client, before = watch.client, frozenset(_ended)
     last = None
     try:
-        given = call, client.id, watch.addresses, before, planned(plan)
+        given = call, client.id, things, before, event
         watch.wait(client.run_on_scheduler(_taken, *given, asynchronous=True))
         _ended.difference_update(before)
         began = time.monotonic()
@@ -102,19 +110,25 @@ def turn(watch: Watch, call: str, plan: Plan) -> Iterator[None]:
     finally:
         # A scheduler that is gone has no line.
         if client.status == "running":
+            last = None if event is None else last
             leaving = client.run_on_scheduler(left, call, client.id, last, asynchronous=True)
             if not watch.attempt(leaving, PARTING):
                 _ended.add(call)
 
 
 async def _taken(
-    call: str, client: str, addresses: Collection[str], before: Collection[str], event: Event, dask_scheduler: Scheduler
+    call: str,
+    client: str,
+    things: Collection[str],
+    before: Collection[str],
+    event: Event | None,
+    dask_scheduler: Scheduler,
 ) -> None:
-    """Take a turn, and log its event; runs on the scheduler."""
+    """Take a turn, and log its event if there is one; runs on the scheduler."""
     line = turns_on(dask_scheduler)
     for lost in before:
         line.leave(lost)
-    if await line.take(call, client, addresses):
+    if await line.take(call, client, things) and event is not None:
         note(dask_scheduler, event, call)
 
 
