@@ -88,7 +88,7 @@ class Substitution:
         with _lock:
             if self in _active and len(_active) == 1:
                 scipys = vars(lazy.csgraph())
-                _replace({id(ours): scipys[name] for name, ours in _REPLACEMENTS.items()})
+                _put_in_place({id(ours): scipys[name] for name, ours in _REPLACEMENTS.items()})
             _active.discard(self)
 
 
@@ -117,13 +117,13 @@ def enable() -> Substitution:
     substitution = Substitution()
     with _lock:
         scipys = vars(lazy.csgraph())
-        _replace({id(scipys[name]): ours for name, ours in _REPLACEMENTS.items()})
+        _put_in_place({id(scipys[name]): ours for name, ours in _REPLACEMENTS.items()})
         _active.add(substitution)
     return substitution
 
 
-def _replace(replacements: Mapping[int, Any]) -> None:
-    """Replace objects, given by their ids, wherever a module has them; not in mgraph nor within SciPy's csgraph."""
+def _put_in_place(replacements: Mapping[int, Any]) -> None:
+    """Put others in the place of objects, given by their ids, in every module but mgraph's and the parts of SciPy's csgraph."""
     for name, module in list(sys.modules.items()):
         if name.startswith(("mgraph.", "scipy.sparse.csgraph.")):
             continue
