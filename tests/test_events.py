@@ -2,7 +2,11 @@
 
 import logging
 import os
+import subprocess
+import sys
 import time
+import urllib.request
+from collections import Counter
 
 import dask
 import numpy as np
@@ -47,6 +51,14 @@ class Slow:
 
     def __call__(self, k, of):
         time.sleep(self.seconds)
+
+
+class Broken(Exception):
+    pass
+
+
+def broken(k, of):
+    raise Broken("of the caller")
 
 
 def test_a_call_has_a_plan_and_an_end(client):
@@ -166,15 +178,8 @@ def test_a_call_waits_as_configured_for_lost_workers(wait, least):
         assert time.monotonic() - began >= least
 
 
-class Broken(Exception):
-    pass
-
-
 @pytest.mark.parametrize("placed", [False, True], ids=["sent", "placed"])
 def test_a_failure_is_told(client, placed):
-    def broken(k, of):
-        raise Broken("of the caller")
-
     graph = grid(4, 4)
     given = mgraph.DistributedGraph.from_graph(graph, client, device="cpu") if placed else graph
     where = {} if placed else {"client": client, "device": "cpu"}
@@ -191,6 +196,75 @@ def test_tasks_have_names_that_say_what_they_do(client):
     assert {"mgraph-bfs-load", "mgraph-bfs-span", "mgraph-bfs-collect", "mgraph-bfs-many-span", "mgraph-meet"} <= set(
         found
     )
+
+
+@pytest.fixture
+def counted():
+    """Return a client, and what reads mgraph's counters from its scheduler's /metrics."""
+    pytest.importorskip("prometheus_client")
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "memory_limit": 0}
+    with (
+        LocalCluster(**options, **QUIET | {"dashboard_address": "127.0.0.1:0"}) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        address = f"http://127.0.0.1:{cluster.scheduler.http_server.port}/metrics"
+
+        def counters():
+            with urllib.request.urlopen(address) as answer:
+                lines = [line.split() for line in answer.read().decode().splitlines() if line.startswith("mgraph_")]
+            return Counter({name: float(value) for name, value in lines if name.endswith("_total")})
+
+        yield client, counters
+
+
+def test_prometheus_counts_what_calls_do(counted, tmp_path):
+    client, counters = counted
+    mgraph.bfs(grid(4, 4), 0, client=client, device="cpu")  # the first call of this scheduler
+    before = counters()
+    mgraph.apsp(
+        grid(12, 12), method="blocked", block=32, client=client, device="cpu", span=1, progress=Slow(0.05),
+        checkpoint=tmp_path, checkpoint_every=0,
+    )  # fmt: skip
+    with pytest.raises(Broken):
+        mgraph.bfs(grid(4, 4), 0, client=client, device="cpu", span=1, progress=broken)
+    written = [event["bytes"] for event in events(client) if event["event"] == "checkpoint"]
+    assert written and counters() - before == {
+        "mgraph_runs_begun_total": 2,
+        "mgraph_runs_ended_total": 1,
+        "mgraph_runs_failed_total": 1,
+        "mgraph_checkpoints_total": len(written),
+        "mgraph_checkpoint_bytes_total": sum(written),
+    }
+
+
+def test_prometheus_counts_losses(counted):
+    client, counters = counted
+    mgraph.bfs(grid(4, 4), 0, client=client, device="cpu")
+    before = counters()
+
+    def lose(dask_scheduler):
+        dask_scheduler.log_event("mgraph", {"event": "lost", "workers": ["a", "b"], "why": ""})
+        dask_scheduler.log_event("mgraph", {"event": "again", "what": "bfs", "workers": 1})
+        dask_scheduler.log_event("another", {"event": "lost", "workers": ["c"]})
+
+    client.run_on_scheduler(lose)
+    assert counters() - before == {
+        "mgraph_runs_lost_total": 1, "mgraph_workers_lost_total": 2, "mgraph_again_total": 1
+    }  # fmt: skip
+
+
+def test_without_prometheus_a_call_counts_nothing():
+    script = """
+import sys
+sys.modules["prometheus_client"] = None
+from distributed import Client
+import mgraph
+with Client(n_workers=1, processes=False, dashboard_address=":0") as client:
+    mgraph.bfs(mgraph.generate.grid(3, 3), 0, client=client, device="cpu")
+    print(client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.plugins)))
+"""
+    made = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert "mgraph-turns" in made.stdout and "mgraph-counters" not in made.stdout
 
 
 def test_calls_share_a_span_of_dask_so_that_its_figures_do_not_grow(client):

@@ -16,6 +16,7 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 
 from ...errors import SchedulerError
 from ...planning.plan import Plan
+from .counters import count_on
 from .events import Event, ended, failure, note, planned
 from .pulse import BEAT, PLACE
 from .watch import Watch
@@ -125,6 +126,7 @@ async def _taken(
     dask_scheduler: Scheduler,
 ) -> None:
     """Take a turn, and log its event if there is one; runs on the scheduler."""
+    count_on(dask_scheduler)
     line = turns_on(dask_scheduler)
     for lost in before:
         line.leave(lost)
