@@ -15,7 +15,13 @@ from mgraph.device import cuda_function
 from tests.kernel_resources import families
 
 #: Prefixes of kernels that are compiled and launched with all blocks resident.
-COOPERATIVE = {"bfs.cu": "levels<", "list_rank.cu": "jump", "sssp_many.cu": "distances<", "sssp.cu": ""}
+COOPERATIVE = {
+    "bfs.cu": "levels<",
+    "hierarchy.cu": ("eliminate<", "sweep<"),
+    "list_rank.cu": "jump",
+    "sssp_many.cu": "distances<",
+    "sssp.cu": "",
+}
 
 
 def cooperative(source: str, name: str) -> bool:

@@ -16,6 +16,12 @@ from mgraph.dtypes import infinity
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 TYPES = [np.float32, np.float64, np.int32]
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+
+
+@pytest.fixture(scope="module", params=DEVICES)
+def device(request):
+    return request.param
 
 
 def weighted(random, n, m, highest, dtype=np.float64, directed=True):
@@ -74,17 +80,17 @@ def cases(draw, largest=40):
 
 
 @given(cases())
-def test_distances_are_those_of_the_textbook(case):
+def test_distances_are_those_of_the_textbook(device, case):
     graph, order, _ = case
-    found = mgraph.Hierarchy(graph, order, device="cpu").distances()
+    found = mgraph.Hierarchy(graph, order, device=device).distances()
     assert found.dtype == mgraph.apsp(graph, device="cpu", method="sssp").distances.dtype
     assert np.array_equal(as_floats(found), textbook(graph))
 
 
 @given(cases())
-def test_a_pair_is_found_by_two_climbs(case):
+def test_a_pair_is_found_by_two_climbs(device, case):
     graph, order, random = case
-    hierarchy, expected, edges = mgraph.Hierarchy(graph, order, device="cpu"), textbook(graph), lightest(graph)
+    hierarchy, expected, edges = mgraph.Hierarchy(graph, order, device=device), textbook(graph), lightest(graph)
     for source, target in random.integers(0, graph.n, (12, 2)).tolist():
         distance, path = hierarchy.distance(source, target), hierarchy.path(source, target)
         if math.isinf(expected[source, target]):
@@ -95,11 +101,11 @@ def test_a_pair_is_found_by_two_climbs(case):
 
 
 @given(cases(), st.data())
-def test_chosen_sources_and_targets(case, data):
+def test_chosen_sources_and_targets(device, case, data):
     graph, order, random = case
     sources, targets = (random.integers(0, graph.n, data.draw(st.integers(1, 90))) for _ in range(2))
     expected = textbook(graph)[np.ix_(sources, targets)]
-    hierarchy = mgraph.Hierarchy(graph, order, device="cpu")
+    hierarchy = mgraph.Hierarchy(graph, order, device=device)
     assert np.array_equal(as_floats(hierarchy.distances(sources, targets)), expected)
     limit = float(random.integers(0, 20))
     within = np.where(expected <= limit, expected, np.inf)
@@ -107,11 +113,11 @@ def test_chosen_sources_and_targets(case, data):
 
 
 @given(cases(), st.sampled_from([None, 7.5]))
-def test_measures_are_made_of_the_distances(case, limit):
+def test_measures_are_made_of_the_distances(device, case, limit):
     graph, order, random = case
     sources, targets = (random.integers(0, graph.n, 70) for _ in range(2))
     radii = [0, 3, 2.5, 1e9]
-    hierarchy = mgraph.Hierarchy(graph, order, device="cpu")
+    hierarchy = mgraph.Hierarchy(graph, order, device=device)
     names = ["eccentricity", "mean", "closeness", "harmonic", "reached", ("within", radii)]
     found = hierarchy.distances(sources, targets, reduce=names, limit=limit)
     D = textbook(graph)[np.ix_(sources, targets)]
@@ -134,7 +140,7 @@ def test_measures_are_made_of_the_distances(case, limit):
     assert np.array_equal(one.mean, found.mean, equal_nan=True) and one.closeness is None and one.within is None
 
 
-def test_closeness_is_that_of_networkx():
+def test_closeness_is_that_of_networkx(device):
     networkx = pytest.importorskip("networkx")
     random = np.random.default_rng(5)
     graph = weighted(random, 40, 70, 9)
@@ -142,7 +148,7 @@ def test_closeness_is_that_of_networkx():
     backwards = networkx.MultiDiGraph()
     backwards.add_nodes_from(range(graph.n))
     backwards.add_weighted_edges_from(zip(dst.tolist(), src.tolist(), weights.tolist(), strict=True))
-    found = mgraph.Hierarchy(graph, random_order(random, graph.n), device="cpu").distances(
+    found = mgraph.Hierarchy(graph, random_order(random, graph.n), device=device).distances(
         reduce=["closeness", "harmonic"]
     )
     expected = networkx.closeness_centrality(backwards, distance="weight")
@@ -151,10 +157,10 @@ def test_closeness_is_that_of_networkx():
 
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("directed", [False, True])
-def test_other_weights_of_the_same_edges(dtype, directed):
+def test_other_weights_of_the_same_edges(device, dtype, directed):
     random = np.random.default_rng(3)
     graph = grid(9, 14, random, dtype, directed)
-    first = mgraph.Hierarchy(graph, random_order(random, graph.n), device="cpu")
+    first = mgraph.Hierarchy(graph, random_order(random, graph.n), device=device)
     before = first.distances()
     weights = random.integers(0, 100, graph.m).astype(dtype)
     src, dst, _ = graph.coo()
@@ -168,21 +174,21 @@ def test_other_weights_of_the_same_edges(dtype, directed):
     assert hops.dtype == np.float32 and np.array_equal(hops.distances(), textbook(other.unweighted()))
 
 
-def test_an_infinite_weight_closes_an_edge():
+def test_an_infinite_weight_closes_an_edge(device):
     graph = mgraph.Graph.from_edges([0, 1], [1, 2], [1.0, 2.0], directed=False)
-    hierarchy = mgraph.Hierarchy(graph, [0, 1, 2], device="cpu").customize([1, np.inf, 2, 2])
+    hierarchy = mgraph.Hierarchy(graph, [0, 1, 2], device=device).customize([1, np.inf, 2, 2])
     assert hierarchy.distances().tolist() == [[0, 1, 3], [np.inf, 0, 2], [np.inf, 2, 0]]
 
 
 @given(st.integers(0, 2**32), st.sampled_from(TYPES))
-def test_negative_weights(seed, dtype):
+def test_negative_weights(device, seed, dtype):
     random = np.random.default_rng(seed)
     n = int(random.integers(2, 30))
     graph = weighted(random, n, 3 * n, 20, np.int64)
     src, dst, weights = graph.coo()
     heights = random.integers(-50, 50, n)
     graph = graph.with_weights((weights + heights[src] - heights[dst]).astype(dtype))
-    hierarchy = mgraph.Hierarchy(graph, random_order(random, n), device="cpu")
+    hierarchy = mgraph.Hierarchy(graph, random_order(random, n), device=device)
     expected = textbook(graph)
     assert np.array_equal(as_floats(hierarchy.distances()), expected)
     reached = np.argwhere(np.isfinite(expected))
@@ -192,7 +198,7 @@ def test_negative_weights(seed, dtype):
 
 
 @given(st.integers(0, 2**32), st.sampled_from(TYPES))
-def test_a_negative_cycle_is_found_and_named(seed, dtype):
+def test_a_negative_cycle_is_found_and_named(device, seed, dtype):
     random = np.random.default_rng(seed)
     n = int(random.integers(1, 25))
     graph = weighted(random, n, 3 * n, 6, np.int64)
@@ -200,37 +206,37 @@ def test_a_negative_cycle_is_found_and_named(seed, dtype):
     D = textbook(graph)
     order = random_order(random, n)
     if (np.diagonal(D) >= 0).all():
-        assert np.array_equal(as_floats(mgraph.Hierarchy(graph, order, device="cpu").distances()), D)
+        assert np.array_equal(as_floats(mgraph.Hierarchy(graph, order, device=device).distances()), D)
         return
     with pytest.raises(mgraph.NegativeCycleError) as raised:
-        mgraph.Hierarchy(graph, order, device="cpu")
+        mgraph.Hierarchy(graph, order, device=device)
     vertex = raised.value.vertex
     # A closed walk of negative weight leads through the vertex, and it is in a component with a negative cycle.
     assert D[vertex, vertex] < 0
 
 
-def test_a_cycle_that_only_rounding_makes_negative():
+def test_a_cycle_that_only_rounding_makes_negative(device):
     graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 0], [0.1, 0.2, -0.3 + 2**-54])
     exact = mgraph.apsp(graph, method="johnson", device="cpu").distances
-    found = mgraph.Hierarchy(graph, [0, 1, 2], device="cpu").distances()
+    found = mgraph.Hierarchy(graph, [0, 1, 2], device=device).distances()
     assert np.allclose(found, exact, atol=1e-15)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-def test_bits_are_those_of_other_methods(dtype):
+def test_bits_are_those_of_other_methods(device, dtype):
     random = np.random.default_rng(8)
     graph = grid(40, 55, random, dtype)
-    hierarchy = mgraph.Hierarchy(graph, device="cpu")
+    hierarchy = mgraph.Hierarchy(graph, device=device)
     sources = random.integers(0, graph.n, 130)
     found = hierarchy.distances(sources)
     for source, row in list(zip(sources.tolist(), found, strict=True))[::13]:
         assert np.array_equal(mgraph.sssp(graph, source, device="cpu").distances, row)
 
 
-def test_long_integers_are_exact_and_too_long_ones_are_refused():
+def test_long_integers_are_exact_and_too_long_ones_are_refused(device):
     most = 2**28
     path = mgraph.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], [most, most, most - 2, most], directed=False)
-    hierarchy = mgraph.Hierarchy(path, [0, 4, 2, 1, 3], device="cpu")
+    hierarchy = mgraph.Hierarchy(path, [0, 4, 2, 1, 3], device=device)
     rows = hierarchy.distances([0, 1], [2, 3])
     assert rows.dtype == np.int32 and rows.tolist() == [[2 * most, 3 * most - 2], [most, 2 * most - 2]]
     assert hierarchy.distance(0, 3) == 3 * most - 2 and isinstance(hierarchy.distance(0, 3), int)
@@ -242,31 +248,31 @@ def test_long_integers_are_exact_and_too_long_ones_are_refused():
     ):
         with pytest.raises(mgraph.DistanceOverflowError, match="float64"):
             call()
-    assert mgraph.Hierarchy(path, [0, 4, 2, 1, 3], dtype="float64", device="cpu").distance(0, 4) == 4 * most - 2
+    assert mgraph.Hierarchy(path, [0, 4, 2, 1, 3], dtype="float64", device=device).distance(0, 4) == 4 * most - 2
     with pytest.raises(mgraph.DistanceOverflowError, match="too large for int32"):
-        mgraph.Hierarchy(mgraph.Graph.from_edges([0], [1], [2**30]), [0, 1], device="cpu")
-    alone = mgraph.Hierarchy(mgraph.Graph.from_edges([0], [1], [most], n=3), [0, 1, 2], device="cpu")
+        mgraph.Hierarchy(mgraph.Graph.from_edges([0], [1], [2**30]), [0, 1], device=device)
+    alone = mgraph.Hierarchy(mgraph.Graph.from_edges([0], [1], [most], n=3), [0, 1, 2], device=device)
     assert alone.distances([0]).tolist() == [[0, most, 2**31 - 1]]
 
 
-def test_dissection_needs_few_entries():
+def test_dissection_needs_few_entries(device):
     random = np.random.default_rng(1)
     graph = grid(60, 60, random)
-    dissected = mgraph.Hierarchy(graph, device="cpu")
-    shuffled = mgraph.Hierarchy(graph, random_order(random, graph.n), device="cpu")
+    dissected = mgraph.Hierarchy(graph, device=device)
+    shuffled = mgraph.Hierarchy(graph, random_order(random, graph.n), device=device)
     assert dissected.entries < 16 * graph.n and dissected.height < 200 and dissected.entries * 4 < shuffled.entries
     assert sorted(dissected.order) == list(range(graph.n))
-    again = mgraph.Hierarchy(graph, dissected.order, device="cpu")
+    again = mgraph.Hierarchy(graph, dissected.order, device=device)
     assert (again.entries, again.height) == (dissected.entries, dissected.height)
 
 
-def test_a_graph_that_fills_up_is_refused_with_the_figure():
+def test_a_graph_that_fills_up_is_refused_with_the_figure(device):
     graph = weighted(np.random.default_rng(1), 6000, 40_000, 9)
     with pytest.raises(mgraph.InputError, match=r"would have [\d,]+ entries, .* small separators"):
-        mgraph.Hierarchy(graph, device="cpu")
+        mgraph.Hierarchy(graph, device=device)
 
 
-def test_the_number_of_entries_is_that_of_the_fill():
+def test_the_number_of_entries_is_that_of_the_fill(device):
     random = np.random.default_rng(4)
     for n in (2, 5, 30, 120):
         graph, order = weighted(random, n, 2 * n, 5, directed=False), random_order(random, n)
@@ -282,12 +288,12 @@ def test_the_number_of_entries_is_that_of_the_fill():
             entries += len(upper)
             for u in upper:
                 neighbours[u] |= upper - {u}
-        assert mgraph.Hierarchy(graph, order, device="cpu").entries == entries
+        assert mgraph.Hierarchy(graph, order, device=device).entries == entries
 
 
 @pytest.mark.parametrize("graph", [mgraph.Graph.from_edges([], [], [], n=0), mgraph.Graph.from_edges([], [], n=3)])
-def test_graphs_without_edges(graph):
-    hierarchy = mgraph.Hierarchy(graph, device="cpu")
+def test_graphs_without_edges(device, graph):
+    hierarchy = mgraph.Hierarchy(graph, device=device)
     assert (hierarchy.n, hierarchy.m, hierarchy.entries) == (graph.n, 0, 0)
     assert np.array_equal(as_floats(hierarchy.distances()), textbook(graph))
     if graph.n:
@@ -317,24 +323,24 @@ def test_graphs_without_edges(graph):
         (lambda h: mgraph.Hierarchy(mgraph.generate.grid(2, 2), dtype="int16"), "dtype must be"),
     ],
 )
-def test_invalid_arguments_are_named(call, said):
+def test_invalid_arguments_are_named(device, call, said):
     graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], [1.0, 2.0, 3.0], directed=False)
     with pytest.raises(mgraph.InputError, match=said):
-        call(mgraph.Hierarchy(graph, [0, 1, 2, 3], device="cpu"))
+        call(mgraph.Hierarchy(graph, [0, 1, 2, 3], device=device))
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-def test_a_file_holds_a_hierarchy(dtype, tmp_path):
+def test_a_file_holds_a_hierarchy(device, dtype, tmp_path):
     random = np.random.default_rng(2)
     graph = grid(8, 9, random, dtype)
-    hierarchy = mgraph.Hierarchy(graph, device="cpu").customize(random.integers(1, 2**20, graph.m).astype(dtype))
+    hierarchy = mgraph.Hierarchy(graph, device=device).customize(random.integers(1, 2**20, graph.m).astype(dtype))
     hierarchy.save(tmp_path / "roads.npz")
     with pytest.raises(mgraph.OutputExistsError):
         hierarchy.save(tmp_path / "roads.npz")
-    loaded = mgraph.Hierarchy.load(tmp_path / "roads.npz", device="cpu")
+    loaded = mgraph.Hierarchy.load(tmp_path / "roads.npz", device=device)
     assert repr(loaded) == repr(hierarchy) and np.array_equal(loaded.order, hierarchy.order)
     assert np.array_equal(loaded.distances(), hierarchy.distances())
-    assert np.array_equal(loaded.customize(graph).distances(), mgraph.Hierarchy(graph, device="cpu").distances())
+    assert np.array_equal(loaded.customize(graph).distances(), mgraph.Hierarchy(graph, device=device).distances())
     hierarchy.save(tmp_path / "roads.npz", overwrite=True)
 
 
@@ -362,15 +368,15 @@ def test_a_file_holds_a_hierarchy(dtype, tmp_path):
         {"order": None},
     ],
 )
-def test_a_damaged_file_is_refused(change, tmp_path):
+def test_a_damaged_file_is_refused(device, change, tmp_path):
     graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], [1, 2, 3], directed=False)
     path = tmp_path / "roads.npz"
-    mgraph.Hierarchy(graph, [0, 1, 2, 3], device="cpu").save(path)
+    mgraph.Hierarchy(graph, [0, 1, 2, 3], device=device).save(path)
     with np.load(path) as archive:
         arrays = dict(archive) | change
     np.savez(path, **{name: array for name, array in arrays.items() if array is not None})
     with pytest.raises((mgraph.FormatError, mgraph.InputError)):
-        mgraph.Hierarchy.load(path, device="cpu")
+        mgraph.Hierarchy.load(path, device=device)
 
 
 def test_other_files_are_refused(tmp_path):
@@ -382,7 +388,7 @@ def test_other_files_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["NY.gr.xz", "COL.gr.xz"])
-def test_road_networks(name):
+def test_road_networks(device, name):
     if not (DATA / name).exists():
         pytest.skip(f"there is no {DATA / name}")
     random = np.random.default_rng(6)
@@ -391,7 +397,7 @@ def test_road_networks(name):
     half = src < dst
     weights = random.integers(1, 256, int(half.sum()))
     graph = mgraph.Graph.from_edges(src[half], dst[half], weights, n=edges.n, directed=False)
-    hierarchy = mgraph.Hierarchy(graph, device="cpu")
+    hierarchy = mgraph.Hierarchy(graph, device=device)
     assert hierarchy.entries < 6 * graph.n and hierarchy.height < 600
     sources = random.integers(0, graph.n, 3)
     expected = dijkstra(graph.to_scipy(), indices=sources)

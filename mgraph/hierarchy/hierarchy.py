@@ -10,7 +10,7 @@ from .. import device as devices
 from ..arguments import as_array, checked_flag, checked_integer, checked_limit, checked_vertices
 from ..arrays import Array
 from ..dtypes import distance_dtype
-from ..errors import DeviceError, Given, InputError
+from ..errors import InputError
 from ..graph import Graph, as_graph
 from ..graph.checks import checked_weights
 from . import paths, storage, sweeps
@@ -38,8 +38,8 @@ class Hierarchy:
         extra ``roads``: ``pip install 'dask-mgraph[roads]'``.
     dtype : {"float32", "float64", "int32"}, optional
         The type of distances. By default that of the weights; integers in int32, hop counts in float32.
-    device : {"cpu"}, optional
-        Where to compute. By default the CPU, which is all there is yet.
+    device : {"cpu", "cuda", "cuda:N"}, optional
+        Where to compute. By default the first GPU if there is one, and otherwise the CPU.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Hierarchy:
         graph = as_graph(graph)
         computed = distance_dtype(graph.weights_dtype, dtype, TYPES)
         given = None if order is None else checked_order(order, graph.n)
-        where = _device(device)
+        where = devices.find(device)
         weights = graph.csr().weights
         edges = encoded(None if weights is None else devices.to_host(weights), graph.m, computed)
         self._build(graph, given, where)
@@ -188,8 +188,8 @@ class Hierarchy:
         Returns
         -------
         array, shape (k, t), or Measured
-            The distance from each source to each target; ``inf``, for int32 its largest value, where there is no path.
-            With `reduce`, the measures of each source.
+            The distance from each source to each target, on the graph's device; ``inf``, for int32 its largest value,
+            where there is no path. With `reduce`, the measures of each source.
 
         Raises
         ------
@@ -222,7 +222,8 @@ class Hierarchy:
             schedule = self._schedules["all"] = sweeps.schedule_of(self._structure, self._on, ends)
         if wanted is not None:
             return sweeps.measured(self._on, self._lengths, starts, ends, schedule, most, wanted)
-        return sweeps.distances(self._structure, self._on, self._lengths, starts, schedule, most)
+        home = devices.find(self._graph.device)
+        return sweeps.distances(self._structure, self._on, home, self._lengths, starts, schedule, most)
 
     def distance(self, source: int, target: int) -> float:
         """Return the length of the shortest path from one vertex to another.
@@ -322,7 +323,7 @@ class Hierarchy:
         ----------
         path : path, str or URL
             The file.
-        device : {"cpu"}, optional
+        device : {"cpu", "cuda", "cuda:N"}, optional
             Where to compute, as for the class.
 
         Returns
@@ -348,7 +349,7 @@ class Hierarchy:
             ...
         mgraph.errors.MissingFileError: [Errno 2] there is no such file: 'no-such-file.npz'
         """
-        where = _device(device)
+        where = devices.find(device)
         stored = storage.load(path)
         made = object.__new__(cls)
         made._build(stored.graph, checked_order(stored.order, stored.graph.n), where)
@@ -450,11 +451,3 @@ class Hierarchy:
         ends = (("source", source), ("target", target))
         start, end = (int(rank[checked_integer(name, vertex, 0, self.n - 1)]) for name, vertex in ends)
         return start, end
-
-
-def _device(device: str | devices.Device | None) -> devices.Device:
-    """Return the device to compute on."""
-    found = devices.find("cpu" if device is None else device)
-    if found.kind != "cpu":
-        raise DeviceError("hierarchies are computed on CPUs: use ", Given("device", "cpu"))
-    return found

@@ -18,7 +18,7 @@ class OnDevice(NamedTuple):
     lower: Lower
     upward: Placed
     downward: Placed
-    stages: tuple[Array, Array]
+    stages: tuple[Array, ...]
 
     @property
     def kernels(self) -> Operations:
@@ -39,5 +39,5 @@ def placed(structure: Structure, device: devices.Device) -> OnDevice:
         Lower(*moved(structure.lower)),
         Placed(*moved(structure.upward)),
         Placed(*moved(structure.downward)),
-        hierarchy_kernels.on(device).stages(structure.tree, structure.entries),
+        moved(hierarchy_kernels.on(device).stages(structure.tree, structure.entries)),
     )

@@ -12,13 +12,16 @@ import numpy as np
 
 from .. import device as devices
 from ..arguments import one_of
-from ..arrays import Array
+from ..arrays import Array, distinct
 from ..dtypes import distance_range, infinity, kernel_infinity, out_of_range
 from ..errors import InputError
 from ..kernels.hierarchy.ops import Measures
 from .lengths import Lengths
 from .placed import OnDevice
 from .structure import Structure
+
+#: Sources whose distances are brought home at a time.
+_ROWS = 1024
 
 #: The measures that have no parameter.
 MEASURES = ("eccentricity", "mean", "closeness", "harmonic", "reached")
@@ -107,7 +110,7 @@ class Schedule(NamedTuple):
     """What a sweep passes: the vertices in order, where its steps begin, and the place of each target."""
 
     vertices: Array
-    steps: np.ndarray
+    steps: Array
     places: np.ndarray
 
 
@@ -115,43 +118,58 @@ def schedule_of(structure: Structure, on: OnDevice, targets: np.ndarray) -> Sche
     """Return the schedule of a sweep to these ranks."""
     chosen = np.zeros(len(structure.order), bool)
     chosen[targets] = True
+    above = targets
+    while len(above):
+        above = structure.tree.parent[above]
+        above = distinct(above[above >= 0])
+        above = above[~chosen[above]]
+        chosen[above] = True
     vertices, steps = on.kernels.schedule(structure.tree, chosen)
     place = np.empty(len(structure.order), np.int32)
     place[vertices] = np.arange(len(vertices), dtype=np.int32)
-    return Schedule(on.device.asarray(vertices), steps, place[targets])
+    return Schedule(on.device.asarray(vertices), on.device.asarray(steps), place[targets])
 
 
 def distances(
-    structure: Structure, on: OnDevice, lengths: Lengths, sources: np.ndarray, schedule: Schedule, limit: float
+    structure: Structure,
+    on: OnDevice,
+    home: devices.Device,
+    lengths: Lengths,
+    sources: np.ndarray,
+    schedule: Schedule,
+    limit: float,
 ) -> Array:
-    """Return the distances from some ranks to the targets of a schedule: shape (sources, targets).
+    """Return the distances from some ranks to the targets of a schedule, at home: shape (sources, targets).
 
     Raises
     ------
     DistanceOverflowError
         If a distance is out of range for its type.
     MemoryLimitError
-        If they do not fit the free memory of the device.
+        If they do not fit the free memory.
     """
     device, kernels, inner = on.device, on.kernels, np.dtype(lengths.up.dtype)
     shape = len(sources), len(schedule.places)
-    needed = shape[0] * shape[1] * lengths.dtype.itemsize
+    straight = inner == lengths.dtype and home.name == device.name
+    rows = max(1, len(sources) if straight else min(len(sources), _ROWS))
     height = int(structure.tree.depth.max(initial=0)) + 1
-    work = kernels.workspace_bytes(len(schedule.vertices), len(sources), height, inner.itemsize)
-    wide = 0 if inner == lengths.dtype else min(len(sources), kernels.LANES) * shape[1] * inner.itemsize
-    with device.active(), devices.allocating(f"distances of {shape[0]:,} x {shape[1]:,}", needed + work + wide, device):
-        D = device.xp.empty(shape, lengths.dtype)
+    work = kernels.workspace_bytes(len(schedule.vertices), rows, height, inner.itemsize)
+    batch = 0 if straight else rows * shape[1] * (inner.itemsize + lengths.dtype.itemsize)
+    what = f"distances of {shape[0]:,} x {shape[1]:,}"
+    devices.check_free_memory(what, shape[0] * shape[1] * lengths.dtype.itemsize + batch + work, home)
+    with device.active(), devices.allocating(what, batch + work, device):
+        D = home.xp.empty(shape, lengths.dtype)
         starts, places = device.asarray(sources), device.asarray(schedule.places)
-        rows = len(sources) if inner == lengths.dtype else kernels.LANES
-        for first in range(0, len(sources), max(rows, 1)):
+        for first in range(0, len(sources), rows):
             part = D[first : first + rows]
-            own = part if inner == lengths.dtype else device.xp.empty(part.shape, inner)
+            own = part if straight else device.xp.empty(part.shape, inner)
             kernels.sweep(
                 *(on.tree, on.entries, lengths.up, lengths.down, starts[first : first + rows]),
                 *(schedule.vertices, schedule.steps, places, _bound(limit, inner), own),
             )
-            if own is not part:
-                part[...] = _narrowed(own, lengths, device)
+            if not straight:
+                narrow = own if inner == lengths.dtype else _narrowed(own, lengths, device)
+                part[...] = home.asarray(narrow)
     return D
 
 

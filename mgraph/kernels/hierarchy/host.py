@@ -418,17 +418,9 @@ def _middle(a, b, entries, lower, upward, downward, lengths, up, down):
 
 
 def schedule(tree, chosen):
-    """Return the chosen vertices and their ancestors, descending, and where the sweep's one step begins and ends."""
-    _choose_ancestors(tree.parent, chosen)
+    """Return the chosen vertices, descending, and where the sweep's one step begins and ends."""
     vertices = np.flatnonzero(chosen)[::-1].astype(np.int32)
-    return vertices, np.array([0, len(vertices)])
-
-
-@njit(nogil=True, cache=True)
-def _choose_ancestors(parent, chosen):
-    for v in range(len(parent)):
-        if chosen[v] and parent[v] >= 0:
-            chosen[parent[v]] = True
+    return vertices, np.array([0, len(vertices)], np.int32)
 
 
 def workspace_bytes(vertices, sources, height, itemsize):

@@ -6,7 +6,7 @@ which is an ancestor. ``up[e]`` is the length from v to it, ``down[e]`` the leng
 float32, float64 or int32; `kernel_infinity` of the type stands for no path.
 """
 
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -68,9 +68,6 @@ class Measures(NamedTuple):
 class Operations(Protocol):
     """The operations of both twins."""
 
-    #: Sources that a sweep takes at a time, or a multiple.
-    LANES: int
-
     def parents(self, indptr: Array, indices: Array, parent: Array) -> None:
         """Write the elimination tree's parent of each vertex of a symmetric graph; -1 for a root."""
         ...
@@ -95,8 +92,8 @@ class Operations(Protocol):
         """Write the number of the entry of each edge, whose ends are ranks; -1 for a self-loop."""
         ...
 
-    def stages(self, tree: Tree, entries: Entries) -> tuple[np.ndarray, np.ndarray]:
-        """Return how `customize` divides the vertices, in two arrays; `tree` and `entries` lie on the host."""
+    def stages(self, tree: Tree, entries: Entries) -> tuple[np.ndarray, ...]:
+        """Return how `customize` divides the vertices, in arrays; `tree` and `entries` lie on the host."""
         ...
 
     def customize(
@@ -108,7 +105,7 @@ class Operations(Protocol):
         lengths: Array,
         up: Array,
         down: Array,
-        stages: Any,
+        stages: tuple[Array, ...],
     ) -> None:
         """Write the length of each entry: of the shortest path over lower vertices, upwards and downwards.
 
@@ -149,9 +146,9 @@ class Operations(Protocol):
         ...
 
     def schedule(self, tree: Tree, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the chosen vertices and their ancestors in the order of a sweep, and where its steps begin.
+        """Return the chosen vertices, int32, in the order of a sweep, and where its steps begin.
 
-        `tree` lies on the host; `chosen` is of bool, shape (n,), and is changed.
+        `tree` lies on the host; `chosen` is of bool, shape (n,), with all ancestors of what is chosen.
         """
         ...
 
@@ -167,7 +164,7 @@ class Operations(Protocol):
         down: Array,
         sources: Array,
         schedule: Array,
-        steps: np.ndarray,
+        steps: Array,
         places: Array,
         limit: float,
         D: Array,
@@ -186,7 +183,7 @@ class Operations(Protocol):
         down: Array,
         sources: Array,
         schedule: Array,
-        steps: np.ndarray,
+        steps: Array,
         times: Array,
         limit: float,
         radii: Array,
