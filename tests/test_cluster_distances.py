@@ -1,0 +1,63 @@
+"""Distances from many sources on Dask workers equal direct ones, of graphs that are sent and that lie there."""
+
+import numpy as np
+import pytest
+from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens Dask's warnings here too)
+
+import mgraph
+
+MEASURES = ["eccentricity", "mean", "closeness", "harmonic", "reached", ("within", [5, 9])]
+ASKED = [
+    {},
+    {"sources": [5, 7, 5], "predecessors": True},
+    {"targets": [4, 1], "limit": 20},
+    {"nearest": 3, "targets": range(0, 130, 3)},
+    {"reduce": MEASURES},
+    {"sources": [3], "reduce": MEASURES, "targets": [9, 2]},
+]
+
+
+@pytest.fixture(scope="module", params=[1, 3])
+def client(request):
+    """Workers in this process."""
+    with cluster(request.param, processes=False) as made:
+        yield made
+
+
+def graphs():
+    random = np.random.default_rng(3)
+    ends, lengths = random.integers(0, 130, (2, 400)), random.integers(0, 20, 400)
+    potential = random.integers(0, 50, 130)
+    shifted = lengths + potential[ends[0]] - potential[ends[1]]
+    yield mgraph.Graph.from_edges(*ends, lengths, n=131)
+    yield mgraph.Graph.from_edges(*ends, lengths.astype(np.float64), n=131, directed=False)
+    yield mgraph.Graph.from_edges(*ends, n=131)
+    yield mgraph.Graph.from_edges(*ends, shifted, n=131)
+
+
+def same(found, expected):
+    assert found.arrays.keys() == expected.arrays.keys()
+    for name, array in found.arrays.items():
+        array = array.to_numpy() if hasattr(array, "to_numpy") else array
+        assert array.dtype == expected.arrays[name].dtype
+        np.testing.assert_array_equal(array, expected.arrays[name], err_msg=name)
+
+
+@pytest.mark.parametrize("options", ASKED)
+def test_the_same_as_direct(options, client):
+    for graph in graphs():
+        expected = mgraph.distances(graph, **options, device="cpu")
+        found = mgraph.distances(graph, **options, client=client, device="cpu")
+        same(found, expected)
+        with mgraph.DistributedGraph.from_graph(graph, client, device="cpu") as placed:
+            found = mgraph.distances(placed, **options)
+            same(found, expected)
+            if graph.nonnegative or "limit" not in options:
+                found.verify()
+
+
+def test_more_workers_than_sources(client):
+    graph = next(graphs())
+    found = mgraph.distances(graph, [9], client=client, device="cpu", span=1)
+    same(found, mgraph.distances(graph, [9], device="cpu"))
+    assert found.to_dataframe()["source"].eq(9).all()
