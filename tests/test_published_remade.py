@@ -11,6 +11,7 @@ import dask
 import numpy as np
 import pytest
 from distributed import Client
+from test_checkpoints import Steps, written
 from test_cli import ok
 from test_cluster import kill_a_worker, wait_until
 from test_cluster import pytestmark as cluster_marks
@@ -154,6 +155,24 @@ def test_a_worker_that_is_lost_while_it_is_made_again(mortals, others, monkeypat
     np.testing.assert_array_equal(distances(handle), expected)
     assert len(killed) == 1
     np.testing.assert_array_equal(distances(mgraph.resident("streets", others[1])), expected)
+    mgraph.cluster.unpublish("streets", mortals)
+
+
+def test_a_call_with_checkpoints_on_a_graph_of_another_client(mortals, others, tmp_path):  # noqa: F811
+    with grid(mortals) as graph:
+        graph.publish("streets")
+    handle = mgraph.resident("streets", others[0])
+    steps, killing = Steps(), written(tmp_path, pause=0.2, then=lambda: kill_a_worker(mortals))
+
+    def progress(k, of):
+        steps(k, of)
+        killing(k, of)
+
+    found = mgraph.apsp(handle, method="naive", span=10, checkpoint=tmp_path, checkpoint_every=0, progress=progress)
+    wanted = mgraph.apsp(GRID, method="naive", device="cpu").distances
+    np.testing.assert_array_equal(found.distances.to_numpy(), wanted)
+    back, *_ = [later for before, later in zip(steps.seen, steps.seen[1:], strict=False) if later <= before]
+    assert back > 10
     mgraph.cluster.unpublish("streets", mortals)
 
 

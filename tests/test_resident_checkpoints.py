@@ -20,7 +20,7 @@ from test_checkpoints import (
     mgraph_command,
     written,
 )
-from test_cluster import cluster, kill_a_worker, pytestmark, wait_until  # noqa: F401  (the mark works here too)
+from test_cluster import cluster, gpus, kill_a_worker, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 from test_recovery import LOST, mortals, nursed  # noqa: F401  (fixtures)
 from test_resident import names_kept
 
@@ -66,6 +66,29 @@ def test_a_call_goes_on_where_its_input_lies_on_other_workers(three, two, tmp_pa
         assert again.seen[0] > json.loads(manifest.read_text())["step"] > 0
     equal(call(given, device="cpu", checkpoint=tmp_path, resume=True, **options), wanted, names)
     equal(call(given, client=two, device="cpu", checkpoint=tmp_path, resume=True, **options), wanted, names)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("case", ["blocked", "sssp", "bfs, hybrid", "bfs_many", "sssp, nearfar", "closure", "wyllie"])
+def test_gpus_go_on_where_the_input_lies(gpus, tmp_path, case):  # noqa: F811
+    call, options, names = CALLS[case]
+    if case == "sssp":  # a batch has thousands of sources
+        given = mgraph.generate.grid(110, 110, weights=(1, 9), device="cpu")
+        options, names = {"method": "sssp", "span": 1}, ("distances",)
+    else:
+        given = INPUTS.get(case, GRAPH)
+
+    def there():
+        if isinstance(given, mgraph.Graph):
+            return DistributedGraph.from_graph(given, gpus)
+        return mgraph.generate.linked_list(len(given), seed=1, client=gpus)
+
+    with pytest.raises(Stopped):
+        stop = written(tmp_path, pause=PAUSES.get(case, 0.2))
+        call(there(), checkpoint=tmp_path, checkpoint_every=0, progress=stop, **options)
+    wanted = call(given, device="cuda", **options)
+    equal(call(there(), checkpoint=tmp_path, resume=True, **options), wanted, names)
+    equal(call(given, device="cuda", checkpoint=tmp_path, resume=True, **options), wanted, names)
 
 
 def states(client):

@@ -78,7 +78,7 @@ class Resident:
         """
         group, call = self._group, uuid.uuid4().hex
         log_plan(plan)
-        with group.lock, memory_errors(plan.algorithm, plan), held(checkpoints), opened(group.client):
+        with held(checkpoints), group.lock, memory_errors(plan.algorithm, plan), opened(group.client):
             group.ready(self._loss)  # another thread's call may have failed since
             watch, started = group.watch(call, plan.seconds), time.perf_counter()
             first = partial(self._asked, watch, call, program, piece(0))
