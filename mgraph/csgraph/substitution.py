@@ -123,7 +123,7 @@ def enable() -> Substitution:
 
 
 def _put_in_place(replacements: Mapping[int, Any]) -> None:
-    """Put others in the place of objects, given by their ids, in every module but mgraph's and the parts of SciPy's csgraph."""
+    """Put others in the place of objects, given by their ids, but not in mgraph and in the parts of SciPy's csgraph."""
     for name, module in list(sys.modules.items()):
         if name.startswith(("mgraph.", "scipy.sparse.csgraph.")):
             continue
