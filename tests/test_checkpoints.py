@@ -334,26 +334,18 @@ def test_a_whole_matrix_goes_on_as_a_whole(apart, tmp_path):
 
 
 @LOST
-def test_a_call_that_loses_a_worker_goes_on_from_its_checkpoint(mortals, tmp_path):
-    call, options, names = CALLS["blocked"]
-    steps, killing = Steps(), written(tmp_path, then=lambda: kill_a_worker(mortals))
-
-    def progress(k, of):
-        steps(k, of)
-        killing(k, of)
-
-    found = call(
-        GRAPH,
-        client=mortals,
-        device="cpu",
-        checkpoint=tmp_path,
-        checkpoint_every=0,
-        progress=progress,
-        **options,
-    )
-    equal(found, call(GRAPH, device="cpu", **options), names)
-    back = [later for before, later in zip(steps.seen, steps.seen[1:], strict=False) if later <= before]
-    assert back and min(back) > 3  # it did not begin anew
+@pytest.mark.parametrize(
+    "case", ["blocked", "sssp", "closure", "bfs, hybrid", "bfs_many", "sssp, nearfar", "wyllie", "splitter64"]
+)
+def test_a_call_that_loses_a_worker_goes_on_from_its_checkpoint(mortals, tmp_path, caplog, case):
+    (call, options, names), graph = CALLS[case], INPUTS.get(case, GRAPH)
+    killed = []
+    killing = written(tmp_path, then=lambda: killed.append(kill_a_worker(mortals)), pause=PAUSES.get(case, 0.1))
+    on = {"client": mortals, "device": "cpu", "checkpoint": tmp_path, "checkpoint_every": 0}
+    with caplog.at_level(logging.INFO, "mgraph"):
+        found = call(graph, progress=killing, **on, **options)
+    assert len(killed) == 1 and "going on by the checkpoint" in caplog.text
+    equal(found, call(graph, device="cpu", **options), names)
 
 
 def test_a_negative_cycle_that_was_found_before(tmp_path):
