@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -439,6 +440,17 @@ def test_files_that_a_killed_worker_has_begun_are_removed(stopped):
     assert not any(path.exists() for path in begun) and all(path.exists() for path in others)
 
 
+def test_files_of_a_checkpoint_that_was_not_complete_are_removed_first(stopped, tmp_path):
+    """They take as much of the disk as a checkpoint does, which the next one needs."""
+    for folder in (stopped, tmp_path / "none"):
+        folder.mkdir(exist_ok=True)
+        left, others = folder / "000000000009-0123abcd-distances-0-0.bin", folder / "notes.bin"
+        for path in (left, others):
+            path.write_bytes(b"a part")
+        resumed(folder, checkpoint_every=1000, progress=lambda k, of, left=left: wait_until(lambda: not left.exists()))
+        assert others.exists()
+
+
 @pytest.fixture(scope="module")
 def once(tmp_path_factory):
     call, options, _ = CALLS["blocked"]
@@ -458,8 +470,8 @@ def stopped(once, tmp_path):
 def resumed(folder, graph=GRAPH, **other):
     call, options, _ = CALLS["blocked"]
     steps = Steps()
-    found = call(graph, device="cpu", checkpoint=folder, resume=True, progress=steps, **options | other)
-    return found, steps.seen
+    on = {"device": "cpu", "checkpoint": folder, "resume": True, "progress": steps}
+    return call(graph, **on | options | other), steps.seen
 
 
 def damaged(how, manifest):
@@ -828,6 +840,44 @@ def test_resume_on_the_command_line(tmp_path):
     assert json.loads(found.stdout)["workers"] == 2
     wanted = mgraph.apsp(mgraph.read(ran / "path.txt"), device="cpu").distances
     np.testing.assert_array_equal(np.load(ran / "found.npy"), wanted)
+
+
+@pytest.mark.parametrize(
+    ("where", "sent", "code"),
+    [
+        ("direct", signal.SIGINT, 130),
+        ("direct", signal.SIGTERM, -signal.SIGTERM),  # which a shell says as 143
+        ("out of core", signal.SIGINT, 130),
+        ("out of core", signal.SIGKILL, -signal.SIGKILL),
+        ("workers", signal.SIGINT, 130),
+        ("workers", signal.SIGTERM, 143),
+    ],
+)
+def test_a_signal_in_the_middle_of_writing(tmp_path, where, sent, code):
+    """The command ends, the last complete checkpoint is used, and what was begun is removed."""
+    options = {
+        "direct": ["--method", "naive", "--span", "20"],
+        "out of core": ["--method", "blocked", "--block", "32", "--span", "1", "--memory-limit", "2MB"],
+        "workers": ["--method", "naive", "--span", "20", "--workers", "2"],
+    }[where]
+    folder = tmp_path / "kept"
+    (tmp_path / "path.txt").write_text("".join(f"{a} {a + 1} {1 + a % 7}\n" for a in range(1199)))
+    words = ["apsp", "path.txt", "--device", "cpu", *options, "--checkpoint", "kept", "--checkpoint-every", "0"]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "mgraph.cli", *words, "--out", "found.npy"], cwd=tmp_path, stderr=subprocess.PIPE
+    )
+    while running.poll() is None and not (complete(folder) and any(folder.glob(".*.tmp"))):
+        time.sleep(0.001)
+    running.send_signal(sent)
+    _, said = running.communicate(timeout=120)
+    assert running.returncode == code, said
+    named = {each["file"] for manifest in complete(folder) for each in json.loads(manifest.read_text())["files"]}
+    begun = {file.name for file in folder.glob("*.bin")} - named
+    mgraph_command("resume", folder, "--checkpoint-every", "1000")
+    wanted = mgraph.apsp(mgraph.read(tmp_path / "path.txt"), device="cpu").distances
+    np.testing.assert_array_equal(np.load(tmp_path / "found.npy"), wanted)
+    left = {file.name for file in folder.iterdir()}
+    assert named <= left and not left & begun and not any(name.endswith(".tmp") for name in left)
 
 
 def test_resume_without_a_command(stopped, tmp_path):

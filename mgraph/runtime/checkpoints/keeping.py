@@ -146,12 +146,15 @@ class Keeping:
                 self._kept = [*self._before(number), manifest]
                 self._final = tuple(stored for stored in manifest.files if stored.final)
                 _log.info("going on by the checkpoint that was written to %s at %s", self._store, manifest.written)
+                if not damages:  # else those files stay until the next checkpoint is complete
+                    self._clear()
                 self._last = self._asked = time.monotonic()  # filling took its time
                 return int(answers[0])
             damages.append(wrong)
             _log.warning("checkpoint %d cannot be used: %s", number, wrong)
         if damages:
             raise CheckpointError(f"no checkpoint can be used: {damages[0]}")
+        self._clear()
         return 0
 
     def _first(self, answer: int | str) -> int | str:
@@ -244,12 +247,16 @@ class Keeping:
 
     def end(self) -> None:
         """Remove what belongs to no complete checkpoint; called when nothing is written any more."""
-        try:
-            self._prune()
-        except Exception as error:  # the result is there, and a later call removes it too
-            _log.warning("what is left in %s could not be removed: %s", self._store, error)
+        self._clear()
         if self._pruning is not None:
             self._pruning.join()
+
+    def _clear(self) -> None:
+        """Begin to remove what belongs to no complete checkpoint, such as what a killed call has left."""
+        try:
+            self._prune()
+        except Exception as error:  # a later call removes it too
+            _log.warning("what is left in %s could not be removed: %s", self._store, error)
 
     def _prune(self) -> None:
         """Begin to remove what belongs to no complete checkpoint, but not what is written from now on.
