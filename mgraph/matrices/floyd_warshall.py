@@ -264,7 +264,8 @@ def _derived(state: MatrixShard[minplus_kernels.Operations]) -> Array:
     P = empty(s.D.shape[0], s.D.shape[1], np.int32, s.device)
     edges = Compressed(s.device.asarray(incoming.indptr), s.device.asarray(incoming.indices), incoming.weights)
     lengths = edge_lengths(edges, None, np.dtype(s.D.dtype), s.device)
-    sssp_many_kernels.on(s.device).predecessors(s.D, s.rows[0], (edges.indptr, edges.indices, lengths), P)
+    sources = s.device.xp.arange(*s.rows, dtype=np.int32)
+    sssp_many_kernels.on(s.device).predecessors(s.D, sources, (edges.indptr, edges.indices, lengths), P)
     return P
 
 
