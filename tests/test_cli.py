@@ -344,6 +344,7 @@ def test_several_files_are_one_graph(tmp_path, cycle):
         (["plan", "apsp", "-n", "8", "--gpus", "2", "--devices", "cpu"], "only one of --devices and --gpus"),
         (["plan", "apsp", "-n", "8", "--gpus", "2", "--network", "fast"], "fast"),
         (["plan", "apsp", "-n", "8", "--gpus", "2", "--network", "0"], "--network must be a number of bytes"),
+        (["plan", "apsp", "-n", "8", "--any-predecessors"], "--any-predecessors goes with bfs alone"),
         (["dijkstra", "FILE"], "No such command"),
     ],
 )
@@ -706,6 +707,8 @@ def test_plan():
     found = facts("plan", *arguments)
     assert found["peak_bytes"] == list(expected.peak_bytes) and len(found["ranges"]) == 4
     search = ("bfs", "--n", 1000, "--m", 5000, "--devices", "cpu")
+    trees = [facts("plan", *search, *flag) for flag in ((), ("--predecessors",), ("--any-predecessors",))]
+    assert [(each["predecessors"], each["tree"]) for each in trees] == [(False, False), (True, False), (True, True)]
     assert facts("plan", "bfs_many", *search[1:], "--sources", 100)["batch"] == 128
     assert facts("plan", *search, "--undirected")["peak_bytes"] < facts("plan", *search)["peak_bytes"]
     assert len(facts("plan", "apsp", "--n", 1000, "--devices", "3")["devices"]) == 3

@@ -9,7 +9,7 @@ import time
 import dask
 import pytest
 from distributed import Client
-from test_cluster import cluster, pytestmark  # noqa: F401  (the mark works here too)
+from test_cluster import cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 
 import mgraph
 from mgraph.errors import InputError, MemoryLimitError, SchedulerError, WorkerLostError
@@ -73,3 +73,15 @@ def test_the_memory_of_calls_on_workers_is_configured():
             pytest.raises(InputError, match=r"mgraph\.memory-limit of Dask's configuration"),
         ):
             mgraph.bfs(graph, 0, client=client, device="cpu")
+
+
+def test_sigterm_ends_a_command_on_the_workers_of_a_scheduler():
+    with cluster(2, processes=True) as client:
+        arguments = ["apsp", "--rmat", "12", "--method", "blocked", "--span", "1", "--device", "cpu", "--quiet"]
+        command = [sys.executable, "-m", "mgraph.cli", *arguments, "--scheduler", client.scheduler.address]
+        running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        wait_until(lambda: [event for _, event in client.get_events("mgraph") if event["event"] == "plan"])
+        running.terminate()
+        assert running.communicate() == ("", "mgraph: terminated\n") and running.returncode == 143
+        assert client.get_events("mgraph")[-1][1]["error"].startswith("Terminated")
+        assert mgraph.bfs(mgraph.generate.grid(3, 3), 0, client=client, device="cpu").distances.max() == 4

@@ -17,6 +17,22 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM, where it ends a command as Ctrl-C does."""
 
 
+def terminate(*_: Any) -> None:
+    """Handle SIGTERM: raise `Terminated`; a second one ends the process at once."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    raise Terminated
+
+
+@contextlib.contextmanager
+def terminable() -> Iterator[None]:
+    """Let SIGTERM end the block as Ctrl-C does. By default it would end this process without a word."""
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 @contextlib.contextmanager
 def stoppable(by_workers: bool) -> Iterator[Callable[[], None]]:
     """Handle Ctrl-C: interrupt a call with workers immediately, any other when the yielded function is next called.

@@ -35,6 +35,11 @@ def _for(option: str) -> str:
     return f"For {', '.join(takers(option))}."
 
 
+def _flag(spelled: str, name: str, value: object, text: str) -> Any:
+    """Return a flag that passes a value; several may be of one name."""
+    return click.option(spelled, name, type=click.UNPROCESSED, is_flag=True, flag_value=value, default=False, help=text)
+
+
 @main.command(help=HELP, epilog="Example: mgraph plan apsp -n 1660000 --gpus 4608 --network 25e9")
 @click.argument("algorithm", metavar="ALGORITHM")
 @click.option("-n", "--n", type=int, required=True, metavar="N", help="Number of vertices.")
@@ -70,7 +75,8 @@ def _for(option: str) -> str:
     type=click.Choice([dtype.name for dtype in DISTANCE_TYPES]),
     help="The type to compute in; by default float32. " + _for("dtype"),
 )
-@click.option("--predecessors", is_flag=True, help="Find the predecessors too. " + _for("predecessors"))
+@_flag("--predecessors", "predecessors", True, "Find the predecessors too. " + _for("predecessors"))
+@_flag("--any-predecessors", "predecessors", "any", "Find any predecessors on shortest paths. For bfs.")
 @click.option("--intermediate", is_flag=True, help="Find the highest intermediate vertices. " + _for("intermediate"))
 @click.option("--block", type=int, metavar="N", help="Pivots eliminated at a time. " + _for("block"))
 @memory_limit_option
@@ -102,6 +108,8 @@ def plan(
         for name, each in options.items()
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT
     }
+    if given.get("predecessors") == "any" and algorithm != "bfs":
+        raise click.UsageError("--any-predecessors goes with bfs alone")
     made = mgraph.plan(algorithm, n, m, specs, **given)
     if not as_json:
         click.echo(made.explain())

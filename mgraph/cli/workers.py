@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from .interrupts import Terminated, counted_interrupts
+from .interrupts import Terminated, counted_interrupts, terminable, terminate
 
 #: The files of a client's TLS: the CA's certificate, the client's own, and its key.
 Tls = tuple[Path | None, Path | None, Path | None]
@@ -61,7 +61,7 @@ def _connected(
 
     ca_file, cert, key = tls
     security = None if ca_file is None or cert is None else tls_security(ca_file, cert, key)
-    with connect(scheduler, scheduler_file, security=security) as client:
+    with terminable(), connect(scheduler, scheduler_file, security=security) as client:
         if wait is not None:
             await_workers(client, wait, worker_timeout)
         yield client
@@ -73,10 +73,6 @@ def _local_client(workers: int, device: str | None) -> Iterator[Any]:
     from ..runtime.dask import local_client  # and Dask
 
     pressed: list[type[KeyboardInterrupt]] = []
-
-    def terminate(*_: Any) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a second one ends the process at once
-        raise Terminated
 
     with contextlib.ExitStack() as started:
         # By default it would end this process alone, which then could not close the workers.
