@@ -1,5 +1,6 @@
 """Checkpoints: what they hold, going on from them, and what becomes of damaged ones."""
 
+import errno
 import functools
 import json
 import logging
@@ -349,9 +350,10 @@ def test_a_call_that_loses_a_worker_goes_on_from_its_checkpoint(mortals, tmp_pat
     equal(found, call(graph, device="cpu", **options), names)
 
 
-def test_a_negative_cycle_that_was_found_before(tmp_path):
-    graph = mgraph.Graph.from_edges([1, 2, *range(3, 300)], [2, 1, *range(4, 301)], [-5, 4, *[1] * 297])
-    call, options, _ = CALLS["naive"]
+@pytest.mark.parametrize("case", ["naive", "out of core"])
+def test_a_negative_cycle_that_was_found_before(tmp_path, case):
+    graph = mgraph.Graph.from_edges([1, 2, *range(3, 400)], [2, 1, *range(4, 401)], [-5, 4, *[1] * 397])
+    call, options, _ = CALLS[case]
     with pytest.raises(Stopped):
         call(graph, device="cpu", checkpoint=tmp_path, checkpoint_every=0, progress=written(tmp_path), **options)
     with pytest.raises(mgraph.NegativeCycleError) as caught:
@@ -762,6 +764,28 @@ def test_a_checkpoint_that_cannot_be_written_warns(tmp_path, place, monkeypatch)
             return
     equal(found, call(GRAPH, device="cpu", **options), names)
     assert any("was not written to" in str(each.message) and "the call goes on" in str(each.message) for each in caught)
+
+
+def test_on_a_disk_with_room_for_two_checkpoints_the_older_makes_room(tmp_path, monkeypatch):
+    call, options, names = CALLS["blocked"]
+    writes, there = Store.write, []
+
+    def full(self, *given):
+        if len(complete(tmp_path)) == 2:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return writes(self, *given)
+
+    def progress(k, of):
+        time.sleep(0.1)
+        there.extend(path.name for path in complete(tmp_path) if path.name not in there)
+
+    monkeypatch.setattr(Store, "write", full)
+    with pytest.warns(RuntimeWarning, match="No space left on device"):
+        found = call(
+            GRAPH, device="cpu", checkpoint=tmp_path, checkpoint_every=0, progress=progress, **options | {"span": 1}
+        )
+    equal(found, call(GRAPH, device="cpu", **options), names)
+    assert len(there) > 2 and there[-1] == complete(tmp_path)[-1].name
 
 
 def test_a_url(tmp_path):

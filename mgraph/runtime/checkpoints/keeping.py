@@ -25,7 +25,7 @@ from ...planning.devices import usable
 from ...planning.plan import Plan
 from .lasting import Lasting
 from .store import Manifest, Store, Stored
-from .writing import Order, Report
+from .writing import Order, Report, no_room
 
 _log = logging.getLogger(__name__)
 
@@ -222,7 +222,7 @@ class Keeping:
         changing = tuple(stored for stored in files if not stored.final)
         written = datetime.now(UTC).isoformat(timespec="seconds")
         manifest = Manifest(self._number, self._call | self._noted, self._input, step, written, final + changing)
-        error = next((report.error for report in done if report.error), "")
+        error, full = next((report.error for report in done if report.error), ""), any(report.full for report in done)
         try:
             if not error:
                 hidden = self._store.missing(manifest.files)
@@ -230,9 +230,11 @@ class Keeping:
                     raise CheckpointError(f"{len(hidden)} files are not there: do all workers see the same folder?")
                 self._store.complete(manifest)
                 self._kept, self._final = [*self._kept, manifest][-KEPT:], final
-            self._prune()
         except Exception as failed:  # of any library by which fsspec knows URLs
-            error = str(failed) or type(failed).__name__
+            error, full = str(failed) or type(failed).__name__, no_room(failed)
+        if full:  # the older one makes room for the next, which would fail as well
+            self._kept = self._kept[1 - KEPT :]
+        self._clear()
         if error:
             text = f"checkpoint {self._number} was not written to {self._store}, and the call goes on: {error}"
             _log.warning("%s", text)

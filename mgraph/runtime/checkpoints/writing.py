@@ -4,6 +4,7 @@ The pieces are copied on their device, which takes as long as reading and writin
 the copy to the host part by part, and write it. Where a copy does not fit, the call pauses until all is written.
 """
 
+import errno
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -70,11 +71,14 @@ class Report(NamedTuple):
         Seconds for which the computation stood still.
     error : str
         Why writing failed, in words; "" if it did not.
+    full : bool
+        Whether it failed as the disk is full.
     """
 
     files: tuple[Stored, ...]
     pause: float
     error: str = ""
+    full: bool = False
 
 
 class Writer:
@@ -139,7 +143,7 @@ class Writer:
         """Return what was written, once that is done."""
         failed = next((error for part in self._parts if (error := _error_of(part)) is not None), None)
         if failed is not None:
-            return Report((), self._pause, str(failed) or type(failed).__name__)
+            return Report((), self._pause, str(failed) or type(failed).__name__, no_room(failed))
         return Report(tuple(part.result() for part in self._parts), self._pause)
 
     def stop(self) -> None:
@@ -176,6 +180,11 @@ def _chunks(piece: Piece) -> list[Piece]:
 def _error_of(part: "Future[Stored]") -> BaseException | None:
     """Wait for a part; return why it was not written."""
     return OSError("the call has ended") if part.cancelled() else part.exception()
+
+
+def no_room(error: BaseException) -> bool:
+    """Return whether an error says that a disk, or the caller's share of it, is full."""
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def filled(program: Lasting, state: Any, shard: int, place: str, number: int) -> int | str:
