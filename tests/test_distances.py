@@ -254,7 +254,7 @@ def test_dataframes():
         ({"reduce": "mean", "nearest": 2}, "reduce='mean' keeps no distances: leave out nearest=2"),
         ({"reduce": "mean", "predecessors": True}, "leave out predecessors=True"),
         ({"dtype": "int16"}, "dtype must be float32, float64 or int32, got 'int16'"),
-        ({"method": "fast"}, "method must be 'auto', 'sssp' or 'johnson', got 'fast'"),
+        ({"method": "fast"}, "method must be 'auto', 'sssp', 'johnson' or 'bfs', got 'fast'"),
     ],
 )
 def test_what_is_refused(options, says):
@@ -295,3 +295,29 @@ def test_memory_is_a_batch(device):
     options = {"targets": range(0, 10_000, 100), "device": device}
     first, many = (mgraph.distances(graph, range(k), **options).plan for k in (2048, 8192))
     assert max(many.peak_bytes) < max(first.peak_bytes) * (1.1 if device == "cpu" else 4)
+
+
+@pytest.mark.parametrize("words", [None, 0, 1, 4])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+def test_distances_in_edges(dtype, words, device, monkeypatch):
+    # By words of any number and by queues; of a graph whose weights do not matter.
+    if words is not None:
+        if device == "cuda" and not words:
+            pytest.skip("a GPU has no queues")
+        monkeypatch.setattr("mgraph.algorithms.distances.plan.words_for", lambda batch, kind: words)
+        fast = lambda n, m, sources, words, spec, shape: float(words == 0)  # noqa: E731
+        monkeypatch.setattr("mgraph.algorithms.distances.plan.levels_seconds", fast)
+    random = np.random.default_rng(5)
+    graph = mgraph.Graph.from_edges(*random.integers(0, 500, (2, 900)), random.integers(-9, 0, 900), n=500)
+    sources = random.integers(0, 500, 150)
+    for limit in (None, 0, 3, 4.5):
+        found = mgraph.distances(
+            graph, sources, limit=limit, method="bfs", dtype=dtype, predecessors=True, device=device
+        )
+        expected = expected_rows(graph.unweighted(), sources, np.inf if limit is None else limit)
+        assert found.distances.dtype == dtype and np.array_equal(as_floats(found.distances), expected)
+        same = mgraph.distances(
+            graph.unweighted(), sources, limit=limit, method="sssp", predecessors=True, device=device
+        )
+        assert np.array_equal(found.predecessors, same.predecessors)
+        found.verify(graph)

@@ -20,6 +20,7 @@ from ...graph import Graph, PlacedGraph, as_any_graph, check_sums
 from ...graph.potentials import potentials
 from ...paths import needed_for_paths, walked_back
 from ...planning.plan import Plan
+from ...planning.shape import shape_beside
 from ...results import MatrixResult, Solved
 from ...runtime.gathering import Whole
 from ...runtime.program import Executor, Outcome, Progress, memory_errors
@@ -97,9 +98,11 @@ def distances(
         - ``("within", [r1, r2, ...])``: the numbers of targets at distances up to each radius, in a column each.
     predecessors : bool
         Whether to return the vertex before each target on a shortest path, as `mgraph.apsp` does.
-    method : {"auto", "sssp", "johnson"}
+    method : {"auto", "sssp", "johnson", "bfs"}
         ``"sssp"`` relaxes edges for many sources at a time [1]_ [2]_. ``"johnson"`` does the same after a reweighting
-        that allows negative weights [3]_. ``"auto"`` takes ``"johnson"`` if a weight is negative.
+        that allows negative weights [3]_. ``"bfs"`` finds distances in edges, whatever the weights: with a bit for each
+        search [4]_, or on a CPU by a queue for each where that is faster. ``"auto"`` takes ``"bfs"`` for an unweighted
+        graph, and ``"johnson"`` if a weight is negative.
     dtype : {"float32", "float64", "int32"}, optional
         The type to compute in. By default that of the weights; integers in int32, hop counts in float32.
     ids : bool
@@ -133,6 +136,7 @@ def distances(
     .. [2] Davidson, Baxter, Garland and Owens, "Work-efficient parallel GPU methods for single-source shortest
        paths", 2014.
     .. [3] Johnson, "Efficient algorithms for shortest paths in sparse networks", 1977.
+    .. [4] Then et al., "The more the merrier: efficient multi-source graph traversal", 2014.
 
     Examples
     --------
@@ -155,9 +159,9 @@ def distances(
         ends = distinct(ends)
     nearest = None if nearest is None else checked_integer("nearest", nearest, 1)
     wanted = Wanted(ends, nearest, measures, radii)
-    computed = distance_dtype(given.weights_dtype, dtype, TYPES)
-    most = checked_limit(limit, computed)
     checked_choice("method", method, ("auto", *METHODS))
+    computed = distance_dtype(None if method == "bfs" else given.weights_dtype, dtype, TYPES)
+    most = checked_limit(limit, computed)
     starts = np.arange(given.n, dtype=np.int32) if starts is None else starts
     runner = runner_of(given, device, client, worker_timeout, wait_for_workers)
     options = {"memory_limit": checked_memory_limit(memory_limit, runner), "span": checked_span(span, progress)}
@@ -194,7 +198,8 @@ def _solved(
     **options: Any,
 ) -> tuple[Plan, Outcome]:
     """Plan the searches and run them."""
-    least = 0 if graph.nonnegative else graph.extremes()[0]
+    hops = method == "bfs" or not graph.weighted
+    least = 0 if graph.nonnegative or hops else graph.extremes()[0]
     if least < 0 and method == "sssp":
         raise InputError(
             Given("method", method),
@@ -214,17 +219,19 @@ def _solved(
         nearest=wanted.nearest,
         reduce=reduce,
         nonnegative=least >= 0,
-        weighted=graph.weighted,
+        weighted=not hops,
         directed=graph.directed,
         gathered=placed,
         weight_bytes=0 if graph.weights_dtype is None else graph.weights_dtype.itemsize,
+        shape=shape_beside(graph, runner.specs),
         **options,
     )
     shifts = plan.method == "johnson" and not graph.nonnegative
-    check_sums(graph, np.dtype(plan.detail.computed), shifted=plan.method == "johnson")
+    if not hops:
+        check_sums(graph, np.dtype(plan.detail.computed), shifted=plan.method == "johnson")
     program = FromSources(plan, starts, wanted, limit)
     if isinstance(graph, PlacedGraph):
-        whole = Whole(graph.placed, graph.nonnegative)
+        whole = Whole(graph.placed, graph.nonnegative, weighted=not hops)
         gather = partial(gathered_network, whole, shifts)
         return plan, runner.run(program, lambda _: gather, plan, progress)
     # Every shard needs the same edges and potentials, so they are prepared once, before the engine loads shards.
@@ -445,7 +452,7 @@ class DistancesResult(MatrixResult):
         >>> mgraph.distances(graph, reduce="closeness", device="cpu").verify()
         """
         known, limit = solved_graph(self, graph), self.solved.limit
-        if not known.nonnegative and limit < float("inf"):
+        if self.plan.method == "johnson" and not known.nonnegative and limit < float("inf"):
             raise InputError(
                 "with negative weights and a limit the result lacks distances that prove it: solve without"
             )
@@ -470,9 +477,9 @@ class DistancesResult(MatrixResult):
         self, graph: Graph | PlacedGraph, i: int, source: int, row: Any, rounding: float, whole: bool
     ) -> None:
         """Raise unless a row of distances is right, and what was kept of it."""
-        unreached = infinity(np.dtype(self.plan.dtype))
+        unreached, unit = infinity(np.dtype(self.plan.dtype)), self.plan.method == "bfs" or not graph.weighted
         question = certificate.Question(
-            (source,), self.solved.limit, -1, not graph.weighted, unreached, graph.nonnegative, rounding
+            (source,), self.solved.limit, -1, unit, unreached, unit or graph.nonnegative, rounding
         )
         certificate.verify(graph, question, {"distances": row})
         if whole:

@@ -24,6 +24,8 @@ class DistancesDetail(Detail):
         Sources searched from at the same time, by each device.
     computed : str
         The type that the search computes in.
+    words : int
+        Of ``"bfs"``, words of 64 searches that share a look at an edge; 0 where each search has a queue.
     """
 
     divided: ClassVar[bool] = False  # every device has the whole graph
@@ -33,6 +35,7 @@ class DistancesDetail(Detail):
     columns: int
     batch: int
     computed: str
+    words: int = 0
 
     def result(self, plan: Plan) -> str:
         """Return the types and the shape of the results."""

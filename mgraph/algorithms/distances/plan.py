@@ -11,13 +11,15 @@ from ...planning.cut import fitting_rows, span_of
 from ...planning.devices import DeviceSpec, rates_of, usable
 from ...planning.fit import fitted
 from ...planning.plan import Plan
+from ...planning.shape import Shape
+from ..many_levels import levels_bytes, levels_seconds, words_for
 from ..many_sources import batch_size, derivation_seconds, gathered_bytes, relaxing_seconds, searches_bytes
 from .detail import DistancesDetail
 from .keepers import keeper_bytes
 from .wanted import checked_reduce, columns
 
 #: The methods of `mgraph.distances`.
-METHODS = ("sssp", "johnson")
+METHODS = ("sssp", "johnson", "bfs")
 
 #: The types to compute in: searches do not compute in int16.
 TYPES = tuple(dtype for dtype in DISTANCE_TYPES if dtype != np.int16)
@@ -45,6 +47,7 @@ def planned(
     directed: bool = True,
     gathered: bool = False,
     weight_bytes: int = 0,
+    shape: Shape | None = None,
 ) -> Plan:
     """Plan distances from `sources` vertices to `targets` vertices, of which all or the `nearest` are kept.
 
@@ -53,8 +56,9 @@ def planned(
     checked_choice("method", method, ("auto", *METHODS))
     kind, k = specs[0].kind, n if sources is None else sources
     made = distance_dtype(None, dtype, TYPES)
+    shape = shape or Shape()
     if method == "auto":
-        method = "sssp" if nonnegative else "johnson"
+        method = "bfs" if not weighted else "sssp" if nonnegative else "johnson"
     computed = np.dtype(np.float64) if method == "johnson" and made == np.float32 else made
     measured = any(checked_reduce(reduce))
     if measured and (nearest is not None or predecessors):
@@ -62,9 +66,20 @@ def planned(
         raise InputError(Given("reduce", reduce), " keeps no distances: leave out ", other)
     wide = columns(n, targets, nearest, measured)
 
+    def words_of(batch: int) -> int:
+        """Return how many words to search by at a time; none on a CPU where a queue for each search is faster."""
+        shared = words_for(batch, kind) if method == "bfs" else 0
+        if kind == "cpu" and shared:
+            return min((shared, 0), key=lambda words: levels_seconds(n, m, batch, words, specs[0], shape))
+        return shared
+
     def peak(rows: int, batch: int) -> int:
         batch = min(batch, rows)
-        searched = searches_bytes(n, m, batch, computed, made, kind=kind, directed=directed)
+        if method == "bfs":
+            found = words_of(batch)
+            searched = levels_bytes(n, m, batch, found, made, kind=kind, directed=directed, cores=specs[0].cores)
+        else:
+            searched = searches_bytes(n, m, batch, computed, made, kind=kind, directed=directed)
         kept = keeper_bytes((wide, measured, nearest is not None), rows, n, batch, made, predecessors, kind=kind)
         held = gathered_bytes(m, weight_bytes, directed, nonnegative) if gathered else 0
         return held + searched + kept
@@ -78,7 +93,11 @@ def planned(
     rows = max(last - first for first, last in ranges)
     steps, rates = -(-rows // batch), rates_of(specs[0])
     taken = min(batch, rows)
-    passed = relaxing_seconds(n, m, taken, specs[0], weighted)
+    words = words_of(taken)
+    if method == "bfs":
+        passed = levels_seconds(n, m, taken, words, specs[0], shape)
+    else:
+        passed = relaxing_seconds(n, m, taken, specs[0], weighted)
     if predecessors and kind == "cpu":
         passed += derivation_seconds(m, taken, specs[0], weighted)
     # Rows are copied to pages that the host has yet to allocate, which halves the rate.
@@ -101,7 +120,7 @@ def planned(
             host_bytes=k * wide * (made.itemsize + 4 * predecessors + 4 * (nearest is not None))
             if kind == "cuda" and len(specs) == 1
             else 0,
-            detail=DistancesDetail(sources=k, columns=wide, batch=batch, computed=computed.name),
+            detail=DistancesDetail(sources=k, columns=wide, batch=batch, computed=computed.name, words=words),
         ),
         memory_limit,
     )

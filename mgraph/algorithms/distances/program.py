@@ -1,7 +1,7 @@
 """Distances from many sources, batch by batch: the program over ranges of the list of sources.
 
 A shard has the whole graph and a range of the sources; shards do not communicate. A superstep takes the next batch of
-them, searches from it (`Searches`), and keeps what the call wants of its rows (`keepers`).
+them, searches from it (`Searches` or `LevelSearches`), and keeps what the call wants of its rows (`keepers`).
 """
 
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from ... import device as devices
 from ...arrays import Array
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
+from ..many_levels import LevelSearches
 from ..many_sources import Network, Searches, batches_of
 from .detail import DistancesDetail
 from .keepers import Keeper, keeper
@@ -22,7 +23,7 @@ from .wanted import Wanted
 class Shard:
     """A shard's state: the graph, its sources, what is kept of their rows, and the batches of them."""
 
-    searches: Searches
+    searches: Searches | LevelSearches
     sources: Array
     keeper: Keeper
     batches: list[tuple[int, int]]
@@ -59,7 +60,9 @@ class FromSources:
         batches = [batches_of([(0, end - start)], detail.batch) for start, end in plan.ranges]
         batch, dtype = min(detail.batch, last - first), np.dtype(plan.dtype)
         return Shard(
-            searches=Searches(piece, device, batch, np.dtype(detail.computed), dtype, self.limit),
+            searches=LevelSearches(piece, device, batch, dtype, self.limit, detail.words)
+            if plan.method == "bfs"
+            else Searches(piece, device, batch, np.dtype(detail.computed), dtype, self.limit),
             sources=device.asarray(self.sources[first:last]),
             keeper=keeper(self.wanted, device, "cpu", last - first, plan.n, batch, dtype, plan.predecessors),
             batches=batches[shard],

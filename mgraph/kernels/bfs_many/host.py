@@ -128,3 +128,28 @@ def _settle(begin, end, level, following, seen, frontier, distances):
                 fresh |= frontier[v, w]
             count += fresh != _NONE
     return count
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def one_by_one(edges, sources, limit, distances):
+    """Search from each of `sources` by a queue: one core for each search."""
+    indptr = edges[0]
+    indices = edges[1]
+    for i in prange(len(sources)):
+        row = distances[i]
+        queue = np.empty(len(row), np.int32)
+        queue[0] = sources[i]
+        row[sources[i]] = 0
+        head, tail = 0, 1
+        while head < tail:
+            u = np.uint64(queue[head])
+            head += 1
+            level = row[u] + 1
+            if level > limit:
+                break
+            for e in range(np.uint64(indptr[u]), np.uint64(indptr[u + np.uint64(1)])):
+                v = np.uint64(indices[e])
+                if row[v] < 0:
+                    row[v] = level
+                    queue[tail] = v
+                    tail += 1

@@ -24,6 +24,10 @@ class SearchWords(NamedTuple):
     following: Array
 
 
+#: Operations that only a CPU has.
+HOST_ONLY = frozenset({"one_by_one"})
+
+
 class Operations(Protocol):
     """The operations of both twins, for the shard of the vertices from `first` to `last`."""
 
@@ -58,5 +62,13 @@ class Operations(Protocol):
 
         The new vertices get distance `level`; `row` and `distances` are as for `plant`. The number of vertices that are
         new to any search is added to ``active[0]``, int64. `following` is zero afterwards.
+        """
+        ...
+
+    def one_by_one(self, edges: Adjacency, sources: Array, limit: int, distances: Array) -> None:
+        """Search from each of `sources`, int32, by a queue: one core for each search.
+
+        `edges` are by source, of the whole graph; `distances` is int32 of shape (searches, n), -1 before. Vertices
+        farther than `limit` keep the -1.
         """
         ...

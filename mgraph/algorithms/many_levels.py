@@ -1,0 +1,133 @@
+"""Searches level by level from many sources on one device that has the whole graph: distances in edges.
+
+The searches and their sources are described in ``kernels/bfs_many.cu``: each has a bit in every vertex's words, so one
+look at an edge serves them all. Where levels are thin, as on roads, that look is not shared, and reading every vertex
+in each level takes most of the time: then a CPU searches from one source after the other, each core with a queue.
+"""
+
+import numpy as np
+
+from .. import device as devices
+from ..arrays import Array
+from ..dtypes import infinity, offset_type
+from ..kernels import bfs as bfs_kernels
+from ..kernels import bfs_many as bfs_many_kernels
+from ..kernels.bfs_many.ops import SearchWords
+from ..planning.devices import DeviceSpec, rates_of
+from ..planning.rates import EXCHANGE
+from ..planning.shape import Shape
+from .many_sources import Network
+
+#: Pull if more than one in `PULL_SHARE` vertices is in a frontier.
+PULL_SHARE = 16
+
+#: Assumed number of levels of a search on a GPU; the real one depends on the graph.
+DEPTH = 20
+
+
+class LevelSearches:
+    """Searches on a device, a batch of sources at a time; weights do not matter.
+
+    Parameters
+    ----------
+    piece : Network
+        The graph, which is brought to the device.
+    device : Device
+        Where to search.
+    batch : int
+        The most sources of a batch.
+    dtype : dtype
+        The type of the results.
+    limit : float
+        The greatest distance to search to.
+    words : int
+        Words of 64 searches that share the look at an edge; 0 where each search has a queue.
+    """
+
+    def __init__(
+        self, piece: Network, device: devices.Device, batch: int, dtype: np.dtype, limit: float, words: int
+    ) -> None:
+        xp = device.xp
+        self.device = device
+        self._by_target = indptr, indices = tuple(map(device.asarray, piece.incoming[:2]))
+        self._by_source = tuple(map(device.asarray, piece.outgoing or (indptr, indices)))
+        self.n = len(indptr) - 1
+        self._most = int(min(limit, self.n))
+        self._kernels, self._parents = bfs_many_kernels.on(device), bfs_kernels.on(device).parents
+        self._words = words
+        shape = self.n, words
+        self._state = SearchWords(xp.empty(shape, np.uint64), xp.empty(shape, np.uint64), xp.zeros(shape, np.uint64))
+        self._active = xp.zeros(1, np.int64)
+        hubs = bfs_kernels.on(device).hub_capacity(len(indices))
+        self._hubs = xp.empty(hubs, np.int32), xp.empty(1, np.uint64)
+        self._found = None if dtype == np.int32 else xp.empty((batch, self.n), np.int32)
+
+    def write(self, sources: Array, D: Array, P: Array | None) -> None:
+        """Write the distances from some sources, int32 on the device, to the rows of D, and predecessors to those of P.
+
+        Vertices that are not reached within the limit have the distance `mgraph.dtypes.infinity`.
+        """
+        found = D if self._found is None else self._found[: len(sources)]
+        found.fill(-1)
+        starts = devices.to_host(sources).tolist()
+        together = 64 * self._words
+        if not together:
+            self._kernels.one_by_one(self._by_source, sources, self._most, found)
+        for row in range(0, len(starts) if together else 0, max(1, together)):
+            self._search(sources[row : row + together], starts[row : row + together], row, found)
+        if P is not None:
+            for source, distances, before in zip(starts, found, P, strict=True):
+                self._parents(self._by_target, 0, self.n, distances, source, before, self._hubs)
+        if found is not D:
+            D[...] = found
+        D[found < 0] = infinity(np.dtype(D.dtype))
+
+    def _search(self, sources: Array, starts: list[int], row: int, found: Array) -> None:
+        """Search from as many sources as there are bits; their distances are in `found` from a row on."""
+        k, words = self._kernels, self._state
+        searches = [min(64, max(0, len(starts) - bit)) for bit in range(0, 64 * self._words, 64)]
+        # Bits without a search count as seen.
+        words.seen[:] = self.device.xp.asarray([2**64 - 2**count for count in searches], np.uint64)
+        words.frontier.fill(0)
+        k.plant(sources, 0, self.n, words, row, found)
+        level, size = 0, len(set(starts))
+        while size and level < self._most:
+            if size * PULL_SHARE < self.n:
+                k.push(self._by_source, 0, words, self._hubs)
+            else:
+                k.pull(self._by_target, words, self._hubs)
+            level += 1
+            self._active.fill(0)
+            k.settle(0, self.n, words, level, row, found, self._active)
+            size = int(self._active[0])
+
+
+def words_for(batch: int, kind: str) -> int:
+    """Return how many words of 64 searches to search by at a time: the most that a batch fills."""
+    wanted = -(-batch // 64)
+    return next((words for words in bfs_many_kernels.of_kind(kind).WORDS if words < 2 * wanted), 1)
+
+
+def levels_bytes(
+    n: int, m: int, batch: int, words: int, dtype: np.dtype, *, kind: str, directed: bool, cores: int
+) -> int:
+    """Return the bytes that `LevelSearches` allocates on its device, with some cores."""
+    lists = (2 if directed else 1) * ((n + 1) * offset_type(m).itemsize + 4 * m)
+    hubs = 4 * int(bfs_kernels.of_kind(kind).hub_capacity(m))
+    state = 24 * words * n if words else 4 * cores * n
+    return lists + hubs + state + (dtype != np.int32) * batch * n * 4 + batch * n
+
+
+def levels_seconds(n: int, m: int, sources: int, words: int, spec: DeviceSpec, shape: Shape) -> float:
+    """Predict the seconds in which a device searches level by level from a batch of sources."""
+    rates = rates_of(spec)
+    if not words:
+        rounds = -(-sources // spec.cores)
+        return rounds * (m * shape.reads(n, 1.6) + 2 * n) / rates.search
+    per_level, turns = EXCHANGE["solo"] + 3 * rates.launch, -(-sources // (64 * words))
+    if spec.kind == "cpu":  # word by word; a level reads all vertices, and each distance is written by itself
+        touches = words * (3 * m + 2 * shape.levels * n) + 38 * words * n
+        return turns * (touches / (rates.search * spec.cores) + shape.levels * per_level)
+    # An edge is read in some levels, the words of a vertex in all; a distance is written once.
+    passes = DEPTH * (24 * words * n / rates.memory + per_level)
+    return turns * (3 * m / (rates.search * spec.cores) + passes) + 8 * sources * n / rates.memory
