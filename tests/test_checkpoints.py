@@ -103,7 +103,7 @@ CALLS = {
     ),
     "out of core, predecessors": (
         mgraph.apsp,
-        {"method": "blocked", "block": 32, "span": 1, "memory_limit": 300_000, "predecessors": True},
+        {"method": "blocked", "block": 32, "span": 1, "memory_limit": 500_000, "predecessors": True},
         ("distances", "predecessors"),
     ),
     "naive": (mgraph.apsp, {"method": "naive", "span": 50}, ("distances",)),

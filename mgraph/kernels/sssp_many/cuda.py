@@ -102,6 +102,8 @@ def distances(
         return
     kernel = cuda_function(SOURCE, f"distances<{_names(D, by_target[0])}>", cooperative=True)
     work.control.fill(0)
+    if D.dtype.kind == "f":
+        end = max(end, float(np.finfo(D.dtype).tiny))  # CuPy's kernels take smaller floats for zero
     arguments = (
         *(*by_source, *by_target, np.int32(n), D.dtype.type(min(window, end)), D.dtype.type(end)),
         *(sources, np.int32(rows), work.labels, work.stamps),
