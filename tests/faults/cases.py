@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -82,8 +83,8 @@ def cases() -> list[Case]:
             if client is None:
                 return algorithm(generate.grid(16, 16, device=device), *given, device=device)
             # A fault can strike while the workers make the graph, too. They keep it until nothing refers to it.
-            placed = generate.grid(16, 16, device=device, client=client, worker_timeout=on["worker_timeout"])
-            return algorithm(placed, *given, span=1, progress=on["progress"])
+            placed = generate.grid(16, 16, device=device, client=client, worker_timeout=on.pop("worker_timeout"))
+            return algorithm(placed, *given, span=1, **on)
 
         return call
 
@@ -156,6 +157,15 @@ def cases() -> list[Case]:
             lambda found: found.labels,
             stays=True,
         ),
+        Case(
+            "apsp on workers with checkpoints",
+            "apsp",
+            on_grid(partial(apsp, method="blocked", block=32)),
+            distances,
+            stays=True,
+            kept=True,
+        ),
+        Case("sssp on workers with checkpoints", "sssp", on_grid(sssp, 0), distances, stays=True, kept=True),
     ]
 
 
