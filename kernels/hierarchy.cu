@@ -139,7 +139,7 @@ template <typename T, int V, bool MEASURE>
 __global__ void __launch_bounds__(THREADS, RESIDENT)
     sweep(const int* schedule, const int* steps, int levels, const int* where, const int* depth, const int* size,
           const int* begins, const int* upper, const T* down, const int* sources, const T* climbs, int height,
-          T* labels, int pitch, unsigned* arrived, const int* times, T limit, const double* radii, int count,
+          T* labels, int pitch, unsigned* arrived, const int* times, T limit, const T* radii, int count,
           double* all_greatest, double* all_reached, double* all_total, double* all_inverse, int* all_within) {
     __shared__ Row<T, V> shared[WARPS][32];
     __shared__ int within[MEASURE ? RADII * 32 * V : 1];
@@ -198,7 +198,10 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
 #pragma unroll
             for (int i = 0; i < V; ++i) {
                 const T d = row.at[i];
-                if (!(d < infinity<T>() && d <= limit)) continue;
+                if (!(d <= limit)) {
+                    greatest[i] = infinity<double>();
+                    continue;
+                }
                 greatest[i] = fmax(greatest[i], static_cast<double>(d));
                 reached[i] += often;
                 total[i] += often * static_cast<double>(d);
@@ -261,7 +264,7 @@ __global__ void __launch_bounds__(THREADS)
     for (int j = y; j < TILE && column + j < columns; j += THREADS / TILE) {
         if (source + x < sources) {
             const T d = labels[static_cast<long long>(places[column + j]) * pitch + source + x];
-            tile[j][x] = d < infinity<T>() && d <= limit ? d : unreached;
+            tile[j][x] = d <= limit ? d : unreached;
         }
     }
     __syncthreads();

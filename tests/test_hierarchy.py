@@ -243,7 +243,7 @@ def test_long_integers_are_exact_and_too_long_ones_are_refused(device):
     for call in (
         lambda: hierarchy.distances([0]),
         lambda: hierarchy.distance(0, 4),
-        lambda: hierarchy.distances([0], reduce="mean"),
+        lambda: hierarchy.distances([0], reduce="eccentricity"),
         lambda: mgraph.apsp(path, method="sssp", device="cpu"),
     ):
         with pytest.raises(mgraph.DistanceOverflowError, match="float64"):
@@ -251,6 +251,7 @@ def test_long_integers_are_exact_and_too_long_ones_are_refused(device):
     assert mgraph.Hierarchy(path, [0, 4, 2, 1, 3], dtype="float64", device=device).distance(0, 4) == 4 * most - 2
     with pytest.raises(mgraph.DistanceOverflowError, match="too large for int32"):
         mgraph.Hierarchy(mgraph.Graph.from_edges([0], [1], [2**30]), [0, 1], device=device)
+    assert hierarchy.distances([0], reduce="mean").mean.tolist() == [(10 * most - 4) / 4]
     alone = mgraph.Hierarchy(mgraph.Graph.from_edges([0], [1], [most], n=3), [0, 1, 2], device=device)
     assert alone.distances([0]).tolist() == [[0, most, 2**31 - 1]]
 

@@ -155,6 +155,7 @@ def distances(
     height = int(structure.tree.depth.max(initial=0)) + 1
     work = kernels.workspace_bytes(len(schedule.vertices), rows, height, inner.itemsize)
     batch = 0 if straight else rows * shape[1] * (inner.itemsize + lengths.dtype.itemsize)
+    [most] = _finite(np.array([limit]), inner)
     what = f"distances of {shape[0]:,} x {shape[1]:,}"
     devices.check_free_memory(what, shape[0] * shape[1] * lengths.dtype.itemsize + batch + work, home)
     with device.active(), devices.allocating(what, batch + work, device):
@@ -165,7 +166,7 @@ def distances(
             own = part if straight else device.xp.empty(part.shape, inner)
             kernels.sweep(
                 *(on.tree, on.entries, lengths.up, lengths.down, starts[first : first + rows]),
-                *(schedule.vertices, schedule.steps, places, _bound(limit, inner), own),
+                *(schedule.vertices, schedule.steps, places, most, own),
             )
             if not straight:
                 narrow = own if inner == lengths.dtype else _narrowed(own, lengths, device)
@@ -173,9 +174,15 @@ def distances(
     return D
 
 
-def _bound(limit: float, inner: np.dtype) -> float:
-    """Return a limit as the kernels take it."""
-    return min(limit, kernel_infinity(inner))
+def _finite(limits: np.ndarray, inner: np.dtype) -> np.ndarray:
+    """Return limits in the type that is computed in: the greatest finite numbers that do not exceed them."""
+    if inner.kind == "i":
+        below_infinity = int(kernel_infinity(inner)) - 1
+        return np.floor(np.clip(limits, -below_infinity, below_infinity)).astype(inner)
+    most = float(np.finfo(inner).max)
+    rounded = np.clip(limits, -most, most).astype(inner)
+    below = np.nextafter(rounded, inner.type(-np.inf))
+    return np.where(rounded.astype(np.float64) > limits, below, rounded).astype(inner)
 
 
 def _narrowed(wide: Array, lengths: Lengths, device: devices.Device) -> Array:
@@ -200,33 +207,30 @@ def measured(
     device, inner = on.device, np.dtype(lengths.up.dtype)
     xp, k = device.xp, len(sources)
     sums = bool({"mean", "closeness"} & set(wanted.names))
-    parts = ("eccentricity" in wanted.names or inner != lengths.dtype, True, sums, "harmonic" in wanted.names)
+    parts = "eccentricity" in wanted.names, sums or "reached" in wanted.names, sums, "harmonic" in wanted.names
     times = np.bincount(schedule.places, minlength=len(schedule.vertices)).astype(np.int32)
+    [most] = _finite(np.array([limit]), inner)
+    radii = np.minimum(_finite(wanted.radii, inner), most)
     with device.active():
         one = [xp.empty(k if part else 0, np.float64) for part in parts]
-        made = Measures(one[0], one[1], one[2], one[3], xp.empty((k, len(wanted.radii)), np.float64))
+        made = Measures(one[0], one[1], one[2], one[3], xp.empty((k, len(radii)), np.float64))
         on.kernels.measure(
             *(on.tree, on.entries, lengths.up, lengths.down, device.asarray(sources), schedule.vertices),
-            *(schedule.steps, device.asarray(times), _bound(limit, inner), device.asarray(wanted.radii), made),
+            *(schedule.steps, device.asarray(times), most, device.asarray(radii), made),
         )
     greatest, count, total, inverse, within = (devices.to_host(part) for part in made)
-    if len(greatest) and lengths.dtype.kind == "i":
-        _narrowed(greatest, lengths, devices.find("cpu"))
-    all_targets = len(targets)
-    own = np.bincount(targets, minlength=int(sources.max(initial=0)) + 1)[sources]
-    others = count - own
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = total / others if sums else None
-        closeness = np.where(total != 0, others / total * (others / (all_targets - own)), 0.0) if sums else None
-    unreached = infinity(lengths.dtype)
-    found: dict[str, Any] = {
-        "eccentricity": np.where(count < all_targets, unreached, greatest).astype(lengths.dtype)
-        if "eccentricity" in wanted.names
-        else None,
-        "mean": mean,
-        "closeness": closeness,
+    if lengths.dtype.kind == "i":
+        greatest = _narrowed(greatest, lengths, devices.find("cpu"))
+    found: dict[str, np.ndarray] = {
+        "eccentricity": greatest.astype(lengths.dtype, copy=False),
         "harmonic": inverse,
         "reached": count.astype(np.int64),
         "within": within.astype(np.int64),
     }
+    if sums:
+        own = np.bincount(targets, minlength=int(sources.max(initial=0)) + 1)[sources]
+        others, all_others = count - own, len(targets) - own
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found["mean"] = total / others
+            found["closeness"] = np.where(total != 0, others / total * (others / all_others), 0.0)
     return Measured(**{name: found[name] for name in wanted.names})

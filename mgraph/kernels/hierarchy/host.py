@@ -32,12 +32,15 @@ import numpy as np
 from ...device.clock import clock, take_over
 from ...device.numba import numba
 from ...device.numba.caching import njit
+from ...device.numba.least import nothing_of
 from ...dtypes import infinity as result_infinity
 from ...dtypes import kernel_infinity
 from .ops import Measures
 
-#: Sources that a sweep takes at a time.
-LANES = 64
+#: Sources that a core takes at a time: some lanes, or several times as many. The compiler knows the number by the
+#: length of a tuple, so that it vectorises loops over the lanes without a remainder.
+_LANES = 32
+_FEW, _MANY = (0,), (0, 0, 0, 0)
 
 #: Shares of the work of customization for each core.
 _SHARES = 16
@@ -48,8 +51,8 @@ _PARTS = 4
 #: Vertices whose rows a core measures at a time, while they are in its cache.
 _TILE = 64
 
-#: Columns of the result that a core writes at a time.
-_COLUMNS = 64
+#: Columns and rows of the result that a core writes at a time: what it reads of them fits the first level of its cache.
+_COLUMNS, _ROWS = 256, 16
 
 
 @njit(nogil=True, cache=True)
@@ -423,56 +426,63 @@ def schedule(tree, chosen):
     return vertices, np.array([0, len(vertices)], np.int32)
 
 
+def _units(sources):
+    """Return the tuple that says how many lanes a slice has."""
+    return _FEW if sources <= _LANES else _MANY
+
+
 def workspace_bytes(vertices, sources, height, itemsize):
     """Return the bytes that `sweep` allocates for a schedule of so many vertices, in a tree of this height."""
-    return min(numba.get_num_threads(), -(-sources // LANES)) * (vertices + 2 * height) * LANES * itemsize
+    lanes = _LANES * len(_units(sources))
+    return min(numba.get_num_threads(), -(-sources // lanes)) * (vertices + 2 * height) * lanes * itemsize
 
 
 def sweep(tree, entries, up, down, sources, schedule, steps, places, limit, D):
     """D[r, j] = the length of the shortest path from sources[r] to the vertex at ``places[j]`` of the schedule."""
-
-    def work(climbs, stack, rows, slices):
-        for first in slices:
-            order, lanes = _climbed(first, sources, tree, entries, up, infinity, climbs)
-            _sweep(tree, entries, down, lanes, climbs, schedule, infinity, stack, rows)
-            _gather(rows, places, limit, infinity, unreached, order, D[first : first + LANES])
-
     infinity, limit, unreached = _infinity(up.dtype), up.dtype.type(limit), up.dtype.type(result_infinity(up.dtype))
+
+    def work(slices, units, climbs, stack, rows):
+        for some in slices:
+            order, lanes = _climbed(sources[some], tree, entries, up, infinity, climbs)
+            _sweep(tree, entries, down, lanes, climbs, schedule, infinity, units, stack, rows)
+            _gather(rows, places, limit, unreached, order, D[some])
+
     _in_slices(work, sources, tree, schedule, up.dtype, len(schedule))
 
 
 def measure(tree, entries, up, down, sources, schedule, steps, times, limit, radii, measures):
     """Measure the distances from each source; ``times[p]`` says how often vertex p of the schedule is a target."""
-
-    def work(climbs, stack, rows, slices):
-        for first in slices:
-            order, lanes = _climbed(first, sources, tree, entries, up, infinity, climbs)
-            own = Measures(*(part[first : first + LANES] for part in measures))
-            _measure(
-                tree, entries, down, lanes, climbs, schedule, infinity, stack, rows, times, limit, radii, order, own
-            )
-
     infinity, limit = _infinity(up.dtype), up.dtype.type(limit)
+
+    def work(slices, units, climbs, stack, rows):
+        for some in slices:
+            order, lanes = _climbed(sources[some], tree, entries, up, infinity, climbs)
+            own = Measures(*(part[some] for part in measures))
+            swept = tree, entries, down, lanes, climbs, schedule, infinity, units, stack, rows
+            _measure(*swept, times, limit, radii, order, own)
+
     _in_slices(work, sources, tree, schedule, up.dtype, _TILE)
 
 
 def _in_slices(work, sources, tree, schedule, dtype, rows):
     """Share slices of sources between the cores, each with its own climbs, stack and number of rows."""
     height = 1 + max((int(tree.depth[some].max()) for some in (schedule, sources) if len(some)), default=0)
-    slices = iter(range(0, len(sources), LANES))
+    units = _units(len(sources))
+    lanes = _LANES * len(units)
+    firsts = range(0, len(sources), lanes)
+    slices = iter([slice(first, first + lanes) for first in firsts])  # each core takes the next one
+    shapes = (lanes, height), (height, lanes), (rows, lanes)
 
     def on_a_core(_):
-        work(*(np.empty((count, width), dtype) for count, width in shapes), slices)
+        work(slices, units, *(np.empty(shape, dtype) for shape in shapes))
 
-    shapes = (LANES, height), (height, LANES), (rows, LANES)
-    _shared(on_a_core, range(min(numba.get_num_threads(), -(-len(sources) // LANES))))
+    _shared(on_a_core, range(min(numba.get_num_threads(), len(firsts))))
 
 
-def _climbed(first, sources, tree, entries, up, infinity, climbs):
+def _climbed(sources, tree, entries, up, infinity, climbs):
     """Climb from the sources of a slice; return their order, by which they descend, and the sources in that order."""
-    some = sources[first : first + LANES]
-    order = np.argsort(some)[::-1].copy()
-    lanes = some[order]
+    order = np.argsort(sources)[::-1].copy()
+    lanes = sources[order]
     _climb_all(lanes, tree, entries, up, climbs, infinity)
     return order, lanes
 
@@ -484,45 +494,47 @@ def _climb_all(sources, tree, entries, up, climbs, infinity):
 
 
 @njit(nogil=True, cache=True)
-def _sweep(tree, entries, down, sources, climbs, schedule, infinity, stack, rows):
+def _sweep(tree, entries, down, sources, climbs, schedule, infinity, units, stack, rows):
     """Write the row of distances of each scheduled vertex; sources descend.
 
-    ``stack[d]`` is the row of the ancestor at depth d of the vertex at hand.
+    ``stack[d]`` is the row of the ancestor at depth d of the vertex at hand. Four entries are taken at a time, the last
+    one again where there are fewer.
     """
+    lanes, number = _LANES * len(units), stack.dtype.type  # Numba's sums of int32 are int64, which takes twice as long
+    nothing = nothing_of(stack)
     begin, depth = entries.begin, entries.depth
     reached = 0  # sources[reached] is the first one that is not above v
     for p in range(len(schedule)):
         v = schedule[p]
         row = rows[p]
-        e, last = np.int64(begin[v]), np.int64(begin[v + 1])
-        if e == last:
-            for lane in range(LANES):
+        e, end = np.int64(begin[v]), np.int64(begin[v + 1]) - 1
+        if e > end:
+            for lane in range(lanes):
                 row[lane] = infinity
         else:
-            end = last - 1
             e1, e2, e3 = min(e + 1, end), min(e + 2, end), min(e + 3, end)
             w0, w1, w2, w3 = down[e], down[e1], down[e2], down[e3]
             d0, d1, d2, d3 = stack[depth[e]], stack[depth[e1]], stack[depth[e2]], stack[depth[e3]]
-            for lane in range(LANES):
-                a, b = d0[lane] + w0, d1[lane] + w1
-                c, d = d2[lane] + w2, d3[lane] + w3
+            for lane in range(lanes):
+                a, b = number(d0[lane] + w0), number(d1[lane] + w1)
+                c, d = number(d2[lane] + w2), number(d3[lane] + w3)
                 a = a if a < b else b
                 c = c if c < d else d
                 a = a if a < c else c
                 row[lane] = a if a < infinity else infinity
             e += 4
-            while e < last:
+            while e <= end:
                 e1, e2, e3 = min(e + 1, end), min(e + 2, end), min(e + 3, end)
                 w0, w1, w2, w3 = down[e], down[e1], down[e2], down[e3]
                 d0, d1, d2, d3 = stack[depth[e]], stack[depth[e1]], stack[depth[e2]], stack[depth[e3]]
-                for lane in range(LANES):
-                    a, b = d0[lane] + w0, d1[lane] + w1
-                    c, d = d2[lane] + w2, d3[lane] + w3
+                for lane in range(lanes):
+                    a, b = number(d0[lane] + w0), number(d1[lane] + w1)
+                    c, d = number(d2[lane] + w2), number(d3[lane] + w3)
                     a = a if a < b else b
                     c = c if c < d else d
                     a = a if a < c else c
                     known = row[lane]
-                    row[lane] = a if a < known else known
+                    row[lane] = a if a < known else number(known + nothing)
                 e += 4
         while reached < len(sources) and sources[reached] > v:
             reached += 1
@@ -532,58 +544,59 @@ def _sweep(tree, entries, down, sources, climbs, schedule, infinity, stack, rows
             lane += 1
         if tree.size[v] > 1:
             ancestor = stack[own]
-            for lane in range(LANES):
+            for lane in range(lanes):
                 ancestor[lane] = row[lane]
 
 
 @njit(nogil=True, cache=True)
-def _gather(rows, places, limit, infinity, unreached, order, D):
-    """D[order[lane], j] = rows[places[j], lane], a tile at a time."""
+def _gather(rows, places, limit, unreached, order, D):
+    """D[order[lane], j] = rows[places[j], lane], some columns of a line's length of lanes at a time."""
     for first in range(0, len(places), _COLUMNS):
         last = min(first + _COLUMNS, len(places))
-        for lane in range(len(order)):
-            target = D[order[lane]]
-            for j in range(first, last):
-                d = rows[places[j], lane]
-                target[j] = d if d < infinity and d <= limit else unreached
+        for low in range(0, len(order), _ROWS):
+            for lane in range(low, min(low + _ROWS, len(order))):
+                target = D[order[lane]]
+                for j in range(first, last):
+                    d = rows[np.uint64(places[j]), lane]  # unsigned, or Numba would check it for being negative
+                    target[j] = d if d <= limit else unreached
 
 
 @njit(nogil=True, cache=True)
-def _measure(tree, entries, down, sources, climbs, schedule, infinity, stack, rows, times, limit, radii, order, own):
+def _measure(
+    tree, entries, down, sources, climbs, schedule, infinity, units, stack, rows, times, limit, radii, order, own
+):
     """Sweep a tile of vertices at a time, and measure it while it is in the core's cache."""
-    greatest, count, total, inverse = np.full(LANES, -np.inf), np.zeros(LANES), np.zeros(LANES), np.zeros(LANES)
-    within = np.zeros((len(radii), LANES))
+    lanes, number = _LANES * len(units), rows.dtype.type
+    greatest, count = np.full(lanes, -infinity, rows.dtype), np.zeros(lanes, np.int32)
+    total, inverse, within = np.zeros(lanes), np.zeros(lanes), np.zeros((len(radii), lanes), np.int32)
     for first in range(0, len(schedule), _TILE):
         part = schedule[first : first + _TILE]
-        _sweep(tree, entries, down, sources, climbs, part, infinity, stack, rows)
+        _sweep(tree, entries, down, sources, climbs, part, infinity, units, stack, rows)
         for p in range(len(part)):
-            if times[first + p] == 0:
+            some, row = np.int32(times[first + p]), rows[p]
+            if some == 0:
                 continue
-            some, row = float(times[first + p]), rows[p]
             if len(own.greatest):
-                for lane in range(LANES):
-                    d = row[lane]
-                    x = np.float64(d) if d < infinity and d <= limit else -np.inf
+                for lane in range(lanes):
+                    x = row[lane] if row[lane] <= limit else infinity
                     greatest[lane] = x if x > greatest[lane] else greatest[lane]
             if len(own.count):
-                for lane in range(LANES):
-                    d = row[lane]
-                    count[lane] += some if d < infinity and d <= limit else 0.0
+                for lane in range(lanes):
+                    count[lane] += some if row[lane] <= limit else np.int32(0)
             if len(own.total):
-                for lane in range(LANES):
-                    d = row[lane]
-                    total[lane] += some * np.float64(d) if d < infinity and d <= limit else 0.0
+                for lane in range(lanes):
+                    total[lane] += some * np.float64(row[lane]) if row[lane] <= limit else 0.0
             if len(own.inverse):
-                for lane in range(LANES):
+                for lane in range(lanes):
                     d = row[lane]
-                    inverse[lane] += some / np.float64(d) if d < infinity and d <= limit and d != 0 else 0.0
+                    inverse[lane] += some / np.float64(d) if d <= limit and d != number(0) else 0.0
             for r in range(len(radii)):
-                for lane in range(LANES):
-                    d = row[lane]
-                    within[r, lane] += some if d < infinity and d <= limit and d <= radii[r] else 0.0
+                inside, radius = within[r], radii[r]
+                for lane in range(lanes):
+                    inside[lane] += some if row[lane] <= radius else np.int32(0)
     for lane in range(len(order)):
         if len(own.greatest):
-            own.greatest[order[lane]] = greatest[lane]
+            own.greatest[order[lane]] = greatest[lane] if greatest[lane] < infinity else np.inf
         if len(own.count):
             own.count[order[lane]] = count[lane]
         if len(own.total):

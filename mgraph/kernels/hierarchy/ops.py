@@ -54,8 +54,9 @@ class Placed(NamedTuple):
 class Measures(NamedTuple):
     """Measures of the targets that each source reaches: float64 of shape (sources,), `within` (sources, radii).
 
-    The greatest distance, the number of targets, the sum of the distances, that of their inverses without those of
-    distances of zero, and how many targets lie within each radius. One of no elements is not computed.
+    The greatest distance, infinite if a target is not reached; the number of targets that are; the sum of the
+    distances; that of their inverses, but of distances of zero; and how many targets lie within each radius. One of no
+    elements is not computed.
     """
 
     greatest: Array
@@ -171,7 +172,7 @@ class Operations(Protocol):
     ) -> None:
         """D[r, j] = the length of the shortest path from sources[r] to the vertex at ``places[j]`` of the schedule.
 
-        It is `kernel_infinity` if there is none, or none within `limit`.
+        It is the `infinity` of results if there is none within `limit`, which is less than `kernel_infinity`.
         """
         ...
 
@@ -191,6 +192,6 @@ class Operations(Protocol):
     ) -> None:
         """Measure the distances from each source; ``times[p]`` says how often vertex p of the schedule is a target.
 
-        Nothing is written for a pair. `radii` are float64 of shape (radii,).
+        Nothing is written for a pair. `limit` and `radii`, of the distances' type, are less than `kernel_infinity`.
         """
         ...
