@@ -246,7 +246,11 @@ def test_conversions_are_scipys(matrix, null_value, nan_null, infinity_null):
         floats = matrix.astype(np.float64)
         floats[floats == 5], floats[floats == 6] = np.nan, np.inf
         options = {"null_value": null_value, "nan_null": nan_null, "infinity_null": infinity_null}
-        found, expected = (module.csgraph_from_dense(floats, **options) for module in (csgraph, scipy_csgraph))
+        found = csgraph.csgraph_from_dense(floats, **options)
+        try:
+            expected = scipy_csgraph.csgraph_from_dense(floats, **options)
+        except np.exceptions.AxisError:  # SciPy's fails for some matrices without an entry that means no edge
+            assume(False)
         assert_array_equal(found.toarray(), expected.toarray())
         assert (type(found), found.dtype, found.nnz) == (type(expected), expected.dtype, expected.nnz)
         found, expected = (module.csgraph_masked_from_dense(floats, **options) for module in (csgraph, scipy_csgraph))

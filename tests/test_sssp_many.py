@@ -50,7 +50,7 @@ def solved(device, graph, dtype, first, rows, offset=np.int32, padding=0, window
     window = kernel_infinity(np.dtype(dtype)) if window is None else window
     end = kernel_infinity(np.dtype(dtype)) if end is None else end
     sources = device.asarray(np.arange(first, first + rows, dtype=np.int32) if sources is None else sources)
-    kernels.distances(D, sources, by_source, by_target, window, end, work)
+    kernels.distances(D, sources, kernels.layout(by_source, by_target), window, end, work)
     kernels.predecessors(D, sources, by_target, P)
     if padding:
         for matrix in (D, P):
@@ -339,3 +339,21 @@ def test_the_workspace_is_what_is_said(dtype, device):
     for n, sources in ((1, 1), (1000, 33), (5000, kernels.batch_size(5000, itemsize))):
         work = kernels.workspace(device.xp, n, sources, np.dtype(dtype))
         assert abs(sum(array.nbytes for array in work) - kernels.workspace_bytes(n, sources, itemsize)) <= 16
+
+
+@pytest.mark.parametrize("directed", (True, False))
+def test_the_layout_is_of_the_same_edges(directed):
+    kernels, home = sssp_many_kernels.on(devices.find("cpu")), devices.find("cpu")
+    graph = mgraph.Graph.from_edges([0, 0, 3, 3, 5], [3, 5, 1, 4, 0], [1.0, 2, 3, 4, 5], n=7, directed=directed)
+    incoming, outgoing = graph.csc(), graph.adjacency("csr")
+    edges = kernels.layout(outgoing if directed else incoming[:2], tuple(map(home.asarray, incoming)))
+    assert sorted(edges.places.tolist()) == list(range(7))
+    indptr, indices, weights = edges.by_target
+    found = {(indices[e], t, weights[e]) for t in range(7) for e in range(indptr[t], indptr[t + 1])}
+    places = edges.places
+    assert found == {(places[s], places[t], w) for s, t, w in zip(*graph.coo(), strict=True)}
+    indptr, indices = edges.by_source
+    found = {(s, t) for s in range(7) for t in indices[indptr[s] : indptr[s + 1]]}
+    assert found == {(places[s], places[t]) for s, t, _ in zip(*graph.coo(), strict=True)}
+    kept = {id(array): array.nbytes for array in (places, *edges.by_source, *edges.by_target)}
+    assert sum(kept.values()) <= kernels.layout_bytes(7, graph.m, 8, directed)

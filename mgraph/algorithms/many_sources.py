@@ -108,8 +108,9 @@ class Searches:
             indices,
             edge_lengths(Compressed(indptr, indices, piece.incoming.weights), self.h, computed, device),
         )
-        self._by_source = tuple(map(device.asarray, piece.outgoing or (indptr, indices)))
         self._kernels = sssp_many_kernels.on(device)
+        outgoing = (indptr, indices) if piece.outgoing is None else tuple(map(device.asarray, piece.outgoing))
+        self._edges = self._kernels.layout(outgoing, self.by_target)
         self._window = _window(self.by_target[2])
         self._end = kernel_infinity(computed) if self.h is not None else beyond(limit, computed)
         self._work = self._kernels.workspace(xp, self.n, batch, computed)
@@ -122,7 +123,7 @@ class Searches:
         """
         found = D if self._shifted is None else self._shifted[: len(sources)]
         k = self._kernels
-        k.distances(found, sources, self._by_source, self.by_target, self._window, self._end, self._work)
+        k.distances(found, sources, self._edges, self._window, self._end, self._work)
         if P is not None:
             k.predecessors(found, sources, self.by_target, P)
         if self.h is not None:
@@ -200,7 +201,9 @@ def searches_bytes(
 ) -> int:
     """Return the bytes that `Searches` allocates on its device."""
     lists = (2 if directed else 1) * ((n + 1) * offset_type(m).itemsize + 4 * m)
-    work = int(sssp_many_kernels.of_kind(kind).workspace_bytes(n, batch, computed.itemsize))
+    kernels = sssp_many_kernels.of_kind(kind)
+    work = int(kernels.workspace_bytes(n, batch, computed.itemsize))
+    work += int(kernels.layout_bytes(n, m, computed.itemsize, directed))
     return lists + m * computed.itemsize + work + (computed != dtype) * batch * n * computed.itemsize
 
 

@@ -251,6 +251,11 @@ def out_of_core(request: Request) -> Plan:
     )
 
 
+#: Distances that searches on a CPU compute in a step. Rows stay where they are computed, so a larger batch takes no
+#: more memory; and of more sources, those searched together lie nearer to each other.
+AT_A_TIME = 1 << 28
+
+
 def by_source(request: Request, method: str) -> Plan:
     """Plan a single-source run from every vertex."""
     n, r, shards = request.n, request.rates, len(request.specs)
@@ -264,8 +269,10 @@ def by_source(request: Request, method: str) -> Plan:
 
     ranges = _rows(request, 1, peak)
     computed = np.dtype(np.float64) if shifted else request.dtype
-    batch = batch_size(n, computed, request.kind)
     most = max(last - first for first, last in ranges)
+    batch = batch_size(n, computed, request.kind)
+    if request.kind == "cpu" and not shifted:
+        batch = max(batch, AT_A_TIME // max(n, 1))
     steps = -(-most // batch)
     result = n * (request.dtype.itemsize + 4 * request.predecessors)
     together, spec = min(batch, most), request.specs[0]

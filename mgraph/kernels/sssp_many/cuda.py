@@ -32,6 +32,23 @@ _SHARE, _LEAST_LABELS, _MOST_LABELS = 128, 128 << 20, 1 << 30
 _COLUMNS = 1 << 16
 
 
+class Layout(NamedTuple):
+    """The edges as they are."""
+
+    by_source: Adjacency
+    by_target: WeightedAdjacency
+
+
+def layout(by_source: Adjacency, by_target: WeightedAdjacency) -> Layout:
+    """Return the edges as `distances` takes them."""
+    return Layout(by_source, by_target)
+
+
+def layout_bytes(n: int, m: int, itemsize: int, directed: bool) -> int:
+    """Return the bytes of `layout`, beyond those of the edges that it is made of."""
+    return 0
+
+
 class Workspace(NamedTuple):
     """The buffers of `distances`."""
 
@@ -87,8 +104,7 @@ def _names(matrix: Array, indptr: Array) -> str:
 def distances(
     D: Array,
     sources: Array,
-    by_source: Adjacency,
-    by_target: WeightedAdjacency,
+    edges: Layout,
     window: float,
     end: float,
     work: Workspace,
@@ -100,12 +116,12 @@ def distances(
     rows, n = D.shape
     if not D.size:
         return
-    kernel = cuda_function(SOURCE, f"distances<{_names(D, by_target[0])}>", cooperative=True)
+    kernel = cuda_function(SOURCE, f"distances<{_names(D, edges.by_target[0])}>", cooperative=True)
     work.control.fill(0)
     if D.dtype.kind == "f":
         end = max(end, float(np.finfo(D.dtype).tiny))  # CuPy's kernels take smaller floats for zero
     arguments = (
-        *(*by_source, *by_target, np.int32(n), D.dtype.type(min(window, end)), D.dtype.type(end)),
+        *(*edges.by_source, *edges.by_target, np.int32(n), D.dtype.type(min(window, end)), D.dtype.type(end)),
         *(sources, np.int32(rows), work.labels, work.stamps),
         *(work.bitmaps, np.int32(work.bitmaps.shape[1]), work.control),
     )

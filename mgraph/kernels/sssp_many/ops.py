@@ -20,6 +20,14 @@ class Operations(Protocol):
     is negative.
     """
 
+    def layout(self, by_source: Adjacency, by_target: WeightedAdjacency) -> Any:
+        """Return the edges as `distances` takes them; the host numbers vertices anew."""
+        ...
+
+    def layout_bytes(self, n: int, m: int, itemsize: int, directed: bool) -> int:
+        """Return the bytes of `layout`, beyond those of the edges that it is made of."""
+        ...
+
     def batch_size(self, n: int, itemsize: int) -> int:
         """Return how many sources to search from at a time, if a distance has `itemsize` bytes."""
         ...
@@ -36,8 +44,7 @@ class Operations(Protocol):
         self,
         D: Array,
         sources: Array,
-        by_source: Adjacency,
-        by_target: WeightedAdjacency,
+        edges: Any,
         window: float,
         end: float,
         work: Any,
@@ -45,7 +52,7 @@ class Operations(Protocol):
         """D[r, v] = the length of the shortest path from vertex sources[r] to v if it is less than `end`.
 
         Otherwise it is infinite. Distances within `window` of each other are settled together; this affects the work,
-        never the result. `work` is the result of `workspace`.
+        never the result. `edges` is the result of `layout`, and `work` that of `workspace`.
         """
         ...
 
