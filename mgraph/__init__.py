@@ -20,6 +20,16 @@ from .algorithms.bfs.many import BfsManyResult, bfs_many
 from .algorithms.closure.call import ClosureResult, transitive_closure
 from .algorithms.components.call import ComponentsResult, connected_components
 from .algorithms.distances.call import DistancesResult, distances
+from .algorithms.distances.measures import (
+    average_distance,
+    center,
+    closeness,
+    diameter,
+    eccentricity,
+    harmonic_closeness,
+    periphery,
+    radius,
+)
 from .algorithms.list_rank.call import ListRankResult, list_rank
 from .algorithms.minimum_spanning_forest.call import SpanningForestResult, minimum_spanning_forest
 from .algorithms.sssp.call import SsspResult, sssp
@@ -88,14 +98,22 @@ __all__ = [
     "VersionError",
     "WorkerLostError",
     "apsp",
+    "average_distance",
     "bfs",
     "bfs_many",
+    "center",
+    "closeness",
     "connected_components",
+    "diameter",
     "distances",
+    "eccentricity",
     "generate",
+    "harmonic_closeness",
     "list_rank",
     "minimum_spanning_forest",
+    "periphery",
     "plan",
+    "radius",
     "read",
     "resident",
     "sssp",

@@ -140,6 +140,18 @@ def test_distances(options):
     result.verify(graph(), rows=None)
 
 
+#: Computed from `mgraph.distances`.
+MEASURES = (
+    *("average_distance", "center", "closeness", "diameter"),
+    *("eccentricity", "harmonic_closeness", "periphery", "radius"),
+)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_measures(name):
+    assert np.all(np.asarray(getattr(mgraph, name)(graph(), device="cpu")) >= 0)
+
+
 @pytest.mark.parametrize("predecessors", [False, True])
 def test_bfs_many(predecessors):
     result = mgraph.bfs_many(graph(), range(N), predecessors=predecessors, device="cpu")
@@ -211,6 +223,7 @@ MADE = {
 WITHIN = {"rmat_edges"}
 
 CALLS = (
+    *MEASURES,
     "apsp",
     "bfs",
     "bfs_many",
@@ -238,7 +251,12 @@ def public(module):
 def test_everything_public_is_here():
     assert public(mgraph) == set(CALLS)
     assert public(generate) - WITHIN == MADE.keys()
-    assert {entry.call.__name__ for entry in ALGORITHMS.values()} == set(CALLS) - {"plan", "read", "resident"}
+    assert {entry.call.__name__ for entry in ALGORITHMS.values()} == set(CALLS) - {
+        "plan",
+        "read",
+        "resident",
+        *MEASURES,
+    }
     assert ALGORITHMS.keys() == set(PLANNED)
 
 

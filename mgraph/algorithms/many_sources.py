@@ -58,10 +58,21 @@ def network(graph: Graph, potentials: Array | None = None) -> Network:
 
 
 def gathered_network(
-    whole: Whole, shifts: bool, part: VertexRange, device: devices.Device, comm: Communicator
+    whole: Whole,
+    shifts: bool,
+    part: VertexRange,
+    device: devices.Device,
+    comm: Communicator,
+    *,
+    reverse: bool = False,
 ) -> Network:
-    """Return the network of a graph that lies in ranges, on every shard; the first one computes the potentials."""
+    """Return the network of a graph that lies in ranges, on every shard; the first one computes the potentials.
+
+    In `reverse`, edges are turned round.
+    """
     graph = whole.graph(part, device, comm)
+    if reverse:
+        graph = graph.reversed()
     if not shifts:
         return network(graph)
     h = device.asarray(potentials(graph)) if comm.rank == 0 else device.xp.empty(graph.n)

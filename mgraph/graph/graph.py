@@ -603,6 +603,26 @@ class Graph(Keeping):
         """
         return self._with(None)
 
+    def reversed(self) -> "Graph":
+        """Return the graph with every edge turned round; an undirected graph is returned as it is.
+
+        Nothing is sorted again: its edges by source are those of this graph by target.
+
+        Returns
+        -------
+        Graph
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> src, dst, _ = mgraph.Graph.from_edges([0, 0], [1, 2]).reversed().coo()
+        >>> src.tolist(), dst.tolist()
+        ([1, 2], [0, 0])
+        """
+        if not self.directed:
+            return self
+        return Graph(self.n, csr=self.csc(), csc=self.csr(), directed=True, ids=self.ids, nonnegative=self.nonnegative)
+
     def with_weights(self, weights: Array) -> "Graph":
         """Return a graph of the same edges with other weights.
 

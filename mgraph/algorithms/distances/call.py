@@ -44,8 +44,8 @@ ROWS_AT_A_TIME = 64
 @with_common_parts
 def distances(
     graph: Any,
-    sources: Sequence[int] | None = None,
-    targets: Sequence[int] | None = None,
+    sources: Sequence[int] | np.ndarray | None = None,
+    targets: Sequence[int] | np.ndarray | None = None,
     *,
     limit: float | None = None,
     nearest: int | None = None,
@@ -54,6 +54,7 @@ def distances(
     method: str = "auto",
     dtype: Any = None,
     ids: bool = False,
+    reverse: bool = False,
     device: str | None = None,
     client: Any = None,
     memory_limit: int | float | str | None = None,
@@ -67,7 +68,7 @@ def distances(
 
     Sources are searched from in batches. Of each batch only what is wanted is kept, so that a call for some targets,
     the nearest of them, or measures takes memory for a batch of rows, however many sources there are. Edges are
-    followed from source to target: for distances to a vertex, search the reversed graph.
+    followed from source to target, or in `reverse`.
 
     Parameters
     ----------
@@ -91,8 +92,8 @@ def distances(
           out of reach.
         - ``"mean"``: the mean distance to the targets within reach but the source itself; NaN if there is none.
         - ``"closeness"``: the number of these targets over the sum of their distances, times their share of all
-          targets but the source (Wasserman and Faust); 0 if there is none. NetworkX measures distances to the vertex,
-          this measures distances from it.
+          targets but the source (Wasserman and Faust); 0 if there is none. NetworkX measures distances to the vertex:
+          with `reverse`, so does this.
         - ``"harmonic"``: the sum of 1 / distance over the targets; those out of reach, or at distance 0, add nothing.
         - ``"reached"``: the number of targets within reach; the source itself counts if it is one.
         - ``("within", [r1, r2, ...])``: the numbers of targets at distances up to each radius, in a column each.
@@ -107,6 +108,9 @@ def distances(
         The type to compute in. By default that of the weights; integers in int32, hop counts in float32.
     ids : bool
         Whether `sources` and `targets` are original ids, those of the graph's `ids`. Then the result has ids, too.
+    reverse : bool
+        Whether to follow edges backwards. Then distances are those from each target to each source, and measures those
+        of the distances to each source, as NetworkX measures closeness.
     {common arguments}
 
     Returns
@@ -153,8 +157,9 @@ def distances(
     """
     given = as_any_graph(graph)
     predecessors, ids = checked_flag("predecessors", predecessors), checked_flag("ids", ids)
+    reverse = checked_flag("reverse", reverse) and given.directed
     measures, radii = checked_reduce(reduce)
-    starts, ends = _vertices("sources", sources, given, ids), _vertices("targets", targets, given, ids)
+    starts, ends = vertices_of("sources", sources, given, ids), vertices_of("targets", targets, given, ids)
     if ends is not None and (nearest is not None or measures or radii):
         ends = distinct(ends)
     nearest = None if nearest is None else checked_integer("nearest", nearest, 1)
@@ -166,7 +171,7 @@ def distances(
     runner = runner_of(given, device, client, worker_timeout, wait_for_workers)
     options = {"memory_limit": checked_memory_limit(memory_limit, runner), "span": checked_span(span, progress)}
     plan, outcome = _solved(
-        given, runner, starts, wanted, most, method, computed, predecessors, reduce, progress, **options
+        given, runner, starts, wanted, most, method, computed, predecessors, reduce, progress, reverse, **options
     )
     arrays = outcome.arrays
     if radii:
@@ -180,6 +185,7 @@ def distances(
         timings=outcome.timings,
         _starts=starts,
         _wanted=wanted,
+        _reverse=reverse,
         _solved=Solved(given, most),
     )
 
@@ -195,6 +201,7 @@ def _solved(
     predecessors: bool,
     reduce: Any,
     progress: Progress | None,
+    reverse: bool = False,
     **options: Any,
 ) -> tuple[Plan, Outcome]:
     """Plan the searches and run them."""
@@ -232,10 +239,11 @@ def _solved(
     program = FromSources(plan, starts, wanted, limit)
     if isinstance(graph, PlacedGraph):
         whole = Whole(graph.placed, graph.nonnegative, weighted=not hops)
-        gather = partial(gathered_network, whole, shifts)
+        gather = partial(gathered_network, whole, shifts, reverse=reverse)
         return plan, runner.run(program, lambda _: gather, plan, progress)
     # Every shard needs the same edges and potentials, so they are prepared once, before the engine loads shards.
     started, compiled = time.perf_counter(), clock().seconds()
+    graph = graph.reversed() if reverse else graph
     searched = network(graph, potentials(graph) if shifts else None)
     prepared, compiled = time.perf_counter() - started, clock().seconds() - compiled
     outcome = runner.run(program, lambda _: searched, plan, progress)
@@ -244,7 +252,7 @@ def _solved(
     return plan, outcome
 
 
-def _vertices(name: str, given: Any, graph: Graph | PlacedGraph, ids: bool) -> np.ndarray | None:
+def vertices_of(name: str, given: Any, graph: Graph | PlacedGraph, ids: bool) -> np.ndarray | None:
     """Return the vertices that an argument names, by number or by original id, as int32; None if it is None."""
     if ids and graph.ids is None:
         raise InputError(Given("ids", True), " needs a graph with ids: this one has none, so give its vertices")
@@ -341,6 +349,7 @@ class DistancesResult(MatrixResult):
     within: Any = None
     _starts: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))
     _wanted: Wanted = field(default_factory=Wanted)
+    _reverse: bool = False
 
     def path(self, source: int, vertex: int) -> list[int]:
         """Return the vertices of the shortest path from one of the sources to `vertex`, both included.
@@ -443,7 +452,8 @@ class DistancesResult(MatrixResult):
             vertex that breaks the rule, or the source.
         InputError
             If the graph has gone or has another number of vertices, for invalid `rows`, and with negative weights and
-            a limit, which cuts off vertices that shortest paths may pass.
+            a limit, which cuts off vertices that shortest paths may pass; and after a call in `reverse` if a directed
+            graph lies on workers.
 
         Examples
         --------
@@ -452,6 +462,10 @@ class DistancesResult(MatrixResult):
         >>> mgraph.distances(graph, reduce="closeness", device="cpu").verify()
         """
         known, limit = solved_graph(self, graph), self.solved.limit
+        if self._reverse:
+            if isinstance(known, PlacedGraph):
+                raise InputError("distances against the edges are not verified on workers: pass the Graph")
+            known = known.reversed()
         if self.plan.method == "johnson" and not known.nonnegative and limit < float("inf"):
             raise InputError(
                 "with negative weights and a limit the result lacks distances that prove it: solve without"

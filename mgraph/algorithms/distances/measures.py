@@ -1,0 +1,417 @@
+"""Measures of graphs that are computed from distances: eccentricity, diameter, closeness and others.
+
+Definitions are NetworkX's. Each is made batch by batch of rows (`mgraph.distances` with ``reduce=``), in memory for a
+batch. The diameter of an undirected graph is bounded first, so that few vertices need be searched from (Crescenzi,
+Grossi, Habib, Lanzi and Marino, "On computing the diameter of real-world undirected graphs", 2013).
+"""
+
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
+
+from ... import device as devices
+from ...arguments import checked_flag
+from ...dtypes import infinity
+from ...errors import Given, InputError
+from ...graph import Graph, as_any_graph
+from ...runtime.program import Progress
+from ..components.call import connected_components
+from ..sssp.call import sssp
+from .call import DistancesResult, distances, vertices_of
+
+#: Sources of the first batch of a bounded diameter. Each further batch has twice as many, as bounds get worse.
+FIRST = 64
+
+
+class Where(TypedDict, total=False):
+    """The common arguments of calls, which `mgraph.distances` explains."""
+
+    dtype: Any
+    device: str | None
+    client: Any
+    memory_limit: int | float | str | None
+    span: int | None
+    progress: Progress | None
+    worker_timeout: float | str | None
+    wait_for_workers: int | None
+    retries: int | None
+
+
+def eccentricity(graph: Any, v: Any = None, *, weight: bool = True, **where: Unpack[Where]) -> np.ndarray:
+    """Return the greatest distance from each vertex to any vertex.
+
+    Parameters
+    ----------
+    graph : Graph, DistributedGraph, sparse matrix, or array_like of shape (n, n)
+        Read as `mgraph.apsp` does.
+    v : sequence of int, optional
+        The vertices, 0 to n-1. By default all.
+    weight : bool
+        Whether a path is as long as the sum of its weights. Otherwise it is as long as the number of its edges.
+    **where
+        ``dtype`` and the common arguments of `mgraph.distances`: ``device``, ``client``, ``memory_limit`` and so on.
+
+    Returns
+    -------
+    array of float32, float64 or int32, shape (n,) or (len(v),)
+        Of the type of distances. ``inf``, for int32 its largest value, where a vertex is out of reach. (NetworkX raises
+        an error then.)
+
+    Raises
+    ------
+    InputError
+        For invalid input; see `mgraph.distances` for other errors.
+
+    See Also
+    --------
+    mgraph.distances : Other measures of rows of distances, and to some targets only.
+    mgraph.diameter : The greatest eccentricity.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> mgraph.eccentricity(mgraph.generate.grid(1, 4), device="cpu").tolist()
+    [3.0, 2.0, 2.0, 3.0]
+    """
+    return _measured(graph, "eccentricity", "v", v, weight, False, where).eccentricity
+
+
+def diameter(
+    graph: Any, e: Any = None, *, weight: bool = True, components: bool = False, **where: Unpack[Where]
+) -> float | int:
+    """Return the greatest distance between two vertices.
+
+    Parameters
+    ----------
+    graph : Graph, DistributedGraph, sparse matrix, or array_like of shape (n, n)
+        Read as `mgraph.apsp` does.
+    e : array of shape (n,), optional
+        The eccentricities, if they are known.
+    weight : bool
+        Whether a path is as long as the sum of its weights. Otherwise it is as long as the number of its edges.
+    components : bool
+        Whether to return the greatest diameter of a connected component of an undirected graph, not ``inf``, if the
+        graph has several.
+    **where
+        ``dtype`` and the common arguments of `mgraph.distances`.
+
+    Returns
+    -------
+    float or int
+        ``inf`` where a vertex is out of reach of another. (NetworkX raises an error then.)
+
+    Raises
+    ------
+    InputError
+        For a graph without vertices, for `components` with a directed graph, and for invalid input; see
+        `mgraph.distances` for other errors.
+
+    See Also
+    --------
+    mgraph.eccentricity : The greatest distance from each vertex.
+
+    Notes
+    -----
+    In an undirected graph without negative weights, two vertices within distance d of a third one are at most 2 d
+    apart. So vertices are searched from in the order of their distance from a central one, the farthest first, until
+    the greatest distance found is at least twice that of the next one [1]_. In social networks few searches are left,
+    in grids many. Sums of floats may differ from those of `mgraph.eccentricity` by rounding.
+
+    References
+    ----------
+    .. [1] Crescenzi, Grossi, Habib, Lanzi and Marino, "On computing the diameter of real-world undirected graphs",
+       2013.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> mgraph.diameter(mgraph.generate.grid(3, 4), device="cpu")
+    5.0
+    """
+    given, components = as_any_graph(graph), checked_flag("components", components)
+    if components and given.directed:
+        raise InputError(Given("components", True), " needs an undirected graph")
+    if e is not None or not isinstance(given, Graph) or given.directed or not (given.nonnegative or not weight):
+        return _scalar(_eccentricities(graph, e, weight, where).max())
+    _check_vertices(given)
+    searched = given if checked_flag("weight", weight) else given.unweighted()
+    labels = devices.to_host(connected_components(searched, **_without(where, "dtype", "progress")).labels)
+    order = np.argsort(labels, kind="stable")
+    parts = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
+    if len(parts) > 1 and not components:
+        return float("inf")
+    most: Any = 0
+    for part in sorted(parts, key=len, reverse=True):
+        if len(part) == 1:  # as are all that follow
+            break
+        most = max(most, _bounded(searched, part.astype(np.int32), most, where))
+    return (
+        _scalar(most) if most else _scalar(distances(searched, [0], reduce="eccentricity", **where).eccentricity[0] * 0)
+    )
+
+
+def radius(graph: Any, e: Any = None, *, weight: bool = True, **where: Unpack[Where]) -> float | int:
+    """Return the least eccentricity.
+
+    Parameters
+    ----------
+    graph, e, weight, **where
+        As of `mgraph.diameter`.
+
+    Returns
+    -------
+    float or int
+        ``inf`` if no vertex reaches all others.
+
+    Raises
+    ------
+    InputError
+        For a graph without vertices, and for invalid input; see `mgraph.distances` for other errors.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> mgraph.radius(mgraph.generate.grid(1, 4), device="cpu")
+    2.0
+    """
+    return _scalar(_eccentricities(graph, e, weight, where).min())
+
+
+def center(graph: Any, e: Any = None, *, weight: bool = True, **where: Unpack[Where]) -> np.ndarray:
+    """Return the vertices whose eccentricity is the radius.
+
+    Parameters
+    ----------
+    graph, e, weight, **where
+        As of `mgraph.diameter`.
+
+    Returns
+    -------
+    array of int64
+        The vertices, ascending; all of them if no vertex reaches all others.
+
+    Raises
+    ------
+    InputError
+        For a graph without vertices, and for invalid input; see `mgraph.distances` for other errors.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> mgraph.center(mgraph.generate.grid(1, 4), device="cpu").tolist()
+    [1, 2]
+    """
+    found = _eccentricities(graph, e, weight, where)
+    return np.flatnonzero(found == found.min())
+
+
+def periphery(graph: Any, e: Any = None, *, weight: bool = True, **where: Unpack[Where]) -> np.ndarray:
+    """Return the vertices whose eccentricity is the diameter.
+
+    Parameters
+    ----------
+    graph, e, weight, **where
+        As of `mgraph.diameter`.
+
+    Returns
+    -------
+    array of int64
+        The vertices, ascending; if a vertex is out of reach of another, those that do not reach all.
+
+    Raises
+    ------
+    InputError
+        For a graph without vertices, and for invalid input; see `mgraph.distances` for other errors.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> mgraph.periphery(mgraph.generate.grid(1, 4), device="cpu").tolist()
+    [0, 3]
+    """
+    found = _eccentricities(graph, e, weight, where)
+    return np.flatnonzero(found == found.max())
+
+
+def closeness(
+    graph: Any, u: Any = None, *, weight: bool = True, wf_improved: bool = True, **where: Unpack[Where]
+) -> np.ndarray:
+    """Return the closeness centrality of each vertex, by the distances to it.
+
+    It is (r - 1) / s for the r vertices from which a vertex is reached, itself included, and the sum s of their
+    distances; and 0 if s is 0.
+
+    Parameters
+    ----------
+    graph : Graph, DistributedGraph, sparse matrix, or array_like of shape (n, n)
+        Read as `mgraph.apsp` does.
+    u : sequence of int, optional
+        The vertices, 0 to n-1. By default all.
+    weight : bool
+        Whether a path is as long as the sum of its weights. Otherwise it is as long as the number of its edges.
+    wf_improved : bool
+        Whether to multiply by (r - 1) / (n - 1), so that small components count less (Wasserman and Faust).
+    **where
+        ``dtype`` and the common arguments of `mgraph.distances`.
+
+    Returns
+    -------
+    array of float64, shape (n,) or (len(u),)
+
+    Raises
+    ------
+    InputError
+        For invalid input; see `mgraph.distances` for other errors.
+
+    See Also
+    --------
+    mgraph.distances : With ``reduce="closeness"``, by the distances from each vertex.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> mgraph.closeness(mgraph.Graph.from_edges([0, 1], [1, 2]), device="cpu").tolist()
+    [0.0, 0.5, 0.6666666666666666]
+    """
+    if checked_flag("wf_improved", wf_improved):
+        return _measured(graph, "closeness", "u", u, weight, True, where).closeness
+    mean = _measured(graph, "mean", "u", u, weight, True, where).mean
+    with np.errstate(divide="ignore"):
+        return np.where(mean > 0, 1 / mean, 0.0)
+
+
+def harmonic_closeness(graph: Any, nbunch: Any = None, *, weight: bool = True, **where: Unpack[Where]) -> np.ndarray:
+    """Return the harmonic centrality of each vertex: the sum of 1 / distance over the vertices that reach it.
+
+    Vertices that do not reach it, or are at distance 0, add nothing.
+
+    Parameters
+    ----------
+    graph : Graph, DistributedGraph, sparse matrix, or array_like of shape (n, n)
+        Read as `mgraph.apsp` does.
+    nbunch : sequence of int, optional
+        The vertices, 0 to n-1. By default all.
+    weight : bool
+        Whether a path is as long as the sum of its weights. Otherwise it is as long as the number of its edges.
+    **where
+        ``dtype`` and the common arguments of `mgraph.distances`.
+
+    Returns
+    -------
+    array of float64, shape (n,) or (len(nbunch),)
+
+    Raises
+    ------
+    InputError
+        For invalid input; see `mgraph.distances` for other errors.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> mgraph.harmonic_closeness(mgraph.Graph.from_edges([0, 1], [1, 2]), device="cpu").tolist()
+    [0.0, 1.0, 1.5]
+    """
+    return _measured(graph, "harmonic", "nbunch", nbunch, weight, True, where).harmonic
+
+
+def average_distance(graph: Any, *, weight: bool = True, **where: Unpack[Where]) -> float:
+    """Return the mean distance of all ordered pairs of different vertices.
+
+    Parameters
+    ----------
+    graph : Graph, DistributedGraph, sparse matrix, or array_like of shape (n, n)
+        Read as `mgraph.apsp` does.
+    weight : bool
+        Whether a path is as long as the sum of its weights. Otherwise it is as long as the number of its edges.
+    **where
+        ``dtype`` and the common arguments of `mgraph.distances`.
+
+    Returns
+    -------
+    float
+        NetworkX calls it the average shortest path length. ``inf`` if a vertex is out of reach of another (NetworkX
+        raises an error then); 0 for a single vertex.
+
+    Raises
+    ------
+    InputError
+        For a graph without vertices, and for invalid input; see `mgraph.distances` for other errors.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> mgraph.average_distance(mgraph.generate.grid(1, 4), device="cpu")
+    1.6666666666666667
+    """
+    _check_vertices(as_any_graph(graph))
+    found = _measured(graph, ["mean", "reached"], "graph", None, weight, False, where)
+    n = len(found.mean)
+    if n == 1:
+        return 0.0
+    return float(found.mean.mean()) if int(found.reached.min()) == n else float("inf")
+
+
+def _measured(
+    graph: Any, reduce: Any, name: str, vertices: Any, weight: bool, reverse: bool, where: Where
+) -> DistancesResult:
+    """Return measures of the distances from some vertices, an argument of this name, or to them in `reverse`."""
+    vertices = vertices_of(name, vertices, as_any_graph(graph), ids=False)
+    method = "auto" if checked_flag("weight", weight) else "bfs"
+    return distances(graph, vertices, reduce=reduce, method=method, reverse=reverse, **where)
+
+
+def _eccentricities(graph: Any, e: Any, weight: bool, where: Where) -> np.ndarray:
+    """Return the eccentricities of all vertices, of which there must be some."""
+    n = _check_vertices(as_any_graph(graph))
+    if e is None:
+        return eccentricity(graph, weight=weight, **where)
+    known = np.asarray(devices.to_host(e))
+    if known.shape != (n,) or known.dtype.kind not in "fiu":
+        raise InputError(argument="e", value=e, expected=f"the eccentricities of n={n} vertices")
+    return known
+
+
+def _check_vertices(graph: Any) -> int:
+    """Return the number of vertices, or raise InputError if there are none."""
+    if not graph.n:
+        raise InputError(argument="graph", value=graph, expected="a graph with a vertex")
+    return int(graph.n)
+
+
+def _without(where: Where, *names: str) -> dict[str, Any]:
+    """Return the common arguments without some."""
+    return {name: value for name, value in where.items() if name not in names}
+
+
+def _scalar(value: Any) -> float | int:
+    """Return a distance as a number of Python; ``inf`` where there is no path."""
+    value = np.asarray(value)[()]
+    number: float | int = value.item()
+    return float("inf") if number == infinity(np.dtype(value.dtype)) else number
+
+
+def _bounded(graph: Graph, part: np.ndarray, least: Any, where: Where) -> Any:
+    """Return the diameter of a component if it is more than `least`, otherwise any number up to that."""
+    around = _without(where, "progress")
+
+    # The middle of a longest path that two sweeps find, twice (Crescenzi et al.: 4-sweep).
+    degrees = np.diff(devices.to_host(graph.adjacency("csr")[0]))
+    middle = int(part[degrees[part].argmax()])
+    for _ in range(2):
+        first = int(part[devices.to_host(sssp(graph, middle, **around).distances)[part].argmax()])
+        found = sssp(graph, first, predecessors=True, **around)
+        there = devices.to_host(found.distances)
+        last = int(part[there[part].argmax()])
+        least = max(least, there[last])
+        path = np.array(found.path(last))
+        middle = int(path[np.searchsorted(there[path], there[last] / 2)])
+    away = devices.to_host(sssp(graph, middle, **around).distances)[part]
+    order = np.argsort(-away, kind="stable")
+    done, count = 0, FIRST
+    # Two vertices that are left are at most twice as far apart as the farthest of them is from the middle.
+    while done < len(part) and least < 2 * away[order[done]]:
+        batch = part[order[done : done + count]]
+        farthest = distances(graph, batch, part, reduce="eccentricity", **where).eccentricity
+        least = max(least, farthest.max())
+        done, count = done + count, 2 * count
+    return least

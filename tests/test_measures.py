@@ -1,0 +1,151 @@
+"""Measures of graphs against NetworkX: directed and not, weighted and not, disconnected, tiny and empty."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import mgraph
+from mgraph import InputError
+from tests.test_distances import as_networkx
+
+INF = float("inf")
+
+
+def connected(n, m, directed, weights, seed):
+    """A (strongly) connected graph: a ring in random order, and other edges."""
+    random = np.random.default_rng(seed)
+    ring = random.permutation(n)
+    src, dst = np.concatenate([[ring, np.roll(ring, 1)], random.integers(0, n, (2, m))], axis=1)
+    lengths = None if weights is None else random.integers(1, 20, len(src)).astype(weights)
+    return mgraph.Graph.from_edges(src, dst, lengths, n=n, directed=directed)
+
+
+@pytest.mark.parametrize("weight", [True, False])
+@pytest.mark.parametrize("weights", [None, np.int32, np.float64])
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("n", [2, 5, 130])
+def test_connected_graphs(n, directed, weights, weight):
+    graph = connected(n, n // 2, directed, weights, n)
+    there, name = as_networkx(graph), "weight" if weight else None
+    expected = nx.eccentricity(there, weight=name)
+    asked = {"weight": weight, "device": "cpu"}
+    e = mgraph.eccentricity(graph, **asked)
+    assert e.tolist() == [expected[v] for v in range(n)]
+    assert mgraph.eccentricity(graph, [1, 0], **asked).tolist() == [expected[1], expected[0]]
+    assert mgraph.diameter(graph, **asked) == nx.diameter(there, weight=name) == mgraph.diameter(graph, e)
+    assert mgraph.radius(graph, **asked) == nx.radius(there, weight=name) == mgraph.radius(graph, e)
+    assert mgraph.center(graph, **asked).tolist() == sorted(nx.center(there, weight=name))
+    assert mgraph.periphery(graph, **asked).tolist() == sorted(nx.periphery(there, weight=name))
+    average = nx.average_shortest_path_length(there, weight=name)
+    assert mgraph.average_distance(graph, **asked) == pytest.approx(average)
+
+
+def random_graphs():
+    random = np.random.default_rng(2)
+    for n, m in ((1, 0), (7, 0), (30, 20), (60, 90), (60, 400)):
+        for directed in (False, True):
+            lengths = random.integers(0, 9, m)
+            yield mgraph.Graph.from_edges(*random.integers(0, n, (2, m)), lengths, n=n, directed=directed)
+
+
+@pytest.mark.parametrize("weight", [True, False])
+def test_centralities_of_disconnected_graphs(weight):
+    for graph in random_graphs():
+        there, name, asked = as_networkx(graph), "weight" if weight else None, {"weight": weight, "device": "cpu"}
+        for improved in (True, False):
+            expected = nx.closeness_centrality(there, distance=name, wf_improved=improved)
+            found = mgraph.closeness(graph, wf_improved=improved, **asked)
+            np.testing.assert_allclose(found, [expected[v] for v in range(graph.n)])
+        np.testing.assert_allclose(
+            mgraph.closeness(graph, [0], **asked), nx.closeness_centrality(there, 0, distance=name)
+        )
+        expected = nx.harmonic_centrality(there, distance=name)
+        np.testing.assert_allclose(mgraph.harmonic_closeness(graph, **asked), [expected[v] for v in range(graph.n)])
+
+
+def test_out_of_reach():
+    for graph in random_graphs():
+        there = as_networkx(graph)
+        whole = nx.is_strongly_connected(there) if graph.directed else nx.is_connected(there)
+        found = [call(graph, device="cpu") for call in (mgraph.diameter, mgraph.average_distance)]
+        assert all((value == INF) is not whole for value in found)
+        if not graph.directed:
+            assert (mgraph.radius(graph, device="cpu") == INF) is not whole
+            parts = [there.subgraph(part) for part in nx.connected_components(there)]
+            expected = max(nx.diameter(part, weight="weight") for part in parts)
+            assert mgraph.diameter(graph, components=True, device="cpu") == expected
+    # One vertex reaches all others, though none reaches it.
+    star = mgraph.Graph.from_edges([0, 0], [1, 2])
+    assert mgraph.radius(star, device="cpu") == 1 and mgraph.center(star, device="cpu").tolist() == [0]
+    assert mgraph.periphery(star, device="cpu").tolist() == [1, 2]
+
+
+def test_a_single_vertex():
+    alone = mgraph.Graph.from_edges([], [], n=1)
+    assert mgraph.diameter(alone, device="cpu") == mgraph.radius(alone, device="cpu") == 0
+    assert mgraph.average_distance(alone, device="cpu") == 0 and mgraph.closeness(alone, device="cpu").tolist() == [0]
+    assert mgraph.center(alone, device="cpu").tolist() == mgraph.periphery(alone, device="cpu").tolist() == [0]
+
+
+def test_no_vertex():
+    empty = mgraph.Graph.from_edges([], [])
+    for call in (mgraph.diameter, mgraph.radius, mgraph.center, mgraph.periphery, mgraph.average_distance):
+        with pytest.raises(InputError, match="graph must be a graph with a vertex"):
+            call(empty, device="cpu")
+    for call in (mgraph.eccentricity, mgraph.closeness, mgraph.harmonic_closeness):
+        assert call(empty, device="cpu").shape == (0,)
+
+
+def test_a_bounded_diameter_searches_from_few_vertices():
+    counts = []
+
+    def counted(done, total):
+        counts.append(done)
+
+    graph = mgraph.generate.rmat(12, seed=1, device="cpu")
+    found = mgraph.diameter(graph, components=True, device="cpu", span=1, progress=counted)
+    reached = mgraph.bfs_many(graph, range(graph.n), device="cpu").distances
+    assert found == reached.max()
+    assert len(counts) < 10
+
+
+def test_distances_to_the_sources():
+    graph = connected(40, 60, True, np.int32, 1)
+    to = mgraph.distances(graph, [3, 9], reverse=True, predecessors=True, device="cpu")
+    assert np.array_equal(to.distances, mgraph.apsp(graph, device="cpu").distances[:, [3, 9]].T)
+    to.verify()
+    to.distances[1, 5] += 1
+    with pytest.raises(mgraph.VerificationError):
+        to.verify()
+
+
+@pytest.mark.parametrize(
+    ("call", "options", "says"),
+    [
+        (mgraph.diameter, {"e": [1, 2]}, "e must be the eccentricities of n=3 vertices"),
+        (mgraph.diameter, {"components": True}, "components=True needs an undirected graph"),
+        (mgraph.eccentricity, {"weight": "length"}, "weight must be True or False, got 'length'"),
+        (mgraph.closeness, {"u": [3]}, r"u must be an integer in \[0, 3\), got 3"),
+        (mgraph.closeness, {"wf_improved": 1}, "wf_improved must be True or False"),
+    ],
+)
+def test_what_is_refused(call, options, says):
+    with pytest.raises(InputError, match=says):
+        call(mgraph.Graph.from_edges([0, 1], [1, 2]), device="cpu", **options)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("directed", [False, True])
+def test_on_a_gpu(directed):
+    graph = connected(2000, 5000, directed, np.int32, 3)
+    for call in (
+        mgraph.eccentricity,
+        mgraph.closeness,
+        mgraph.harmonic_closeness,
+        mgraph.diameter,
+        mgraph.average_distance,
+    ):
+        for weight in (True, False):
+            np.testing.assert_allclose(
+                call(graph, weight=weight, device="cuda"), call(graph, weight=weight, device="cpu")
+            )
