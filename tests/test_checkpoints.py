@@ -98,7 +98,7 @@ CALLS = {
     ),
     "out of core": (
         mgraph.apsp,
-        {"method": "blocked", "block": 32, "span": 7, "memory_limit": 600_000},
+        {"method": "blocked", "block": 32, "span": 1, "memory_limit": 600_000},
         ("distances",),
     ),
     "out of core, predecessors": (
@@ -321,6 +321,8 @@ def test_components_and_other_calls(apart, tmp_path):
     damaged("flipped", complete(tmp_path)[-1])  # a file that both have
     with pytest.raises(CheckpointError, match="no checkpoint can be used"):
         mgraph.apsp(apart, resume=True, **on)
+    with pytest.raises(mgraph.MemoryLimitError, match=r"needs \S+ KiB on cpu, which may take 488 KiB by the"):
+        mgraph.apsp(apart, resume=True, memory_limit=500_000, **on)
     shutil.rmtree(tmp_path)
     equal(mgraph.apsp(apart, resume=True, **on), wanted, ("distances",))
 
@@ -333,6 +335,17 @@ def test_a_whole_matrix_goes_on_as_a_whole(apart, tmp_path):
     found = mgraph.apsp(apart, resume=True, **on)
     assert not found.plan.detail.groups
     equal(found, mgraph.apsp(apart, device="cpu"), ("distances",))
+
+
+def test_a_matrix_out_of_core_on_a_worker(tmp_path):
+    call, options, names = CALLS["out of core"]
+    on = {"device": "cpu", "checkpoint": tmp_path, **options}
+    with cluster(1, processes=False) as client, pytest.raises(Stopped):
+        call(GRAPH, client=client, checkpoint_every=0, progress=written(tmp_path), **on)
+    again = Steps()
+    found = call(GRAPH, resume=True, progress=again, **on)
+    assert again.seen[0] > json.loads(complete(tmp_path)[0].read_text())["step"] > 0
+    equal(found, call(GRAPH, device="cpu", **options), names)
 
 
 @LOST

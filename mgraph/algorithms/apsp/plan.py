@@ -18,9 +18,12 @@ from . import candidates
 from .detail import COMPONENTS_FIRST
 from .request import Request
 
+#: The name of the blocked method that derives predecessors from its distances, among the alternatives.
+DERIVED = "blocked, predecessors derived"
+
 #: "auto" prefers Floyd and Warshall's algorithm on the whole matrix, whose result is the same however it is computed.
 #: Another candidate must be predicted faster by this factor and by this number of seconds.
-ADVANTAGE = {"sssp": 2.0, "johnson": 2.0, COMPONENTS_FIRST: 1.1, "blocked, predecessors derived": 1.1}
+ADVANTAGE = {"sssp": 2.0, "johnson": 2.0, COMPONENTS_FIRST: 1.1, DERIVED: 1.1}
 WORTH = 0.01
 
 #: The methods of `mgraph.apsp`.
@@ -104,7 +107,7 @@ def planned(
     searchable = request.m and not request.intermediate and (request.nonnegative or request.dtype.kind == "i")
     ways = {"blocked": candidates.blocked(request, derived=False)}
     if request.predecessors and request.exact and request.nonnegative and request.m and request.dtype != np.int16:
-        ways["blocked, predecessors derived"] = candidates.blocked(request, derived=True)
+        ways[DERIVED] = candidates.blocked(request, derived=True)
     if len(request.components) > 1 and len(request.specs) == 1:
         ways[COMPONENTS_FIRST] = candidates.by_component(request)
     if len(request.specs) == 1 and request.n > request.pivots and shortfall(ways["blocked"], request.memory_limit):
@@ -121,20 +124,21 @@ def planned(
             )
         ways[method] = candidates.by_source(request, method)
     shortfalls = {name: shortfall(way, request.memory_limit) for name, way in ways.items()}
-    fitting = [name for name, why in shortfalls.items() if not why]
 
     if method == "auto" and apart and COMPONENTS_FIRST in ways:
-        open_to_choice = [COMPONENTS_FIRST] if COMPONENTS_FIRST in fitting else []
+        sought = [COMPONENTS_FIRST]
     elif method == "auto":
-        open_to_choice = [name for name in fitting if name not in ONLY_IF_NAMED]
-        open_to_choice.sort(key=lambda name: _handicapped(name, ways[name].seconds))
+        sought = [name for name in ways if name not in ONLY_IF_NAMED]
+        sought.sort(key=lambda name: _handicapped(name, ways[name].seconds))
+    elif method == "blocked" and derived and DERIVED in ways:
+        sought = [DERIVED]
     elif method == "blocked":
-        wanted = ("blocked, predecessors derived",) if derived else ("blocked", "blocked, out of core")
-        open_to_choice = [name for name in wanted if name in fitting]
+        sought = [name for name in ("blocked", "blocked, out of core") if name in ways]
     else:
-        open_to_choice = [method] if method in fitting else []
+        sought = [method]
+    open_to_choice = [name for name in sought if not shortfalls[name]]
     if not open_to_choice:
-        first = "blocked" if method == "auto" else method
+        first = "blocked" if "blocked" in sought else sought[0]
         words = refusal(ways[first], shortfalls[first], request.memory_limit)
         if shortfalls.get("blocked, out of core") and first == "blocked":
             words += (f"; out of core it {shortfalls['blocked, out of core']}",)
