@@ -344,6 +344,7 @@ def runs(monkeypatch):
     counts = {}
     for module, name in (
         ("shortest", "apsp"),
+        ("shortest", "distances"),
         ("shortest", "sssp"),
         ("yen", "sssp"),
         ("components", "components"),
@@ -367,8 +368,13 @@ def test_mgraph_runs_the_calls(runs):
     for method in ("auto", "FW", "D", "BF", "J"):
         csgraph.shortest_path(matrix, method=method)
     assert runs == {"apsp": 5}
+    csgraph.dijkstra(sparse.csr_array(matrix), indices=[0, 2])
+    csgraph.dijkstra(matrix, limit=4)
+    csgraph.dijkstra(matrix, indices=0)
+    csgraph.dijkstra(matrix, indices=[0, 2], min_only=True)
+    assert runs == {"apsp": 5, "distances": 2, "sssp": 2}
     csgraph.yen(matrix, 0, 2, 2)
-    assert runs["sssp"] >= 2
+    assert runs["sssp"] >= 4
     csgraph.connected_components(matrix)
     csgraph.minimum_spanning_tree(matrix)
     assert (runs["components"], runs["minimum_spanning_forest"]) == (1, 1)

@@ -4,15 +4,15 @@ The functions differ in what they take. How the paths are found is up to mgraph'
 sources and the device, not to the name of the function or ``method=``.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import device as devices
 from ..algorithms.apsp.call import apsp
+from ..algorithms.distances.call import distances
 from ..algorithms.sssp.call import sssp
-from ..arrays import Array
+from ..arrays import Array, distinct
 from ..dtypes import NO_PREDECESSOR, infinity
 from ..errors import InputError
 from ..graph import Graph
@@ -183,24 +183,42 @@ def dijkstra(
         raise InputError(argument="limit", value=limit, expected="a number of 0 or more")
     sources = checked_indices(indices, graph.n)
     if not min_only:
-        found = _solved(graph, sources, return_predecessors, limit)
-        return found if return_predecessors else found[0]
-    distances, predecessors, nearest = _nearest(graph, sources.ravel(), limit)
-    return (distances, predecessors, nearest) if return_predecessors else distances
+        rows = _solved(graph, sources, return_predecessors, limit)
+        return rows if return_predecessors else rows[0]
+    found = _nearest(graph, sources.ravel(), limit)
+    return found if return_predecessors else found[0]
 
 
 def _nearest(graph: Graph, sources: np.ndarray, limit: float) -> tuple[Array, Array, Array]:
-    """Return each vertex' distance from the nearest source, its predecessor and that source."""
-    xp, columns = devices.find(graph.device).xp, np.arange(graph.n)
+    """Return each vertex' distance from the nearest source, its predecessor and that source.
+
+    The search starts at one more vertex, n, with an edge of weight zero to each source.
+    """
+    home, n = devices.find(graph.device), graph.n
+    xp = home.xp
     if not len(sources):
-        none = xp.full(graph.n, NO_PREDECESSOR, np.int32)
-        return xp.full(graph.n, np.inf), none, none.copy()
-    distances, predecessors = _solved(graph, sources, True, limit)
-    assert predecessors is not None
-    row = distances.argmin(axis=0)
-    least = distances[row, columns]
-    nearest = xp.where(least < np.inf, xp.asarray(sources)[row], NO_PREDECESSOR).astype(np.int32)
-    return least, predecessors[row, columns], nearest
+        none = xp.full(n, NO_PREDECESSOR, np.int32)
+        return xp.full(n, np.inf), none, none.copy()
+    starts = xp.asarray(distinct(sources).astype(np.int32))
+    src, dst, weights = graph.coo()
+    lengths = xp.ones(len(src)) if weights is None else weights.astype(np.float64, copy=False)
+    joined = Graph.from_edges(
+        xp.concatenate([src, xp.full(len(starts), n, np.int32)]),
+        xp.concatenate([dst, starts]),
+        xp.concatenate([lengths, xp.zeros(len(starts))]),
+        n=n + 1,
+    )
+    found = sssp(joined, n, predecessors=True, limit=None if limit == np.inf else limit)
+    assert found.predecessors is not None
+    lengths, before = found.distances[:n], found.predecessors[:n]
+    before[lengths == np.inf] = NO_PREDECESSOR
+    first = before == n
+    before[first] = NO_PREDECESSOR
+    nearest = xp.where(before < 0, xp.arange(n, dtype=np.int32), before)
+    for _ in range(n.bit_length()):  # each round doubles the way back
+        nearest = nearest[nearest]
+    nearest[lengths == np.inf] = NO_PREDECESSOR
+    return lengths, before, nearest
 
 
 def bellman_ford(
@@ -273,10 +291,7 @@ def johnson(
            [inf, inf,  0.]])
     """
     graph = graph_of(csgraph, directed, unweighted)
-    sources = checked_indices(indices, graph.n)
-    if indices is not None and not graph.nonnegative:
-        potentials(graph)  # raises for a cycle that no source reaches
-    found = _solved(graph, sources, return_predecessors, np.inf)
+    found = _solved(graph, checked_indices(indices, graph.n), return_predecessors, everywhere=True)
     return found if return_predecessors else found[0]
 
 
@@ -300,33 +315,44 @@ def checked_indices(indices: Any, n: int) -> np.ndarray:
     return np.where(sources < 0, sources + n, sources)
 
 
-def _solved(graph: Graph, sources: np.ndarray, predecessors: bool, limit: float) -> tuple[Array, Array | None]:
-    """Return the distances from sources, and the predecessors or None, of the shape of `sources` and n."""
-    xp, flat = devices.find(graph.device).xp, sources.ravel()
-    shape = (*sources.shape, graph.n)
-    if not flat.size or not graph.n:
+def _solved(
+    graph: Graph, sources: np.ndarray, predecessors: bool, limit: float = np.inf, everywhere: bool = False
+) -> tuple[Array, Array | None]:
+    """Return the distances from sources, and the predecessors or None, of the shape of `sources` and n.
+
+    With `everywhere`, a negative cycle is an error wherever it is, otherwise only if it can be reached.
+    """
+    home, flat = devices.find(graph.device), sources.ravel()
+    xp, shape, few = home.xp, (*sources.shape, graph.n), len(flat) * FEW < graph.n
+    most = None if limit == np.inf else limit
+    every = len(flat) == graph.n and bool((flat == np.arange(graph.n)).all())
+    if not flat.size:
         return xp.zeros(shape), xp.full(shape, NO_PREDECESSOR, np.int32) if predecessors else None
-    if len(flat) * MANY < graph.n:
-        rows = [sssp(graph, int(source), predecessors=predecessors) for source in flat]
-        distances = xp.stack([_floats(row.distances) for row in rows])
+    if len(flat) == 1 or not (graph.nonnegative or everywhere or every):
+        if everywhere and not graph.nonnegative:
+            potentials(graph)  # raises for a negative cycle
+        rows = [sssp(graph, int(source), predecessors=predecessors, limit=most) for source in flat]
+        lengths = xp.stack([_floats(row.distances) for row in rows])
         parents = xp.stack([row.predecessors for row in rows]) if predecessors else None
+    elif most is None and (every or not (few or graph.dense is None)):
+        pairs = apsp(graph, predecessors=predecessors, dtype="auto")
+        lengths, parents = pairs.distances, pairs.predecessors
+        if not every:
+            lengths, parents = lengths[flat], None if parents is None else parents[flat]
     else:
-        found = apsp(graph, predecessors=predecessors, dtype="auto")
-        every = len(flat) == graph.n and bool((flat == np.arange(graph.n)).all())
-        home = devices.find(graph.device)
-        kept: Callable[[Array], Array] = lambda rows: home.asarray(rows if every else rows[flat])  # noqa: E731
-        distances = _floats(kept(found.distances))
-        parents = kept(found.predecessors) if predecessors else None
-    if limit < np.inf:
-        beyond = distances > limit
-        distances[beyond] = np.inf
-        if parents is not None:
-            parents[beyond] = NO_PREDECESSOR
-    return distances.reshape(shape), None if parents is None else parents.reshape(shape)
+        found = distances(graph, flat.tolist(), limit=most, predecessors=predecessors)
+        lengths, parents = found.distances, found.predecessors
+    lengths = _floats(home.asarray(lengths)).reshape(shape)
+    if parents is None:
+        return lengths, None
+    parents = home.asarray(parents).reshape(shape)
+    if most is not None:  # with negative weights, vertices beyond the limit keep their predecessors
+        parents[lengths == np.inf] = NO_PREDECESSOR
+    return lengths, parents
 
 
-#: From one source in this many vertices on, all pairs are computed.
-MANY = 8
+#: From one source in this many vertices on, all pairs of a dense matrix are computed.
+FEW = 8
 
 
 def _floats(distances: Array) -> Array:
