@@ -1,5 +1,6 @@
 """What docs/operating.md promises an operator of what happens when a part of a cluster ends."""
 
+import signal
 import socket
 import subprocess
 import sys
@@ -9,10 +10,11 @@ import time
 import dask
 import pytest
 from distributed import Client
-from test_cluster import cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
+from test_cluster import cluster, pytestmark, sessions, wait_until  # noqa: F401  (the mark works here too)
 
 import mgraph
 from mgraph.errors import InputError, MemoryLimitError, SchedulerError, WorkerLostError
+from mgraph.runtime.dask import turns
 
 #: Seconds in which workers end after their scheduler: a minute.
 MINUTE = 60
@@ -85,3 +87,45 @@ def test_sigterm_ends_a_command_on_the_workers_of_a_scheduler():
         assert running.communicate() == ("", "mgraph: terminated\n") and running.returncode == 143
         assert client.get_events("mgraph")[-1][1]["error"].startswith("Terminated")
         assert mgraph.bfs(mgraph.generate.grid(3, 3), 0, client=client, device="cpu").distances.max() == 4
+
+
+CLIENT = """
+import sys, time
+from distributed import Client
+import mgraph
+with Client(sys.argv[1]) as client:
+    on = {"client": client, "device": "cpu"}
+    placed = sys.argv[2] == "placed"
+    graph = mgraph.generate.grid(1, 300, **on if placed else {})
+    found = mgraph.bfs(graph, 0, span=1, progress=lambda k, of: time.sleep(0.01), **{} if placed else on)
+    print(int(found.distances[299]))
+"""
+
+
+@pytest.mark.parametrize("where", ["sent", "placed"])
+def test_workers_are_free_soon_after_a_client_has_been_stopped(monkeypatch, where):
+    """What it has there goes, calls of others do not wait for it, and its own call ends well once it wakes."""
+    monkeypatch.setattr(turns, "LISTEN", 1.0)
+    monkeypatch.setattr(turns, "SILENT_CLIENT", 1.0)  # the time between heartbeats counts then
+
+    def begun():
+        told = [event for _, event in client.get_events("mgraph")]
+        return told and (told[-1]["event"], told[-1].get("algorithm")) == ("plan", "bfs") and any(sessions(client))
+
+    def given_up():
+        error = client.get_events("mgraph")[-1][1].get("error", "")
+        return "its client has been silent for" in error and not any(sessions(client))
+
+    with cluster(2, processes=True) as client:
+        command = [sys.executable, "-c", CLIENT, client.scheduler.address, where]
+        stopped = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        try:
+            wait_until(begun)
+            stopped.send_signal(signal.SIGSTOP)
+            wait_until(given_up)
+            assert mgraph.bfs(mgraph.generate.grid(3, 3), 0, client=client, device="cpu").distances.max() == 4
+            stopped.send_signal(signal.SIGCONT)
+            printed, _ = stopped.communicate()
+            assert (printed, stopped.returncode) == ("299\n", 0)
+        finally:
+            stopped.kill()

@@ -27,6 +27,9 @@ BEAT = 1.0
 #: The place of the beats in the scheduler's metadata; below it lie the client, the session and the worker.
 PLACE = "mgraph"
 
+#: How the keys of leases begin.
+LEASE = "mgraph-lease"
+
 
 def interval(timeout: float) -> float:
     """Return the seconds between two beats, of which several fit into the timeout."""

@@ -2,7 +2,8 @@
 
 The scheduler keeps the line, because it sees the calls of all clients. A call takes its turn on all of its workers at
 once, so calls cannot wait for each other in a circle. It leaves the line when it ends. The scheduler removes the calls
-of a client that is gone.
+of a client that is gone. It also removes those of a client that has been silent for long, as one that is stopped keeps
+its connection, and frees what the client has on workers. When such a client wakes, its call has lost a worker.
 """
 
 import asyncio
@@ -13,12 +14,13 @@ from typing import Any, cast
 
 from distributed import Scheduler
 from distributed.diagnostics.plugin import SchedulerPlugin
+from distributed.scheduler import heartbeat_interval
 
 from ...errors import SchedulerError
 from ...planning.plan import Plan
 from .counters import count_on
 from .events import Event, ended, failure, note, planned
-from .pulse import BEAT, PLACE
+from .pulse import BEAT, LEASE, PLACE
 from .watch import Watch
 
 NAME = "mgraph-turns"
@@ -26,6 +28,10 @@ NAME = "mgraph-turns"
 #: Seconds that a parting message may take, which need not arrive. After Ctrl-C a call sends three of them and waits for
 #: its tasks to end.
 PARTING = 0.7
+
+#: Seconds between two looks at the clients that have calls, and of silence after which one is given up. Dask's clients
+#: send a heartbeat every 5 s, and more rarely if there are many.
+LISTEN, SILENT_CLIENT = 5.0, 45.0
 
 #: Calls of this process that have ended, but perhaps not left the line, as their message was lost.
 _ended: set[str] = set()
@@ -39,6 +45,9 @@ class Turns(SchedulerPlugin):
     def __init__(self) -> None:
         #: By call, in the order of arrival: its client, its workers, and an event that is set when its turn begins.
         self._line: dict[str, tuple[str, frozenset[str], asyncio.Event]] = {}
+        #: Of each client with a call its last heartbeat, and for how many seconds there was no other.
+        self._heard: dict[str, tuple[float, float]] = {}
+        self._listening = False
 
     def __len__(self) -> int:
         return len(self._line)
@@ -62,13 +71,37 @@ class Turns(SchedulerPlugin):
             self._advance()
         return found is not None
 
-    def remove_client(self, scheduler: Scheduler, client: str) -> None:
+    def remove_client(self, scheduler: Scheduler, client: str, why: str = "its client is gone") -> None:
         """Remove the calls of a client that is gone, and their beats."""
         for call in [call for call, (owner, _, _) in self._line.items() if owner == client]:
             if self._line[call][2].is_set():
-                note(scheduler, failure(SchedulerError("its client is gone")), call)
+                note(scheduler, failure(SchedulerError(why)), call)
             self.leave(call)
             forget_beats(client, call, scheduler)
+
+    def listen(self, scheduler: Scheduler) -> None:
+        """Look at the clients that have calls every `LISTEN` seconds, until there are none."""
+        if not self._listening:
+            self._listening = True
+            scheduler.loop.call_later(LISTEN, self._listen, scheduler)
+
+    def _listen(self, scheduler: Scheduler) -> None:
+        most = max(SILENT_CLIENT, 30 * heartbeat_interval(len(scheduler.clients)))
+        heard = {}
+        for client in {owner for owner, _, _ in self._line.values()}.intersection(scheduler.clients):
+            last = scheduler.clients[client].last_seen
+            before, seconds = self._heard.get(client, (last, 0.0))
+            # Counted, not timed: while this process was stopped, no heartbeat was missed.
+            heard[client] = last, seconds + LISTEN if last == before else 0.0
+        self._heard = heard
+        for client, (_, seconds) in heard.items():
+            if seconds > most:
+                self.remove_client(scheduler, client, f"its client has been silent for {seconds:.0f} s")
+                leases = [task.key for task in scheduler.clients[client].wants_what if str(task.key).startswith(LEASE)]
+                scheduler.client_releases_keys(leases, client)
+        self._listening = bool(self._line)
+        if self._listening:
+            scheduler.loop.call_later(LISTEN, self._listen, scheduler)
 
     def _advance(self) -> None:
         taken: set[str] = set()
@@ -130,14 +163,14 @@ async def _taken(
     line = turns_on(dask_scheduler)
     for lost in before:
         line.leave(lost)
+    line.listen(dask_scheduler)
     if await line.take(call, client, things) and event is not None:
         note(dask_scheduler, event, call)
 
 
 def left(call: str, client: str, event: Event | None, dask_scheduler: Scheduler) -> None:
-    """Leave the line, and log an event if there is one; runs on the scheduler."""
-    turns_on(dask_scheduler).leave(call)
-    if event is not None:
+    """Leave the line, and log an event if there is one, unless the call was removed before; runs on the scheduler."""
+    if turns_on(dask_scheduler).leave(call) and event is not None:
         note(dask_scheduler, event, call)
     forget_beats(client, call, dask_scheduler)
 

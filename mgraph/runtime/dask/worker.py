@@ -46,7 +46,7 @@ from ..communicator import Communicator, Nccl, Solo
 from .blocks import OnDevice
 from .comm import OPERATION, Aborted, DaskComm, Mailbox, Wait
 from .interfaces import set_for_nccl
-from .pulse import Pulse
+from .pulse import LEASE, Pulse
 from .tasks import reported
 
 _log = logging.getLogger(__name__)
@@ -55,12 +55,10 @@ T = TypeVar("T")
 
 NAME = "mgraph"
 
-_LEASE = "mgraph-lease"
-
 
 def lease_key(session: str, address: str) -> str:
     """Return the key of the lease of a session's shard on the worker at `address`."""
-    return f"{_LEASE}-{session}-{address}"
+    return f"{LEASE}-{session}-{address}"
 
 
 class Spanned(NamedTuple):
@@ -211,7 +209,7 @@ class Sessions(WorkerPlugin):
 
     def transition(self, key: Any, start: str, finish: str, **kwargs: Any) -> None:
         """Drop the session whose lease Dask releases."""
-        if finish in ("released", "forgotten", "cancelled") and isinstance(key, str) and key.startswith(_LEASE):
+        if finish in ("released", "forgotten", "cancelled") and isinstance(key, str) and key.startswith(LEASE):
             self.drop(key.split("-")[2])
 
     async def receive(self, session: str, source: int, number: int, payload: Any) -> None:
