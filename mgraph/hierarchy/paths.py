@@ -25,7 +25,9 @@ def climbs(structure: Structure, lengths: Lengths, source: int, target: int) -> 
     there = np.empty(int(tree.depth[source]) + 1, lengths.up.dtype)
     back = np.empty(int(tree.depth[target]) + 1, lengths.up.dtype)
     kernels = hierarchy_kernels.on(devices.find("cpu"))
-    turn = kernels.between(source, target, tree, structure.entries, lengths.up, lengths.down, there, back)
+    turn = kernels.between(
+        source, target, tree, structure.entries, lengths.up, lengths.down, lengths.nonnegative, there, back
+    )
     return Climbs(int(turn), there, back)
 
 

@@ -295,45 +295,61 @@ def _eliminate(v, entries, lower, upward, downward, lengths, up, down, both, inf
 def _climb(source, tree, entries, lengths, label, infinity):
     """Write the lengths of upward paths from `source` to its ancestors, by depth."""
     d = tree.depth[source]
-    for k in range(d):
-        label[k] = infinity
+    label[:d] = infinity
     label[d] = 0
     v = source
     while v >= 0:
-        own = label[d]
-        if own < infinity:
-            for e in range(entries.begin[v], entries.begin[v + 1]):
-                through = own + lengths[e]
-                if through < label[entries.depth[e]]:
-                    label[entries.depth[e]] = through
+        if label[d] < infinity:
+            _relax(v, label[d], entries, lengths, label)
         v = tree.parent[v]
         d -= 1
 
 
-def between(source, target, tree, entries, up, down, there, back):
+@njit(nogil=True, cache=True)
+def _relax(v, own, entries, lengths, label):
+    """Lower the labels of the upper neighbours of v, whose own label is given."""
+    for e in range(np.uint64(entries.begin[v]), np.uint64(entries.begin[v + 1])):
+        d = np.uint64(entries.depth[e])  # unsigned, or Numba would check it for being negative
+        through, known = label.dtype.type(own + lengths[e]), label[d]
+        label[d] = through if through < known else known
+
+
+def between(source, target, tree, entries, up, down, nonnegative, there, back):
     """Write both climbs, by the depth of the ancestor; return the depth where a shortest path turns, or -1."""
-    return _between(source, target, tree, entries, up, down, there, back, _infinity(up.dtype))
+    return _between(source, target, tree, entries, up, down, nonnegative, there, back, _infinity(up.dtype))
 
 
 @njit(nogil=True, cache=True)
-def _between(source, target, tree, entries, up, down, there, back, infinity):
-    _climb(source, tree, entries, up, there, infinity)
-    _climb(target, tree, entries, down, back, infinity)
+def _between(source, target, tree, entries, up, down, nonnegative, there, back, infinity):
     s, t = source, target
+    there[: tree.depth[s]] = infinity
+    back[: tree.depth[t]] = infinity
+    there[tree.depth[s]] = 0
+    back[tree.depth[t]] = 0
     while s != t:  # up to their lowest common ancestor; an ancestor has a greater rank
         if s < t:
+            if there[tree.depth[s]] < infinity:
+                _relax(s, there[tree.depth[s]], entries, up, there)
             s = tree.parent[s]
-            if s < 0:
-                return -1
         else:
+            if back[tree.depth[t]] < infinity:
+                _relax(t, back[tree.depth[t]], entries, down, back)
             t = tree.parent[t]
-            if t < 0:
-                return -1
-    best, where = infinity, -1
-    for d in range(tree.depth[s] + 1):
-        if there[d] < infinity and back[d] < infinity and there[d] + back[d] < best:
-            best, where = there[d] + back[d], d
-    return where
+        if s < 0 or t < 0:
+            return -1
+    best, turn = infinity, -1
+    for d in range(tree.depth[s], -1, -1):
+        one, other = there[d], back[d]
+        if one < infinity and other < infinity and one + other < best:
+            best, turn = there.dtype.type(one + other), d
+        # A label that is no shorter than a whole path leads to no shorter one.
+        bound = best if nonnegative else infinity
+        if one < bound:
+            _relax(s, one, entries, up, there)
+        if other < bound:
+            _relax(s, other, entries, down, back)
+        s = tree.parent[s]
+    return turn
 
 
 def unpacked(source, target, turn, tree, entries, lower, upward, downward, lengths, up, down, there, back):

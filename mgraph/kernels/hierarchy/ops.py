@@ -115,12 +115,21 @@ class Operations(Protocol):
         ...
 
     def between(
-        self, source: int, target: int, tree: Tree, entries: Entries, up: Array, down: Array, there: Array, back: Array
+        self,
+        source: int,
+        target: int,
+        tree: Tree,
+        entries: Entries,
+        up: Array,
+        down: Array,
+        nonnegative: bool,
+        there: Array,
+        back: Array,
     ) -> int:
         """Write the lengths of upward paths from `source`, and of paths down to `target`, by the depth of the ancestor.
 
         Return the depth of the ancestor where a shortest path turns, or -1 if there is no path. `there` and `back` have
-        an element for each depth.
+        an element for each depth. Without negative edges, labels may be missing that no shortest path needs.
         """
         ...
 
