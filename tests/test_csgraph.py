@@ -416,3 +416,52 @@ def test_scipy_is_loaded_only_for_what_is_its_own():
         "assert 'scipy.sparse.csgraph' not in sys.modules; c.laplacian(np.eye(2))"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+CALLS = {
+    "all pairs": lambda matrix: csgraph.shortest_path(matrix, return_predecessors=True),
+    "undirected": lambda matrix: csgraph.floyd_warshall(matrix, directed=False, unweighted=True),
+    "sources": lambda matrix: csgraph.dijkstra(matrix, indices=[0, 5], return_predecessors=True, limit=9),
+    "one source": lambda matrix: csgraph.johnson(matrix, indices=-1),
+    "nearest": lambda matrix: csgraph.dijkstra(matrix, indices=[0, 5], min_only=True, return_predecessors=True),
+    "weak": csgraph.connected_components,
+    "strong": lambda matrix: csgraph.connected_components(matrix, connection="strong"),
+    "order": lambda matrix: csgraph.breadth_first_order(matrix, 1, directed=False),
+    "tree": lambda matrix: csgraph.breadth_first_tree(matrix, 1),
+    "least tree": csgraph.minimum_spanning_tree,
+    "yen": lambda matrix: csgraph.yen(matrix, 0, 5, 3, return_predecessors=True),
+    "lengths": lambda matrix: csgraph.construct_dist_matrix(matrix, BEFORE),
+    "dense": lambda matrix: csgraph.csgraph_to_dense(csgraph.minimum_spanning_tree(matrix), np.inf),
+}
+RANDOM = np.random.default_rng(7)
+DENSE = np.where(RANDOM.random((40, 40)) < 0.3, RANDOM.permutation(1600).reshape(40, 40) / 64.0, 0)
+BEFORE = scipy_csgraph.shortest_path(DENSE, return_predecessors=True)[1]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", ["array", "sparse"])
+@pytest.mark.parametrize("name", CALLS)
+def test_matrices_of_cupy_give_cupys(name, kind):
+    import cupy
+    from cupyx.scipy import sparse as cupy_sparse
+
+    on_gpu = cupy.asarray(DENSE) if kind == "array" else cupy_sparse.csr_matrix(cupy.asarray(DENSE))
+    on_host = DENSE if kind == "array" else sparse.csr_matrix(DENSE)
+    found, expected = CALLS[name](on_gpu), CALLS[name](on_host)
+    for ours, theirs in zip(*(each if isinstance(each, tuple) else (each,) for each in (found, expected)), strict=True):
+        if sparse.issparse(theirs):
+            assert cupy_sparse.issparse(ours)
+            ours, theirs = ours.toarray(), theirs.toarray()
+        assert isinstance(ours, int) or isinstance(ours, cupy.ndarray)
+        assert_array_equal(ours if isinstance(ours, int) else ours.get(), theirs)
+
+
+@pytest.mark.gpu
+def test_a_dense_matrix_of_cupy_becomes_sparse():
+    import cupy
+
+    found = csgraph.csgraph_from_dense(cupy.asarray(DENSE))
+    assert_array_equal(found.get().toarray(), DENSE)
+    written = cupy.asarray(DENSE)
+    assert csgraph.floyd_warshall(written, overwrite=True) is written
+    assert_array_equal(written.get(), csgraph.floyd_warshall(DENSE))

@@ -83,7 +83,8 @@ def rows_of(csgraph: Any, directed: bool = True) -> Any:
         return csr(matrix, row, column, matrix[there])
     if not directed and matrix.format == "csc":
         matrix = matrix.T
-    return matrix.tocsr().astype(np.float64, copy=False)
+    rows = matrix.tocsr()
+    return rows if rows.dtype == np.float64 else rows.astype(np.float64)
 
 
 def csr(like: Any, row: Array, column: Array, weights: Array) -> Any:

@@ -331,17 +331,19 @@ def _solved(
     if len(flat) == 1 or not (graph.nonnegative or everywhere or every):
         if everywhere and not graph.nonnegative:
             potentials(graph)  # raises for a negative cycle
-        rows = [sssp(graph, int(source), predecessors=predecessors, limit=most) for source in flat]
-        lengths = xp.stack([_floats(row.distances) for row in rows])
-        parents = xp.stack([row.predecessors for row in rows]) if predecessors else None
+        found = [sssp(graph, int(source), predecessors=predecessors, limit=most) for source in flat]
+        lengths = xp.stack([_floats(row.distances) for row in found])
+        parents = xp.stack([row.predecessors for row in found]) if predecessors else None
     elif most is None and (every or not (few or graph.dense is None)):
         pairs = apsp(graph, predecessors=predecessors, dtype="auto")
         lengths, parents = pairs.distances, pairs.predecessors
         if not every:
-            lengths, parents = lengths[flat], None if parents is None else parents[flat]
+            rows = xp.asarray(flat)
+            lengths = home.asarray(lengths)[rows]
+            parents = None if parents is None else home.asarray(parents)[rows]
     else:
-        found = distances(graph, flat.tolist(), limit=most, predecessors=predecessors)
-        lengths, parents = found.distances, found.predecessors
+        some = distances(graph, flat.tolist(), limit=most, predecessors=predecessors)
+        lengths, parents = some.distances, some.predecessors
     lengths = _floats(home.asarray(lengths)).reshape(shape)
     if parents is None:
         return lengths, None

@@ -56,7 +56,7 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
     indptr, targets = rows.indptr, rows.indices
     if not directed:
         indptr, targets = _both_ways(indptr, targets, n, xp)
-    predecessors, firsts = xp.full(n, NO_PREDECESSOR, np.int32), xp.empty(n, np.int64)
+    predecessors, firsts = xp.full(n, NO_PREDECESSOR, np.int32), xp.empty(n, np.uint64)
     seen = xp.zeros(n, bool)
     seen[source] = True
     level = xp.full(1, source, np.int32)
@@ -69,7 +69,7 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
         reached = targets[xp.arange(len(owner)) + (begins - ends + counts)[owner]]
         fresh = ~seen[reached]
         reached, owner = reached[fresh], owner[fresh]
-        numbers = xp.arange(len(reached))
+        numbers = xp.arange(len(reached), dtype=np.uint64)  # of which CuPy finds the least
         firsts[reached] = len(reached)
         xp.minimum.at(firsts, reached, numbers)
         first = firsts[reached] == numbers
@@ -86,7 +86,7 @@ def _both_ways(indptr: Array, targets: Array, n: int, xp: Any) -> tuple[Array, A
     """Return the neighbours of each vertex: by its own entries, then by those of others, ascending."""
     row = row_numbers(indptr, len(targets), xp)
     owner, neighbour = xp.concatenate([row, targets]), xp.concatenate([targets, row])
-    order = owner.argsort(kind="stable")
+    order = xp.argsort(owner, kind="stable")
     both = xp.zeros(n + 1, np.int64)
     both[1:] = xp.bincount(owner, minlength=n).cumsum()
     return both, neighbour[order]
