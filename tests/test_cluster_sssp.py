@@ -43,6 +43,15 @@ def check(client, device, method, spans):
             verify(graph, 0, found)
 
 
+def test_the_nearest_of_several_sources(client):
+    for graph in graphs():
+        sources = [graph.n // 2, 0, graph.n - 1]
+        expected = mgraph.sssp(graph, sources=sources, predecessors=True, device="cpu")
+        found = mgraph.sssp(graph, sources=sources, predecessors=True, client=client, device="cpu")
+        for name, array in expected.arrays.items():
+            assert np.array_equal(found.arrays[name], array), (graph, name)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_the_same_as_direct(client, method):
     check(client, "cpu", method, (None, 1) if method == "nearfar" else (5,))

@@ -12,6 +12,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import bellman_ford, dijkstra
 from test_apsp import poison
 from test_plan import measured
+from test_sources import as_floats, as_scipy
 
 import mgraph
 from mgraph import device as devices
@@ -524,3 +525,56 @@ def test_vertices_cut_off_keep_predecessors_where_weights_are_negative():
     graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], [2, -1, 7])
     result = mgraph.sssp(graph, 0, limit=1, predecessors=True, device="cpu")
     assert result.path(1) == result.path(3) == [] and result.path(2) == [0, 1, 2]
+
+
+def nearest_of_several(graph, sources):
+    """The least distance from any source, and the least source at that distance, from SciPy's rows."""
+    rows = dijkstra(as_scipy(graph), indices=sources)
+    least = rows.min(axis=0)
+    order = np.argsort(sources)
+    nearest = np.array(sources)[order][(rows[order] == least).argmax(axis=0)]
+    return least, np.where(np.isfinite(least), nearest, -9999)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("method", ["auto", "bellman-ford", "mask"])
+def test_the_nearest_of_several_sources(method, device):
+    random = np.random.default_rng(4)
+    for n, m, highest in ((1, 0, 1), (50, 60, 3), (300, 700, 1), (300, 900, 9), (400, 500, 0)):
+        for directed in (True, False):
+            lengths = random.integers(0, highest + 1, m).astype(random.choice([np.int32, np.float32]))
+            graph = mgraph.Graph.from_edges(*random.integers(0, n, (2, m)), lengths, n=n, directed=directed)
+            sources = random.integers(0, n, 5).tolist()
+            result = mgraph.sssp(graph, sources=sources, method=method, predecessors=True, device=device)
+            least, nearest = nearest_of_several(graph, sources)
+            assert result.sources == tuple(sorted(set(sources)))
+            assert np.array_equal(as_floats(result.distances), least)
+            assert np.array_equal(devices.to_host(result.nearest), nearest)
+            result.verify()
+            reached = np.flatnonzero(np.isfinite(least))
+            assert all(result.path(v)[0] in sources and result.path(v)[-1] == v for v in reached[:20].tolist())
+
+
+def test_several_sources_with_negative_weights():
+    # 0 -> 1 of length -2 makes the source 1 nearer to 0 than to itself.
+    graph = mgraph.Graph.from_edges([0, 1, 3, 5], [1, 2, 2, 6], [-2, 4, 1, 1], n=7)
+    result = mgraph.sssp(graph, sources=[3, 1, 0], predecessors=True, device="cpu")
+    assert as_floats(result.distances).tolist() == [0, -2, 1, 0, np.inf, np.inf, np.inf]
+    assert result.nearest.tolist() == [0, 0, 3, 3, -9999, -9999, -9999]
+    result.verify()
+    cycle = mgraph.Graph.from_edges([0, 2, 3], [1, 3, 2], [1, -2, 1])
+    assert mgraph.sssp(cycle, sources=[0, 1], device="cpu").nearest.tolist() == [0, 1, -9999, -9999]
+    with pytest.raises(mgraph.NegativeCycleError):
+        mgraph.sssp(cycle, sources=[0, 2], device="cpu")
+
+
+def test_a_limit_or_a_target_for_several_sources():
+    graph = mgraph.generate.grid(1, 9, weights=(1, 1), device="cpu")
+    found = mgraph.sssp(graph, sources=[0, 8], limit=2, device="cpu")
+    assert found.nearest.tolist() == [0, 0, 0, -9999, -9999, -9999, 8, 8, 8]
+    assert mgraph.sssp(graph, sources=[0, 8], device="cpu").nearest[4] == 0
+    assert mgraph.sssp(graph, sources=[0], device="cpu").nearest.tolist() == [0] * 9
+    assert mgraph.sssp(graph, 0, device="cpu").nearest is None
+    for wrong in ({}, {"source": 1, "sources": [2]}):
+        with pytest.raises(mgraph.InputError, match="give either source"):
+            mgraph.sssp(graph, **wrong, device="cpu")

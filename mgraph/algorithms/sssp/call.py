@@ -1,6 +1,7 @@
 """Shortest paths from one source: the public call and its result; `program` has the program."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -39,7 +40,8 @@ _WINDOW, _SPARSE = 4, 25
 @with_common_parts
 def sssp(
     graph: Any,
-    source: int,
+    source: int | None = None,
+    sources: Sequence[int] | None = None,
     *,
     method: str = "auto",
     predecessors: bool = False,
@@ -58,14 +60,17 @@ def sssp(
     checkpoint_every: float | str | None = None,
     resume: bool = False,
 ) -> "SsspResult":
-    """Return the length of the shortest path from `source` to every vertex.
+    """Return the length of the shortest path to every vertex from `source`, or from the nearest of several.
 
     Parameters
     ----------
     graph : Graph, DistributedGraph, sparse matrix, or array_like of shape (n, n)
         Read as `mgraph.apsp` does. The edges of an unweighted graph have length 1.
-    source : int
+    source : int, optional
         The vertex to start from, 0 to n-1.
+    sources : sequence of int, optional
+        Several vertices to start from at once. Then the result has each vertex's nearest source, too: of equally near
+        ones the least. Give either this or `source`.
     method : {"auto", "nearfar", "bellman-ford", "mask"}
         ``"nearfar"`` relaxes the vertices within a window of distances before those beyond it [1]_ [2]_.
         ``"bellman-ford"`` relaxes all vertices whose distance fell, and allows negative weights [3]_. ``"mask"`` does
@@ -122,7 +127,10 @@ def sssp(
     ([0, 4, 7], [0, 1, 2])
     """
     graph = as_any_graph(graph)
-    [source] = checked_vertices("source", [source], graph.n)
+    if (source is None) == (sources is None):
+        raise InputError("give either source (one vertex) or sources (several), not both")
+    name, several = ("source", [source]) if sources is None else ("sources", sources)
+    start = tuple(sorted(set(checked_vertices(name, several, graph.n))))
     predecessors = checked_flag("predecessors", predecessors)
     [end] = [-1] if target is None else checked_vertices("target", [target], graph.n)
     computed = distance_dtype(graph.weights_dtype, dtype, TYPES)
@@ -149,6 +157,7 @@ def sssp(
         method=method,
         dtype=computed,
         predecessors=predecessors,
+        sources=len(start) if sources is not None else 1,
         nonnegative=least >= 0,
         memory_limit=checked_memory_limit(memory_limit, runner),
         span=checked_span(span, progress),
@@ -158,7 +167,7 @@ def sssp(
     width = float("inf")
     if plan.method == "nearfar":
         width = graph.kept("window", devices.find("cpu"), partial(_window, graph), weights=True)
-    request = Request(source, most, end, width, negative=least < 0)
+    request = Request(start, sources is not None, most, end, width, negative=least < 0)
 
     pieces = parts(runner, graph, plan)
     program = FromOneSource(plan, request, PATIENCE if request.negative else None)
@@ -166,14 +175,14 @@ def sssp(
         plan = counted(plan, program)
     outcome = runner.run(program, pieces, plan, progress, wanted)
     if outcome.arrays["doubt"][0]:
-        negative_cycles.check(graph, plan, source)
+        for each in start:
+            negative_cycles.check(graph, plan, each)
         further = None if wanted is None else replace(wanted, resume=True)
         outcome = runner.run(FromOneSource(plan, request, None), pieces, plan, progress, further)
-    parents = outcome.arrays.get("predecessors")
+    found = {name: array for name, array in outcome.arrays.items() if name not in FromOneSource.facts}
     return SsspResult(
-        source=source,
-        distances=at_home(graph, outcome.arrays["distances"]),
-        predecessors=None if parents is None else at_home(graph, parents),
+        **{name: at_home(graph, array) for name, array in found.items()},
+        sources=start,
         iterations=int(outcome.arrays["rounds"][0]),
         plan=plan,
         timings=outcome.timings,
@@ -195,8 +204,11 @@ class SsspResult(Result):
         a vertex beyond the limit, or farther than the target, keeps its predecessor: a path may return from there.
     iterations : int
         Number of rounds that were run.
-    source : int
-        The source of the distances.
+    sources : tuple of int
+        The sources of the distances, ascending.
+    nearest : array or DistributedVector of int32, shape (n,), or None
+        Each vertex's nearest source, of equally near ones the least; -9999 where there is none. None after a search
+        from one ``source``.
     {common attributes}
 
     Examples
@@ -206,18 +218,33 @@ class SsspResult(Result):
     >>> result = mgraph.sssp(graph, 0, predecessors=True, device="cpu")
     >>> result.source, result.distances.tolist(), result.predecessors.tolist()
     (0, [0, 4, 7], [-9999, 0, 1])
+    >>> mgraph.sssp(graph, sources=[1, 0], device="cpu").nearest.tolist()
+    [0, 1, 1]
     """
 
-    ARRAYS = ("distances", "predecessors")
-    FACTS = ("source",)
+    ARRAYS = ("distances", "predecessors", "nearest")
+    FACTS = ("sources",)
 
-    source: int
+    sources: tuple[int, ...]
     distances: Array
     predecessors: Array | None = None
+    nearest: Array | None = None
     iterations: int
 
+    @property
+    def source(self) -> int | None:
+        """The source if there is only one, otherwise None.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.sssp(mgraph.Graph.from_edges([0], [1], [5]), 1, device="cpu").source
+        1
+        """
+        return self.sources[0] if len(self.sources) == 1 else None
+
     def path(self, vertex: int) -> list[int]:
-        """Return the vertices of the shortest path to `vertex`, both ends included.
+        """Return the vertices of the shortest path to `vertex` from a nearest source, both ends included.
 
         Takes time linear in its length; on a GPU, plus copying the predecessors. Empty where there is no path.
 
@@ -248,13 +275,13 @@ class SsspResult(Result):
         if self.distances[vertex] == infinity(np.dtype(self.distances.dtype)):
             return []
         vertices = walked_back(predecessors, vertex)
-        return vertices if vertices[0] == self.source else []  # a cycle of weight zero that rounding made negative
+        return vertices if vertices[0] in self.sources else []  # a cycle of weight zero that rounding made negative
 
     def verify(self, graph: Any = None) -> None:
         """Raise unless the result is right.
 
         Verified where it lies, in one pass over the edges, by the rules of Graph500. Integers are compared exactly,
-        floats up to one unit in the last place of a sum.
+        floats up to one unit in the last place of a sum. Which of several sources is the nearest is not verified.
 
         Parameters
         ----------
@@ -298,8 +325,11 @@ class SsspResult(Result):
             )
         unreached = infinity(np.dtype(self.distances.dtype))
         limits = solved.limit, solved.target
-        question = certificate.Question((self.source,), *limits, False, unreached, known.nonnegative)
-        certificate.verify(known, question, self.arrays)
+        # Negative weights may lead from one source to another: those at distance 0 prove the others' distances.
+        roots = tuple(source for source in self.sources if known.nonnegative or self.distances[source] == 0)
+        question = certificate.Question(roots, *limits, False, unreached, known.nonnegative)
+        vectors = {name: array for name, array in self.arrays.items() if name != "nearest"}
+        certificate.verify(known, question, vectors)
 
 
 def _window(graph: Graph | PlacedGraph) -> float:

@@ -21,7 +21,9 @@ def samples(method: str) -> Iterator[Sample]:
         src, dst, _ = graph.coo()
         for dtype in TYPES:
             weights = np.random.default_rng(1).integers(0, 5, len(src)).astype(dtype)
-            yield Sample(Graph.from_edges(src, dst, weights, n=graph.n), {"source": 1, "predecessors": True})
+            weighted = Graph.from_edges(src, dst, weights, n=graph.n)
+            yield Sample(weighted, {"source": 1, "predecessors": True})
+            yield Sample(weighted, {"sources": [1, 2], "predecessors": True})
 
 
 SSSP = Algorithm(

@@ -16,6 +16,7 @@ from ...planning.plan import Detail, Plan
 from ...planning.rates import DEFAULT, EXCHANGE
 from ...planning.shape import CACHED, Shape
 from .lists import list_length
+from .nearest import A_VERTEX, AN_EDGE
 
 #: What `sssp` can do.
 METHODS = ("nearfar", "bellman-ford", "mask")
@@ -45,6 +46,7 @@ def planned(
     method: str = "auto",
     dtype: Any = None,
     predecessors: bool = False,
+    sources: int = 1,
     nonnegative: bool = True,
     span: int | None = None,
     indptr: Any = None,
@@ -53,7 +55,7 @@ def planned(
     network: float | None = None,
     gpus_per_node: int = 8,
 ) -> Plan:
-    """Plan shortest paths from one source, round by round."""
+    """Plan shortest paths from one source, or from the nearest of `sources`, round by round."""
     dtype, shape = distance_dtype(None, dtype, TYPES), shape or Shape()
     checked_choice("method", method, ("auto", *METHODS))
     if method == "auto":
@@ -62,7 +64,10 @@ def planned(
 
     def peak(own: int, own_edges: int) -> int:
         masked = shards > 1 or method == "mask"
-        return device_bytes(n, own_edges, own, dtype, predecessors, kind=kind, masked=masked, shards=shards)
+        several = sources > 1  # whose tree tells which of them is the nearest
+        what = n, own_edges, own, dtype, predecessors or several
+        found = AN_EDGE * own_edges + A_VERTEX * n if several else 0
+        return device_bytes(*what, kind=kind, masked=masked, shards=shards) + found
 
     ranges, _, peaks = shares(n, m, specs, memory_limit, indptr, peak)
     per_round = EXCHANGE["solo" if shards == 1 else kind] + (5e-6 if kind == "cuda" else 1e-6)

@@ -32,6 +32,7 @@ from ...planning.plan import Plan
 from ...runtime.checkpoints import Lasting, Piece, Saved, fingerprint_of_edges
 from ...runtime.communicator import Communicator
 from .lists import list_length
+from .nearest import nearest_sources
 
 #: Rounds after which a graph with negative weights is checked for a negative cycle, with which rounds would never end.
 PATIENCE = 1024
@@ -43,8 +44,12 @@ class Request:
 
     Attributes
     ----------
-    source, target : int
-        Vertices; a target of -1 means none.
+    sources : tuple of int
+        The vertices to start from.
+    nearest : bool
+        Whether to find each vertex's nearest source.
+    target : int
+        The vertex to end at; -1 means none.
     limit : float
         The greatest distance to search to.
     window : float
@@ -53,7 +58,8 @@ class Request:
         Whether there are negative weights.
     """
 
-    source: int
+    sources: tuple[int, ...]
+    nearest: bool
     limit: float
     target: int
     window: float
@@ -240,7 +246,7 @@ class OneSourceShard:
 
 
 class FromOneSource(Lasting):
-    """Shortest paths from one source over ranges of vertices.
+    """Shortest paths from one source, or from the nearest of several, over ranges of vertices.
 
     Parameters
     ----------
@@ -263,7 +269,7 @@ class FromOneSource(Lasting):
         self.most = min(patience or plan.n + 1, plan.n + 1) if request.negative else None
 
     def load(self, shard: int, piece: Part, device: devices.Device) -> OneSourceShard:
-        """Return the shard with only the source reached."""
+        """Return the shard with only the sources reached."""
         xp, dtype, request = device.xp, np.dtype(self.plan.dtype), self.request
         masked = self.plan.method == "mask"
         indptr, indices = piece.adjacency("csr", device)
@@ -272,7 +278,7 @@ class FromOneSource(Lasting):
         edges = Compressed(indptr, indices, piece.kept(f"lengths.{dtype}", device, make, weights=True))
         distances = xp.full(self.plan.n, kernel_infinity(dtype), dtype)
         search = Relaxation(
-            *(device, edges, distances, xp.full(1, request.source, np.int32), self.plan.ranges, shard),
+            *(device, edges, distances, _seeds(request, device), self.plan.ranges, shard),
             masked=masked,
             window=request.window,
             # With negative weights a path may return from beyond the limit, so the limit prunes nothing.
@@ -302,8 +308,13 @@ class FromOneSource(Lasting):
             return results | {"distances": distances[first:last]}
         if not request.negative:
             _cut(distances, request, kernel_infinity(dtype))
-        if self.plan.predecessors:
-            results["predecessors"] = self._predecessors(state, comm)
+        if self.plan.predecessors or request.nearest:
+            parents = self._predecessors(state, comm)
+            if self.plan.predecessors:
+                results["predecessors"] = parents
+            if request.nearest:
+                known = state.device, search.edges, distances, parents, _seeds(request, state.device)
+                results["nearest"] = nearest_sources(*known, self.plan.ranges, comm)
         own = distances[first:last]
         decode(own.reshape(1, -1), None, state.device, not request.negative, lowered=False)
         if request.negative:  # after decode: a path within the limit may pass distances out of range, which is an error
@@ -314,7 +325,8 @@ class FromOneSource(Lasting):
         """Return what a checkpoint must have been written for."""
         request = self.request
         limit = None if math.isinf(request.limit) else float(request.limit)
-        return super().described() | {"source": request.source, "limit": limit, "target": request.target}
+        start = list(request.sources) if request.nearest else request.sources[0]
+        return super().described() | {"source": start, "limit": limit, "target": request.target}
 
     def fingerprint(self, state: OneSourceShard, shard: int) -> int:
         """Return that of the edges into the shard's vertices."""
@@ -360,7 +372,11 @@ class FromOneSource(Lasting):
         if not request.negative:
             kernels.parents(edges, first, distances, parent, search.pieces, search.control)
         open_anywhere = xp.zeros(1, np.int32)
-        kernels.settle_roots(first, request.source, distances, parent, open_anywhere)
+        if request.nearest:  # a source that is reached by a path of negative weight is no root
+            roots = _seeds(request, device)
+            roots = roots[(roots >= first) & (roots < last) & (distances[roots] == 0)]
+            parent[roots - first] = NO_PREDECESSOR
+        kernels.settle_roots(first, -1 if request.nearest else request.sources[0], distances, parent, open_anywhere)
         comm.allreduce(open_anywhere, "max")
         if int(open_anywhere[0]):
             unreached = kernel_infinity(np.dtype(distances.dtype))
@@ -377,6 +393,13 @@ class FromOneSource(Lasting):
             kernels.parents(tight, first, hops, parent, second.pieces, second.control)
             parent[parent == kernels.OPEN] = NO_PREDECESSOR
         return parent
+
+
+def _seeds(request: Request, device: devices.Device) -> Array:
+    """Return the sources on a device; a single one is written there, without waiting for a copy from the host."""
+    if len(request.sources) == 1:
+        return device.xp.full(1, request.sources[0], np.int32)
+    return device.asarray(np.array(request.sources, np.int32))
 
 
 def _lengths(part: Part, dtype: np.dtype, device: devices.Device) -> Array:
