@@ -13,6 +13,8 @@ from scipy.sparse.csgraph import dijkstra
 
 import mgraph
 from mgraph.dtypes import infinity
+from mgraph.errors import WrongResultError
+from mgraph_bench import hierarchies
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 TYPES = [np.float32, np.float64, np.int32]
@@ -386,6 +388,18 @@ def test_other_files_are_refused(tmp_path):
     for name in ("text.npz", "matrix.npz"):
         with pytest.raises(mgraph.FormatError, match="must hold a hierarchy"):
             mgraph.Hierarchy.load(tmp_path / name)
+
+
+def test_each_step_is_measured(device, monkeypatch):
+    monkeypatch.setattr(hierarchies, "PAIRS", 5)
+    monkeypatch.setattr(hierarchies, "TABLE", 9)
+    measured = list(hierarchies.rows(mgraph.generate.grid(9, 11), device, (1, 150), True))
+    assert {"prepare", "customize", "distances", "measures", "table", "path"} <= {row["step"] for row in measured}
+    assert all(row["seconds"] > 0 for row in measured) and measured[-1]["diameter"] > 0
+
+    monkeypatch.setattr(mgraph.Hierarchy, "distances", lambda self, sources: np.ones((len(sources), self.n), np.int32))
+    with pytest.raises(WrongResultError, match="the distance from"):
+        list(hierarchies.rows(mgraph.generate.grid(9, 11), device, (1,), False))
 
 
 @pytest.mark.parametrize("name", ["NY.gr.xz", "COL.gr.xz"])

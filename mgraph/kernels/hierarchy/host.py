@@ -443,8 +443,16 @@ def schedule(tree, chosen):
 
 
 def _units(sources):
-    """Return the tuple that says how many lanes a slice has."""
-    return _FEW if sources <= _LANES else _MANY
+    """Return the tuple that says how many lanes a slice has: whichever takes less time on all cores.
+
+    A sweep of four times as many lanes takes two and a half times as long (benchmarks/NOTES.md).
+    """
+
+    def time(units):
+        rounds = -(-sources // (_LANES * len(units) * numba.get_num_threads()))
+        return rounds * (1 + len(units))
+
+    return min(_FEW, _MANY, key=time)
 
 
 def workspace_bytes(vertices, sources, height, itemsize):

@@ -1,0 +1,136 @@
+"""Hierarchies: what each step takes on a graph of a file, with random weights of 1 to 255.
+
+    python -m mgraph_bench.hierarchies FILE [--device DEVICE] [--batch K]... [--all]
+
+Distances are compared with SciPy's Dijkstra first. Each line is a row of JSON: what was done, the seconds of the best
+of some runs, and distances a second. Rows stay on the device; measures are brought to the host.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import click
+import numpy as np
+
+import mgraph
+from mgraph import device as devices
+from mgraph import lazy
+from mgraph.cli import Command
+from mgraph.errors import WrongResultError
+
+#: Runs of which the best counts, sources that are compared, pairs, and sources and targets of a table.
+RUNS, COMPARED, PAIRS, TABLE = 4, 3, 1000, 1000
+
+#: Sources of a batch, by default.
+BATCHES = (1, 32, 128, 1024)
+
+#: The measures that are made together.
+MEASURES = ["eccentricity", "mean", ("within", [1000, 5000])]
+
+
+def weighted(edges: mgraph.Graph, device: devices.Device) -> mgraph.Graph:
+    """Return an undirected graph of the same edges with random weights, on a device."""
+    src, dst, _ = edges.coo()
+    once = src <= dst
+    weights = np.random.default_rng(1).integers(1, 256, int(once.sum()), dtype=np.int32)
+    sources, targets, lengths = (device.asarray(part) for part in (src[once], dst[once], weights))
+    return mgraph.Graph.from_edges(sources, targets, lengths, n=edges.n, directed=False)
+
+
+def each(call: Callable[[int, int], Any], pairs: list[list[int]]) -> None:
+    """Call with every pair of vertices."""
+    for source, target in pairs:
+        call(source, target)
+
+
+def seconds_of(call: Callable[[], Any], device: devices.Device, runs: int = RUNS) -> float:
+    """Return the seconds of the best run of a call."""
+    best = float("inf")
+    for _ in range(runs):
+        started = time.perf_counter()
+        call()
+        device.synchronize()
+        best = min(best, time.perf_counter() - started)
+    return best
+
+
+def rows(edges: mgraph.Graph, name: str | None, batches: tuple[int, ...], everything: bool) -> Iterator[dict[str, Any]]:
+    """Yield a row for each step.
+
+    Raises
+    ------
+    WrongResultError
+        If a distance is not that of Dijkstra's algorithm.
+    """
+    device = devices.find(name)
+    graph, random = weighted(edges, device), np.random.default_rng(2)
+    mgraph.Hierarchy(mgraph.generate.grid(3, 3), device=name).distances([0])  # compiles
+    started = time.perf_counter()
+    roads = mgraph.Hierarchy(graph, device=name)
+    yield {
+        "step": "prepare",
+        "seconds": time.perf_counter() - started,
+        "entries": roads.entries,
+        "height": roads.height,
+    }
+    order = roads.order
+    yield {
+        "step": "prepare, order given",
+        "seconds": seconds_of(lambda: mgraph.Hierarchy(graph, order, device=name), device, 2),
+    }
+    check(roads, graph, random.integers(0, graph.n, COMPARED))
+    weights = devices.to_host(graph.csr().weights)
+    yield {"step": "customize", "seconds": seconds_of(lambda: roads.customize(weights), device)}
+    one_way = random.integers(1, 256, graph.m, dtype=np.int32)
+    yield {"step": "customize, directions differ", "seconds": seconds_of(lambda: roads.customize(one_way), device)}
+    for k in batches:
+        sources = random.integers(0, graph.n, k)
+        for step, reduce in (("distances", None), ("eccentricity", "eccentricity"), ("measures", MEASURES)):
+            seconds = seconds_of(partial(roads.distances, sources, reduce=reduce), device)
+            yield {"step": step, "sources": k, "seconds": seconds, "distances_per_second": k * graph.n / seconds}
+    table = random.integers(0, graph.n, (2, TABLE))
+    yield {
+        "step": "table",
+        "sources": TABLE,
+        "targets": TABLE,
+        "seconds": seconds_of(lambda: roads.distances(*table), device),
+    }
+    pairs = random.integers(0, graph.n, (PAIRS, 2)).tolist()
+    for step, call in (("distance", roads.distance), ("path", roads.path)):
+        yield {"step": step, "seconds": seconds_of(partial(each, call, pairs), device) / PAIRS}
+    if everything:
+        started = time.perf_counter()
+        diameter = roads.distances(reduce="eccentricity").eccentricity.max().item()
+        seconds = time.perf_counter() - started
+        row = {"step": "all eccentricities", "diameter": diameter, "seconds": seconds}
+        yield {**row, "distances_per_second": graph.n**2 / seconds}
+
+
+def check(roads: mgraph.Hierarchy, graph: mgraph.Graph, sources: np.ndarray) -> None:
+    """Raise WrongResultError unless the distances from some sources are those of SciPy's Dijkstra."""
+    expected = lazy.csgraph().dijkstra(graph.to_scipy(), indices=sources)
+    found = devices.to_host(roads.distances(sources)).astype(np.float64)
+    found[found == np.iinfo(np.int32).max] = np.inf
+    if not np.array_equal(found, expected):
+        row, vertex = np.argwhere(found != expected)[0].tolist()
+        raise WrongResultError(f"the distance from {sources[row]} to {vertex} is not {found[row, vertex]}")
+
+
+@click.command(cls=Command)
+@click.argument("file", type=click.Path(exists=True))
+@click.option("--device", help="cpu, cuda or cuda:N; by default the first GPU if there is one.")
+@click.option("--batch", type=int, multiple=True, help="Sources of a batch; by default 1, 32, 128 and 1024.")
+@click.option("--all", "everything", is_flag=True, help="Measure the eccentricities of all vertices, too.")
+def main(file: str, device: str | None, batch: tuple[int, ...], everything: bool) -> None:
+    """Print what each step of a hierarchy takes on FILE's graph."""
+    edges = mgraph.read(file)
+    print(json.dumps({"file": file, "n": edges.n, "m": edges.m, "device": devices.find(device).model()}))
+    for row in rows(edges, device, batch or BATCHES, everything):
+        print(json.dumps(row), flush=True)
+
+
+if __name__ == "__main__":
+    main()
