@@ -124,7 +124,8 @@ def test_a_call_that_waits_for_its_turn_is_not_lost(client, other):
     np.testing.assert_array_equal(found.to_numpy(), mgraph.bfs(GRAPH, 3, device="cpu").distances)
 
 
-def test_a_call_that_the_scheduler_drops_is_named(client, other):
+@pytest.mark.parametrize("way", ["there", "there, by spans", "sent"])
+def test_a_call_that_the_scheduler_drops_is_named(client, other, way):
     """So it is when the connection to a client breaks, and the scheduler forgets the client; nothing stays behind."""
     first = DistributedGraph.from_graph(GRAPH, client, device="cpu")
     second = DistributedGraph.from_graph(GRAPH, other, device="cpu")
@@ -143,7 +144,8 @@ def test_a_call_that_the_scheduler_drops_is_named(client, other):
     with ThreadPoolExecutor(2) as threads:
         holding = threads.submit(mgraph.bfs, first, 0, span=1, progress=hold)
         begun.wait()
-        waiting = threads.submit(mgraph.bfs, second, 0)
+        given = {"there": {}, "there, by spans": {"span": 1, "progress": print}, "sent": {"client": other}}[way]
+        waiting = threads.submit(mgraph.bfs, GRAPH if way == "sent" else second, 0, **given)
         wait_until(lambda: client.run_on_scheduler(calls) == 2)
         del held
         gc.collect()

@@ -16,7 +16,7 @@ import numpy as np
 from distributed.protocol.pickle import dumps, loads
 
 from ... import device as devices
-from ...errors import MgraphError, SchedulerError, WorkerLostError
+from ...errors import MgraphError, WorkerLostError
 from ...planning.devices import DeviceSpec
 from ...planning.plan import Plan
 from ..checkpoints import Checkpoints, Order, Report, Written, held
@@ -28,9 +28,9 @@ from .comm import Unreachable
 from .driver import follows, opened
 from .events import Event, between, failure, planned, tell
 from .group import FRESH, Group, Kept, with_loss
-from .turns import PARTING, left, turn
+from .turns import PARTING, dropped, left, turn
 from .vector import DistributedVector
-from .watch import NOTICE, Watch, connection, lost
+from .watch import NOTICE, Watch, lost
 
 _log = logging.getLogger(__name__)
 
@@ -129,9 +129,7 @@ class Resident:
             given = group.client.id, call, group.session, requests, *event
             found = watch.wait(group.client.run_on_scheduler(way, *given, asynchronous=True), meanwhile)
             if not found:
-                raise SchedulerError(
-                    f"{connection(group.client)}: it has dropped this client's calls, as after a connection that broke"
-                )
+                raise dropped(group.client)
         answers = [loads(found[address]["answer"]) for address in group.addresses]
         failures = [answer.error for answer in answers if isinstance(answer, tasks.Failure)]
         if failures:

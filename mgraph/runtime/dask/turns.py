@@ -12,7 +12,7 @@ import time
 from collections.abc import Collection, Iterator
 from typing import Any, cast
 
-from distributed import Scheduler
+from distributed import Client, Scheduler
 from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.scheduler import heartbeat_interval
 
@@ -21,7 +21,7 @@ from ...planning.plan import Plan
 from .counters import count_on
 from .events import Event, ended, failure, note, planned
 from .pulse import BEAT, LEASE, PLACE
-from .watch import Watch
+from .watch import Watch, connection, scheduler_address
 
 NAME = "mgraph-turns"
 
@@ -33,8 +33,9 @@ PARTING = 0.7
 #: send a heartbeat every 5 s, and more rarely if there are many.
 LISTEN, SILENT_CLIENT = 5.0, 45.0
 
-#: Calls of this process that have ended, but perhaps not left the line, as their message was lost.
-_ended: set[str] = set()
+#: Calls of this process that have ended, but perhaps not left the line, as their message was lost; by the address of
+#: the scheduler.
+_ended: dict[str, set[str]] = {}
 
 
 class Turns(SchedulerPlugin):
@@ -128,13 +129,20 @@ def alone(watch: Watch, call: str, things: Collection[str], event: Event | None 
     """Hold some things by their names for the block; wait while an earlier call has one of them.
 
     With an event, which says what begins, another one says how it has ended.
+
+    Raises
+    ------
+    SchedulerError
+        If the scheduler removes the call from the line before its turn.
     """
-    client, before = watch.client, frozenset(_ended)
-    last = None
+    client = watch.client
+    ended_calls = _ended.setdefault(scheduler_address(client), set())
+    before, last = frozenset(ended_calls), None
     try:
         given = call, client.id, things, before, event
-        watch.wait(client.run_on_scheduler(_taken, *given, asynchronous=True))
-        _ended.difference_update(before)
+        if not watch.wait(client.run_on_scheduler(_taken, *given, asynchronous=True)):
+            raise dropped(client)
+        ended_calls.difference_update(before)
         began = time.monotonic()
         yield
         last = ended(time.monotonic() - began)
@@ -147,7 +155,12 @@ def alone(watch: Watch, call: str, things: Collection[str], event: Event | None 
             last = None if event is None else last
             leaving = client.run_on_scheduler(left, call, client.id, last, asynchronous=True)
             if not watch.attempt(leaving, PARTING):
-                _ended.add(call)
+                ended_calls.add(call)
+
+
+def dropped(client: Client) -> SchedulerError:
+    """Return the error of a call that the scheduler has removed from the line."""
+    return SchedulerError(f"{connection(client)}: it has dropped this client's calls, as after a connection that broke")
 
 
 async def _taken(
@@ -157,15 +170,17 @@ async def _taken(
     before: Collection[str],
     event: Event | None,
     dask_scheduler: Scheduler,
-) -> None:
-    """Take a turn, and log its event if there is one; runs on the scheduler."""
+) -> bool:
+    """Take a turn, and log its event if there is one; runs on the scheduler. Return whether the call is in the line."""
     count_on(dask_scheduler)
     line = turns_on(dask_scheduler)
     for lost in before:
         line.leave(lost)
     line.listen(dask_scheduler)
-    if await line.take(call, client, things) and event is not None:
+    taken = await line.take(call, client, things)
+    if taken and event is not None:
         note(dask_scheduler, event, call)
+    return taken
 
 
 def left(call: str, client: str, event: Event | None, dask_scheduler: Scheduler) -> None:
