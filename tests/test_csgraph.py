@@ -445,8 +445,8 @@ def test_matrices_of_cupy_give_cupys(name, kind):
     import cupy
     from cupyx.scipy import sparse as cupy_sparse
 
-    on_gpu = cupy.asarray(DENSE) if kind == "array" else cupy_sparse.csr_matrix(cupy.asarray(DENSE))
     on_host = DENSE if kind == "array" else sparse.csr_matrix(DENSE)
+    on_gpu = cupy.asarray(DENSE) if kind == "array" else cupy_sparse.csr_matrix(on_host)
     found, expected = CALLS[name](on_gpu), CALLS[name](on_host)
     for ours, theirs in zip(*(each if isinstance(each, tuple) else (each,) for each in (found, expected)), strict=True):
         if sparse.issparse(theirs):

@@ -53,7 +53,7 @@ def reconstruct_path(csgraph: Any, predecessors: Any, directed: bool = True) -> 
         there = parents[head] == tail
         xp.minimum.at(weights, head[there], rows.data[there])
     children = xp.flatnonzero(parents >= 0)
-    children = children[xp.argsort(parents[children], kind="stable")]
+    children = children[(parents[children].astype(np.int64) * n + children).argsort()]
     found = weights[children]
     if directed:
         found[found == np.inf] = 0

@@ -96,7 +96,8 @@ def csr(like: Any, row: Array, column: Array, weights: Array) -> Any:
     n, place = like.shape[0], devices.of(weights)
     indptr = place.xp.zeros(n + 1, np.int32)
     indptr[1:] = place.xp.bincount(row, minlength=n).cumsum()
-    parts = np.ma.getdata(weights).astype(np.float64), column.astype(np.int32), indptr
+    numbers = np.ma.getdata(weights) if np.ma.isMaskedArray(weights) else weights
+    parts = numbers.astype(np.float64), column.astype(np.int32), indptr
     if place.kind == "cuda":
         return lazy.cupy_sparse().csr_matrix(parts, shape=(n, n))
     former = lazy.sparse().isspmatrix(like) or isinstance(getattr(like, "data", like), np.matrix)

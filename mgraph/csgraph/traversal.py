@@ -86,7 +86,7 @@ def _both_ways(indptr: Array, targets: Array, n: int, xp: Any) -> tuple[Array, A
     """Return the neighbours of each vertex: by its own entries, then by those of others, ascending."""
     row = row_numbers(indptr, len(targets), xp)
     owner, neighbour = xp.concatenate([row, targets]), xp.concatenate([targets, row])
-    order = xp.argsort(owner, kind="stable")
+    order = (owner.astype(np.int64) * len(owner) + xp.arange(len(owner))).argsort()
     both = xp.zeros(n + 1, np.int64)
     both[1:] = xp.bincount(owner, minlength=n).cumsum()
     return both, neighbour[order]
