@@ -19,7 +19,7 @@ from .algorithms.bfs.call import BfsResult, bfs
 from .algorithms.bfs.many import BfsManyResult, bfs_many
 from .algorithms.closure.call import ClosureResult, transitive_closure
 from .algorithms.components.call import ComponentsResult, connected_components
-from .algorithms.distances.call import DistancesResult, distances
+from .algorithms.distances.call import DistancesResult, distance_blocks, distances
 from .algorithms.distances.measures import (
     average_distance,
     center,
@@ -105,6 +105,7 @@ __all__ = [
     "closeness",
     "connected_components",
     "diameter",
+    "distance_blocks",
     "distances",
     "eccentricity",
     "generate",

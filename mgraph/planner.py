@@ -45,6 +45,7 @@ class Options(TypedDict, total=False):
     targets: int | None
     nearest: int | None
     reduce: Any
+    sparse: bool
     quads: int | None
     network: float | None
     gpus_per_node: int
@@ -115,6 +116,8 @@ def plan(
         Number of targets of ``"distances"``, by default all vertices, and how many of the nearest it returns.
     reduce : str, pair or sequence of these, optional
         The measures that ``"distances"`` returns.
+    sparse : bool
+        Whether ``"distances"`` returns a sparse matrix, whose memory is not known before.
     quads : int, optional
         Quads, rows of four words, that a GPU keeps for ``"bfs"`` of a graph with few neighbours a vertex. By default
         one per vertex.
@@ -208,7 +211,7 @@ def _checked(algorithm: str, option: str, value: Any, n: int) -> Any:
     match option:
         case "predecessors" if algorithm == "bfs":
             return checked_predecessors(value)
-        case "predecessors" | "intermediate" | "nonnegative" | "exact" | "directed" | "weighted":
+        case "predecessors" | "intermediate" | "nonnegative" | "exact" | "directed" | "sparse" | "weighted":
             return checked_flag(option, value)
         case _ if option in _LEAST:
             return checked_integer(option, value, _LEAST[option], 2**62)

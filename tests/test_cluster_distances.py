@@ -13,6 +13,7 @@ ASKED = [
     {"targets": [4, 1], "limit": 20},
     {"nearest": 3, "targets": range(0, 130, 3)},
     {"reduce": MEASURES},
+    {"sparse": True, "limit": 9},
     {"sources": [3], "reduce": MEASURES, "targets": [9, 2]},
 ]
 

@@ -321,3 +321,68 @@ def test_distances_in_edges(dtype, words, device, monkeypatch):
         )
         assert np.array_equal(found.predecessors, same.predecessors)
         found.verify(graph)
+
+
+@pytest.mark.parametrize("targets", [None, [4, 90, 4, 399]])
+def test_sparse_matrices(targets, device):
+    graph = roads(20)
+    sources = [0, 399, 7, 7]
+    found = mgraph.distances(graph, sources, targets, limit=9, sparse=True, device=device)
+    rows = expected_rows(graph, sources, 9)[:, slice(None) if targets is None else targets]
+    matrix = found.distances
+    assert matrix.shape == rows.shape and matrix.nnz == np.isfinite(rows).sum() and matrix.has_sorted_indices
+    assert np.array_equal(matrix.toarray(), np.where(np.isfinite(rows), rows, 0))
+    assert "a sparse matrix of distances int32 within reach" in found.plan.explain()
+    frame = found.to_dataframe()
+    assert len(frame) == matrix.nnz and set(frame["source"]) <= set(sources)
+    found.verify(graph)
+    nothing = mgraph.distances(mgraph.Graph.from_edges([], [], n=3), [0], [2], sparse=True, device=device).distances
+    assert nothing.nnz == 0 and nothing.shape == (1, 1)
+
+
+def test_blocks_of_sources():
+    graph = roads(12)
+    whole = mgraph.distances(graph, range(5, 140, 2), [3, 77], device="cpu").distances
+    blocks = list(mgraph.distance_blocks(graph, range(5, 140, 2), [3, 77], rows=30, device="cpu"))
+    assert [len(block.distances) for block in blocks] == [30, 30, 8]
+    assert np.array_equal(np.concatenate([block.distances for block in blocks]), whole)
+    assert np.concatenate([block.sources for block in blocks]).tolist() == list(range(5, 140, 2))
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".zarr", ".parquet", None])
+def test_rows_into_files_and_arrays(suffix, tmp_path, monkeypatch):
+    if suffix == ".zarr":
+        pytest.importorskip("zarr")
+    monkeypatch.setattr("mgraph.algorithms.distances.call.BLOCK", 144 * 130)
+    graph = roads(12)
+    whole = mgraph.distances(graph, device="cpu")
+    out = (
+        np.memmap(tmp_path / "rows", np.float64, "w+", shape=(144, 144)) if suffix is None else tmp_path / f"d{suffix}"
+    )
+    found = mgraph.distances(graph, out=out, device="cpu")
+    if suffix == ".parquet":
+        pandas = pytest.importorskip("pandas")
+        frame = pandas.read_parquet(found.distances)
+        assert frame.equals(whole.to_dataframe())
+    else:
+        assert np.array_equal(found.distances[:], whole.distances)
+    assert found.sources.tolist() == list(range(144)) and found.timings["solve"] > 0
+    if suffix is not None:
+        with pytest.raises(mgraph.OutputExistsError, match="overwrite=True replaces it"):
+            mgraph.distances(graph, out=out, device="cpu")
+        mgraph.distances(graph, [3], out=out, overwrite=True, device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"out": "rows.txt"}, "out must be a file with one of .npy, .parquet, .zarr, got 'rows.txt'"),
+        ({"out": np.empty((2, 9))}, r"out must be a path, or an array of shape \(9, 9\)"),
+        ({"out": "rows.npy", "nearest": 2}, "out= takes distances to all targets: leave out nearest=2"),
+        ({"sparse": True, "reduce": "mean"}, "sparse= takes distances to all targets: leave out reduce='mean'"),
+        ({"sparse": True, "out": "rows.npy"}, "out= takes distances to all targets: leave out sparse=True"),
+    ],
+)
+def test_what_files_and_sparse_matrices_refuse(options, says):
+    with pytest.raises(InputError, match=says):
+        mgraph.distances(roads(3), device="cpu", **options)

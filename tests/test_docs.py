@@ -207,6 +207,7 @@ PLANS = [
     ("bfs", {"n": 1 << 10, "m": 1 << 14, "devices": gpus(1) * 64, "network": 400e9}),
     ("bfs_many", {"n": 1 << 20, "m": 1 << 24, "devices": gpus(1), "sources": 1000}),
     ("distances", {"n": 1 << 20, "m": 1 << 22, "devices": gpus(1), "sources": 1000, "targets": 50}),
+    ("distances", {"n": 1 << 20, "m": 1 << 22, "devices": gpus(1), "sparse": True}),
     ("distances", {"n": 1 << 20, "m": 1 << 22, "devices": gpus(1), "reduce": "mean"}),
     ("sssp", {"n": 1 << 22, "m": 1 << 26, "devices": gpus(1), "predecessors": True}),
     ("components", {"n": 1 << 22, "m": 1 << 26, "devices": gpus(1)}),

@@ -1,8 +1,9 @@
 """Distances from many sources to many targets: the public call and its result; `program` has the program."""
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -21,7 +22,7 @@ from ...graph.potentials import potentials
 from ...paths import needed_for_paths, walked_back
 from ...planning.plan import Plan
 from ...planning.shape import shape_beside
-from ...results import MatrixResult, Solved
+from ...results import MatrixResult, Solved, on_workers
 from ...runtime.gathering import Whole
 from ...runtime.program import Executor, Outcome, Progress, memory_errors
 from ...runtime.recovery import recovering
@@ -33,7 +34,11 @@ from ..many_sources import gathered_network, network
 from .plan import METHODS, TYPES, planned
 from .program import FromSources
 from .verify import ROUNDING, kept_of
-from .wanted import WITHIN, Wanted, checked_reduce, within
+from .wanted import COUNTS, DATA, INDICES, WITHIN, Wanted, checked_reduce, within
+from .writing import Rows, check_out, written
+
+#: Distances of a block of rows.
+BLOCK = 1 << 26
 
 #: Rows that are verified at a time.
 ROWS_AT_A_TIME = 64
@@ -55,6 +60,9 @@ def distances(
     dtype: Any = None,
     ids: bool = False,
     reverse: bool = False,
+    sparse: bool = False,
+    out: Any = None,
+    overwrite: bool = False,
     device: str | None = None,
     client: Any = None,
     memory_limit: int | float | str | None = None,
@@ -111,6 +119,15 @@ def distances(
     reverse : bool
         Whether to follow edges backwards. Then distances are those from each target to each source, and measures those
         of the distances to each source, as NetworkX measures closeness.
+    sparse : bool
+        Whether to return the distances as a sparse matrix of those within reach, and the `limit`; zeros are stored. No
+        more than a batch of rows is ever dense.
+    out : str, path or array of shape (k, t), optional
+        Write the distances there, a block of rows at a time, so that they need not fit into memory: to a new file,
+        ``.npy``, ``.zarr`` or ``.parquet`` (a row for each pair within reach), or to an array, such as a
+        ``numpy.memmap``. The result's distances are the array, ``.npy`` mapped, or the path of the table.
+    overwrite : bool
+        Replace the file `out` if there is one.
     {common arguments}
 
     Returns
@@ -125,7 +142,10 @@ def distances(
         If a weight or distance is out of range for its type; `mgraph.apsp` lists the ranges.
     InputError
         If a source or target is not an integer in [0, n) or no id of the graph, for negative weights with
-        ``method="sssp"``, for `reduce` together with `nearest` or `predecessors`, and for invalid input.
+        ``method="sssp"``, for `reduce` together with `nearest` or `predecessors`, for `sparse` or `out` together with
+        any of the three or each other, and for invalid input.
+    OutputExistsError
+        If the file `out` exists, and `overwrite` is false.
     {common errors}
 
     See Also
@@ -163,17 +183,35 @@ def distances(
     if ends is not None and (nearest is not None or measures or radii):
         ends = distinct(ends)
     nearest = None if nearest is None else checked_integer("nearest", nearest, 1)
-    wanted = Wanted(ends, nearest, measures, radii)
+    sparse, overwrite = checked_flag("sparse", sparse), checked_flag("overwrite", overwrite)
+    for name, plain in (("sparse", sparse), ("out", out is not None)):
+        others = {"reduce": reduce, "nearest": nearest, "predecessors": predecessors or None}
+        others |= {"sparse": sparse or None} if name == "out" else {}
+        other = next((Given(key, value) for key, value in others.items() if value is not None), None)
+        if plain and other is not None:
+            raise InputError(Given(name), " takes distances to all targets: leave out ", other)
+    wanted = Wanted(ends, nearest, measures, radii, sparse)
     checked_choice("method", method, ("auto", *METHODS))
     computed = distance_dtype(None if method == "bfs" else given.weights_dtype, dtype, TYPES)
     most = checked_limit(limit, computed)
     starts = np.arange(given.n, dtype=np.int32) if starts is None else starts
+    if out is not None:
+        shape = len(starts), given.n if ends is None else len(ends)
+        check_out(out, shape, overwrite)
+        options: dict[str, Any] = {"limit": limit, "method": method, "dtype": dtype, "reverse": reverse}
+        options |= {"device": device, "client": client, "memory_limit": memory_limit, "span": span}
+        options |= {"progress": progress, "worker_timeout": worker_timeout, "wait_for_workers": wait_for_workers}
+        return _written(given, graph, starts, ends, shape, computed, out, overwrite, ids, options)
     runner = runner_of(given, device, client, worker_timeout, wait_for_workers)
-    options = {"memory_limit": checked_memory_limit(memory_limit, runner), "span": checked_span(span, progress)}
+    asked = {"memory_limit": checked_memory_limit(memory_limit, runner), "span": checked_span(span, progress)}
     plan, outcome = _solved(
-        given, runner, starts, wanted, most, method, computed, predecessors, reduce, progress, reverse, **options
+        given, runner, starts, wanted, most, method, computed, predecessors, reduce, progress, reverse, **asked
     )
     arrays = outcome.arrays
+    if sparse:
+        parts = arrays.pop(DATA), arrays.pop(INDICES), np.append(0, arrays.pop(COUNTS).cumsum())
+        shape = len(starts), given.n if ends is None else len(ends)
+        arrays["distances"] = lazy.optional("scipy.sparse", "sparse distances").csr_array(parts, shape=shape)
     if radii:
         columns = [arrays.pop(within(i)) for i in range(len(radii))]
         arrays[WITHIN] = np.stack(columns, axis=1)
@@ -188,6 +226,82 @@ def distances(
         _reverse=reverse,
         _solved=Solved(given, most),
     )
+
+
+def distance_blocks(
+    graph: Any,
+    sources: Sequence[int] | np.ndarray | None = None,
+    targets: Sequence[int] | np.ndarray | None = None,
+    *,
+    rows: int | None = None,
+    ids: bool = False,
+    **options: Any,
+) -> Iterator["DistancesResult"]:
+    """Yield the results of `distances` for consecutive sources, some at a time, each when it is asked for.
+
+    Parameters
+    ----------
+    graph, sources, targets, ids, **options
+        As of `mgraph.distances`.
+    rows : int, optional
+        Number of sources of a block. By default as many as have 2**26 distances, but at least 128.
+
+    Yields
+    ------
+    DistancesResult
+
+    Raises
+    ------
+    InputError
+        For invalid input; see `mgraph.distances` for other errors.
+
+    See Also
+    --------
+    mgraph.distances : All at once, or with ``out=`` to a file.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> graph = mgraph.generate.grid(1, 4)
+    >>> [block.distances.tolist() for block in mgraph.distance_blocks(graph, targets=[0], rows=3, device="cpu")]
+    [[[0.0], [1.0], [2.0]], [[3.0]]]
+    """
+    given = as_any_graph(graph)
+    starts = vertices_of("sources", sources, given, checked_flag("ids", ids))
+    starts = np.arange(given.n, dtype=np.int32) if starts is None else starts
+    step = max(128, BLOCK // max(1, given.n)) if rows is None else checked_integer("rows", rows, 1)
+    searched = given if isinstance(given, Graph) else graph  # a matrix is read once
+    for first in range(0, len(starts), step):
+        some = _named(starts[first : first + step], given, ids)
+        yield distances(searched, some, targets, ids=ids, **options)
+
+
+def _written(
+    given: Graph | PlacedGraph,
+    graph: Any,
+    starts: np.ndarray,
+    ends: np.ndarray | None,
+    shape: tuple[int, int],
+    dtype: np.dtype,
+    out: Any,
+    overwrite: bool,
+    ids: bool,
+    options: dict[str, Any],
+) -> "DistancesResult":
+    """Write the distances to `out` block by block; return the result, with the plan of the last block."""
+    done: list[DistancesResult] = []
+    timings: Counter[str] = Counter()
+
+    def blocks() -> Iterator[DistancesResult]:
+        named = _named(starts, given, ids), None if ends is None else _named(ends, given, ids)
+        for block in distance_blocks(given if isinstance(given, Graph) else graph, *named, ids=ids, **options):
+            timings.update(block.timings)
+            done[:] = [block]
+            yield block if isinstance(block.distances, np.ndarray) else block.at_home()
+
+    made = blocks()
+    found = written(out, Rows(shape, dtype, made), made, overwrite)
+    return replace(done[0], distances=found, sources=_named(starts, given, ids), timings=dict(timings), _starts=starts)
 
 
 def _solved(
@@ -225,6 +339,7 @@ def _solved(
         targets=None if wanted.targets is None else len(wanted.targets),
         nearest=wanted.nearest,
         reduce=reduce,
+        sparse=wanted.sparse,
         nonnegative=least >= 0,
         weighted=not hops,
         directed=graph.directed,
@@ -297,7 +412,7 @@ class DistancesResult(MatrixResult):
         The source of each row; the ids with ``ids=True``.
     targets : array of int32, shape (t,), or None
         The target of each column, ascending where it was asked for `nearest` or `reduce`; None is all vertices.
-    distances : array or DistributedMatrix, shape (k, t) or (k, nearest)
+    distances : array, DistributedMatrix or scipy.sparse.csr_array, shape (k, t) or (k, nearest)
         The length of the shortest path from each source to each target, or to each of its nearest ones; ``inf``, for
         int32 its largest value, where there is none.
     predecessors : array or DistributedMatrix of int32, of the shape of `distances`
@@ -350,6 +465,32 @@ class DistancesResult(MatrixResult):
     _starts: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))
     _wanted: Wanted = field(default_factory=Wanted)
     _reverse: bool = False
+
+    @property
+    def arrays(self) -> dict[str, Any]:
+        """The computed arrays by name, the main one first; of a sparse matrix ``data``, ``indices`` and ``indptr``.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> list(mgraph.distances(mgraph.generate.grid(1, 4), sparse=True, limit=1, device="cpu").arrays)
+        ['data', 'indices', 'indptr']
+        """
+        if hasattr(self.distances, "indptr"):
+            return {name: getattr(self.distances, name) for name in ("data", "indices", "indptr")}
+        return super().arrays
+
+    def at_home(self) -> "DistancesResult":
+        """Return the same result with matrices on workers brought to this process.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.distances(mgraph.generate.grid(1, 4), [0], device="cpu").at_home().distances.tolist()
+        [[0.0, 1.0, 2.0, 3.0]]
+        """
+        here = {name: array.to_numpy() for name, array in self.arrays.items() if on_workers(array)}
+        return replace(self, **here)
 
     def path(self, source: int, vertex: int) -> list[int]:
         """Return the vertices of the shortest path from one of the sources to `vertex`, both included.
@@ -421,9 +562,14 @@ class DistancesResult(MatrixResult):
         0       0       2         11
         1       1       2          6
         """
+        pandas = lazy.optional("pandas", "to_dataframe()")
+        if hasattr(self.distances, "indptr"):
+            pairs = self.distances.tocoo()
+            zeros = np.zeros(len(pairs.col), int)
+            targets = self._targets(0, zeros, pairs.col)
+            return pandas.DataFrame({"source": self.sources[pairs.row], "target": targets, "distances": pairs.data})
         if self.distances is not None:
             return super().to_dataframe()
-        pandas = lazy.optional("pandas", "to_dataframe()")
         columns = {name: array for name, array in self.arrays.items() if name != WITHIN}
         if self.within is not None:
             radii = self._wanted.radii
@@ -474,7 +620,8 @@ class DistancesResult(MatrixResult):
         picked = bellman.sampled(len(self._starts), count) if len(self._starts) else []
         dtype = np.dtype(self.plan.dtype)
         rounding = ROUNDING if self.plan.method == "johnson" else 0.0
-        whole = self.distances is not None and self._wanted.targets is None and self._wanted.nearest is None
+        columns = self._wanted.targets is None and self._wanted.nearest is None and not self._wanted.sparse
+        whole = self.distances is not None and columns
         for first in range(0, len(picked), ROWS_AT_A_TIME):
             some = picked[first : first + ROWS_AT_A_TIME]
             starts = self._starts[some]
@@ -499,7 +646,7 @@ class DistancesResult(MatrixResult):
         if whole:
             return
         for name, expected in kept_of(devices.to_host(row), source, self._wanted).items():
-            found = devices.to_host(self.arrays[name][i])
+            found = self.distances[[i]].toarray()[0] if self._wanted.sparse else devices.to_host(self.arrays[name][i])
             same = np.isclose(found, expected, rtol=1e-9, atol=0, equal_nan=True)
             if not np.all(same):
                 raise VerificationError(
@@ -515,7 +662,7 @@ class DistancesResult(MatrixResult):
     def _targets(self, first: int, row: np.ndarray, column: np.ndarray) -> np.ndarray:
         if self.nearest is not None:
             return devices.to_host(self.nearest[first : first + int(row.max(initial=0)) + 1])[row, column]
-        return column if self.targets is None else self.targets[column]
+        return column.astype(np.int32) if self.targets is None else self.targets[column]
 
     def _by_pair(self) -> dict[str, Any]:
         return {name: array for name, array in self.arrays.items() if name in ("distances", "predecessors")}

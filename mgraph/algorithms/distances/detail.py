@@ -19,13 +19,15 @@ class DistancesDetail(Detail):
         Number of sources.
     columns : int
         Number of columns of the resulting matrices: all vertices, the targets, or the nearest of them; 0 where only
-        measures of each row are kept.
+        measures of each row are kept, or a sparse matrix.
     batch : int
         Sources searched from at the same time, by each device.
     computed : str
         The type that the search computes in.
     words : int
         Of ``"bfs"``, words of 64 searches that share a look at an edge; 0 where each search has a queue.
+    sparse : bool
+        Whether the result is a sparse matrix.
     """
 
     divided: ClassVar[bool] = False  # every device has the whole graph
@@ -36,9 +38,14 @@ class DistancesDetail(Detail):
     batch: int
     computed: str
     words: int = 0
+    sparse: bool = False
 
     def result(self, plan: Plan) -> str:
         """Return the types and the shape of the results."""
+        if self.sparse:
+            return (
+                f"a sparse matrix of distances {plan.dtype} within reach, a row from each of {self.sources:,} sources"
+            )
         if not self.columns:
             return f"measures of rows of distances {plan.dtype}, a row from each of {self.sources:,} sources"
         return f"{super().result(plan)}, {self.sources:,} x {self.columns:,}"

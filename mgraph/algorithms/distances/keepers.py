@@ -12,7 +12,7 @@ from ... import device as devices
 from ...arrays import Array
 from ...dtypes import NO_PREDECESSOR, infinity
 from ..many_sources import SLOTS, RowStream
-from .wanted import Wanted, within
+from .wanted import COUNTS, DATA, INDICES, Wanted, within
 
 #: The most targets that are found by a pass each.
 PASSES = 16
@@ -44,6 +44,8 @@ def keeper(
     wanted: Wanted, device: devices.Device, home: str, rows: int, n: int, batch: int, dtype: np.dtype, parents: bool
 ) -> Keeper:
     """Return the keeper of what is wanted of the rows of `rows` sources, which come in batches."""
+    if wanted.sparse:
+        return Sparse(wanted, device, n, batch, dtype)
     if wanted.vectors:
         return Measuring(wanted, device, rows, n, batch, dtype)
     if wanted.targets is None and wanted.nearest is None:
@@ -173,6 +175,28 @@ def nearest_of(D: Array, count: int, xp: Any) -> tuple[Array, Array]:
         found[:, i] = left[rows, places[:, i]]
         left[rows, places[:, i]] = infinity(np.dtype(D.dtype))  # if all are, the first one is found again
     return found, places
+
+
+class Sparse(_Batched):
+    """The columns of some targets within reach, as rows of a sparse matrix; of a row some bytes for each of these."""
+
+    def __init__(self, wanted: Wanted, device: devices.Device, n: int, batch: int, dtype: np.dtype) -> None:
+        super().__init__(wanted, device, n, batch, dtype, False)
+        #: What was kept of each batch: counts, columns and distances.
+        self.parts: list[tuple[np.ndarray, ...]] = []
+
+    def keep(self, top: int, bottom: int, sources: Array) -> None:
+        """Keep what is within reach of the rows, which come in order."""
+        D = self.columns(self.D[: bottom - top])
+        reached = D != infinity(np.dtype(D.dtype))
+        found = reached.sum(axis=1), self.device.xp.nonzero(reached)[1].astype(np.int32), D[reached]
+        self.parts.append(tuple(map(devices.to_host, found)))
+
+    def results(self) -> dict[str, Array]:
+        """Return the parts, joined."""
+        empty = np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, self.D.dtype)
+        joined = (np.concatenate(each) for each in zip(empty, *self.parts, strict=True))
+        return dict(zip((COUNTS, INDICES, DATA), joined, strict=True))
 
 
 class Measuring(_Batched):

@@ -40,6 +40,7 @@ def planned(
     targets: int | None = None,
     nearest: int | None = None,
     reduce: Any = None,
+    sparse: bool = False,
     span: int | None = None,
     memory_limit: int | None = None,
     nonnegative: bool = True,
@@ -50,6 +51,8 @@ def planned(
     shape: Shape | None = None,
 ) -> Plan:
     """Plan distances from `sources` vertices to `targets` vertices, of which all or the `nearest` are kept.
+
+    A `sparse` result takes memory for what lies within the limit, which is not known before.
 
     A limit shortens the searches by what lies beyond it, which the plan does not know: it predicts searches without.
     """
@@ -64,7 +67,7 @@ def planned(
     if measured and (nearest is not None or predecessors):
         other = Given("predecessors", True) if nearest is None else Given("nearest", nearest)
         raise InputError(Given("reduce", reduce), " keeps no distances: leave out ", other)
-    wide = columns(n, targets, nearest, measured)
+    wide = columns(n, targets, nearest, measured or sparse)
 
     def words_of(batch: int) -> int:
         """Return how many words to search by at a time; none on a CPU where a queue for each search is faster."""
@@ -80,7 +83,9 @@ def planned(
             searched = levels_bytes(n, m, batch, found, made, kind=kind, directed=directed, cores=specs[0].cores)
         else:
             searched = searches_bytes(n, m, batch, computed, made, kind=kind, directed=directed)
-        kept = keeper_bytes((wide, measured, nearest is not None), rows, n, batch, made, predecessors, kind=kind)
+        kept = keeper_bytes(
+            (wide, measured or sparse, nearest is not None), rows, n, batch, made, predecessors, kind=kind
+        )
         held = gathered_bytes(m, weight_bytes, directed, nonnegative) if gathered else 0
         return held + searched + kept
 
@@ -120,7 +125,9 @@ def planned(
             host_bytes=k * wide * (made.itemsize + 4 * predecessors + 4 * (nearest is not None))
             if kind == "cuda" and len(specs) == 1
             else 0,
-            detail=DistancesDetail(sources=k, columns=wide, batch=batch, computed=computed.name, words=words),
+            detail=DistancesDetail(
+                sources=k, columns=wide, batch=batch, computed=computed.name, words=words, sparse=sparse
+            ),
         ),
         memory_limit,
     )

@@ -31,6 +31,8 @@ def kept_of(row: np.ndarray, source: int, wanted: Wanted) -> dict[str, Any]:
     vertices = range(len(row)) if wanted.targets is None else wanted.targets.tolist()
     unreached = infinity(row.dtype)
     lengths = [row[v].item() for v in vertices]
+    if wanted.sparse:
+        return {"distances": np.array([0 if d == unreached else d for d in lengths], row.dtype)}
     if not wanted.vectors:
         if wanted.nearest is None:
             return {"distances": np.array(lengths, row.dtype)}

@@ -12,6 +12,9 @@ from ...errors import InputError
 #: The measures of a row of distances by their names, besides ``("within", radii)``.
 MEASURES = ("eccentricity", "mean", "closeness", "harmonic", "reached")
 
+#: The parts of sparse rows: how many elements each has, their columns and their values.
+COUNTS, INDICES, DATA = "counts", "indices", "data"
+
 #: The measure that has a column for each of several radii.
 WITHIN = "within"
 
@@ -30,16 +33,21 @@ class Wanted:
         The measures of the row, which are then kept instead of any distance.
     radii : tuple of float
         The radii of `WITHIN`.
+    sparse : bool
+        Whether to keep the columns as the rows of a sparse matrix.
     """
 
     targets: np.ndarray | None = None
     nearest: int | None = None
     measures: tuple[str, ...] = ()
     radii: tuple[float, ...] = ()
+    sparse: bool = False
 
     @property
     def vectors(self) -> tuple[str, ...]:
-        """The names of the results that have an element for each source."""
+        """The names of the results that are vectors."""
+        if self.sparse:
+            return COUNTS, INDICES, DATA
         return self.measures + tuple(within(i) for i in range(len(self.radii)))
 
     def columns(self, n: int) -> int:

@@ -1,0 +1,75 @@
+"""Rows of distances into a file or an array, block by block: as many rows as one block has are in memory."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ... import lazy
+from ...errors import Given, InputError, OutputExistsError
+from ...io import check_output, save
+
+#: The suffixes of files that rows are written to.
+SUFFIXES = (".npy", ".parquet", ".zarr")
+
+
+class Rows:
+    """A matrix whose blocks of rows come one after the other."""
+
+    def __init__(self, shape: tuple[int, int], dtype: np.dtype, blocks: Iterator[Any]) -> None:
+        self.shape, self.dtype = shape, dtype
+        self._blocks = blocks
+
+    def chunks(self) -> Iterator[np.ndarray]:
+        """Yield the blocks."""
+        for block in self._blocks:
+            yield block.distances
+
+
+def check_out(out: Any, shape: tuple[int, int], overwrite: bool) -> None:
+    """Raise unless rows of a matrix can be written to `out`, a path or an array of this shape."""
+    if not isinstance(out, str | os.PathLike):
+        if getattr(out, "shape", None) != shape or not hasattr(out, "__setitem__"):
+            raise InputError(argument="out", value=out, expected=f"a path, or an array of shape {shape}")
+        return
+    path = Path(out)
+    if path.suffix not in SUFFIXES:
+        raise InputError(argument="out", value=os.fspath(out), expected=f"a file with one of {', '.join(SUFFIXES)}")
+    if path.suffix == ".npy":
+        check_output(out, overwrite)
+    elif path.exists() and not overwrite:
+        raise OutputExistsError(f"{path} exists: ", Given("overwrite", True), " replaces it")
+
+
+def written(out: Any, rows: Rows, blocks: Iterator[Any], overwrite: bool) -> Any:
+    """Write the distances of the blocks to `out`; return what has them: an array, or the path of a table."""
+    if not isinstance(out, str | os.PathLike):
+        return _filled(out, rows)
+    path = Path(out)
+    if path.suffix == ".npy":
+        save(out, rows, overwrite)
+        return np.load(path, mmap_mode="r")
+    if path.suffix == ".zarr":
+        zarr = lazy.optional("zarr", "writing Zarr")
+        chunks = tuple(max(1, min(length, 1 << 10)) for length in rows.shape)
+        made = zarr.create_array(os.fspath(out), shape=rows.shape, dtype=rows.dtype, chunks=chunks, overwrite=overwrite)
+        return _filled(made, rows)
+    arrow, parquet = (lazy.optional(name, "writing Parquet") for name in ("pyarrow", "pyarrow.parquet"))
+    first = next(blocks)
+    table = arrow.Table.from_pandas(first.to_dataframe(), preserve_index=False)
+    with parquet.ParquetWriter(os.fspath(out), table.schema) as file:
+        file.write_table(table)
+        for block in blocks:
+            file.write_table(arrow.Table.from_pandas(block.to_dataframe(), preserve_index=False, schema=table.schema))
+    return path
+
+
+def _filled(array: Any, rows: Rows) -> Any:
+    """Return an array with the rows written to it."""
+    first = 0
+    for block in rows.chunks():
+        array[first : first + len(block)] = block
+        first += len(block)
+    return array
