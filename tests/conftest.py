@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
+import dask
 import pytest
 from hypothesis import settings
 
@@ -103,6 +104,13 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(pytest.mark.skip(reason="slurm: python -m pytest -m slurm"))
         if item.get_closest_marker("exhaustive") and not exhaustive:
             item.add_marker(pytest.mark.skip(reason="exhaustive: python -m pytest -m exhaustive"))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def dasks_scheduler():
+    """Set Dask's default scheduler as before: clients that are not closed in the reverse order leave theirs."""
+    with dask.config.set(scheduler=dask.config.get("scheduler", None)):
+        yield
 
 
 class TimeLimit:

@@ -515,6 +515,17 @@ def test_standard_input_of_a_process(cycle):
     assert piped.returncode == 1 and b"<stdin>, line 2" in piped.stderr
 
 
+@pytest.mark.parametrize("home", [None, "/proc"], ids=["unset", "not writable"])
+@pytest.mark.parametrize("workers", [(), ("--workers", 2)], ids=["directly", "two workers"])
+def test_without_a_home_directory(cycle, home, workers):
+    kept = {name: value for name, value in ENVIRONMENT.items() if name not in ("HOME", "XDG_CACHE_HOME")}
+    given = kept if home is None else kept | {"HOME": home}
+    arguments = command("bfs", cycle, "--device", "cpu", "--json", "--quiet", *workers)
+    made = subprocess.run(arguments, capture_output=True, text=True, cwd=ROOT, env=given)
+    assert made.returncode == 0 and "Traceback" not in made.stderr, made.stderr
+    assert json.loads(made.stdout)["reached"] == 3
+
+
 def test_standard_input_that_is_closed(monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", None)  # as Python has it then
     for name in ("components", "rank"):

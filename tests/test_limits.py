@@ -496,6 +496,25 @@ def test_half_of_the_memory_that_is_needed_is_refused_before_allocation(how, nam
             assert "of address space, which RLIMIT_AS bounds" in ended
 
 
+#: Leaves less address space than Numba's libraries take, and prints why they cannot be loaded.
+CROWDED = """
+    import resource
+    import mgraph
+    from mgraph import limits
+    most = limits.bytes_used("VmSize:", limits.ROOT) + (60 << 20)
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    try:
+        import mgraph.device.numba
+    except mgraph.MemoryLimitError as error:
+        print(error)
+"""
+
+
+def test_numba_without_room_is_refused_by_what_it_needs():
+    [line] = run(CROWDED)
+    assert line.startswith("Numba needs 320 MiB of address space") and line.endswith("raise its limit (ulimit -v)")
+
+
 #: Starts workers in a group of 1.5 GiB, and prints the memory that a plan assumes for them.
 WORKERS = """
     import json, sys

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Iterator
 
 from ... import limits
-from ...errors import InputError
+from ...arguments import size_in_words
+from ...errors import InputError, MemoryLimitError
 from ..clock import COMPILING, clock
 
 #: How often a thread of GNU's OpenMP polls at a barrier before it sleeps: some tens of microseconds. The default,
@@ -50,6 +51,21 @@ def _checked_threads() -> Iterator[None]:
         reason = " ".join(str(error).split())
         raise InputError(
             f"Numba cannot start threads with {variables} in the environment: unset it ({reason})"
+        ) from error
+
+
+@contextlib.contextmanager
+def _room() -> Iterator[None]:
+    """Raise MemoryLimitError if the import of Numba in the block fails for want of address space."""
+    try:
+        yield
+    except (ImportError, MemoryError, OSError) as error:
+        left = limits.address_space()
+        if left >= limits.NUMBA_ADDRESSES:
+            raise
+        raise MemoryLimitError(
+            f"Numba needs {size_in_words(limits.NUMBA_ADDRESSES)} of address space, and this process may map only "
+            f"{size_in_words(left)} more: raise its limit (ulimit -v)"
         ) from error
 
 
@@ -127,7 +143,7 @@ def _import_numba() -> None:
 
 
 _check_environment()
-with _checked_threads():
+with _checked_threads(), _room():
     _import_numba()
 # Otherwise Numba would look for its plugins at the first call of a kernel: 40 ms that no event reports.
 importlib.import_module("numba.core.entrypoints").init_all()
