@@ -886,7 +886,6 @@ def test_resume_on_the_command_line(tmp_path):
         ("direct", signal.SIGTERM, -signal.SIGTERM),  # which a shell says as 143
         ("out of core", signal.SIGINT, 130),
         ("out of core", signal.SIGKILL, -signal.SIGKILL),
-        ("workers", signal.SIGINT, 130),
         ("workers", signal.SIGTERM, 143),
     ],
 )
