@@ -995,3 +995,43 @@ def test_only_debug_shows_what_dask_logs(caplog, debug):
         assert ("closed" in caplog.text) == debug
         log.error("afterwards")
         assert "afterwards" in caplog.text
+
+
+def test_distances_of_lists_of_vertices(tmp_path):
+    roads = tmp_path / "roads.txt"
+    roads.write_text("0 1 3\n1 2 4\n2 3 5\n3 0 7\n")
+    (tmp_path / "a.txt").write_text("# from\n0\n2\n")
+    np.save(tmp_path / "b.npy", [3, 1])
+    lists = ("--sources", tmp_path / "a.txt", "--targets", tmp_path / "b.npy", "--device", "cpu")
+    found = facts("distances", roads, *lists, "--out", tmp_path / "d.npy")
+    assert np.load(tmp_path / "d.npy").tolist() == [[12, 3], [5, 15]]
+    assert (found["sources"], found["pairs"], found["reached_pairs"], found["largest_distance"]) == (2, 4, 4, 15)
+    table = tmp_path / "near.parquet"
+    facts("distances", roads, *lists, "--limit", 9, "--nearest", 1, "--out", table)
+    pandas = pytest.importorskip("pandas")
+    assert pandas.read_parquet(table).values.tolist() == [[0, 1, 3], [2, 3, 5]]
+    assert "near.parquet exists" in failed(invoke("distances", roads, *lists, "--out", table), 2)
+    assert "--sources must be an integer in [0, 4)" in failed(
+        invoke("distances", roads, "--sources", wrong(tmp_path), "--device", "cpu"), 2
+    )
+    assert "there is no such file" in failed(invoke("distances", roads, "--sources", "nowhere.txt"), 1)
+    assert "a result is written as .npy or .npz" in failed(invoke("bfs", roads, "--out", table), 2)
+
+
+def wrong(folder):
+    """A list of vertices, one of which no small graph has."""
+    (folder / "wrong.txt").write_text("0\n99\n")
+    return folder / "wrong.txt"
+
+
+def test_measures(tmp_path):
+    roads = tmp_path / "roads.txt"
+    roads.write_text("0 1 3\n1 2 4\n")
+    found = facts("measures", roads, "--eccentricity", "--within", 3, "--within", 8, "--device", "cpu")
+    assert found["within"] == {"least": 1, "mean": pytest.approx(10 / 6), "most": 3}
+    assert found["eccentricity"] == {"least": 7, "mean": 7, "most": 7}  # two vertices do not reach all others
+    table = tmp_path / "measures.parquet"
+    facts("measures", roads, "--closeness", "--reached", "--reverse", "--out", table, "--device", "cpu")
+    frame = pytest.importorskip("pandas").read_parquet(table)
+    assert frame["source"].tolist() == [0, 1, 2] and frame["reached"].tolist() == [1, 2, 3]
+    assert "give one or several of --eccentricity" in failed(invoke("measures", roads), 2)

@@ -147,6 +147,10 @@ MEASURES = (
 )
 
 
+def test_distance_blocks():
+    assert [len(block.distances) for block in mgraph.distance_blocks(graph(), rows=N - 1, device="cpu")] == [N - 1, 1]
+
+
 @pytest.mark.parametrize("name", MEASURES)
 def test_measures(name):
     assert np.all(np.asarray(getattr(mgraph, name)(graph(), device="cpu")) >= 0)
@@ -228,6 +232,7 @@ CALLS = (
     "bfs",
     "bfs_many",
     "connected_components",
+    "distance_blocks",
     "distances",
     "list_rank",
     "minimum_spanning_forest",
@@ -252,6 +257,7 @@ def test_everything_public_is_here():
     assert public(mgraph) == set(CALLS)
     assert public(generate) - WITHIN == MADE.keys()
     assert {entry.call.__name__ for entry in ALGORITHMS.values()} == set(CALLS) - {
+        "distance_blocks",
         "plan",
         "read",
         "resident",

@@ -55,6 +55,8 @@ class Option(NamedTuple):
         Whether it adds an array to the result: ``--out`` then takes a ``.npz`` file.
     flag : object
         What a flag passes to the call.
+    read : callable or None
+        Makes the value of what the option says, such as the content of a file that it names.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Option(NamedTuple):
     hidden: bool = False
     array: bool = False
     flag: object = True
+    read: Callable[[Any], Any] | None = None
 
 
 class Command(NamedTuple):
@@ -86,6 +89,8 @@ class Command(NamedTuple):
         Its own options, besides ``--method`` and those that all commands have.
     together : bool
         Whether the result's arrays are of use only together, so that ``--out`` takes a ``.npz`` file.
+    table : bool
+        Whether ``--out`` may also be a ``.parquet`` file, of the rows of the result's `to_dataframe`.
     """
 
     name: str
@@ -94,6 +99,7 @@ class Command(NamedTuple):
     summary: Callable[[Any, Any, dict[str, Any]], Summary]
     options: tuple[Option, ...] = ()
     together: bool = False
+    table: bool = False
 
 
 PREDECESSORS = Option("predecessors", bool, "Find the predecessors too.", array=True)

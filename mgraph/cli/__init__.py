@@ -15,6 +15,7 @@ if _replaced := namesake.replaced():
 
 from . import algorithms as algorithms
 from . import machine as machine
+from . import measures as measures
 from . import plans as plans
 from . import residents as residents
 from . import resuming as resuming

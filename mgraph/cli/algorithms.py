@@ -1,6 +1,8 @@
 """The commands that run an algorithm, each made from its entry of the registry."""
 
 import inspect
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import click
@@ -34,7 +36,13 @@ def option(given: Option) -> Any:
         metavar=given.metavar,
         help=given.help or None,
         hidden=given.hidden,
+        callback=None if given.read is None else partial(_read, given.read),
     )
+
+
+def _read(read: Callable[[Any], Any], context: click.Context, parameter: click.Parameter, value: Any) -> Any:
+    """Return what is made of an option's value, if it was given."""
+    return None if value is None else read(value)
 
 
 def command(entry: Algorithm, offered: Command) -> click.Command:

@@ -20,7 +20,7 @@ from ..algorithms.entry import Algorithm
 from ..device.clock import COMPILING
 from ..errors import InputError
 from ..graph import Graph
-from ..io import check_output, save
+from ..io import check_output, replacing, save
 from ..reading import read
 from ..results import Result
 from ..runtime.checkpoints import checked_checkpoints
@@ -132,7 +132,7 @@ def perform(
     check_workers(workers, scheduler, scheduler_file, tls, wait_for_workers)
     added = {each.name: bool(options[each.name]) for each in offered.options if each.array}
     if out is not None:
-        check_output(out, overwrite)
+        check_output(out, overwrite, (".npy", ".npz", *([".parquet"] if offered.table else [])))
         if offered.together and out.suffix == ".npy":
             raise click.UsageError(
                 f"a .npy file holds one array, the result of {offered.name} has several: give a .npz file"
@@ -222,7 +222,12 @@ def _compiling(bar: Any, name: str, begins: bool, look: Callable[[], None]) -> N
 
 
 def _save(out: Path, result: Result, ids: np.ndarray | None, overwrite: bool) -> None:
-    """Save the result: the main array (.npy), or all arrays by name, with the ids (.npz)."""
+    """Save the result: the main array (.npy), all arrays by name, with the ids (.npz), or its table (.parquet)."""
+    if out.suffix == ".parquet":
+        frame = result.to_dataframe()
+        with replacing(out, overwrite) as file:
+            (frame if frame.index.name is None else frame.reset_index()).to_parquet(file, index=False)
+        return
     if out.suffix == ".npy":
         save(out, next(iter(result.arrays.values())), overwrite)
         return

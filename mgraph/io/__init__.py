@@ -13,7 +13,7 @@ from . import parts
 from .edge_files import EdgeFiles, Found, Request
 from .files import absolute, is_pattern
 from .reading import FORMATS, WASTED_IDS, SparseIdsWarning, read, read_archive, read_files, read_list
-from .saving import check_output, save
+from .saving import check_output, replacing, save
 
 __all__ = [
     "FORMATS",
@@ -30,5 +30,6 @@ __all__ = [
     "read_archive",
     "read_files",
     "read_list",
+    "replacing",
     "save",
 ]

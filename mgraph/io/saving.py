@@ -21,7 +21,7 @@ from typing import IO
 import numpy as np
 
 from .. import device as devices
-from ..arguments import checked_flag
+from ..arguments import checked_flag, one_of
 from ..arrays import Array
 from ..errors import Given, InputError, MgraphError, OutputExistsError
 from .files import is_url, path_of, system_of
@@ -30,13 +30,17 @@ from .files import is_url, path_of, system_of
 BLOCK = 1 << 24
 
 
-def check_output(path: str | os.PathLike[str], overwrite: bool = False) -> None:
+def check_output(
+    path: str | os.PathLike[str], overwrite: bool = False, suffixes: tuple[str, ...] = (".npy", ".npz")
+) -> None:
     """Raise if `save` could not write to `path`: worth a call before a long computation.
+
+    Also of other files, with other `suffixes`, which `replacing` opens.
 
     Raises
     ------
     InputError
-        If the suffix is neither ``.npy`` nor ``.npz``, if the path is a folder or leads to anything else that is not
+        If the suffix is none of these, if the path is a folder or leads to anything else that is not
         a regular file, or if it lies in a folder that is not there or not to be written to.
     OutputExistsError
         If there is such a file and `overwrite` is false.
@@ -45,8 +49,8 @@ def check_output(path: str | os.PathLike[str], overwrite: bool = False) -> None:
         _check_url(os.fspath(path), overwrite)
         return
     path, overwrite = Path(path), checked_flag("overwrite", overwrite)
-    if path.suffix not in (".npy", ".npz"):
-        raise InputError(f"{path} has the suffix {path.suffix!r}: a result is written as .npy or .npz")
+    if path.suffix not in suffixes:
+        raise InputError(f"{path} has the suffix {path.suffix!r}: a result is written as {one_of(suffixes)}")
     if path.is_dir():
         raise InputError(f"{path} is a folder: give a file")
     target = _target(path)
@@ -104,7 +108,7 @@ def save(path: str | os.PathLike[str], arrays: Array | Mapping[str, Array], over
         arrays = {"array": arrays}
     if path.suffix == ".npy" and len(arrays) != 1:
         raise InputError(f"{path}: a .npy file holds one array, not {len(arrays)} ({', '.join(arrays)}): use .npz")
-    with _at_url(str(path)) if is_url(str(path)) else _replacing(path, overwrite) as file:
+    with _at_url(str(path)) if is_url(str(path)) else replacing(path, overwrite) as file:
         if path.suffix == ".npy":
             for array in arrays.values():
                 _write_npy(file, array)
@@ -124,8 +128,11 @@ def _at_url(url: str) -> Iterator[IO[bytes]]:
 
 
 @contextlib.contextmanager
-def _replacing(path: Path, overwrite: bool) -> Iterator[IO[bytes]]:
-    """Open a file in the folder of `path`, or of its link's target, that replaces it when it is all on disk."""
+def replacing(path: Path, overwrite: bool) -> Iterator[IO[bytes]]:
+    """Open a file in the folder of `path`, or of its link's target, that replaces it when it is all on disk.
+
+    The caller has called `check_output`.
+    """
     target = _target(path)
     with contextlib.suppress(OSError):  # a folder that cannot be listed
         _sweep(target.parent)
@@ -140,7 +147,7 @@ def _replacing(path: Path, overwrite: bool) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        check_output(path, overwrite)  # it may have been a long time
+        check_output(path, overwrite, (path.suffix,))  # it may have been a long time
         if overwrite:
             os.replace(temporary, target)
         else:
@@ -160,10 +167,10 @@ def _take_free_place(temporary: Path, target: Path, path: Path) -> None:
     try:
         os.link(temporary, target)
     except FileExistsError:
-        check_output(path)
+        check_output(path, suffixes=(path.suffix,))
         raise
     except OSError:  # a disk that knows no links: there is nothing but to look once more
-        check_output(path)
+        check_output(path, suffixes=(path.suffix,))
         os.replace(temporary, target)
     else:
         with contextlib.suppress(OSError):  # a later save sweeps it

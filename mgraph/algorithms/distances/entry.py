@@ -3,13 +3,20 @@
 from collections.abc import Iterator
 from typing import Any
 
+from ...io import read_list
 from ...planning.plan import Plan
+from ..command import LIMIT, PREDECESSORS, Command, Option
 from ..entry import Algorithm, Sample, named
 from ..samples import graphs
 from ..work import Work
 from . import verify
 from .call import distances
 from .plan import METHODS, TYPES, planned
+from .summary import summary
+
+SOURCES = "A file with the vertices to start from: one number a line, or .npy. By default all vertices."
+
+REVERSE = Option("reverse", bool, "Follow edges backwards: distances from each target to each source.")
 
 
 def work(graph: Any, made: Plan | None, arrays: dict[str, Any]) -> Work:
@@ -38,4 +45,40 @@ DISTANCES = Algorithm(
     work=work,
     rounds=lambda result: int(result.plan.steps),
     samples=samples,
+    command=Command(
+        name="distances",
+        help="Find the shortest paths from some vertices of FILE's graph to some vertices.",
+        example="mgraph distances roads.gr --sources a.txt --targets b.txt --limit 900 --nearest 5 --out od.parquet",
+        summary=summary,
+        table=True,
+        options=(
+            Option("sources", str, SOURCES, metavar="LIST", read=read_list),
+            Option(
+                "targets", str, "The same of the vertices whose distances are wanted.", metavar="LIST", read=read_list
+            ),
+            Option("limit", float, LIMIT, metavar="D"),
+            Option("nearest", int, "Keep this number of nearest targets of each source.", metavar="K"),
+            Option("ids", bool, "The lists have the ids of FILE, as --relabel numbers the vertices anew."),
+            REVERSE,
+            Option("dtype", tuple(dtype.name for dtype in TYPES), "By default that of the weights."),
+            PREDECESSORS,
+        ),
+    ),
+)
+
+#: The measures of distances, a command of their own; `MEASURES` are its flags.
+MEASURED = Command(
+    name="measures",
+    help="""Measure the distances from each vertex of FILE's graph, or from some, by --eccentricity and other options.
+
+    Of a directed graph, --reverse measures the distances to each vertex, as is usual for closeness.""",
+    example="mgraph measures roads.gr --eccentricity --closeness --out measures.parquet",
+    summary=summary,
+    table=True,
+    options=(
+        Option("sources", str, SOURCES, metavar="LIST", read=read_list),
+        Option("targets", str, "The same of the vertices to which distances count.", metavar="LIST", read=read_list),
+        Option("limit", float, LIMIT, metavar="D"),
+        REVERSE,
+    ),
 )

@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import lazy
 from ...errors import Given, InputError, OutputExistsError
-from ...io import check_output, save
+from ...io import check_output, replacing, save
 
 #: The suffixes of files that rows are written to.
 SUFFIXES = (".npy", ".parquet", ".zarr")
@@ -37,8 +37,8 @@ def check_out(out: Any, shape: tuple[int, int], overwrite: bool) -> None:
     path = Path(out)
     if path.suffix not in SUFFIXES:
         raise InputError(argument="out", value=os.fspath(out), expected=f"a file with one of {', '.join(SUFFIXES)}")
-    if path.suffix == ".npy":
-        check_output(out, overwrite)
+    if path.suffix != ".zarr":
+        check_output(out, overwrite, SUFFIXES)
     elif path.exists() and not overwrite:
         raise OutputExistsError(f"{path} exists: ", Given("overwrite", True), " replaces it")
 
@@ -59,10 +59,10 @@ def written(out: Any, rows: Rows, blocks: Iterator[Any], overwrite: bool) -> Any
     arrow, parquet = (lazy.optional(name, "writing Parquet") for name in ("pyarrow", "pyarrow.parquet"))
     first = next(blocks)
     table = arrow.Table.from_pandas(first.to_dataframe(), preserve_index=False)
-    with parquet.ParquetWriter(os.fspath(out), table.schema) as file:
-        file.write_table(table)
+    with replacing(path, overwrite) as file, parquet.ParquetWriter(file, table.schema) as writer:
+        writer.write_table(table)
         for block in blocks:
-            file.write_table(arrow.Table.from_pandas(block.to_dataframe(), preserve_index=False, schema=table.schema))
+            writer.write_table(arrow.Table.from_pandas(block.to_dataframe(), preserve_index=False, schema=table.schema))
     return path
 
 

@@ -1,0 +1,57 @@
+"""The command ``mgraph measures``: measures of distances, each an option."""
+
+import inspect
+from typing import Any
+
+import click
+
+from ..algorithms.distances.entry import DISTANCES, MEASURED
+from ..algorithms.distances.wanted import MEASURES, WITHIN
+from .algorithms import option
+from .commands import Command, main
+from .options import input_options, method_option, run_options
+from .run import run_on_graph
+
+_WORDS = {
+    "eccentricity": "The greatest distance.",
+    "mean": "The mean distance to the vertices within reach.",
+    "closeness": "Closeness, by Wasserman and Faust.",
+    "harmonic": "The sum of 1 / distance.",
+    "reached": "The number of vertices within reach.",
+}
+
+
+def _measures(within: tuple[float, ...], **given: Any) -> None:
+    wanted: list[Any] = [name for name in MEASURES if given.pop(name)]
+    if within:
+        wanted.append((WITHIN, within))
+    if not wanted:
+        raise click.UsageError(f"give one or several of {', '.join(f'--{name}' for name in (*MEASURES, WITHIN))}")
+    run_on_graph(DISTANCES, MEASURED, reduce=wanted, **given)
+
+
+def _command() -> click.Command:
+    decorators = [
+        input_options,
+        *(click.option(f"--{name}", name, is_flag=True, help=_WORDS[name]) for name in MEASURES),
+        click.option(
+            f"--{WITHIN}",
+            WITHIN,
+            type=float,
+            multiple=True,
+            metavar="D",
+            help="The number of vertices at distances up to D. Give it again for each further radius.",
+        ),
+        *map(option, MEASURED.options),
+        method_option(*DISTANCES.methods),
+        run_options,
+    ]
+    run: Any = _measures
+    for decorator in reversed(decorators):
+        run = decorator(run)
+    help_, epilog = inspect.cleandoc(MEASURED.help), f"Example: {MEASURED.example}"
+    made: click.Command = click.command(MEASURED.name, cls=Command, help=help_, epilog=epilog)(run)
+    return made
+
+
+main.add_command(_command())
