@@ -330,6 +330,17 @@ def test_repeated_and_missing_entries():
     assert csgraph.csgraph_to_dense(twice, -1)[0].tolist() == [-1, 2, np.inf]
 
 
+def test_rows_that_are_out_of_range_are_refused():
+    matrix = sparse.csr_array(np.ones((3, 3)))
+    matrix.indices[4] = 9
+    for call in (csgraph.breadth_first_order, csgraph.breadth_first_tree):
+        with pytest.raises(mgraph.InputError):
+            call(matrix, 0)
+    matrix.indices[4], matrix.indptr[1] = 0, 7
+    with pytest.raises(mgraph.InputError):
+        csgraph.breadth_first_order(matrix, 0)
+
+
 def test_empty_input():
     empty = np.zeros((0, 0))
     assert csgraph.shortest_path(empty).shape == (0, 0)

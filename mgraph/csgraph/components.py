@@ -9,7 +9,7 @@ from .. import lazy
 from ..algorithms.components.call import connected_components as components
 from ..arguments import checked_choice
 from ..arrays import Array
-from .reading import connections, rows_of
+from .reading import connections, host_rows, rows_of
 
 
 def connected_components(
@@ -50,8 +50,7 @@ def connected_components(
     """
     wanted = connection.lower() if isinstance(connection, str) else connection
     strong = checked_choice("connection", wanted, ("weak", "strong")) == "strong" and directed
-    rows = rows_of(csgraph, directed)
-    count, labels = _strong(rows) if strong else _weak(rows)
+    count, labels = _strong(csgraph) if strong else _weak(rows_of(csgraph, directed))
     return (count, labels) if return_labels else count
 
 
@@ -64,11 +63,10 @@ def _weak(rows: Any) -> tuple[int, Array]:
     return count, numbers[least]
 
 
-def _strong(rows: Any) -> tuple[int, Array]:
-    home = devices.of(rows.data)
-    host = rows.get() if home.kind == "cuda" else rows
-    if not host.has_canonical_format:
-        host = host.copy()
-        host.sum_duplicates()
-    count, labels = lazy.csgraph().connected_components(host, connection="strong")
+def _strong(csgraph: Any) -> tuple[int, Array]:
+    rows, home = host_rows(csgraph)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    count, labels = lazy.csgraph().connected_components(rows, connection="strong")
     return count, home.asarray(labels)

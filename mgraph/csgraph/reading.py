@@ -87,6 +87,26 @@ def rows_of(csgraph: Any, directed: bool = True) -> Any:
     return rows if rows.dtype == np.float64 else rows.astype(np.float64)
 
 
+def host_rows(csgraph: Any, directed: bool = True) -> tuple[Any, devices.Device]:
+    """Return what `rows_of` does, in the host's memory, and where the graph lies.
+
+    Raises
+    ------
+    InputError
+        Also for numbers of entries and columns that are out of range, as the rows are given to compiled code.
+    """
+    rows = rows_of(csgraph, directed)
+    home = devices.of(rows.data)
+    if home.kind == "cuda":
+        rows = rows.get()
+    indptr, m = rows.indptr, int(rows.indptr[-1])
+    if indptr[0] != 0 or m > len(rows.indices) or bool((indptr[1:] < indptr[:-1]).any()):
+        raise InputError("indptr of the matrix must ascend from 0 to at most the number of its entries")
+    if m and not (rows.indices[:m].min() >= 0 and rows.indices[:m].max() < rows.shape[0]):
+        raise InputError(argument="csgraph", value=int(rows.indices[:m].max()), expected="a matrix of columns below n")
+    return rows, home
+
+
 def csr(like: Any, row: Array, column: Array, weights: Array) -> Any:
     """Return entries that are sorted by row as a CSR matrix of float64, of the class that goes with `like`.
 

@@ -190,30 +190,16 @@ def dijkstra(
 
 
 def _nearest(graph: Graph, sources: np.ndarray, limit: float) -> tuple[Array, Array, Array]:
-    """Return each vertex' distance from the nearest source, its predecessor and that source.
-
-    The search starts at one more vertex, n, with an edge of weight zero to each source.
-    """
-    home, n = devices.find(graph.device), graph.n
-    xp = home.xp
+    """Return each vertex' distance from the nearest source, its predecessor and the source where its path begins."""
+    xp, n = devices.find(graph.device).xp, graph.n
     if not len(sources):
         none = xp.full(n, NO_PREDECESSOR, np.int32)
         return xp.full(n, np.inf), none, none.copy()
-    starts = xp.asarray(distinct(sources).astype(np.int32))
-    src, dst, weights = graph.coo()
-    lengths = xp.ones(len(src)) if weights is None else weights.astype(np.float64, copy=False)
-    joined = Graph.from_edges(
-        xp.concatenate([src, xp.full(len(starts), n, np.int32)]),
-        xp.concatenate([dst, starts]),
-        xp.concatenate([lengths, xp.zeros(len(starts))]),
-        n=n + 1,
-    )
-    found = sssp(joined, n, predecessors=True, limit=None if limit == np.inf else limit)
-    assert found.predecessors is not None
-    lengths, before = found.distances[:n], found.predecessors[:n]
+    starts, most = distinct(sources).tolist(), None if limit == np.inf else limit
+    found = sssp(graph, sources=starts, predecessors=True, limit=most)
+    lengths, before = _floats(found.distances), found.predecessors
+    assert before is not None
     before[lengths == np.inf] = NO_PREDECESSOR
-    first = before == n
-    before[first] = NO_PREDECESSOR
     nearest = xp.where(before < 0, xp.arange(n, dtype=np.int32), before)
     for _ in range(n.bit_length()):  # each round doubles the way back
         nearest = nearest[nearest]

@@ -1,8 +1,7 @@
 """Breadth-first order with the interface of `scipy.sparse.csgraph`.
 
 SciPy's order is that of a queue: the vertices of a level follow the order of their predecessors, and those of one
-predecessor the order of its edges as they are stored. Here a level is computed at a time, from the edges of the level
-before it in their order: of the edges that reach a new vertex, the first counts.
+predecessor the order of its edges as they are stored. So it is found by one core of the CPU, also for edges on a GPU.
 """
 
 from typing import Any
@@ -11,11 +10,10 @@ import numpy as np
 
 from .. import device as devices
 from ..arguments import checked_vertices
-from ..arrays import Array
 from ..dtypes import NO_PREDECESSOR
-from ..graph.compressed import rows_of as row_numbers
+from ..kernels import bfs_by_level as bfs_kernels
 from .predecessors import reconstruct_path
-from .reading import rows_of
+from .reading import host_rows
 
 
 def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, return_predecessors: bool = True) -> Any:
@@ -50,46 +48,18 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
     >>> csgraph.breadth_first_order([[0, 1, 2, 0], [0, 0, 0, 1], [2, 0, 0, 3], [0, 0, 0, 0]], 0)
     (array([0, 1, 2, 3], dtype=int32), array([-9999,     0,     0,     1], dtype=int32))
     """
-    rows = rows_of(csgraph, directed)
-    xp, n = devices.of(rows.data).xp, rows.shape[0]
+    rows, home = host_rows(csgraph, directed)
+    n = rows.shape[0]
     [source] = checked_vertices("i_start", [i_start], n)
-    indptr, targets = rows.indptr, rows.indices
+    edges = rows.indptr.astype(np.int64), rows.indices.astype(np.int32, copy=False)
+    others = np.zeros(n + 1, np.int64), np.zeros(0, np.int32)
     if not directed:
-        indptr, targets = _both_ways(indptr, targets, n, xp)
-    predecessors, firsts = xp.full(n, NO_PREDECESSOR, np.int32), xp.empty(n, np.uint64)
-    seen = xp.zeros(n, bool)
-    seen[source] = True
-    level = xp.full(1, source, np.int32)
-    order = [level]
-    while len(level):
-        begins = indptr[level]
-        counts = indptr[level + np.int32(1)] - begins
-        ends = counts.cumsum()
-        owner = row_numbers(xp.concatenate([xp.zeros(1, ends.dtype), ends]), int(ends[-1]), xp)
-        reached = targets[xp.arange(len(owner)) + (begins - ends + counts)[owner]]
-        fresh = ~seen[reached]
-        reached, owner = reached[fresh], owner[fresh]
-        numbers = xp.arange(len(reached), dtype=np.uint64)  # of which CuPy finds the least
-        firsts[reached] = len(reached)
-        xp.minimum.at(firsts, reached, numbers)
-        first = firsts[reached] == numbers
-        reached, owner = reached[first].astype(np.int32, copy=False), owner[first]
-        predecessors[reached] = level[owner]
-        seen[reached] = True
-        level = reached
-        order.append(level)
-    found = xp.concatenate(order)
-    return (found, predecessors) if return_predecessors else found
-
-
-def _both_ways(indptr: Array, targets: Array, n: int, xp: Any) -> tuple[Array, Array]:
-    """Return the neighbours of each vertex: by its own entries, then by those of others, ascending."""
-    row = row_numbers(indptr, len(targets), xp)
-    owner, neighbour = xp.concatenate([row, targets]), xp.concatenate([targets, row])
-    order = (owner.astype(np.int64) * len(owner) + xp.arange(len(owner))).argsort()
-    both = xp.zeros(n + 1, np.int64)
-    both[1:] = xp.bincount(owner, minlength=n).cumsum()
-    return both, neighbour[order]
+        columns = rows.T.tocsr()
+        others = columns.indptr.astype(np.int64), columns.indices.astype(np.int32, copy=False)
+    order, predecessors = np.empty(n, np.int32), np.full(n, NO_PREDECESSOR, np.int32)
+    search = bfs_kernels.on(devices.find("cpu")).in_queue_order
+    found = home.asarray(order[: search(edges, others, source, order, predecessors)])
+    return (found, home.asarray(predecessors)) if return_predecessors else found
 
 
 def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any:

@@ -238,6 +238,31 @@ def thin(edges, visited, distances, frontier, level, limit, control):
 
 
 @njit(nogil=True, cache=True)
+def in_queue_order(edges, others, source, order, predecessors):
+    """Write the vertices that `source` reaches to `order`, as a queue finds them, and return their number."""
+    indptr, indices = edges
+    more_indptr, more_indices = others
+    order[0] = source
+    head, tail = 0, 1
+    while head < tail:
+        u = np.uint64(order[head])
+        head += 1
+        for e in range(np.uint64(indptr[u]), np.uint64(indptr[u + np.uint64(1)])):
+            v = np.uint64(indices[e])
+            if predecessors[v] < 0 and v != source:
+                predecessors[v] = u
+                order[tail] = v
+                tail += 1
+        for e in range(np.uint64(more_indptr[u]), np.uint64(more_indptr[u + np.uint64(1)])):
+            v = np.uint64(more_indices[e])
+            if predecessors[v] < 0 and v != source:
+                predecessors[v] = u
+                order[tail] = v
+                tail += 1
+    return tail
+
+
+@njit(nogil=True, cache=True)
 def sequential(edges, distances, frontier, level, limit, control):
     """Run up to `limit` levels along the queue; the first gets distance `level`."""
     out_indptr, out_indices = edges

@@ -6,7 +6,7 @@ from ...arrays import Array
 from ..edges import Adjacency
 
 #: Operations that only a CPU has.
-HOST_ONLY = frozenset({"sequential"})
+HOST_ONLY = frozenset({"sequential", "in_queue_order"})
 
 
 class Queued(NamedTuple):
@@ -150,4 +150,15 @@ class Operations(Protocol):
         self, edges: Adjacency, distances: Array, frontier: Queued, level: int, limit: int, control: Array
     ) -> None:
         """Run up to `limit` levels from a queued frontier on one core; the first gets distance `level`."""
+        ...
+
+    def in_queue_order(
+        self, edges: Adjacency, others: Adjacency, source: int, order: Array, predecessors: Array
+    ) -> int:
+        """Write the vertices that `source` reaches to `order`, as a queue finds them, and return their number.
+
+        A vertex finds its neighbours by its row of `edges`, then by its row of `others`, each in the order of the row.
+        `order` and `predecessors` are int32 of shape (n,). ``predecessors[v]``, -9999 before, is the vertex that found
+        v; that of the source remains.
+        """
         ...
