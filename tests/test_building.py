@@ -275,3 +275,12 @@ def test_what_makes_graphs_on_workers_takes_their_timeout_and_number(tmp_path):
 def test_without_a_client():
     with pytest.raises(InputError, match=r"client must be a distributed\.Client"):
         DistributedGraph.from_dask(dask.array.ones(1, dtype=int), dask.array.ones(1, dtype=int))
+
+
+def test_a_function_of_weights_is_called_on_no_empty_arrays(client):
+    """Some workers have no edge; they learn the type of the weights from the others."""
+    graph = Graph.from_edges([0, 2], [1, 1], n=400)
+    with DistributedGraph.from_graph(graph, client, device="cpu") as sent:
+        made = sent.with_weights(lambda src, dst: (src.max() + dst).astype(np.float64))
+        np.testing.assert_array_equal(mgraph.sssp(made, 0).distances.to_numpy()[:2], [0, 3])
+        check(made, graph.with_weights([3.0, 3.0]), client)

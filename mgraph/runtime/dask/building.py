@@ -180,6 +180,9 @@ def reweighed(old: Placement, given: Any, line: Callable[[str], str]) -> Placeme
         if len(kinds) > 1:
             names = ", ".join(sorted(dtype.name for dtype in kinds))
             raise InputError(argument="weights", value=names, expected="a function that returns one type")
+        [kind] = kinds
+        if any(each.dtype != kind for each in known):
+            old.group.each(residents.typed, [(kind,)] * workers, name)
         if sum(each.imbalance for each in known) % 2**64:
             raise InputError(
                 "weights must be the same in both directions of an undirected edge: for weights that differ, make a "
@@ -190,7 +193,7 @@ def reweighed(old: Placement, given: Any, line: Callable[[str], str]) -> Placeme
     extremes = least, most, all(each.whole for each in known)
     total = float(sum(each.total for each in known))
     cut = Placed(old.cut.ranges, tuple(each.m for each in known))
-    facts = Facts(old.n, sum(cut.edges), old.directed, kinds.pop(), extremes, total, old.ids)
+    facts = Facts(old.n, sum(cut.edges), old.directed, kind, extremes, total, old.ids)
     graph = Placement(old.group, facts, cut, name, [each.sizes for each in known])
     graph.made = line(old.made) if old.made else ""
     return graph

@@ -403,7 +403,7 @@ def weighed(session: str, graph: str, name: str, given: Weigh | Callable[[Array,
     """Task: give a part of a graph new weights, under a new name; return what is known of it.
 
     The weights are given as an array in the order of the part's edges, or as a function of the edges' ends, whose type
-    may be known.
+    may be known. Of a part without edges it is not, and `typed` has to set it.
     """
     s = own(session)
     part: VertexRange = s.kept[graph]
@@ -425,6 +425,16 @@ def weighed(session: str, graph: str, name: str, given: Weigh | Callable[[Array,
     return Known(made.sizes(), len(indices), np.dtype(weights.dtype), least, most, whole, float(weights.sum()), twist)
 
 
+@reported
+def typed(session: str, name: str, dtype: np.dtype) -> None:
+    """Task: give a part without edges weights of a type, that of the other parts."""
+    s = own(session)
+    part: VertexRange = s.kept[name]
+    if not len(part.csc().indices):
+        with s.device.active():
+            s.kept[name] = part.with_weights(s.device.xp.zeros(0, dtype))
+
+
 def _computed(weights_of: Callable[[Array, Array], Any], part: VertexRange, device: devices.Device) -> Array:
     """Return what a user's function makes of the ends of a part's edges, some at a time."""
 
@@ -441,8 +451,7 @@ def _computed(weights_of: Callable[[Array, Array], Any], part: VertexRange, devi
     if len(kinds) > 1:
         names = sorted(dtype.name for dtype in kinds)
         raise InputError(argument="weights", value=", ".join(names), expected="a function that returns one type")
-    none = device.xp.zeros(0, np.int32)
-    return device.xp.concatenate(found or [made(none, none)])
+    return device.xp.concatenate(found) if found else device.xp.zeros(0, np.int32)
 
 
 def _array(weights: Any, device: devices.Device) -> Array:
