@@ -1,6 +1,7 @@
 """Checkpoints: what they hold, going on from them, and what becomes of damaged ones."""
 
 import errno
+import fcntl
 import functools
 import json
 import logging
@@ -26,7 +27,7 @@ from mgraph.device import HostDevice
 from mgraph.errors import CheckpointError, InputError, OutputExistsError
 from mgraph.kernels import closure as closure_kernels
 from mgraph.planning import cut
-from mgraph.runtime.checkpoints import Store
+from mgraph.runtime.checkpoints import Checkpoints, Store
 from mgraph.runtime.dask.driver import CallSession
 
 __all__ = ["gpus", "mortals", "nursed"]  # fixtures
@@ -76,6 +77,11 @@ class Steps:
 
     def __call__(self, k, of):
         self.seen.append(k)
+
+
+def path_of_weight(weight, n=3000):
+    """Return a path whose edges all have one weight."""
+    return mgraph.Graph.from_edges(np.arange(n - 1), np.arange(1, n), np.full(n - 1, weight, np.int32))
 
 
 GRAPH = mgraph.generate.grid(20, 20, weights=(1, 9), device="cpu")
@@ -442,7 +448,7 @@ def test_the_last_two_checkpoints_are_kept(tmp_path):
     there = complete(tmp_path / "made" / "here")
     assert len(there) == 2
     named = {each["file"] for manifest in there for each in json.loads(manifest.read_text())["files"]}
-    assert named == {path.name for path in (tmp_path / "made" / "here").iterdir()} - {path.name for path in there}
+    assert named == {path.name for path in (tmp_path / "made" / "here").glob("*.bin")}
 
 
 def test_files_that_a_killed_worker_has_begun_are_removed(stopped):
@@ -620,17 +626,89 @@ def test_a_folder_is_for_one_call_at_a_time(stopped):
     resumed(stopped)
 
 
+def second_call(folder):
+    """Make a call that is refused, as another one has the folder."""
+    with pytest.raises(CheckpointError, match="another call writes checkpoints to"):
+        resumed(folder)
+
+
+def test_a_folder_is_held_between_the_attempts_of_a_call(tmp_path, monkeypatch):
+    graph, anew, attempts = path_of_weight(40, 400), Checkpoints.anew, []
+
+    def between(self):
+        second_call(tmp_path)
+        attempts.append(self)
+        return anew(self)
+
+    monkeypatch.setattr(Checkpoints, "anew", between)
+    mgraph.apsp(graph, method="blocked", dtype="auto", device="cpu", checkpoint=tmp_path)
+    assert attempts
+
+
+def test_a_folder_is_held_by_a_file_that_is_open_for_writing(tmp_path):
+    """As a network's disk asks, so that the lock holds on all hosts."""
+
+    def progress(k, of):
+        with open(tmp_path / "checkpoint.lock", "r+") as file, pytest.raises(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    mgraph.apsp(GRAPH, device="cpu", method="blocked", checkpoint=tmp_path, progress=progress)
+    with open(tmp_path / "checkpoint.lock", "r+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_a_command_that_is_refused_is_not_noted(tmp_path):
+    (tmp_path / "path.txt").write_text("0 1 1\n1 2 1\n")
+    with Store(str(tmp_path / "kept")).locked():
+        found = mgraph_command("apsp", "path.txt", "--checkpoint", "kept", cwd=tmp_path, code=1)
+    assert "another call writes checkpoints to" in found.stderr
+    assert "no command has written checkpoints" in mgraph_command("resume", tmp_path / "kept", code=1).stderr
+
+
+class Later:
+    """A matrix as in a file; `then` is called when it is read."""
+
+    shape, ndim, dtype = (2, 2), 2, np.dtype("int32")
+
+    def __init__(self, then):
+        self.then = then
+
+    def __getitem__(self, part):
+        self.then()
+        return np.array([[0, 3], [2, 0]], np.int32)[part]
+
+
+def test_a_loss_before_the_folder_is_looked_at_does_not_go_on_from_it(stopped):
+    def lost():
+        raise mgraph.WorkerLostError("a worker was lost", workers=("tcp://nowhere",), among=2)
+
+    before = {path: path.read_bytes() for path in stopped.iterdir()}
+    with cluster(2, processes=False) as client, pytest.raises(OutputExistsError):
+        mgraph.apsp(Later(lost), client=client, device="cpu", checkpoint=stopped)
+    assert before == {path: path.read_bytes() for path in stopped.iterdir()}
+
+
+def test_checkpoints_that_came_while_a_call_began_are_not_gone_on_from(stopped, tmp_path, monkeypatch):
+    """Where the disk knows no locks, another call may write them."""
+    folder = tmp_path / "late"
+
+    def meanwhile(self, algorithm):
+        shutil.copytree(stopped, folder, dirs_exist_ok=True)
+        return {}
+
+    monkeypatch.setattr(Checkpoints, "call", meanwhile)
+    with pytest.raises(OutputExistsError, match="holds checkpoints"):
+        resumed(folder, resume=False)
+    assert complete(folder)
+
+
 def test_johnsons_potentials_are_a_part_of_the_input(tmp_path):
     """Weights that differ by a potential have the same shifted weights."""
-
-    def path(weight):
-        return mgraph.Graph.from_edges(np.arange(2999), np.arange(1, 3000), np.full(2999, weight, np.int32))
-
     on = {"method": "johnson", "span": 1, "device": "cpu", "checkpoint": tmp_path}
     with pytest.raises(Stopped):
-        mgraph.apsp(path(-5), checkpoint_every=0, progress=written(tmp_path, pause=0.5), **on)
+        mgraph.apsp(path_of_weight(-5), checkpoint_every=0, progress=written(tmp_path, pause=0.5), **on)
     with pytest.raises(CheckpointError, match="another input"):
-        mgraph.apsp(path(-7), resume=True, **on)
+        mgraph.apsp(path_of_weight(-7), resume=True, **on)
 
 
 def test_workers_that_do_not_see_the_same_folder(tmp_path, monkeypatch):
@@ -730,7 +808,7 @@ def test_derived_predecessors_stay_derived(tmp_path):
 
 def test_an_attempt_in_another_type_begins_anew(tmp_path):
     """Distances that do not fit int16 are computed in a wider type; the checkpoints of the first attempt go."""
-    graph = mgraph.Graph.from_edges(np.arange(399), np.arange(1, 400), np.full(399, 40, np.int32))
+    graph = path_of_weight(40, 400)
     call, options, names = CALLS["blocked"]
     options = options | {"dtype": "auto", "device": "cpu"}
     found = call(graph, checkpoint=tmp_path, checkpoint_every=0, progress=lambda k, of: time.sleep(0.1), **options)

@@ -1,10 +1,11 @@
 """Run a call with the options of the command line: read the input, run, save and print."""
 
+import contextlib
 import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,7 +24,7 @@ from ..graph import Graph
 from ..io import check_output, replacing, save
 from ..reading import read
 from ..results import Result
-from ..runtime.checkpoints import checked_checkpoints
+from ..runtime.checkpoints import checked_checkpoints, held
 from .commands import WORDS
 from .interrupts import closed, stoppable
 from .summaries import as_json_text, described
@@ -139,36 +140,36 @@ def perform(
             )
         for name in (name for name, wanted in added.items() if wanted and out.suffix == ".npy"):
             raise click.UsageError(f"a .npy file holds the distances only: with --{name}, give a .npz file")
-    note_command(options)
-    name, started = entry.call.__name__, time.perf_counter()
-    given = read_input() if resident is None else None
-    seconds = {"read": time.perf_counter() - started}
-    with client_of(workers, scheduler, scheduler_file, tls, device, worker_timeout, wait_for_workers) as client:
-        where = {"device": device, "client": client, "worker_timeout": worker_timeout}
-        if resident is not None:
-            started = time.perf_counter()
-            given, where = mgraph.resident(resident, client, worker_timeout=worker_timeout), {}
-            seconds = {"find": time.perf_counter() - started}
-        hidden = quiet or closed(sys.stderr) or None  # None: shown on a terminal only
-        with (
-            tqdm(desc=name, unit=" steps", leave=False, disable=hidden) as bar,
-            stoppable(by_workers=client is not None) as look,
-            COMPILING.listening(lambda begins: _compiling(bar, name, begins, look)),
-        ):
+    with _checkpoints_of(options) as kept:
+        name, started = entry.call.__name__, time.perf_counter()
+        given = read_input() if resident is None else None
+        seconds = {"read": time.perf_counter() - started}
+        with client_of(workers, scheduler, scheduler_file, tls, device, worker_timeout, wait_for_workers) as client:
+            where = {"device": device, "client": client, "worker_timeout": worker_timeout}
+            if resident is not None:
+                started = time.perf_counter()
+                given, where = mgraph.resident(resident, client, worker_timeout=worker_timeout), {}
+                seconds = {"find": time.perf_counter() - started}
+            hidden = quiet or closed(sys.stderr) or None  # None: shown on a terminal only
+            with (
+                tqdm(desc=name, unit=" steps", leave=False, disable=hidden) as bar,
+                stoppable(by_workers=client is not None) as look,
+                COMPILING.listening(lambda begins: _compiling(bar, name, begins, look)),
+            ):
 
-            def progress(done: int, total: int | None) -> None:
-                bar.total = total
-                bar.update(done - bar.n)
+                def progress(done: int, total: int | None) -> None:
+                    bar.total = total
+                    bar.update(done - bar.n)
+                    look()
+
+                result = entry.call(given, **where, progress=progress, **options | kept)
                 look()
-
-            result = entry.call(given, **where, progress=progress, **options)
-            look()
-        seconds |= {part: result.timings[part] for part in ("load", "compile", "solve", "collect")}
-        if out is not None:
-            _save(out, result, getattr(given, "ids", None), overwrite)
-        if quiet and not as_json:
-            return
-        found = offered.summary(given, result, options)
+            seconds |= {part: result.timings[part] for part in ("load", "compile", "solve", "collect")}
+            if out is not None:
+                _save(out, result, getattr(given, "ids", None), overwrite)
+            if quiet and not as_json:
+                return
+            found = offered.summary(given, result, options)
     plan = result.plan
     known, description = describe(given)
     if as_json:
@@ -199,16 +200,23 @@ def perform(
         click.echo(f"saved: {out}")
 
 
-def note_command(options: dict[str, Any]) -> None:
-    """Write the command that runs beside the checkpoints that it begins to write, for ``mgraph resume``."""
+@contextlib.contextmanager
+def _checkpoints_of(options: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Hold the folder of a command's checkpoints; return the call's argument for them, if the command has one.
+
+    The command that begins to write them is noted there, for ``mgraph resume``.
+    """
     given = options.get("checkpoint"), options.get("checkpoint_every"), options.get("resume", False)
     wanted = checked_checkpoints(*given)
-    words = click.get_current_context().meta[WORDS]
-    if wanted is not None and not wanted.store.numbers() and "-" not in words:  # standard input cannot be read again
-        try:
-            wanted.store.note(words)
-        except OSError as error:  # as of a checkpoint: the call goes on
-            warnings.warn(f"mgraph resume will not know this command: {error}", RuntimeWarning, stacklevel=2)
+    with held(wanted):
+        words = click.get_current_context().meta[WORDS]
+        again = "-" not in words  # standard input cannot be read again
+        if wanted is not None and again and not wanted.store.numbers():
+            try:
+                wanted.store.note(words)
+            except OSError as error:  # as of a checkpoint: the call goes on
+                warnings.warn(f"mgraph resume will not know this command: {error}", RuntimeWarning, stacklevel=2)
+        yield {} if wanted is None else {"checkpoint": wanted}
 
 
 def _compiling(bar: Any, name: str, begins: bool, look: Callable[[], None]) -> None:

@@ -8,7 +8,7 @@ from .. import device as devices
 from ..device.clock import clock
 from ..planning.devices import DeviceSpec, spec_of
 from ..planning.plan import Plan
-from .checkpoints import Checkpoints, Order, Report, Writer, filled, held
+from .checkpoints import Checkpoints, Order, Report, Writer, filled
 from .communicator import Solo
 from .program import Outcome, Program, Progress, advance, log_plan, memory_errors
 from .spans import Spans
@@ -32,7 +32,7 @@ class Direct:
     ) -> Outcome:
         """Run `program` on the device; results are arrays of it."""
         log_plan(plan)
-        with memory_errors(plan.algorithm, plan), self.device.active(), held(checkpoints):
+        with memory_errors(plan.algorithm, plan), self.device.active():
             shard = None
             try:
                 begun = self.moment()

@@ -4,16 +4,21 @@ A call that has lost a worker is made again on the workers that there are: plann
 or made there again if it lay on workers, and from its last checkpoint if it writes any. A worker that its nanny starts
 again takes part if it comes back within a few seconds; otherwise the survivors take over. Every other error ends the
 call: running out of memory, for example, would only happen again.
+
+The folder of a call's checkpoints is looked at once, before the first attempt, and held until the call ends.
 """
 
+import contextlib
 import functools
 import inspect
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar, cast
 
 from ..arguments import check_without_client, checked_integer
 from ..errors import WorkerLostError
+from .checkpoints import checked_checkpoints, held
 from .losses import attempted
 from .select import placed_vector
 
@@ -26,7 +31,8 @@ T = TypeVar("T")
 def recovering(call: Callable[P, T]) -> Callable[P, T]:
     """Return a public call that is made again, at most `retries` times, after it has lost a worker.
 
-    The call has an argument `retries`, which only this decorator reads.
+    The call has an argument `retries`, which only this decorator reads. If it has an argument `checkpoint`, it gets
+    there the `Checkpoints` that the caller asks for, or already holds.
     """
     names = list(inspect.signature(call).parameters)
 
@@ -36,12 +42,16 @@ def recovering(call: Callable[P, T]) -> Callable[P, T]:
         retries, client = given.get("retries"), given.get("client")
         placed = [value for value in given.values() if hasattr(value, "placement") or placed_vector(value)]
         _check(retries, client, placed)
+        asked = given.get("checkpoint")
+        wanted = checked_checkpoints(asked, given.get("checkpoint_every"), given.get("resume", False))
+        if wanted is not None:
+            options["checkpoint"] = wanted
 
         def again(loss: WorkerLostError) -> None:
             from .dask import restore, returned
 
-            if given.get("checkpoint") is not None:
-                options["resume"] = True
+            if wanted is not None:
+                options["checkpoint"] = replace(wanted, resume=True)
             for each in placed:
                 restore(each)
             if client is not None:
@@ -53,7 +63,8 @@ def recovering(call: Callable[P, T]) -> Callable[P, T]:
 
             return client is not None or restorable(placed)
 
-        return attempted(lambda: call(*args, **options), again, lambda: allowed(retries), possible)
+        with contextlib.nullcontext() if wanted is asked else held(wanted):
+            return attempted(lambda: call(*args, **options), again, lambda: allowed(retries), possible)
 
     return cast(Callable[P, T], recovered)
 

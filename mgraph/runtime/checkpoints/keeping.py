@@ -12,7 +12,7 @@ import threading
 import time
 import uuid
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -53,6 +53,27 @@ class Checkpoints:
     store: Store
     every: float | None
     resume: bool
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep other calls from the folder, for the whole of a call: all its runs, and all its attempts.
+
+        Raises
+        ------
+        CheckpointError
+            If another call writes to the folder.
+        OutputExistsError
+            If there are checkpoints in the folder, and the call is not to go on from one.
+        """
+        with self.store.locked():
+            if not self.resume and self.store.numbers():
+                raise self.refusal()
+            yield
+
+    def refusal(self) -> OutputExistsError:
+        """Return the error of a call that is to begin anew where there are checkpoints."""
+        there = f"{self.store} holds checkpoints: "
+        return OutputExistsError(there, Given("resume", True), " goes on from the last one; or give another folder")
 
     def anew(self) -> "Checkpoints":
         """Remove the checkpoints of an attempt that has failed; return what the next attempt is to write."""
@@ -101,7 +122,7 @@ class Keeping:
     """
 
     def __init__(self, wanted: Checkpoints, program: Lasting, fingerprint: int, plan: Plan[Any]) -> None:
-        self._store, self._every = wanted.store, wanted.every
+        self._wanted, self._store, self._every = wanted, wanted.store, wanted.every
         self._program, self._steps = program, plan.steps
         self._call, self._noted, self._input = program.described(), program.noted(), fingerprint % 2**64
         self._numbers = wanted.store.numbers()
@@ -129,7 +150,12 @@ class Keeping:
         ------
         CheckpointError
             If the checkpoints are of another call or another input, or all of them are damaged.
+        OutputExistsError
+            If there are checkpoints, and the call is not to go on from one: another call has written them since this
+            one began, at a URL or where the disk knows no locks.
         """
+        if self._numbers and not self._wanted.resume:
+            raise self._wanted.refusal()
         damages: list[str] = []
         for number in self._numbers:
             answers: Sequence[int | str]
@@ -279,8 +305,8 @@ class Keeping:
 
 
 def held(checkpoints: Checkpoints | None) -> contextlib.AbstractContextManager[None]:
-    """Return a context in which no other call writes to the folder of a call's checkpoints, if it writes any."""
-    return contextlib.nullcontext() if checkpoints is None else checkpoints.store.locked()
+    """Return a context in which a call has the folder of its checkpoints for itself, if it writes any."""
+    return contextlib.nullcontext() if checkpoints is None else checkpoints.held()
 
 
 def lasting(program: Any, plan: Plan[Any]) -> Lasting:
@@ -312,13 +338,15 @@ def configured_every() -> float | None:
 def checked_checkpoints(checkpoint: Any, every: Any, resume: Any) -> Checkpoints | None:
     """Return what a call's arguments `checkpoint`, `checkpoint_every` and `resume` ask for; None for no checkpoints.
 
+    A `checkpoint` that is `Checkpoints` already, whose folder is held, is returned as it is.
+
     Raises
     ------
     InputError
         If one of them is invalid, or one of the last two is given without the first.
-    OutputExistsError
-        If there are checkpoints in the folder, and the call is not to go on from one.
     """
+    if isinstance(checkpoint, Checkpoints):
+        return checkpoint
     resume = checked_flag("resume", resume)
     if checkpoint is None:
         for name, value in (("checkpoint_every", every), ("resume", resume or None)):
@@ -329,8 +357,4 @@ def checked_checkpoints(checkpoint: Any, every: Any, resume: Any) -> Checkpoints
         raise InputError(argument="checkpoint", value=checkpoint, expected="a folder, as a path or a URL")
     place = absolute(os.path.expanduser(os.fspath(checkpoint)))
     seconds = configured_every() if every is None else checked_seconds("checkpoint_every", every, 0)
-    store = Store(place)
-    if not resume and store.numbers():
-        there = f"{store} holds checkpoints: "
-        raise OutputExistsError(there, Given("resume", True), " goes on from the last one; or give another folder")
-    return Checkpoints(store, seconds, resume)
+    return Checkpoints(Store(place), seconds, resume)

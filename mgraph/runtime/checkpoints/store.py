@@ -50,6 +50,9 @@ FORMAT = 1
 #: The name of the file with the command that writes the checkpoints.
 COMMAND = "checkpoint-command.json"
 
+#: The name of the file by which a call keeps others from the folder. It stays there, empty.
+LOCK = "checkpoint.lock"
+
 #: Files that are read at a time: several reach a higher rate than one, as each computes a checksum.
 READERS = min(8, limits.cores())
 
@@ -122,7 +125,7 @@ class Store:
     Parameters
     ----------
     place : str
-        The folder; it is made when the first file is written.
+        The folder; it is made when it is locked, or when the first file is written.
     """
 
     def __init__(self, place: str) -> None:
@@ -188,7 +191,8 @@ class Store:
             import fcntl
 
             Path(self.place).mkdir(parents=True, exist_ok=True)
-            lock = os.open(self.place, os.O_RDONLY)
+            # A file that is open for writing: by NFS such a lock holds on all hosts, and that of a folder on one.
+            lock = os.open(Path(self.place, LOCK), os.O_RDWR | os.O_CREAT, 0o666)
         except (ImportError, OSError):
             return None
         try:

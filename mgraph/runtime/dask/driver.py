@@ -38,7 +38,7 @@ from ...graph.vertex_range import VertexRange
 from ...planning.devices import DeviceSpec
 from ...planning.plan import Plan
 from ...version import __version__
-from ..checkpoints import Checkpoints, Order, Report, held
+from ..checkpoints import Checkpoints, Order, Report
 from ..program import Outcome, Program, Progress, log_plan, memory_errors
 from ..spans import Spans
 from . import events, tasks, worker
@@ -243,7 +243,6 @@ class Cluster:
         log_plan(plan)
         with (
             memory_errors(plan.algorithm, plan),
-            held(checkpoints),
             counted(len(addresses)),
             opened(client),
             turn(Watch(client, addresses, self.timeout), name, plan),

@@ -19,7 +19,7 @@ from ... import device as devices
 from ...errors import MgraphError, WorkerLostError
 from ...planning.devices import DeviceSpec
 from ...planning.plan import Plan
-from ..checkpoints import Checkpoints, Order, Report, Written, held
+from ..checkpoints import Checkpoints, Order, Report, Written
 from ..gathering import Gather
 from ..program import Outcome, Pace, Program, Progress, Standing, log_plan, memory_errors
 from ..spans import Spans
@@ -78,7 +78,7 @@ class Resident:
         """
         group, call = self._group, uuid.uuid4().hex
         log_plan(plan)
-        with held(checkpoints), group.lock, memory_errors(plan.algorithm, plan), opened(group.client):
+        with group.lock, memory_errors(plan.algorithm, plan), opened(group.client):
             group.ready(self._loss)  # another thread's call may have failed since
             watch, started = group.watch(call, plan.seconds), time.perf_counter()
             first = partial(self._asked, watch, call, program, piece(0))
