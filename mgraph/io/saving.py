@@ -167,10 +167,10 @@ def _take_free_place(temporary: Path, target: Path, path: Path) -> None:
     try:
         os.link(temporary, target)
     except FileExistsError:
-        check_output(path, suffixes=(path.suffix,))
+        check_output(path, False, (path.suffix,))
         raise
     except OSError:  # a disk that knows no links: there is nothing but to look once more
-        check_output(path, suffixes=(path.suffix,))
+        check_output(path, False, (path.suffix,))
         os.replace(temporary, target)
     else:
         with contextlib.suppress(OSError):  # a later save sweeps it
