@@ -221,7 +221,7 @@ class Hierarchy:
         else:
             schedule = self._schedules["all"] = sweeps.schedule_of(self._structure, self._on, ends)
         if wanted is not None:
-            return sweeps.measured(self._on, self._lengths, starts, ends, schedule, most, wanted)
+            return sweeps.measured(self._structure, self._on, self._lengths, starts, ends, schedule, most, wanted)
         home = devices.find(self._graph.device)
         return sweeps.distances(self._structure, self._on, home, self._lengths, starts, schedule, most)
 

@@ -153,7 +153,7 @@ def distances(
     straight = inner == lengths.dtype and home.name == device.name
     rows = max(1, len(sources) if straight else min(len(sources), _ROWS))
     height = int(structure.tree.depth.max(initial=0)) + 1
-    work = kernels.workspace_bytes(len(schedule.vertices), rows, height, inner.itemsize)
+    work = kernels.workspace_bytes(len(schedule.vertices), rows, height, inner.itemsize, False)
     batch = 0 if straight else rows * shape[1] * (inner.itemsize + lengths.dtype.itemsize)
     [most] = _finite(np.array([limit]), inner)
     what = f"distances of {shape[0]:,} x {shape[1]:,}"
@@ -195,6 +195,7 @@ def _narrowed(wide: Array, lengths: Lengths, device: devices.Device) -> Array:
 
 
 def measured(
+    structure: Structure,
     on: OnDevice,
     lengths: Lengths,
     sources: np.ndarray,
@@ -203,7 +204,15 @@ def measured(
     limit: float,
     wanted: Wanted,
 ) -> Measured:
-    """Return measures of the distances from some ranks to others, the targets of a schedule."""
+    """Return measures of the distances from some ranks to others, the targets of a schedule.
+
+    Raises
+    ------
+    DistanceOverflowError
+        If an eccentricity is out of range for its type.
+    MemoryLimitError
+        If a batch of sources does not fit the free memory of the device.
+    """
     device, inner = on.device, np.dtype(lengths.up.dtype)
     xp, k = device.xp, len(sources)
     sums = bool({"mean", "closeness"} & set(wanted.names))
@@ -211,7 +220,9 @@ def measured(
     times = np.bincount(schedule.places, minlength=len(schedule.vertices)).astype(np.int32)
     [most] = _finite(np.array([limit]), inner)
     radii = np.minimum(_finite(wanted.radii, inner), most)
-    with device.active():
+    height = int(structure.tree.depth.max(initial=0)) + 1
+    work = on.kernels.workspace_bytes(len(schedule.vertices), k, height, inner.itemsize, True)
+    with device.active(), devices.allocating(f"measures of {k:,} sources", work, device):
         one = [xp.empty(k if part else 0, np.float64) for part in parts]
         made = Measures(one[0], one[1], one[2], one[3], xp.empty((k, len(radii)), np.float64))
         on.kernels.measure(

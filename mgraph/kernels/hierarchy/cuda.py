@@ -96,10 +96,11 @@ def schedule(tree: Tree, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return vertices, steps
 
 
-def workspace_bytes(vertices: int, sources: int, height: int, itemsize: int) -> int:
-    """Return the bytes that `sweep` allocates for a schedule of so many vertices, in a tree of this height."""
+def workspace_bytes(vertices: int, sources: int, height: int, itemsize: int, measured: bool) -> int:
+    """Return the bytes that `sweep` or `measure` allocates for a schedule of so many vertices."""
     pitch = _pitch(vertices, sources, itemsize)
-    return pitch * (vertices + height) * itemsize + 8 * vertices
+    parts = _blocks() * 32 * _width(sources, itemsize) * (4 * 8 * _WARPS + 4 * _RADII) if measured else 0
+    return pitch * (vertices + height) * itemsize + parts
 
 
 def _width(sources: int, itemsize: int) -> int:
@@ -139,7 +140,7 @@ def _swept(
     height = int(tree.depth.max()) + 1
     where = xp.empty(n, np.int32)
     where[schedule] = xp.arange(len(schedule), dtype=np.int32)
-    most = launched_blocks(cuda_attribute("MultiProcessorCount") * _RESIDENT)
+    most = _blocks()
     width = _width(len(sources), dtype.itemsize)
     pitch = min(_pitch(len(schedule), len(sources), dtype.itemsize), 32 * width * most)
     labels, climbs = xp.empty((len(schedule), pitch), dtype), xp.empty((pitch, height), dtype)
@@ -208,7 +209,7 @@ def measure(
     xp, dtype = of(up).xp, np.dtype(up.dtype)
     for low in range(0, max(len(radii), 1), _RADII):
         some = radii[low : low + _RADII]
-        most = launched_blocks(cuda_attribute("MultiProcessorCount") * _RESIDENT)
+        most = _blocks()
         width = _width(len(sources), dtype.itemsize)
         pitch = min(_pitch(len(schedule), len(sources), dtype.itemsize), 32 * width * most)
         members = -(-most // (pitch // (32 * width)))  # the blocks of a group

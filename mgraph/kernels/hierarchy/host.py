@@ -455,10 +455,11 @@ def _units(sources):
     return min(_FEW, _MANY, key=time)
 
 
-def workspace_bytes(vertices, sources, height, itemsize):
-    """Return the bytes that `sweep` allocates for a schedule of so many vertices, in a tree of this height."""
+def workspace_bytes(vertices, sources, height, itemsize, measured):
+    """Return the bytes that `sweep` or `measure` allocates for a schedule of so many vertices."""
     lanes = _LANES * len(_units(sources))
-    return min(numba.get_num_threads(), -(-sources // lanes)) * (vertices + 2 * height) * lanes * itemsize
+    rows = (_TILE if measured else vertices) + 2 * height
+    return min(numba.get_num_threads(), -(-sources // lanes)) * rows * lanes * itemsize
 
 
 def sweep(tree, entries, up, down, sources, schedule, steps, places, limit, D):

@@ -162,8 +162,11 @@ class Operations(Protocol):
         """
         ...
 
-    def workspace_bytes(self, vertices: int, sources: int, height: int, itemsize: int) -> int:
-        """Return the bytes that `sweep` allocates for a schedule of so many vertices, in a tree of this height."""
+    def workspace_bytes(self, vertices: int, sources: int, height: int, itemsize: int, measured: bool) -> int:
+        """Return the bytes that `sweep` or `measure` allocates for a schedule of so many vertices.
+
+        `height` is that of the tree.
+        """
         ...
 
     def sweep(
