@@ -98,12 +98,15 @@ class Group:
                 self._open()
                 self.broken = False
 
-    def refresh(self) -> None:
-        """Ask the workers what memory they have, if that may have changed since they were last asked."""
+    def refresh(self, loss: Callable[[Collection[str]], str] | None = None) -> None:
+        """Ask the workers what memory they have, if that may have changed since; `loss` is that of `check`."""
         if self.changed and time.monotonic() - self.asked > FRESH:
             self.changed = False
             how: Any = {"workers": list(self.addresses), "on_error": "ignore", "asynchronous": True}
-            sights = self.wait(self.client.run(residents.sight, self.kind, **how))
+            try:
+                sights = self.wait(self.client.run(residents.sight, self.kind, **how))
+            except WorkerLostError as error:
+                raise with_loss(error, loss) from error
             if len(sights) == len(self.addresses):  # the call itself finds out who is lost, and how
                 self.saw(sights)
 

@@ -50,7 +50,7 @@ class Resident:
         sent: Sequence[Mapping[str, np.ndarray]] = (),
     ) -> None:
         group.ready(loss)
-        group.refresh()
+        group.refresh(loss)
         #: Says what of the graph was lost with some workers.
         self._loss = loss
         #: The vectors beside the graph, to keep them on the workers, and where they are: their calls and names there.
