@@ -261,7 +261,7 @@ def test_ids_go_along():
         (None, "expected a Graph, a sparse or dense matrix, got NoneType$"),
         (3, "matrix, got int$"),
         ({}, "matrix, got dict$"),
-        (type("Graph", (), {"adjacency": None})(), r"got Graph: networkx.to_scipy_sparse_array\("),
+        (type("Graph", (), {"adjacency": None})(), r"got Graph: mgraph.Graph.from_networkx\("),
         (["a", "b"], "the matrix has shape"),
         ([[1, 2], [3]], "row 1 of the matrix has length 1, row 0 has length 2"),
     ],
@@ -471,6 +471,56 @@ def test_networkx():
     assert Graph.from_edges([0], [1]).to_networkx().is_directed()
     parallel = Graph.from_edges([0, 0], [1, 1], [5, 6]).to_networkx()
     assert type(parallel).__name__ == "MultiDiGraph" and sorted(w for *_, w in parallel.edges(data="weight")) == [5, 6]
+
+
+@pytest.mark.parametrize("kind", ["Graph", "DiGraph", "MultiGraph", "MultiDiGraph"])
+@pytest.mark.parametrize("nodes", [range(6), [4, 9, -3, 10**12, 7, 0], ["a", (1, 2), None, 3.5, "b", True]])
+def test_from_networkx(kind, nodes):
+    networkx = pytest.importorskip("networkx")
+    given = getattr(networkx, kind)()
+    nodes = [node for node in nodes if node is not None]
+    given.add_nodes_from(nodes)
+    ends = [(0, 1, 3.0), (1, 2, 4.0), (2, 2, 1.0), (4, 0, 2.5), (0, 1, 9.0), (3, 1, 0.0)]
+    given.add_weighted_edges_from((nodes[i], nodes[j], weight) for i, j, weight in ends)
+    graph = Graph.from_networkx(given)
+    expected = networkx.to_numpy_array(given, weight="weight", nonedge=np.inf, multigraph_weight=min)
+    assert (graph.n, graph.directed) == (len(nodes), given.is_directed())
+    found = np.full((graph.n, graph.n), np.inf)
+    src, dst, weights = graph.coo()
+    np.minimum.at(found, (src, dst), weights)
+    assert np.array_equal(found, expected)
+    loops = networkx.number_of_selfloops(given)
+    assert graph.m == (given.number_of_edges() if given.is_directed() else 2 * given.number_of_edges() - loops)
+    kept = nodes[1:] != [1, 2, 3, 4, 5] and all(type(node) is int for node in nodes)
+    assert (graph.ids is not None) == kept and (not kept or graph.ids.tolist() == nodes)
+    assert not Graph.from_networkx(given, weight=None).weighted and not Graph.from_networkx(given, weight="x").weighted
+
+
+def test_from_networkx_counts_edges_without_weight_as_one():
+    networkx = pytest.importorskip("networkx")
+    given = networkx.DiGraph([(0, 1), (1, 2, {"weight": 5})])
+    assert Graph.from_networkx(given).csr().weights.tolist() == [1, 5]
+    assert Graph.from_networkx(networkx.Graph()).n == 0
+    with pytest.raises(mgraph.InputError, match="graph must be a NetworkX graph, got 'int'"):
+        Graph.from_networkx(3)
+    with pytest.raises(mgraph.InputError):
+        Graph.from_networkx(networkx.DiGraph([(0, 1, {"weight": "heavy"})]))
+
+
+def test_from_pandas():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(
+        {"source": [5, -7, 10**15], "target": [-7, 10**15, 5], "km": [1.5, 2, 3], "name": list("abc")}
+    )
+    graph = Graph.from_pandas(frame, weight="km")
+    assert graph.ids.tolist() == [-7, 5, 10**15] and graph.directed
+    assert [part.tolist() for part in graph.coo()] == [[0, 1, 2], [2, 0, 1], [2, 1.5, 3]]
+    assert Graph.from_pandas(frame, directed=False).m == 6
+    small = Graph.from_pandas(pandas.DataFrame({"source": [0, 2], "target": [1, 0]}))
+    assert (small.n, small.ids, small.weighted) == (3, None, False)
+    for options in ({"source": "from"}, {"weight": "miles"}, {"target": "name"}, {"weight": "name"}):
+        with pytest.raises(mgraph.InputError):
+            Graph.from_pandas(frame, **options)
 
 
 def test_without_networkx(monkeypatch):

@@ -43,7 +43,7 @@ def as_graph(value: Any) -> Graph:
     if isinstance(value, (str, os.PathLike)):
         advice = ": mgraph.read(path) reads one from a file"
     elif hasattr(value, "adjacency"):
-        advice = ": networkx.to_scipy_sparse_array(graph, weight=...) makes one of NetworkX's"
+        advice = ": mgraph.Graph.from_networkx(graph) makes one of NetworkX's"
     elif hasattr(value, "shape") or hasattr(value, "__array__") or isinstance(value, Sequence):
         return Graph.from_dense(value)
     raise InputError(f"expected a Graph, a sparse or dense matrix, got {type(value).__name__}{advice}")

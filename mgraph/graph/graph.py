@@ -27,7 +27,7 @@ from .checks import (
     vertex_count,
 )
 from .compressed import Compressed, Edges, compress, copied_bytes, rows_of, selected, transposed, transposed_bytes
-from .conversion import networkx_graph
+from .conversion import column_edges, networkx_edges, networkx_graph
 from .dense import (
     Ends,
     adjacent,
@@ -51,7 +51,8 @@ _log = logging.getLogger(__name__)
 class Graph(Keeping):
     """A directed or undirected graph over the vertices 0 to n-1, weighted or not.
 
-    Make one with `from_edges`, `from_scipy`, `from_adjacency`, `from_distances`, `from_dense` or `mgraph.read`.
+    Make one with `from_edges`, `from_scipy`, `from_adjacency`, `from_distances`, `from_dense`, `from_networkx`,
+    `from_pandas` or `mgraph.read`.
 
     Attributes
     ----------
@@ -329,6 +330,96 @@ class Graph(Keeping):
         """
         matrix = dense(matrix, missing=0)
         return cls(int(matrix.shape[0]), **adjacent(matrix))
+
+    @classmethod
+    def from_networkx(cls, graph: Any, weight: str | None = "weight") -> "Graph":
+        """Return a NetworkX graph; vertex v is its node number v, ``list(graph)[v]``.
+
+        Parameters
+        ----------
+        graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
+            Parallel edges are kept.
+        weight : str or None
+            The attribute of the edges that is their weight; an edge without it has weight 1. The graph is unweighted
+            for None, and if no edge has it.
+
+        Returns
+        -------
+        Graph
+            Directed as `graph` is. Its `ids` are the nodes if these are integers, and not 0 to n-1 already.
+
+        Raises
+        ------
+        InputError
+            If `graph` is not NetworkX's, and for weights as `from_edges` does.
+        MemoryLimitError
+            If sorting the edges does not fit the free memory.
+
+        See Also
+        --------
+        to_networkx : The inverse.
+
+        Examples
+        --------
+        >>> import networkx
+        >>> import mgraph
+        >>> roads = networkx.Graph()
+        >>> roads.add_edge("Rome", "Pisa", weight=354)
+        >>> roads.add_edge("Pisa", "Genoa", weight=159)
+        >>> graph = mgraph.Graph.from_networkx(roads)
+        >>> dict(zip(roads, mgraph.sssp(graph, 0, device="cpu").distances.tolist()))
+        {'Rome': 0, 'Pisa': 354, 'Genoa': 513}
+        """
+        if not (hasattr(graph, "adjacency") and hasattr(graph, "is_multigraph")):
+            raise InputError(argument="graph", value=type(graph).__name__, expected="a NetworkX graph")
+        edges, nodes = networkx_edges(graph, weight)
+        return cls.from_edges(*edges, n=len(graph), directed=graph.is_directed(), ids=nodes)
+
+    @classmethod
+    def from_pandas(
+        cls,
+        frame: Any,
+        source: str = "source",
+        target: str = "target",
+        weight: str | None = None,
+        directed: bool = True,
+    ) -> "Graph":
+        """Return the graph whose edges are the rows of a dataframe.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame
+            A row for each edge; a dataframe of another library whose columns have `to_numpy`, too.
+        source, target : str
+            The columns of the edges' ends: integers of any size and sign.
+        weight : str, optional
+            The column of the weights.
+        directed : bool
+            False stores every edge in both directions.
+
+        Returns
+        -------
+        Graph
+            The vertices are the integers in use, ascending; they are its `ids` if they are not 0 to n-1.
+
+        Raises
+        ------
+        InputError
+            For a column that is not there, ends that are not integers, and for weights as `from_edges` does.
+        MemoryLimitError
+            If sorting the edges does not fit the free memory.
+
+        Examples
+        --------
+        >>> import pandas
+        >>> import mgraph
+        >>> frame = pandas.DataFrame({"from": [70, 90], "to": [90, 50], "km": [4.5, 3.0]})
+        >>> graph = mgraph.Graph.from_pandas(frame, "from", "to", weight="km")
+        >>> graph.ids.tolist(), mgraph.distances(graph, [70], ids=True, device="cpu").distances.tolist()
+        ([50, 70, 90], [[7.5, 0.0, 4.5]])
+        """
+        edges, ids = column_edges(frame, source, target, weight)
+        return cls.from_edges(*edges, n=None if ids is None else len(ids), directed=directed, ids=ids)
 
     @property
     def m(self) -> int:
