@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
+import mgraph
 from mgraph import device as devices
 from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.kernels import ceilings as ceilings_kernels
@@ -40,6 +41,17 @@ def ceilings() -> None:
     device.synchronize()
 
 
+def hierarchies() -> None:
+    """Hierarchies for every type: few sources and many, rows, measures, both directions alike and not."""
+    grid = mgraph.generate.grid(12, 13)
+    for dtype in ("float32", "float64", "int32"):
+        roads = mgraph.Hierarchy(grid, range(grid.n), dtype=dtype, device="cuda")
+        for one in (roads, roads.customize(np.arange(grid.m), dtype=dtype)):
+            for sources in ([0, 5, 7], np.arange(300) % grid.n):
+                one.distances(sources, limit=900)
+                one.distances(sources, [3, 9], reduce=["mean", "harmonic", ("within", list(range(20)))])
+
+
 def samples(name: str, method: str) -> None:
     """Run an algorithm's samples by a method, with all blocks a launch and with few."""
     entry = ALGORITHMS[name]
@@ -49,13 +61,13 @@ def samples(name: str, method: str) -> None:
             entry.run(sample, method, "cuda")
 
 
-#: The runs: each algorithm of the registry by each of its methods for GPUs, and the ceilings.
+#: The runs: each algorithm of the registry by each of its methods for GPUs, the ceilings, and hierarchies.
 RUNS: dict[str, Callable[[], None]] = {
     " ".join((name, *([method] if entry.methods else []))): partial(samples, name, method)
     for name, entry in ALGORITHMS.items()
     for method in (entry.methods or ("auto",))
     if method not in entry.cpu_only
-} | {"ceilings": ceilings}
+} | {"ceilings": ceilings, "hierarchies": hierarchies}
 
 
 def found(tool: str, run: str) -> dict[str, object]:

@@ -354,20 +354,15 @@ def _between(source, target, tree, entries, up, down, nonnegative, there, back, 
 
 def unpacked(source, target, turn, tree, entries, lower, upward, downward, lengths, up, down, there, back):
     """Return the vertices of a shortest path over edges of the graph, from what `between` wrote and returned."""
-    chain = _chain(source, target, turn, tree, entries, up, down, there, back)
+    rising = _ascent(source, turn, tree, entries, up, there)
+    falling = _ascent(target, turn, tree, entries, down, back)
+    chain = np.concatenate([rising[::-1], falling[1:]])
     return _unpacked(chain, entries, lower, upward, downward, lengths, up, down)
 
 
 @njit(nogil=True, cache=True)
-def _chain(source, target, turn, tree, entries, up, down, there, back):
-    """Return the vertices between whose entries the path runs: up from the source, and down to the target."""
-    rising, falling = _ascent(source, turn, tree, entries, up, there), _ascent(target, turn, tree, entries, down, back)
-    return np.concatenate((rising, falling[::-1][1:]))
-
-
-@njit(nogil=True, cache=True)
 def _ascent(start, turn, tree, entries, lengths, label):
-    """Return the vertices of a path up from `start` to its ancestor at depth `turn`, whose entries add to its label."""
+    """Return the vertices of a shortest path down to `start` from its ancestor at depth `turn`."""
     line = np.empty(tree.depth[start] + 1, np.int32)  # the ancestor at each depth
     v = start
     while v >= 0:
@@ -387,7 +382,7 @@ def _ascent(start, turn, tree, entries, lengths, label):
         d = below
         path[length] = line[d]
         length += 1
-    return path[:length][::-1]
+    return path[:length]
 
 
 @njit(nogil=True, cache=True)
@@ -397,22 +392,32 @@ def _unpacked(chain, entries, lower, upward, downward, lengths, up, down):
     path[0] = chain[0]
     waiting = np.empty(len(chain) + 64, np.int32)  # the vertices to come, the next one last
     waits = len(chain) - 1
-    waiting[:waits] = chain[1:][::-1]
+    for k in range(waits):
+        waiting[k] = chain[waits - k]
     while waits > 0:
         a, b = path[length - 1], waiting[waits - 1]
         x = _middle(a, b, entries, lower, upward, downward, lengths, up, down)
         if x >= 0:
             if waits == len(waiting):
-                waiting = np.concatenate((waiting, waiting))
+                waiting = _doubled(waiting)
             waiting[waits] = x
             waits += 1
             continue
         if length == len(path):
-            path = np.concatenate((path, path))
+            path = _doubled(path)
         path[length] = b
         length += 1
         waits -= 1
     return path[:length]
+
+
+@njit(nogil=True, cache=True)
+def _doubled(array):
+    """Return a copy with as much room again."""
+    longer = np.empty(2 * len(array), array.dtype)
+    for k in range(len(array)):
+        longer[k] = array[k]
+    return longer
 
 
 @njit(nogil=True, cache=True)
