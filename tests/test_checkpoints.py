@@ -15,6 +15,7 @@ import warnings
 import zlib
 from pathlib import Path
 
+import dask
 import numpy as np
 import pytest
 from test_cluster import cluster, gpus, kill_a_worker, pytestmark, wait_until  # noqa: F401  (the mark works here too)
@@ -27,7 +28,7 @@ from mgraph.device import HostDevice
 from mgraph.errors import CheckpointError, InputError, OutputExistsError
 from mgraph.kernels import closure as closure_kernels
 from mgraph.planning import cut
-from mgraph.runtime.checkpoints import Checkpoints, Store
+from mgraph.runtime.checkpoints import Checkpoints, Lasting, Store, store
 from mgraph.runtime.dask.driver import CallSession
 
 __all__ = ["gpus", "mortals", "nursed"]  # fixtures
@@ -796,6 +797,22 @@ def test_the_method_of_the_checkpoint_is_taken(tmp_path):
     assert mgraph.apsp(GRAPH, device="cpu", checkpoint=tmp_path, resume=True).plan.method == "squaring"
 
 
+@pytest.mark.parametrize(
+    ("other", "text"),
+    [
+        ({"dtype": "float64"}, "its dtype is 'int32', not 'float64'"),
+        ({"block": 64}, "its block is 32, not 64"),
+    ],
+    ids=str,
+)
+def test_a_type_or_block_that_is_given_is_not_replaced(stopped, other, text):
+    with pytest.raises(CheckpointError, match=text):
+        resumed(stopped, **other)
+    with pytest.raises(InputError, match="dtype must be"):
+        resumed(stopped, dtype="nonsense")
+    assert resumed(stopped, block=None, dtype="auto")[0].plan.dtype == "int32"
+
+
 def test_derived_predecessors_stay_derived(tmp_path):
     graph = mgraph.generate.weighted(mgraph.generate.rmat(10, device="cpu"), (1, 9), "int32")
     on = {"device": "cpu", "predecessors": True, "checkpoint": tmp_path}
@@ -910,6 +927,43 @@ def test_the_plan_counts_the_copy(tmp_path):
     assert "checkpoints" not in plain.explain()
     rows = mgraph.apsp(GRAPH, device="cpu", method="sssp", checkpoint=tmp_path, resume=True).plan
     assert "checkpoints: written behind the computation\n" in rows.explain()
+
+
+def test_a_copy_counts_in_the_memory_limit(tmp_path):
+    call, options, names = CALLS["blocked"]
+    plain = call(GRAPH, device="cpu", **options)
+    for extra, copied in ((400 * 400 * 4 - 1, False), (400 * 400 * 4, True)):
+        most = plain.plan.peak_bytes[0] + extra
+        found = call(GRAPH, device="cpu", checkpoint=tmp_path / str(extra), memory_limit=most, **options)
+        assert ("while the call pauses" not in found.plan.explain()) == copied
+        assert found.plan.peak_bytes[0] == (most if copied else plain.plan.peak_bytes[0])
+        equal(found, plain, names)
+    most = plain.plan.peak_bytes[0]
+    with dask.config.set({"mgraph.memory-limit": most}), cluster(1, processes=False) as client:
+        plan = call(GRAPH, client=client, device="cpu", checkpoint=tmp_path / "workers", **options).plan
+    assert plan.peak_bytes[0] <= most and "while the call pauses" in plan.explain()
+
+
+def test_many_sources_are_a_digest_in_the_manifest(tmp_path, monkeypatch):
+    monkeypatch.setattr(Lasting, "COPIED", False)  # so that a checkpoint is complete one span later
+    graph, on = mgraph.generate.grid(2, 3000, device="cpu"), {"device": "cpu", "span": 2, "checkpoint": tmp_path}
+    with pytest.raises(Stopped):
+        mgraph.bfs(graph, sources=range(2000), checkpoint_every=0, progress=written(tmp_path), **on)
+    assert len(complete(tmp_path)[0].read_bytes()) < 2000
+    with pytest.raises(CheckpointError, match=r"its sources is '2000 vertices, SHA-256 .*, not '2001 vertices"):
+        mgraph.bfs(graph, sources=range(2001), resume=True, **on)
+    found = mgraph.bfs(graph, sources=range(2000), resume=True, **on)
+    equal(found, mgraph.bfs(graph, sources=range(2000), device="cpu"), ("distances",))
+
+
+def test_a_manifest_too_long_to_be_read_is_not_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(Lasting, "COPIED", False)
+    monkeypatch.setattr(store, "LONGEST", 300)
+    call, options, names = CALLS["blocked"]
+    with pytest.warns(RuntimeWarning, match="its manifest takes .* bytes, and at most 300 can be read again"):
+        found = call(GRAPH, device="cpu", checkpoint=tmp_path, checkpoint_every=0, **options)
+    equal(found, call(GRAPH, device="cpu", **options), names)
+    assert not complete(tmp_path)
 
 
 def test_arguments_are_checked(tmp_path):

@@ -182,7 +182,8 @@ def apsp(
     apart = known.get("method") == COMPONENTS_FIRST and method == "auto"
     if apart or (known.get("method") in METHODS and method in ("auto", known["method"])):
         method = method if apart else known["method"]
-        block, dtype = known.get("block") or block, known.get("dtype") if isinstance(dtype, str | None) else dtype
+        block = known.get("block") if block is None else block
+        dtype = known.get("dtype") if dtype is None or exactly else dtype
     block = None if block is None else checked_integer("block", block, 1)
     span = checked_span(span, progress)
     if isinstance(given, PlacedGraph):
@@ -250,7 +251,7 @@ def apsp(
         try:
             check_sums(graph, np.dtype(plan.dtype))
             check_sums(graph, np.dtype(plan.detail.computed), shifted=plan.method == "johnson")
-            plan, outcome = _solved(graph, plan, order, runner, progress, wanted)
+            plan, outcome = _solved(graph, plan, order, runner, progress, wanted, memory_limit)
             if exactly and graph.weights_dtype is not None and graph.weights_dtype.kind == "i":
                 _check_counting(outcome.arrays["distances"], plan)
             break
@@ -331,6 +332,7 @@ def _solved(
     runner: Executor,
     progress: Progress | None,
     checkpoints: Checkpoints | None,
+    memory_limit: int | None,
 ) -> tuple[Plan, Outcome]:
     """Run the plan's program; return the plan with the memory that checkpoints take, and the outcome."""
     shifts = plan.method == "johnson" and not graph.nonnegative
@@ -355,7 +357,7 @@ def _solved(
     else:
         program, piece = _on_matrix(plan, graph.nonnegative), parts(graph, plan)
     if checkpoints is not None:
-        plan = counted(plan, lasting(program, plan))
+        plan = counted(plan, lasting(program, plan), memory_limit)
     outcome = runner.run(program, piece, plan, progress, checkpoints)
     outcome.timings["load"] += prepared - compiled
     outcome.timings["compile"] += compiled

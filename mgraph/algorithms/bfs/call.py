@@ -125,22 +125,22 @@ def bfs(
     predecessors, limit = checked_predecessors(predecessors), checked_depth(limit, max_depth, graph.n)
     checked_choice("method", method, ("auto", *searches.METHODS))
     wanted = checked_checkpoints(checkpoint, checkpoint_every, resume)
-    known = {} if wanted is None else wanted.call("bfs")
-    if method == "auto" and known.get("method") in searches.METHODS:  # as the checkpoint was written by it
-        method = known["method"]
+    if wanted is not None:
+        method = wanted.method("bfs", method, searches.METHODS)
     runner = runner_of(graph, device, client, worker_timeout, wait_for_workers)
 
     def quads_needed(place: devices.Device) -> int:
         needed = bfs_kernels.on(place).quads_needed
         return int(graph.kept("quads needed", place, lambda: needed(graph.adjacency("csr")[0])))
 
+    most_memory = checked_memory_limit(memory_limit, runner)
     plan = searches.planned(
         graph.n,
         graph.m,
         specs_holding(runner, graph, "heads", "quads"),
         method=method,
         predecessors=predecessors,
-        memory_limit=checked_memory_limit(memory_limit, runner),
+        memory_limit=most_memory,
         span=checked_span(span, progress),
         directed=graph.directed,
         quads=None if runner.place is None else partial(quads_needed, runner.place),
@@ -150,7 +150,7 @@ def bfs(
 
     program = (SearchByLevel if plan.method in searches.BY_LEVEL else Search)(plan, start, limit, target)
     if wanted is not None:
-        plan = counted(plan, program)
+        plan = counted(plan, program, most_memory)
     outcome = runner.run(program, parts(runner, graph, plan), plan, progress, wanted)
     results = {name: at_home(graph, value) for name, value in outcome.arrays.items()}
     solved = Solved(graph, float("inf") if limit is None else limit, -1 if target is None else target)

@@ -99,13 +99,14 @@ def bfs_many(
     predecessors, limit = checked_flag("predecessors", predecessors), checked_depth(limit, max_depth, graph.n)
     wanted = checked_checkpoints(checkpoint, checkpoint_every, resume)
     runner = runner_of(graph, device, client, worker_timeout, wait_for_workers)
+    most_memory = checked_memory_limit(memory_limit, runner)
     plan = searches.planned_for_many(
         graph.n,
         graph.m,
         specs_holding(runner, graph),
         sources=len(start),
         predecessors=predecessors,
-        memory_limit=checked_memory_limit(memory_limit, runner),
+        memory_limit=most_memory,
         span=checked_span(span, progress),
         directed=graph.directed,
         indptr=cut_of(runner, graph),
@@ -113,7 +114,7 @@ def bfs_many(
     )
     program = SearchMany(plan, start, limit)
     if wanted is not None:
-        plan = counted(plan, program)
+        plan = counted(plan, program, most_memory)
     outcome = runner.run(program, parts(runner, graph, plan), plan, progress, wanted)
     results = outcome.arrays
     if client is None:

@@ -13,7 +13,7 @@ from ...graph import Compressed
 from ...kernels import bfs as bfs_kernels
 from ...kernels.edges import Adjacency
 from ...planning.plan import Plan
-from ...runtime.checkpoints import Lasting, Piece, Saved, fingerprint_of_edges
+from ...runtime.checkpoints import Lasting, Piece, Saved, fingerprint_of_edges, vertices_in_short
 from ...runtime.communicator import Communicator
 from .detail import SearchDetail
 
@@ -81,7 +81,7 @@ class FromSources(Lasting):
 
     def described(self) -> dict[str, Any]:
         """Return what a checkpoint must have been written for."""
-        asked = {"sources": list(self.sources), "limit": self.max_depth, "target": self.target}
+        asked = {"sources": vertices_in_short(self.sources), "limit": self.max_depth, "target": self.target}
         return super().described() | asked | {"tree": self.plan.detail.tree}
 
     def fingerprint(self, state: Searched, shard: int) -> int:

@@ -20,7 +20,7 @@ from ...kernels import bfs_many as bfs_many_kernels
 from ...kernels.bfs_many.ops import SearchWords
 from ...kernels.edges import Adjacency, HubBuffers
 from ...planning.plan import Plan
-from ...runtime.checkpoints import Lasting, Piece, Saved, fingerprint_of_edges
+from ...runtime.checkpoints import Lasting, Piece, Saved, fingerprint_of_edges, vertices_in_short
 from ...runtime.communicator import Communicator
 from .detail import SearchesDetail
 
@@ -127,7 +127,7 @@ class SearchMany(Lasting):
 
     def described(self) -> dict[str, Any]:
         """Return what a checkpoint must have been written for."""
-        return super().described() | {"sources": list(self.sources), "limit": self.max_depth}
+        return super().described() | {"sources": vertices_in_short(self.sources), "limit": self.max_depth}
 
     def fingerprint(self, state: BatchShard, shard: int) -> int:
         """Return that of the edges into the shard's vertices."""

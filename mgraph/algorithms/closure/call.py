@@ -122,7 +122,7 @@ def transitive_closure(
     plan = planned(m=m, gathered=isinstance(graph, PlacedGraph), directed=graph.directed)
     program = Closure(plan, reflexive)
     if wanted is not None:
-        plan = counted(plan, program)
+        plan = counted(plan, program, limit)
     if isinstance(graph, PlacedGraph):
         whole = Whole(graph.placed, graph.nonnegative, weighted=False)
         gather = partial(gathered_part, whole, plan)

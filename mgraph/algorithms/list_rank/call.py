@@ -107,25 +107,25 @@ def list_rank(
     """
     succ = _elements(succ)
     wanted = checked_checkpoints(checkpoint, checkpoint_every, resume)
-    known = {} if wanted is None else wanted.call("list_rank")
-    if isinstance(method, str) and method == "auto" and splitters is None and known.get("method") in ranking.METHODS:
-        method = known["method"]  # as the checkpoint was written by it
+    if wanted is not None and splitters is None:
+        method = wanted.method("list_rank", method, ranking.METHODS)
     runner = runner_of_vector("succ", succ, device, client, worker_timeout, wait_for_workers)
     span = checked_span(span, progress)
     splitters = None if splitters is None else checked_integer("splitters", splitters, 1)
+    most_memory = checked_memory_limit(memory_limit, runner)
     plan = ranking.planned(
         len(succ),
         None,
         runner.specs,
         method=method,
         splitters=splitters,
-        memory_limit=checked_memory_limit(memory_limit, runner),
+        memory_limit=most_memory,
         span=span,
     )
     programs: dict[str, type[OneByOne | Jumping | Walking]] = {"sequential": OneByOne, "wyllie": Jumping}
     program = programs.get(plan.method, Walking)(plan)
     if wanted is not None:
-        plan = counted(plan, program)
+        plan = counted(plan, program, most_memory)
     if placed_vector(succ):
         whole = partial(gathered, succ.ranges, np.dtype(plan.dtype))
         outcome = runner.run(program, lambda shard: whole, plan, progress, wanted)

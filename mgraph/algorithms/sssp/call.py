@@ -137,9 +137,8 @@ def sssp(
     most = checked_limit(limit, computed)
     checked_choice("method", method, ("auto", *METHODS))
     wanted = checked_checkpoints(checkpoint, checkpoint_every, resume)
-    known = {} if wanted is None else wanted.call("sssp")
-    if method == "auto" and known.get("method") in METHODS:  # as the checkpoint was written by it
-        method = known["method"]
+    if wanted is not None:
+        method = wanted.method("sssp", method, METHODS)
     least = 0 if graph.nonnegative else graph.extremes()[0]
     if least < 0 and method in ("nearfar", "mask"):
         raise InputError(
@@ -150,6 +149,7 @@ def sssp(
         )
     check_sums(graph, computed)
     runner = runner_of(graph, device, client, worker_timeout, wait_for_workers)
+    most_memory = checked_memory_limit(memory_limit, runner)
     plan = single_source_plan.planned(
         graph.n,
         graph.m,
@@ -159,7 +159,7 @@ def sssp(
         predecessors=predecessors,
         sources=len(start) if sources is not None else 1,
         nonnegative=least >= 0,
-        memory_limit=checked_memory_limit(memory_limit, runner),
+        memory_limit=most_memory,
         span=checked_span(span, progress),
         indptr=cut_of(runner, graph),
         shape=shape_beside(graph, runner.specs),
@@ -172,7 +172,7 @@ def sssp(
     pieces = parts(runner, graph, plan)
     program = FromOneSource(plan, request, PATIENCE if request.negative else None)
     if wanted is not None:
-        plan = counted(plan, program)
+        plan = counted(plan, program, most_memory)
     outcome = runner.run(program, pieces, plan, progress, wanted)
     if outcome.arrays["doubt"][0]:
         for each in start:

@@ -29,7 +29,7 @@ from ...kernels import bfs as bfs_kernels
 from ...kernels import sssp as sssp_kernels
 from ...kernels.sssp.ops import Bounds, Lists, Masks, Piles
 from ...planning.plan import Plan
-from ...runtime.checkpoints import Lasting, Piece, Saved, fingerprint_of_edges
+from ...runtime.checkpoints import Lasting, Piece, Saved, fingerprint_of_edges, vertices_in_short
 from ...runtime.communicator import Communicator
 from .lists import list_length
 from .nearest import nearest_sources
@@ -325,7 +325,7 @@ class FromOneSource(Lasting):
         """Return what a checkpoint must have been written for."""
         request = self.request
         limit = None if math.isinf(request.limit) else float(request.limit)
-        start = list(request.sources) if request.nearest else request.sources[0]
+        start = vertices_in_short(request.sources) if request.nearest else request.sources[0]
         return super().described() | {"source": start, "limit": limit, "target": request.target}
 
     def fingerprint(self, state: OneSourceShard, shard: int) -> int:

@@ -8,7 +8,7 @@
 """
 
 from .keeping import Checkpoints, Keeping, Written, checked_checkpoints, counted, held, lasting
-from .lasting import Lasting
+from .lasting import Lasting, vertices_in_short
 from .pieces import Crossing, Piece, fingerprint_of, fingerprint_of_edges
 from .store import Saved, Store
 from .writing import Order, Report, Writer, filled
@@ -32,4 +32,5 @@ __all__ = [
     "fingerprint_of_edges",
     "held",
     "lasting",
+    "vertices_in_short",
 ]

@@ -80,6 +80,11 @@ class Checkpoints:
         self.store.remove(self.store.besides(()))
         return replace(self, resume=False)
 
+    def method(self, algorithm: str, asked: Any, methods: Sequence[str]) -> Any:
+        """Return the method of a call: where "auto" is asked, that of the call of an algorithm that goes on, if any."""
+        found = self.call(algorithm).get("method") if isinstance(asked, str) and asked == "auto" else None
+        return found if found in methods else asked
+
     def call(self, algorithm: str) -> dict[str, Any]:
         """Return by name what was asked of the call of an algorithm that goes on; empty if none can go on from here."""
         if self.resume:
@@ -318,11 +323,14 @@ def lasting(program: Any, plan: Plan[Any]) -> Lasting:
     )
 
 
-def counted(plan: Plan[Any], program: Lasting) -> Plan[Any]:
-    """Return a plan whose memory counts the copies that checkpoints make, on the devices that have room for them."""
+def counted(plan: Plan[Any], program: Lasting, memory_limit: int | None) -> Plan[Any]:
+    """Return a plan whose memory counts the copies that checkpoints make, on the devices that have room for them.
+
+    A device has room for what is free on it, and by the call's `memory_limit`.
+    """
     copies = [program.bytes_kept(shard) for shard in range(len(plan.ranges))]
     fitting = tuple(
-        copy if program.COPIED and peak + copy <= usable(spec, None) else None
+        copy if program.COPIED and peak + copy <= usable(spec, memory_limit) else None
         for copy, peak, spec in zip(copies, plan.peak_bytes, plan.devices, strict=True)
     )
     peaks = tuple(peak + (copy or 0) for peak, copy in zip(plan.peak_bytes, fitting, strict=True))

@@ -1,11 +1,25 @@
 """What a program must offer to be kept: its pieces, the fingerprint of its input, and how it goes on."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any, ClassVar
+
+import numpy as np
 
 from ...planning.plan import Plan
 from .pieces import Piece
 from .store import Saved
+
+#: The most vertices that a manifest lists.
+LISTED = 100
+
+
+def vertices_in_short(vertices: Sequence[int]) -> list[int] | str:
+    """Return some vertices as a manifest names them: a list of a few, or the number of many and their SHA-256."""
+    if len(vertices) <= LISTED:
+        return list(vertices)
+    return f"{len(vertices)} vertices, SHA-256 {sha256(np.asarray(vertices, '<i8')).hexdigest()}"
 
 
 class Lasting(ABC):

@@ -149,7 +149,13 @@ class Store:
             raise CheckpointError(f"{self.place}: {name} is damaged: {error}") from error
 
     def complete(self, manifest: Manifest) -> None:
-        """Write the manifest of a checkpoint, all files of which are there."""
+        """Write the manifest of a checkpoint, all files of which are there.
+
+        Raises
+        ------
+        CheckpointError
+            If it would be too long to be read again.
+        """
         described = {
             "format": FORMAT,
             "call": dict(manifest.call),
@@ -161,8 +167,12 @@ class Store:
                 for s in manifest.files
             ],
         }
-        sealed = described | {"crc32": _checksum(described)}
-        self._write(f"checkpoint-{manifest.number:012d}.json", [json.dumps(sealed, indent=1).encode()])
+        sealed = json.dumps(described | {"crc32": _checksum(described)}).encode()
+        if len(sealed) > LONGEST:
+            raise CheckpointError(
+                f"its manifest takes {len(sealed):,} bytes, and at most {LONGEST:,} can be read again"
+            )
+        self._write(f"checkpoint-{manifest.number:012d}.json", [sealed])
 
     def missing(self, files: Iterable[Stored]) -> list[str]:
         """Return the names of those files that this process does not find."""
