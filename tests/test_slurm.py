@@ -206,7 +206,7 @@ def slow(tmp_path):
 
 def newest(folder):
     """The number of the last complete checkpoint in a folder; 0 if there is none."""
-    return max((int(path.stem.partition("-")[2]) for path in folder.glob("checkpoint-*.json")), default=0)
+    return max((int(path.stem.partition("-")[2]) for path in folder.glob("checkpoint-[0-9]*.json")), default=0)
 
 
 def test_a_job_that_is_cut_short_goes_on_by_itself(slurm, slow, tmp_path):
