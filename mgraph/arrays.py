@@ -1,5 +1,6 @@
 """Arrays and parts of them: how many rows to take at a time, where a diagonal lies, how ranges meet."""
 
+import tempfile
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,13 @@ def compact(array: Array) -> Array:
     """Return the array, or a copy if it is a view that would keep a much larger array."""
     base = getattr(array.base, "nbytes", 0)
     return array.copy() if array.nbytes < WHOLE * base else array
+
+
+def in_file(shape: tuple[int, int], dtype: Any) -> np.ndarray:
+    """Return a matrix of zeros in a temporary file, which is deleted with the array."""
+    with tempfile.TemporaryFile() as file:
+        # An empty file cannot be mapped.
+        return np.memmap(file, dtype, "w+", shape=shape) if shape[0] * shape[1] else np.zeros(shape, dtype)
 
 
 def distinct(values: Array, xp: Any = np) -> Array:

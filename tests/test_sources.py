@@ -315,3 +315,30 @@ def test_the_device_bytes_are_what_is_used(dtype, home, predecessors):
         solved(graph, dtype, ("cuda", home), predecessors)
     said = device_bytes(n, m, n, np.dtype(dtype), predecessors, kind="cuda", home=home)
     assert abs(watch.peak / said - 1) < 0.05
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_rows_that_do_not_fit_go_to_a_file(device, monkeypatch):
+    graph = mgraph.generate.grid(40, 40, weights=(1, 9), seed=1, device="cpu")
+    expected = mgraph.apsp(graph, method="sssp", predecessors=True, device="cpu")
+    assert not expected.plan.disk_bytes
+    known = {"n": graph.n, "m": graph.m, "predecessors": True, "dtype": "int32", "directed": False}
+    if device == "cuda":  # the rows leave the device for the host, which lacks memory
+        host = devices.find("cpu")
+        monkeypatch.setattr(type(host), "available_memory", lambda self: 8 << 20)
+        limit = None
+    else:
+        limit = max(mgraph.plan("apsp", devices="cpu", method="sssp", **known).peak_bytes) - 1
+    found = mgraph.apsp(graph, method="sssp", predecessors=True, memory_limit=limit, device=device)
+    assert found.plan.disk_bytes == 8 * graph.n**2 and isinstance(found.distances, np.memmap)
+    assert "in a temporary file" in found.plan.explain()
+    assert np.array_equal(found.distances, expected.distances)
+    assert np.array_equal(found.predecessors, expected.predecessors)
+
+
+def test_large_sparse_graphs_are_searched_into_a_file():
+    plan = mgraph.plan("apsp", 100_000, 300_000, [DeviceSpec("cpu", "cpu", 24 << 30)])
+    ways = {way.name: way for way in plan.alternatives}
+    assert ways["sssp, to a file"].seconds * 20 < ways["blocked, out of core"].seconds
+    if ways["sssp, to a file"].verdict == "chosen":  # if this machine's disk has room for it
+        assert plan.method == "sssp" and plan.disk_bytes == 4 * 100_000**2

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import device as devices
-from ..arrays import Array
+from ..arrays import Array, in_file
 from ..dtypes import infinity, kernel_infinity, offset_type
 from ..graph import Compressed, Graph
 from ..graph.potentials import edge_lengths, potentials
@@ -148,17 +148,18 @@ class Searches:
 
 
 class RowStream:
-    """A matrix whose rows a device computes batch by batch; it lives on the device or on the host.
+    """A matrix whose rows a device computes batch by batch.
 
-    If it lives on the host, each batch is written to one of two buffers on the device, and copied to the host while
-    the next batch is computed.
+    It lives on the device, on the host, or in a temporary file. If that is not where the device writes, each batch is
+    written to one of two buffers on the device, and copied while the next batch is computed.
     """
 
     def __init__(self, device: devices.Device, home: str, shape: tuple[int, int], batch: int, dtype: Any) -> None:
         self.device = device
-        self.stays = home == device.kind
+        self.stays = home == device.kind or (home == "file" and device.kind == "cpu")
         rows, n = shape
-        self.whole: Array = (device.xp if self.stays else np).empty(shape, dtype)
+        elsewhere = device.xp if self.stays else np
+        self.whole: Array = in_file(shape, dtype) if home == "file" else elsewhere.empty(shape, dtype)
         if self.stays:
             return
         self.buffers = [device.xp.empty((min(batch, rows), n), dtype) for _ in range(SLOTS)]

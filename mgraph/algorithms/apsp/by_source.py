@@ -40,8 +40,8 @@ class FromEverySource(Lasting):
     ----------
     plan : Plan
         Its ranges are those of the sources; each shard's device has the whole graph.
-    home : {"cpu", "cuda"}
-        Where the shards' results are kept: on the host, or on the devices that compute them.
+    home : {"cpu", "cuda", "file"}
+        Where the shards' results are kept: on the host, on the devices that compute them, or in temporary files.
     """
 
     facts: ClassVar[tuple[str, ...]] = ()

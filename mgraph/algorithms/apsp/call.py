@@ -351,7 +351,7 @@ def _solved(
         # Every shard needs the same edges and potentials, so they are prepared once, before the engine loads shards.
         searched = network(graph, potentials(graph) if shifts else None)
         prepared, compiled = time.perf_counter() - started, clock().seconds() - compiled
-        program, piece = FromEverySource(plan, "cpu"), lambda _: searched
+        program, piece = FromEverySource(plan, "file" if plan.disk_bytes else "cpu"), lambda _: searched
     elif plan.detail.groups:
         program, piece = ByComponent(plan, graph.nonnegative), groups(graph, plan, order)
     else:

@@ -256,15 +256,22 @@ def out_of_core(request: Request) -> Plan:
 AT_A_TIME = 1 << 28
 
 
-def by_source(request: Request, method: str) -> Plan:
-    """Plan a single-source run from every vertex."""
+def by_source(request: Request, method: str, *, to_file: bool = False) -> Plan:
+    """Plan a single-source run from every vertex; its rows may go to a temporary file as they are found."""
     n, r, shards = request.n, request.rates, len(request.specs)
     shifted = method == "johnson" and request.dtype == np.float32
 
     def peak(rows: int) -> int:
         kept = request.dtype, request.predecessors
         return request.gathered_bytes(lists=False) + device_bytes(
-            n, request.m, rows, *kept, kind=request.kind, home="cpu", directed=request.directed, shifted=shifted
+            n,
+            request.m,
+            rows,
+            *kept,
+            kind=request.kind,
+            home="file" if to_file else "cpu",
+            directed=request.directed,
+            shifted=shifted,
         )
 
     ranges = _rows(request, 1, peak)
@@ -280,7 +287,8 @@ def by_source(request: Request, method: str) -> Plan:
     if request.predecessors and request.kind == "cpu":
         passed += derivation_seconds(request.m, together, spec, request.weighted)
     # Rows are copied to pages that the host has yet to allocate, which halves the rate.
-    step_seconds = max(passed, 2 * together * result / r.copy) + r.launch
+    moved = 2 * together * result / r.copy + (together * result / r.disk if to_file else 0)
+    step_seconds = max(passed, moved) + r.launch
     return _plan_of(
         request,
         method,
@@ -289,7 +297,8 @@ def by_source(request: Request, method: str) -> Plan:
         step_seconds=step_seconds,
         peak_bytes=tuple(peak(last - first) for first, last in ranges),
         seconds=steps * step_seconds,
-        host_bytes=n * result if request.kind == "cuda" and shards == 1 else 0,
+        host_bytes=n * result if request.kind == "cuda" and shards == 1 and not to_file else 0,
+        disk_bytes=n * result if to_file else 0,
         detail=SourcesDetail(batch=min(batch, n), computed=computed.name),
     )
 
@@ -318,8 +327,8 @@ def device_bytes(
         The type of the distances.
     predecessors : bool
         Whether predecessors are computed.
-    kind, home : {"cpu", "cuda"}
-        The kind of device that computes, and that holds the result.
+    kind, home : {"cpu", "cuda", "file"}
+        The kind of device that computes, and what holds the result: such a device, or a temporary file.
     directed : bool
         Whether the edges are stored both by source and by target.
     shifted : bool
@@ -327,7 +336,7 @@ def device_bytes(
     """
     computed = np.dtype(np.float64) if shifted else dtype
     batch = min(rows, batch_size(n, computed, kind))
-    kept = rows if home == kind else SLOTS * batch
+    kept = rows if home == kind else 0 if kind == "cpu" else SLOTS * batch
     searches = searches_bytes(n, m, batch, computed, dtype, kind=kind, directed=directed)
     return searches + kept * n * (dtype.itemsize + 4 * predecessors)
 

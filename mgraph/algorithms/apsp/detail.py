@@ -83,7 +83,9 @@ class SourcesDetail(Detail):
     computed: str
 
     def lines(self, plan: Plan) -> Iterator[str]:
-        """Yield the number of sources at a time."""
+        """Yield the number of sources at a time, and the place of rows that do not fit."""
+        if plan.disk_bytes:
+            yield f"out of core: {self.batch:,} rows at a time, {size_in_words(plan.disk_bytes)} in a temporary file"
         yield f"sources: {self.batch:,} at a time"
         yield from super().lines(plan)
 

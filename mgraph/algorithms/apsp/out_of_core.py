@@ -15,14 +15,13 @@ algorithm in memory after as many pivots. So a call goes on from it with other s
 round.
 """
 
-import tempfile
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ... import device as devices
-from ...arrays import Array
+from ...arrays import Array, in_file
 from ...kernels import minplus as minplus_kernels
 from ...kernels.minplus.ops import Panels
 from ...matrices.distance_matrix import NO_CYCLE, Part, empty, fill, finished, raise_negative_cycle, rows_of
@@ -224,8 +223,5 @@ class OutOfCore(FloydWarshall):
 
 
 def _outside(shape: tuple[int, int], dtype: np.dtype, device: devices.Device, on_disk: bool) -> np.ndarray:
-    """Return an uninitialised matrix in host memory, or in a temporary file that is deleted with the array."""
-    if not on_disk:
-        return device.pinned(shape, dtype)
-    with tempfile.TemporaryFile() as file:
-        return np.memmap(file, dtype, "w+", shape=shape)
+    """Return an uninitialised matrix in host memory, or one in a temporary file."""
+    return in_file(shape, dtype) if on_disk else device.pinned(shape, dtype)

@@ -26,6 +26,9 @@ DERIVED = "blocked, predecessors derived"
 ADVANTAGE = {"sssp": 2.0, "johnson": 2.0, COMPONENTS_FIRST: 1.1, DERIVED: 1.1}
 WORTH = 0.01
 
+#: What is added to the name of searches whose rows go to a temporary file.
+TO_FILE = ", to a file"
+
 #: The methods of `mgraph.apsp`.
 METHODS = ("blocked", "naive", "squaring", "sssp", "johnson")
 
@@ -113,7 +116,7 @@ def planned(
     if len(request.specs) == 1 and request.n > request.pivots and shortfall(ways["blocked"], request.memory_limit):
         ways["blocked, out of core"] = candidates.out_of_core(request)
     if searchable and request.dtype != np.int16:
-        ways[sources] = candidates.by_source(request, sources)
+        ways |= _searches(request, sources)
     if not request.intermediate:
         ways["squaring"] = candidates.squaring(request)
     ways["naive"] = candidates.naive(request)
@@ -122,7 +125,7 @@ def planned(
             raise InputError(
                 Given("method", method), " does not compute in int16: use ", Given("dtype", "int32"), " or 'auto'"
             )
-        ways[method] = candidates.by_source(request, method)
+        ways |= _searches(request, method)
     shortfalls = {name: shortfall(way, request.memory_limit) for name, way in ways.items()}
 
     if method == "auto" and apart and COMPONENTS_FIRST in ways:
@@ -135,7 +138,7 @@ def planned(
     elif method == "blocked":
         sought = [name for name in ("blocked", "blocked, out of core") if name in ways]
     else:
-        sought = [method]
+        sought = [name for name in (method, f"{method}{TO_FILE}") if name in ways]
     open_to_choice = [name for name in sought if not shortfalls[name]]
     if not open_to_choice:
         first = "blocked" if "blocked" in sought else sought[0]
@@ -156,7 +159,8 @@ def planned(
             return "fits; components first was requested"
         if name in ONLY_IF_NAMED:
             return f"fits; only used if method={name!r} is given"
-        return f"fits; chosen only if at least {ADVANTAGE.get(name, 1):g} times as fast and {WORTH * 1e3:g} ms shorter"
+        factor = ADVANTAGE.get(name.removesuffix(TO_FILE), 1)
+        return f"fits; chosen only if at least {factor:g} times as fast and {WORTH * 1e3:g} ms shorter"
 
     alternatives = tuple(
         Alternative(name, way.seconds, max(way.peak_bytes), verdict(name))
@@ -165,9 +169,18 @@ def planned(
     return replace(ways[chosen], alternatives=alternatives)
 
 
+def _searches(request: Request, method: str) -> dict[str, Plan]:
+    """Return the searches from every vertex; where their rows do not fit, also those whose rows go to a file."""
+    ways = {method: candidates.by_source(request, method)}
+    if len(request.specs) == 1 and shortfall(ways[method], request.memory_limit):
+        ways[f"{method}{TO_FILE}"] = candidates.by_source(request, method, to_file=True)
+    return ways
+
+
 def _handicapped(way: str, seconds: float) -> float:
     """Return the seconds to compare a way by: the predicted ones, with the advantage that it must have."""
-    return seconds * ADVANTAGE.get(way, 1) + WORTH * (way in ADVANTAGE)
+    name = way.removesuffix(TO_FILE)
+    return seconds * ADVANTAGE.get(name, 1) + WORTH * (name in ADVANTAGE)
 
 
 def quickest(plans: Sequence[Plan]) -> int:
