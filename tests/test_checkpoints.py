@@ -776,6 +776,29 @@ def test_a_copy_that_does_not_fit_pauses_the_call(tmp_path, monkeypatch):
     assert complete(tmp_path)
 
 
+@pytest.mark.parametrize("way", ["sent", "there"])
+def test_workers_write_nothing_when_a_call_has_ended(tmp_path, monkeypatch, way):
+    """The last checkpoint is still being written when the call ends; a folder that is removed then stays away."""
+    write = Store.write
+
+    def slowly(self, *given):
+        time.sleep(0.3)
+        return write(self, *given)
+
+    monkeypatch.setattr(Store, "write", slowly)
+    with cluster(2, processes=False) as client:
+        graph = mgraph.DistributedGraph.from_graph(GRAPH, client, device="cpu") if way == "there" else GRAPH
+        given = {} if way == "there" else {"client": client, "device": "cpu"}
+        mgraph.bfs(graph, 0, span=20, checkpoint=tmp_path / "kept", checkpoint_every=0, **given)
+        there = {path.name for path in (tmp_path / "kept").iterdir()}
+        manifests = complete(tmp_path / "kept")
+        named = {each["file"] for path in manifests for each in json.loads(path.read_text())["files"]}
+        assert there == named | {path.name for path in manifests}
+        shutil.rmtree(tmp_path / "kept")
+        time.sleep(0.5)
+        assert not (tmp_path / "kept").exists()
+
+
 def test_checkpoints_are_not_overwritten(stopped):
     before = {path: path.read_bytes() for path in stopped.iterdir()}
     with pytest.raises(OutputExistsError, match="holds checkpoints: resume=True goes on from the last one"):

@@ -1,7 +1,9 @@
 """What calls have left behind, as words; nothing if all is well."""
 
 import gc
+import json
 import threading
+from pathlib import Path
 from typing import Any
 
 from distributed import Scheduler, Worker
@@ -31,6 +33,14 @@ def left(site: Site) -> list[str]:
     others = {path.name for path in site.folder.iterdir()} - {"log", "dask-scratch-space", "checkpoints"}
     partial = {path.name for path in site.checkpoints.glob(".*")}  # files of checkpoints before they are whole
     return found + [f"disk: {name}" for name in sorted(others | partial)]
+
+
+def unnamed(checkpoints: Path) -> list[str]:
+    """Return the files in a folder of checkpoints that no manifest names: a call that has ended leaves none."""
+    there = {path.name for path in checkpoints.iterdir()}
+    manifests = {name for name in there if name.startswith("checkpoint-")}
+    named = {each["file"] for name in manifests for each in json.loads((checkpoints / name).read_bytes())["files"]}
+    return sorted(there - manifests - named - {"filler"})
 
 
 def _threads() -> list[str]:

@@ -22,7 +22,7 @@ from mgraph.errors import MgraphError
 from mgraph.limits import cores
 from tests.faults.cases import Case, Moment, cases
 from tests.faults.faults import FAULTS, SMALL, Fault, Scene, kill_client
-from tests.faults.left import left
+from tests.faults.left import left, unnamed
 from tests.faults.site import Site, can_mount, processes, wait_until
 from tests.faults.table import Made, Row
 
@@ -196,7 +196,8 @@ class Rounds:
         if later:
             fault.end(scene)
         site.settle()
-        return found + self._left(site)
+        rest = [f"disk: no checkpoint has {name}" for name in unnamed(site.checkpoints)]
+        return found + self._left(site) + rest
 
     def _of_call(
         self, fault: Fault, moment: str, case: Case, retries: int, scene: Scene, row: Row, later: bool

@@ -132,6 +132,8 @@ class Keeping:
         self._call, self._noted, self._input = program.described(), program.noted(), fingerprint % 2**64
         self._numbers = wanted.store.numbers()
         self._run, self._copied = uuid.uuid4().hex[:8], tuple(copy is not None for copy in plan.copied_bytes)
+        with contextlib.suppress(OSError):  # a warning will say why nothing can be written
+            wanted.store.make()
         wanted.store.tidy()
         self._number = max(self._numbers, default=0)
         self._kept: list[Manifest] = []

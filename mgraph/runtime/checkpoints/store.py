@@ -125,7 +125,7 @@ class Store:
     Parameters
     ----------
     place : str
-        The folder; it is made when it is locked, or when the first file is written.
+        The folder.
     """
 
     def __init__(self, place: str) -> None:
@@ -173,6 +173,14 @@ class Store:
                 f"its manifest takes {len(sealed):,} bytes, and at most {LONGEST:,} can be read again"
             )
         self._write(f"checkpoint-{manifest.number:012d}.json", [sealed])
+
+    def make(self) -> None:
+        """Make the folder, for all that is written there. What is written later does not bring it back."""
+        if self._remote:
+            system, inner = system_of(self.place)
+            system.makedirs(inner, exist_ok=True)
+        else:
+            Path(self.place).mkdir(parents=True, exist_ok=True)
 
     def missing(self, files: Iterable[Stored]) -> list[str]:
         """Return the names of those files that this process does not find."""
@@ -245,6 +253,7 @@ class Store:
 
     def note(self, command: Sequence[str]) -> None:
         """Write the words of the command that writes the checkpoints, and the folder in which it runs."""
+        self.make()
         self._write(COMMAND, [json.dumps({"command": list(command), "folder": os.getcwd()}, indent=1).encode()])
 
     def noted(self) -> tuple[list[str], str]:
@@ -317,14 +326,12 @@ class Store:
         """Write a file, part by part; it appears whole."""
         if self._remote:
             system, inner = system_of(self.place)
-            system.makedirs(inner, exist_ok=True)
             whole = bytearray()
             for part in content:  # not by join, which would ask for all parts first
                 whole += part
             system.pipe_file(f"{inner}/{name}", bytes(whole))
             return
         folder = Path(self.place)
-        folder.mkdir(parents=True, exist_ok=True)
         path, beside = folder / name, folder / f".{name}.tmp"
         try:
             with beside.open("wb") as file:

@@ -217,6 +217,7 @@ class Residents(WorkerPlugin):
         vectors: dict[str, Array] = {}
         if isinstance(done, Spanned) and done.finished:
             with at_work(worker, s, "collect"):
+                s.stop_writing()
                 named = s.program.facts
                 for name, array in s.program.collect(s.state, s.connected()).items():
                     if name in named:

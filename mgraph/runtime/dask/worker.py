@@ -153,6 +153,13 @@ class Session:
         if writer.pauses:
             writer.wait(lambda: self.mailbox.aborted)
 
+    def stop_writing(self) -> None:
+        """Write no more of a checkpoint, and wait until nothing is being written, or the call is aborted."""
+        writer, self.writer = self.writer, None
+        if writer is not None:
+            writer.stop()
+            writer.wait(lambda: self.mailbox.aborted)
+
     def rest(self) -> None:
         """End a call, but keep what stays."""
         pulse, self.pulse = self.pulse, None
@@ -609,8 +616,7 @@ def collect(session: str) -> tuple[dict[str, np.ndarray], dict[str, np.dtype], d
     worker = get_worker()
     s = sessions(worker).find(session)
     with at_work(worker, s, "collect"):
-        if s.writer is not None:
-            s.writer.stop()  # what it writes is a copy, or final
+        s.stop_writing()
         arrays = s.program.collect(s.state, s.connected())
         s.device.synchronize()
         s.close()
