@@ -40,7 +40,7 @@ def unnamed(checkpoints: Path) -> list[str]:
     there = {path.name for path in checkpoints.iterdir()}
     manifests = {name for name in there if name.startswith("checkpoint-")}
     named = {each["file"] for name in manifests for each in json.loads((checkpoints / name).read_bytes())["files"]}
-    return sorted(there - manifests - named - {"filler"})
+    return sorted(there - manifests - named - {"checkpoint.lock", "filler"})
 
 
 def _threads() -> list[str]:
