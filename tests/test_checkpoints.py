@@ -8,6 +8,7 @@ import logging
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ import zlib
 from pathlib import Path
 
 import dask
+import fsspec
 import numpy as np
 import pytest
 from test_cluster import cluster, gpus, kill_a_worker, pytestmark, wait_until  # noqa: F401  (the mark works here too)
@@ -27,6 +29,7 @@ from mgraph.algorithms.apsp.detail import COMPONENTS_FIRST
 from mgraph.device import HostDevice
 from mgraph.errors import CheckpointError, InputError, OutputExistsError
 from mgraph.kernels import closure as closure_kernels
+from mgraph.matrices.floyd_warshall import FloydWarshall
 from mgraph.planning import cut
 from mgraph.runtime.checkpoints import Checkpoints, Lasting, Store, store
 from mgraph.runtime.dask.driver import CallSession
@@ -922,8 +925,6 @@ def test_on_a_disk_with_room_for_two_checkpoints_the_older_makes_room(tmp_path, 
 def test_a_url(tmp_path):
     call, options, names = CALLS["blocked"]
     url = "memory://checkpoints/of/mgraph"
-    import fsspec
-
     system = fsspec.filesystem("memory")
     with pytest.raises(Stopped):
 
@@ -987,6 +988,104 @@ def test_a_manifest_too_long_to_be_read_is_not_written(tmp_path, monkeypatch):
         found = call(GRAPH, device="cpu", checkpoint=tmp_path, checkpoint_every=0, **options)
     equal(found, call(GRAPH, device="cpu", **options), names)
     assert not complete(tmp_path)
+
+
+class OtherLibraryError(Exception):
+    """As libraries raise that fsspec knows URLs by: no OSError."""
+
+
+@pytest.mark.parametrize(("broken", "text"), [("ls", "cannot be listed"), ("cat_file", "cannot be read")])
+def test_errors_of_fsspec_libraries_are_those_of_checkpoints(stopped, monkeypatch, broken, text):
+    memory = fsspec.filesystem("memory")
+    memory.put(f"{stopped}/", "/of/another/", recursive=True)
+
+    def fail(self, *given, **options):
+        raise OtherLibraryError("no credentials")
+
+    try:
+        with monkeypatch.context() as changed, pytest.raises(CheckpointError, match=f"{text}: no credentials"):
+            changed.setattr(type(memory), broken, fail)
+            resumed("memory://of/another")
+        assert resumed("memory://of/another")[1][0] > 3
+    finally:
+        memory.rm("/of", recursive=True)
+
+
+def test_files_that_a_listing_lacks_are_looked_for(tmp_path, monkeypatch):
+    """A network's disk may list what was there some seconds ago."""
+    monkeypatch.setattr(Lasting, "COPIED", False)
+    listed = os.listdir
+    monkeypatch.setattr(os, "listdir", lambda place: [name for name in listed(place) if not name.endswith(".bin")])
+    call, options, _ = CALLS["blocked"]
+    call(GRAPH, device="cpu", checkpoint=tmp_path, checkpoint_every=0, **options)
+    assert complete(tmp_path)
+
+
+def test_the_names_of_files_are_on_disk_before_the_manifest(tmp_path, monkeypatch):
+    monkeypatch.setattr(Lasting, "COPIED", False)
+    waits, there = os.fsync, []
+
+    def fsync(file):
+        waits(file)
+        if stat.S_ISDIR(os.fstat(file).st_mode):
+            there.append((len(list(tmp_path.glob("*.bin"))), len(complete(tmp_path))))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    call, options, _ = CALLS["blocked"]
+    call(GRAPH, device="cpu", checkpoint=tmp_path, checkpoint_every=0, **options)
+    assert there[0][0] >= 2 and [manifests for _, manifests in there[:2]] == [0, 1]
+
+
+def test_shards_that_would_go_on_at_different_supersteps(stopped, monkeypatch):
+    monkeypatch.setattr(CallSession, "fill", lambda *_: [3, 6])
+    with cluster(2, processes=False) as client:
+        with pytest.raises(CheckpointError, match=r"the shards would go on at different supersteps, \[3, 6\]"):
+            resumed(stopped, client=client)
+
+
+def test_what_is_removed_is_gone_before_another_call_may_begin(tmp_path, monkeypatch):
+    removes, done = Store.remove, []
+
+    def slow(self, names):
+        time.sleep(0.5)
+        removes(self, names)
+        done.append(names)
+
+    def progress(k, of):
+        raise Stopped
+
+    monkeypatch.setattr(Store, "remove", slow)
+    with pytest.raises(Stopped):
+        mgraph.apsp(GRAPH, device="cpu", method="blocked", checkpoint=tmp_path, progress=progress)
+    assert done
+
+
+def test_elements_that_are_there_twice_do_not_stand_for_others(stopped):
+    half = np.zeros((200, 400), "<i4").tobytes()
+    for manifest in complete(stopped):
+        number, files = manifest.stem.removeprefix("checkpoint-"), []
+        for place in ("0-0", "0-1"):
+            files.append(f"{number}-0123abcd-distances-{place}.bin")
+            (stopped / files[-1]).write_bytes(half)
+
+        def change(content, files=files):
+            [whole] = [each for each in content["files"] if each["name"] == "distances"]
+            content["files"].remove(whole)
+            part = {"part": [[0, 200], [0, 400]], "crc32": zlib.crc32(half)}
+            content["files"] += [whole | part | {"file": file} for file in files]
+
+        changed(manifest, change)
+    with pytest.raises(CheckpointError, match="two files of the checkpoint hold the same elements of distances"):
+        resumed(stopped)
+
+
+def test_a_fault_of_the_program_is_not_damage(stopped, monkeypatch):
+    def resumes(self, state, shard, saved):
+        raise ValueError("a fault of the program")
+
+    monkeypatch.setattr(FloydWarshall, "resumed", resumes)
+    with pytest.raises(ValueError, match="a fault of the program"):
+        resumed(stopped)
 
 
 def test_arguments_are_checked(tmp_path):

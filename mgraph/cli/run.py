@@ -214,7 +214,7 @@ def _checkpoints_of(options: dict[str, Any]) -> Iterator[dict[str, Any]]:
         if wanted is not None and again and not wanted.store.numbers():
             try:
                 wanted.store.note(words)
-            except OSError as error:  # as of a checkpoint: the call goes on
+            except Exception as error:  # of any library by which fsspec knows URLs; the call goes on
                 warnings.warn(f"mgraph resume will not know this command: {error}", RuntimeWarning, stacklevel=2)
         yield {} if wanted is None else {"checkpoint": wanted}
 

@@ -61,7 +61,9 @@ class LastingMatrix(Lasting):
         """Fill the shard's rectangles; every shard gets the first pivot that any of them had found."""
         for piece in self.pieces(state, shard):
             if piece.name == CYCLE:
-                state.cycle[...] = min(int(value.min(initial=NO_CYCLE)) for value in saved.values(CYCLE))
+                state.cycle[...] = min(
+                    int(value.min(initial=NO_CYCLE)) for value in saved.values(CYCLE, (1,), np.int32)
+                )
             else:
                 saved.fill(piece)
         return saved.manifest.step

@@ -72,6 +72,13 @@ class Spans:
 
     def run(self, progress: Progress | None) -> None:
         """Run all spans; report progress after each."""
+        try:
+            self._run(progress)
+        finally:
+            if self._keeping is not None:
+                self._keeping.settle()
+
+    def _run(self, progress: Progress | None) -> None:
         keeping, pace, finished = self._keeping, Pace(self._plan, self._reached), False
         while not finished:
             first, order = self._reached, None if keeping is None else keeping.order()

@@ -113,7 +113,7 @@ class FromEverySource(Lasting):
 
     def resumed(self, state: SourcesShard, shard: int, saved: Saved) -> int:
         """Fill the rows that are done, and search from the other sources only."""
-        known = [rows for rows, _ in saved.manifest.boxes("distances")]
+        known = saved.rows("distances", self.plan.n)
         left = [_left(known, *own) for own in self.plan.ranges]
         batches = [batches_of(rows, self.detail.batch) for rows in left]
         state.batches, state.rounds = batches[shard], max(map(len, batches))

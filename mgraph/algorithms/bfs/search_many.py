@@ -146,7 +146,7 @@ class SearchMany(Lasting):
 
     def resumed(self, state: BatchShard, shard: int, saved: Saved) -> int:
         """Fill the rows that are done, and search from the other sources only."""
-        done = max((rows[1] for rows, _ in saved.manifest.boxes("distances")), default=0)
+        done = max((end for _, end in saved.rows("distances", len(self.sources))), default=0)
         saved.fill(Piece("distances", state.distances[:done], (0, state.first)))
         state.begun = state.row = state.end = done
         return saved.manifest.step

@@ -266,7 +266,7 @@ class Walking(Lasting):
         state.ranks = state.device.xp.empty(self.plan.n, self.plan.dtype)
         saved.fill(Piece("ranks", state.ranks[first:last], (first,)))
         if shard == 0:
-            found = np.concatenate(saved.values("walks")).sum(axis=0)
+            found = np.concatenate(saved.values("walks", (1, 3), np.int64)).sum(axis=0)
             state.control[state.kernels.TANGLED], state.control[state.kernels.WALKED] = found[:2].tolist()
             state.open_words[-1] = int(found[2] > 0)
         return saved.manifest.step

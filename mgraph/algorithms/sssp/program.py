@@ -351,7 +351,7 @@ class FromOneSource(Lasting):
         """Fill the distances of all vertices, and go on with those that were to be relaxed."""
         pending = state.device.xp.zeros(-(-self.plan.n // 32), np.uint32)
         saved.fill(Piece("pending", pending, (0,)))
-        [bound, *_] = saved.values("bound")
+        [bound, *_] = saved.values("bound", (1,), self.plan.dtype)
         state.search.begin(
             pending, state.device.asarray(bound), lambda distances: saved.fill(Piece("distances", distances, (0,)))
         )

@@ -175,6 +175,8 @@ class Keeping:
             except CheckpointError as error:
                 answers = [str(error)]
             wrong = next((answer for answer in answers if isinstance(answer, str)), None)
+            if wrong is None and len(set(answers)) > 1:
+                wrong = f"{self._store}: the shards would go on at different supersteps, {shown(list(answers))}"
             if wrong is None:
                 self._kept = [*self._before(number), manifest]
                 self._final = tuple(stored for stored in manifest.files if stored.final)
@@ -283,6 +285,10 @@ class Keeping:
     def end(self) -> None:
         """Remove what belongs to no complete checkpoint; called when nothing is written any more."""
         self._clear()
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until what is being removed is gone; the folder is held as long."""
         if self._pruning is not None:
             self._pruning.join()
 
@@ -298,8 +304,7 @@ class Keeping:
 
         That happens behind the computation, as a file of gigabytes in memory takes a second.
         """
-        if self._pruning is not None:
-            self._pruning.join()
+        self.settle()
         names = self._store.besides(self._kept)
         self._pruning = threading.Thread(target=self._remove, args=(names,), name="mgraph-checkpoint", daemon=True)
         self._pruning.start()

@@ -83,7 +83,7 @@ class Piece(NamedTuple):
     Attributes
     ----------
     name : str
-        The name of the whole, of letters.
+        The name of the whole, of the letters a to z.
     array : array or Crossing
         The elements, contiguous in the last dimension; what is final may be a `Crossing`.
     origin : tuple of int

@@ -114,10 +114,6 @@ class Manifest:
     written: str
     files: tuple[Stored, ...]
 
-    def boxes(self, name: str) -> list[Box]:
-        """Return the parts of a whole that the checkpoint has."""
-        return [stored.box for stored in self.files if stored.name == name]
-
 
 class Store:
     """A folder of checkpoints, local or at a URL that fsspec knows.
@@ -172,7 +168,9 @@ class Store:
             raise CheckpointError(
                 f"its manifest takes {len(sealed):,} bytes, and at most {LONGEST:,} can be read again"
             )
+        self._settle()
         self._write(f"checkpoint-{manifest.number:012d}.json", [sealed])
+        self._settle()  # before older checkpoints are removed
 
     def make(self) -> None:
         """Make the folder, for all that is written there. What is written later does not bring it back."""
@@ -184,8 +182,15 @@ class Store:
 
     def missing(self, files: Iterable[Stored]) -> list[str]:
         """Return the names of those files that this process does not find."""
-        there = set(self._names())
-        return [stored.file for stored in files if stored.file not in there]
+        listed = set(self._names())
+        # A network's disk may list what was there some seconds ago.
+        return [stored.file for stored in files if stored.file not in listed and not self._is_there(stored.file)]
+
+    def _is_there(self, name: str) -> bool:
+        if not self._remote:
+            return os.path.exists(os.path.join(self.place, name))
+        system, inner = system_of(self.place)
+        return bool(system.exists(f"{inner}/{name}"))
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
@@ -292,8 +297,8 @@ class Store:
         def removed(name: str) -> None:
             try:
                 self._remove(name)
-            except OSError as error:
-                failures.append(f"{name} ({error.strerror or error})")
+            except Exception as error:  # of any library by which fsspec knows URLs
+                failures.append(f"{name} ({_why(error)})")
 
         with ThreadPoolExecutor(READERS, "mgraph-checkpoint") as threads:
             for pattern in (_MANIFEST, _FILE):  # no manifest is left without its files
@@ -305,7 +310,7 @@ class Store:
         """Remove the files that were being written when a worker or a client was killed."""
         for name in self._names():
             if _BEGUN.fullmatch(name):
-                with contextlib.suppress(OSError):  # of a folder that can only be read
+                with contextlib.suppress(Exception):  # of a folder that can only be read
                     self._remove(name)
 
     def _names(self) -> list[str]:
@@ -319,8 +324,21 @@ class Store:
             return []
         except NotADirectoryError as error:
             raise CheckpointError(f"{self.place} is a file: give a folder for checkpoints") from error
-        except OSError as error:
-            raise CheckpointError(f"{self.place} cannot be listed: {error.strerror or error}") from error
+        except MgraphError:
+            raise
+        except Exception as error:  # of any library by which fsspec knows URLs
+            raise CheckpointError(f"{self.place} cannot be listed: {_why(error)}") from error
+
+    def _settle(self) -> None:
+        """Wait until the names of the files are on disk, where it is local or its network says so."""
+        if self._remote or os.name == "nt":
+            return
+        with contextlib.suppress(OSError):  # of a disk that has no such wait
+            folder = os.open(self.place, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
 
     def _write(self, name: str, content: Iterable[bytes | memoryview]) -> None:
         """Write a file, part by part; it appears whole."""
@@ -361,8 +379,8 @@ class Store:
             raise
         except FileNotFoundError as error:
             raise CheckpointError(f"{self.place}: {name} is missing; can this machine read the folder?") from error
-        except OSError as error:
-            raise CheckpointError(f"{self.place}: {name} cannot be read: {error}") from error
+        except Exception as error:  # of any library by which fsspec knows URLs
+            raise CheckpointError(f"{self.place}: {name} cannot be read: {_why(error)}") from error
 
     def _refuse(self, name: str) -> NoReturn:
         raise CheckpointError(f"{self.place}: {name} is damaged: it is no file, or longer than it can be")
@@ -401,6 +419,8 @@ class Saved:
             if np.dtype(stored.dtype) != np.dtype(piece.array.dtype):
                 raise CheckpointError(f"{self.store}: {stored.file} holds {stored.dtype}, not {piece.array.dtype}")
             needed.append((stored, shared))
+        if _overlapping([shared for _, shared in needed]):
+            raise CheckpointError(f"{self.store}: two files of the checkpoint hold the same elements of {piece.name}")
         with ThreadPoolExecutor(READERS, "mgraph-checkpoint") as readers:
             for start in range(0, len(needed), READERS):
                 some = needed[start : start + READERS]
@@ -412,12 +432,37 @@ class Saved:
         if missing:
             raise CheckpointError(f"{self.store}: the checkpoint lacks {missing:,} elements of {piece.name}")
 
-    def values(self, name: str) -> list[np.ndarray]:
-        """Return the contents of all files of a whole, at least one, in the order of the manifest."""
-        found = [self.store.read(stored) for stored in self.manifest.files if stored.name == name]
+    def values(self, name: str, shape: tuple[int, ...], dtype: Any) -> list[np.ndarray]:
+        """Return what each shard has written of a whole, one file each, or raise CheckpointError if it is not so."""
+        found = [stored for stored in self.manifest.files if stored.name == name]
         if not found:
             raise CheckpointError(f"{self.store}: the checkpoint lacks {name}")
-        return found
+        if any(stored.shape != shape or np.dtype(stored.dtype) != np.dtype(dtype) for stored in found):
+            raise CheckpointError(f"{self.store}: of {name} the checkpoint has files of another shape or type")
+        return [self.store.read(stored) for stored in found]
+
+    def rows(self, name: str, n: int) -> list[tuple[int, int]]:
+        """Return which rows of a matrix of `n` rows the files have, or raise CheckpointError if it is none."""
+        boxes = [stored.box for stored in self.manifest.files if stored.name == name]
+        if any(len(box) != 2 or box[0][1] > n for box in boxes):
+            raise CheckpointError(f"{self.store}: of {name} the checkpoint has files that are no rows of {n:,}")
+        return [box[0] for box in boxes]
+
+
+def _overlapping(boxes: Iterable[Box]) -> bool:
+    """Return whether two of some boxes share elements."""
+    beside: list[Box] = []  # those that reach as far as the next one's first row
+    for box in sorted(boxes):
+        beside = [other for other in beside if other[0][1] > box[0][0]]
+        if any(overlap(box, other) for other in beside):
+            return True
+        beside.append(box)
+    return False
+
+
+def _why(error: Exception) -> str:
+    """Return in words why a file or a folder could not be read or written."""
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
 def _checksum(fields: Mapping[str, Any]) -> int:
@@ -433,7 +478,7 @@ def _manifest(found: Any, number: int) -> Manifest:
         raise ValueError(f"its format is {found['format']!r}, and this version of mgraph reads {FORMAT}")
     files = tuple(_stored(each) for each in found["files"])
     step, fingerprint, call = found["step"], found["input"], found["call"]
-    if type(step) is not int or step < 0 or type(fingerprint) is not int or not isinstance(call, dict):
+    if type(step) is not int or not 0 <= step < 1 << 31 or type(fingerprint) is not int or not isinstance(call, dict):
         raise ValueError("its superstep, fingerprint or call is none")
     return Manifest(number, call, fingerprint, step, str(found["written"]), files)
 
@@ -443,6 +488,8 @@ def _stored(found: Any) -> Stored:
     if not all(type(end) is int for ends in box for end in ends) or not all(0 <= a <= b < 1 << 48 for a, b in box):
         raise ValueError(f"a part of a whole cannot be {found['part']!r}")
     stored = Stored(found["file"], found["name"], box, found["dtype"], found["crc32"], found["final"] is True)
+    if not isinstance(stored.name, str):
+        raise ValueError(f"a whole cannot be called {stored.name!r}")
     if not (isinstance(stored.file, str) and _FILE.fullmatch(stored.file)):
         raise ValueError(f"a file cannot be called {stored.file!r}")
     if np.dtype(stored.dtype).kind not in "iuf" or type(stored.checksum) is not int:

@@ -194,5 +194,3 @@ def filled(program: Lasting, state: Any, shard: int, place: str, number: int) ->
         return program.resumed(state, shard, Saved(store, store.manifest(number)))
     except CheckpointError as error:
         return str(error)
-    except (ArithmeticError, LookupError, TypeError, ValueError) as error:  # of what is in the manifest
-        return f"{place}: checkpoint {number} is damaged: {error}"
