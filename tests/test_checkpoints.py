@@ -1084,8 +1084,9 @@ def test_a_fault_of_the_program_is_not_damage(stopped, monkeypatch):
         raise ValueError("a fault of the program")
 
     monkeypatch.setattr(FloydWarshall, "resumed", resumes)
-    with pytest.raises(ValueError, match="a fault of the program"):
+    with pytest.raises(ValueError, match="a fault of the program") as caught:
         resumed(stopped)
+    assert not isinstance(caught.value, CheckpointError)
 
 
 def test_arguments_are_checked(tmp_path):

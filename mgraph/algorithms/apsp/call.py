@@ -182,7 +182,7 @@ def apsp(
     apart = known.get("method") == COMPONENTS_FIRST and method == "auto"
     if apart or (known.get("method") in METHODS and method in ("auto", known["method"])):
         method = method if apart else known["method"]
-        block = known.get("block") if block is None else block
+        block = (known.get("block") or None) if block is None else block  # 0 of methods without blocks
         dtype = known.get("dtype") if dtype is None or exactly else dtype
     block = None if block is None else checked_integer("block", block, 1)
     span = checked_span(span, progress)
