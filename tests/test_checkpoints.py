@@ -456,8 +456,16 @@ def test_the_last_two_checkpoints_are_kept(tmp_path):
 
 
 def test_files_that_a_killed_worker_has_begun_are_removed(stopped):
-    begun = [stopped / ".000000000003-0123abcd-distances-0-0.bin.tmp", stopped / ".checkpoint-000000000003.json.tmp"]
-    others = [stopped / ".notes.tmp", stopped / "notes"]
+    begun = [
+        stopped / f".{name}.0123abcd.tmp"
+        for name in (
+            "000000000003-0123abcd-distances-0-0.bin",
+            "checkpoint-000000000003.json",
+            "checkpoint-1000000000000.json",
+            "checkpoint-command.json",
+        )
+    ]
+    others = [stopped / ".notes.tmp", stopped / ".notes.0123abcd.tmp", stopped / "notes"]
     for path in begun + others:
         path.write_bytes(b"a part")
     found, _ = resumed(stopped)
@@ -612,6 +620,38 @@ def test_a_pipe_in_the_place_of_a_file(stopped, place):
     os.mkfifo(path)
     _, seen = resumed(stopped)
     assert seen[0] == json.loads(first.read_text())["step"] + 3
+
+
+@pytest.mark.parametrize("name", ["checkpoint-command.json", "checkpoint-000000000001.json"])
+def test_a_file_that_is_begun_is_nothing_that_is_there(tmp_path, monkeypatch, name):
+    """Neither what lies under its name is written to, nor a name that can be guessed."""
+    folder, other, opened, opens = tmp_path / "kept", tmp_path / "other", [], os.open
+    folder.mkdir()
+    other.write_text("mine")
+
+    def noted(path, flags, *more, **options):
+        if str(path).endswith(".tmp"):
+            opened.append(Path(path).name)
+            assert flags & os.O_EXCL
+        return opens(path, flags, *more, **options)
+
+    (folder / f".{name}.tmp").symlink_to(other)
+    (folder / name).symlink_to(other)
+    kept = Store(str(folder))
+    monkeypatch.setattr(os, "open", noted)
+    for _ in range(2):
+        if name == "checkpoint-command.json":
+            kept.note(["apsp"])
+        else:
+            kept.complete(store.Manifest(1, {}, 0, 0, "", ()))
+    assert other.read_text() == "mine" and not (folder / name).is_symlink()
+    assert len(set(opened)) == 2
+
+
+def test_a_pipe_under_the_name_of_a_file_that_is_begun(tmp_path):
+    os.mkfifo(tmp_path / ".checkpoint-command.json.tmp")
+    (tmp_path / "path.txt").write_text("0 1 1\n1 2 1\n")
+    mgraph_command("apsp", "path.txt", "--device", "cpu", "--checkpoint", tmp_path, cwd=tmp_path)
 
 
 def test_a_folder_is_for_one_call_at_a_time(stopped):

@@ -26,6 +26,7 @@ import logging
 import math
 import os
 import re
+import secrets
 import stat
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -59,10 +60,11 @@ READERS = min(8, limits.cores())
 #: The most bytes of a manifest.
 LONGEST = 1 << 26
 
-_MANIFEST = re.compile(r"checkpoint-(\d{12})\.json")
-_FILE = re.compile(r"(\d{12})-[0-9a-f]{8}-[a-z]+(-\d+)+\.bin")
-#: What a file is called while it is written.
-_BEGUN = re.compile(rf"\.({_MANIFEST.pattern}|{_FILE.pattern})\.tmp")
+_NUMBER = r"(\d{12}|[1-9]\d{12,})"
+_MANIFEST = re.compile(rf"checkpoint-{_NUMBER}\.json")
+_FILE = re.compile(rf"{_NUMBER}-[0-9a-f]{{8}}-[a-z]+(-\d+)+\.bin")
+#: What a file is called while it is written: nobody can guess the digits, and lay something else in its place.
+_BEGUN = re.compile(rf"\.({_MANIFEST.pattern}|{_FILE.pattern}|{re.escape(COMMAND)})\.[0-9a-f]{{8}}\.tmp")
 
 
 @dataclass(frozen=True)
@@ -350,9 +352,10 @@ class Store:
             system.pipe_file(f"{inner}/{name}", bytes(whole))
             return
         folder = Path(self.place)
-        path, beside = folder / name, folder / f".{name}.tmp"
+        path, beside = folder / name, folder / f".{name}.{secrets.token_hex(4)}.tmp"
+        opened = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o666)
         try:
-            with beside.open("wb") as file:
+            with open(opened, "wb") as file:
                 for part in content:
                     file.write(part)
                 file.flush()
