@@ -654,6 +654,34 @@ def test_a_pipe_under_the_name_of_a_file_that_is_begun(tmp_path):
     mgraph_command("apsp", "path.txt", "--device", "cpu", "--checkpoint", tmp_path, cwd=tmp_path)
 
 
+def test_a_folder_in_the_place_of_a_manifest(stopped):
+    first, last = complete(stopped)
+    last.unlink()
+    last.mkdir()
+    here = Path("/proc/self/fd")
+    before = len(list(here.iterdir())) if here.exists() else 0
+    with pytest.raises(CheckpointError, match="it is no file"):
+        Store(str(stopped)).manifest(int(last.stem.rpartition("-")[2]))
+    assert not here.exists() or len(list(here.iterdir())) == before
+    _, seen = resumed(stopped)
+    assert seen[0] == json.loads(first.read_text())["step"] + 3
+
+
+def test_numbers_of_more_digits(stopped):
+    last = complete(stopped)[-1]
+    last.rename(stopped / "checkpoint-999999999999.json")
+    seen = []
+
+    def progress(k, of):
+        seen.append(k)
+        time.sleep(0.5)  # for files to be written
+
+    resumed(stopped, checkpoint_every=0, progress=progress)
+    assert Store(str(stopped)).numbers()[0] > 999999999999
+    _, seen = resumed(stopped)
+    assert seen[0] > 6
+
+
 def test_a_folder_is_for_one_call_at_a_time(stopped):
     running = []
 
@@ -758,7 +786,9 @@ def test_johnsons_potentials_are_a_part_of_the_input(tmp_path):
 def test_workers_that_do_not_see_the_same_folder(tmp_path, monkeypatch):
     call, options, names = CALLS["blocked"]
     monkeypatch.setattr(Store, "missing", lambda self, files: [files[0].file])
-    with pytest.warns(RuntimeWarning, match="1 files are not there: do all workers see the same folder") as caught:
+    with pytest.warns(
+        RuntimeWarning, match="1 of its files are not in the folder, such as .*a worker sees another folder"
+    ) as caught:
         found = call(
             GRAPH,
             device="cpu",
@@ -769,6 +799,33 @@ def test_workers_that_do_not_see_the_same_folder(tmp_path, monkeypatch):
         )
     equal(found, call(GRAPH, device="cpu", **options), names)
     assert len(caught) == 1 and not complete(tmp_path)
+
+
+@pytest.fixture
+def paused(monkeypatch):
+    """Each checkpoint is written before the next span: so after a span, that of the span before is complete."""
+    monkeypatch.setattr(Lasting, "COPIED", False)
+
+
+def test_final_rows_whose_files_were_removed_are_written_again(tmp_path, paused):
+    (call, options, names), graph = CALLS["bfs_many"], GRAPH
+    options = options | {"span": 10}
+    on, removed = {"device": "cpu", "checkpoint": tmp_path}, []
+
+    def progress(k, of):
+        files = [
+            path for path in tmp_path.glob("*.bin") if any(path.name in each.read_text() for each in complete(tmp_path))
+        ]
+        if files and not removed:
+            removed.extend(complete(tmp_path) + files)
+            for path in removed:
+                path.unlink()
+
+    with pytest.warns(RuntimeWarning, match="files are not in the folder, such as"):
+        wanted = call(graph, checkpoint_every=0, progress=progress, **on, **options)
+    named = [each["file"] for each in json.loads(complete(tmp_path)[-1].read_text())["files"]]
+    assert removed and named and all((tmp_path / name).exists() for name in named)
+    equal(call(graph, resume=True, **on, **options), wanted, names)
 
 
 def test_a_resumed_call_keeps_two_checkpoints(stopped):
@@ -1129,6 +1186,23 @@ def test_a_fault_of_the_program_is_not_damage(stopped, monkeypatch):
     assert not isinstance(caught.value, CheckpointError)
 
 
+class InBytes:
+    """A path of bytes."""
+
+    def __fspath__(self):
+        return b"kept"
+
+
+def test_a_relative_folder_in_a_folder_that_is_gone(tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(InputError, match="checkpoint must be an absolute path"):
+        mgraph.apsp(GRAPH, device="cpu", checkpoint="kept")
+    monkeypatch.undo()
+
+
 def test_arguments_are_checked(tmp_path):
     for options, text in (
         ({"resume": True}, "resume goes with checkpoint="),
@@ -1136,6 +1210,9 @@ def test_arguments_are_checked(tmp_path):
         ({"checkpoint": 5}, "checkpoint must be a folder"),
         ({"checkpoint": ""}, "checkpoint must be a folder"),
         ({"checkpoint": "a\0b"}, "checkpoint must be a folder"),
+        ({"checkpoint": b"kept"}, "checkpoint must be a folder"),
+        ({"checkpoint": "a\ud800"}, "checkpoint must be a folder"),
+        ({"checkpoint": InBytes()}, "checkpoint must be a folder"),
         ({"checkpoint": tmp_path, "checkpoint_every": 10**400}, "checkpoint_every must be a number of seconds"),
         ({"checkpoint": tmp_path, "checkpoint_every": -1}, "checkpoint_every must be a number of seconds"),
         ({"checkpoint": tmp_path, "checkpoint_every": "often"}, "checkpoint_every must be a number of seconds"),
@@ -1209,6 +1286,70 @@ def test_a_signal_in_the_middle_of_writing(tmp_path, where, sent, code):
     np.testing.assert_array_equal(np.load(tmp_path / "found.npy"), wanted)
     left = {file.name for file in folder.iterdir()}
     assert named <= left and not left & begun and not any(name.endswith(".tmp") for name in left)
+
+
+def note(folder, *words, ran_in="."):
+    (folder / "checkpoint-command.json").write_text(json.dumps({"command": words, "folder": str(ran_in)}))
+
+
+@pytest.fixture
+def noted(stopped, tmp_path):
+    """A folder with checkpoints and the command that has written them, whose file follows ``--``."""
+    edges = GRAPH.to_scipy().tocoo()
+    np.savetxt(tmp_path / "grid.txt", np.column_stack([edges.row, edges.col, edges.data]), fmt="%d")
+    options = ("--method", "blocked", "--block", "32", "--span", "3", "--device", "cpu")
+    note(stopped, "apsp", *options, "--", "grid.txt", ran_in=tmp_path)
+    return stopped
+
+
+def test_a_command_whose_files_follow_two_dashes(noted, tmp_path):
+    mgraph_command("resume", noted, "--out", tmp_path / "found.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "found.npy"), mgraph.apsp(GRAPH, device="cpu").distances)
+
+
+def test_resuming_in_another_folder_is_refused(noted, tmp_path):
+    for words in (["--checkpoint", "other"], ["--checkpoint=other"]):
+        said = mgraph_command("resume", noted, *words, code=2).stderr
+        assert f"mgraph resume goes on in {noted}" in " ".join(said.split())
+    assert not (tmp_path / "other").exists()
+
+
+def test_resuming_with_a_bad_option(noted):
+    said = mgraph_command("resume", noted, "--nonsense", code=2).stderr
+    assert " apsp [OPTIONS] [FILE]..." in said and "FOLDER" not in said and "No such option" in said
+    assert "give FOLDER first" in " ".join(mgraph_command("resume", "--overwrite", noted, code=2).stderr.split())
+
+
+def test_resuming_without_a_checkpoint(noted):
+    for manifest in complete(noted):
+        manifest.unlink()
+    assert "holds no checkpoint to go on from" in mgraph_command("resume", noted, code=1).stderr
+
+
+def test_a_command_of_another_user_is_not_run(noted, monkeypatch):
+    kept = Store(str(noted))
+    assert kept.noted()[0][0] == "apsp"
+    other = os.geteuid() + 1
+    monkeypatch.setattr(os, "geteuid", lambda: other)
+    with pytest.raises(CheckpointError, match="is another user's"):
+        kept.noted()
+
+
+def test_a_command_that_cannot_be_read_is_not_damaged(noted):
+    (noted / "checkpoint-command.json").unlink()
+    (noted / "checkpoint-command.json").symlink_to("checkpoint-command.json")
+    with pytest.raises(CheckpointError, match="cannot be read: ") as caught:
+        Store(str(noted)).noted()
+    assert "damaged" not in str(caught.value)
+
+
+def test_a_command_in_a_folder_whose_name_is_not_utf_8(tmp_path, monkeypatch):
+    folder = os.path.join(os.fsencode(tmp_path), b"caf\xe9")
+    os.mkdir(folder)
+    monkeypatch.chdir(os.fsdecode(folder))
+    kept = Store(str(tmp_path))
+    kept.note(["apsp", "grid.npz"])
+    assert kept.noted() == (["apsp", "grid.npz"], os.fsdecode(folder))
 
 
 def test_resume_without_a_command(stopped, tmp_path):

@@ -27,18 +27,27 @@ def resume(ctx: click.Context, folder: str, options: tuple[str, ...]) -> None:
     """Go on with the command that has written checkpoints to FOLDER, in the folder in which it ran.
 
     It gets the options that it had, and those given here. They may name other devices or workers.
+
+    The command is noted in FOLDER. So resume from folders only that nobody else can write to.
     """
+    if folder.startswith("-"):
+        raise click.UsageError(f"give FOLDER first, then the options of the command, got {folder!r}")
     wanted = checked_checkpoints(folder, None, True)
     assert wanted is not None
     words, ran_in = wanted.store.noted()
+    if not wanted.store.numbers():
+        raise CheckpointError(f"{folder} holds no checkpoint to go on from: give the command itself again")
     command = main.get_command(ctx, words[0])
     if command is None or not any(each.name == "checkpoint" for each in command.params):
         raise CheckpointError(f"{folder}: mgraph has no command {words[0]!r} that writes checkpoints")
     moves = any(_named(each) in PLACES for each in options)
-    kept = _without((*PLACES, *WAYS), words[1:]) if moves else words[1:]
-    arguments: list[Any] = [*kept, "--checkpoint", wanted.store.place, "--resume", *options]
+    end = words.index("--") if "--" in words else len(words)  # after it, words are files
+    kept = _without((*PLACES, *WAYS), words[1:end]) if moves else words[1:end]
+    arguments: list[Any] = [*kept, "--checkpoint", wanted.store.place, "--resume", *options, *words[end:]]
     with contextlib.chdir(ran_in) if os.path.isdir(ran_in) else contextlib.nullcontext():
-        with command.make_context(words[0], arguments, parent=ctx) as inner:
+        with command.make_context(words[0], arguments, parent=ctx.parent) as inner:
+            if inner.params["checkpoint"] != wanted.store.place:
+                raise click.UsageError(f"mgraph resume goes on in {folder}: --checkpoint cannot name another folder")
             command.invoke(inner)
 
 

@@ -262,7 +262,11 @@ class Keeping:
             if not error:
                 hidden = self._store.missing(manifest.files)
                 if hidden:
-                    raise CheckpointError(f"{len(hidden)} files are not there: do all workers see the same folder?")
+                    self._forget(hidden)
+                    raise CheckpointError(
+                        f"{len(hidden)} of its files are not in the folder, such as {hidden[0]}: they were removed, or "
+                        "a worker sees another folder"
+                    )
                 self._store.complete(manifest)
                 self._kept, self._final = [*self._kept, manifest][-KEPT:], final
         except Exception as failed:  # of any library by which fsspec knows URLs
@@ -281,6 +285,14 @@ class Keeping:
         made = Written(self._number, step, sum(stored.nbytes for stored in files), done_in)
         _log.info("checkpoint %d, of superstep %d: %d bytes in %.3g s to %s", *made, self._store)
         return made
+
+    def _forget(self, hidden: Sequence[str]) -> None:
+        """Let the shards write final elements again whose files are not there, if this run has written them.
+
+        Those of an earlier run are no piece of this one. They stay missed, so that no checkpoint lacks them.
+        """
+        gone = {name for name in hidden if f"-{self._run}-" in name}
+        self._final = tuple(stored for stored in self._final if stored.file not in gone)
 
     def end(self) -> None:
         """Remove what belongs to no complete checkpoint; called when nothing is written any more."""
@@ -368,8 +380,22 @@ def checked_checkpoints(checkpoint: Any, every: Any, resume: Any) -> Checkpoints
             if value is not None:
                 raise InputError(Argument(name), " goes with ", Given("checkpoint"))
         return None
-    if not isinstance(checkpoint, str | os.PathLike) or not os.fspath(checkpoint) or "\0" in os.fspath(checkpoint):
-        raise InputError(argument="checkpoint", value=checkpoint, expected="a folder, as a path or a URL")
-    place = absolute(os.path.expanduser(os.fspath(checkpoint)))
+    place = _checked_place(checkpoint)
     seconds = configured_every() if every is None else checked_seconds("checkpoint_every", every, 0)
     return Checkpoints(Store(place), seconds, resume)
+
+
+def _checked_place(checkpoint: Any) -> str:
+    """Return the folder that a call's argument `checkpoint` names, as other processes know it."""
+    try:
+        text = os.fspath(checkpoint)
+        named = isinstance(text, str) and bool(text) and b"\0" not in os.fsencode(text)
+    except (TypeError, UnicodeEncodeError):  # no path, or half of a character
+        named = False
+    if not named:
+        raise InputError(argument="checkpoint", value=checkpoint, expected="a folder, as a path or a URL")
+    try:
+        return absolute(os.path.expanduser(text))
+    except FileNotFoundError as error:
+        expected = "an absolute path, as the working folder is no longer there"
+        raise InputError(argument="checkpoint", value=checkpoint, expected=expected) from error

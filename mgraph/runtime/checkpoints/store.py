@@ -269,14 +269,16 @@ class Store:
         Raises
         ------
         CheckpointError
-            If no command has written them, or the file is damaged.
+            If no command has written them, the file is damaged, or another user owns it.
         """
         if COMMAND not in self._names():
             raise CheckpointError(f"no command has written checkpoints to {self.place}: call with resume=True instead")
+        raw = self._read(COMMAND, LONGEST, own=True)
         try:
-            found = json.loads(self._read(COMMAND, LONGEST))
+            found = json.loads(raw)
             words, folder = found["command"], found["folder"]
-            json.dumps([words, folder], ensure_ascii=False).encode()  # no half of a character
+            # No half of a character; the bytes of a name that is not UTF-8 are.
+            json.dumps([words, folder], ensure_ascii=False).encode(errors="surrogateescape")
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise CheckpointError(f"{self.place}: {COMMAND} is damaged: {error}") from error
         whole = isinstance(words, list) and words and all(isinstance(each, str) for each in (*words, folder))
@@ -365,15 +367,24 @@ class Store:
             beside.unlink(missing_ok=True)
             raise
 
-    def _read(self, name: str, most: int) -> bytes:
-        """Return a file, or raise CheckpointError if it has more than so many bytes, before they take memory."""
+    def _read(self, name: str, most: int, own: bool = False) -> bytes:
+        """Return a file, or raise CheckpointError if it has more than so many bytes, before they take memory.
+
+        With `own` it must be this user's, where the system says whose it is.
+        """
         try:
             if not self._remote:
-                path = os.path.join(self.place, name)
-                with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
-                    there = os.fstat(file.fileno())
-                    fits = stat.S_ISREG(there.st_mode) and there.st_size <= most
-                    return file.read(there.st_size) if fits else self._refuse(name)
+                opened = os.open(os.path.join(self.place, name), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+                try:
+                    there = os.fstat(opened)
+                    if not stat.S_ISREG(there.st_mode) or there.st_size > most:
+                        self._refuse(name)
+                    if own and there.st_uid != getattr(os, "geteuid", lambda: there.st_uid)():
+                        raise CheckpointError(f"{self.place}: {name} is another user's: give its command yourself")
+                    with open(opened, "rb", closefd=False) as file:
+                        return file.read(there.st_size)
+                finally:
+                    os.close(opened)
             system, inner = system_of(self.place)
             path = f"{inner}/{name}"
             system.invalidate_cache(inner)
