@@ -20,6 +20,7 @@ import dask
 import fsspec
 import numpy as np
 import pytest
+import scipy.sparse
 from test_cluster import cluster, gpus, kill_a_worker, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 from test_recovery import LOST, mortals, nursed
 
@@ -1249,6 +1250,28 @@ def test_resume_on_the_command_line(tmp_path):
     assert json.loads(found.stdout)["workers"] == 2
     wanted = mgraph.apsp(mgraph.read(ran / "path.txt"), device="cpu").distances
     np.testing.assert_array_equal(np.load(ran / "found.npy"), wanted)
+
+
+def test_paths_given_to_resume_are_of_the_folder_in_which_it_is_called(stopped, tmp_path):
+    ran, elsewhere = tmp_path / "ran", tmp_path / "elsewhere"
+    ran.mkdir()
+    elsewhere.mkdir()
+    scipy.sparse.save_npz(ran / "graph.npz", GRAPH.to_scipy())
+    options = ("--device", "cpu", "--method", "blocked", "--block", "32")
+    mgraph_command("apsp", "graph.npz", *options, "--checkpoint", "kept", cwd=ran)
+    shutil.copytree(stopped, ran / "kept", dirs_exist_ok=True)
+    mgraph_command("resume", ran / "kept", "--out", "one.npy", cwd=elsewhere)
+    mgraph_command("resume", ran / "kept", "--out=two.npy", cwd=elsewhere)
+    assert {path.name for path in elsewhere.iterdir()} == {"one.npy", "two.npy"}
+
+
+def test_a_command_says_that_a_checkpoint_is_damaged(stopped, tmp_path):
+    scipy.sparse.save_npz(tmp_path / "graph.npz", GRAPH.to_scipy())
+    damaged("flipped", complete(stopped)[-1])
+    on = ("--device", "cpu", "--method", "blocked", "--block", "32", "--checkpoint", stopped, "--resume")
+    lines = mgraph_command("apsp", tmp_path / "graph.npz", *on).stderr.splitlines()
+    [line] = [line for line in lines if line.startswith("mgraph: warning: checkpoint")]
+    assert "cannot be used" in line and "is damaged" in line
 
 
 @pytest.mark.parametrize(

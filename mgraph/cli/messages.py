@@ -1,6 +1,7 @@
 """How errors and warnings read on the command line: one line each, in the options of the command."""
 
 import contextlib
+import logging
 from collections.abc import Iterator
 from typing import Any, TextIO
 
@@ -46,6 +47,42 @@ def show_warning(
     """Print a warning in one line, as `warnings.showwarning`."""
     text = _sentence(message) if isinstance(message, Worded) else _versions_in_words(str(message))
     click.echo(f"mgraph: warning: {' '.join(text.split())}", err=True)
+
+
+class _Lines(logging.Handler):
+    """Prints what is logged, one line each."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print a record."""
+        click.echo(f"mgraph: warning: {' '.join(record.getMessage().split())}", err=True)
+
+
+@contextlib.contextmanager
+def logged_warnings() -> Iterator[None]:
+    """Print what mgraph logs as a warning, such as a worker that was lost, where logging is disabled otherwise.
+
+    What other packages log stays hidden: Dask's loggers have handlers of their own, which are put aside.
+    """
+    disabled = logging.root.manager.disable
+    if not disabled:  # all of it is shown
+        yield
+        return
+    own, nowhere, lines = logging.getLogger("mgraph"), logging.NullHandler(), _Lines(logging.WARNING)
+    others = [each for each in logging.root.manager.loggerDict.values() if isinstance(each, logging.Logger)]
+    before = {logger: logger.handlers for logger in others if logger.handlers and logger is not own}
+    try:
+        for logger in before:
+            logger.handlers = [nowhere]
+        logging.root.addHandler(nowhere)  # else Python prints the warnings of loggers without handlers
+        own.addHandler(lines)
+        logging.disable(logging.NOTSET)
+        yield
+    finally:
+        logging.disable(disabled)
+        own.removeHandler(lines)
+        logging.root.removeHandler(nowhere)
+        for logger, handlers in before.items():
+            logger.handlers = handlers
 
 
 def _versions_in_words(text: str) -> str:

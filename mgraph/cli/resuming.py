@@ -1,6 +1,7 @@
 """``mgraph resume``: going on with a command from the checkpoints that it has written."""
 
 import contextlib
+import itertools
 import os
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import click
 
 from ..errors import CheckpointError
+from ..io.files import absolute
 from ..runtime.checkpoints import checked_checkpoints
 from .commands import main
 
@@ -26,7 +28,8 @@ WAYS = ("--wait-for-workers", "--tls-ca-file", "--tls-cert", "--tls-key")
 def resume(ctx: click.Context, folder: str, options: tuple[str, ...]) -> None:
     """Go on with the command that has written checkpoints to FOLDER, in the folder in which it ran.
 
-    It gets the options that it had, and those given here. They may name other devices or workers.
+    It gets the options that it had, and those given here. They may name other devices or workers; paths in them are of
+    the folder in which you are.
 
     The command is noted in FOLDER. So resume from folders only that nobody else can write to.
     """
@@ -43,7 +46,14 @@ def resume(ctx: click.Context, folder: str, options: tuple[str, ...]) -> None:
     moves = any(_named(each) in PLACES for each in options)
     end = words.index("--") if "--" in words else len(words)  # after it, words are files
     kept = _without((*PLACES, *WAYS), words[1:end]) if moves else words[1:end]
-    arguments: list[Any] = [*kept, "--checkpoint", wanted.store.place, "--resume", *options, *words[end:]]
+    arguments: list[Any] = [
+        *kept,
+        "--checkpoint",
+        wanted.store.place,
+        "--resume",
+        *_from_here(command, options),
+        *words[end:],
+    ]
     with contextlib.chdir(ran_in) if os.path.isdir(ran_in) else contextlib.nullcontext():
         with command.make_context(words[0], arguments, parent=ctx.parent) as inner:
             if inner.params["checkpoint"] != wanted.store.place:
@@ -54,6 +64,20 @@ def resume(ctx: click.Context, folder: str, options: tuple[str, ...]) -> None:
 def _named(word: str) -> str:
     """Return the option that a word of a command names, if it is one."""
     return word.partition("=")[0]
+
+
+def _from_here(command: click.Command, options: Iterable[str]) -> list[str]:
+    """Return options of a command, with the paths that they give as they are known in every folder."""
+    files = [each for each in command.params if isinstance(each, click.Option) and isinstance(each.type, click.Path)]
+    names = {name for each in files for name in each.opts}
+    found, ahead = [], iter(options)
+    for word in ahead:
+        name, equals, path = word.partition("=")
+        if word in names:
+            found += [word, *(absolute(path) for path in itertools.islice(ahead, 1))]
+        else:
+            found.append(f"{name}={absolute(path)}" if equals and name in names else word)
+    return found
 
 
 def _without(names: Sequence[str], words: Iterable[str]) -> list[str]:

@@ -27,6 +27,7 @@ from ..results import Result
 from ..runtime.checkpoints import checked_checkpoints, held
 from .commands import WORDS
 from .interrupts import closed, stoppable
+from .messages import logged_warnings
 from .summaries import as_json_text, described
 from .workers import check_workers, client_of
 
@@ -155,6 +156,7 @@ def perform(
                 tqdm(desc=name, unit=" steps", leave=False, disable=hidden) as bar,
                 stoppable(by_workers=client is not None) as look,
                 COMPILING.listening(lambda begins: _compiling(bar, name, begins, look)),
+                logged_warnings(),
             ):
 
                 def progress(done: int, total: int | None) -> None:

@@ -276,8 +276,10 @@ class Keeping:
         self._clear()
         if error:
             text = f"checkpoint {self._number} was not written to {self._store}, and the call goes on: {error}"
-            _log.warning("%s", text)
-            if not self._warned:
+            if self._warned:
+                _log.warning("%s", text)
+            else:
+                _log.info("%s", text)
                 warnings.warn(text, RuntimeWarning, stacklevel=2)
             self._warned = True
             return None
