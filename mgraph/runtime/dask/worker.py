@@ -167,7 +167,7 @@ class Session:
             pulse.stop()
         writer, self.writer = self.writer, None
         if writer is not None:
-            writer.stop()  # what it writes is a copy, or final
+            writer.stop()  # what it writes changes no more: a copy, what is final, or the state of an aborted call
         self.program = self.state = self.superstep = None
 
     def forget(self, names: Sequence[str]) -> None:
