@@ -11,7 +11,7 @@ import dask
 import numpy as np
 import pytest
 from distributed import Client
-from test_checkpoints import Steps, written
+from test_checkpoints import Steps, writing, written  # noqa: F401  (a fixture, too)
 from test_cli import ok
 from test_cluster import kill_a_worker, wait_until
 from test_cluster import pytestmark as cluster_marks
@@ -162,7 +162,7 @@ def test_a_call_with_checkpoints_on_a_graph_of_another_client(mortals, others, t
     with grid(mortals) as graph:
         graph.publish("streets")
     handle = mgraph.resident("streets", others[0])
-    steps, killing = Steps(), written(tmp_path, pause=0.2, then=lambda: kill_a_worker(mortals))
+    steps, killing = Steps(), written(tmp_path, then=lambda: kill_a_worker(mortals))
 
     def progress(k, of):
         steps(k, of)

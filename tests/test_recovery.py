@@ -13,6 +13,7 @@ from test_cluster import QUIET, forked, gpus, kill_a_worker, pytestmark, wait_un
 import mgraph
 from mgraph.errors import InputError, WorkerLostError
 from mgraph.runtime.dask import driver, tasks
+from mgraph.runtime.losses import attempted
 from tests.present import present
 
 __all__ = ["gpus"]  # a fixture
@@ -212,3 +213,16 @@ def test_a_worker_whose_gpu_fails_is_replaced(gpus, at):
     )
     wait_until(lambda: len(present(gpus)) == len(found.plan.devices))
     assert mgraph.apsp(given, client=gpus, method="blocked").distances.to_numpy().shape == (2000, 2000)
+
+
+def test_retries_that_are_fewer_after_a_loss_end_the_attempts():
+    """As Dask's configuration may change meanwhile."""
+    left, made = iter([2, 0]), []
+
+    def attempt():
+        made.append(0)
+        raise WorkerLostError("a worker was lost", workers=("tcp://nowhere",), among=1)
+
+    with pytest.raises(WorkerLostError, match="the call was made 2 times"):
+        attempted(attempt, lambda loss: None, lambda: next(left))
+    assert len(made) == 2

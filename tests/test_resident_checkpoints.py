@@ -13,12 +13,12 @@ from test_checkpoints import (
     CALLS,
     GRAPH,
     INPUTS,
-    PAUSES,
     Steps,
     Stopped,
     complete,
     equal,
     mgraph_command,
+    writing,  # noqa: F401  (a fixture)
     written,
 )
 from test_cluster import cluster, gpus, kill_a_worker, pytestmark, wait_until  # noqa: F401  (the mark works here too)
@@ -58,7 +58,7 @@ def test_a_call_goes_on_where_its_input_lies_on_other_workers(three, two, tmp_pa
     (call, options, names), given = CALLS[case], INPUTS.get(case, GRAPH)
     wanted = call(given, device="cpu", **options)
     with pytest.raises(Stopped):
-        stop = written(tmp_path, pause=PAUSES.get(case, 0.1))
+        stop = written(tmp_path)
         call(placed(case, three), checkpoint=tmp_path, checkpoint_every=0, progress=stop, **options)
     [manifest] = complete(tmp_path)
     again = Steps()
@@ -85,7 +85,7 @@ def test_gpus_go_on_where_the_input_lies(gpus, tmp_path, case):  # noqa: F811
         return mgraph.generate.linked_list(len(given), seed=1, client=gpus)
 
     with pytest.raises(Stopped):
-        stop = written(tmp_path, pause=PAUSES.get(case, 0.2))
+        stop = written(tmp_path)
         call(there(), checkpoint=tmp_path, checkpoint_every=0, progress=stop, **options)
     wanted = call(given, device="cuda", **options)
     equal(call(there(), checkpoint=tmp_path, resume=True, **options), wanted, names)
@@ -105,7 +105,7 @@ def states(client):
 def test_another_input_is_refused_and_leaves_nothing(three, two, tmp_path, case):
     call, options, names = CALLS[case]
     with pytest.raises(Stopped):
-        stop = written(tmp_path, pause=PAUSES.get(case, 0.1))
+        stop = written(tmp_path)
         call(placed(case, three), checkpoint=tmp_path, checkpoint_every=0, progress=stop, **options)
     wait_until(lambda: states(three) == 0)
     other = mgraph.Graph.from_edges(*edges_of(GRAPH, weight=5), n=GRAPH.n)
@@ -131,7 +131,7 @@ def test_a_file_that_other_workers_read(three, two, tmp_path):
     np.savetxt(path, np.column_stack([src, dst, 1 + src % 7]), fmt="%d")
     options = {"source": 0, "span": 20, "checkpoint": folder}
     with mgraph.read(path, client=three, device="cpu") as graph, pytest.raises(Stopped):
-        mgraph.sssp(graph, checkpoint_every=0, progress=written(folder, pause=0.2), **options)
+        mgraph.sssp(graph, checkpoint_every=0, progress=written(folder), **options)
     again = Steps()
     with mgraph.read(path, client=two, device="cpu") as graph:
         found = mgraph.sssp(graph, resume=True, progress=again, **options)
@@ -162,7 +162,7 @@ def test_a_call_that_loses_a_worker_goes_on_from_its_checkpoint(mortals, tmp_pat
     else:
         given = mgraph.generate.grid(20, 20, weights=(1, 9), client=mortals, device="cpu")
     wanted = call(INPUTS.get(case, GRAPH), device="cpu", **options)
-    steps, killing = Steps(), written(tmp_path, pause=0.2, then=lambda: kill_a_worker(mortals))
+    steps, killing = Steps(), written(tmp_path, then=lambda: kill_a_worker(mortals))
 
     def progress(k, of):
         steps(k, of)

@@ -40,7 +40,7 @@ def attempted(
                 again(losses[-1])
             return attempt()
         except WorkerLostError as error:
-            if len(losses) == retries() or not possible():
+            if len(losses) >= retries() or not possible():
                 if losses:
                     raise _summed_up(error, losses, time.monotonic() - began) from error
                 raise
