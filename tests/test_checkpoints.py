@@ -735,6 +735,14 @@ def test_a_folder_is_held_by_a_file_that_is_open_for_writing(tmp_path):
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+def test_a_lock_that_is_a_link_is_not_followed(tmp_path):
+    """Else whoever may write to the folder could have files made elsewhere."""
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "checkpoint.lock").symlink_to(tmp_path / "elsewhere")
+    mgraph.apsp(GRAPH, device="cpu", method="blocked", checkpoint=tmp_path / "kept")
+    assert not (tmp_path / "elsewhere").exists()
+
+
 def test_a_command_that_is_refused_is_not_noted(tmp_path):
     (tmp_path / "path.txt").write_text("0 1 1\n1 2 1\n")
     with Store(str(tmp_path / "kept")).locked():

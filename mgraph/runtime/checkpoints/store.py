@@ -217,7 +217,7 @@ class Store:
 
             Path(self.place).mkdir(parents=True, exist_ok=True)
             # A file that is open for writing: by NFS such a lock holds on all hosts, and that of a folder on one.
-            lock = os.open(Path(self.place, LOCK), os.O_RDWR | os.O_CREAT, 0o666)
+            lock = os.open(Path(self.place, LOCK), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
         except (ImportError, OSError):
             return None
         try:
