@@ -454,6 +454,21 @@ def test_a_list_with_a_cycle_is_refused_after_a_checkpoint_too(tmp_path, case):
         call(succ, device="cpu", checkpoint=tmp_path, resume=True, **options)
 
 
+@pytest.mark.parametrize(("case", "spans"), [("splitter64", (2,)), ("out of core", (10, 13, 20)), ("blocked", (2, 4))])
+def test_spans_end_where_a_checkpoint_can_be_written(tmp_path, case, spans):
+    (call, options, names), graph = CALLS[case], INPUTS.get(case, GRAPH)
+    wanted = call(graph, device="cpu", **options)
+    for span in spans:
+        on = {"device": "cpu", "checkpoint": tmp_path / str(span), **options, "span": span}
+        with pytest.raises(Stopped):
+            call(graph, checkpoint_every=0, progress=written(tmp_path / str(span)), **on)
+        equal(call(graph, resume=True, **on), wanted, names)
+    with cluster(2 if case == "splitter64" else 1, processes=False) as client:
+        found = call(graph, client=client, checkpoint_every=0, **on | {"checkpoint": tmp_path / "workers"})
+        equal(found, wanted, names)
+    assert complete(tmp_path / "workers")
+
+
 def test_a_list_that_one_core_ranks_writes_no_checkpoint(tmp_path):
     found = mgraph.list_rank(LIST, method="sequential", device="cpu", span=1, checkpoint=tmp_path, checkpoint_every=0)
     assert int(found.ranks.max()) == 2999 and not complete(tmp_path)

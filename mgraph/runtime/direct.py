@@ -98,7 +98,8 @@ class _Shard:
     def span(self, first: int, order: Order | None) -> tuple[int, bool, list[Report | None]]:
         """Run a span of supersteps, and begin to write a checkpoint if that is ordered."""
         program, device, report = self._program, self._there.device, None
-        k, finished = advance(program, self.state, first, self._span, self.comm)
+        most = self._span if order is None else order.span
+        k, finished = advance(program, self.state, first, most, self.comm)
         if self.writer is not None and self.writer.done:
             report, self.writer = self.writer.report(), None
         if order is not None and not finished and program.settled(k):

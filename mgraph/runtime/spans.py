@@ -81,7 +81,8 @@ class Spans:
     def _run(self, progress: Progress | None) -> None:
         keeping, pace, finished = self._keeping, Pace(self._plan, self._reached), False
         while not finished:
-            first, order = self._reached, None if keeping is None else keeping.order()
+            first = self._reached
+            order = None if keeping is None else keeping.order(first)
             self._reached, finished, reports = self._shards.span(first, order)
             standing = pace.ran(first, self._reached, finished)
             if standing is not None:

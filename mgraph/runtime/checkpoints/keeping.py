@@ -6,6 +6,7 @@ why, and the call goes on.
 """
 
 import contextlib
+import itertools
 import logging
 import os
 import threading
@@ -128,7 +129,7 @@ class Keeping:
 
     def __init__(self, wanted: Checkpoints, program: Lasting, fingerprint: int, plan: Plan[Any]) -> None:
         self._wanted, self._store, self._every = wanted, wanted.store, wanted.every
-        self._program, self._steps = program, plan.steps
+        self._program, self._steps, self._span = program, plan.steps, plan.span
         self._call, self._noted, self._input = program.described(), program.noted(), fingerprint % 2**64
         self._numbers = wanted.store.numbers()
         self._run, self._copied = uuid.uuid4().hex[:8], tuple(copy is not None for copy in plan.copied_bytes)
@@ -217,11 +218,16 @@ class Keeping:
         if manifest.input != self._input:
             raise OtherCallError(f"{self._store} holds a checkpoint of the same call on another input")
 
-    def order(self) -> Order | None:
+    def order(self, first: int) -> Order | None:
         """Return what each shard is to write after the next span; None if it is not time, or one is being written.
 
-        It takes a number, which is skipped if the state is not settled then. The next span is taken to be as long as
-        the last one; of the ends of spans, the nearest to the time is chosen.
+        It takes a number, which is skipped if no state can be settled then. The next span is expected to take as long
+        as the last one, and the checkpoint is written after the span that ends nearest to its time.
+
+        Parameters
+        ----------
+        first : int
+            The first superstep of the next span.
         """
         every = max(LEAST, self._pause / SHARE) if self._every is None else self._every
         now = time.monotonic()
@@ -230,7 +236,18 @@ class Keeping:
             return None
         self._number += 1
         known = frozenset((stored.name, stored.box) for stored in self._final)
-        return Order(self._store.place, self._number, self._run, known, self._copied)
+        return Order(self._store.place, self._number, self._run, known, self._copied, self._settling(first) - first)
+
+    def _settling(self, first: int) -> int:
+        """Return where a span that begins at superstep `first` ends, so that the state is settled there.
+
+        That is as late as the plan's span ends, or else as soon as possible after that. A span that ends the run, or
+        after which no state is settled, is as long as the plan says.
+        """
+        last = first + self._span
+        later = range(0) if self._steps is None else range(last + 1, self._steps)
+        ends = itertools.chain(range(last, first, -1), later) if self._steps is None or last < self._steps else ()
+        return next(filter(self._program.settled, ends), last)
 
     def ordered(self, step: int) -> None:
         """Note that the shards have begun to write, at superstep `step`; that is so if their state is settled then."""

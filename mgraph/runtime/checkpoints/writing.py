@@ -51,6 +51,8 @@ class Order:
         The names and parts of files with final elements that have been written.
     copied : tuple of bool
         Whether the plan has counted a copy of the pieces, by shard.
+    span : int
+        The most supersteps to run before; after these the state is settled, if it ever is.
     """
 
     place: str
@@ -58,6 +60,7 @@ class Order:
     run: str
     known: frozenset[tuple[str, Box]]
     copied: tuple[bool, ...]
+    span: int
 
 
 class Report(NamedTuple):

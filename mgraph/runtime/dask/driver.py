@@ -375,7 +375,7 @@ class CallSession:
 
     def span(self, first: int, order: Order | None) -> tuple[int, bool, list[Report | None]]:
         """Run a span of supersteps on all shards, and begin to write a checkpoint if that is ordered."""
-        answers = self.each(worker.span, first, self._plan.span, order)
+        answers = self.each(worker.span, first, self._plan.span if order is None else order.span, order)
         return answers[0].reached, answers[0].finished, [answer.report for answer in answers]
 
     def collect(self) -> tuple[dict[str, Any], dict[str, float]]:

@@ -222,7 +222,7 @@ class _Shards:
 
     def span(self, first: int, order: Order | None) -> tuple[int, bool, list[Report | None]]:
         """Run a span of supersteps on all shards, and begin to write a checkpoint if that is ordered."""
-        done = self._done(residents.Advance(first, self._span, order))
+        done = self._done(residents.Advance(first, self._span if order is None else order.span, order))
         return done[0].reached, done[0].finished, [each.report for each in done]
 
     def _done(self, work: residents.Work) -> list[Any]:
