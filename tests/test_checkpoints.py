@@ -11,6 +11,7 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
 import time
 import warnings
 import zlib
@@ -452,6 +453,21 @@ def test_a_list_with_a_cycle_is_refused_after_a_checkpoint_too(tmp_path, case):
         call(succ, device="cpu", checkpoint=tmp_path, checkpoint_every=0, progress=stop, **options)
     with pytest.raises(InputError, match="is on a cycle"):
         call(succ, device="cpu", checkpoint=tmp_path, resume=True, **options)
+
+
+def test_the_same_threads_write_all_checkpoints(tmp_path, monkeypatch):
+    """Each keeps a buffer for copies from a GPU."""
+    call, options, _ = CALLS["blocked"]
+    write, seen, numbers = Store.write, [], set()
+
+    def noted(self, number, *given):
+        seen.append(threading.current_thread())
+        numbers.add(number)
+        return write(self, number, *given)
+
+    monkeypatch.setattr(Store, "write", noted)
+    call(path_of_weight(1, 1500), device="cpu", checkpoint=tmp_path, checkpoint_every=0, **options)
+    assert len(numbers) > 16 >= len(set(map(id, seen)))
 
 
 @pytest.mark.parametrize(("case", "spans"), [("splitter64", (2,)), ("out of core", (10, 13, 20)), ("blocked", (2, 4))])

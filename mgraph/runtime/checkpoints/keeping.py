@@ -30,7 +30,8 @@ from .writing import Order, Report, no_room
 
 _log = logging.getLogger(__name__)
 
-#: The least seconds between two checkpoints where the caller gives none, and the most of a run that pauses may take.
+#: Where the caller gives no time: the least seconds between two checkpoints, and the most of the time from one to the
+#: next that its pause may be.
 LEAST, SHARE = 10.0, 0.02
 
 #: How many complete checkpoints are kept.
@@ -46,7 +47,7 @@ class Checkpoints:
     store : Store
         Where.
     every : float or None
-        Seconds between two; None chooses them so that pauses take at most `SHARE` of the run.
+        Seconds between two; None chooses them by how long the last one has paused the call.
     resume : bool
         Whether to go on from the last one that is complete.
     """

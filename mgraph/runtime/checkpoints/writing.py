@@ -5,6 +5,8 @@ the copy to the host part by part, and write it. Where a copy does not fit, the 
 """
 
 import errno
+import functools
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -125,10 +127,9 @@ class Writer:
 
     def start(self) -> None:
         """Begin to write."""
-        pool = ThreadPoolExecutor(THREADS, "mgraph-checkpoint")
-        self._parts = [pool.submit(self._write, part) for part in self._waiting]
+        threads = _threads(os.getpid())
+        self._parts = [threads.submit(self._write, part) for part in self._waiting]
         self._waiting = []
-        pool.shutdown(wait=False)
 
     def wait(self, ended: Callable[[], bool] = lambda: False) -> None:
         """Wait until all is written, or the call has `ended`."""
@@ -168,6 +169,15 @@ class Writer:
         rows = array if array.ndim == 2 else array[None]
         for _, part in devices.staged_parts(self._device, self._ready, rows):
             yield part
+
+
+@functools.cache
+def _threads(process: int) -> ThreadPoolExecutor:
+    """Return the threads that write in a process: the same for all checkpoints, as each keeps a page-locked buffer.
+
+    A process that was forked has none of its parent's.
+    """
+    return ThreadPoolExecutor(THREADS, "mgraph-checkpoint")
 
 
 def _chunks(piece: Piece) -> list[Piece]:
