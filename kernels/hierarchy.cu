@@ -148,12 +148,13 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
     const int member = blockIdx.x / groups, members = (gridDim.x - group + groups - 1) / groups;
     const int first = group * 32 * V + lane * V;  // of this thread's sources
     int own[V];
-    double greatest[V], total[V], inverse[V];
+    T greatest[V];  // minus infinity without a target
+    double total[V], inverse[V];
     int reached[V];
 #pragma unroll
     for (int i = 0; i < V; ++i) {
         own[i] = sources[first + i];
-        greatest[i] = -infinity<double>();
+        greatest[i] = -infinity<T>();
         total[i] = inverse[i] = 0;
         reached[i] = 0;
     }
@@ -172,7 +173,7 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
             const int place = there ? where[upper[base + lane]] : 0;
             const T length = there ? down[base + lane] : infinity<T>();
             const int some = min(32, to - base);
-#pragma unroll 4
+#pragma unroll 3  // by four, measures would spill
             for (int i = 0; i < some; ++i) {
                 const long long at = static_cast<long long>(__shfl_sync(ALL, place, i)) * pitch;
                 row.relax(Row<T, V>::read(labels + at + first), __shfl_sync(ALL, length, i));
@@ -186,7 +187,7 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
         const int below = size[v];
 #pragma unroll
         for (int i = 0; i < V; ++i) {
-            if (own[i] <= v && own[i] > v - below) {
+            if (static_cast<unsigned>(v - own[i]) < static_cast<unsigned>(below)) {
                 const T climbed = climbs[static_cast<long long>(first + i) * height + depth[v]];
                 row.at[i] = climbed < row.at[i] ? climbed : row.at[i];
             }
@@ -199,15 +200,17 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
             for (int i = 0; i < V; ++i) {
                 const T d = row.at[i];
                 if (!(d <= limit)) {
-                    greatest[i] = infinity<double>();
+                    greatest[i] = infinity<T>();
                     continue;
                 }
-                greatest[i] = fmax(greatest[i], static_cast<double>(d));
+                greatest[i] = d > greatest[i] ? d : greatest[i];
                 reached[i] += often;
-                total[i] += often * static_cast<double>(d);
-                if (all_inverse != nullptr && d != T(0)) inverse[i] += often / static_cast<double>(d);
-                for (int r = 0; r < count; ++r)
-                    if (d <= radii[r]) atomicAdd(within + r * 32 * V + lane * V + i, often);
+                const double length = static_cast<double>(d);
+                total[i] += often * length;
+                if (all_inverse != nullptr && d != T(0)) inverse[i] += often / length;
+                int* at = within + lane * V + i;
+                for (int r = 0; r < count; ++r, at += 32 * V)
+                    if (d <= radii[r]) atomicAdd(at, often);
             }
         }
     };
@@ -240,7 +243,10 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
         const long long row = static_cast<long long>(member * WARPS + warp) * pitch + first;
 #pragma unroll
         for (int i = 0; i < V; ++i) {
-            all_greatest[row + i] = greatest[i];
+            const T most = greatest[i];
+            all_greatest[row + i] = most == infinity<T>()    ? infinity<double>()
+                                    : most == -infinity<T>() ? -infinity<double>()
+                                                             : static_cast<double>(most);
             all_reached[row + i] = reached[i];
             all_total[row + i] = total[i];
             if (all_inverse != nullptr) all_inverse[row + i] = inverse[i];
