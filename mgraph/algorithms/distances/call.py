@@ -262,7 +262,7 @@ def distance_blocks(
     Examples
     --------
     >>> import mgraph
-    >>> graph = mgraph.generate.grid(1, 4)
+    >>> graph = mgraph.generate.grid(1, 4, weights=None)
     >>> [block.distances.tolist() for block in mgraph.distance_blocks(graph, targets=[0], rows=3, device="cpu")]
     [[[0.0], [1.0], [2.0]], [[3.0]]]
     """
@@ -433,7 +433,7 @@ class DistancesResult(MatrixResult):
     Examples
     --------
     >>> import mgraph
-    >>> result = mgraph.distances(mgraph.generate.grid(1, 4), [0, 2], [3], device="cpu")
+    >>> result = mgraph.distances(mgraph.generate.grid(1, 4, weights=None), [0, 2], [3], device="cpu")
     >>> result.sources.tolist(), result.targets.tolist(), result.distances.tolist()
     ([0, 2], [3], [[3.0], [1.0]])
     """
@@ -473,7 +473,7 @@ class DistancesResult(MatrixResult):
         Examples
         --------
         >>> import mgraph
-        >>> list(mgraph.distances(mgraph.generate.grid(1, 4), sparse=True, limit=1, device="cpu").arrays)
+        >>> list(mgraph.distances(mgraph.generate.grid(1, 4, weights=None), sparse=True, limit=1, device="cpu").arrays)
         ['data', 'indices', 'indptr']
         """
         if hasattr(self.distances, "indptr"):
@@ -486,7 +486,7 @@ class DistancesResult(MatrixResult):
         Examples
         --------
         >>> import mgraph
-        >>> mgraph.distances(mgraph.generate.grid(1, 4), [0], device="cpu").at_home().distances.tolist()
+        >>> mgraph.distances(mgraph.generate.grid(1, 4, weights=None), [0], device="cpu").at_home().distances.tolist()
         [[0.0, 1.0, 2.0, 3.0]]
         """
         here = {name: array.to_numpy() for name, array in self.arrays.items() if on_workers(array)}

@@ -70,7 +70,7 @@ def eccentricity(graph: Any, v: Any = None, *, weight: bool = True, **where: Unp
     Examples
     --------
     >>> import mgraph
-    >>> mgraph.eccentricity(mgraph.generate.grid(1, 4), device="cpu").tolist()
+    >>> mgraph.eccentricity(mgraph.generate.grid(1, 4, weights=None), device="cpu").tolist()
     [3.0, 2.0, 2.0, 3.0]
     """
     return _measured(graph, "eccentricity", "v", v, weight, False, where).eccentricity
@@ -125,7 +125,7 @@ def diameter(
     Examples
     --------
     >>> import mgraph
-    >>> mgraph.diameter(mgraph.generate.grid(3, 4), device="cpu")
+    >>> mgraph.diameter(mgraph.generate.grid(3, 4, weights=None), device="cpu")
     5.0
     """
     given, components = as_any_graph(graph), checked_flag("components", components)
@@ -171,7 +171,7 @@ def radius(graph: Any, e: Any = None, *, weight: bool = True, **where: Unpack[Wh
     Examples
     --------
     >>> import mgraph
-    >>> mgraph.radius(mgraph.generate.grid(1, 4), device="cpu")
+    >>> mgraph.radius(mgraph.generate.grid(1, 4, weights=None), device="cpu")
     2.0
     """
     return _scalar(_eccentricities(graph, e, weight, where).min())
@@ -198,7 +198,7 @@ def center(graph: Any, e: Any = None, *, weight: bool = True, **where: Unpack[Wh
     Examples
     --------
     >>> import mgraph
-    >>> mgraph.center(mgraph.generate.grid(1, 4), device="cpu").tolist()
+    >>> mgraph.center(mgraph.generate.grid(1, 4, weights=None), device="cpu").tolist()
     [1, 2]
     """
     found = _eccentricities(graph, e, weight, where)
@@ -226,7 +226,7 @@ def periphery(graph: Any, e: Any = None, *, weight: bool = True, **where: Unpack
     Examples
     --------
     >>> import mgraph
-    >>> mgraph.periphery(mgraph.generate.grid(1, 4), device="cpu").tolist()
+    >>> mgraph.periphery(mgraph.generate.grid(1, 4, weights=None), device="cpu").tolist()
     [0, 3]
     """
     found = _eccentricities(graph, e, weight, where)
@@ -340,8 +340,8 @@ def average_distance(graph: Any, *, weight: bool = True, **where: Unpack[Where])
     Examples
     --------
     >>> import mgraph
-    >>> mgraph.average_distance(mgraph.generate.grid(1, 4), device="cpu")
-    1.6666666666666667
+    >>> mgraph.average_distance(mgraph.generate.grid(1, 4, weights=None), device="cpu")
+    1.25
     """
     _check_vertices(as_any_graph(graph))
     found = _measured(graph, ["mean", "reached"], "graph", None, weight, False, where)
