@@ -63,7 +63,7 @@ def test_a_call_goes_on_where_its_input_lies_on_other_workers(three, two, tmp_pa
     [manifest] = complete(tmp_path)
     again = Steps()
     equal(call(placed(case, two), checkpoint=tmp_path, resume=True, progress=again, **options), wanted, names)
-    if case != "sssp":  # which counts the batches that are left
+    if case != "sssp":  # whose supersteps depend on the number of workers
         assert again.seen[0] > json.loads(manifest.read_text())["step"] > 0
     equal(call(given, device="cpu", checkpoint=tmp_path, resume=True, **options), wanted, names)
     equal(call(given, client=two, device="cpu", checkpoint=tmp_path, resume=True, **options), wanted, names)

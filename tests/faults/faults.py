@@ -56,6 +56,8 @@ class Fault:
         Whether the call notices it only by `worker_timeout`.
     lasting : bool
         Whether the next call may be made while it lasts.
+    adds : bool
+        Whether it adds a worker, which needs a device of its own.
     on_client : bool
         Whether it strikes the client, which is another process then.
     on_checkpoints : bool
@@ -161,7 +163,8 @@ def _damage(scene: Scene) -> None:
         path = scene.random.choice([path for path in files if number in path.name])
         with contextlib.suppress(FileNotFoundError):  # a later one may have been completed meanwhile
             content = bytearray(path.read_bytes())
-            content[scene.random.randrange(len(content))] ^= 255
+            if content:  # else an earlier strike has cut it to nothing
+                content[scene.random.randrange(len(content))] ^= 255
             path.write_bytes(content[: scene.random.choice([len(content), len(content) // 2])])
     _signal(signal.SIGKILL)(scene)
 

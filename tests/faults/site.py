@@ -168,7 +168,7 @@ class Site:
     def forget_checkpoints(self) -> None:
         """Remove all checkpoints."""
         for path in self.checkpoints.iterdir():
-            path.unlink()
+            path.unlink(missing_ok=True)  # a call that ends may remove it meanwhile
 
     def close(self) -> None:
         """End all processes."""

@@ -29,8 +29,14 @@ class SourcesShard:
     D: RowStream
     P: RowStream | None
     batches: list[tuple[int, int]]  # of sources that are left to search from, as rows of the shard
-    rounds: int  # batches that the shard with most of them has
+    rounds: int  # the superstep after the last batch of the shard with most of them
+    begun: int = 0  # the superstep of the first batch
     done: list[tuple[int, int]] = field(default_factory=list)
+
+    @property
+    def streams(self) -> dict[str, RowStream]:
+        """The streams of rows, by the names of the results."""
+        return {"distances": self.D} | ({} if self.P is None else {"predecessors": self.P})
 
 
 class FromEverySource(Lasting):
@@ -70,9 +76,10 @@ class FromEverySource(Lasting):
         """Search from one batch of sources."""
         if first >= state.rounds:
             return 0
-        if first >= len(state.batches):
+        number = first - state.begun
+        if number >= len(state.batches):
             return 1
-        top, bottom = state.batches[first]
+        top, bottom = state.batches[number]
         source = self.plan.ranges[comm.rank][0] + top
         sources = state.searches.device.xp.arange(source, source + bottom - top, dtype=np.int32)
         P = None if state.P is None else state.P.batch(top, bottom)
@@ -100,10 +107,9 @@ class FromEverySource(Lasting):
     def pieces(self, state: SourcesShard, shard: int) -> list[Piece]:
         """Return the rows that are done since the call began, which are final."""
         first = self.plan.ranges[shard][0]
-        streams = {"distances": state.D} | ({} if state.P is None else {"predecessors": state.P})
         return [
             Piece(name, stream.complete()[top:bottom], (first + top, 0), final=True)
-            for name, stream in streams.items()
+            for name, stream in state.streams.items()
             for top, bottom in state.done
         ]
 
@@ -112,17 +118,19 @@ class FromEverySource(Lasting):
         return 0
 
     def resumed(self, state: SourcesShard, shard: int, saved: Saved) -> int:
-        """Fill the rows that are done, and search from the other sources only."""
+        """Fill the rows that are done, and search from the other sources only, in the last supersteps."""
         known = saved.rows("distances", self.plan.n)
         left = [_left(known, *own) for own in self.plan.ranges]
         batches = [batches_of(rows, self.detail.batch) for rows in left]
-        state.batches, state.rounds = batches[shard], max(map(len, batches))
+        assert self.plan.steps is not None
+        state.batches, rounds = batches[shard], max(map(len, batches))
+        state.begun = max(0, self.plan.steps - rounds)  # so progress ends at the plan's number of supersteps
+        state.rounds = state.begun + rounds
         first, last = self.plan.ranges[shard]
-        streams = {"distances": state.D} | ({} if state.P is None else {"predecessors": state.P})
         for top, bottom in _left([(first + top, first + bottom) for top, bottom in left[shard]], first, last):
-            for name, stream in streams.items():
+            for name, stream in state.streams.items():
                 saved.fill(Piece(name, stream.whole[top:bottom], (first + top, 0)))
-        return 0
+        return state.begun
 
     def collect(self, state: SourcesShard, comm: Communicator) -> dict[str, Array]:
         """Return the shard's rows of the result."""
