@@ -14,7 +14,7 @@ from tests.faults.site import Site
 
 #: The names of threads that stay for later calls: the one for calls on what lies there, those that carry arrays from a
 #: GPU, and those that compile.
-POOLS = ("mgraph-call_", "mgraph-carrier_", "mgraph-compiler_")
+POOLS = ("mgraph-call_", "mgraph-carrier_", "mgraph-compiler_", "mgraph-writer_")
 
 
 def left(site: Site) -> list[str]:

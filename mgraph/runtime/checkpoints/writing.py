@@ -177,7 +177,7 @@ def _threads(process: int) -> ThreadPoolExecutor:
 
     A process that was forked has none of its parent's.
     """
-    return ThreadPoolExecutor(THREADS, "mgraph-checkpoint")
+    return ThreadPoolExecutor(THREADS, "mgraph-writer")
 
 
 def _chunks(piece: Piece) -> list[Piece]:
