@@ -340,8 +340,8 @@ def average_distance(graph: Any, *, weight: bool = True, **where: Unpack[Where])
     Examples
     --------
     >>> import mgraph
-    >>> mgraph.average_distance(mgraph.generate.grid(1, 4, weights=None), device="cpu")
-    1.25
+    >>> mgraph.average_distance(mgraph.generate.grid(1, 5, weights=None), device="cpu")
+    2.0
     """
     _check_vertices(as_any_graph(graph))
     found = _measured(graph, ["mean", "reached"], "graph", None, weight, False, where)
