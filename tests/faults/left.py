@@ -13,7 +13,7 @@ from mgraph.runtime.dask.turns import turns_on
 from tests.faults.site import Site
 
 #: The names of threads that stay for later calls: the one for calls on what lies there, those that carry arrays from a
-#: GPU, and those that compile.
+#: GPU, those that compile, and those that write checkpoints.
 POOLS = ("mgraph-call_", "mgraph-carrier_", "mgraph-compiler_", "mgraph-writer_")
 
 
