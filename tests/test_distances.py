@@ -1,6 +1,5 @@
 """Distances from many sources to many targets: against SciPy's Dijkstra, and measures of them against NetworkX."""
 
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,6 +10,8 @@ import mgraph
 from mgraph import InputError, MemoryLimitError, VerificationError
 from mgraph.algorithms.distances import keepers
 from tests.test_sources import as_floats, as_scipy, graphs
+
+nx = pytest.importorskip("networkx")
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 MEASURES = ["eccentricity", "mean", "closeness", "harmonic", "reached", ("within", [0, 3, 40.5])]

@@ -1,12 +1,13 @@
 """Measures of graphs against NetworkX: directed and not, weighted and not, disconnected, tiny and empty."""
 
-import networkx as nx
 import numpy as np
 import pytest
 
 import mgraph
 from mgraph import InputError
 from tests.test_distances import as_networkx
+
+nx = pytest.importorskip("networkx")
 
 INF = float("inf")
 
