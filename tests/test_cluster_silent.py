@@ -84,6 +84,10 @@ def left_on_scheduler(client):
     return client.run_on_scheduler(look)
 
 
+def tasks_on_scheduler(client):
+    return client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks))
+
+
 def run(client, act=slow, steps=100_000, span=1, progress=None, seconds=None, timeout=TIMEOUT):
     runner = Cluster(client, "cpu", timeout)
     made = replace(plan("apsp", 320, devices=runner.specs, block=32), span=span)
@@ -143,6 +147,23 @@ def test_a_worker_that_is_stopped_before_a_call(client, stopped):
     address = stopped()
     with pytest.warns(RuntimeWarning, match=f"leaves out the worker {address}"):
         check_apsp_within(client)
+
+
+def test_a_worker_that_is_stopped_while_its_piece_is_sent(client, stopped, monkeypatch):
+    """The scheduler sends on when the call has ended, and the worker takes the piece when it goes on."""
+    pids, scatter, addresses = client.run(os.getpid), client.scatter, []
+
+    def late(*given, **options):
+        if options["workers"] == [max(pids)]:
+            addresses.append(stopped())
+        return scatter(*given, **options)
+
+    monkeypatch.setattr(client, "scatter", late)
+    with pytest.raises(WorkerLostError, match="silent for"):
+        apsp(np.ones((320, 320), np.float32), client=client, device="cpu", worker_timeout=TIMEOUT, retries=0)
+    [address] = addresses
+    os.kill(pids[address], signal.SIGCONT)
+    wait_until(lambda: set(state(client).values()) == {(0, 0)} and not tasks_on_scheduler(client), within=2 * TIMEOUT)
 
 
 def test_a_matrix_of_a_stopped_worker(client, stopped):

@@ -5,6 +5,7 @@ calls never run on the same workers at a time; and however a call ends, no shard
 collective and no state stays on the workers.
 """
 
+import asyncio
 import contextlib
 import copy
 import logging
@@ -56,6 +57,9 @@ INTERRUPTED = 1.5
 
 #: Bytes of free memory below which a worker is left out: Python itself varies by as much.
 SPARE = 16 << 20
+
+#: What is being sent to workers, as asyncio itself keeps no task alive.
+_sending: set["asyncio.Future[list[Future]]"] = set()
 
 
 class Cluster:
@@ -465,9 +469,29 @@ def follows(error: BaseException) -> bool:
 
 
 async def scattered(client: Client, address: str, part: Any) -> Future:
-    """Return a shard's piece on its worker."""
-    [sent] = await client.scatter([part], workers=[address], hash=False, timeout=NOTICE, asynchronous=True)
-    return sent
+    """Return a shard's piece on its worker.
+
+    If this is cancelled, sending goes on until it ends, and the piece is then released. The scheduler does not stop
+    sending when the client stops waiting: it would record, later, that the client wants a key which the client does not
+    know, and could never release (`Scheduler.scatter`).
+    """
+    sending: asyncio.Future[list[Future]] = asyncio.ensure_future(
+        client.scatter([part], workers=[address], hash=False, timeout=NOTICE, asynchronous=True)
+    )
+    _sending.add(sending)
+    sending.add_done_callback(_sent)
+    try:
+        await asyncio.wait([sending])  # which does not cancel it
+        return sending.result()[0]
+    finally:
+        del sending  # an error refers to this frame
+
+
+def _sent(sending: "asyncio.Future[list[Future]]") -> None:
+    """Forget what was sent or failed to be; nobody may be left to ask for the error, which asyncio would log."""
+    _sending.discard(sending)
+    if not sending.cancelled():
+        sending.exception()
 
 
 def _on_host(piece: Any, address: str, blocks: list[Future]) -> Any:
