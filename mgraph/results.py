@@ -7,18 +7,20 @@ its arrays, the main one first; conversions and representations here use these n
 import html
 import reprlib
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from . import device as devices
-from . import lazy
-from .arguments import size_in_words
+from . import lazy, plotting
+from .arguments import checked_choice, size_in_words
 from .arrays import Array
 from .docstrings import with_common_parts
-from .errors import InputError
+from .errors import Given, InputError
+from .graph import Graph, PlacedGraph, as_any_graph
 from .planning.plan import Plan
 
 #: The most bytes that are fetched from workers, or put into a DataFrame, by an implicit conversion.
@@ -85,6 +87,9 @@ class Result:
 
     #: The name of a vector's index.
     INDEX: ClassVar[str] = "vertex"
+
+    #: The kinds of pictures that `plot` draws, the default one first.
+    PICTURES: ClassVar[tuple[str, ...]] = ("distribution",)
 
     plan: Plan
     timings: dict[str, float]
@@ -161,6 +166,116 @@ class Result:
             length = len(next(iter(columns.values())))
             return pandas.DataFrame(columns, index=pandas.RangeIndex(length, name=self.INDEX))
 
+    def plot(self, kind: str | None = None, *, graph: Any = None, ax: Any = None) -> Any:
+        """Draw the result as a picture by Matplotlib, which ``pip install 'dask-mgraph[plot]'`` installs.
+
+        Parameters
+        ----------
+        kind : str, optional
+            One of those in Notes; by default the first that the result has.
+        graph : Graph, optional
+            For ``"graph"``: the graph that was solved. By default the call's, if it still exists: the result does not
+            keep it.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw. By default on a new figure of `matplotlib.pyplot`.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Its ``figure.savefig(path)`` saves the picture.
+
+        Raises
+        ------
+        InputError
+            If the result has no such picture or is empty, or the graph has more than 500 vertices or no longer exists.
+        MissingPackageError
+            If Matplotlib is not installed.
+
+        Notes
+        -----
+        Which kinds a result has, and the first of them, depends on the call:
+
+        - ``"levels"``, of `mgraph.bfs`: the number of vertices at each distance.
+        - ``"sizes"``, of `mgraph.connected_components`: the components' numbers of vertices, the largest first.
+        - ``"distribution"``: how often the values of the main array occur, without those of unreached vertices.
+        - ``"matrix"``: the main array as a picture, if it has a row for each source.
+        - ``"graph"``: the graph itself if it is small. Vertices are coloured by the main array; the edges of a search
+          tree or of a spanning forest are black.
+
+        A matrix is shown by up to 1,000 evenly spaced rows and columns, and a distribution of its values is made of
+        evenly spaced rows.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")  # draws into files, without a screen
+        >>> import mgraph
+        >>> result = mgraph.bfs(mgraph.generate.grid(3, 4), 0, device="cpu")
+        >>> axes = result.plot()
+        >>> [int(bar.get_height()) for bar in axes.patches]
+        [1, 2, 3, 3, 2, 1]
+        """
+        kinds = self._pictures()
+        kind = kinds[0] if kind is None else checked_choice("kind", kind, kinds)
+        if 0 in next(iter(self.arrays.values())).shape:
+            raise InputError("the result is empty: there is nothing to draw")
+        drawn = self._drawing(kind, graph)
+        axes = plotting.axes_of(ax)
+        drawn(axes)
+        return axes
+
+    def _pictures(self) -> tuple[str, ...]:
+        """Return the kinds of pictures that this result has."""
+        return self.PICTURES
+
+    def _drawing(self, kind: str, given: Any) -> Callable[[Any], None]:
+        """Return what draws a picture of a kind on axes."""
+        if kind == "graph":
+            return self._drawing_of_graph(given)
+        values = np.asarray(self)
+        return partial(plotting.draw_distribution, values=values[self._shown(values)], across=self._picture_name())
+
+    def _picture_name(self) -> str:
+        """Return what the values of a picture are."""
+        return next(iter(self.arrays))
+
+    def _drawing_of_graph(self, given: Any) -> Callable[[Any], None]:
+        """Return what draws the graph, coloured by the main array."""
+        graph = solved_graph(self, given)
+        if not isinstance(graph, Graph):
+            raise InputError("a graph that lies on workers is not drawn: use another kind of picture")
+        if graph.n > plotting.MOST_VERTICES:
+            raise InputError(
+                argument="graph", value=graph, expected=f"a graph of at most {plotting.MOST_VERTICES} vertices to draw"
+            )
+        src, dst, _ = graph.coo()
+        values, label = self._colours()
+        return partial(
+            plotting.draw_graph,
+            n=graph.n,
+            edges=(devices.to_host(src), devices.to_host(dst)),
+            tree=self._tree(),
+            values=np.ma.masked_array(values, ~self._shown(values)),
+            label=label,
+        )
+
+    def _colours(self) -> tuple[np.ndarray, str]:
+        """Return the values by which vertices are coloured, and what they mean."""
+        return np.asarray(self), self._picture_name()
+
+    def _tree(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ends of the edges that stand out in a picture of the graph."""
+        found = self.arrays.get("predecessors")
+        if found is None:
+            return np.empty(0, np.int32), np.empty(0, np.int32)
+        before = found.to_numpy() if on_workers(found) else devices.to_host(found)
+        vertices = np.flatnonzero(before >= 0)
+        return before[vertices], vertices
+
+    def _shown(self, values: np.ndarray) -> np.ndarray:
+        """Return which values of the main array a picture shows: those of vertices that were reached."""
+        return np.ones(values.shape, bool)
+
     def __repr__(self) -> str:
         facts = [f"{name} {reprlib.repr(getattr(self, name))}" for name in self.FACTS]
         arrays = [f"{name} {array.dtype} {array.shape}" for name, array in self.arrays.items()]
@@ -193,6 +308,8 @@ class Result:
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class MatrixResult(Result):
     """The base of results whose arrays have a row per source; with `client`, the arrays stay on the workers."""
+
+    PICTURES: ClassVar[tuple[str, ...]] = ("matrix", "distribution")
 
     def to_dataframe(self) -> Any:
         """Return the connected pairs of vertices as a pandas DataFrame, a row for each pair.
@@ -247,6 +364,25 @@ class MatrixResult(Result):
                 frames.append(pandas.DataFrame(columns))
             return pandas.concat(frames, ignore_index=True)
 
+    def _drawing(self, kind: str, given: Any) -> Callable[[Any], None]:
+        if "matrix" not in self._pictures():
+            return super()._drawing(kind, given)
+        name, rows = self._picture_name(), len(self._row_sources())
+        if kind == "matrix":
+            step = max(1, -(-max(rows, self._width()) // plotting.MOST_ROWS))
+            shown = self._some_rows(step)[:, ::step]
+            masked = np.ma.masked_array(shown, ~self._shown(shown))
+            return partial(plotting.draw_matrix, matrix=masked, step=step, label=name)
+        values = self._some_rows(max(1, -(-rows * self._width() // plotting.MOST_VALUES)))
+        return partial(plotting.draw_distribution, values=values[self._shown(values)], across=name)
+
+    def _some_rows(self, step: int) -> np.ndarray:
+        """Return every `step`-th row of the main array."""
+        array = next(iter(self.arrays.values()))
+        if not on_workers(array):
+            return devices.to_host(array[::step])
+        return np.stack([devices.to_host(array[i]) for i in range(0, len(self._row_sources()), step)])
+
     def _row_sources(self) -> np.ndarray:
         """Return the source that each row belongs to."""
         return np.arange(self.plan.n, dtype=np.int32)
@@ -266,6 +402,22 @@ class MatrixResult(Result):
     def _connected(self, first: int, last: int) -> np.ndarray:
         """Return for each pair of some rows whether there is a path."""
         raise NotImplementedError
+
+
+def solved_graph(result: Result, given: Any) -> Graph | PlacedGraph:
+    """Return the graph that a result is of: the given one, or the one that it refers to."""
+    graph = result.solved.graph() if given is None else as_any_graph(given)
+    if graph is None:
+        raise InputError(
+            "the graph of the result no longer exists, as a result does not keep it: pass it as ",
+            Given("graph"),
+            ". Make a Graph of a matrix first, e.g. by Graph.from_scipy",
+        )
+    if graph.n != result.plan.n:
+        raise InputError(
+            argument="graph", value=graph, expected=f"the graph of the result, of {result.plan.n} vertices"
+        )
+    return graph
 
 
 def on_workers(array: Array) -> bool:

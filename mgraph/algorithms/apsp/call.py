@@ -27,7 +27,7 @@ from ...matrices.floyd_warshall import FloydWarshall
 from ...paths import endless, needed_for_paths, walked_back
 from ...planning.cut import GROUP
 from ...planning.plan import Plan
-from ...results import MatrixResult, Solved
+from ...results import MatrixResult, Solved, solved_graph
 from ...runtime.checkpoints import Checkpoints, checked_checkpoints, counted, lasting
 from ...runtime.gathering import Gather, Whole
 from ...runtime.program import Executor, Outcome, Program, Progress, memory_errors
@@ -43,7 +43,6 @@ from ...runtime.select import (
 )
 from .. import bellman, negative_cycles
 from ..certificates import distances as certificate
-from ..certificates.run import solved_graph
 from ..many_sources import gathered_network, network
 from . import plan as all_pairs
 from .by_component import ByComponent
@@ -499,6 +498,9 @@ class ApspResult(MatrixResult):
                 certificate.verify(graph, question, {"distances": self.distances[i]})
             except VerificationError as error:
                 raise VerificationError(f"from vertex {i}: {error}", rule=error.rule, vertex=error.vertex) from None
+
+    def _shown(self, values: np.ndarray) -> np.ndarray:
+        return values != infinity(values.dtype)
 
     def _connected(self, first: int, last: int) -> np.ndarray:
         distances = devices.to_host(self.distances[first:last])

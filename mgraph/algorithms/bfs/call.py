@@ -1,12 +1,15 @@
 """Breadth-first search: the public call and its result; `search` and `by_level` have the programs."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
+import numpy as np
+
 from ... import device as devices
+from ... import plotting
 from ...arguments import checked_choice, checked_depth, checked_predecessors, checked_vertices
 from ...arrays import Array
 from ...docstrings import with_common_parts
@@ -15,14 +18,13 @@ from ...graph import as_any_graph
 from ...kernels import bfs as bfs_kernels
 from ...paths import needed_for_paths
 from ...planning.shape import shape_beside
-from ...results import Result, Solved, on_workers
+from ...results import Result, Solved, on_workers, solved_graph
 from ...runtime.checkpoints import checked_checkpoints, counted
 from ...runtime.program import Progress, memory_errors
 from ...runtime.recovery import recovering
 from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
 from ...runtime.walking import walked_back
 from ..certificates import distances as certificate
-from ..certificates.run import solved_graph
 from . import plan as searches
 from .by_level import SearchByLevel
 from .search import Search
@@ -182,6 +184,7 @@ class BfsResult(Result):
 
     ARRAYS = ("distances", "predecessors")
     FACTS = ("sources",)
+    PICTURES = ("levels", "graph")
 
     sources: tuple[int, ...]
     distances: Array
@@ -213,6 +216,15 @@ class BfsResult(Result):
             return self.distances.bincount()
         reached = self.distances[self.distances >= 0]
         return devices.of(reached).xp.bincount(reached)
+
+    def _drawing(self, kind: str, given: Any) -> Callable[[Any], None]:
+        if kind != "levels":
+            return super()._drawing(kind, given)
+        levels = devices.to_host(self.levels)
+        return partial(plotting.draw_bars, counts=levels, across="distance in edges", up="vertices")
+
+    def _shown(self, values: np.ndarray) -> np.ndarray:
+        return values >= 0
 
     def path(self, vertex: int) -> list[int]:
         """Return the vertices of the shortest path to `vertex` from its nearest source, both included.

@@ -14,14 +14,13 @@ from ...errors import Given, InputError, shown
 from ...graph import as_any_graph
 from ...paths import needed_for_paths, walked_back
 from ...planning.shape import shape_beside
-from ...results import MatrixResult, Solved
+from ...results import MatrixResult, Solved, solved_graph
 from ...runtime.checkpoints import checked_checkpoints, counted
 from ...runtime.program import Progress, memory_errors
 from ...runtime.recovery import recovering
 from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
 from .. import bellman
 from ..certificates import distances as certificate
-from ..certificates.run import solved_graph
 from . import plan as searches
 from .search_many import SearchMany
 
@@ -221,6 +220,9 @@ class BfsManyResult(MatrixResult):
             question = certificate.Question((self.sources[i],), *limits, unit=True, unreached=-1, nonnegative=True)
             row = {name: array[i] for name, array in self.arrays.items()}
             certificate.verify(known, question, row)
+
+    def _shown(self, values: np.ndarray) -> np.ndarray:
+        return values >= 0
 
     def _row_sources(self) -> np.ndarray:
         return np.array(self.sources, np.int32)

@@ -24,8 +24,9 @@ from ...errors import VerificationError
 from ...graph.compressed import Edges
 from ...graph.vertex_range import Beside, Part, VertexRange, edges_of
 from ...planning.plan import Plan
+from ...results import solved_graph
 from ...runtime.communicator import Communicator
-from .run import Faults, among_all, prove, solved_graph
+from .run import Faults, among_all, prove
 
 #: Edges of a vertex that are joined before all others.
 SAMPLED = 2

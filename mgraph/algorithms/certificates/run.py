@@ -7,14 +7,14 @@ import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
-from ...errors import InputError, VerificationError
-from ...graph import Graph, PlacedGraph, as_any_graph
+from ...errors import VerificationError
+from ...graph import Graph, PlacedGraph
 from ...graph.vertex_range import AT_A_TIME, Beside
 from ...planning.cut import shares
 from ...planning.devices import rates_of
 from ...planning.fit import fitted
 from ...planning.plan import Detail, Plan
-from ...results import Result, on_workers
+from ...results import on_workers
 from ...runtime.direct import Direct
 from ...runtime.program import Executor, Program
 from ...runtime.select import cut_of, specs_holding
@@ -52,21 +52,6 @@ def among_all(own: Array, first: int, n: int) -> Array:
     whole = devices.of(own).xp.empty(n, own.dtype)
     whole[first : first + len(own)] = own
     return whole
-
-
-def solved_graph(result: Result, given: Any) -> Graph | PlacedGraph:
-    """Return the graph that a result is of: the given one, or the one that it refers to."""
-    graph = result.solved.graph() if given is None else as_any_graph(given)
-    if graph is None:
-        raise InputError(
-            "the graph of the result no longer exists, as a result does not keep it: pass it, verify(graph). "
-            "Make a Graph of a matrix first, e.g. by Graph.from_scipy"
-        )
-    if graph.n != result.plan.n:
-        raise InputError(
-            argument="graph", value=graph, expected=f"the graph of the result, of {result.plan.n} vertices"
-        )
-    return graph
 
 
 def prove(

@@ -158,6 +158,7 @@ class ClosureResult(MatrixResult):
 
     ARRAYS = ("words",)
     FACTS = ("count",)
+    PICTURES = ("matrix",)
 
     words: Any
     count: int
@@ -237,6 +238,14 @@ class ClosureResult(MatrixResult):
         n = self.plan.n
         with devices.allocating(f"to_dense() of {n:,} vertices", n * n, devices.of(self.words)):
             return self.rows(0, n)
+
+    def _picture_name(self) -> str:
+        return "reachable"
+
+    def _some_rows(self, step: int) -> np.ndarray:
+        picked = range(0, self.plan.n, step)
+        rows = [devices.to_host(self.rows(i, i + 1))[0] for i in picked]
+        return np.array(rows, np.uint8).reshape(len(picked), self.plan.n)
 
     def _by_pair(self) -> dict[str, Array]:
         return {}  # a word belongs to 32 pairs

@@ -10,10 +10,14 @@ Strong components are computed by SciPy on one core, by the depth-first search o
 for finding the strongly connected components of a directed graph", 2005.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+import numpy as np
+
+from ... import plotting
 from ...arguments import checked_choice
 from ...arrays import Array
 from ...docstrings import with_common_parts
@@ -163,6 +167,7 @@ class ComponentsResult(Result):
 
     ARRAYS = ("labels",)
     FACTS = ("count",)
+    PICTURES = ("sizes", "graph")
 
     count: int
     labels: Array
@@ -172,6 +177,13 @@ class ComponentsResult(Result):
     def __iter__(self) -> Iterator[Any]:
         yield self.count
         yield self.labels
+
+    def _drawing(self, kind: str, given: Any) -> Callable[[Any], None]:
+        if kind != "sizes":
+            return super()._drawing(kind, given)
+        counts = np.bincount(np.asarray(self))
+        sizes = np.sort(counts[counts > 0])[::-1]
+        return partial(plotting.draw_bars, counts=sizes, across="component", up="vertices")
 
     def verify(self, graph: Any = None) -> None:
         """Raise unless the weak components are right; strong ones are not verified.

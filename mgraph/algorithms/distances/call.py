@@ -22,14 +22,13 @@ from ...graph.potentials import potentials
 from ...paths import needed_for_paths, walked_back
 from ...planning.plan import Plan
 from ...planning.shape import shape_beside
-from ...results import MatrixResult, Solved, on_workers
+from ...results import MatrixResult, Solved, on_workers, solved_graph
 from ...runtime.gathering import Whole
 from ...runtime.program import Executor, Outcome, Progress, memory_errors
 from ...runtime.recovery import recovering
 from ...runtime.select import checked_memory_limit, checked_span, runner_of, specs_holding
 from .. import bellman
 from ..certificates import distances as certificate
-from ..certificates.run import solved_graph
 from ..many_sources import gathered_network, network
 from .plan import METHODS, TYPES, planned
 from .program import FromSources
@@ -533,6 +532,16 @@ class DistancesResult(MatrixResult):
             raise InputError(Given("source", source), f" is not among the {len(self._starts)} sources of the searches")
         vertices = walked_back(predecessors[int(rows[0])], vertex)
         return vertices if vertices[0] == source else []
+
+    def _pictures(self) -> tuple[str, ...]:
+        rows = self.distances is not None and not hasattr(self.distances, "indptr")
+        return self.PICTURES if rows else ("distribution",)
+
+    def _picture_name(self) -> str:
+        return super()._picture_name() if self.distances is None else "distances"
+
+    def _shown(self, values: np.ndarray) -> np.ndarray:
+        return values != infinity(values.dtype)
 
     def to_dataframe(self) -> Any:
         """Return the arrays as a pandas DataFrame: a row for each connected pair, or for each source's measures.

@@ -127,6 +127,7 @@ class SpanningForestResult(Result):
     ARRAYS = ("weights", "src", "dst")
     FACTS = ("trees",)
     INDEX = "edge"
+    PICTURES = ("distribution", "graph")
 
     src: Array
     dst: Array
@@ -148,6 +149,13 @@ class SpanningForestResult(Result):
             with np.errstate(over="ignore"):
                 return float(sum(part.sum(dtype=np.float64) for part in parts))
         return sum(sum(part.tolist()) for part in parts)
+
+    def _colours(self) -> tuple[np.ndarray, str]:
+        return np.bincount(np.concatenate(self._tree()), minlength=self.plan.n), "degree in the forest"
+
+    def _tree(self) -> tuple[np.ndarray, np.ndarray]:
+        src, dst = (end.to_numpy() if on_workers(end) else devices.to_host(end) for end in (self.src, self.dst))
+        return src, dst
 
     @property
     def trees(self) -> int:

@@ -17,7 +17,7 @@ from ...errors import Given, InputError
 from ...graph import Graph, PlacedGraph, as_any_graph, check_sums
 from ...paths import needed_for_paths
 from ...planning.shape import shape_beside
-from ...results import Result, Solved
+from ...results import Result, Solved, solved_graph
 from ...runtime.checkpoints import checked_checkpoints, counted
 from ...runtime.program import Progress, memory_errors
 from ...runtime.recovery import recovering
@@ -25,7 +25,6 @@ from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_o
 from ...runtime.walking import walked_back
 from .. import negative_cycles
 from ..certificates import distances as certificate
-from ..certificates.run import solved_graph
 from . import plan as single_source_plan
 from .plan import METHODS, TYPES
 from .program import PATIENCE, FromOneSource, Request
@@ -224,6 +223,7 @@ class SsspResult(Result):
 
     ARRAYS = ("distances", "predecessors", "nearest")
     FACTS = ("sources",)
+    PICTURES = ("distribution", "graph")
 
     sources: tuple[int, ...]
     distances: Array
@@ -242,6 +242,9 @@ class SsspResult(Result):
         1
         """
         return self.sources[0] if len(self.sources) == 1 else None
+
+    def _shown(self, values: np.ndarray) -> np.ndarray:
+        return values != infinity(values.dtype)
 
     def path(self, vertex: int) -> list[int]:
         """Return the vertices of the shortest path to `vertex` from a nearest source, both ends included.

@@ -1,0 +1,163 @@
+"""`result.plot()` draws what the arrays hold."""
+
+import sys
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import mgraph
+from mgraph import plotting
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+from matplotlib import pyplot  # noqa: E402
+
+GRAPH = mgraph.Graph.from_edges([0, 1, 1, 3], [1, 2, 3, 4], [2, 3, 4, 5], n=6, directed=False)
+
+RESULTS = {
+    "apsp": mgraph.apsp(GRAPH, device="cpu"),
+    "bfs": mgraph.bfs(GRAPH, 0, predecessors=True, device="cpu"),
+    "bfs_many": mgraph.bfs_many(GRAPH, [0, 5], device="cpu"),
+    "closure": mgraph.transitive_closure(GRAPH, device="cpu"),
+    "components": mgraph.connected_components(GRAPH, device="cpu"),
+    "distances": mgraph.distances(GRAPH, [0, 1], device="cpu"),
+    "forest": mgraph.minimum_spanning_forest(GRAPH, device="cpu"),
+    "measures": mgraph.distances(GRAPH, reduce="reached", device="cpu"),
+    "rank": mgraph.list_rank([1, 2, 2], device="cpu"),
+    "sparse": mgraph.distances(GRAPH, sparse=True, limit=5, device="cpu"),
+    "sssp": mgraph.sssp(GRAPH, 0, device="cpu"),
+}
+
+
+@pytest.fixture(autouse=True)
+def no_figure_stays():
+    yield
+    pyplot.close("all")
+
+
+def bars(name, kind=None):
+    axes = RESULTS[name].plot(kind)
+    shown = {round(bar.get_x() + bar.get_width() / 2, 6): bar.get_height() for bar in axes.patches if bar.get_height()}
+    return shown, axes.get_xlabel(), axes.get_ylabel()
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "expected"),
+    [
+        ("bfs", None, ({0: 1, 1: 1, 2: 2, 3: 1}, "distance in edges", "vertices")),
+        ("sssp", None, ({0: 1, 2: 1, 5: 1, 6: 1, 11: 1}, "distances", "count")),
+        ("components", None, ({0: 5, 1: 1}, "component", "vertices")),
+        ("forest", None, ({2: 1, 3: 1, 4: 1, 5: 1}, "weights", "count")),
+        ("rank", None, ({0: 1, 1: 1, 2: 1}, "ranks", "count")),
+        ("measures", None, ({1: 1, 5: 5}, "reached", "count")),
+        ("distances", "distribution", ({0: 2, 2: 2, 3: 1, 4: 1, 5: 1, 6: 1, 9: 1, 11: 1}, "distances", "count")),
+        ("bfs_many", "distribution", ({0: 2, 1: 1, 2: 2, 3: 1}, "distances", "count")),
+        ("sparse", None, ({0: 6, 2: 2, 3: 2, 4: 2, 5: 4}, "distances", "count")),
+    ],
+)
+def test_counts(name, kind, expected):
+    assert bars(name, kind) == expected
+
+
+def test_many_values_are_a_histogram():
+    matrix = np.arange(1.0, 145.0).reshape(12, 12)
+    axes = mgraph.apsp(mgraph.Graph.from_distances(matrix), device="cpu").plot("distribution")
+    assert sum(bar.get_height() for bar in axes.patches) == 144
+
+
+@pytest.mark.parametrize("name", ["apsp", "bfs_many", "closure", "distances"])
+def test_matrices(name):
+    axes = RESULTS[name].plot()
+    (image,) = axes.images
+    shown = image.get_array()
+    if name == "closure":
+        expected, missing = RESULTS[name].to_dense(), 0
+    else:
+        expected = RESULTS[name].distances
+        missing = -1 if name == "bfs_many" else np.iinfo(expected.dtype).max
+        assert np.array_equal(np.ma.getmaskarray(shown), expected == missing)
+    assert np.array_equal(shown.filled(missing), expected)
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("target", "source")
+    assert image.get_extent() == [-0.5, 5.5, len(expected) - 0.5, -0.5]
+
+
+def test_a_large_matrix_is_thinned(monkeypatch):
+    monkeypatch.setattr(plotting, "MOST_ROWS", 3)
+    monkeypatch.setattr(plotting, "MOST_VALUES", 12)
+    (image,) = RESULTS["apsp"].plot().images
+    assert np.array_equal(image.get_array().filled(2**31 - 1), RESULTS["apsp"].distances[::2, ::2])
+    assert image.get_extent() == [-1, 5, 5, -1]
+    axes = RESULTS["apsp"].plot("distribution")
+    assert sum(bar.get_height() for bar in axes.patches) == 10  # of rows 0 and 3, without the lone vertex
+
+
+@pytest.mark.parametrize(("name", "black"), [("bfs", 4), ("sssp", 0), ("components", 0), ("forest", 4)])
+def test_graphs(name, black):
+    axes = RESULTS[name].plot("graph", graph=GRAPH)
+    edges, tree, vertices = axes.collections
+    assert (len(edges.get_segments()), len(tree.get_segments())) == (8, black)
+    places = vertices.get_offsets()
+    assert len(places) == 6 and len({tuple(place) for place in places.round(3)}) == 6
+    assert [text.get_text() for text in axes.texts] == list("012345")
+    missing = np.ma.getmaskarray(vertices.get_array())
+    assert missing.tolist() == [False] * 5 + [name in ("bfs", "sssp")]
+
+
+def test_a_path_is_drawn_at_its_distances():
+    path = np.arange(5)
+    places = plotting.layout(6, path, path + 1)
+    apart = np.linalg.norm(places[:, None] - places[None], axis=2)
+    assert_allclose(apart, abs(np.arange(6)[:, None] - np.arange(6)), atol=0.05)
+    assert plotting.layout(1, path[:0], path[:0]).shape == (1, 2)
+    assert np.isfinite(plotting.layout(3, path[:0], path[:0])).all()
+
+
+def test_given_axes_are_used(tmp_path):
+    figure, (left, right) = pyplot.subplots(1, 2)
+    assert RESULTS["bfs"].plot(ax=left) is left
+    assert RESULTS["bfs"].plot("graph", graph=GRAPH, ax=right) is right
+    figure.savefig(tmp_path / "both.png")
+    assert (tmp_path / "both.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_cannot_be_drawn():
+    with pytest.raises(mgraph.InputError, match="kind must be 'levels' or 'graph', got 'matrix'"):
+        RESULTS["bfs"].plot("matrix")
+    result = mgraph.bfs(mgraph.generate.grid(2, 2), 0, device="cpu")
+    with pytest.raises(mgraph.InputError, match=r"no longer exists.*pass it as graph="):
+        result.plot("graph")
+    with pytest.raises(mgraph.InputError, match="graph must be the graph of the result, of 4 vertices"):
+        result.plot("graph", graph=GRAPH)
+    large = mgraph.generate.grid(23, 23)
+    with pytest.raises(mgraph.InputError, match="at most 500 vertices to draw"):
+        mgraph.bfs(large, 0, device="cpu").plot("graph")
+    assert not pyplot.get_fignums()
+
+
+def test_empty_results():
+    empty = mgraph.Graph.from_edges([], [], n=0)
+    calls = mgraph.apsp, mgraph.transitive_closure, mgraph.connected_components, mgraph.minimum_spanning_forest
+    for result in (*(call(empty, device="cpu") for call in calls), mgraph.list_rank([], device="cpu")):
+        with pytest.raises(mgraph.InputError, match="nothing to draw"):
+            result.plot()
+
+
+def test_without_matplotlib(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(mgraph.MissingPackageError, match=r"plot\(\) needs matplotlib.* pip install matplotlib"):
+        RESULTS["bfs"].plot()
+
+
+def test_results_on_workers():
+    with mgraph.cluster.local_client(2, "cpu") as client:
+        result = mgraph.apsp(GRAPH, client=client)
+        (image,) = result.plot().images
+        assert np.array_equal(image.get_array().filled(2**31 - 1), RESULTS["apsp"].distances)
+        (image,) = mgraph.transitive_closure(GRAPH, client=client).plot().images
+        assert np.array_equal(image.get_array(), RESULTS["closure"].to_dense())
+        with mgraph.DistributedGraph.from_graph(GRAPH, client) as graph:
+            search = mgraph.bfs(graph, 0)
+            assert [bar.get_height() for bar in search.plot().patches] == [1, 1, 2, 1]
+            with pytest.raises(mgraph.InputError, match="lies on workers is not drawn"):
+                search.plot("graph", graph=graph)
