@@ -34,7 +34,7 @@ from mgraph.errors import CheckpointError, InputError, OutputExistsError
 from mgraph.kernels import closure as closure_kernels
 from mgraph.matrices.floyd_warshall import FloydWarshall
 from mgraph.planning import cut
-from mgraph.runtime.checkpoints import Checkpoints, Lasting, Store, Writer, store
+from mgraph.runtime.checkpoints import Checkpoints, Resumable, Store, Writer, store
 from mgraph.runtime.dask.driver import CallSession
 
 __all__ = ["gpus", "mortals", "nursed", "writing"]  # fixtures
@@ -90,7 +90,7 @@ def writing(request):
         if "behind" not in request.fixturenames:
             at_once(patched)
         if {"gpus", "mortals"} & set(request.fixturenames):
-            patched.setattr(Lasting, "COPIED", False)
+            patched.setattr(Resumable, "COPIED", False)
         yield
 
 
@@ -474,12 +474,12 @@ def test_the_same_threads_write_all_checkpoints(tmp_path, monkeypatch):
     call, options, _ = CALLS["blocked"]
     write, seen, numbers = Store.write, [], set()
 
-    def noted(self, number, *given):
+    def recorded(self, number, *given):
         seen.append(threading.current_thread())
         numbers.add(number)
         return write(self, number, *given)
 
-    monkeypatch.setattr(Store, "write", noted)
+    monkeypatch.setattr(Store, "write", recorded)
     call(path_of_weight(1, 1500), device="cpu", checkpoint=tmp_path, checkpoint_every=0, **options)
     assert len(numbers) > 16 >= len(set(map(id, seen)))
 
@@ -686,7 +686,7 @@ def test_a_file_that_is_begun_is_nothing_that_is_there(tmp_path, monkeypatch, na
     folder.mkdir()
     other.write_text("mine")
 
-    def noted(path, flags, *more, **options):
+    def recorded(path, flags, *more, **options):
         if str(path).endswith(".tmp"):
             opened.append(Path(path).name)
             assert flags & os.O_EXCL
@@ -695,10 +695,10 @@ def test_a_file_that_is_begun_is_nothing_that_is_there(tmp_path, monkeypatch, na
     (folder / f".{name}.tmp").symlink_to(other)
     (folder / name).symlink_to(other)
     kept = Store(str(folder))
-    monkeypatch.setattr(os, "open", noted)
+    monkeypatch.setattr(os, "open", recorded)
     for _ in range(2):
         if name == "checkpoint-command.json":
-            kept.note(["apsp"])
+            kept.write_command(["apsp"])
         else:
             kept.complete(store.Manifest(1, {}, 0, 0, "", ()))
     assert other.read_text() == "mine" and not (folder / name).is_symlink()
@@ -1110,7 +1110,7 @@ def test_a_copy_counts_in_the_memory_limit(tmp_path):
 
 
 def test_many_sources_are_a_digest_in_the_manifest(tmp_path, monkeypatch):
-    monkeypatch.setattr(Lasting, "COPIED", False)  # so that a checkpoint is complete one span later
+    monkeypatch.setattr(Resumable, "COPIED", False)  # so that a checkpoint is complete one span later
     graph, on = mgraph.generate.grid(2, 3000, device="cpu"), {"device": "cpu", "span": 2, "checkpoint": tmp_path}
     with pytest.raises(Stopped):
         mgraph.bfs(graph, sources=range(2000), checkpoint_every=0, progress=written(tmp_path), **on)
@@ -1122,7 +1122,7 @@ def test_many_sources_are_a_digest_in_the_manifest(tmp_path, monkeypatch):
 
 
 def test_a_manifest_too_long_to_be_read_is_not_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(Lasting, "COPIED", False)
+    monkeypatch.setattr(Resumable, "COPIED", False)
     monkeypatch.setattr(store, "LONGEST", 300)
     call, options, names = CALLS["blocked"]
     with pytest.warns(RuntimeWarning, match="its manifest takes .* bytes, and at most 300 can be read again"):
@@ -1154,7 +1154,7 @@ def test_errors_of_fsspec_libraries_are_those_of_checkpoints(stopped, monkeypatc
 
 def test_files_that_a_listing_lacks_are_looked_for(tmp_path, monkeypatch):
     """A network's disk may list what was there some seconds ago."""
-    monkeypatch.setattr(Lasting, "COPIED", False)
+    monkeypatch.setattr(Resumable, "COPIED", False)
     listed = os.listdir
     monkeypatch.setattr(os, "listdir", lambda place: [name for name in listed(place) if not name.endswith(".bin")])
     call, options, _ = CALLS["blocked"]
@@ -1163,7 +1163,7 @@ def test_files_that_a_listing_lacks_are_looked_for(tmp_path, monkeypatch):
 
 
 def test_the_names_of_files_are_on_disk_before_the_manifest(tmp_path, monkeypatch):
-    monkeypatch.setattr(Lasting, "COPIED", False)
+    monkeypatch.setattr(Resumable, "COPIED", False)
     waits, there = os.fsync, []
 
     def fsync(file):
@@ -1359,7 +1359,7 @@ def note(folder, *words, ran_in="."):
 
 
 @pytest.fixture
-def noted(stopped, tmp_path):
+def with_command(stopped, tmp_path):
     """A folder with checkpoints and the command that has written them, whose file follows ``--``."""
     edges = GRAPH.to_scipy().tocoo()
     np.savetxt(tmp_path / "grid.txt", np.column_stack([edges.row, edges.col, edges.data]), fmt="%d")
@@ -1368,44 +1368,44 @@ def noted(stopped, tmp_path):
     return stopped
 
 
-def test_a_command_whose_files_follow_two_dashes(noted, tmp_path):
-    mgraph_command("resume", noted, "--out", tmp_path / "found.npy")
+def test_a_command_whose_files_follow_two_dashes(with_command, tmp_path):
+    mgraph_command("resume", with_command, "--out", tmp_path / "found.npy")
     np.testing.assert_array_equal(np.load(tmp_path / "found.npy"), mgraph.apsp(GRAPH, device="cpu").distances)
 
 
-def test_resuming_in_another_folder_is_refused(noted, tmp_path):
+def test_resuming_in_another_folder_is_refused(with_command, tmp_path):
     for words in (["--checkpoint", "other"], ["--checkpoint=other"]):
-        said = mgraph_command("resume", noted, *words, code=2).stderr
-        assert f"mgraph resume goes on in {noted}" in " ".join(said.split())
+        said = mgraph_command("resume", with_command, *words, code=2).stderr
+        assert f"mgraph resume goes on in {with_command}" in " ".join(said.split())
     assert not (tmp_path / "other").exists()
 
 
-def test_resuming_with_a_bad_option(noted):
-    said = mgraph_command("resume", noted, "--nonsense", code=2).stderr
+def test_resuming_with_a_bad_option(with_command):
+    said = mgraph_command("resume", with_command, "--nonsense", code=2).stderr
     assert " apsp [OPTIONS] [FILE]..." in said and "FOLDER" not in said and "No such option" in said
-    assert "give FOLDER first" in " ".join(mgraph_command("resume", "--overwrite", noted, code=2).stderr.split())
+    assert "give FOLDER first" in " ".join(mgraph_command("resume", "--overwrite", with_command, code=2).stderr.split())
 
 
-def test_resuming_without_a_checkpoint(noted):
-    for manifest in complete(noted):
+def test_resuming_without_a_checkpoint(with_command):
+    for manifest in complete(with_command):
         manifest.unlink()
-    assert "holds no checkpoint to go on from" in mgraph_command("resume", noted, code=1).stderr
+    assert "holds no checkpoint to go on from" in mgraph_command("resume", with_command, code=1).stderr
 
 
-def test_a_command_of_another_user_is_not_run(noted, monkeypatch):
-    kept = Store(str(noted))
-    assert kept.noted()[0][0] == "apsp"
+def test_a_command_of_another_user_is_not_run(with_command, monkeypatch):
+    kept = Store(str(with_command))
+    assert kept.command()[0][0] == "apsp"
     other = os.geteuid() + 1
     monkeypatch.setattr(os, "geteuid", lambda: other)
     with pytest.raises(CheckpointError, match="is another user's"):
-        kept.noted()
+        kept.command()
 
 
-def test_a_command_that_cannot_be_read_is_not_damaged(noted):
-    (noted / "checkpoint-command.json").unlink()
-    (noted / "checkpoint-command.json").symlink_to("checkpoint-command.json")
+def test_a_command_that_cannot_be_read_is_not_damaged(with_command):
+    (with_command / "checkpoint-command.json").unlink()
+    (with_command / "checkpoint-command.json").symlink_to("checkpoint-command.json")
     with pytest.raises(CheckpointError, match="cannot be read: ") as caught:
-        Store(str(noted)).noted()
+        Store(str(with_command)).command()
     assert "damaged" not in str(caught.value)
 
 
@@ -1414,8 +1414,8 @@ def test_a_command_in_a_folder_whose_name_is_not_utf_8(tmp_path, monkeypatch):
     os.mkdir(folder)
     monkeypatch.chdir(os.fsdecode(folder))
     kept = Store(str(tmp_path))
-    kept.note(["apsp", "grid.npz"])
-    assert kept.noted() == (["apsp", "grid.npz"], os.fsdecode(folder))
+    kept.write_command(["apsp", "grid.npz"])
+    assert kept.command() == (["apsp", "grid.npz"], os.fsdecode(folder))
 
 
 def test_resume_without_a_command(stopped, tmp_path):

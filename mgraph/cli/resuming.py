@@ -37,7 +37,7 @@ def resume(ctx: click.Context, folder: str, options: tuple[str, ...]) -> None:
         raise click.UsageError(f"give FOLDER first, then the options of the command, got {folder!r}")
     wanted = checked_checkpoints(folder, None, True)
     assert wanted is not None
-    words, ran_in = wanted.store.noted()
+    words, ran_in = wanted.store.command()
     if not wanted.store.numbers():
         raise CheckpointError(f"{folder} holds no checkpoint to go on from: give the command itself again")
     command = main.get_command(ctx, words[0])

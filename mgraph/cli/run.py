@@ -215,7 +215,7 @@ def _checkpoints_of(options: dict[str, Any]) -> Iterator[dict[str, Any]]:
         again = "-" not in words  # standard input cannot be read again
         if wanted is not None and again and not wanted.store.numbers():
             try:
-                wanted.store.note(words)
+                wanted.store.write_command(words)
             except Exception as error:  # of any library by which fsspec knows URLs; the call goes on
                 warnings.warn(f"mgraph resume will not know this command: {error}", RuntimeWarning, stacklevel=2)
         yield {} if wanted is None else {"checkpoint": wanted}

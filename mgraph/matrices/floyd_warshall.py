@@ -33,8 +33,8 @@ from ..planning.plan import Plan
 from ..runtime.checkpoints import Saved
 from ..runtime.communicator import Communicator
 from .distance_matrix import NO_CYCLE, Part, empty, fill, finished, raise_negative_cycle
-from .lasting import LastingMatrix
 from .plan import MatrixDetail
+from .resumable import ResumableMatrix
 
 
 class Phases(Protocol):
@@ -72,7 +72,7 @@ class MatrixShard(Generic[Kernels]):
     incoming: Compressed | None = None  # all edges by target, to derive predecessors from
 
 
-class BlockedElimination(LastingMatrix, Generic[Kernels]):
+class BlockedElimination(ResumableMatrix, Generic[Kernels]):
     """The rounds of a blocked elimination over a grid of shards, whatever its kernels compute."""
 
     def __init__(self, plan: Plan[MatrixDetail], nonnegative: bool) -> None:
@@ -102,7 +102,7 @@ class BlockedElimination(LastingMatrix, Generic[Kernels]):
         """Return whether a round has ended: within one, the panels matter too."""
         return step % 3 == 0
 
-    def noted(self) -> dict[str, Any]:
+    def resume_details(self) -> dict[str, Any]:
         """Return the supersteps of a round, and the pivots that it eliminates."""
         return {"supersteps": 3, "pivots": self.detail.block}
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Protocol
 
 from ..planning.plan import Plan
-from .checkpoints import Checkpoints, Keeping, Order, Report, Written, lasting
+from .checkpoints import Checkpoints, Keeping, Order, Report, Written, checked_resumable
 from .program import Pace, Program, Progress, Standing
 
 
@@ -67,7 +67,7 @@ class Spans:
         self._keeping: Keeping | None = None
         self._reached = 0
         if checkpoints is not None:
-            self._keeping = Keeping(checkpoints, lasting(program, plan), shards.fingerprint(), plan)
+            self._keeping = Keeping(checkpoints, checked_resumable(program, plan), shards.fingerprint(), plan)
             self._reached = self._keeping.begin(partial(shards.fill, checkpoints.store.place))
 
     def run(self, progress: Progress | None) -> None:

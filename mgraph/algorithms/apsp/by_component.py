@@ -23,7 +23,7 @@ from ...arrays import Array, chunk_rows
 from ...dtypes import NO_PREDECESSOR, infinity
 from ...matrices.distance_matrix import empty
 from ...matrices.floyd_warshall import FloydWarshall
-from ...matrices.lasting import LastingMatrix
+from ...matrices.resumable import ResumableMatrix
 from ...planning.plan import Plan
 from ...runtime.checkpoints import Crossing, Piece, Saved, fingerprint_of, fingerprint_of_edges
 from ...runtime.communicator import Communicator
@@ -43,7 +43,7 @@ class GroupsShard:
     solved: int = 0
 
 
-class ByComponent(LastingMatrix):
+class ByComponent(ResumableMatrix):
     """The blocked Floyd-Warshall algorithm on one group of components after another."""
 
     plan: Plan[AllPairsDetail]

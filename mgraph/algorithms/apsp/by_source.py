@@ -15,7 +15,7 @@ from ... import device as devices
 from ...arrays import Array
 from ...graph import Compressed
 from ...planning.plan import Plan
-from ...runtime.checkpoints import Lasting, Piece, Saved, fingerprint_of, fingerprint_of_edges
+from ...runtime.checkpoints import Piece, Resumable, Saved, fingerprint_of, fingerprint_of_edges
 from ...runtime.communicator import Communicator
 from ..many_sources import Network, RowStream, Searches, batches_of
 from .detail import SourcesDetail
@@ -39,7 +39,7 @@ class SourcesShard:
         return {"distances": self.D} | ({} if self.P is None else {"predecessors": self.P})
 
 
-class FromEverySource(Lasting):
+class FromEverySource(Resumable):
     """Shortest paths from every vertex, batch by batch of sources, over ranges of the sources.
 
     Parameters

@@ -28,7 +28,7 @@ from ...paths import endless, needed_for_paths, walked_back
 from ...planning.cut import GROUP
 from ...planning.plan import Plan
 from ...results import MatrixResult, Solved, solved_graph
-from ...runtime.checkpoints import Checkpoints, checked_checkpoints, counted, lasting
+from ...runtime.checkpoints import Checkpoints, checked_checkpoints, checked_resumable, plan_with_copies
 from ...runtime.gathering import Gather, Whole
 from ...runtime.program import Executor, Outcome, Program, Progress, memory_errors
 from ...runtime.recovery import recovering
@@ -215,8 +215,8 @@ def apsp(
     sizes: tuple[int, ...] = ()
     parted = method == "auto" and runner.place is not None and n > GROUP
     if parted and isinstance(graph, Graph) and graph.dense is None:
-        counted, order = components(graph)
-        sizes = tuple(counted.tolist())
+        counts, order = components(graph)
+        sizes = tuple(counts.tolist())
     if narrowest:
         types = exact_types(graph.weights_dtype, *graph.extremes(), n, narrow)
     else:
@@ -356,7 +356,7 @@ def _solved(
     else:
         program, piece = _on_matrix(plan, graph.nonnegative), parts(graph, plan)
     if checkpoints is not None:
-        plan = counted(plan, lasting(program, plan), memory_limit)
+        plan = plan_with_copies(plan, checked_resumable(program, plan), memory_limit)
     outcome = runner.run(program, piece, plan, progress, checkpoints)
     outcome.timings["load"] += prepared - compiled
     outcome.timings["compile"] += compiled

@@ -15,7 +15,7 @@ from ... import device as devices
 from ...arrays import Array
 from ...kernels import minplus as minplus_kernels
 from ...matrices.distance_matrix import NO_CYCLE, Part, empty, fill, finished, raise_negative_cycle
-from ...matrices.lasting import LastingMatrix
+from ...matrices.resumable import ResumableMatrix
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 from .detail import AllPairsDetail
@@ -33,7 +33,7 @@ class RowsShard:
     cycle: Array  # the first pivot found on a negative cycle
 
 
-class Naive(LastingMatrix):
+class Naive(ResumableMatrix):
     """The unblocked Floyd-Warshall algorithm over ranges of rows."""
 
     def __init__(self, plan: Plan[AllPairsDetail], nonnegative: bool) -> None:

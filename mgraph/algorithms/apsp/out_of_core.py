@@ -160,7 +160,7 @@ class OutOfCore(FloydWarshall):
             main.wait_event(buffer.free)
         return 1
 
-    def noted(self) -> dict[str, Any]:
+    def resume_details(self) -> dict[str, Any]:
         """Return the supersteps of a round, and the pivots that it eliminates."""
         return {"supersteps": len(self.bounds), "pivots": self.detail.strip}
 

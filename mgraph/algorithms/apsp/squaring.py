@@ -23,7 +23,7 @@ from ...kernels import minplus as minplus_kernels
 from ...kernels.minplus.ops import Panels
 from ...matrices.distance_matrix import NO_CYCLE, Part, empty, fill, finished, on_diagonal, raise_negative_cycle
 from ...matrices.floyd_warshall import panels
-from ...matrices.lasting import LastingMatrix
+from ...matrices.resumable import ResumableMatrix
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 from .detail import AllPairsDetail
@@ -43,7 +43,7 @@ class SquaringShard:
     cycle: Array
 
 
-class Squaring(LastingMatrix):
+class Squaring(ResumableMatrix):
     """Repeated (min, +) squaring over ranges of rows."""
 
     def __init__(self, plan: Plan[AllPairsDetail], nonnegative: bool) -> None:

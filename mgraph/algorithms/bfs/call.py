@@ -19,7 +19,7 @@ from ...kernels import bfs as bfs_kernels
 from ...paths import needed_for_paths
 from ...planning.shape import shape_beside
 from ...results import Result, Solved, on_workers, solved_graph
-from ...runtime.checkpoints import checked_checkpoints, counted
+from ...runtime.checkpoints import checked_checkpoints, plan_with_copies
 from ...runtime.program import Progress, memory_errors
 from ...runtime.recovery import recovering
 from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
@@ -152,7 +152,7 @@ def bfs(
 
     program = (SearchByLevel if plan.method in searches.BY_LEVEL else Search)(plan, start, limit, target)
     if wanted is not None:
-        plan = counted(plan, program, most_memory)
+        plan = plan_with_copies(plan, program, most_memory)
     outcome = runner.run(program, parts(runner, graph, plan), plan, progress, wanted)
     results = {name: at_home(graph, value) for name, value in outcome.arrays.items()}
     solved = Solved(graph, float("inf") if limit is None else limit, -1 if target is None else target)

@@ -15,7 +15,7 @@ from ...graph import as_any_graph
 from ...paths import needed_for_paths, walked_back
 from ...planning.shape import shape_beside
 from ...results import MatrixResult, Solved, solved_graph
-from ...runtime.checkpoints import checked_checkpoints, counted
+from ...runtime.checkpoints import checked_checkpoints, plan_with_copies
 from ...runtime.program import Progress, memory_errors
 from ...runtime.recovery import recovering
 from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
@@ -113,7 +113,7 @@ def bfs_many(
     )
     program = SearchMany(plan, start, limit)
     if wanted is not None:
-        plan = counted(plan, program, most_memory)
+        plan = plan_with_copies(plan, program, most_memory)
     outcome = runner.run(program, parts(runner, graph, plan), plan, progress, wanted)
     results = outcome.arrays
     if client is None:

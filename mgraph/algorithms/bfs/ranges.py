@@ -13,7 +13,7 @@ from ...graph import Compressed
 from ...kernels import bfs as bfs_kernels
 from ...kernels.edges import Adjacency
 from ...planning.plan import Plan
-from ...runtime.checkpoints import Lasting, Piece, Saved, fingerprint_of_edges, vertices_in_short
+from ...runtime.checkpoints import Piece, Resumable, Saved, fingerprint_of_edges, vertices_in_short
 from ...runtime.communicator import Communicator
 from .detail import SearchDetail
 
@@ -54,7 +54,7 @@ class Searched(Protocol):
         ...
 
 
-class FromSources(Lasting):
+class FromSources(Resumable):
     """Base of searches over ranges of vertices: sources, target and depth limit, checkpoints, and the result.
 
     A superstep is a level. So the distances and the number of the next superstep tell what the frontier is.

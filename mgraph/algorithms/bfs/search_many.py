@@ -20,7 +20,7 @@ from ...kernels import bfs_many as bfs_many_kernels
 from ...kernels.bfs_many.ops import SearchWords
 from ...kernels.edges import Adjacency, HubBuffers
 from ...planning.plan import Plan
-from ...runtime.checkpoints import Lasting, Piece, Saved, fingerprint_of_edges, vertices_in_short
+from ...runtime.checkpoints import Piece, Resumable, Saved, fingerprint_of_edges, vertices_in_short
 from ...runtime.communicator import Communicator
 from .detail import SearchesDetail
 
@@ -64,7 +64,7 @@ class BatchShard:
     size: int = 0
 
 
-class SearchMany(Lasting):
+class SearchMany(Resumable):
     """Breadth-first searches from many sources over ranges of vertices."""
 
     facts: ClassVar[tuple[str, ...]] = ()

@@ -20,7 +20,7 @@ from ...graph import PlacedGraph, as_any_graph, as_graph, outline
 from ...kernels import closure as closure_kernels
 from ...matrices.distance_matrix import gathered_part, parts
 from ...results import MatrixResult
-from ...runtime.checkpoints import checked_checkpoints, counted
+from ...runtime.checkpoints import checked_checkpoints, plan_with_copies
 from ...runtime.gathering import Whole
 from ...runtime.program import Progress, memory_errors
 from ...runtime.recovery import recovering
@@ -122,7 +122,7 @@ def transitive_closure(
     plan = planned(m=m, gathered=isinstance(graph, PlacedGraph), directed=graph.directed)
     program = Closure(plan, reflexive)
     if wanted is not None:
-        plan = counted(plan, program, limit)
+        plan = plan_with_copies(plan, program, limit)
     if isinstance(graph, PlacedGraph):
         whole = Whole(graph.placed, graph.nonnegative, weighted=False)
         gather = partial(gathered_part, whole, plan)

@@ -25,7 +25,7 @@ from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...errors import InputError
 from ...results import Result
-from ...runtime.checkpoints import checked_checkpoints, counted
+from ...runtime.checkpoints import checked_checkpoints, plan_with_copies
 from ...runtime.program import Progress, memory_errors
 from ...runtime.recovery import recovering
 from ...runtime.select import checked_memory_limit, checked_span, placed_vector, runner_of_vector
@@ -125,7 +125,7 @@ def list_rank(
     programs: dict[str, type[OneByOne | Jumping | Walking]] = {"sequential": OneByOne, "wyllie": Jumping}
     program = programs.get(plan.method, Walking)(plan)
     if wanted is not None:
-        plan = counted(plan, program, most_memory)
+        plan = plan_with_copies(plan, program, most_memory)
     if placed_vector(succ):
         whole = partial(gathered, succ.ranges, np.dtype(plan.dtype))
         outcome = runner.run(program, lambda shard: whole, plan, progress, wanted)

@@ -16,7 +16,7 @@ from ...errors import InputError
 from ...kernels import list_rank as list_rank_kernels
 from ...planning.cut import Ranges, even_ranges
 from ...planning.plan import Plan
-from ...runtime.checkpoints import Lasting, Piece, Saved, fingerprint_of
+from ...runtime.checkpoints import Piece, Resumable, Saved, fingerprint_of
 from ...runtime.communicator import Communicator
 from .rounds import rounds
 
@@ -39,7 +39,7 @@ class Lists:
     failed: bool = False
 
 
-class OneByOne(Lasting):
+class OneByOne(Resumable):
     """Sequential ranking, element by element: the first shard has all lists. No checkpoint holds a part of it."""
 
     facts: ClassVar[tuple[str, ...]] = ("failed",)
@@ -104,7 +104,7 @@ class Links:
     open_words: Array
 
 
-class Jumping(Lasting):
+class Jumping(Resumable):
     """Wyllie's algorithm over ranges of the elements: a superstep is a round."""
 
     facts: ClassVar[tuple[str, ...]] = ("failed",)
@@ -193,7 +193,7 @@ class Strata:
     failed: bool = False
 
 
-class Walking(Lasting):
+class Walking(Resumable):
     """Ranking by random splitters; each shard walks from its range of them. Four supersteps.
 
     A checkpoint holds the ranks after the third one. Before, each shard has a part of what is known of every element.

@@ -18,7 +18,7 @@ from ...graph import Graph, PlacedGraph, as_any_graph, check_sums
 from ...paths import needed_for_paths
 from ...planning.shape import shape_beside
 from ...results import Result, Solved, solved_graph
-from ...runtime.checkpoints import checked_checkpoints, counted
+from ...runtime.checkpoints import checked_checkpoints, plan_with_copies
 from ...runtime.program import Progress, memory_errors
 from ...runtime.recovery import recovering
 from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
@@ -171,7 +171,7 @@ def sssp(
     pieces = parts(runner, graph, plan)
     program = FromOneSource(plan, request, PATIENCE if request.negative else None)
     if wanted is not None:
-        plan = counted(plan, program, most_memory)
+        plan = plan_with_copies(plan, program, most_memory)
     outcome = runner.run(program, pieces, plan, progress, wanted)
     if outcome.arrays["doubt"][0]:
         for each in start:

@@ -29,7 +29,7 @@ from ...kernels import bfs as bfs_kernels
 from ...kernels import sssp as sssp_kernels
 from ...kernels.sssp.ops import Bounds, Lists, Masks, Piles
 from ...planning.plan import Plan
-from ...runtime.checkpoints import Lasting, Piece, Saved, fingerprint_of_edges, vertices_in_short
+from ...runtime.checkpoints import Piece, Resumable, Saved, fingerprint_of_edges, vertices_in_short
 from ...runtime.communicator import Communicator
 from .lists import list_length
 from .nearest import nearest_sources
@@ -245,7 +245,7 @@ class OneSourceShard:
         return self.before + self.search.rounds
 
 
-class FromOneSource(Lasting):
+class FromOneSource(Resumable):
     """Shortest paths from one source, or from the nearest of several, over ranges of vertices.
 
     Parameters

@@ -1,15 +1,15 @@
 """Checkpoints: what a long call has computed, in files, to go on from after a fault.
 
-- `pieces`: what of a shard's state lasts, and where it lies in the whole.
-- `lasting`: what a program must offer to be kept.
+- `pieces`: what of a shard's state is kept, and where it lies in the whole.
+- `resumable`: what a program must offer to be kept.
 - `store`: the folder of checkpoints, its files and their format.
 - `writing`: a shard copies its pieces and writes them behind the computation, and reads them again.
 - `keeping`: when a call writes a checkpoint, and which one it goes on from.
 """
 
-from .keeping import Checkpoints, Keeping, Written, checked_checkpoints, counted, held, lasting
-from .lasting import Lasting, vertices_in_short
+from .keeping import Checkpoints, Keeping, Written, checked_checkpoints, checked_resumable, held, plan_with_copies
 from .pieces import Crossing, Piece, fingerprint_of, fingerprint_of_edges
+from .resumable import Resumable, vertices_in_short
 from .store import Saved, Store
 from .writing import Order, Report, Writer, filled
 
@@ -17,20 +17,20 @@ __all__ = [
     "Checkpoints",
     "Crossing",
     "Keeping",
-    "Lasting",
     "Order",
     "Piece",
     "Report",
+    "Resumable",
     "Saved",
     "Store",
     "Writer",
     "Written",
     "checked_checkpoints",
-    "counted",
+    "checked_resumable",
     "filled",
     "fingerprint_of",
     "fingerprint_of_edges",
     "held",
-    "lasting",
+    "plan_with_copies",
     "vertices_in_short",
 ]

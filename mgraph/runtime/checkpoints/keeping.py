@@ -24,7 +24,7 @@ from ...errors import Argument, CheckpointError, Given, InputError, OutputExists
 from ...io.files import absolute
 from ...planning.devices import usable
 from ...planning.plan import Plan
-from .lasting import Lasting
+from .resumable import Resumable
 from .store import Manifest, Store, Stored
 from .writing import Order, Report, no_room
 
@@ -120,7 +120,7 @@ class Keeping:
     ----------
     wanted : Checkpoints
         What the caller wants.
-    program : Lasting
+    program : Resumable
         The program.
     fingerprint : int
         That of the whole input.
@@ -128,10 +128,10 @@ class Keeping:
         The plan, with the copies that it counts.
     """
 
-    def __init__(self, wanted: Checkpoints, program: Lasting, fingerprint: int, plan: Plan[Any]) -> None:
+    def __init__(self, wanted: Checkpoints, program: Resumable, fingerprint: int, plan: Plan[Any]) -> None:
         self._wanted, self._store, self._every = wanted, wanted.store, wanted.every
         self._program, self._steps, self._span = program, plan.steps, plan.span
-        self._call, self._noted, self._input = program.described(), program.noted(), fingerprint % 2**64
+        self._call, self._details, self._input = program.described(), program.resume_details(), fingerprint % 2**64
         self._numbers = wanted.store.numbers()
         self._run, self._copied = uuid.uuid4().hex[:8], tuple(copy is not None for copy in plan.copied_bytes)
         with contextlib.suppress(OSError):  # a warning will say why nothing can be written
@@ -274,7 +274,7 @@ class Keeping:
         final = (*self._final, *(stored for stored in files if stored.final))
         changing = tuple(stored for stored in files if not stored.final)
         written = datetime.now(UTC).isoformat(timespec="seconds")
-        manifest = Manifest(self._number, self._call | self._noted, self._input, step, written, final + changing)
+        manifest = Manifest(self._number, self._call | self._details, self._input, step, written, final + changing)
         error, full = next((report.error for report in done if report.error), ""), any(report.full for report in done)
         try:
             if not error:
@@ -353,16 +353,16 @@ def held(checkpoints: Checkpoints | None) -> contextlib.AbstractContextManager[N
     return contextlib.nullcontext() if checkpoints is None else checkpoints.held()
 
 
-def lasting(program: Any, plan: Plan[Any]) -> Lasting:
+def checked_resumable(program: Any, plan: Plan[Any]) -> Resumable:
     """Return a program that checkpoints are wanted of, or raise InputError if it has none."""
-    if isinstance(program, Lasting):
+    if isinstance(program, Resumable):
         return program
     raise InputError(
         Given("checkpoint"), f" does not go with method {plan.method!r} as it is planned here: {plan.explain()}"
     )
 
 
-def counted(plan: Plan[Any], program: Lasting, memory_limit: int | None) -> Plan[Any]:
+def plan_with_copies(plan: Plan[Any], program: Resumable, memory_limit: int | None) -> Plan[Any]:
     """Return a plan whose memory counts the copies that checkpoints make, on the devices that have room for them.
 
     A device has room for what is free on it, and by the call's `memory_limit`.

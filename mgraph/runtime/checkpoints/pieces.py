@@ -1,4 +1,4 @@
-"""Pieces of a program's state that last: arrays, and where they lie in the whole that all shards have together.
+"""Pieces of a program's state that checkpoints keep: arrays, and where they lie in the whole of all shards.
 
 A checkpoint holds pieces of whole arrays, such as the matrix of distances, and not shards. So a call can go on from it
 on another number of workers, each of which reads what overlaps its own pieces.

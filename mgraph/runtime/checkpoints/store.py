@@ -258,12 +258,12 @@ class Store:
             )
         return np.frombuffer(raw, stored.dtype).reshape(stored.shape)
 
-    def note(self, command: Sequence[str]) -> None:
+    def write_command(self, command: Sequence[str]) -> None:
         """Write the words of the command that writes the checkpoints, and the folder in which it runs."""
         self.make()
         self._write(COMMAND, [json.dumps({"command": list(command), "folder": os.getcwd()}, indent=1).encode()])
 
-    def noted(self) -> tuple[list[str], str]:
+    def command(self) -> tuple[list[str], str]:
         """Return the words of the command that has written the checkpoints, and the folder in which it ran.
 
         Raises

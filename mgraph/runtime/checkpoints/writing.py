@@ -20,8 +20,8 @@ from ... import device as devices
 from ... import limits
 from ...arrays import Array
 from ...errors import CheckpointError
-from .lasting import Lasting
 from .pieces import Box, Piece
+from .resumable import Resumable
 from .store import Saved, Store, Stored
 
 #: The most bytes of a file.
@@ -200,7 +200,7 @@ def no_room(error: BaseException) -> bool:
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
-def filled(program: Lasting, state: Any, shard: int, place: str, number: int) -> int | str:
+def filled(program: Resumable, state: Any, shard: int, place: str, number: int) -> int | str:
     """Fill a shard's state from a checkpoint; return the number of the next superstep, or in words what was wrong."""
     store = Store(place)
     try:

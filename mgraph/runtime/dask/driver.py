@@ -247,7 +247,7 @@ class Cluster:
         log_plan(plan)
         with (
             memory_errors(plan.algorithm, plan),
-            counted(len(addresses)),
+            losses_among(len(addresses)),
             opened(client),
             turn(Watch(client, addresses, self.timeout), name, plan),
         ):
@@ -274,7 +274,7 @@ class Cluster:
 
 
 @contextlib.contextmanager
-def counted(workers: int) -> Iterator[None]:
+def losses_among(workers: int) -> Iterator[None]:
     """Add the number of a call's workers to a WorkerLostError of the block."""
     try:
         yield

@@ -22,7 +22,7 @@ def vertices_in_short(vertices: Sequence[int]) -> list[int] | str:
     return f"{len(vertices)} vertices, SHA-256 {sha256(np.asarray(vertices, '<i8')).hexdigest()}"
 
 
-class Lasting(ABC):
+class Resumable(ABC):
     """The base of programs that can go on from a checkpoint."""
 
     plan: Plan[Any]
@@ -41,7 +41,7 @@ class Lasting(ABC):
             "predecessors": plan.predecessors,
         }
 
-    def noted(self) -> dict[str, Any]:
+    def resume_details(self) -> dict[str, Any]:
         """Return by name what else a checkpoint says of the call, for `resumed`: values of JSON."""
         return {}
 

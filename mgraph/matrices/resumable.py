@@ -1,4 +1,4 @@
-"""What of a distance matrix lasts: the rectangles of shards, for checkpoints."""
+"""What checkpoints keep of a distance matrix: the rectangles of shards."""
 
 from typing import Any, ClassVar
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..planning.plan import Plan
-from ..runtime.checkpoints import Lasting, Piece, Saved, fingerprint_of
+from ..runtime.checkpoints import Piece, Resumable, Saved, fingerprint_of
 from .distance_matrix import NO_CYCLE
 from .plan import MatrixDetail
 
@@ -14,7 +14,7 @@ from .plan import MatrixDetail
 CYCLE = "cycle"
 
 
-class LastingMatrix(Lasting):
+class ResumableMatrix(Resumable):
     """The base of programs on a matrix of which each shard has a rectangle, with labels or without."""
 
     plan: Plan[MatrixDetail]
