@@ -53,7 +53,7 @@ class Chunks:
     ----------
     held : dict
         The worker's chunks, by their numbers.
-    counted : set of int
+    asked : set of int
         The chunks that have been asked for once.
     """
 
@@ -62,13 +62,13 @@ class Chunks:
     n: int | None
     weights_dtype: np.dtype | None
     directed: bool
-    counted: set[int] = field(default_factory=set)
+    asked: set[int] = field(default_factory=set)
     unique: ClassVar[bool] = False
 
     def chunk(self, number: int, device: devices.Device) -> Edges:
         """Return one of the worker's chunks on a device; the second time, to be placed, it is forgotten here."""
-        edges = self.held.pop(number) if number in self.counted else self.held[number]
-        self.counted.add(number)
+        edges = self.held.pop(number) if number in self.asked else self.held[number]
+        self.asked.add(number)
         return Edges(*(None if array is None else device.asarray(array) for array in edges))
 
     def sizes(self) -> dict[str, int]:

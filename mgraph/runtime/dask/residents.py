@@ -354,7 +354,7 @@ def keep_chunks(
         number: checked_edges(tails, heads, lengths, source.weights_dtype, source.n, f"partition {number}")
         for number, tails, heads, lengths in zip(numbers, src, dst, weights, strict=True)
     }
-    own(session).kept[name] = replace(source, held=held, counted=set())
+    own(session).kept[name] = replace(source, held=held, asked=set())
 
 
 @reported
