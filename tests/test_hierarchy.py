@@ -304,6 +304,11 @@ def test_the_number_of_entries_is_that_of_the_fill(device):
         assert mgraph.Hierarchy(graph, order, device=device).entries == entries
 
 
+def test_many_parallel_edges_are_edges(device):
+    many = mgraph.Graph.from_edges([0] * 256 + [1], [1] * 256 + [2], [*range(300, 44, -1), 1])
+    assert mgraph.Hierarchy(many, order=[0, 1, 2], device=device).distances([0]).tolist() == [[0, 45, 46]]
+
+
 @pytest.mark.parametrize("graph", [mgraph.Graph.from_edges([], [], [], n=0), mgraph.Graph.from_edges([], [], n=3)])
 def test_graphs_without_edges(device, graph):
     hierarchy = mgraph.Hierarchy(graph, device=device)

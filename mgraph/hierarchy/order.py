@@ -30,10 +30,9 @@ class Skeleton(NamedTuple):
 def skeleton(graph: Graph) -> Skeleton:
     """Return the neighbours of each vertex of a graph."""
     indptr, indices = (devices.to_host(part) for part in graph.adjacency("csr"))
-    there = lazy.sparse().csr_array((np.ones(len(indices), np.int8), indices, indptr), shape=(graph.n, graph.n))
+    there = lazy.sparse().csr_array((np.ones(len(indices), bool), indices, indptr), shape=(graph.n, graph.n))
     both = (there + there.T).tocsr()
-    both.setdiag(0)
-    both.data[:] = both.data != 0
+    both.setdiag(False)
     both.eliminate_zeros()
     both.sort_indices()
     return Skeleton(both.indptr, both.indices)
