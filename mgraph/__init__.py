@@ -13,7 +13,7 @@ import importlib
 import logging
 from typing import TYPE_CHECKING, Any
 
-from . import errors, generate
+from . import datasets, errors, generate
 from .algorithms.apsp.call import ApspResult, apsp
 from .algorithms.bfs.call import BfsResult, bfs
 from .algorithms.bfs.many import BfsManyResult, bfs_many
@@ -104,6 +104,7 @@ __all__ = [
     "center",
     "closeness",
     "connected_components",
+    "datasets",
     "diameter",
     "distance_blocks",
     "distances",

@@ -14,6 +14,8 @@ if _replaced := namesake.replaced():
     sys.exit(f"mgraph: error: {_replaced}")
 
 from . import algorithms as algorithms
+from . import completion as completion
+from . import datasets as datasets
 from . import machine as machine
 from . import measures as measures
 from . import plans as plans

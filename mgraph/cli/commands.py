@@ -118,7 +118,11 @@ class Commands(click.Group):
             return super().invoke(ctx)
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog="Example: mgraph apsp --rmat 8",
+)
 @click.version_option(mgraph.__version__, prog_name="mgraph")
 def main() -> None:
     """Graph algorithms by one call: on a CPU, on one GPU, on all GPUs of a host, on a Dask cluster."""

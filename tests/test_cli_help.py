@@ -1,0 +1,99 @@
+"""The help of every command has an example; each that needs no other machine runs, in a folder with its files."""
+
+import shlex
+import subprocess
+from shutil import which
+
+import click
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from mgraph.cli import main
+
+#: Commands whose examples are not run, each with the reason.
+NOT_RUN = {
+    "bench": "measures for minutes",
+    "bench graph500": "measures for minutes",
+    "bench report": "needs two folders of measurements",
+    "calibrate": "needs a GPU, and measures for a minute",
+    "info": "needs a scheduler",
+    "load": "needs a scheduler",
+    "resume": "needs a folder of checkpoints and a scheduler",
+    "unload": "needs a scheduler",
+}
+
+
+def commands(group=main, words=()):
+    """Yield every command and group by the words that call it."""
+    yield " ".join(words), group
+    if isinstance(group, click.Group):
+        context = click.Context(group)
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            if not command.hidden:
+                yield from commands(command, (*words, name))
+
+
+COMMANDS = dict(commands())
+
+
+def example(name):
+    """Return the words of a command's example after ``mgraph``, from its help."""
+    text = CliRunner().invoke(main, [*name.split(), "--help"]).stdout
+    before, found, line = text.partition("Example: mgraph ")
+    assert found, f"mgraph {name} --help has no example"
+    assert before.startswith("Usage: ")
+    return shlex.split(line)
+
+
+def test_commands_that_are_not_run_exist():
+    assert NOT_RUN.keys() <= COMMANDS.keys()
+    assert {"", "apsp", "datasets", "datasets fetch", "completion"} <= COMMANDS.keys()
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"bench run"}))
+def test_the_help_has_an_example_of_the_command(name):
+    words = example(name)
+    assert words[: len(name.split())] == name.split()
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"bench run", *NOT_RUN}))
+def test_the_example_runs(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    arcs = "".join(f"a {v} {v + 1} 3\na {v + 1} {v} 4\n" for v in range(1, 100))
+    (tmp_path / "roads.gr").write_text(f"p sp 100 198\n{arcs}")
+    for file in ("calls.txt", "friends.txt"):
+        (tmp_path / file).write_text("7 9\n9 11\n20 21\n")
+    (tmp_path / "a.txt").write_text("0\n5\n")
+    (tmp_path / "b.txt").write_text("7\n90\n")
+    np.save(tmp_path / "successors.npy", [1, 2, 2])
+    words = example(name)
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 0, done.output
+    assert done.stdout
+    if "--out" in words:
+        assert (tmp_path / words[words.index("--out") + 1]).stat().st_size
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_completion_of_a_shell(shell, tmp_path):
+    script = CliRunner().invoke(main, ["completion", shell]).stdout
+    assert "_MGRAPH_COMPLETE" in script and f"{shell}_complete" in script
+    if which(shell) is None:
+        pytest.skip(f"{shell} is not installed, so its script was not read by it")
+    (tmp_path / "script").write_text(script)
+    checked = subprocess.run([shell, "-n", tmp_path / "script"], capture_output=True, text=True, timeout=60)
+    assert (checked.returncode, checked.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [("mgraph dat", {"datasets"}), ("mgraph datasets fetch roads-b", {"roads-bay", "roads-bay-time"})],
+)
+def test_what_is_completed(line, expected, monkeypatch):
+    monkeypatch.setenv("_MGRAPH_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", str(len(line.split()) - 1))
+    shown = CliRunner().invoke(main, prog_name="mgraph").stdout
+    assert {each.partition(",")[2] for each in shown.split()} == expected
