@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import dijkstra, johnson
 
 import mgraph
 from mgraph import InputError, MemoryLimitError, VerificationError
 from mgraph.algorithms.distances import keepers
+from mgraph.planning.shape import Shape
 from tests.test_sources import as_floats, as_scipy, graphs
 
 nx = pytest.importorskip("networkx")
@@ -322,6 +323,39 @@ def test_distances_in_edges(dtype, words, device, monkeypatch):
         )
         assert np.array_equal(found.predecessors, same.predecessors)
         found.verify(graph)
+
+
+@pytest.fixture(params=[0.0, np.inf], ids=["apart", "together"])
+def apart(request, monkeypatch):
+    """Whether each source is searched from by itself, whatever takes less time."""
+    monkeypatch.setattr("mgraph.algorithms.distances.plan.apart_seconds", lambda *facts: request.param)
+    return request.param == 0
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(question=questions())
+def test_sources_by_themselves_and_together(question, apart):
+    check(question, "cpu")
+
+
+def test_a_plan_says_whether_sources_are_searched_from_by_themselves(apart):
+    graph = roads(40)
+    sources = np.random.default_rng(1).integers(0, graph.n, 200)
+    found = mgraph.distances(graph, sources, limit=50, device="cpu")
+    assert np.array_equal(as_floats(found.distances), expected_rows(graph, sources, 50))
+    assert found.plan.detail.apart == apart == ("each searched from by itself" in found.plan.explain())
+
+
+def test_sources_that_are_few_or_far_apart_are_searched_from_by_themselves():
+    cpu = mgraph.DeviceSpec("cpu", "cpu", 1 << 40, cores=2)
+    few, many = (mgraph.plan("distances", 10**6, 10**7, [cpu], sources=k, targets=9) for k in (3, 5000))
+    assert few.detail.apart and not many.detail.apart
+    network = Shape(far=0.0, levels=1000.0)
+    scattered = mgraph.plan("distances", 10**6, 3 * 10**6, [cpu], sources=5000, targets=9, shape=network)
+    dense = mgraph.plan("distances", 10**6, 3 * 10**6, [cpu], sources=10**6, targets=9, shape=network)
+    assert scattered.detail.apart and not dense.detail.apart
+    together = mgraph.plan("distances", 10**6, 3 * 10**6, [cpu], sources=10**6, targets=9)
+    assert scattered.seconds / 5000 < 2 * together.seconds / 10**6
 
 
 @pytest.mark.parametrize("targets", [None, [4, 90, 4, 399]])

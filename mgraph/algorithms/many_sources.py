@@ -1,21 +1,25 @@
 """Searches from many sources on one device that has the whole graph: what all pairs and `mgraph.distances` share.
 
-The search is described in ``kernels/sssp_many.cu``. Negative weights are shifted first (Johnson, "Efficient algorithms
-for shortest paths in sparse networks", 1977): with potentials ``h``, ``weight + h[u] - h[v]`` is never negative, and
-each path from s to t becomes longer by the same ``h[s] - h[t]``, which is subtracted from the finished distances. For
-floats this subtraction loses digits in proportion to the potentials, not to the distance, so float32 is searched in
-float64.
+The search is described in ``kernels/sssp_many.cu``: sources that are searched from together share the reads of edges.
+On a CPU sources may also be searched from one by one, each by a core, as in ``kernels/sssp.cu``. That takes less time
+where there are few sources, or where they lie apart in a road network.
+
+Negative weights are shifted first (Johnson, "Efficient algorithms for shortest paths in sparse networks", 1977): with
+potentials ``h``, ``weight + h[u] - h[v]`` is never negative, and each path from s to t becomes longer by the same
+``h[s] - h[t]``, which is subtracted from the finished distances. For floats this subtraction loses digits in proportion
+to the potentials, not to the distance, so float32 is searched in float64.
 """
 
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import device as devices
+from .. import lazy
 from ..arrays import Array, in_file
 from ..dtypes import infinity, kernel_infinity, offset_type
 from ..graph import Compressed, Graph
@@ -24,11 +28,20 @@ from ..graph.vertex_range import VertexRange
 from ..graph.weights import decode
 from ..kernels import sssp_many as sssp_many_kernels
 from ..planning.devices import DeviceSpec, rates_of
+from ..planning.shape import Shape
 from ..runtime.communicator import Communicator
 from ..runtime.gathering import Whole
+from .one_source import near_width, reads
 
 #: Width of the window of distances that are settled together, in average weights; measured (benchmarks/NOTES.md).
 _WINDOW = 20
+
+#: Sources that share a pass over the edges; a batch is cut to multiples of these where memory is short.
+SLICE = {"cpu": 64, "cuda": 128}
+
+#: Levels between sources up to which they share reads, how many more take as long again as the first ones, and how
+#: often a row is relaxed if they share none; measured (benchmarks/NOTES.md).
+_NEAR_BY, _A_LEVEL, _ALONE = 10, 8, 25
 
 #: Batches of rows copied from a device to the host at the same time.
 SLOTS = 2
@@ -95,6 +108,8 @@ class Searches:
         The type that the search computes in, and that of its results.
     limit : float
         The greatest distance to search to.
+    apart : bool
+        Whether to search from each source by itself; only on a CPU.
     """
 
     def __init__(
@@ -105,6 +120,7 @@ class Searches:
         computed: np.dtype,
         dtype: np.dtype,
         limit: float = float("inf"),
+        apart: bool = False,
     ) -> None:
         xp = device.xp
         self.device = device
@@ -120,12 +136,25 @@ class Searches:
             edge_lengths(Compressed(indptr, indices, piece.incoming.weights), self.h, computed, device),
         )
         self._kernels = sssp_many_kernels.on(device)
-        outgoing = (indptr, indices) if piece.outgoing is None else tuple(map(device.asarray, piece.outgoing))
-        self._edges = self._kernels.layout(outgoing, self.by_target)
-        self._window = _window(self.by_target[2])
         self._end = kernel_infinity(computed) if self.h is not None else beyond(limit, computed)
-        self._work = self._kernels.workspace(xp, self.n, batch, computed)
+        self._search = self._one_by_one(piece.outgoing) if apart else self._together(piece.outgoing, batch)
         self._shifted = None if computed == dtype else xp.empty((batch, self.n), computed)
+
+    def _together(self, outgoing: tuple[Array, Array] | None, batch: int) -> Callable[[Array, Array], None]:
+        """Return the search from sources that share reads of edges: it writes the distances from them to rows."""
+        kernels, end, (indptr, indices, weights) = self._kernels, self._end, self.by_target
+        by_source = (indptr, indices) if outgoing is None else tuple(map(self.device.asarray, outgoing))
+        edges, window = kernels.layout(by_source, self.by_target), _window(weights)
+        work = kernels.workspace(self.device.xp, self.n, batch, np.dtype(weights.dtype))
+        return lambda D, sources: kernels.distances(D, sources, edges, window, end, work)
+
+    def _one_by_one(self, outgoing: tuple[Array, Array] | None) -> Callable[[Array, Array], None]:
+        """Return the search from each source by itself."""
+        kernels, end, weights = self._kernels, self._end, self.by_target[2]
+        edges = self.by_target if outgoing is None else _transposed(self.by_target)
+        mean = float(weights.mean(dtype=np.float64)) if len(weights) else 0.0
+        window = near_width(self.n, len(weights), mean, weights.dtype)
+        return lambda D, sources: kernels.one_by_one(D, sources, edges, window, end)
 
     def write(self, sources: Array, D: Array, P: Array | None) -> None:
         """Write the distances from some sources, int32 on the device, to the rows of D, and predecessors to those of P.
@@ -134,7 +163,7 @@ class Searches:
         """
         found = D if self._shifted is None else self._shifted[: len(sources)]
         k = self._kernels
-        k.distances(found, sources, self._edges, self._window, self._end, self._work)
+        self._search(found, sources)
         if P is not None:
             k.predecessors(found, sources, self.by_target, P)
         if self.h is not None:
@@ -145,6 +174,14 @@ class Searches:
         decode(D, P, self.device, self.h is None, lowered=False)
         if self.h is not None and self.limit < float("inf"):  # a path within the limit may pass vertices beyond it
             D[D > self.limit] = infinity(np.dtype(D.dtype))
+
+
+def _transposed(edges: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+    """Return edges on the host by their other end."""
+    indptr, indices, weights = edges
+    n = len(indptr) - 1
+    found = lazy.sparse().csc_array((weights, indices, indptr), shape=(n, n)).tocsr()
+    return found.indptr, found.indices, found.data
 
 
 class RowStream:
@@ -209,13 +246,16 @@ def batch_size(n: int, dtype: np.dtype, kind: str) -> int:
 
 
 def searches_bytes(
-    n: int, m: int, batch: int, computed: np.dtype, dtype: np.dtype, *, kind: str, directed: bool
+    n: int, m: int, batch: int, computed: np.dtype, dtype: np.dtype, *, kind: str, directed: bool, apart: int = 0
 ) -> int:
-    """Return the bytes that `Searches` allocates on its device."""
+    """Return the bytes that `Searches` allocates on its device; `apart` cores each search from a source by itself."""
     lists = (2 if directed else 1) * ((n + 1) * offset_type(m).itemsize + 4 * m)
     kernels = sssp_many_kernels.of_kind(kind)
-    work = int(kernels.workspace_bytes(n, batch, computed.itemsize))
-    work += int(kernels.layout_bytes(n, m, computed.itemsize, directed))
+    if apart:
+        work = min(apart, batch) * (20 * n + 4 * -(-n // 32)) + directed * m * (computed.itemsize + 8)
+    else:
+        work = int(kernels.workspace_bytes(n, batch, computed.itemsize))
+        work += int(kernels.layout_bytes(n, m, computed.itemsize, directed))
     return lists + m * computed.itemsize + work + (computed != dtype) * batch * n * computed.itemsize
 
 
@@ -228,15 +268,32 @@ def gathered_bytes(m: int, weight_bytes: int, directed: bool, nonnegative: bool)
     return m * (weight_bytes + by_source)
 
 
-def relaxing_seconds(n: int, m: int, sources: int, spec: DeviceSpec, weighted: bool) -> float:
-    """Predict the seconds in which a device searches from a batch of sources.
+def relaxing_seconds(
+    n: int, m: int, sources: int, spec: DeviceSpec, weighted: bool, shape: Shape | None = None
+) -> float:
+    """Predict the seconds in which a device searches from a batch of sources that share reads of edges.
 
-    A sweep relaxes every edge; there are as many as the longest shortest path needs.
+    A sweep relaxes every edge; there are as many as the longest shortest path needs. A core of a CPU takes a slice of
+    sources at a time, in the same time if it is not full. Sources that lie many levels apart in a graph of this `shape`
+    seldom relax an edge at the same time. Without a shape they count as neighbours, and reads as near ones.
     """
     sweeps = 2 * math.log2(max(2, n)) / math.log2(max(2, m / max(1, n)))
-    if spec.kind == "cpu" and not weighted:
+    if spec.kind != "cpu":
+        return sources * sweeps * max(m, n) / (rates_of(spec).relaxations * spec.cores)
+    if not weighted:
         sweeps *= 0.35  # without weights the first distance of a vertex is final
-    return sources * sweeps * max(m, n) / (rates_of(spec).relaxations * spec.cores)
+    slices = -(-sources // SLICE["cpu"])
+    # The sources of a slice lie in a part of the graph that is as large as theirs is of all sources.
+    levels = 0.0 if shape is None else shape.levels / math.sqrt(slices)
+    alone = min(_ALONE, 1 + max(0.0, levels - _NEAR_BY) / _A_LEVEL)
+    read = 1.0 if shape is None else shape.reads(SLICE["cpu"] * n, 1.2)
+    each = SLICE["cpu"] * sweeps * alone * read * max(m, n) / rates_of(spec).relaxations
+    return -(-slices // spec.cores) * each
+
+
+def apart_seconds(n: int, m: int, sources: int, spec: DeviceSpec, shape: Shape) -> float:
+    """Predict the seconds in which the cores of a CPU search from sources one by one."""
+    return -(-sources // spec.cores) * reads(n, m, shape) / rates_of(spec).search
 
 
 def derivation_seconds(m: int, rows: int, spec: DeviceSpec, weighted: bool) -> float:

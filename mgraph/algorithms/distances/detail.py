@@ -26,6 +26,8 @@ class DistancesDetail(Detail):
         The type that the search computes in.
     words : int
         Of ``"bfs"``, words of 64 searches that share a look at an edge; 0 where each search has a queue.
+    apart : bool
+        Whether the cores of a CPU search from one source each; otherwise sources share reads of edges.
     sparse : bool
         Whether the result is a sparse matrix.
     """
@@ -38,6 +40,7 @@ class DistancesDetail(Detail):
     batch: int
     computed: str
     words: int = 0
+    apart: bool = False
     sparse: bool = False
 
     def result(self, plan: Plan) -> str:
@@ -51,8 +54,9 @@ class DistancesDetail(Detail):
         return f"{super().result(plan)}, {self.sources:,} x {self.columns:,}"
 
     def lines(self, plan: Plan) -> Iterator[str]:
-        """Yield the number of sources at a time."""
-        yield f"sources: {self.batch:,} at a time, of {self.sources:,}"
+        """Yield the number of sources at a time, and whether they share reads."""
+        how = ", each searched from by itself" if self.apart else ""
+        yield f"sources: {self.batch:,} at a time, of {self.sources:,}{how}"
         yield from super().lines(plan)
 
     def layout(self, plan: Plan) -> tuple[Ranges, Ranges]:

@@ -13,7 +13,15 @@ from ...planning.fit import fitted
 from ...planning.plan import Plan
 from ...planning.shape import Shape
 from ..many_levels import levels_bytes, levels_seconds, words_for
-from ..many_sources import batch_size, derivation_seconds, gathered_bytes, relaxing_seconds, searches_bytes
+from ..many_sources import (
+    SLICE,
+    apart_seconds,
+    batch_size,
+    derivation_seconds,
+    gathered_bytes,
+    relaxing_seconds,
+    searches_bytes,
+)
 from .detail import DistancesDetail
 from .keepers import keeper_bytes
 from .wanted import checked_reduce, columns
@@ -23,9 +31,6 @@ METHODS = ("sssp", "johnson", "bfs")
 
 #: The types to compute in: searches do not compute in int16.
 TYPES = tuple(dtype for dtype in DISTANCE_TYPES if dtype != np.int16)
-
-#: Sources that share a pass over the edges; a batch is cut to multiples of these where memory is short.
-SLICE = {"cpu": 64, "cuda": 128}
 
 
 def planned(
@@ -69,6 +74,14 @@ def planned(
         raise InputError(Given("reduce", reduce), " keeps no distances: leave out ", other)
     wide = columns(n, targets, nearest, measured or sparse)
 
+    share = -(-k // len(specs))
+    # Sources that are few, or lie apart in a road network, are searched from one by one.
+    apart = (
+        kind == "cpu"
+        and method != "bfs"
+        and apart_seconds(n, m, share, specs[0], shape) < relaxing_seconds(n, m, share, specs[0], weighted, shape)
+    )
+
     def words_of(batch: int) -> int:
         """Return how many words to search by at a time; none on a CPU where a queue for each search is faster."""
         shared = words_for(batch, kind) if method == "bfs" else 0
@@ -82,7 +95,8 @@ def planned(
             found = words_of(batch)
             searched = levels_bytes(n, m, batch, found, made, kind=kind, directed=directed, cores=specs[0].cores)
         else:
-            searched = searches_bytes(n, m, batch, computed, made, kind=kind, directed=directed)
+            cores = specs[0].cores if apart else 0
+            searched = searches_bytes(n, m, batch, computed, made, kind=kind, directed=directed, apart=cores)
         kept = keeper_bytes(
             (wide, measured or sparse, nearest is not None), rows, n, batch, made, predecessors, kind=kind
         )
@@ -90,8 +104,9 @@ def planned(
         return held + searched + kept
 
     # As many sources at a time as are best, or fewer if so many do not fit.
-    batch, least = max(1, min(batch_size(n, computed, kind), k)), SLICE[kind]
-    most, share = min(usable(spec, memory_limit) for spec in specs), -(-k // len(specs))
+    best = max(SLICE[kind], 4 * specs[0].cores) if apart else batch_size(n, computed, kind)
+    batch, least = max(1, min(best, k)), 1 if apart else SLICE[kind]
+    most = min(usable(spec, memory_limit) for spec in specs)
     while batch > least and peak(share, batch) > most:
         batch = max(least, -(-batch // 2 // least) * least)
     ranges = fitting_rows(k, 1, specs, memory_limit, lambda rows: peak(rows, batch))
@@ -101,8 +116,10 @@ def planned(
     words = words_of(taken)
     if method == "bfs":
         passed = levels_seconds(n, m, taken, words, specs[0], shape)
+    elif apart:
+        passed = apart_seconds(n, m, taken, specs[0], shape)
     else:
-        passed = relaxing_seconds(n, m, taken, specs[0], weighted)
+        passed = relaxing_seconds(n, m, taken, specs[0], weighted, shape)
     if predecessors and kind == "cpu":
         passed += derivation_seconds(m, taken, specs[0], weighted)
     # Rows are copied to pages that the host has yet to allocate, which halves the rate.
@@ -126,7 +143,13 @@ def planned(
             if kind == "cuda" and len(specs) == 1
             else 0,
             detail=DistancesDetail(
-                sources=k, columns=wide, batch=batch, computed=computed.name, words=words, sparse=sparse
+                sources=k,
+                columns=wide,
+                batch=batch,
+                computed=computed.name,
+                words=words,
+                apart=apart or (method == "bfs" and not words),
+                sparse=sparse,
             ),
         ),
         memory_limit,

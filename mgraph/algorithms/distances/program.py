@@ -62,7 +62,7 @@ class FromSources:
         return Shard(
             searches=LevelSearches(piece, device, batch, dtype, self.limit, detail.words)
             if plan.method == "bfs"
-            else Searches(piece, device, batch, np.dtype(detail.computed), dtype, self.limit),
+            else Searches(piece, device, batch, np.dtype(detail.computed), dtype, self.limit, detail.apart),
             sources=device.asarray(self.sources[first:last]),
             keeper=keeper(self.wanted, device, "cpu", last - first, plan.n, batch, dtype, plan.predecessors),
             batches=batches[shard],

@@ -25,13 +25,10 @@ from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_o
 from ...runtime.walking import walked_back
 from .. import negative_cycles
 from ..certificates import distances as certificate
+from ..one_source import near_width
 from . import plan as single_source_plan
 from .plan import METHODS, TYPES
 from .program import PATIENCE, FromOneSource, Request
-
-#: The window of distances that are relaxed together is `_WINDOW` times the mean weight over the mean degree wide, and
-#: wider below the degree `_SPARSE`; both from counted work, see benchmarks/NOTES.md.
-_WINDOW, _SPARSE = 4, 25
 
 
 @recovering
@@ -338,16 +335,9 @@ class SsspResult(Result):
 def _window(graph: Graph | PlacedGraph) -> float:
     """Return the best width of the window of distances that are relaxed together.
 
-    In a graph without hubs, distances lie about the mean weight over the mean degree apart. A wider window repeats more
-    work, a narrower one takes more rounds. A graph of low degree has many rounds, so there a wider window pays. Where
-    all weights are equal, no distance falls twice, and the window is infinite.
+    Where all weights are equal, no distance falls twice, and the window is infinite.
     """
-    n, m, dtype, (least, most, _) = graph.n, graph.m, graph.weights_dtype, graph.extremes()
-    if not m or dtype is None or least == most:
+    dtype, (least, most, _) = graph.weights_dtype, graph.extremes()
+    if not graph.m or dtype is None or least == most:
         return float("inf")
-    mean, degree = graph.total() / m, max(1.0, m / n)
-    width = mean * _WINDOW / degree * max(1.0, _SPARSE / degree)
-    if dtype.kind == "i":
-        width = max(1.0, width)
-    tiny, largest = (float(end) for end in (np.finfo(np.float32).tiny, np.finfo(np.float32).max))
-    return width if tiny < width < largest else float("inf")
+    return near_width(graph.n, graph.m, graph.total() / graph.m, dtype)

@@ -14,7 +14,8 @@ from ...planning.fit import fitted
 from ...planning.network import Exchanged, gathered, traffic
 from ...planning.plan import Detail, Plan
 from ...planning.rates import DEFAULT, EXCHANGE
-from ...planning.shape import CACHED, Shape
+from ...planning.shape import Shape
+from ..one_source import reads
 from .lists import list_length
 from .nearest import A_VERTEX, AN_EDGE
 
@@ -150,8 +151,6 @@ def _passed(n: int, m: int, own: float, method: str, kind: str, shape: Shape) ->
     """
     if kind == "cuda":
         return m * _AN_EDGE * DEFAULT[kind].search * (1 + _SLOWER * max(0.0, math.log2(max(own, 1) / _CACHED)))
-    # On a CPU an edge takes about 13 ns, and a vertex whose distance is not in a cache 150 ns more. Without a window
-    # distances fall more often; with masks every round reads all vertices.
-    once = 2.6 * m + 30 * n * shape.far * (n > CACHED)
+    # Without a window distances fall more often; with masks every round reads all vertices.
     levels = shape.levels if method == "mask" else 0
-    return once * (1 if method == "nearfar" else 1.5) + levels * n / 2
+    return reads(n, m, shape) * (1 if method == "nearfar" else 1.5) + levels * n / 2

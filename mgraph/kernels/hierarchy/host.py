@@ -25,14 +25,12 @@ References
    networks", 2011.
 """
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 
-from ...device.clock import clock, take_over
 from ...device.numba import numba
 from ...device.numba.caching import njit
 from ...device.numba.least import nothing_of
+from ...device.numba.sharing import on_all_cores
 from ...dtypes import infinity as result_infinity
 from ...dtypes import kernel_infinity
 from .ops import Measures
@@ -231,7 +229,7 @@ def customize(entries, lower, upward, downward, lengths, up, down, stages):
 
     # Each of these has subtrees of all sizes.
     parts = max(1, min(len(ranges), _PARTS * numba.get_num_threads()))
-    _shared(eliminate, [ranges[part::parts] for part in range(parts)])
+    on_all_cores(eliminate, [ranges[part::parts] for part in range(parts)])
     _eliminate_all(*arguments, top)
 
 
@@ -506,7 +504,7 @@ def _in_slices(work, sources, tree, schedule, dtype, rows):
     def on_a_core(_):
         work(slices, units, *(np.empty(shape, dtype) for shape in shapes))
 
-    _shared(on_a_core, range(min(numba.get_num_threads(), len(firsts))))
+    on_all_cores(on_a_core, range(min(numba.get_num_threads(), len(firsts))))
 
 
 def _climbed(sources, tree, entries, up, infinity, climbs):
@@ -635,20 +633,6 @@ def _measure(
             own.inverse[order[lane]] = inverse[lane]
         for r in range(len(radii)):
             own.within[order[lane], r] = within[r, lane]
-
-
-def _shared(task, items):
-    """Call `task` with each item, on all cores."""
-    items = list(items)
-    cores = min(len(items), numba.get_num_threads())
-    if cores <= 1:
-        for item in items:
-            task(item)
-        return
-    # The caller's clock counts what these threads compile.
-    with ThreadPoolExecutor(cores, initializer=take_over, initargs=(clock(),)) as pool:
-        for _ in pool.map(task, items):
-            pass
 
 
 def _infinity(dtype):

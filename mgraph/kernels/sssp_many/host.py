@@ -11,17 +11,18 @@ search grows, and the sources of a batch are sorted by these numbers. In a graph
 neighbours, numbered at random, that takes a twelfth of the time (benchmarks/NOTES.md).
 """
 
-from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 from typing import NamedTuple
 
 import numpy as np
 
-from ...device.clock import clock, take_over
 from ...device.numba import numba, prange
 from ...device.numba.caching import njit
 from ...device.numba.least import nothing_of
+from ...device.numba.sharing import on_all_cores
 from ...dtypes import kernel_infinity, offset_type
+from ..sssp import host as single_source
+from ..sssp.ops import Bounds, Piles
 
 #: Sources in a slice, slices in a batch: several for each core, and the most that are searched at the same time.
 _LANES = 64
@@ -165,14 +166,34 @@ def distances(D, sources, edges, window, end, work):
         _search(D, own, starts[own], *given, work.labels[part], work.stamps[part], work.lists[part], *bounds)
         free.put(part)
 
-    if cores == 1:
-        for s in range(slices):
-            search(s)
-        return
-    # The caller's clock counts what these threads compile.
-    with ThreadPoolExecutor(cores, initializer=take_over, initargs=(clock(),)) as pool:
-        for _ in pool.map(search, range(slices)):
-            pass
+    on_all_cores(search, range(slices), cores)
+
+
+def one_by_one(D, sources, edges, window, end):
+    """D[r, v] as of `distances`, from each source by itself; `edges` are those by source, with weights."""
+    infinity, n = _infinity(D.dtype), D.shape[1]
+    bounds = Bounds(min(window, infinity), _before(end, D.dtype), -1)
+    rows = iter(range(len(D)))  # each core takes the next one
+    cores = min(len(D), numba.get_num_threads())
+
+    def search(_):
+        near, far = np.empty((2, 2 * n), np.int32)
+        stamps, waits = np.zeros(n, np.int32), np.zeros(-(-n // 32), np.uint32)
+        bound, control = np.empty(1, D.dtype), np.zeros(single_source.CONTROL_WORDS, np.int32)
+        for r in rows:
+            D[r] = infinity
+            # Rounds are counted on, so that stamps stay valid; `start` fills the pile of an even round.
+            control[single_source.ROUND] += control[single_source.ROUND] & 1
+            single_source.start(sources[r : r + 1], bounds.window, D[r], near, bound, control)
+            arrays = Piles(D[r], near, far, stamps, waits, None, bound)
+            single_source.piles(edges, arrays, control, bounds, np.iinfo(np.int32).max)
+
+    on_all_cores(search, range(cores), cores)
+
+
+def _before(end, dtype):
+    """Return the greatest number of a type that is less than `end`."""
+    return dtype.type(end) - 1 if dtype.kind == "i" else np.nextafter(dtype.type(end), dtype.type(0))
 
 
 def _infinity(dtype):

@@ -8,7 +8,7 @@ from ...arrays import Array
 from ..edges import Adjacency, WeightedAdjacency
 
 #: Operations that only a CPU has.
-HOST_ONLY = frozenset({"relax_all"})
+HOST_ONLY = frozenset({"one_by_one", "relax_all"})
 
 
 class Operations(Protocol):
@@ -53,6 +53,13 @@ class Operations(Protocol):
 
         Otherwise it is infinite. Distances within `window` of each other are settled together; this affects the work,
         never the result. `edges` is the result of `layout`, and `work` that of `workspace`.
+        """
+        ...
+
+    def one_by_one(self, D: Array, sources: Array, edges: WeightedAdjacency, window: float, end: float) -> None:
+        """Write what `distances` writes; each source is searched from by itself.
+
+        `edges` are those by source. Of `window`, as there, the best width is another.
         """
         ...
 

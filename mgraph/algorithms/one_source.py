@@ -1,0 +1,34 @@
+"""What a search from one source needs, by itself or one by one among many: its window of distances, and its time.
+
+The distances within a window are settled together. A wider window repeats more work, a narrower one takes more rounds.
+"""
+
+import numpy as np
+
+from ..planning.shape import CACHED, Shape
+
+#: The window is `_NEAR` times the mean weight over the mean degree wide, and wider below the degree `_SPARSE`; both
+#: from counted work (benchmarks/NOTES.md).
+_NEAR, _SPARSE = 4, 25
+
+
+def near_width(n: int, m: int, mean: float, dtype: np.dtype) -> float:
+    """Return the best width of the window of a search, for weights of this mean and type.
+
+    In a graph without hubs, distances lie about the mean weight over the mean degree apart. A graph of low degree has
+    many rounds, so there a wider window pays.
+    """
+    degree = max(1.0, m / max(1, n))
+    width = mean * _NEAR / degree * max(1.0, _SPARSE / degree)
+    if dtype.kind == "i":
+        width = max(1.0, width)
+    tiny, largest = (float(end) for end in (np.finfo(np.float32).tiny, np.finfo(np.float32).max))
+    return width if tiny < width < largest else float("inf")
+
+
+def reads(n: int, m: int, shape: Shape) -> float:
+    """Return the work of a search on a CPU in random reads, each as long as breadth-first search takes for an edge.
+
+    An edge takes about 13 ns, and a vertex whose distance is not in a cache 150 ns more.
+    """
+    return 2.6 * m + 30 * n * shape.far * (n > CACHED)
