@@ -8,7 +8,7 @@ from .base import Array, Device, Immediate, Mark, Peak
 from .compile import KERNELS, compile_ahead, cuda_attribute, cuda_function
 from .cuda import OLDEST, CudaDevice, current_stream, gpu_count, launched_blocks, nccl
 from .host import HostDevice
-from .lookup import find, of
+from .lookup import find, imported, of
 from .memory import allocating, check_free_memory
 from .profile import Recorder
 from .transfer import CARRIERS, carry_home, staged_parts, to_host, zeroed
@@ -34,6 +34,7 @@ __all__ = [
     "current_stream",
     "find",
     "gpu_count",
+    "imported",
     "launched_blocks",
     "nccl",
     "of",

@@ -2,12 +2,17 @@
 
 import re
 
+import numpy as np
+
 from ..errors import DeviceError, Given, InputError
 from .base import Array, Device
 from .cuda import OLDEST, CudaDevice, cuda_device, cupy, gpu_count, is_cupy
 from .host import HostDevice
 
 HOST = HostDevice()
+
+#: The kinds of device of DLPack: the host's memory, and memory that a CUDA GPU reads.
+_ON_HOST, _ON_GPU = (1, 3), (2, 13)
 
 _GPU = re.compile(r"cuda(?::([0-9]{1,9}))?")
 
@@ -62,3 +67,35 @@ def find(device: str | Device | None = None, argument: str = "device") -> Device
 def of(array: Array) -> Device:
     """Return the device on which `array` lives; the host for anything but a CuPy array."""
     return cuda_device(array.device.id) if is_cupy(array) else HOST
+
+
+def imported(array: Array) -> Array:
+    """Return an array of another library, such as a tensor of PyTorch, without a copy, if it speaks DLPack alone.
+
+    What is no such array, or can be read by NumPy or CuPy as it is, is returned unchanged.
+
+    Raises
+    ------
+    InputError
+        If the library does not hand its array over, or it lies on a device that is not supported.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mgraph import device
+    >>> class Tensor:
+    ...     __dlpack__, __dlpack_device__ = np.arange(3).__dlpack__, np.arange(3).__dlpack_device__
+    >>> device.imported(Tensor())
+    array([0, 1, 2])
+    """
+    if isinstance(array, np.ndarray) or is_cupy(array) or not hasattr(array, "__dlpack_device__"):
+        return array
+    kind, index = array.__dlpack_device__()
+    if kind in _ON_HOST and hasattr(array, "__array__"):
+        return array
+    if kind not in _ON_HOST + _ON_GPU:
+        raise InputError(f"{type(array).__name__} lies on a device of DLPack's kind {int(kind)}: copy it to the CPU")
+    try:
+        return (np if kind in _ON_HOST else cuda_device(index).xp).from_dlpack(array)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        raise InputError(f"{type(array).__name__} cannot be taken by DLPack: {error}") from error

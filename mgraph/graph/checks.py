@@ -43,17 +43,6 @@ def checked_edge_ends(values: Any, name: str, xp: Any) -> tuple[Array, int]:
     return values, largest
 
 
-def checked_ids(ids: Any, n: int) -> np.ndarray:
-    """Return the vertices' original ids."""
-    ids = np.asarray(devices.to_host(ids)) if devices.of(ids).kind == "cuda" else as_array(ids, "ids")
-    integers = ids.dtype.kind in "iu" or not ids.size
-    if ids.shape != (n,) or not integers or (ids.dtype == np.uint64 and ids.max(initial=0) > np.iinfo(np.int64).max):
-        raise InputError(
-            f"ids must be {n} integers of at most 64 bits, one per vertex, got type {ids.dtype} and shape {ids.shape}"
-        )
-    return ids.astype(np.int64, copy=False)
-
-
 def vertex_count(n: int | None, largest: int) -> int:
     """Return the number of vertices: `n` if it is given, else one more than the largest id."""
     if largest >= MAX_VERTICES:

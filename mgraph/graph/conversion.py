@@ -1,16 +1,20 @@
 """Conversion of graphs to those of other libraries, and of those to edges."""
 
-from collections.abc import Iterable
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, compress
-from typing import Any
+from operator import itemgetter, methodcaller
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import device as devices
+from .. import lazy
 from ..arguments import as_array
-from ..arrays import Array, distinct, places_of
+from ..arrays import Array
 from ..errors import InputError
 from .compressed import Edges
+from .ids import as_ids, is_missing, numbered
 
 
 def networkx_graph(networkx: Any, n: int, edges: Edges, directed: bool, ids: np.ndarray | None) -> Any:
@@ -44,7 +48,7 @@ def networkx_graph(networkx: Any, n: int, edges: Edges, directed: bool, ids: np.
 def networkx_edges(graph: Any, weight: str | None) -> tuple[Edges, np.ndarray | None]:
     """Return the edges of a NetworkX graph, an undirected one once, between its nodes in their order, and the nodes.
 
-    The nodes are None if they are 0 to n-1, and if they are not all integers.
+    The nodes are None if they are 0 to n-1.
     """
     rows = [row for _, row in graph.adjacency()]
     nodes = list(graph)
@@ -55,41 +59,106 @@ def networkx_edges(graph: Any, weight: str | None) -> tuple[Edges, np.ndarray | 
         ends = map({node: number for number, node in enumerate(nodes)}.__getitem__, ends)
     dst = np.fromiter(ends, np.int32, int(degrees.sum()))
     src = np.repeat(np.arange(len(nodes), dtype=np.int32), degrees)
-    joined: Iterable[Any] = chain.from_iterable(row.values() for row in rows)
+    counts: np.ndarray | None = None
     if graph.is_multigraph():
-        parallel = [list(edges.values()) for edges in joined]
-        counts = np.fromiter(map(len, parallel), np.int64, len(parallel))
-        src, dst, joined = src.repeat(counts), dst.repeat(counts), chain.from_iterable(parallel)
+        counts = np.fromiter(map(len, _joined(rows)), np.int64, len(src))
+        src, dst = src.repeat(counts), dst.repeat(counts)
+    chosen: list[bool] | None = None
     if not graph.is_directed():
         once = src <= dst
-        src, dst, joined = src[once], dst[once], compress(joined, once.tolist())
-    weights = None if weight is None else _weights([attributes.get(weight) for attributes in joined])
-    whole = not in_order and all(type(node) is int for node in nodes)
-    return Edges(src, dst, weights), np.array(nodes) if whole else None
+        src, dst, chosen = src[once], dst[once], once.tolist()
+
+    def attributes() -> Iterator[Any]:
+        each = _joined(rows) if counts is None else _joined(_joined(rows))
+        return each if chosen is None else compress(each, chosen)
+
+    weights = None if weight is None else _weights(attributes, weight)
+    return Edges(src, dst, weights), None if in_order else as_ids(nodes)
 
 
-def _weights(values: list[Any]) -> Array | None:
-    """Return weights as an array, in which a missing one is 1; None if all are missing."""
+def _joined(rows: Iterable[Any]) -> Iterator[Any]:
+    """Yield the values of all dictionaries."""
+    return chain.from_iterable(map(methodcaller("values"), rows))
+
+
+def _weights(attributes: Callable[[], Iterable[Any]], name: str) -> Array | None:
+    """Return an attribute of edges as an array, in which a missing one is 1; None if all are missing."""
+    with contextlib.suppress(KeyError):
+        found = as_array(list(map(itemgetter(name), attributes())), "weight")
+        if found.dtype.kind != "O":
+            return found
+    return _with_ones([each.get(name) for each in attributes()])
+
+
+def _with_ones(values: list[Any]) -> Array | None:
+    """Return weights as an array, in which None is 1; None if all are None."""
     missing = values.count(None)
     if missing == len(values):
         return None
     return as_array([1 if value is None else value for value in values] if missing else values, "weight")
 
 
-def column_edges(frame: Any, source: str, target: str, weight: str | None) -> tuple[Edges, np.ndarray | None]:
-    """Return the edges in columns of a dataframe, between numbers of the ids in use, and these ids, ascending.
+def igraph_edges(graph: Any, weight: str | None) -> tuple[Edges, np.ndarray | None]:
+    """Return the edges of an igraph graph, and the names of its vertices; None if one has none."""
+    ends = np.fromiter(chain.from_iterable(graph.get_edgelist()), np.int32, 2 * graph.ecount()).reshape(-1, 2)
+    weights = _with_ones(graph.es[weight]) if weight in graph.es.attributes() else None
+    names = graph.vs["name"] if "name" in graph.vs.attributes() else [None]
+    ids = None if any(map(is_missing, names)) else as_ids(names)
+    return Edges(ends[:, 0], ends[:, 1], weights), ids
+
+
+class Columns(NamedTuple):
+    """The columns of a table.
+
+    Attributes
+    ----------
+    names : list of str
+        Their names.
+    read : callable
+        Returns the column of a name as an array.
+    """
+
+    names: list[Any]
+    read: Callable[[Any], Any]
+
+
+def pandas_columns(frame: Any) -> Columns:
+    """Return the columns of a pandas dataframe, or of another whose columns have `to_numpy`."""
+    if not (hasattr(frame, "columns") and hasattr(frame, "__getitem__")):
+        raise InputError(argument="frame", value=type(frame).__name__, expected="a dataframe")
+    return Columns(list(frame.columns), lambda name: frame[name].to_numpy())
+
+
+def arrow_columns(table: Any) -> Columns:
+    """Return the columns of a table that can be exchanged by Arrow's interface, or by the older one of dataframes."""
+    arrow, exchange = (lazy.optional(name, "Graph.from_arrow()") for name in ("pyarrow", "pyarrow.interchange"))
+    if hasattr(table, "__arrow_c_stream__"):
+        found = arrow.table(table)
+    elif hasattr(table, "__dataframe__"):
+        found = exchange.from_dataframe(table)
+    else:
+        raise InputError(argument="table", value=type(table).__name__, expected="a dataframe or a table of Arrow")
+
+    def read(name: str) -> np.ndarray:
+        column = found.column(name)
+        if column.null_count:
+            raise InputError(f"the column {name!r} has {column.null_count} nulls: drop their rows, or fill them")
+        if arrow.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        return np.asarray(column.to_numpy())
+
+    return Columns(found.column_names, read)
+
+
+def column_edges(columns: Columns, source: str, target: str, weight: str | None) -> tuple[Edges, np.ndarray | None]:
+    """Return the edges in columns of a table, between numbers of the ids in use, and these ids.
 
     The ids are None if they are 0 to n-1.
     """
     for name, column in (("source", source), ("target", target), ("weight", weight)):
-        if column is not None and column not in frame.columns:
-            raise InputError(argument=name, value=column, expected=f"one of the columns {list(frame.columns)}")
-    src, dst = (as_array(frame[column].to_numpy(), name) for column, name in ((source, "source"), (target, "target")))
-    for name, ends in (("source", src), ("target", dst)):
-        if ends.dtype.kind not in "iu":
-            raise InputError(argument=name, value=ends.dtype.name, expected="a column of integers")
-    weights = None if weight is None else as_array(frame[weight].to_numpy(), "weight")
-    ids = distinct(np.concatenate([src, dst]))
-    if not len(ids) or (ids[0] == 0 and ids[-1] == len(ids) - 1):
-        return Edges(src, dst, weights), None
-    return Edges(places_of(src, ids), places_of(dst, ids), weights), ids
+        if column is not None and columns.names.count(column) != 1:
+            twice = ": there are several of that name" if column in columns.names else ""
+            raise InputError(twice, argument=name, value=column, expected=f"one of the columns {columns.names}")
+    weights = None if weight is None else as_array(columns.read(weight), "weight")
+    src, dst, ids = numbered(columns.read(source), columns.read(target))
+    return Edges(src, dst, weights), ids

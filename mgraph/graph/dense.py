@@ -23,6 +23,7 @@ def dense(matrix: Any, missing: float | None = None) -> Array:
     """
     if hasattr(matrix, "tocoo"):
         raise InputError(f"{type(matrix).__name__} is a sparse matrix: give it to from_scipy")
+    matrix = devices.imported(matrix)
     on_host = devices.of(matrix).kind == "cpu"
     typed = isinstance(getattr(matrix, "dtype", None), np.dtype)
     elsewhere = on_host and typed and not hasattr(matrix, "__array_struct__")

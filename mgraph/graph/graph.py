@@ -22,12 +22,18 @@ from .checks import (
     check_memory,
     check_square,
     checked_edge_ends,
-    checked_ids,
     checked_weights,
     vertex_count,
 )
 from .compressed import Compressed, Edges, compress, copied_bytes, rows_of, selected, transposed, transposed_bytes
-from .conversion import column_edges, networkx_edges, networkx_graph
+from .conversion import (
+    arrow_columns,
+    column_edges,
+    igraph_edges,
+    networkx_edges,
+    networkx_graph,
+    pandas_columns,
+)
 from .dense import (
     Ends,
     adjacent,
@@ -41,6 +47,7 @@ from .dense import (
     present,
 )
 from .grouping import extremes
+from .ids import checked_ids, places_among
 from .sparse import entries, stored_rows
 from .stored import StoredMatrix, in_memory
 from .views import Keeping, Views
@@ -51,8 +58,8 @@ _log = logging.getLogger(__name__)
 class Graph(Keeping):
     """A directed or undirected graph over the vertices 0 to n-1, weighted or not.
 
-    Make one with `from_edges`, `from_scipy`, `from_adjacency`, `from_distances`, `from_dense`, `from_networkx`,
-    `from_pandas` or `mgraph.read`.
+    Make one with `from_edges`, `from_edge_index`, `from_scipy`, `from_adjacency`, `from_distances`, `from_dense`,
+    `from_networkx`, `from_igraph`, `from_pandas`, `from_arrow` or `mgraph.read`.
 
     Attributes
     ----------
@@ -62,8 +69,9 @@ class Graph(Keeping):
         Number of stored directed edges; an undirected edge counts twice, a self-loop once.
     directed : bool
         False if each edge is stored in both directions.
-    ids : array of int64 or None
-        The vertices' original ids where the graph was relabelled: vertex ``v`` was ``ids[v]``.
+    ids : array of int64 or of objects, or None
+        The vertices' original ids where the graph was relabelled: vertex ``v`` was ``ids[v]``. Objects if not all are
+        integers, such as strings.
     nonnegative : bool
         True if no weight is negative.
 
@@ -119,15 +127,16 @@ class Graph(Keeping):
         Parameters
         ----------
         src, dst : array_like of int, shape (edges,)
-            The edges' ends, numbered from 0. Self-loops and repeated edges are kept.
+            The edges' ends, numbered from 0. Self-loops and repeated edges are kept. These and the weights may be
+            arrays or tensors of any library that speaks DLPack, such as PyTorch; on a GPU they stay there.
         weights : array_like, shape (edges,), optional
             Floats or integers. NaN is an error; an edge of weight ``inf`` is left out.
         n : int, optional
             Number of vertices; by default one more than the largest id.
         directed : bool
             False stores every edge in both directions.
-        ids : array_like of int, shape (n,), optional
-            Original ids to keep with the graph, as int64.
+        ids : array_like, shape (n,), optional
+            Original ids to keep with the graph: integers, as int64, or values of any kind, such as strings.
 
         Returns
         -------
@@ -148,6 +157,7 @@ class Graph(Keeping):
         Graph(n=3, m=4, undirected, int64)
         """
         directed = checked_flag("directed", directed)
+        src, dst, weights = map(devices.imported, (src, dst, weights))
         xp = next((devices.of(a).xp for a in (src, dst, weights) if devices.of(a).kind == "cuda"), np)
         src, largest_source = checked_edge_ends(src, "src", xp)
         dst, largest_target = checked_edge_ends(dst, "dst", xp)
@@ -340,13 +350,13 @@ class Graph(Keeping):
         graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
             Parallel edges are kept.
         weight : str or None
-            The attribute of the edges that is their weight; an edge without it has weight 1. The graph is unweighted
-            for None, and if no edge has it.
+            The attribute of the edges that is their weight, such as ``"length"`` in OSMnx's graphs; an edge without it
+            has weight 1. The graph is unweighted for None, and if no edge has it.
 
         Returns
         -------
         Graph
-            Directed as `graph` is. Its `ids` are the nodes if these are integers, and not 0 to n-1 already.
+            Directed as `graph` is. Its `ids` are the nodes, if these are not 0 to n-1 already.
 
         Raises
         ------
@@ -367,13 +377,91 @@ class Graph(Keeping):
         >>> roads.add_edge("Rome", "Pisa", weight=354)
         >>> roads.add_edge("Pisa", "Genoa", weight=159)
         >>> graph = mgraph.Graph.from_networkx(roads)
-        >>> dict(zip(roads, mgraph.sssp(graph, 0, device="cpu").distances.tolist()))
+        >>> dict(zip(graph.ids, mgraph.sssp(graph, 0, device="cpu").distances.tolist()))
         {'Rome': 0, 'Pisa': 354, 'Genoa': 513}
         """
         if not (hasattr(graph, "adjacency") and hasattr(graph, "is_multigraph")):
             raise InputError(argument="graph", value=type(graph).__name__, expected="a NetworkX graph")
         edges, nodes = networkx_edges(graph, weight)
         return cls.from_edges(*edges, n=len(graph), directed=graph.is_directed(), ids=nodes)
+
+    @classmethod
+    def from_igraph(cls, graph: Any, weight: str | None = "weight") -> "Graph":
+        """Return an igraph graph; vertex v is its vertex v.
+
+        Parameters
+        ----------
+        graph : igraph.Graph
+            Parallel edges are kept.
+        weight : str or None
+            The attribute of the edges that is their weight; an edge whose weight is None has weight 1. The graph is
+            unweighted for None, and if there is no such attribute.
+
+        Returns
+        -------
+        Graph
+            Directed as `graph` is. Its `ids` are the vertices' attribute ``"name"``, if all have one.
+
+        Raises
+        ------
+        InputError
+            If `graph` is not igraph's, and for weights as `from_edges` does.
+        MemoryLimitError
+            If sorting the edges does not fit the free memory.
+
+        Examples
+        --------
+        >>> import igraph
+        >>> import mgraph
+        >>> roads = igraph.Graph.TupleList([("Rome", "Pisa", 354), ("Pisa", "Genoa", 159)], weights=True)
+        >>> graph = mgraph.Graph.from_igraph(roads)
+        >>> graph.ids.tolist(), mgraph.sssp(graph, 0, device="cpu").distances.tolist()
+        (['Rome', 'Pisa', 'Genoa'], [0, 354, 513])
+        """
+        if not (hasattr(graph, "get_edgelist") and hasattr(graph, "vcount")):
+            raise InputError(argument="graph", value=type(graph).__name__, expected="an igraph graph")
+        edges, names = igraph_edges(graph, weight)
+        return cls.from_edges(*edges, n=graph.vcount(), directed=graph.is_directed(), ids=names)
+
+    @classmethod
+    def from_edge_index(
+        cls, edge_index: Array, weights: Array | None = None, n: int | None = None, directed: bool = True
+    ) -> "Graph":
+        """Return the graph of an ``edge_index``, as PyTorch Geometric keeps edges.
+
+        Parameters
+        ----------
+        edge_index : array_like of int, shape (2, edges)
+            The edges' sources and targets: a tensor, or an array of any library that speaks DLPack.
+        weights : array_like, shape (edges,), optional
+            Floats or integers. An ``edge_attr`` of shape (edges, 1) is given as ``edge_attr[:, 0]``.
+        n : int, optional
+            Number of vertices; by default one more than the largest id.
+        directed : bool
+            False stores every edge in both directions. PyTorch Geometric's undirected graphs have both already.
+
+        Returns
+        -------
+        Graph
+
+        Raises
+        ------
+        InputError
+            If `edge_index` has another shape, and as `from_edges` does.
+        MemoryLimitError
+            If sorting the edges does not fit the free memory.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.Graph.from_edge_index([[0, 1, 1], [1, 0, 2]], weights=[5.0, 5.0, 6.0])
+        Graph(n=3, m=3, directed, float64)
+        """
+        ends = devices.imported(edge_index)
+        ends = as_array(ends, "edge_index", devices.of(ends).xp)
+        if ends.ndim != 2 or len(ends) != 2:
+            raise InputError(argument="edge_index", value=tuple(ends.shape), expected="of shape (2, edges)")
+        return cls.from_edges(ends[0], ends[1], weights, n, directed)
 
     @classmethod
     def from_pandas(
@@ -391,7 +479,7 @@ class Graph(Keeping):
         frame : pandas.DataFrame
             A row for each edge; a dataframe of another library whose columns have `to_numpy`, too.
         source, target : str
-            The columns of the edges' ends: integers of any size and sign.
+            The columns of the edges' ends: ids of any kind, such as strings, or integers of any size and sign.
         weight : str, optional
             The column of the weights.
         directed : bool
@@ -400,26 +488,106 @@ class Graph(Keeping):
         Returns
         -------
         Graph
-            The vertices are the integers in use, ascending; they are its `ids` if they are not 0 to n-1.
+            The vertices are the ids in use, ascending, or in the order in which they appear if they are neither all
+            integers nor all strings. They are its `ids` if they are not 0 to n-1.
 
         Raises
         ------
         InputError
-            For a column that is not there, ends that are not integers, and for weights as `from_edges` does.
+            For a column that is not there or there twice, ids that are missing or floating-point numbers, and for
+            weights as `from_edges` does.
         MemoryLimitError
             If sorting the edges does not fit the free memory.
+
+        See Also
+        --------
+        from_arrow : The graph of a table of Polars, cuDF or PyArrow.
+        vertices_of : The vertices of ids.
 
         Examples
         --------
         >>> import pandas
         >>> import mgraph
-        >>> frame = pandas.DataFrame({"from": [70, 90], "to": [90, 50], "km": [4.5, 3.0]})
+        >>> frame = pandas.DataFrame({"from": ["Rome", "Pisa"], "to": ["Pisa", "Genoa"], "km": [354.0, 159.0]})
         >>> graph = mgraph.Graph.from_pandas(frame, "from", "to", weight="km")
+        >>> graph.ids.tolist()
+        ['Genoa', 'Pisa', 'Rome']
+        >>> mgraph.distances(graph, ["Rome"], ids=True, device="cpu").distances.tolist()
+        [[513.0, 354.0, 0.0]]
+        """
+        edges, ids = column_edges(pandas_columns(frame), source, target, weight)
+        return cls.from_edges(*edges, n=None if ids is None else len(ids), directed=directed, ids=ids)
+
+    @classmethod
+    def from_arrow(
+        cls,
+        table: Any,
+        source: str = "source",
+        target: str = "target",
+        weight: str | None = None,
+        directed: bool = True,
+    ) -> "Graph":
+        """Return the graph whose edges are the rows of a table of any library that speaks Arrow, such as Polars.
+
+        Parameters
+        ----------
+        table : dataframe or table
+            A row for each edge: an object with ``__arrow_c_stream__``, such as a dataframe of Polars or cuDF or a
+            table of PyArrow, or with ``__dataframe__``.
+        source, target, weight, directed
+            As of `from_pandas`.
+
+        Returns
+        -------
+        Graph
+            Numbered as by `from_pandas`.
+
+        Raises
+        ------
+        InputError
+            As `from_pandas` does, and for a column with nulls.
+        MissingPackageError
+            If PyArrow is not installed.
+        MemoryLimitError
+            If sorting the edges does not fit the free memory.
+
+        Examples
+        --------
+        >>> import pyarrow
+        >>> import mgraph
+        >>> table = pyarrow.table({"from": [70, 90], "to": [90, 50], "km": [4.5, 3.0]})
+        >>> graph = mgraph.Graph.from_arrow(table, "from", "to", weight="km")
         >>> graph.ids.tolist(), mgraph.distances(graph, [70], ids=True, device="cpu").distances.tolist()
         ([50, 70, 90], [[7.5, 0.0, 4.5]])
         """
-        edges, ids = column_edges(frame, source, target, weight)
+        edges, ids = column_edges(arrow_columns(table), source, target, weight)
         return cls.from_edges(*edges, n=None if ids is None else len(ids), directed=directed, ids=ids)
+
+    def vertices_of(self, ids: Any) -> np.ndarray:
+        """Return the vertices with some original ids.
+
+        Parameters
+        ----------
+        ids : sequence
+            Ids among those of the graph; of a graph without `ids`, its vertices.
+
+        Returns
+        -------
+        array of int32
+
+        Raises
+        ------
+        InputError
+            For an id that the graph does not have.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], ids=["Rome", "Pisa", "Genoa"])
+        >>> graph.vertices_of(["Genoa", "Rome"]).tolist()
+        [2, 0]
+        """
+        return places_among(np.arange(self.n) if self.ids is None else self.ids, ids, "ids")
 
     @property
     def m(self) -> int:

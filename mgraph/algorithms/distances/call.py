@@ -18,6 +18,7 @@ from ...docstrings import with_common_parts
 from ...dtypes import distance_dtype, infinity
 from ...errors import Given, InputError, VerificationError
 from ...graph import Graph, PlacedGraph, as_any_graph, check_sums
+from ...graph.ids import places_among
 from ...graph.potentials import potentials
 from ...paths import needed_for_paths, walked_back
 from ...planning.plan import Plan
@@ -372,22 +373,17 @@ def vertices_of(name: str, given: Any, graph: Graph | PlacedGraph, ids: bool) ->
         raise InputError(Given("ids", True), " needs a graph with ids: this one has none, so give its vertices")
     if given is None:
         return None
-    values = np.asarray(given.to_numpy() if hasattr(given, "to_numpy") else devices.to_host(given))
+    here = given.to_numpy() if hasattr(given, "to_numpy") else given
+    if ids:
+        here = here if isinstance(here, Sequence) else devices.to_host(here)
+        return places_among(_ids(graph.ids), here, name)
+    values = np.asarray(devices.to_host(here))
     if values.ndim != 1 or not len(values) or values.dtype.kind not in "iu":
         return np.array(checked_vertices(name, given, graph.n), np.int32)  # which says what is wrong
-    if not ids:
-        wrong = (values < 0) | (values >= graph.n)
-        if wrong.any():
-            checked_vertices(name, values[wrong].tolist(), graph.n)
-        return values.astype(np.int32)
-    known = _ids(graph.ids)
-    order = np.argsort(known, kind="stable")
-    places = np.minimum(np.searchsorted(known, values, sorter=order), len(known) - 1)
-    found = order[places]
-    unknown = known[found] != values
-    if unknown.any():
-        raise InputError(argument=name, value=values[unknown][0].item(), expected="an id of the graph")
-    return found.astype(np.int32)
+    wrong = (values < 0) | (values >= graph.n)
+    if wrong.any():
+        checked_vertices(name, values[wrong].tolist(), graph.n)
+    return values.astype(np.int32)
 
 
 def _ids(ids: Any) -> np.ndarray:

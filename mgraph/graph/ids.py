@@ -1,0 +1,155 @@
+"""Ids of vertices, integers or names of any kind, and the numbers in their place.
+
+Ids that are all integers, or all strings, are numbered ascending; ids of several kinds in the order in which they are
+met. An array of ids is of int64 if all are integers, else of Python's objects.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Iterable
+from typing import Any
+
+import numpy as np
+
+from .. import device as devices
+from ..arguments import as_array
+from ..arrays import distinct, places_of
+from ..errors import InputError
+
+
+class Numbers:
+    """Numbers ids of any kind from 0, in the order in which they are met; equal ids have one number."""
+
+    def __init__(self) -> None:
+        self._numbers: defaultdict[Any, int] = defaultdict()
+        self._numbers.default_factory = self._numbers.__len__
+
+    def of(self, ids: Collection[Any]) -> np.ndarray:
+        """Return the numbers of ids, int32; TypeError for one that cannot be a key of a dictionary."""
+        return np.fromiter(map(self._numbers.__getitem__, ids), np.int32, len(ids))
+
+    def met(self) -> list[Any]:
+        """Return all ids by their numbers."""
+        return list(self._numbers)
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value stands for no value, as None, NaN and pandas.NA do."""
+    try:
+        return value is None or not value == value
+    except TypeError:  # pandas.NA is neither equal to itself nor not
+        return True
+
+
+def as_ids(values: Iterable[Any]) -> np.ndarray:
+    """Return ids as an array: of int64 if all of them are integers of that range, else of objects."""
+    found = np.fromiter(values, object)
+    kinds = set(map(type, found))
+    if any(issubclass(kind, np.generic) for kind in kinds):
+        return as_ids(value.item() if isinstance(value, np.generic) else value for value in found)
+    if kinds <= {int} and (not len(found) or (-(2**63) <= min(found) and max(found) < 2**63)):
+        return found.astype(np.int64)
+    return found
+
+
+def checked_ids(ids: Any, n: int) -> np.ndarray:
+    """Return the original ids of n vertices as an array of int64 or of objects, or raise InputError."""
+    ids = devices.to_host(ids) if devices.of(ids).kind == "cuda" else ids
+    found = np.asarray(ids) if hasattr(ids, "dtype") else as_ids(ids)
+    if found.shape != (n,):
+        raise InputError(argument="ids", value=found.shape, expected=f"of shape ({n},), one id per vertex")
+    if found.dtype == np.int64:
+        return found
+    if found.dtype.kind not in "iuOUT":
+        raise InputError(argument="ids", value=found.dtype.name, expected="integers or names")
+    found = as_ids(found.tolist())
+    missing = [value for value in found if is_missing(value)] if found.dtype.kind == "O" else []
+    if missing:
+        raise InputError(argument="ids", value=missing[0], expected="an id for each vertex")
+    return found
+
+
+def numbered(source: Any, target: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return the ends of edges as numbers of the ids in use, and these ids; None if they are 0 to n-1 already.
+
+    Raises
+    ------
+    InputError
+        For ids that are of another kind than integers and names, missing, or beyond int64.
+    """
+    src, dst = _checked_ends(source, "source"), _checked_ends(target, "target")
+    if src.dtype.kind == dst.dtype.kind == "i":
+        ids = distinct(np.concatenate([src, dst]))
+        if not len(ids) or (ids[0] == 0 and ids[-1] == len(ids) - 1):
+            return src, dst, None
+        return places_of(src, ids), places_of(dst, ids), ids
+    numbers = Numbers()
+    try:
+        src, dst = (numbers.of(ends.tolist()) for ends in (src, dst))
+    except TypeError as error:
+        raise InputError(f"an id must be a number, a string or another value that can be hashed: {error}") from error
+    return renumbered(src, dst, numbers.met())
+
+
+def _checked_ends(values: Any, name: str) -> np.ndarray:
+    """Return the ids in a column as an array of integers of up to 64 bits, of strings or of objects."""
+    ends = as_array(values, name)
+    if ends.ndim != 1 or ends.dtype.kind not in "iuOUT":
+        advice = ": integers with a missing one become floats" if ends.dtype.kind == "f" else ""
+        raise InputError(advice, argument=name, value=ends.dtype.name, expected="a column of integers or names")
+    if ends.dtype == np.uint64 and ends.max(initial=0) > np.iinfo(np.int64).max:
+        raise InputError(argument=name, value=int(ends.max()), expected="ids in the range of int64")
+    return ends.astype(np.int64) if ends.dtype.kind == "u" else ends
+
+
+def renumbered(src: np.ndarray, dst: np.ndarray, met: list[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return as `numbered` does edges between the numbers of ids in the order in which they were met.
+
+    Raises
+    ------
+    InputError
+        For an id that is missing.
+    """
+    ids = as_ids(met)
+    if ids.dtype.kind == "i":
+        return numbered(ids[src], ids[dst])
+    for name, ends in (("source", src), ("target", dst)):
+        for number, value in enumerate(met):
+            if is_missing(value) and (ends == number).any():
+                row = int((ends == number).argmax())
+                raise InputError(f" in row {row}", argument=name, value=value, expected="an id of a vertex")
+    if not all(type(value) is str for value in met):
+        return src, dst, ids
+    order = sorted(range(len(met)), key=met.__getitem__)
+    places = np.empty(len(met), np.int32)
+    places[order] = np.arange(len(met), dtype=np.int32)
+    return places[src], places[dst], ids[order]
+
+
+def places_among(known: np.ndarray, ids: Any, name: str) -> np.ndarray:
+    """Return the vertices with some ids as int32; `known` has the id of each vertex.
+
+    Raises
+    ------
+    InputError
+        For an id that is not known; `name` is the argument with the ids.
+    """
+    if isinstance(ids, str) or not hasattr(ids, "__len__") or not len(ids):
+        raise InputError(argument=name, value=ids, expected="a sequence of one id or more")
+    if known.dtype.kind == "O":
+        numbers = {value: number for number, value in enumerate(known)}
+        try:
+            return np.array([numbers[value] for value in ids], np.int32)
+        except (KeyError, TypeError):
+            wrong = next(value for value in ids if not isinstance(value, Hashable) or value not in numbers)
+            raise InputError(argument=name, value=wrong, expected="an id of the graph") from None
+    values = np.asarray(ids)
+    if values.ndim != 1 or values.dtype.kind not in "iu":
+        raise InputError(argument=name, value=ids, expected="a sequence of integers, as the graph's ids are")
+    if not len(known):
+        raise InputError(argument=name, value=values[0].item(), expected="an id of the graph, which has none")
+    order = np.argsort(known, kind="stable")
+    found = order[np.minimum(np.searchsorted(known, values, sorter=order), len(known) - 1)]
+    wrong = known[found] != values
+    if wrong.any():
+        raise InputError(argument=name, value=values[wrong][0].item(), expected="an id of the graph")
+    return found.astype(np.int32)

@@ -1,0 +1,221 @@
+"""Ways in: graphs of other libraries, columns of tables, and ids of any kind, in frames that others hand over too."""
+
+import numpy as np
+import pytest
+
+import mgraph
+from mgraph import Graph, InputError
+
+
+def edges_by_id(graph):
+    """The edges between the original ids."""
+    src, dst, weights = graph.coo()
+    ids = np.arange(graph.n) if graph.ids is None else graph.ids
+    return sorted(zip(ids[src].tolist(), ids[dst].tolist(), weights.tolist(), strict=True), key=repr)
+
+
+class Tensor:
+    """An array that speaks DLPack alone."""
+
+    def __init__(self, values, kind=None):
+        self.values, self.kind = np.asarray(values), kind
+
+    def __dlpack__(self, **options):
+        return self.values.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.values.__dlpack_device__() if self.kind is None else (self.kind, 0)
+
+
+NAMES = {
+    "strings": (["Ulm", "Bonn", "Ulm"], ["Bonn", "Kiel", "Kiel"], ["Bonn", "Kiel", "Ulm"]),
+    "mixed": (["Ulm", 7, "Ulm"], [7, (1, 2), (1, 2)], ["Ulm", 7, (1, 2)]),
+    "sparse": ([10**15, -7, 10**15], [-7, 5, 5], [-7, 5, 10**15]),
+    "dense": ([2, 1, 2], [1, 0, 0], None),
+}
+
+
+@pytest.mark.parametrize("kind", NAMES)
+@pytest.mark.parametrize("directed", [True, False])
+def test_ids_of_any_kind(kind, directed):
+    pandas = pytest.importorskip("pandas")
+    source, target, ids = NAMES[kind]
+    graph = Graph.from_pandas(pandas.DataFrame({"a": source, "b": target, "km": [1.5, 2, 4]}), "a", "b", "km", directed)
+    assert ids == (None if graph.ids is None else graph.ids.tolist())
+    there = list(zip(source, target, [1.5, 2, 4], strict=True))
+    back = [] if directed else [(b, a, w) for a, b, w in there]
+    assert edges_by_id(graph) == sorted(there + back, key=repr)
+    if ids is not None:
+        found = mgraph.distances(graph, [source[0]], [target[1]], ids=True, device="cpu")
+        assert (found.sources.tolist(), found.targets.tolist()) == ([source[0]], [target[1]])
+        assert found.distances.tolist() == [[3.5]]
+        with pytest.raises(InputError, match="targets must be an id of the graph, got 12"):
+            mgraph.distances(graph, targets=[12], ids=True, device="cpu")
+        with pytest.raises(InputError, match="sources must be a sequence of one id or more"):
+            mgraph.distances(graph, [], ids=True, device="cpu")
+
+
+@pytest.mark.parametrize("wrong", [None, float("nan"), "pandas.NA", "pandas.NaT"])
+def test_missing_ids(wrong):
+    pandas = pytest.importorskip("pandas")
+    wrong = getattr(pandas, wrong.partition(".")[2]) if isinstance(wrong, str) else wrong
+    frame = pandas.DataFrame({"source": ["a", "b"], "target": pandas.Series(["b", wrong], dtype=object)})
+    with pytest.raises(InputError, match=r"target must be an id of a vertex, got .* in row 1"):
+        Graph.from_pandas(frame)
+
+
+@pytest.mark.parametrize(
+    ("columns", "says"),
+    [
+        ({"source": [0.0, float("nan")], "target": [1, 2]}, "source must be a column of integers or names.*missing"),
+        ({"source": [True, False], "target": [1, 2]}, "source must be a column of integers or names, got 'bool'"),
+        ({"source": [[], []], "target": ["a", "b"]}, "can be hashed"),
+        ({"source": np.array([2**63, 1], np.uint64), "target": [1, 2]}, "source must be ids in the range of int64"),
+        ({"source": [0, 1]}, "target must be one of the columns"),
+        ({"source": [0, 1], "target": [1, 2], "weight": [1.0, float("nan")]}, "weights must be numbers"),
+        ({"source": [0, 1], "target": [1, 2], "weight": ["3", "far"]}, "weights must be floats of up to 64 bits, or integers"),
+    ],
+)
+def test_wrong_columns(columns, says):
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(InputError, match=says):
+        Graph.from_pandas(pandas.DataFrame(columns), weight="weight" if "weight" in columns else None)
+
+
+def test_columns_that_are_there_twice_and_frames_without_rows():
+    pandas = pytest.importorskip("pandas")
+    twice = pandas.DataFrame([[0, 1, 2]], columns=["source", "target", "target"])
+    with pytest.raises(InputError, match=r"target must be one of the columns .*: there are several of that name"):
+        Graph.from_pandas(twice)
+    with pytest.raises(InputError, match="frame must be a dataframe, got 'int'"):
+        Graph.from_pandas(3)
+    for kind in (int, str, object):
+        empty = Graph.from_pandas(pandas.DataFrame({"source": [], "target": []}, dtype=kind))
+        assert (empty.n, empty.m) == (0, 0)
+
+
+def test_ids_that_are_given():
+    graph = Graph.from_edges([0], [1], ids=["Ulm", 7])
+    assert graph.ids.tolist() == ["Ulm", 7] and graph.reversed().ids is graph.ids
+    assert Graph.from_edges([0], [1], ids=[np.int32(4), 5]).ids.dtype == np.int64
+    assert Graph.from_edges([0], [1], ids=np.array(["a", "b"])).ids.tolist() == ["a", "b"]
+    for wrong in (["a"], ["a", None], [0.5, float("nan")], np.array([0.5, 1])):
+        with pytest.raises(InputError, match="ids must be"):
+            Graph.from_edges([0], [1], ids=wrong)
+
+
+def test_vertices_of_ids():
+    graph = Graph.from_edges([0, 1], [1, 2], ids=["a", 5, "b"])
+    assert graph.vertices_of(["b", 5]).tolist() == [2, 1] and graph.vertices_of(["b"]).dtype == np.int32
+    assert Graph.from_edges([0, 1], [1, 2]).vertices_of([2, 0]).tolist() == [2, 0]
+    for wrong in (["c"], "a", [[]], [], 5):
+        with pytest.raises(InputError, match="ids must be"):
+            graph.vertices_of(wrong)
+    with pytest.raises(InputError, match="ids must be an id of the graph, got 3"):
+        Graph.from_edges([0, 1], [1, 2]).vertices_of([3])
+    with pytest.raises(InputError, match="as the graph's ids are"):
+        Graph.from_edges([0, 1], [1, 2]).vertices_of([0.5])
+    with pytest.raises(InputError, match="which has none"):
+        Graph.from_edges([], []).vertices_of([0])
+
+
+TABLES = {
+    "pyarrow": lambda columns: pytest.importorskip("pyarrow").table(columns),
+    "polars": lambda columns: pytest.importorskip("polars").DataFrame(columns),
+    "pandas": lambda columns: pytest.importorskip("pandas").DataFrame(columns),
+}
+
+
+@pytest.mark.parametrize("library", TABLES)
+def test_tables_through_arrow(library):
+    pytest.importorskip("pyarrow")
+    table = TABLES[library]({"from": ["Ulm", "Bonn"], "to": ["Bonn", "Kiel"], "km": [420.0, 560.0]})
+    graph = Graph.from_arrow(table, "from", "to", "km", directed=False)
+    assert graph.ids.tolist() == ["Bonn", "Kiel", "Ulm"] and (graph.m, graph.directed) == (4, False)
+    table = TABLES[library]({"source": [7, -3], "target": [-3, 10**12]})
+    assert Graph.from_arrow(table).ids.tolist() == [-3, 7, 10**12]
+
+
+def test_tables_of_the_older_interface_and_of_categories():
+    arrow = pytest.importorskip("pyarrow")
+    columns = {"source": arrow.array(["a", "b"]).dictionary_encode(), "target": ["b", "c"]}
+    table = arrow.table(columns)
+    older = type("Older", (), {"__dataframe__": lambda self, **options: table.__dataframe__(**options)})()
+    for given in (table, older):
+        assert edges_by_id(Graph.from_arrow(given).with_weights([1, 2])) == [("a", "b", 1), ("b", "c", 2)]
+
+
+def test_wrong_tables():
+    arrow = pytest.importorskip("pyarrow")
+    table = arrow.table({"source": [1, None], "target": [2, 3], "km": [1.5, None]})
+    with pytest.raises(InputError, match="the column 'source' has 1 nulls"):
+        Graph.from_arrow(table)
+    with pytest.raises(InputError, match="the column 'km' has 1 nulls"):
+        Graph.from_arrow(table, "target", "target", "km")
+    with pytest.raises(InputError, match="weight must be one of the columns"):
+        Graph.from_arrow(table, weight="miles")
+    with pytest.raises(InputError, match="table must be a dataframe or a table of Arrow, got 'dict'"):
+        Graph.from_arrow({})
+    twice = arrow.table([arrow.array([1]), arrow.array([2])], names=["source", "source"])
+    with pytest.raises(InputError, match="there are several of that name"):
+        Graph.from_arrow(twice, target="source")
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_igraph(directed):
+    igraph = pytest.importorskip("igraph")
+    given = igraph.Graph(n=4, edges=[(0, 1), (1, 2), (0, 1), (2, 2)], directed=directed)
+    assert not Graph.from_igraph(given).weighted and Graph.from_igraph(given).ids is None
+    given.es["km"], given.vs["name"] = [5.0, 2.0, None, 4.0], ["a", "b", "c", "d"]
+    graph = Graph.from_igraph(given, "km")
+    there = [("a", "b", 1.0), ("a", "b", 5.0), ("b", "c", 2.0), ("c", "c", 4.0)]
+    back = [] if directed else [("b", "a", 1.0), ("b", "a", 5.0), ("c", "b", 2.0)]
+    assert (graph.n, graph.directed, edges_by_id(graph)) == (4, directed, sorted(there + back, key=repr))
+    given.vs["name"] = ["a", None, "c", "d"]
+    assert Graph.from_igraph(given).ids is None and Graph.from_igraph(igraph.Graph()).n == 0
+    given.es["km"] = ["far"] * 4
+    with pytest.raises(InputError):
+        Graph.from_igraph(given, "km")
+    with pytest.raises(InputError, match="graph must be an igraph graph, got 'int'"):
+        Graph.from_igraph(3)
+
+
+def test_roads_of_osmnx():
+    networkx = pytest.importorskip("networkx")
+    roads = networkx.MultiDiGraph(crs="epsg:4326")
+    for node, x in ((2719, 8.1), (14, 8.2), (10**10, 8.3)):
+        roads.add_node(node, x=x, y=50.0)
+    roads.add_edge(2719, 14, 0, osmid=[1, 2], length=90.5, oneway=False)
+    roads.add_edge(2719, 14, 1, osmid=3, length=70.25, oneway=True)
+    roads.add_edge(14, 10**10, 0, osmid=4, length=10.0, oneway=True)
+    graph = Graph.from_networkx(roads, weight="length")
+    assert graph.ids.tolist() == [2719, 14, 10**10] and graph.m == 3
+    assert mgraph.distances(graph, [2719], ids=True, device="cpu").distances.tolist() == [[0, 70.25, 80.25]]
+
+
+def test_tensors():
+    given = Tensor([[0, 1], [1, 2]])
+    graph = Graph.from_edge_index(given, Tensor([2.5, 3.0]))
+    assert [part.tolist() for part in graph.coo()] == [[0, 1], [1, 2], [2.5, 3.0]]
+    assert Graph.from_edge_index(np.zeros((2, 0), int), n=3).n == 3
+    assert Graph.from_edge_index([[0, 1], [1, 2]], directed=False).m == 4
+    assert Graph.from_edges(Tensor([0, 1]), Tensor([1, 2])).m == 2
+    assert Graph.from_distances(Tensor([[0.0, 3.0], [2.0, 0.0]])).n == 2
+    distances = mgraph.sssp(graph, 0, device="cpu").distances
+    assert np.from_dlpack(distances).tolist() == [0, 2.5, 5.5]
+
+
+@pytest.mark.parametrize(
+    ("edge_index", "says"),
+    [
+        ([[0, 1], [1, 2], [2, 0]], r"edge_index must be of shape \(2, edges\), got \(3, 2\)"),
+        ([0, 1], "edge_index must be of shape"),
+        ([[0.5, 1], [1, 2]], "src must be integers"),
+        ([[0, -1], [1, 2]], "src must be vertex ids of 0 or more, got -1"),
+        (Tensor([[0], [1]], kind=8), "Tensor lies on a device of DLPack's kind 8"),
+        (Tensor(np.array([["a"], ["b"]])), "Tensor cannot be taken by DLPack"),
+    ],
+)
+def test_wrong_tensors(edge_index, says):
+    with pytest.raises(InputError, match=says):
+        Graph.from_edge_index(edge_index)
